@@ -1,0 +1,75 @@
+import rxjs from 'eslint-plugin-rxjs-x';
+import { globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+/** What would let a clock, a draw or the outside world into the rooms that must run in virtual time. */
+const nondeterminism = {
+  'no-restricted-imports': [
+    'error',
+    {
+      patterns: [
+        {
+          group: ['node:*', 'fs', 'net', 'http', 'https', 'child_process'],
+          message: 'The outside world lives behind a port.',
+        },
+      ],
+    },
+  ],
+  'no-restricted-globals': [
+    'error',
+    ...['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'process', 'performance', 'fetch', 'crypto'].map(
+      (name) => ({
+        name,
+        message: 'Take time, randomness and the outside world from a scheduler or a port.',
+      }),
+    ),
+  ],
+  'no-restricted-properties': [
+    'error',
+    { object: 'Date', property: 'now', message: 'Ask the scheduler for the time.' },
+    { object: 'Math', property: 'random', message: 'Take a `random` function.' },
+  ],
+  'no-restricted-syntax': [
+    'error',
+    { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: 'Ask the scheduler for the time.' },
+  ],
+};
+
+export default tseslint.config(
+  globalIgnores(['dist', 'coverage', 'src/generated', 'node_modules']),
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.recommendedTypeChecked, rxjs.configs.recommended],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      // node:test-like `it` calls and rxjs teardown return values that nobody awaits.
+      '@typescript-eslint/require-await': 'off',
+      eqeqeq: 'error',
+      'max-lines': ['error', { max: 400, skipComments: true, skipBlankLines: true }],
+      'rxjs-x/finnish': [
+        'error',
+        { functions: false, methods: false, parameters: true, properties: false, variables: true, strict: false },
+      ],
+    },
+  },
+  { files: ['src/streams/**/*.ts', 'src/model/**/*.ts'], rules: nondeterminism },
+  {
+    // One place subscribes: the command line. Adapters that turn an Observable into something else are named here.
+    files: ['src/streams/**/*.ts', 'src/model/**/*.ts', 'src/kubelet.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...nondeterminism['no-restricted-syntax'].slice(1),
+        {
+          selector: "CallExpression[callee.property.name='subscribe'][callee.object.name!='source']",
+          message: 'One place subscribes: src/cli.',
+        },
+      ],
+    },
+  },
+);

@@ -1,0 +1,112 @@
+import type { Observable } from 'rxjs';
+import type {
+  ContainerEventResponse,
+  ContainerStatusRequest,
+  ContainerStatusResponse,
+  CreateContainerRequest,
+  CreateContainerResponse,
+  DeepPartial,
+  ExecSyncRequest,
+  ExecSyncResponse,
+  ImageFsInfoResponse,
+  ImageStatusRequest,
+  ImageStatusResponse,
+  ListContainersRequest,
+  ListContainersResponse,
+  ListImagesRequest,
+  ListImagesResponse,
+  ListPodSandboxRequest,
+  ListPodSandboxResponse,
+  PodSandboxStatusRequest,
+  PodSandboxStatusResponse,
+  PullImageRequest,
+  PullImageResponse,
+  RemoveContainerRequest,
+  RemoveImageRequest,
+  RemovePodSandboxRequest,
+  ReopenContainerLogRequest,
+  RunPodSandboxRequest,
+  RunPodSandboxResponse,
+  RuntimeConfigResponse,
+  StartContainerRequest,
+  StatusResponse,
+  StopContainerRequest,
+  StopPodSandboxRequest,
+  UpdateContainerResourcesRequest,
+  VersionResponse,
+} from '../generated/runtime/v1/api.js';
+import type { JournalId, JournalRecord } from '../model/journal.js';
+import type { Pod } from '../model/pod.js';
+
+/**
+ * A unary CRI call: nothing happens until it is subscribed, it emits one response and completes, and unsubscribing cancels
+ * it. Fields that are left out take their protobuf default. Errors: a `CriError` (src/model/cri-error.ts).
+ */
+export type CriCall<Request, Response> = (request: DeepPartial<Request>) => Observable<Response>;
+
+/** `runtime.v1.RuntimeService`, as much of it as the agent calls. */
+export interface RuntimeService {
+  readonly version: CriCall<object, VersionResponse>;
+  readonly status: CriCall<object, StatusResponse>;
+  readonly runtimeConfig: CriCall<object, RuntimeConfigResponse>;
+  readonly runPodSandbox: CriCall<RunPodSandboxRequest, RunPodSandboxResponse>;
+  readonly stopPodSandbox: CriCall<StopPodSandboxRequest, object>;
+  readonly removePodSandbox: CriCall<RemovePodSandboxRequest, object>;
+  readonly podSandboxStatus: CriCall<PodSandboxStatusRequest, PodSandboxStatusResponse>;
+  readonly listPodSandbox: CriCall<ListPodSandboxRequest, ListPodSandboxResponse>;
+  readonly createContainer: CriCall<CreateContainerRequest, CreateContainerResponse>;
+  readonly startContainer: CriCall<StartContainerRequest, object>;
+  readonly stopContainer: CriCall<StopContainerRequest, object>;
+  readonly removeContainer: CriCall<RemoveContainerRequest, object>;
+  readonly listContainers: CriCall<ListContainersRequest, ListContainersResponse>;
+  readonly containerStatus: CriCall<ContainerStatusRequest, ContainerStatusResponse>;
+  readonly updateContainerResources: CriCall<UpdateContainerResourcesRequest, object>;
+  readonly reopenContainerLog: CriCall<ReopenContainerLogRequest, object>;
+  readonly execSync: CriCall<ExecSyncRequest, ExecSyncResponse>;
+  /** Emits while the stream lives; errors when it breaks or the runtime does not have it (`unimplemented`). */
+  readonly containerEvents: () => Observable<ContainerEventResponse>;
+}
+
+/** `runtime.v1.ImageService`, as much of it as the agent calls. */
+export interface ImageService {
+  readonly listImages: CriCall<ListImagesRequest, ListImagesResponse>;
+  readonly imageStatus: CriCall<ImageStatusRequest, ImageStatusResponse>;
+  readonly pullImage: CriCall<PullImageRequest, PullImageResponse>;
+  readonly removeImage: CriCall<RemoveImageRequest, object>;
+  readonly imageFsInfo: CriCall<object, ImageFsInfoResponse>;
+}
+
+/** Writes one journal entry and names it, so that later entries can name it as their cause. Never fails, never waits. */
+export type RecordJournal = (record: JournalRecord) => JournalId;
+
+/** An event in the sense of the Kubernetes API, about a pod or one of its containers. */
+export interface PodEvent {
+  readonly pod: Pod;
+  readonly container?: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  readonly causes: readonly JournalId[];
+}
+export type RecordEvent = (event: PodEvent) => void;
+
+/** Uniform in [0, 1). */
+export type Random = () => number;
+
+/** What the agent asks of the node's file system. Every call is cold and completes when it is done. */
+export interface NodeFiles {
+  /** Makes the directory and its parents; an existing one is fine. Mode applies to what is made. */
+  readonly makeDirectory: (path: string, mode: number) => Observable<never>;
+  /** Names in the directory; none when it does not exist. */
+  readonly listDirectory: (path: string) => Observable<readonly string[]>;
+  /** Removes the file or tree; a missing one is fine. */
+  readonly remove: (path: string) => Observable<never>;
+}
+
+/** Structured logging: a level per method, fields first so that a message never hides them. */
+export interface Logger {
+  readonly debug: (fields: object, message: string) => void;
+  readonly info: (fields: object, message: string) => void;
+  readonly warn: (fields: object, message: string) => void;
+  readonly error: (fields: object, message: string) => void;
+}
