@@ -22,19 +22,37 @@ export type JournalEvent =
       readonly kind: 'config';
       readonly source: string;
       readonly op: 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE' | 'RECONCILE';
+      /** The file or URL that the pod stands in, where the source knows it. */
+      readonly from?: string;
     }
-  | { readonly kind: 'config-problem'; readonly source: string; readonly problem: string }
+  | {
+      readonly kind: 'config-problem';
+      readonly source: string;
+      readonly problem: string;
+      /** The file or URL that cannot be used. */
+      readonly from?: string;
+      /** Pods that were read from there before, and that are left as they are. */
+      readonly keeps?: readonly PodRef[];
+    }
+  /** What an earlier `config-problem` of the same `source` and `from` said no longer holds. */
+  | { readonly kind: 'config-recovered'; readonly source: string; readonly from?: string }
   | {
       readonly kind: 'runtime-changed';
-      readonly change: string;
+      readonly change: RuntimeChange;
       readonly containerId: string;
       readonly exitCode?: number;
+      /** Why it ended, as the runtime says it: `OOMKilled`, `Error`, `Completed`. */
+      readonly reason?: string;
     }
+  /** The runtime became usable or unusable; nothing is synchronised meanwhile. About no pod. */
+  | { readonly kind: 'runtime-health'; readonly healthy: boolean; readonly message?: string }
   | { readonly kind: 'work-due' }
   | { readonly kind: 'housekeeping'; readonly finding: string }
   | { readonly kind: 'kill-requested'; readonly reason: string; readonly graceSeconds?: number }
   // Decisions
   | { readonly kind: 'admission-rejected'; readonly reason: string; readonly message: string }
+  /** A static pod waits for another one of the same full name to be gone; it is looked at again at `retryAt`. */
+  | { readonly kind: 'start-delayed'; readonly holder: PodRef; readonly retryAt: number }
   | {
       readonly kind: 'sync-started';
       readonly work: 'sync' | 'terminating' | 'terminated';
@@ -44,6 +62,8 @@ export type JournalEvent =
   | { readonly kind: 'actions'; readonly actions: readonly PlannedAction[] }
   | {
       readonly kind: 'back-off';
+      /** What is put off: starting the container again, or pulling its image again. */
+      readonly subject: 'restart' | 'image-pull';
       /** Of the instance that ended; absent when it could not be known. */
       readonly exitCode?: number;
       readonly delayMs: number;
@@ -60,6 +80,7 @@ export type JournalEvent =
       readonly kind: 'call';
       /** A CRI method, such as `StartContainer`. */
       readonly call: string;
+      /** The image of an image call, else the id that the call is about. */
       readonly target?: string;
       readonly durationMs: number;
       readonly error?: string;
@@ -75,6 +96,9 @@ export type JournalEvent =
     }
   | { readonly kind: 'forgotten' };
 
+/** The event names of PLEG; a change that has no name of its own is `ContainerChanged`. */
+export type RuntimeChange = 'ContainerStarted' | 'ContainerDied' | 'ContainerRemoved' | 'ContainerChanged' | 'PodSync';
+
 /** One line of what `computePodActions` decided, with its reason in plain words. */
 export interface PlannedAction {
   readonly action:
@@ -85,6 +109,10 @@ export interface PlannedAction {
 
 /** Whom an entry is about and what led to it. */
 export interface JournalContext {
+  /**
+   * The entries without which this one would not be. An input has none; a decision names its inputs, an effect the decision,
+   * an outcome the `sync-started` that it ends. The chain of `why` follows them.
+   */
   readonly causes: readonly JournalId[];
   readonly pod?: PodRef;
   readonly container?: string;

@@ -37,6 +37,7 @@ import type {
 } from '../generated/runtime/v1/api.js';
 import type { JournalId, JournalRecord } from '../model/journal.js';
 import type { Pod } from '../model/pod.js';
+import type { RuntimeContainerState } from '../model/runtime-pod.js';
 
 /**
  * A unary CRI call: nothing happens until it is subscribed, it emits one response and completes, and unsubscribing cancels
@@ -109,4 +110,60 @@ export interface Logger {
   readonly info: (fields: object, message: string) => void;
   readonly warn: (fields: object, message: string) => void;
   readonly error: (fields: object, message: string) => void;
+}
+
+/** `kubelet_*` container types. */
+export type MetricContainerType = 'container' | 'init_container' | 'ephemeral_container';
+
+/** Pods per state of their worker. Source: pkg/kubelet/metrics/metrics.go WorkingPodCount. */
+export interface WorkingPods {
+  readonly lifecycle: 'sync' | 'terminating' | 'terminated';
+  readonly config: 'desired' | 'orphan' | 'runtime_only';
+  readonly static: '' | 'true' | 'unknown';
+  readonly count: number;
+}
+
+export interface PodCount {
+  readonly static: number;
+  readonly other: number;
+}
+
+/** What the loop measures, under the kubelet's metric names. Every call is cheap, synchronous and never fails. */
+export interface Metrics {
+  /** One CRI call, when it ended. `operation` is the kubelet's name of it, such as `create_container`. */
+  readonly runtimeOperation: (operation: string, seconds: number, failed: boolean) => void;
+  /** One RunPodSandbox call: `kubelet_run_podsandbox_*`. `runtimeHandler` is empty for the default. */
+  readonly runPodSandbox: (runtimeHandler: string, seconds: number, failed: boolean) => void;
+  /** One attempt to create the sandbox of a pod: `kubelet_started_pods_*`. */
+  readonly podStarted: (failed: boolean) => void;
+  /** One attempt to start a container; `failure` is the waiting reason, such as `ErrImagePull`. */
+  readonly containerStarted: (type: MetricContainerType, failure?: string) => void;
+  readonly containerTerminated: (type: MetricContainerType, exitCode: number, reason: string) => void;
+  /** One pass of a pod's worker. */
+  readonly podWorker: (operation: 'create' | 'update' | 'sync' | 'kill' | 'terminated', seconds: number) => void;
+  /** From a pod being seen first to its worker starting. */
+  readonly podWorkerStart: (seconds: number) => void;
+  /** From a pod being seen first to its containers running. */
+  readonly podStart: (seconds: number) => void;
+  /** Regular containers of a pod that is let start. */
+  readonly containersPerPod: (count: number) => void;
+  /** One listing of all pods. `intervalSeconds` is from start to start, absent for the first; `at` is Unix milliseconds. */
+  readonly relist: (relist: {
+    readonly seconds: number;
+    readonly intervalSeconds?: number;
+    readonly at: number;
+  }) => void;
+  /** One listing of one pod. */
+  readonly podRelist: (seconds: number) => void;
+  readonly plegDiscarded: () => void;
+  /** What the newest relist saw: pods with a ready sandbox, containers per state. */
+  readonly running: (pods: number, containers: Readonly<Record<RuntimeContainerState, number>>) => void;
+  /** What housekeeping counted. */
+  readonly pods: (counts: {
+    readonly desired: PodCount;
+    readonly active: PodCount;
+    readonly working: readonly WorkingPods[];
+  }) => void;
+  readonly orphanedRuntimePod: () => void;
+  readonly podRestarted: (isStatic: boolean) => void;
 }

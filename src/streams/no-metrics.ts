@@ -1,0 +1,23 @@
+import type { Metrics } from './ports.js';
+
+const nothing = (): void => undefined;
+
+/** Measures nothing: for tests, simulations and whoever brings no registry. */
+export const noMetrics: Metrics = {
+  runtimeOperation: nothing,
+  runPodSandbox: nothing,
+  podStarted: nothing,
+  containerStarted: nothing,
+  containerTerminated: nothing,
+  podWorker: nothing,
+  podWorkerStart: nothing,
+  podStart: nothing,
+  containersPerPod: nothing,
+  relist: nothing,
+  podRelist: nothing,
+  plegDiscarded: nothing,
+  running: nothing,
+  pods: nothing,
+  orphanedRuntimePod: nothing,
+  podRestarted: nothing,
+};
