@@ -18,6 +18,8 @@ export type JournalEvent =
   // Inputs
   | { readonly kind: 'agent-started'; readonly version: string; readonly node: string }
   | { readonly kind: 'agent-stopping'; readonly reason: string }
+  /** So many entries before this one were lost, because the journal could not be written. */
+  | { readonly kind: 'entries-dropped'; readonly count: number }
   | {
       readonly kind: 'config';
       readonly source: string;
