@@ -1,0 +1,136 @@
+import type { JournalEntry } from '../journal.js';
+import type { PodRef } from '../pod.js';
+
+export type EntryOf<Kind extends JournalEntry['kind']> = Extract<JournalEntry, { readonly kind: Kind }>;
+
+export interface ContainerStory {
+  readonly name: string;
+  /** The newest instance runs since then. */
+  readonly started?: JournalEntry;
+  /** How the newest instance ended, until another one starts. */
+  readonly died?: EntryOf<'runtime-changed'>;
+  readonly deaths: readonly EntryOf<'runtime-changed'>[];
+  readonly backOff?: EntryOf<'back-off'>;
+  /** The call that keeps it from starting. */
+  readonly failure?: EntryOf<'call'>;
+}
+
+/** What the entries say of one pod as things stand at the end of them. */
+export interface PodStory {
+  readonly ref: PodRef;
+  readonly config?: EntryOf<'config'>;
+  /** Why it is to stop, once it is. */
+  readonly stopAsked?: EntryOf<'config' | 'kill-requested'>;
+  readonly stopped?: EntryOf<'sync-ended'>;
+  readonly phase?: EntryOf<'phase'>;
+  readonly rejected?: EntryOf<'admission-rejected'>;
+  readonly delayed?: EntryOf<'start-delayed'>;
+  /** The pass that its worker is in. */
+  readonly work?: EntryOf<'sync-started'>;
+  /** How the newest pass ended, in the present run of the agent. */
+  readonly ended?: EntryOf<'sync-ended'>;
+  readonly forgotten?: EntryOf<'forgotten'>;
+  readonly containers: ReadonlyMap<string, ContainerStory>;
+  /** What is wrong with where it comes from, by source and place. */
+  readonly problems: ReadonlyMap<string, EntryOf<'config-problem'>>;
+  /** The present or last run of the agent. */
+  readonly agent?: EntryOf<'agent-started'>;
+  readonly agentStopped?: EntryOf<'agent-stopping'>;
+  /** The newest entry of an earlier run, while the present run has none. */
+  readonly beforeRestart?: JournalEntry;
+  readonly unhealthy?: EntryOf<'runtime-health'>;
+}
+
+export const storyOf = (entries: readonly JournalEntry[], ref: PodRef): PodStory =>
+  entries.reduce(tell, { ref, containers: new Map(), problems: new Map() } as PodStory);
+
+const tell = (story: PodStory, entry: JournalEntry): PodStory => {
+  const isAbout = entry.pod?.uid === story.ref.uid;
+  if (!entry.pod || entry.kind === 'config-problem') return tellOfNode(story, entry, isAbout);
+  if (!isAbout) return story;
+  const known = entry.container === undefined ? story : withContainer(story, entry.container, entry);
+  return { ...tellOfPod(known, entry), beforeRestart: undefined };
+};
+
+const tellOfNode = (story: PodStory, entry: JournalEntry, isAbout: boolean): PodStory => {
+  switch (entry.kind) {
+    case 'agent-started': {
+      const { work, ended, delayed, config } = story;
+      return {
+        ...story,
+        agent: entry,
+        agentStopped: undefined,
+        unhealthy: undefined,
+        // What an agent waits for is in its memory, and gone with it.
+        ...{ work: undefined, ended: undefined, delayed: undefined },
+        beforeRestart: work ?? ended ?? delayed ?? config ?? story.beforeRestart,
+        containers: new Map([...story.containers].map(([name, told]) => [name, { ...told, backOff: undefined }])),
+      };
+    }
+    case 'agent-stopping':
+      return { ...story, agentStopped: entry };
+    case 'runtime-health':
+      return { ...story, unhealthy: entry.healthy ? undefined : entry };
+    case 'config-problem': {
+      if (!isAbout && !entry.keeps?.some(({ uid }) => uid === story.ref.uid)) return story;
+      return { ...story, problems: new Map([...story.problems, [placeOf(entry), entry]]) };
+    }
+    case 'config-recovered':
+      return { ...story, problems: without(story.problems, placeOf(entry)) };
+    default:
+      return story;
+  }
+};
+
+const tellOfPod = (story: PodStory, entry: JournalEntry): PodStory => {
+  switch (entry.kind) {
+    case 'config': {
+      const problems = without(story.problems, placeOf(entry));
+      if (entry.op === 'REMOVE' || entry.op === 'DELETE') return { ...story, problems, stopAsked: entry };
+      return { ...story, problems, config: entry.op === 'RECONCILE' ? (story.config ?? entry) : entry };
+    }
+    case 'kill-requested':
+      return { ...story, stopAsked: story.stopAsked ?? entry };
+    case 'phase':
+      return { ...story, phase: entry };
+    case 'admission-rejected':
+      return { ...story, rejected: entry };
+    case 'start-delayed':
+      return { ...story, delayed: entry };
+    case 'sync-started':
+      return { ...story, work: entry, delayed: undefined, forgotten: undefined };
+    case 'sync-ended': {
+      const isStopped = entry.work === 'terminating' && entry.error === undefined;
+      return { ...story, work: undefined, ended: entry, stopped: isStopped ? entry : story.stopped };
+    }
+    case 'forgotten':
+      return { ...story, forgotten: entry, work: undefined };
+    default:
+      return story;
+  }
+};
+
+const withContainer = (story: PodStory, name: string, entry: JournalEntry): PodStory => {
+  const told = story.containers.get(name) ?? { name, deaths: [] };
+  return { ...story, containers: new Map([...story.containers, [name, tellOfContainer(told, entry)]]) };
+};
+
+const tellOfContainer = (told: ContainerStory, entry: JournalEntry): ContainerStory => {
+  const running = { ...told, started: entry, died: undefined, backOff: undefined, failure: undefined };
+  if (entry.kind === 'back-off') return { ...told, backOff: entry };
+  if (entry.kind === 'call') {
+    if (entry.error !== undefined) return { ...told, failure: entry };
+    return entry.call === 'StartContainer' ? running : told;
+  }
+  if (entry.kind !== 'runtime-changed') return told;
+  // The runtime reports a start that this agent made as well; the call was first.
+  if (entry.change === 'ContainerStarted') return told.started ? told : running;
+  if (entry.change !== 'ContainerDied') return told;
+  return { ...told, started: undefined, died: entry, deaths: [...told.deaths, entry] };
+};
+
+const placeOf = ({ source, from }: { readonly source: string; readonly from?: string }): string =>
+  `${source} ${from ?? ''}`;
+
+const without = <Value>(map: ReadonlyMap<string, Value>, key: string): ReadonlyMap<string, Value> =>
+  map.has(key) ? new Map([...map].filter(([name]) => name !== key)) : map;

@@ -1,0 +1,335 @@
+import { describe, expect, it } from 'vitest';
+import type { JournalContext, JournalEntry, JournalEvent } from '../../../src/model/journal.js';
+import { explainWhy } from '../../../src/model/why.js';
+
+const web = { uid: 'u1', namespace: 'default', name: 'web' };
+const file = { source: 'file', from: '/etc/pods/web.yaml' };
+
+/** `[second, event, context]`; ids are e1, e2 … in order. */
+type Line = readonly [second: number, event: JournalEvent, context?: Partial<JournalContext>];
+
+const journal = (...lines: readonly Line[]): readonly JournalEntry[] =>
+  lines.map(([second, event, context], index) => ({
+    id: `e${index + 1}`,
+    at: second * 1000,
+    causes: [],
+    ...event,
+    ...context,
+  }));
+
+const agentStarted: JournalEvent = { kind: 'agent-started', version: '0.1.0', node: 'n' };
+const added: JournalEvent = { kind: 'config', op: 'ADD', ...file };
+const app = { pod: web, container: 'app' };
+const started: JournalEvent = { kind: 'call', call: 'StartContainer', target: 'c', durationMs: 3 };
+const died = (exitCode: number): JournalEvent => ({
+  kind: 'runtime-changed',
+  change: 'ContainerDied',
+  containerId: 'c',
+  exitCode,
+});
+const sync = (trigger: string): JournalEvent => ({ kind: 'sync-started', work: 'sync', trigger });
+const resync = (second: number): JournalEvent => ({
+  kind: 'sync-ended',
+  work: 'sync',
+  next: { kind: 'resync', dueAt: second * 1000 },
+});
+const phase = (to: string): JournalEvent => ({ kind: 'phase', to });
+
+/** A pod that was added at 1 and runs since 2; its next sync is due at 62. */
+const running: readonly Line[] = [
+  [0, agentStarted],
+  [1, added, { pod: web }],
+  [1, sync('config'), { pod: web, causes: ['e2'] }],
+  [
+    1,
+    { kind: 'actions', actions: [{ action: 'create-sandbox', because: 'the pod has none' }] },
+    { pod: web, causes: ['e3'] },
+  ],
+  [2, started, { ...app, causes: ['e4'] }],
+  [2, resync(62), { pod: web, causes: ['e3'] }],
+  [3, phase('Running'), { pod: web, causes: ['e5'] }],
+];
+
+const why = (lines: readonly Line[], second: number, pod = 'web', container?: string) =>
+  explainWhy({ entries: journal(...lines), pod, container, now: second * 1000 });
+
+describe('why', () => {
+  it('tells of a running pod since when it runs, how that came, and when it is looked at next', () => {
+    expect(why(running, 14)).toEqual([
+      'web_default is Running for 11 s',
+      '  app runs for 12 s',
+      'next: routine sync in 48 s',
+      'because:',
+      '  11 s ago  the phase became Running',
+      '  12 s ago  started app',
+      '  13 s ago  a sandbox had to be created: the pod has none',
+      '  13 s ago  the pod was added by file /etc/pods/web.yaml',
+    ]);
+  });
+
+  it('tells of a crash loop its newest turn, and how many there were', () => {
+    const backOff = (delayMs: number, until: number, step: number): JournalEvent => ({
+      kind: 'back-off',
+      subject: 'restart',
+      exitCode: 1,
+      delayMs,
+      until: until * 1000,
+      step,
+      steps: 6,
+      resetAfterMs: 600_000,
+    });
+    const loop: readonly Line[] = [
+      ...running,
+      [10, died(1), app], // e8
+      [10, sync('ContainerDied'), { pod: web, causes: ['e8'] }],
+      [10, started, { ...app, causes: ['e9'] }],
+      [12, died(1), app], // e11
+      [12, sync('ContainerDied'), { pod: web, causes: ['e11'] }],
+      [12, backOff(10_000, 22, 1), { ...app, causes: ['e12'] }],
+      [22, { kind: 'work-due' }, { pod: web, causes: ['e13'] }],
+      [22, sync('work-due'), { pod: web, causes: ['e14'] }],
+      [22, started, { ...app, causes: ['e15'] }],
+      [24, died(1), app], // e17
+      [24, sync('ContainerDied'), { pod: web, causes: ['e17'] }],
+      [24, backOff(20_000, 44, 2), { ...app, causes: ['e18'] }],
+      [
+        24,
+        {
+          kind: 'sync-ended',
+          work: 'sync',
+          error: 'CrashLoopBackOff',
+          next: { kind: 'retry', dueAt: 44_000, reason: 'x' },
+        },
+        { pod: web, causes: ['e18'] },
+      ],
+    ];
+    expect(why(loop, 27, 'web', 'app')).toEqual([
+      'web_default is Running for 24 s',
+      '  app ended with exit code 1 3 s ago and waits to be started again (CrashLoopBackOff)',
+      'next: restart of app in 17 s: back-off step 2 of 6 after exit code 1; resets after 10 min of running',
+      'because:',
+      '  3 s ago   the restart of app was put off by 20 s',
+      '  3 s ago   app ended with exit code 1',
+      '  5 s ago   started app',
+      '  5 s ago   its time for another look had come',
+      '  15 s ago  the restart of app was put off by 10 s',
+      '  26 s ago  the pod was added by file /etc/pods/web.yaml',
+      '  app ended 3 times in the last 17 s',
+    ]);
+  });
+
+  it('tells of a completed job that nothing is to come', () => {
+    const job: readonly Line[] = [
+      ...running,
+      [20, died(0), app],
+      [20, sync('ContainerDied'), { pod: web, causes: ['e8'] }],
+      [20, phase('Succeeded'), { pod: web, causes: ['e9'] }],
+      [
+        20,
+        { kind: 'sync-ended', work: 'terminated', next: { kind: 'nothing', reason: 'the pod has succeeded' } },
+        { pod: web, causes: ['e9'] },
+      ],
+    ];
+    expect(why(job, 80)).toEqual([
+      'web_default is Succeeded for 1 min',
+      '  app ended with exit code 0 1 min ago',
+      'next: nothing: the pod has succeeded',
+      'because:',
+      '  1 min ago       the phase became Succeeded',
+      '  1 min ago       app ended with exit code 0',
+      '  1 min 18 s ago  started app',
+      '  1 min 19 s ago  a sandbox had to be created: the pod has none',
+      '  1 min 19 s ago  the pod was added by file /etc/pods/web.yaml',
+    ]);
+  });
+
+  const broken: Line = [
+    10,
+    { kind: 'config-problem', problem: 'web.yaml:3:5: spec.containers: required', keeps: [web], ...file },
+  ];
+
+  it('tells that a pod is left alone while its manifest cannot be used', () => {
+    expect(why([...running, broken], 14)).toEqual([
+      'web_default is Running for 11 s',
+      '  app runs for 12 s',
+      '  left as it is: file /etc/pods/web.yaml cannot be used since 4 s: web.yaml:3:5: spec.containers: required',
+      'next: routine sync in 48 s',
+      'because:',
+      '  4 s ago   file /etc/pods/web.yaml cannot be used: web.yaml:3:5: spec.containers: required',
+      '  13 s ago  the pod was added by file /etc/pods/web.yaml',
+    ]);
+  });
+
+  it.each<[string, Line]>([
+    ['recovered', [12, { kind: 'config-recovered', ...file }]],
+    ['changed', [12, { kind: 'config', op: 'UPDATE', ...file }, { pod: web }]],
+  ])('forgets the problem of a manifest that has %s', (_how, solution) => {
+    const lines = why([...running, broken, solution], 14);
+    expect(lines.some((line) => line.includes('left as it is'))).toBe(false);
+  });
+
+  it('tells of a removed pod how long its containers still have', () => {
+    const stopping: readonly Line[] = [
+      ...running,
+      [20, { kind: 'config', op: 'REMOVE', ...file }, { pod: web }],
+      [
+        20,
+        { kind: 'sync-started', work: 'terminating', trigger: 'config', graceSeconds: 30 },
+        { pod: web, causes: ['e8'] },
+      ],
+    ];
+    expect(why(stopping, 32)).toEqual([
+      'web_default is being stopped for 12 s',
+      '  app runs for 30 s',
+      'next: what still runs is killed in 18 s, at the end of its 30 s of grace',
+      'because:',
+      '  12 s ago  stopping began with a grace period of 30 s',
+      '  12 s ago  the pod was removed by file /etc/pods/web.yaml',
+      '  31 s ago  the pod was added by file /etc/pods/web.yaml',
+    ]);
+  });
+
+  it('tells of a pod that is gone', () => {
+    expect(why([...running, [20, { kind: 'forgotten' }, { pod: web }]], 30).slice(0, 2)).toEqual([
+      'web_default is gone for 10 s',
+      'next: nothing: the pod is gone',
+    ]);
+  });
+
+  it('tells of a pod that waits for another one of the same name', () => {
+    const successor = { ...web, uid: 'u2' };
+    const waiting: readonly Line[] = [
+      ...running,
+      [20, { kind: 'config', op: 'REMOVE', ...file }, { pod: web }],
+      [
+        20,
+        { kind: 'sync-started', work: 'terminating', trigger: 'config', graceSeconds: 30 },
+        { pod: web, causes: ['e8'] },
+      ],
+      [20, added, { pod: successor }],
+      [20, { kind: 'start-delayed', holder: web, retryAt: 32_000 }, { pod: successor, causes: ['e10'] }],
+    ];
+    expect(why(waiting, 24)).toEqual([
+      'web_default waits for 4 s until web_default(u1) has let go of the name',
+      'next: another look in 8 s',
+      'because:',
+      '  4 s ago  it could not start: web_default(u1) holds the name web_default',
+      '  4 s ago  the pod was added by file /etc/pods/web.yaml',
+    ]);
+  });
+
+  it('tells of an image that cannot be pulled when it is tried again', () => {
+    const stuck: readonly Line[] = [
+      [0, agentStarted],
+      [1, added, { pod: web }],
+      [1, sync('config'), { pod: web, causes: ['e2'] }],
+      [
+        2,
+        { kind: 'call', call: 'PullImage', target: 'nope:1', durationMs: 900, error: 'manifest unknown' },
+        { ...app, causes: ['e3'] },
+      ],
+      [
+        2,
+        {
+          kind: 'back-off',
+          subject: 'image-pull',
+          delayMs: 10_000,
+          until: 12_000,
+          step: 1,
+          steps: 6,
+          resetAfterMs: 600_000,
+        },
+        { ...app, causes: ['e4'] },
+      ],
+      [3, phase('Pending'), { pod: web, causes: ['e3'] }],
+    ];
+    expect(why(stuck, 5, 'web', 'app')).toEqual([
+      'web_default is Pending for 2 s',
+      '  app cannot start: PullImage nope:1 failed 3 s ago: manifest unknown',
+      'next: the end of a sync, which takes 4 s so far',
+      'because:',
+      '  3 s ago  pulling the image of app again was put off by 10 s',
+      '  3 s ago  PullImage nope:1 failed: manifest unknown',
+      '  4 s ago  the pod was added by file /etc/pods/web.yaml',
+    ]);
+    const settled: readonly Line[] = [...stuck, [4, resync(60), { pod: web, causes: ['e3'] }]];
+    expect(why(settled, 5)).toContain('next: pull of the image of app in 7 s: back-off step 1 of 6');
+  });
+
+  it('tells after a restart of the agent what was known before, and what the new one does first', () => {
+    const restarted: readonly Line[] = [
+      ...running,
+      [20, { kind: 'agent-stopping', reason: 'SIGTERM' }],
+      [30, agentStarted],
+    ];
+    expect(why(restarted.slice(0, -1), 25)).toContain('next: nothing until the agent runs again; it stopped 5 s ago');
+    expect(why(restarted, 32).slice(0, 3)).toEqual([
+      'web_default is Running for 29 s, as the agent knew it before its restart',
+      '  app runs for 30 s',
+      'next: a first look at it by the agent that started 2 s ago',
+    ]);
+    const adopted: readonly Line[] = [
+      ...restarted,
+      [31, added, { pod: web }],
+      [31, sync('config'), { pod: web, causes: ['e10'] }],
+      [31, resync(91), { pod: web, causes: ['e11'] }],
+    ];
+    expect(why(adopted, 32).slice(0, 3)).toEqual([
+      'web_default is Running for 29 s',
+      '  app runs for 30 s',
+      'next: routine sync in 59 s',
+    ]);
+  });
+
+  it('says that everything waits while the runtime does not work', () => {
+    const sick: readonly Line[] = [
+      ...running,
+      [9, { kind: 'runtime-health', healthy: false, message: 'connection refused' }],
+    ];
+    expect(why(sick, 14)).toContain('next: waits for the runtime: connection refused');
+    const well: readonly Line[] = [...sick, [10, { kind: 'runtime-health', healthy: true }]];
+    expect(why(well, 14)).toContain('next: routine sync in 48 s');
+  });
+
+  it('tells of a rejected pod why', () => {
+    const rejected: readonly Line[] = [
+      [0, agentStarted],
+      [1, added, { pod: web }],
+      [1, { kind: 'admission-rejected', reason: 'OutOfcpu', message: 'too much' }, { pod: web, causes: ['e2'] }],
+    ];
+    expect(why(rejected, 5)[0]).toBe('web_default was rejected 4 s ago: OutOfcpu: too much');
+  });
+
+  it('says of an unknown pod which pods it knows, and what might have been it', () => {
+    expect(why([...running, broken], 14, 'wob')).toEqual([
+      'no pod "wob" in the journal',
+      'pods it knows: web_default',
+      'file /etc/pods/web.yaml cannot be used: web.yaml:3:5: spec.containers: required',
+    ]);
+    expect(why([], 14, 'wob')).toEqual(['no pod "wob" in the journal', 'it knows no pod yet']);
+  });
+
+  it('says of an unknown container which ones the pod has', () => {
+    expect(why(running, 14, 'web', 'sidecar')).toEqual([
+      'the journal has nothing on a container "sidecar" of web_default',
+      'it knows: app',
+    ]);
+  });
+
+  it.each(['web', 'web_default', 'default_web', 'web_default(u1)', 'u1'])('finds a pod by %s', (name) => {
+    expect(why(running, 14, name)[0]).toBe('web_default is Running for 11 s');
+  });
+
+  it('explains one of several pods of a name and names the others', () => {
+    const other = { uid: 'u9', namespace: 'prod', name: 'web' };
+    expect(why([...running, [4, added, { pod: other }]], 14).slice(0, 2)).toEqual([
+      '(several pods are called so; this is web_prod, not web_default)',
+      'web_prod is known for 10 s and has no phase yet',
+    ]);
+  });
+
+  it('passes over entries of a newer version', () => {
+    const odd = { kind: 'from-the-future' } as unknown as JournalEvent;
+    expect(why([...running, [8, odd, { pod: web, causes: ['e7'] }]], 14)).toEqual(why(running, 14));
+  });
+});
