@@ -1,0 +1,154 @@
+import type {
+  Container,
+  ContainerState,
+  ContainerStatus,
+  PodSandbox,
+  PodSandboxState,
+  PodSandboxStatus,
+} from '../../generated/runtime/v1/api.js';
+import { isIpAddress } from '../ip-address.js';
+import type { PodRef } from '../pod.js';
+import type {
+  RuntimeContainerState,
+  RuntimeContainerStatus,
+  RuntimeItem,
+  RuntimePod,
+  RuntimePodStatus,
+} from '../runtime-pod.js';
+
+const POD_UID_LABEL = 'io.kubernetes.pod.uid';
+const POD_NAME_LABEL = 'io.kubernetes.pod.name';
+const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
+const CONTAINER_HASH_ANNOTATION = 'io.kubernetes.container.hash';
+const RESTART_COUNT_ANNOTATION = 'io.kubernetes.container.restartCount';
+
+/** Source: pkg/kubelet/kuberuntime/helpers.go toKubeContainerState. */
+export const runtimeContainerState = (state: ContainerState): RuntimeContainerState => {
+  switch (state) {
+    case 'CONTAINER_CREATED':
+      return 'created';
+    case 'CONTAINER_RUNNING':
+      return 'running';
+    case 'CONTAINER_EXITED':
+      return 'exited';
+    default:
+      return 'unknown';
+  }
+};
+
+/** A sandbox counts as a container that runs while it is ready. Source: pkg/kubelet/kuberuntime/helpers.go. */
+export const runtimeSandboxState = (state: PodSandboxState): RuntimeContainerState =>
+  state === 'SANDBOX_READY' ? 'running' : 'exited';
+
+/**
+ * Groups one listing by the uid label, the pod with the newest item first; what has no such label is not a pod's. A container
+ * whose sandbox is gone still makes its pod appear. Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPods.
+ */
+export const toRuntimePods = (
+  sandboxes: readonly PodSandbox[],
+  containers: readonly Container[],
+  observedAt: number,
+): readonly RuntimePod[] => {
+  const pods = new Map<string, { pod: RuntimePod; items: RuntimeItem[]; newest: bigint }>();
+  const add = (labels: Readonly<Record<string, string>>, item: RuntimeItem): void => {
+    const uid = labels[POD_UID_LABEL];
+    if (!uid) return;
+    const known = pods.get(uid);
+    if (known) {
+      known.items.push(item);
+      if (item.createdAt > known.newest) known.newest = item.createdAt;
+      return;
+    }
+    const items = [item];
+    const pod = { ...podRefOfLabels(labels, uid), items, observedAt };
+    pods.set(uid, { pod, items, newest: item.createdAt });
+  };
+  for (const { id, labels, state, createdAt } of sandboxes) {
+    add(labels, { kind: 'sandbox', id, name: '', state: runtimeSandboxState(state), createdAt, sandboxId: id });
+  }
+  for (const { id, labels, metadata, state, createdAt, podSandboxId } of containers) {
+    const name = metadata?.name ?? '';
+    add(labels, {
+      kind: 'container',
+      id,
+      name,
+      state: runtimeContainerState(state),
+      createdAt,
+      sandboxId: podSandboxId,
+    });
+  }
+  return [...pods.values()].sort((a, b) => compareBigints(b.newest, a.newest)).map(({ pod }) => pod);
+};
+
+/** Whom a sandbox or container with these labels belongs to, as far as they say. */
+export const podRefOfLabels = (labels: Readonly<Record<string, string>>, uid: string): PodRef => ({
+  uid,
+  namespace: labels[POD_NAMESPACE_LABEL] ?? '',
+  name: labels[POD_NAME_LABEL] ?? '',
+});
+
+/** The selector with which the runtime lists what belongs to one pod. */
+export const podLabelSelector = (uid: string): { readonly [label: string]: string } => ({ [POD_UID_LABEL]: uid });
+
+/**
+ * Puts the inspected sandboxes and containers of one pod in the order in which decisions read them, and takes the pod's IPs
+ * from the sandbox that counts. Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPodStatus.
+ */
+export const toRuntimePodStatus = (
+  { uid, namespace, name }: PodRef,
+  sandboxStatuses: readonly PodSandboxStatus[],
+  containers: readonly { readonly status: ContainerStatus; readonly sandboxId: string }[],
+): RuntimePodStatus => {
+  const sandboxes = [...sandboxStatuses].sort(compareSandboxes);
+  return {
+    uid,
+    namespace,
+    name,
+    ips: ipsOf(sandboxes[0]),
+    sandboxes,
+    containers: containers
+      .map(({ status, sandboxId }) => toRuntimeContainerStatus(status, sandboxId))
+      .sort((a, b) => compareBigints(b.createdAt, a.createdAt)),
+  };
+};
+
+/** Missing annotations read as empty and 0. */
+const toRuntimeContainerStatus = (status: ContainerStatus, sandboxId: string): RuntimeContainerStatus => {
+  const { id, metadata, state, createdAt, startedAt, finishedAt, exitCode, reason, message } = status;
+  const { image, imageRef, logPath, annotations } = status;
+  const restartCount = Number.parseInt(annotations[RESTART_COUNT_ANNOTATION] ?? '', 10);
+  return {
+    id,
+    name: metadata?.name ?? '',
+    state: runtimeContainerState(state),
+    sandboxId,
+    createdAt,
+    startedAt,
+    finishedAt,
+    exitCode,
+    reason,
+    message,
+    image: image?.image ?? '',
+    imageRef,
+    hash: annotations[CONTAINER_HASH_ANNOTATION] ?? '',
+    restartCount: Number.isNaN(restartCount) ? 0 : restartCount,
+    logPath,
+    annotations,
+  };
+};
+
+/** Higher attempt first, then newer, then smaller id. Source: pkg/kubelet/kuberuntime/helpers.go podSandboxByCreated. */
+const compareSandboxes = (a: PodSandboxStatus, b: PodSandboxStatus): number =>
+  (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0) ||
+  compareBigints(b.createdAt, a.createdAt) ||
+  (a.id < b.id ? -1 : 1);
+
+/** One address that cannot be read makes all of them untrustworthy. */
+const ipsOf = (sandbox: PodSandboxStatus | undefined): readonly string[] => {
+  if (sandbox?.state !== 'SANDBOX_READY' || !sandbox.network) return [];
+  const { ip, additionalIps } = sandbox.network;
+  const ips = [...(ip === '' ? [] : [ip]), ...additionalIps.map((additional) => additional.ip)];
+  return ips.every(isIpAddress) ? ips : [];
+};
+
+const compareBigints = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
