@@ -1,0 +1,115 @@
+import {
+  asyncScheduler,
+  catchError,
+  defer,
+  EMPTY,
+  forkJoin,
+  map,
+  mergeMap,
+  type Observable,
+  of,
+  type SchedulerLike,
+  toArray,
+  merge,
+} from 'rxjs';
+import type { Container, ContainerStatus, PodSandbox, PodSandboxStatus } from '../generated/runtime/v1/api.js';
+import { isCriError } from '../model/cri-error.js';
+import {
+  podLabelSelector,
+  podRefOfLabels,
+  toRuntimePods,
+  toRuntimePodStatus,
+} from '../model/cri/runtime-pod-status.js';
+import type { PodRef } from '../model/pod.js';
+import type { RuntimePod, RuntimePodStatus } from '../model/runtime-pod.js';
+import type { RuntimeService } from './ports.js';
+
+/** What the agent asks of the runtime to know its pods. Every call is cold, emits once and completes. */
+export interface RuntimeReader {
+  /**
+   * The pods of one listing, the newest first: of everything that exists, or of ready sandboxes and running containers only.
+   * `observedAt` is the time before the runtime was asked. Errors: the `CriError` of either list call.
+   */
+  readonly listPods: (which: 'all' | 'running') => Observable<readonly RuntimePod[]>;
+  /**
+   * Everything the runtime knows of one pod; empty lists when it knows nothing. A namespace and name that are left empty are
+   * filled in from the runtime's labels. What disappears between the listing and its inspection is left out.
+   * Errors: the `CriError` of any other failed call.
+   */
+  readonly podStatus: (ref: PodRef) => Observable<RuntimePodStatus>;
+}
+
+type ReaderCalls = Pick<RuntimeService, 'listPodSandbox' | 'listContainers' | 'podSandboxStatus' | 'containerStatus'>;
+
+/** Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPods and GetPodStatus. */
+export const runtimeReader = (runtime: ReaderCalls, scheduler: SchedulerLike = asyncScheduler): RuntimeReader => {
+  const list = (sandboxes: SandboxFilter, containers: ContainerFilter): Observable<Listing> =>
+    forkJoin([runtime.listPodSandbox({ filter: sandboxes }), runtime.listContainers({ filter: containers })]).pipe(
+      map(([{ items }, listed]) => ({ sandboxes: items, containers: listed.containers })),
+    );
+
+  const sandboxStatus = ({ id }: PodSandbox): Observable<PodSandboxStatus> =>
+    runtime.podSandboxStatus({ podSandboxId: id }).pipe(
+      map(({ status }) => present(status, 'pod sandbox status is nil')),
+      catchError(skipNotFound),
+    );
+
+  const containerStatus = ({ id, podSandboxId }: Container): Observable<InspectedContainer> =>
+    runtime.containerStatus({ containerId: id }).pipe(
+      map(({ status }) => ({ status: present(status, 'container status is nil'), sandboxId: podSandboxId })),
+      catchError(skipNotFound),
+    );
+
+  return {
+    listPods: (which) =>
+      defer(() => {
+        const observedAt = scheduler.now();
+        return list(...(which === 'all' ? EVERYTHING : RUNNING)).pipe(
+          map(({ sandboxes, containers }) => toRuntimePods(sandboxes, containers, observedAt)),
+        );
+      }),
+    podStatus: (ref) => {
+      const labelSelector = podLabelSelector(ref.uid);
+      return list({ labelSelector }, { labelSelector }).pipe(
+        mergeMap(({ sandboxes, containers }) =>
+          forkJoin([
+            of(knownRef(ref, sandboxes[0] ?? containers[0])),
+            merge(...sandboxes.map(sandboxStatus)).pipe(toArray()),
+            merge(...containers.map(containerStatus)).pipe(toArray()),
+          ]),
+        ),
+        map(([known, sandboxes, containers]) => toRuntimePodStatus(known, sandboxes, containers)),
+      );
+    },
+  };
+};
+
+interface Listing {
+  readonly sandboxes: readonly PodSandbox[];
+  readonly containers: readonly Container[];
+}
+interface InspectedContainer {
+  readonly status: ContainerStatus;
+  readonly sandboxId: string;
+}
+type SandboxFilter = Parameters<RuntimeService['listPodSandbox']>[0]['filter'];
+type ContainerFilter = Parameters<RuntimeService['listContainers']>[0]['filter'];
+
+const EVERYTHING: readonly [SandboxFilter, ContainerFilter] = [undefined, undefined];
+const RUNNING: readonly [SandboxFilter, ContainerFilter] = [
+  { state: { state: 'SANDBOX_READY' } },
+  { state: { state: 'CONTAINER_RUNNING' } },
+];
+
+const skipNotFound = (error: unknown): Observable<never> => {
+  if (isCriError(error, 'not-found')) return EMPTY;
+  throw error;
+};
+
+const present = <T>(status: T | undefined, problem: string): T => {
+  if (status === undefined) throw new Error(problem);
+  return status;
+};
+
+const knownRef = (ref: PodRef, listed: PodSandbox | Container | undefined): PodRef =>
+  ref.name === '' && listed ? podRefOfLabels(listed.labels, ref.uid) : ref;
