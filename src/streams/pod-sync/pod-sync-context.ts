@@ -1,0 +1,64 @@
+import { defer, EMPTY, type Observable, type SchedulerLike, tap, throwError } from 'rxjs';
+import { errorText } from '../../model/cri-error.js';
+import type { JournalId, JournalRecord } from '../../model/journal.js';
+import { type Pod, podRef } from '../../model/pod.js';
+import { SyncCancelled } from '../../model/sync-error.js';
+import type { ImageService, Metrics, NodeFiles, RecordEvent, RecordJournal, RuntimeService } from '../ports.js';
+
+/** The outside world as a pass over a pod needs it. */
+export interface PodSyncPorts {
+  readonly runtime: RuntimeService;
+  readonly images: ImageService;
+  readonly files: NodeFiles;
+  readonly record: RecordJournal;
+  readonly recordEvent: RecordEvent;
+  readonly metrics: Metrics;
+  readonly scheduler: SchedulerLike;
+}
+
+/** One pass over one pod: what it works on, why, and until when. */
+export interface PodSyncContext {
+  readonly pod: Pod;
+  readonly ports: PodSyncPorts;
+  /** The entries that every effect of this pass names as its cause. */
+  readonly causes: readonly JournalId[];
+  /** Fires when a newer update wants the pass to let go. */
+  readonly signal?: AbortSignal;
+}
+
+/** The same pass, with what follows attributed to `cause`. */
+export const because = (context: PodSyncContext, cause: JournalId): PodSyncContext => ({ ...context, causes: [cause] });
+
+type WithoutContext<T> = T extends JournalRecord ? Omit<T, 'causes' | 'pod'> : never;
+
+/** Writes an entry about this pass's pod. */
+export const note = ({ pod, ports, causes }: PodSyncContext, event: WithoutContext<JournalRecord>): JournalId =>
+  ports.record({ ...event, pod: podRef(pod), causes });
+
+/** An event of the Kubernetes API about this pass's pod, or about one of its containers. */
+export const emitEvent = (
+  { pod, ports, causes }: PodSyncContext,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+  container?: string,
+): void => ports.recordEvent({ pod, container, type, reason, message, causes });
+
+/** `call$` with its end, its duration and its error in the journal. Only calls that change something are worth it. */
+export const journaled = <T>(
+  context: PodSyncContext,
+  call: string,
+  { target, container }: { readonly target?: string; readonly container?: string },
+  call$: Observable<T>,
+): Observable<T> =>
+  defer(() => {
+    const { scheduler } = context.ports;
+    const startedAt = scheduler.now();
+    const end = (error?: string) =>
+      note(context, { kind: 'call', call, target, container, durationMs: scheduler.now() - startedAt, error });
+    return call$.pipe(tap({ complete: () => end(), error: (error: unknown) => end(errorText(error)) }));
+  });
+
+/** Completes, or errors with `SyncCancelled` once the signal has fired: put it wherever a pass may safely let go. */
+export const letGo = ({ signal }: PodSyncContext): Observable<never> =>
+  defer(() => (signal?.aborted ? throwError(() => new SyncCancelled()) : EMPTY));

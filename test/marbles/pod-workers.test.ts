@@ -1,0 +1,289 @@
+import {
+  delay,
+  EMPTY,
+  fromEvent,
+  map,
+  mergeMap,
+  NEVER,
+  type Observable,
+  of,
+  race,
+  take,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { JournalRecord } from '../../src/model/journal.js';
+import type { Pod } from '../../src/model/pod.js';
+import type { PodUpdate } from '../../src/model/pod-workers/pod-update.js';
+import { type Delivery, PodWorkerRegistry } from '../../src/model/pod-workers/pod-worker-registry.js';
+import { emptyPodStatus } from '../../src/model/runtime-pod.js';
+import { ContainerSyncError, NetworkNotReady, PodSyncError, SyncCancelled } from '../../src/model/sync-error.js';
+import { type PodWork, podWorkers, type PodWorkerOptions, type WorkerOutcome } from '../../src/streams/pod-workers.js';
+import { aPod } from '../support/a-pod.js';
+import { marbles } from './marbles.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+type Updates = Readonly<Record<string, PodUpdate>>;
+const create = (pod: Pod): PodUpdate => ({ type: 'create', pod, causes: [] });
+const sync = (pod: Pod): PodUpdate => ({ type: 'sync', pod, causes: [] });
+const kill = (pod: Pod, graceSeconds?: number): PodUpdate => ({
+  type: 'kill',
+  pod,
+  kill: { graceSeconds },
+  causes: [],
+});
+
+/** Work that ends at once and well. */
+const idle: PodWork = {
+  syncPod: () => of({ isTerminal: false }),
+  syncTerminatingPod: () => EMPTY,
+  syncTerminatingRuntimePod: () => EMPTY,
+  syncTerminatedPod: () => EMPTY,
+};
+
+const optionsWith = (options: Partial<PodWorkerOptions> & Pick<PodWorkerOptions, 'scheduler'>): PodWorkerOptions => ({
+  registry: new PodWorkerRegistry(),
+  work: idle,
+  newerThan: (uid) => of(emptyPodStatus({ uid, namespace: 'default', name: 'web' })),
+  record: () => 'id',
+  recordEvent: () => undefined,
+  random: () => 0,
+  resyncIntervalMs: MINUTE,
+  ...options,
+});
+
+/** Feeds updates through the registry into the workers and shows each outcome as `uid:work:next` with its delay. */
+const outcomes = (update$: Observable<PodUpdate>, options: PodWorkerOptions) =>
+  update$.pipe(
+    mergeMap((update): readonly Delivery[] => options.registry.update(update, options.scheduler.now())),
+    podWorkers(options),
+    map((outcome) => brief(outcome, options.scheduler.now())),
+  );
+const brief = ({ uid, work, next, dueAt }: WorkerOutcome, now: number) =>
+  `${uid} ${work} ${next}${dueAt === undefined ? '' : ` ${dueAt - now}`}`;
+
+describe('one worker', () => {
+  it(
+    'runs one sync at a time, then the newest of what came meanwhile',
+    marbles(({ hot, cold, time, expectObservable, expectSubscriptions, scheduler }) => {
+      const updates: Updates = {
+        a: create(aPod()),
+        b: sync(aPod({ labels: { v: 'b' } })),
+        c: sync(aPod({ labels: { v: 'c' } })),
+      };
+      const update$ = hot('a-b-c---------|', updates);
+      const syncing = cold('-----(x|)     ');
+      const expected = '    -----m----r---|';
+      const runs = ['       ^----!', '     -----^----!'];
+      const seen: (string | undefined)[] = [];
+      const work: PodWork = {
+        ...idle,
+        syncPod: ({ pod }) => {
+          seen.push(pod.metadata.labels?.v);
+          return syncing.pipe(map(() => ({ isTerminal: false })));
+        },
+      };
+      const period = time('|') + MINUTE;
+      expectObservable(outcomes(update$, optionsWith({ scheduler, work }))).toBe(expected, {
+        m: `uid-1 sync again ${period}`,
+        r: `uid-1 sync rest ${period}`,
+      });
+      expectSubscriptions(syncing.subscriptions).toBe(runs);
+      scheduler.schedule(() => expect(seen).toEqual([undefined, 'c']), 20);
+    }),
+  );
+
+  it(
+    'lets a kill cancel a sync, waits until the sync has let go, and goes through both phases without a pause',
+    marbles(({ hot, time, expectObservable, scheduler }) => {
+      const pod = aPod();
+      const update$ = hot(' c---k-----------|', { c: create(pod), k: kill(pod, 7) });
+      const syncing = time('------------|    ');
+      const lettingGo = time('  ---|           ');
+      const killing = time('       ----|      ');
+      const expected = '    -------x---(td)-|';
+      const work: PodWork = {
+        ...idle,
+        syncPod: (_run, signal) =>
+          race(
+            timer(syncing).pipe(map(() => ({ isTerminal: false }))),
+            fromEvent(signal, 'abort').pipe(
+              take(1),
+              delay(lettingGo),
+              mergeMap(() => throwError(() => new SyncCancelled())),
+            ),
+          ),
+        syncTerminatingPod: ({ graceSeconds }) => timer(graceSeconds === 7 ? killing : 99),
+      };
+      expectObservable(outcomes(update$, optionsWith({ scheduler, work }))).toBe(expected, {
+        x: `uid-1 sync again ${10 * SECOND}`,
+        t: 'uid-1 terminating advance',
+        d: 'uid-1 terminated exit',
+      });
+    }),
+  );
+
+  it(
+    'never overlaps two runs of a pod, and never waits for another pod',
+    marbles(({ hot, cold, expectObservable, scheduler }) => {
+      const [slow, quick] = [aPod({ uid: 'slow', name: 'a' }), aPod({ uid: 'quick', name: 'b' })];
+      const update$ = hot('(sq)-q-s---------|', { s: create(slow), q: create(quick) });
+      const expected = '   q----q--s-------s|';
+      let running = 0;
+      const work: PodWork = {
+        ...idle,
+        syncPod: ({ uid }) =>
+          (uid === 'slow' ? cold('--------(x|)') : cold('(x|)')).pipe(
+            tap({
+              subscribe: () => expect(uid === 'quick' || ++running === 1).toBe(true),
+              finalize: () => uid === 'slow' && running--,
+            }),
+            map(() => ({ isTerminal: false })),
+          ),
+      };
+      const uid$ = outcomes(update$, optionsWith({ scheduler, work })).pipe(map((line) => line[0]));
+      expectObservable(uid$).toBe(expected);
+    }),
+  );
+
+  it(
+    'needs a view of the runtime that is newer than the end of its last run',
+    marbles(({ hot, time, expectObservable, scheduler }) => {
+      const update$ = hot('c---s-----|', { c: create(aPod()), s: sync(aPod()) });
+      const looking = time('--|       ');
+      const expected = '   --r---r---|';
+      const asked: number[] = [];
+      const newerThan: PodWorkerOptions['newerThan'] = (uid, since) => {
+        asked.push(since);
+        return timer(looking).pipe(map(() => emptyPodStatus({ uid, namespace: '', name: '' })));
+      };
+      expectObservable(outcomes(update$, optionsWith({ scheduler, newerThan })).pipe(map(() => 'r'))).toBe(expected);
+      scheduler.schedule(() => expect(asked).toEqual([0, 2]), 20);
+    }),
+  );
+
+  it(
+    'does nothing to a pod that cannot be read, says so, and counts no sync',
+    marbles(({ hot, cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const update$ = hot('  c---s----|', { c: create(aPod()), s: sync(aPod()) });
+      const unreadable = cold('-#          ', undefined, new Error('the runtime is away'));
+      const syncing = cold(' |         ');
+      const events: string[] = [];
+      const options = optionsWith({
+        scheduler,
+        newerThan: (_uid, since) => unreadable.pipe(tap({ subscribe: () => expect(since).toBe(0) })),
+        work: { ...idle, syncPod: () => syncing },
+        recordEvent: ({ reason, message }) => events.push(`${reason} ${message}`),
+      });
+      expectObservable(outcomes(update$, options)).toBe('-x---x---|', { x: `uid-1 sync rest ${10 * SECOND}` });
+      expectSubscriptions(syncing.subscriptions).toBe([]);
+      scheduler.schedule(() => expect(events[0]).toBe('FailedSync error determining status: the runtime is away'), 20);
+    }),
+  );
+
+  it(
+    'is closed when its pod is forgotten, and a new one starts for the same UID',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const registry = new PodWorkerRegistry();
+      const options = optionsWith({ scheduler, registry });
+      const delivery$ = hot('c-k-f-c-|').pipe(
+        mergeMap((step): readonly Delivery[] => {
+          if (step === 'f') return registry.syncKnownPods(new Set(), 0).deliveries;
+          return registry.update(step === 'c' ? create(aPod()) : kill(aPod()), 0);
+        }),
+      );
+      const work$ = delivery$.pipe(
+        podWorkers(options),
+        map(({ work }) => (work === 'sync' ? 's' : work === 'terminating' ? 't' : 'd')),
+      );
+      expectObservable(work$).toBe('s-(td)s-|');
+    }),
+  );
+});
+
+describe('when a pod is due again', () => {
+  const failing = (error: Error): PodWork => ({ ...idle, syncPod: () => throwError(() => error) });
+  const backOff = (until: number) =>
+    new PodSyncError([
+      new Error('beside it'),
+      new ContainerSyncError('main', 'CrashLoopBackOff', 'wait', { backOffUntil: until }),
+    ]);
+
+  it.each([
+    { case: 'all well, no jitter', work: idle, random: 0, due: 60 * SECOND },
+    { case: 'all well, most jitter', work: idle, random: 1, due: 90 * SECOND },
+    { case: 'an error, no jitter', work: failing(new Error('no')), random: 0, due: 10 * SECOND },
+    { case: 'an error, most jitter', work: failing(new Error('no')), random: 1, due: 15 * SECOND },
+    { case: 'a cancelled run', work: failing(new SyncCancelled()), random: 0, due: 10 * SECOND },
+    { case: 'no network, no jitter', work: failing(new NetworkNotReady('cni')), random: 0, due: 1 * SECOND },
+    { case: 'no network, most jitter', work: failing(new NetworkNotReady('cni')), random: 1, due: 1.5 * SECOND },
+    { case: 'a back-off', work: failing(backOff(40 * SECOND)), random: 0, due: 40 * SECOND },
+    { case: 'a back-off with jitter', work: failing(backOff(40 * SECOND)), random: 1, due: 60 * SECOND },
+    { case: 'a back-off that is over', work: failing(backOff(-5 * SECOND)), random: 1, due: 0 },
+    {
+      case: 'a back-off beyond the resync interval',
+      work: failing(backOff(300 * SECOND)),
+      random: 1,
+      due: 90 * SECOND,
+    },
+  ])('after $case: $due ms', ({ work, random, due }) => {
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const update$ = hot('c|', { c: create(aPod()) });
+      const options = optionsWith({ scheduler, work, random: () => random });
+      expectObservable(outcomes(update$, options)).toBe('r|', { r: `uid-1 sync rest ${due}` });
+    })();
+  });
+
+  it.each([
+    { random: 0, due: 10 * SECOND },
+    { random: 1, due: 15 * SECOND },
+  ])('behind a static pod of the same name: $due ms at the latest', ({ random, due }) => {
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const update$ = hot('ab|', { a: create(aPod({ uid: 'a' })), b: create(aPod({ uid: 'b' })) });
+      const options = optionsWith({ scheduler, random: () => random, work: { ...idle, syncPod: () => NEVER } });
+      expectObservable(outcomes(update$, options)).toBe('-w', { w: `b waiting wait-for-turn ${due}` });
+    })();
+  });
+
+  it(
+    'at once where a phase ends, or where the static pod before it has gone',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const [a, b] = [aPod({ uid: 'a' }), aPod({ uid: 'b' })];
+      const update$ = hot('ab-k----|', { a: create(a), b: create(b), k: kill(a) });
+      const expected = '   aw-(tdb)|';
+      expectObservable(outcomes(update$, optionsWith({ scheduler }))).toBe(expected, {
+        a: `a sync rest ${MINUTE}`,
+        w: `b waiting wait-for-turn ${10 * SECOND}`,
+        t: 'a terminating advance',
+        d: 'a terminated exit',
+        b: `b sync rest ${MINUTE}`,
+      });
+    }),
+  );
+});
+
+it(
+  'names the causes of a run, and the run as the cause of its outcome',
+  marbles(({ hot, scheduler, expectObservable }) => {
+    const entries: JournalRecord[] = [];
+    const record = (entry: JournalRecord) => `j${entries.push(entry)}`;
+    const update$ = hot('c|', { c: { ...create(aPod()), causes: ['config-1'] } });
+    expectObservable(outcomes(update$, optionsWith({ scheduler, record })).pipe(map(() => 'r'))).toBe('r|');
+    scheduler.schedule(() => {
+      expect(entries).toMatchObject([
+        {
+          kind: 'sync-started',
+          work: 'sync',
+          trigger: 'create',
+          causes: ['config-1'],
+          pod: { uid: 'uid-1', name: 'web' },
+        },
+        { kind: 'sync-ended', work: 'sync', causes: ['j1'], next: { kind: 'resync', dueAt: MINUTE } },
+      ]);
+    }, 5);
+  }),
+);

@@ -1,0 +1,302 @@
+import { describe, expect, it } from 'vitest';
+import type { Pod } from '../../../src/model/pod.js';
+import type { PodUpdate } from '../../../src/model/pod-workers/pod-update.js';
+import { PodWorkerRegistry, type Start } from '../../../src/model/pod-workers/pod-worker-registry.js';
+import { aPod } from '../../support/a-pod.js';
+
+const OK = { isTerminal: false };
+const wake = (uid: string, cancel = false) => ({ kind: 'wake', uid, cancel });
+const update = (pod: Pod, rest: Partial<PodUpdate> = {}): PodUpdate => ({ type: 'sync', pod, causes: [], ...rest });
+const create = (pod: Pod) => update(pod, { type: 'create' });
+const kill = (pod: Pod, graceSeconds?: number) => update(pod, { type: 'kill', kill: { graceSeconds } });
+const runOf = (start: Start) => {
+  if (start.kind !== 'run') throw new Error(`expected a run, got ${start.kind}`);
+  return start.run;
+};
+const runningPod = (uid: string) => ({ uid, name: 'lost', namespace: 'default', items: [], observedAt: 0 });
+
+/** A registry in which `pod` was created and has synced once. */
+const withSyncedPod = (pod: Pod) => {
+  const registry = new PodWorkerRegistry();
+  registry.update(create(pod), 0);
+  registry.start(pod.metadata.uid, 0);
+  registry.complete(pod.metadata.uid, 'sync', OK, 1);
+  return registry;
+};
+
+describe('the life of a pod', () => {
+  it('goes from sync over terminating and terminated to finished, and back only after it is forgotten', () => {
+    const pod = aPod();
+    const registry = withSyncedPod(pod);
+    const queries = () => ({
+      could: registry.couldHaveRunningContainers('uid-1'),
+      requested: registry.isTerminationRequested('uid-1'),
+      containersTerminating: registry.shouldContainersBeTerminating('uid-1'),
+      runtimeRemoved: registry.shouldRuntimeBeRemoved('uid-1'),
+      finished: registry.shouldBeFinished('uid-1'),
+    });
+    const no = { could: true, requested: false, containersTerminating: false, runtimeRemoved: false, finished: false };
+    expect(queries()).toEqual(no);
+
+    expect(registry.update(kill(pod), 2)).toEqual([wake('uid-1', true)]);
+    expect(queries()).toEqual({ ...no, requested: true });
+    expect(runOf(registry.start('uid-1', 2))).toMatchObject({ work: 'terminating', graceSeconds: 30 });
+    registry.acknowledgeTermination('uid-1');
+    expect(queries()).toEqual({ ...no, requested: true, containersTerminating: true });
+
+    expect(registry.complete('uid-1', 'terminating', OK, 3)).toEqual({ next: 'advance', deliveries: [] });
+    expect(queries()).toEqual({
+      could: false,
+      requested: true,
+      containersTerminating: true,
+      runtimeRemoved: true,
+      finished: false,
+    });
+    expect(runOf(registry.start('uid-1', 3))).toMatchObject({ work: 'terminated' });
+
+    expect(registry.complete('uid-1', 'terminated', OK, 4)).toEqual({ next: 'exit', deliveries: [] });
+    expect(queries()).toEqual({
+      could: false,
+      requested: true,
+      containersTerminating: true,
+      runtimeRemoved: true,
+      finished: true,
+    });
+    expect(registry.update(update(pod), 5)).toEqual([]);
+
+    expect(registry.syncKnownPods(new Set(), 6).deliveries).toEqual([{ kind: 'forget', uid: 'uid-1' }]);
+    expect(registry.record('uid-1')).toBeUndefined();
+    expect(registry.update(create(pod), 7)).toEqual([wake('uid-1')]);
+  });
+
+  it('stops a pod that says it is terminal, without a grace period of the agent', () => {
+    const registry = new PodWorkerRegistry();
+    registry.update(create(aPod()), 0);
+    registry.start('uid-1', 0);
+    expect(registry.complete('uid-1', 'sync', { isTerminal: true }, 1).next).toBe('advance');
+    const run = runOf(registry.start('uid-1', 1));
+    expect(run.work).toBe('terminating');
+    expect(run.graceSeconds).toBeUndefined();
+  });
+
+  it.each([
+    { why: 'a deletion timestamp', pod: aPod({ deletionTimestamp: '2026-01-01T00:00:00Z' }), deleted: true },
+    { why: 'a terminal phase of a pod that still runs', pod: aPod({ phase: 'Failed' }), deleted: false },
+  ])('stops a pod because of $why', ({ pod, deleted }) => {
+    const registry = new PodWorkerRegistry(() => false);
+    registry.update(create(aPod()), 0);
+    expect(registry.update(update(pod), 1)).toEqual([wake('uid-1', true)]);
+    expect(registry.record('uid-1')).toMatchObject({ terminatingAt: 1, deleted });
+  });
+
+  it('takes a terminal pod of which nothing runs as terminated at first sight', () => {
+    const registry = new PodWorkerRegistry(() => true);
+    registry.update(create(aPod({ phase: 'Succeeded', source: 'api' })), 5);
+    expect(registry.isKnownTerminated('uid-1')).toBe(true);
+    expect(runOf(registry.start('uid-1', 5)).work).toBe('terminated');
+  });
+
+  it('marks a pod as evicted only by the kill that stops it', () => {
+    const pod = aPod();
+    const first = withSyncedPod(pod);
+    first.update(update(pod, { type: 'kill', kill: { evict: true } }), 2);
+    expect(first.shouldContentBeRemoved('uid-1')).toBe(true);
+    const later = withSyncedPod(pod);
+    later.update(kill(pod), 2);
+    later.update(update(pod, { type: 'kill', kill: { evict: true } }), 3);
+    expect(later.shouldContentBeRemoved('uid-1')).toBe(false);
+  });
+});
+
+describe('updates that meet a busy worker', () => {
+  it('keeps only the newest, with the causes of all and the earliest start', () => {
+    const pod = aPod();
+    const registry = withSyncedPod(pod);
+    registry.update(update(pod, { causes: ['a'], startedAt: 10 }), 10);
+    registry.update(update(aPod({ labels: { v: '2' } }), { type: 'update', causes: ['b'], startedAt: 20 }), 20);
+    const run = runOf(registry.start('uid-1', 21));
+    expect(run).toMatchObject({ type: 'update', causes: ['a', 'b'], startedAt: 10 });
+    expect(run.pod?.metadata.labels).toEqual({ v: '2' });
+    expect(registry.start('uid-1', 22)).toEqual({ kind: 'idle' });
+  });
+
+  it('never loses a kill to a later update', () => {
+    const pod = aPod();
+    const registry = withSyncedPod(pod);
+    registry.update(kill(pod, 5), 2);
+    expect(registry.update(update(pod), 3)).toEqual([wake('uid-1', false)]);
+    expect(runOf(registry.start('uid-1', 4))).toMatchObject({ work: 'terminating', graceSeconds: 5 });
+  });
+
+  it('cancels again only when the grace period shrinks', () => {
+    const pod = aPod();
+    const registry = withSyncedPod(pod);
+    expect(registry.update(kill(pod, 20), 2)).toEqual([wake('uid-1', true)]);
+    expect(registry.update(kill(pod, 25), 3)).toEqual([wake('uid-1', false)]);
+    expect(registry.update(kill(pod, 3), 4)).toEqual([wake('uid-1', true)]);
+    expect(runOf(registry.start('uid-1', 5)).graceSeconds).toBe(3);
+  });
+
+  it('applies the last status override on every attempt, until the containers have stopped', () => {
+    const pod = aPod();
+    const registry = withSyncedPod(pod);
+    const [one, two] = [
+      (status: object) => ({ ...status, reason: 'One' }),
+      (status: object) => ({ ...status, reason: 'Two' }),
+    ];
+    registry.update(update(pod, { type: 'kill', kill: { statusOverride: one } }), 2);
+    registry.update(update(pod, { type: 'kill', kill: { statusOverride: two } }), 3);
+    expect(runOf(registry.start('uid-1', 4)).statusOverride?.({})).toEqual({ reason: 'Two' });
+    registry.complete('uid-1', 'terminating', { error: new Error('busy') }, 5);
+    registry.update(update(pod), 6);
+    expect(runOf(registry.start('uid-1', 6)).statusOverride?.({})).toEqual({ reason: 'Two' });
+    registry.complete('uid-1', 'terminating', OK, 7);
+    expect(runOf(registry.start('uid-1', 7)).statusOverride).toBeUndefined();
+  });
+
+  it('starts a reused UID over, once its former pod is finished and forgotten', () => {
+    const pod = aPod();
+    const registry = withSyncedPod(pod);
+    registry.update(kill(pod), 2);
+    expect(registry.update(create(pod), 3)).toEqual([]);
+    expect(registry.syncKnownPods(new Set(['uid-1']), 4).known.has('uid-1')).toBe(true);
+    registry.start('uid-1', 4);
+    registry.complete('uid-1', 'terminating', OK, 5);
+    registry.start('uid-1', 5);
+    registry.complete('uid-1', 'terminated', OK, 6);
+    const { known, deliveries } = registry.syncKnownPods(new Set(['uid-1']), 7);
+    expect([known.size, deliveries]).toEqual([0, [{ kind: 'forget', uid: 'uid-1' }]]);
+    expect(registry.update(create(pod), 8)).toEqual([wake('uid-1')]);
+  });
+});
+
+describe('static pods of one full name', () => {
+  const [older, newer, newest] = ['old', 'new', 'newest'].map((uid) => aPod({ uid })) as [Pod, Pod, Pod];
+
+  it('wait for each other in order of arrival, and the next is woken by the end of the one before', () => {
+    const registry = withSyncedPod(older);
+    registry.update(create(newer), 2);
+    registry.update(create(newest), 2);
+    expect(registry.start('newest', 3)).toMatchObject({ kind: 'not-yet', holder: { uid: 'old' } });
+    expect(registry.start('new', 3)).toMatchObject({ kind: 'not-yet', holder: { uid: 'old' } });
+    registry.update(kill(older), 4);
+    registry.start('old', 4);
+    registry.complete('old', 'terminating', OK, 5);
+    registry.start('old', 5);
+    expect(registry.complete('old', 'terminated', OK, 6).deliveries).toEqual([wake('new')]);
+    expect(registry.start('newest', 6)).toMatchObject({ kind: 'not-yet', holder: { uid: 'new' } });
+    expect(runOf(registry.start('new', 6)).work).toBe('sync');
+  });
+
+  it('skip one that is stopped while it waits: it never runs at all', () => {
+    const registry = withSyncedPod(older);
+    registry.update(create(newer), 2);
+    registry.update(create(newest), 2);
+    registry.start('new', 2);
+    registry.update(kill(newer), 3);
+    expect(registry.start('new', 3).kind).toBe('never');
+    expect(registry.shouldBeFinished('new')).toBe(true);
+    registry.update(kill(older), 4);
+    registry.start('old', 4);
+    registry.complete('old', 'terminating', OK, 5);
+    registry.start('old', 5);
+    expect(registry.complete('old', 'terminated', OK, 6).deliveries).toEqual([wake('newest')]);
+  });
+
+  it('are in nobody’s way when they come from the API', () => {
+    const registry = withSyncedPod(aPod({ uid: 'a', source: 'api' }));
+    registry.update(create(aPod({ uid: 'b', source: 'api' })), 2);
+    expect(registry.start('b', 2).kind).toBe('run');
+  });
+
+  it('keep a mirror while the one that holds the name is stopping', () => {
+    const registry = withSyncedPod(older);
+    expect(registry.isTerminatingByFullName('web_default')).toBe(false);
+    registry.update(kill(older), 2);
+    expect(registry.isTerminatingByFullName('web_default')).toBe(true);
+    registry.start('old', 2);
+    registry.complete('old', 'terminating', OK, 3);
+    expect(registry.isTerminatingByFullName('web_default')).toBe(false);
+  });
+});
+
+describe('pods of which only the runtime knows', () => {
+  it('are stopped and forgotten at once', () => {
+    const registry = new PodWorkerRegistry();
+    const lost = runningPod('lost');
+    expect(registry.update({ type: 'kill', runningPod: lost, kill: { graceSeconds: 1 }, causes: [] }, 0)).toEqual([
+      wake('lost', true),
+    ]);
+    const run = runOf(registry.start('lost', 0));
+    expect(run).toMatchObject({ work: 'terminating', runningPod: lost, graceSeconds: 1 });
+    expect(run.pod).toBeUndefined();
+    expect(registry.complete('lost', 'terminating', OK, 1)).toEqual({
+      next: 'exit',
+      deliveries: [{ kind: 'forget', uid: 'lost' }],
+    });
+    expect(registry.record('lost')).toBeUndefined();
+  });
+
+  it('take only kills', () => {
+    const registry = new PodWorkerRegistry();
+    expect(registry.update({ type: 'sync', runningPod: runningPod('lost'), causes: [] }, 0)).toEqual([]);
+  });
+
+  it('are worked on with the configuration that is known of them after all', () => {
+    const pod = aPod();
+    const registry = withSyncedPod(pod);
+    registry.update({ type: 'kill', runningPod: runningPod('uid-1'), causes: [] }, 2);
+    expect(runOf(registry.start('uid-1', 2))).toMatchObject({ work: 'terminating', pod, runningPod: undefined });
+  });
+});
+
+describe('known pods', () => {
+  it('stops an orphan with what is left of its own grace period, and tries again on every pass', () => {
+    const pod = aPod();
+    const registry = withSyncedPod(pod);
+    const first = registry.syncKnownPods(new Set(), 5);
+    expect(first.deliveries).toEqual([wake('uid-1')]);
+    expect(first.known.get('uid-1')).toEqual({ work: 'terminating', isOrphan: true, hasConfig: true, isStatic: true });
+    expect(registry.record('uid-1')).toMatchObject({ deleted: true, graceSeconds: 30 });
+    const run = runOf(registry.start('uid-1', 5));
+    expect(run.graceSeconds).toBeUndefined();
+    registry.complete('uid-1', 'terminating', { error: new Error('no runtime') }, 6);
+    expect(registry.syncKnownPods(new Set(), 7).deliveries).toEqual([wake('uid-1')]);
+    expect(runOf(registry.start('uid-1', 7)).work).toBe('terminating');
+  });
+
+  it('forgets an orphan that never started', () => {
+    const registry = withSyncedPod(aPod({ uid: 'old' }));
+    registry.update(create(aPod({ uid: 'new' })), 1);
+    const { known, deliveries } = registry.syncKnownPods(new Set(['old']), 2);
+    expect([...known.keys()]).toEqual(['old']);
+    expect(deliveries).toEqual([{ kind: 'forget', uid: 'new' }]);
+  });
+
+  it('answers for pods it has never heard of only after the first pass', () => {
+    const registry = new PodWorkerRegistry();
+    const answers = () => [
+      registry.isKnownTerminated('x'),
+      registry.couldHaveRunningContainers('x'),
+      registry.shouldBeFinished('x'),
+      registry.isTerminationRequested('x'),
+      registry.shouldContainersBeTerminating('x'),
+      registry.shouldRuntimeBeRemoved('x'),
+      registry.shouldContentBeRemoved('x'),
+    ];
+    expect(answers()).toEqual([false, true, false, false, false, false, false]);
+    registry.syncKnownPods(new Set(), 0);
+    expect(answers()).toEqual([false, false, true, false, true, true, true]);
+  });
+
+  it('keeps nothing of pods that came and went', () => {
+    const registry = withSyncedPod(aPod());
+    registry.syncKnownPods(new Set(), 2);
+    registry.start('uid-1', 2);
+    registry.complete('uid-1', 'terminating', OK, 3);
+    registry.start('uid-1', 3);
+    registry.complete('uid-1', 'terminated', OK, 4);
+    registry.syncKnownPods(new Set(), 5);
+    expect([...registry.records()]).toEqual([]);
+  });
+});
