@@ -1,8 +1,8 @@
 const NANOS_PER: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
-  'µs': 1_000n,
-  'μs': 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
   ms: 1_000_000n,
   s: 1_000_000_000n,
   m: 60_000_000_000n,
@@ -13,7 +13,7 @@ const PART = /(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g;
 
 /** Milliseconds as Go prints a duration: `10s`, `1m20s`, `5m0s`, `1.5s`, `300ms`. Source: time.Duration.String of Go. */
 export const formatGoDuration = (milliseconds: number): string => {
-  const signed = BigInt(Math.round(milliseconds * 1e6));
+  const signed = BigInt(Math.trunc(milliseconds)) * NANOS_PER.ms! + BigInt(Math.round((milliseconds % 1) * 1e6));
   const nanos = signed < 0n ? -signed : signed;
   const sign = signed < 0n ? '-' : '';
   if (nanos === 0n) return '0s';
@@ -38,7 +38,8 @@ export const parseGoDuration = (text: string): number | undefined => {
     const scale = 10n ** BigInt(fraction.length);
     return sum + (BigInt(`0${whole}${fraction}`) * NANOS_PER[unit]!) / scale;
   }, 0n);
-  return (Number(nanos) / 1e6) * (text.startsWith('-') ? -1 : 1);
+  const milliseconds = Number(nanos / NANOS_PER.ms!) + Number(nanos % NANOS_PER.ms!) / 1e6;
+  return text.startsWith('-') ? -milliseconds : milliseconds;
 };
 
 const decimal = (value: bigint, digits: number): string => {
