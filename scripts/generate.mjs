@@ -11,6 +11,11 @@ const steps = [
     inputs: ['proto/runtime/v1/api.proto', 'buf.gen.yaml', 'package-lock.json'],
     command: ['node_modules/@bufbuild/buf/bin/buf', 'generate'],
   },
+  {
+    output: 'src/generated/pod-schema.ts',
+    inputs: ['scripts/generate-pod-schema.mjs', 'package-lock.json'],
+    command: ['scripts/generate-pod-schema.mjs'],
+  },
 ];
 
 const changedAt = (path) => statSync(`${root}${path}`).mtimeMs;

@@ -1,0 +1,138 @@
+import { podSchema } from '../../generated/pod-schema.js';
+import { parseQuantity } from '../quantity.js';
+import { closestName } from './closest-name.js';
+import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
+
+/** What a scalar code of the schema table accepts; anything else in the table is the name of a type. */
+interface Scalar {
+  readonly expected: string;
+  readonly accepts: (value: unknown) => boolean;
+}
+
+const INT32_MAX = 2 ** 31 - 1;
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+const isIntegerWithin = (value: unknown, limit: number): boolean =>
+  Number.isInteger(value) && Math.abs(value as number) <= limit;
+const isDateTime = (value: unknown): boolean =>
+  typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
+
+const SCALARS: Readonly<Record<string, Scalar>> = {
+  s: { expected: 'a string', accepts: (value) => typeof value === 'string' },
+  b: { expected: 'true or false', accepts: (value) => typeof value === 'boolean' },
+  i: { expected: 'a whole number', accepts: (value) => isIntegerWithin(value, INT32_MAX) },
+  l: { expected: 'a whole number', accepts: (value) => isIntegerWithin(value, Number.MAX_SAFE_INTEGER) },
+  n: { expected: 'a number', accepts: (value) => typeof value === 'number' && Number.isFinite(value) },
+  q: {
+    expected: 'a quantity such as "500m", "128Mi" or 2',
+    accepts: (value) =>
+      (typeof value === 'string' || typeof value === 'number') && parseQuantity(String(value)) !== undefined,
+  },
+  x: {
+    expected: 'a whole number or a string',
+    accepts: (value) => typeof value === 'string' || isIntegerWithin(value, INT32_MAX),
+  },
+  t: { expected: 'a time such as "2006-01-02T15:04:05Z"', accepts: isDateTime },
+  y: {
+    expected: 'base64 text',
+    accepts: (value) => typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value),
+  },
+};
+
+export interface CheckedShape {
+  /** The value without its nulls, with quantities as strings. Complete only where there is no issue. */
+  readonly value: unknown;
+  readonly issues: readonly FieldIssue[];
+}
+
+/**
+ * Compares a parsed document with the type of that name in the schema table. Unknown fields, wrong types and missing
+ * required fields are issues; a null counts as absent, as the API reads it.
+ */
+export const checkShape = (value: unknown, type: string, path: FieldPath = []): CheckedShape => {
+  const issues: FieldIssue[] = [];
+  return { value: readCode(value, type, path, issues), issues };
+};
+
+const readCode = (value: unknown, code: string, path: FieldPath, issues: FieldIssue[]): unknown => {
+  if (code === '*') return value;
+  if (code.startsWith('[]')) return readList(value, code.slice(2), path, issues);
+  if (code.startsWith('{}')) return readMap(value, code.slice(2), path, issues);
+  const scalar = SCALARS[code];
+  if (!scalar) return readObject(value, code, path, issues);
+  if (!scalar.accepts(value)) {
+    issues.push(issue(path, describeWrong(value, code), scalar.expected));
+    return undefined;
+  }
+  return code === 'q' ? String(value) : value;
+};
+
+const readList = (value: unknown, code: string, path: FieldPath, issues: FieldIssue[]): unknown => {
+  if (!Array.isArray(value)) {
+    issues.push(issue(path, describeWrong(value, 'list'), 'a list'));
+    return undefined;
+  }
+  return value.map((item: unknown, index) => readCode(item, code, [...path, index], issues));
+};
+
+const readMap = (value: unknown, code: string, path: FieldPath, issues: FieldIssue[]): unknown => {
+  if (!isPlainObject(value)) {
+    issues.push(issue(path, describeWrong(value, 'map'), 'a mapping of names to values'));
+    return undefined;
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      // An empty value in a map of strings is the empty string.
+      item === null && code === 's' ? '' : readCode(item, code, [...path, key], issues),
+    ]),
+  );
+};
+
+const readObject = (value: unknown, type: string, path: FieldPath, issues: FieldIssue[]): unknown => {
+  const fields = podSchema[type];
+  if (!fields) throw new Error(`the pod schema has no type ${type}`);
+  if (!isPlainObject(value)) {
+    issues.push(issue(path, describeWrong(value, 'map'), `a mapping with the fields of ${type}`));
+    return undefined;
+  }
+  const result: Record<string, unknown> = {};
+  for (const [name, item] of Object.entries(value)) {
+    const code = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (code === undefined) issues.push(unknownField(name, Object.keys(fields), type, path));
+    else if (item !== null && item !== undefined) {
+      result[name] = readCode(item, code.replace('!', ''), [...path, name], issues);
+    }
+  }
+  for (const [name, code] of Object.entries(fields)) {
+    if (!code.startsWith('!') || (value[name] !== undefined && value[name] !== null)) continue;
+    issues.push(issue([...path, name], 'is missing', expectedOf(code.slice(1))));
+  }
+  return result;
+};
+
+const expectedOf = (code: string): string =>
+  code.startsWith('[]') ? 'a list' : (SCALARS[code]?.expected ?? `a mapping with the fields of ${code}`);
+
+const unknownField = (name: string, known: readonly string[], type: string, path: FieldPath): FieldIssue => {
+  const closest = closestName(name, known);
+  return {
+    path: [...path, name],
+    message: 'is not a known field',
+    expected: closest === undefined ? `a field of ${type}` : `perhaps ${closest}`,
+    atKey: true,
+  };
+};
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `is the number 8080`; a hint where quotes would have helped. */
+const describeWrong = (value: unknown, code: string): string => {
+  if (value === null || value === undefined) return 'is empty';
+  if (Array.isArray(value)) return 'is a list';
+  if (typeof value === 'object') return 'is a mapping';
+  const text = JSON.stringify(value);
+  if (typeof value === 'string') return `is the string ${text.length > 60 ? `${text.slice(0, 57)}…"` : text}`;
+  const hint = code === 's' ? `; put it in quotes` : '';
+  return `is the ${typeof value} ${text}${hint}`;
+};

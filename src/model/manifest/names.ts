@@ -1,0 +1,118 @@
+import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
+
+/** A rule about text: what it must match, how long it may be, and how to say so. */
+export interface TextRule {
+  readonly pattern: RegExp;
+  readonly maxLength: number;
+  readonly expected: string;
+}
+
+/** Source: staging/src/k8s.io/apimachinery/pkg/util/validation/validation.go. */
+export const DNS_LABEL: TextRule = {
+  pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
+  maxLength: 63,
+  expected: 'at most 63 lower-case letters, digits and "-", beginning and ending with a letter or digit',
+};
+
+export const DNS_SUBDOMAIN: TextRule = {
+  pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+  maxLength: 253,
+  expected:
+    'at most 253 lower-case letters, digits, "-" and ".", each part beginning and ending with a letter or digit',
+};
+
+export const PORT_NAME: TextRule = {
+  pattern: /^(?=.*[a-z])(?!.*--)[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
+  maxLength: 15,
+  expected: 'at most 15 lower-case letters, digits and single "-", with at least one letter',
+};
+
+export const LABEL_VALUE: TextRule = {
+  pattern: /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/,
+  maxLength: 63,
+  expected: 'at most 63 letters, digits, "-", "_" and ".", beginning and ending with a letter or digit',
+};
+
+export const ENV_NAME: TextRule = {
+  pattern: /^[\x20-\x3C\x3E-\x7E]+$/,
+  maxLength: Number.POSITIVE_INFINITY,
+  expected: 'printable ASCII characters without "="',
+};
+
+/** The name becomes part of directory and cgroup names. */
+export const POD_UID: TextRule = {
+  pattern: /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/,
+  maxLength: 128,
+  expected: 'at most 128 letters, digits, "-", "_" and "."',
+};
+
+export function* checkText(text: string, rule: TextRule, path: FieldPath): Generator<FieldIssue> {
+  if (text.length > rule.maxLength) yield issue(path, `is ${text.length} characters long`, rule.expected);
+  else if (!rule.pattern.test(text)) yield issue(path, `is ${JSON.stringify(text)}`, rule.expected);
+}
+
+/** `name` or `domain/name`, as keys of labels and names of resources are. */
+export const isQualifiedName = (text: string): boolean => {
+  const [name = '', domain, ...rest] = text.split('/').reverse();
+  if (rest.length > 0 || name.length === 0 || name.length > 63 || !LABEL_VALUE.pattern.test(name)) return false;
+  return domain === undefined || (domain.length <= 253 && DNS_SUBDOMAIN.pattern.test(domain));
+};
+
+export const QUALIFIED_NAME =
+  'a name of at most 63 letters, digits, "-", "_" and ".", with an optional "domain/" in front';
+
+const IPV4 = /^((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(?!$)|$)){4}$/;
+
+export const isIpAddress = (text: string): boolean => IPV4.test(text) || isIpv6(text);
+
+const isIpv6 = (text: string): boolean => {
+  const lastColon = text.lastIndexOf(':');
+  if (lastColon < 0) return false;
+  const tail = text.slice(lastColon + 1);
+  // An IPv4 address at the end stands for the last two groups.
+  if (tail.includes('.')) return IPV4.test(tail) && isIpv6(`${text.slice(0, lastColon)}:0:0`);
+  const halves = text.split('::');
+  if (halves.length > 2) return false;
+  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
+  if (!groups.every((group) => /^[0-9A-Fa-f]{1,4}$/.test(group))) return false;
+  return halves.length === 2 ? groups.length <= 7 : groups.length === 8;
+};
+
+/** One of a fixed set of words; absent is fine. */
+export function* checkOneOf(
+  value: string | undefined,
+  words: readonly string[],
+  path: FieldPath,
+): Generator<FieldIssue> {
+  if (value === undefined || words.includes(value)) return;
+  yield issue(path, `is ${JSON.stringify(value)}`, words.map((word) => (word === '' ? '""' : word)).join(', '));
+}
+
+/** A whole number within bounds; absent is fine. */
+export function* checkRange(
+  value: number | undefined,
+  [min, max]: readonly [number, number],
+  path: FieldPath,
+): Generator<FieldIssue> {
+  if (value === undefined || (value >= min && value <= max)) return;
+  const expected = max >= Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
+  yield issue(path, `is ${value}`, expected);
+}
+
+/** A path below a directory that cannot leave it. */
+export function* checkDescendingPath(text: string, path: FieldPath): Generator<FieldIssue> {
+  if (text.startsWith('/')) yield issue(path, `is the absolute path ${JSON.stringify(text)}`, 'a relative path');
+  else if (text.split('/').includes('..')) yield issue(path, `is ${JSON.stringify(text)}`, 'a path without ".."');
+}
+
+/** The same text twice in a list whose entries must differ. */
+export function* checkUnique(
+  entries: readonly { readonly key: string; readonly path: FieldPath }[],
+  what: string,
+): Generator<FieldIssue> {
+  const seen = new Set<string>();
+  for (const { key, path } of entries) {
+    if (seen.has(key)) yield issue(path, `is ${JSON.stringify(key)} a second time`, `a different ${what} for each`);
+    seen.add(key);
+  }
+}
