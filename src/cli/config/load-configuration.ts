@@ -1,0 +1,185 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, extname, isAbsolute, join } from 'node:path';
+import { errorText } from '../../model/cri-error.js';
+import { CONFIG_API_VERSION, readConfigDocument } from './config-document.js';
+import { checkFeatureGates } from './feature-gates.js';
+import { type AgentConfig, fieldNames, kubeletConfiguration, toAgentConfig } from './kubelet-configuration.js';
+import { isJsonObject, type JsonObject, mergePatch } from './merge-patch.js';
+import { validateConfiguration } from './validate-configuration.js';
+
+export interface ConfigurationInputs {
+  /** `--config`; empty when it was not given. */
+  readonly file: string;
+  /** `--config-dir`; empty when it was not given. */
+  readonly directory: string;
+  /** What the flags say, in the form of the file. Maps and lists replace the whole value, feature gates go key by key. */
+  readonly flags: JsonObject;
+}
+
+export interface LoadedConfiguration {
+  readonly config: AgentConfig;
+  /** For the log, once there is one. */
+  readonly warnings: readonly string[];
+}
+
+/** The fields that this version acts on. Every other one is accepted, so that files of real nodes load. */
+const IN_EFFECT: ReadonlySet<string> = new Set([
+  'apiVersion',
+  'kind',
+  'staticPodPath',
+  'staticPodURL',
+  'staticPodURLHeader',
+  'syncFrequency',
+  'fileCheckFrequency',
+  'httpCheckFrequency',
+  'podLogsDir',
+  'runOnce',
+  'healthzPort',
+  'healthzBindAddress',
+  'containerRuntimeEndpoint',
+  'imageServiceEndpoint',
+  'runtimeRequestTimeout',
+  'crashLoopBackOff',
+  'featureGates',
+  'logging',
+]);
+
+/** Fields of a file that hold a path, which is relative to that file. */
+const PATH_FIELDS: readonly (readonly string[])[] = [
+  ['staticPodPath'],
+  ['authentication', 'x509', 'clientCAFile'],
+  ['tlsCertFile'],
+  ['tlsPrivateKeyFile'],
+  ['resolvConf'],
+  ['volumePluginDir'],
+  ['podLogsDir'],
+];
+
+/** What a node without a configuration file has always had. Source: applyLegacyDefaults in cmd/kubelet/app/options/options.go. */
+const WITHOUT_FILE: JsonObject = {
+  authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+  authorization: { mode: 'AlwaysAllow' },
+  readOnlyPort: 10_255,
+};
+
+/** Source: DefaultEvictionHard in pkg/kubelet/apis/config/v1beta1/defaults_linux.go. */
+const EVICTION_HARD: JsonObject = {
+  'memory.available': '100Mi',
+  'nodefs.available': '10%',
+  'nodefs.inodesFree': '5%',
+  'imagefs.available': '15%',
+  'imagefs.inodesFree': '5%',
+};
+
+/**
+ * The configuration in effect: defaults, below the file, below its drop-ins, below the flags.
+ *
+ * Errors: one Error that names the file and what is wrong with it, with line and column, or every value that is not allowed.
+ * Source: NewKubeletCommand in cmd/kubelet/app/server.go.
+ */
+export function loadConfiguration({ file, directory, flags }: ConfigurationInputs): LoadedConfiguration {
+  const base = file === '' ? { fields: WITHOUT_FILE, warnings: [] } : loadFile(file);
+  const dropIns = directory === '' ? [] : loadDropIns(directory);
+  const withDefaults =
+    file === '' || isJsonObject(base.fields.evictionHard)
+      ? base.fields
+      : { ...base.fields, evictionHard: EVICTION_HARD };
+  const merged = dropIns.reduce<JsonObject>(
+    (fields, { fields: patch }) => mergePatch(fields, patch),
+    mergePatch({}, withDefaults),
+  );
+  const effective: JsonObject = {
+    ...merged,
+    ...flags,
+    ...(isJsonObject(flags.featureGates) || isJsonObject(merged.featureGates)
+      ? { featureGates: { ...asObject(merged.featureGates), ...asObject(flags.featureGates) } }
+      : {}),
+    ...(isJsonObject(flags.logging) ? { logging: mergePatch(asObject(merged.logging), flags.logging) } : {}),
+  };
+
+  const given = new Set(Object.keys(effective));
+  const parsed = kubeletConfiguration.safeParse(effective);
+  // Files have been checked on their own, with lines; what remains are flags.
+  if (!parsed.success) {
+    throw new Error(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join(', '));
+  }
+  const config = toAgentConfig(parsed.data, given);
+  const errors = validateConfiguration(config);
+  if (errors.length > 0) {
+    const list = errors.length === 1 ? errors.join('') : `[${errors.join(', ')}]`;
+    throw new Error(
+      `failed to validate kubelet configuration, error: ${list}, path: ${file === '' ? 'flags only' : file}`,
+    );
+  }
+
+  const idle = withoutEffect(
+    file === '' ? { ...flags } : mergePatch(mergePatch({}, base.fields), mergeAll(dropIns, flags)),
+  );
+  return {
+    config,
+    warnings: [
+      ...base.warnings,
+      ...dropIns.flatMap(({ warnings }) => warnings),
+      ...checkFeatureGates(config.featureGates).warnings,
+      ...(idle.length === 0 ? [] : [`configuration fields without effect in this version: ${idle.join(', ')}`]),
+    ],
+  };
+}
+
+const mergeAll = (dropIns: readonly { readonly fields: JsonObject }[], flags: JsonObject): JsonObject =>
+  [...dropIns.map(({ fields }) => fields), flags].reduce(mergePatch, {});
+
+const withoutEffect = (fields: JsonObject): readonly string[] =>
+  fieldNames.filter((name) => name in fields && !IN_EFFECT.has(name));
+
+const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
+
+const loadFile = (file: string) => {
+  try {
+    const { fields, warnings } = readConfigDocument(readFileSync(file, 'utf8'), file);
+    return { fields: PATH_FIELDS.reduce((all, path) => resolvePath(all, path, dirname(file)), fields), warnings };
+  } catch (error) {
+    throw new Error(`failed to load kubelet config file, path: ${file}, error: ${errorText(error)}`, { cause: error });
+  }
+};
+
+const resolvePath = (fields: JsonObject, [key, ...below]: readonly string[], directory: string): JsonObject => {
+  if (key === undefined) return fields;
+  const value = fields[key];
+  if (below.length > 0)
+    return isJsonObject(value) ? { ...fields, [key]: resolvePath(value, below, directory) } : fields;
+  const isRelative = typeof value === 'string' && value !== '' && !isAbsolute(value);
+  return isRelative ? { ...fields, [key]: join(directory, value) } : fields;
+};
+
+const loadDropIns = (directory: string) => {
+  try {
+    return dropInFiles(directory).map((file) => {
+      const text = readFileSync(file, 'utf8');
+      if (text.trim() === '') throw new Error(`failed to load kubelet dropin file, path: ${file}, no apiVersion/kind`);
+      try {
+        return readConfigDocument(text, file);
+      } catch (error) {
+        throw new Error(
+          `failed to load kubelet dropin file, path: ${file}, error: ${errorText(error)} (every drop-in is a ${CONFIG_API_VERSION} object of its own)`,
+          { cause: error },
+        );
+      }
+    });
+  } catch (error) {
+    throw new Error(
+      `failed to merge kubelet configs: failed to walk through kubelet dropin directory ${JSON.stringify(directory)}: ${errorText(error)}`,
+      { cause: error },
+    );
+  }
+};
+
+/** Every `*.conf` below the directory, in the order of their paths, part by part. */
+const dropInFiles = (directory: string): readonly string[] =>
+  readdirSync(directory)
+    .sort()
+    .flatMap((name) => {
+      const path = join(directory, name);
+      if (statSync(path).isDirectory()) return dropInFiles(path);
+      return extname(name) === '.conf' ? [path] : [];
+    });

@@ -1,0 +1,210 @@
+import { isAbsolute, normalize } from 'node:path';
+import { checkFeatureGates, isGateOn } from './feature-gates.js';
+import type { AgentConfig } from './kubelet-configuration.js';
+import { formatGoDuration } from '../../model/go-duration.js';
+
+/** A rule of one field: what is wrong with it, or nothing. */
+type Rule = (config: AgentConfig) => string | false;
+
+const notNegative =
+  (
+    field:
+      | 'maxPods'
+      | 'podsPerCore'
+      | 'eventRecordQPS'
+      | 'eventBurst'
+      | 'kubeAPIQPS'
+      | 'kubeAPIBurst'
+      | 'registryPullQPS'
+      | 'registryBurst'
+      | 'maxOpenFiles',
+    flag: string,
+  ): Rule =>
+  (config) =>
+    config[field] < 0 && `${field} (--${flag}) ${config[field]} must not be a negative number`;
+
+const between =
+  (
+    field:
+      | 'port'
+      | 'readOnlyPort'
+      | 'healthzPort'
+      | 'imageGCHighThresholdPercent'
+      | 'imageGCLowThresholdPercent'
+      | 'oomScoreAdj'
+      | 'iptablesMasqueradeBit'
+      | 'iptablesDropBit',
+    flag: string,
+    low: number,
+    high: number,
+  ): Rule =>
+  (config) =>
+    (config[field] < low || config[field] > high) &&
+    `${field} (--${flag}) ${config[field]} must be between ${low} and ${high}, inclusive`;
+
+const oneOf = (value: string, ...allowed: readonly string[]): boolean => allowed.includes(value);
+
+const ENFORCEMENTS = [
+  'none',
+  'pods',
+  'system-reserved',
+  'system-reserved-compressible',
+  'kube-reserved',
+  'kube-reserved-compressible',
+];
+
+const crashLoopBackOff: Rule = ({ crashLoopBackOff: { maxContainerRestartPeriodMs: ms } }) =>
+  (ms < 1000 || ms > 300_000) &&
+  `CrashLoopBackOff.MaxContainerRestartPeriod (got: ${ms / 1000} seconds) must be set between 1s and 300s`;
+
+const podLogsDir: Rule = ({ podLogsDir: path }) => {
+  if (path === '') return false;
+  if (!isAbsolute(path)) return `pod logs path ${JSON.stringify(path)} must be absolute path`;
+  if (normalize(path) !== path) return `pod logs path ${JSON.stringify(path)} must be normalized`;
+  return /[^\x20-\x7e]/.test(path) && `pod logs path ${JSON.stringify(path)} mut contains ASCII characters only`;
+};
+
+const imagePulls: Rule = ({ maxParallelImagePulls: pulls, serializeImagePulls }) => {
+  if (pulls === undefined) return false;
+  if (pulls < 1) return `maxParallelImagePulls ${pulls} must be a positive number`;
+  return (
+    pulls > 1 &&
+    serializeImagePulls &&
+    'maxParallelImagePulls cannot be larger than 1 unless SerializeImagePulls (--serialize-image-pulls) is set to false'
+  );
+};
+
+const shutdown: Rule = ({ shutdownGracePeriodMs: whole, shutdownGracePeriodCriticalPodsMs: critical, ...config }) => {
+  if (config.shutdownGracePeriodByPodPriority.length > 0 && (whole > 0 || critical > 0)) {
+    return 'Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time';
+  }
+  if (critical > whole) {
+    return `shutdownGracePeriodCriticalPods ${formatGoDuration(critical)} must be <= shutdownGracePeriod ${formatGoDuration(whole)}`;
+  }
+  return (
+    (whole < 0 || (whole > 0 && whole < 1000)) &&
+    `shutdownGracePeriod ${formatGoDuration(whole)} must be either zero or otherwise >= 1 sec`
+  );
+};
+
+const cpuQuotaPeriod: Rule = ({ cpuCFSQuotaPeriodMs: ms, featureGates }) => {
+  if (ms < 1 || ms > 1000) {
+    return `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${formatGoDuration(ms)} must be between 1ms and 1sec, inclusive`;
+  }
+  return (
+    ms !== 100 &&
+    !isGateOn(featureGates, 'CustomCPUCFSQuotaPeriod') &&
+    `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${formatGoDuration(ms)} requires feature gate CustomCPUCFSQuotaPeriod`
+  );
+};
+
+const softEviction: Rule = ({ evictionSoft, evictionSoftGracePeriod }) => {
+  const missing = Object.keys(evictionSoft).find((signal) => !(signal in evictionSoftGracePeriod));
+  return missing !== undefined && `grace period must be specified for the soft eviction threshold ${missing}`;
+};
+
+/** Source: pkg/kubelet/apis/config/validation/validation.go. */
+const RULES: readonly Rule[] = [
+  notNegative('maxPods', 'max-pods'),
+  notNegative('podsPerCore', 'pods-per-core'),
+  podLogsDir,
+  between('port', 'port', 1, 65_535),
+  between('readOnlyPort', 'read-only-port', 0, 65_535),
+  (config) => config.healthzPort !== 0 && between('healthzPort', 'healthz-port', 1, 65_535)(config),
+  ({ serverTLSBootstrap, featureGates }) =>
+    serverTLSBootstrap &&
+    !isGateOn(featureGates, 'RotateKubeletServerCertificate') &&
+    'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate',
+  ({ enableSystemLogQuery, enableSystemLogHandler }) =>
+    enableSystemLogQuery && !enableSystemLogHandler && 'enableSystemLogHandler is required for enableSystemLogQuery',
+  notNegative('eventRecordQPS', 'event-qps'),
+  notNegative('eventBurst', 'event-burst'),
+  notNegative('kubeAPIQPS', 'kube-api-qps'),
+  notNegative('kubeAPIBurst', 'kube-api-burst'),
+  ({ nodeLeaseDurationSeconds }) => nodeLeaseDurationSeconds <= 0 && 'nodeLeaseDurationSeconds must be greater than 0',
+  ({ nodeStatusMaxImages }) =>
+    nodeStatusMaxImages < -1 &&
+    `nodeStatusMaxImages (--node-status-max-images) ${nodeStatusMaxImages} must be -1 or greater`,
+  notNegative('registryPullQPS', 'registry-qps'),
+  notNegative('registryBurst', 'registry-burst'),
+  imagePulls,
+  ({ imageMaximumGCAgeMs: oldest, imageMinimumGCAgeMs: youngest }) =>
+    oldest !== 0 &&
+    oldest <= youngest &&
+    `imageMaximumGCAge ${formatGoDuration(oldest)} must be greater than imageMinimumGCAge ${formatGoDuration(youngest)}`,
+  between('imageGCHighThresholdPercent', 'image-gc-high-threshold', 0, 100),
+  between('imageGCLowThresholdPercent', 'image-gc-low-threshold', 0, 100),
+  ({ imageGCLowThresholdPercent: low, imageGCHighThresholdPercent: high }) =>
+    low >= high &&
+    `imageGCLowThresholdPercent (--image-gc-low-threshold) ${low} must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) ${high}`,
+  ({ containerLogMaxFiles }) => containerLogMaxFiles <= 1 && 'containerLogMaxFiles must be greater than 1',
+  ({ containerLogMaxWorkers }) =>
+    containerLogMaxWorkers < 1 && 'containerLogMaxWorkers must be greater than or equal to 1',
+  ({ containerLogMonitorIntervalMs }) =>
+    containerLogMonitorIntervalMs < 3000 &&
+    'containerLogMonitorInterval must be a positive time duration greater than or equal to 3s',
+  crashLoopBackOff,
+  ({ hairpinMode }) =>
+    !oneOf(hairpinMode, 'none', 'hairpin-veth', 'promiscuous-bridge') &&
+    `option ${JSON.stringify(hairpinMode)} specified for hairpinMode (--hairpin-mode). Valid options are "none", "hairpin-veth" or "promiscuous-bridge"`,
+  ({ systemCgroups, cgroupRoot }) =>
+    systemCgroups !== '' &&
+    cgroupRoot === '' &&
+    'systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified',
+  ({ memorySwap: { swapBehavior } }) =>
+    !oneOf(swapBehavior, '', 'LimitedSwap', 'NoSwap') &&
+    `memorySwap.swapBehavior ${JSON.stringify(swapBehavior)} must be one of: "", "LimitedSwap" or "NoSwap"`,
+  ({ enforceNodeAllocatable }) => {
+    const odd = enforceNodeAllocatable.find((option) => !ENFORCEMENTS.includes(option));
+    return (
+      odd !== undefined &&
+      `option ${JSON.stringify(odd)} specified for enforceNodeAllocatable (--enforce-node-allocatable). Valid options are ${ENFORCEMENTS.map((option) => JSON.stringify(option)).join(', ')}`
+    );
+  },
+  ({ enforceNodeAllocatable: options }) => {
+    const twice = options.find((option, index) => options.indexOf(option) !== index);
+    return (
+      twice !== undefined &&
+      `duplicated enforcements ${JSON.stringify(twice)} in enforceNodeAllocatable (--enforce-node-allocatable)`
+    );
+  },
+  cpuQuotaPeriod,
+  between('oomScoreAdj', 'oom-score-adj', -1000, 1000),
+  notNegative('maxOpenFiles', 'max-open-files'),
+  softEviction,
+  ({ memoryThrottlingFactor: factor }) =>
+    (factor <= 0 || factor > 1) &&
+    `memoryThrottlingFactor ${factor} must be greater than 0 and less than or equal to 1.0`,
+  between('iptablesMasqueradeBit', 'iptables-masquerade-bit', 0, 31),
+  between('iptablesDropBit', 'iptables-drop-bit', 0, 31),
+  ({ userNamespaces: { idsPerPod } }) =>
+    (idsPerPod <= 0 || idsPerPod % 65_536 !== 0) && 'userNamespaces.idsPerPod must be a multiple of 65536',
+  shutdown,
+  // Periods that the loop divides its time by; the kubelet would spin on them.
+  ...(['syncFrequency', 'fileCheckFrequency', 'httpCheckFrequency', 'runtimeRequestTimeout'] as const).map(
+    (field): Rule =>
+      (config) =>
+        config[`${field}Ms`] <= 0 && `${field} ${formatGoDuration(config[`${field}Ms`])} must be greater than 0`,
+  ),
+  ({ staticPodURL }) =>
+    staticPodURL !== '' &&
+    !/^https?:$/.test(URL.canParse(staticPodURL) ? new URL(staticPodURL).protocol : '') &&
+    `staticPodURL (--manifest-url) ${JSON.stringify(staticPodURL)} must be an http or https URL`,
+  ({ containerRuntimeEndpoint: endpoint }) => endpointProblem('containerRuntimeEndpoint', endpoint),
+  ({ imageServiceEndpoint: endpoint }) => endpointProblem('imageServiceEndpoint', endpoint),
+];
+
+const endpointProblem = (field: string, endpoint: string): string | false =>
+  endpoint !== '' &&
+  !/^(unix:\/\/)?\/./.test(endpoint) &&
+  `${field} ${JSON.stringify(endpoint)} must be a unix socket, such as unix:///run/containerd/containerd.sock`;
+
+/** Everything that is wrong with the values of a configuration, in the kubelet's words. Empty for a good one. */
+export const validateConfiguration = (config: AgentConfig): readonly string[] =>
+  [
+    ...checkFeatureGates(config.featureGates).errors,
+    ...RULES.flatMap((rule) => {
+      const problem = rule(config);
+      return problem === false ? [] : [problem];
+    }),
+  ].map((problem) => `invalid configuration: ${problem}`);

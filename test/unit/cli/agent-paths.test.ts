@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { agentPaths, type PathInputs } from '../../../src/cli/config/agent-paths.js';
+import { parseFeatureGates } from '../../../src/cli/config/feature-gates.js';
+import { nodeName } from '../../../src/cli/config/node-name.js';
+
+const inputs: PathInputs = {
+  rootDir: '',
+  podLogsDir: '',
+  runtimeEndpoint: '',
+  isRoot: false,
+  home: '/home/ann',
+  xdgStateHome: '',
+  workingDirectory: '/work',
+};
+
+describe('agent paths', () => {
+  it.each<[string, Partial<PathInputs>, string, string]>([
+    ['an ordinary user', {}, '/home/ann/.local/state/rx-kubelet', '/home/ann/.local/state/rx-kubelet/pod-logs'],
+    ['an own state folder', { xdgStateHome: '/state' }, '/state/rx-kubelet', '/state/rx-kubelet/pod-logs'],
+    [
+      'a relative state folder',
+      { xdgStateHome: 'state' },
+      '/home/ann/.local/state/rx-kubelet',
+      '/home/ann/.local/state/rx-kubelet/pod-logs',
+    ],
+    ['root', { isRoot: true }, '/var/lib/rx-kubelet', '/var/lib/rx-kubelet/pod-logs'],
+    ['root over containerd', { isRoot: true, runtimeEndpoint: 'unix:///c' }, '/var/lib/rx-kubelet', '/var/log/pods'],
+    ['a root directory', { rootDir: '/r', isRoot: true }, '/r', '/r/pod-logs'],
+    ['a relative root directory', { rootDir: 'r' }, '/work/r', '/work/r/pod-logs'],
+    ['explicit pod logs', { rootDir: '/r', podLogsDir: '/logs', runtimeEndpoint: 'unix:///c' }, '/r', '/logs'],
+  ])('of %s', (_who, given, rootDir, podLogsDir) => {
+    expect(agentPaths({ ...inputs, ...given })).toMatchObject({ rootDir, podLogsDir });
+  });
+});
+
+describe('node name', () => {
+  it.each([
+    ['', 'Host.Example', 'host.example'],
+    [' Node-1 ', 'host', 'node-1'],
+  ])('of override %j and host %j is %j', (override, host, name) => {
+    expect(nodeName(override, host)).toBe(name);
+  });
+
+  it.each([
+    ['', ''],
+    ['  ', 'host'],
+  ])('cannot be made of %j and %j', (override, host) => {
+    expect(() => nodeName(override, host)).toThrow('empty hostname is invalid');
+  });
+});
+
+describe('--feature-gates', () => {
+  it('reads gates', () => {
+    expect(parseFeatureGates('A=true, B=false,C=1,')).toEqual({ A: true, B: false, C: true });
+  });
+
+  it.each([
+    ['A', 'missing bool value for A'],
+    ['A=maybe', 'invalid value of A=maybe, err: expected true or false'],
+  ])('refuses %j', (text, message) => {
+    expect(() => parseFeatureGates(text)).toThrow(message);
+  });
+});
