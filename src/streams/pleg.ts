@@ -1,0 +1,288 @@
+import {
+  asyncScheduler,
+  catchError,
+  defer,
+  EMPTY,
+  finalize,
+  first,
+  from,
+  map,
+  merge,
+  mergeMap,
+  NEVER,
+  type Observable,
+  of,
+  repeat,
+  type SchedulerLike,
+  tap,
+  timer,
+} from 'rxjs';
+import {
+  GENERIC_PLEG,
+  NO_ITEMS,
+  plegChanges,
+  type PlegChange,
+  type PlegEvent,
+  plegEvents,
+  type PlegRecord,
+  preserveIps,
+  recordOf,
+  showsNoChange,
+} from '../model/pleg.js';
+import type { PodRef } from '../model/pod.js';
+import type { RuntimeItem, RuntimePod, RuntimePodStatus } from '../model/runtime-pod.js';
+import { conflateByKey } from './operators/conflate-by-key.js';
+import type { PodCache, PodReading } from './pod-cache.js';
+import type { RuntimeReader } from './runtime-reader.js';
+
+/** What a relist or the read of one pod was like; for gauges, histograms and health. Times and durations in milliseconds. */
+export type PlegObservation =
+  | {
+      readonly kind: 'relist';
+      /** When the runtime was asked. The newest of those with `pods` is what `plegHealth` wants to know. */
+      readonly at: number;
+      readonly durationMs: number;
+      /** Since the last successful relist was asked for; absent on the first. */
+      readonly intervalMs?: number;
+      /** Absent when the listing failed. */
+      readonly pods?: readonly RuntimePod[];
+      readonly error?: unknown;
+    }
+  | {
+      readonly kind: 'pod-read';
+      readonly uid: string;
+      readonly at: number;
+      readonly durationMs: number;
+      readonly error?: unknown;
+    };
+
+export interface PlegOptions {
+  readonly reader: RuntimeReader;
+  readonly cache: PodCache;
+  /** Uids of pods of which the runtime says that something happened. */
+  readonly hint$?: Observable<string>;
+  /** Uids of pods that the agent itself changed. One that a full relist overtakes is dropped. */
+  readonly relistRequest$?: Observable<string>;
+  /** From the end of one listing to the next. */
+  readonly periodMs?: number;
+  readonly observe?: (observation: PlegObservation) => void;
+  readonly scheduler?: SchedulerLike;
+}
+
+/** What is known of one pod, and what is to be done about it. */
+interface PodRecord {
+  ref: PodRef;
+  known: PlegRecord;
+  /** When the runtime was asked for `known`. */
+  knownAt: number;
+  /** When the read in flight asked the runtime. */
+  readingSince: number | undefined;
+  /** The last read failed: read again even if the listing shows no change, and tell with a `PodSync`. */
+  reinspect: boolean;
+  /** The last listing that showed the pod. */
+  generation: number;
+  /** What the next run has to look at. */
+  todo: Todo | undefined;
+}
+interface Todo {
+  /** A listing that shows the pod otherwise than known; no items when the pod is gone. */
+  readonly listed?: { readonly items: readonly RuntimeItem[]; readonly at: number };
+  readonly isHinted?: true;
+  readonly requestedAt?: number;
+}
+
+/**
+ * Emits what happens to the containers of the node, and keeps `cache` up to date: relists at once and then `periodMs` after
+ * each listing ended, reads every pod that a listing shows changed or that a hint or a request names, and compares what was
+ * read with what was known. When an event comes out, the cache has the status that it is about.
+ *
+ * Every pod is read on its own, one read in flight and at most one waiting, so a read that hangs holds up that pod alone: the
+ * global time of the cache moves on with every relist and says nothing about a pod whose read is due or in flight.
+ *
+ * Errors: those of `hint$` and `relistRequest$`; a failed listing or read is observed, and tried again on the next relist.
+ * Ends:   never. Unsubscribing cancels what is in flight and leaves no pod held in the cache.
+ * Source: pkg/kubelet/pleg/generic.go, but for three things. Events are derived from the status that was read instead of the
+ * listing that caused the read, so a listing that is older than a read cannot tell of the past. Pods are read side by side.
+ * A read that finds nothing is as good a proof of removal as a listing.
+ */
+export const pleg = ({
+  reader,
+  cache,
+  hint$ = NEVER,
+  relistRequest$ = NEVER,
+  periodMs = GENERIC_PLEG.periodMs,
+  observe = () => undefined,
+  scheduler = asyncScheduler,
+}: PlegOptions): Observable<PlegEvent> =>
+  defer(() => {
+    const records = new Map<string, PodRecord>();
+    let lastRelistAt = -Infinity;
+    let generation = 0;
+
+    const recordFor = (ref: PodRef): PodRecord => {
+      const existing = records.get(ref.uid);
+      if (existing) return existing;
+      const record: PodRecord = {
+        ref,
+        known: NO_ITEMS,
+        knownAt: -Infinity,
+        readingSince: undefined,
+        reinspect: false,
+        generation: 0,
+        todo: undefined,
+      };
+      records.set(ref.uid, record);
+      return record;
+    };
+
+    /** From here to the end of the pod's last run, the global time of the cache does not speak for it. */
+    const addTodo = (record: PodRecord, todo: Todo): void => {
+      record.todo = { ...record.todo, ...todo };
+      cache.hold(record.ref.uid);
+    };
+
+    /** Notes what a listing changes; the uids of the pods to attend to. */
+    const digest = (pods: readonly RuntimePod[], at: number): readonly string[] => {
+      const due: string[] = [];
+      const look = (record: PodRecord, items: readonly RuntimeItem[]): void => {
+        const isSettled = record.readingSince === undefined && !record.reinspect;
+        if (isSettled && showsNoChange(record.known, items)) return;
+        addTodo(record, { listed: { items, at } });
+        due.push(record.ref.uid);
+      };
+      generation += 1;
+      for (const pod of pods) {
+        const record = recordFor(pod);
+        record.generation = generation;
+        // What was asked for later than this listing knows better.
+        if ((record.readingSince ?? record.knownAt) <= at) look(record, pod.items);
+      }
+      for (const record of records.values()) {
+        const isGone = record.generation !== generation;
+        if (isGone && (record.readingSince ?? record.knownAt) < at) look(record, []);
+      }
+      cache.updateTime(at);
+      return due;
+    };
+
+    const relist$ = defer(() => {
+      const at = scheduler.now();
+      const interval = lastRelistAt === -Infinity ? {} : { intervalMs: at - lastRelistAt };
+      const ended = () => ({ kind: 'relist' as const, at, durationMs: scheduler.now() - at, ...interval });
+      return attempt(() => reader.listPods('all')).pipe(
+        mergeMap((listing) => {
+          if (listing.kind === 'failed') {
+            observe({ ...ended(), error: listing.error });
+            return EMPTY;
+          }
+          lastRelistAt = at;
+          const due = digest(listing.value, at);
+          observe({ ...ended(), pods: listing.value });
+          return from(due);
+        }),
+      );
+    }).pipe(repeat({ delay: () => timer(periodMs, scheduler) }));
+
+    /** Takes over what a read says; what the loop hears of it. */
+    const accept = (record: PodRecord, read: RuntimePodStatus, askedAt: number): readonly PlegEvent[] => {
+      const { uid } = record.ref;
+      if (read.sandboxes.length === 0 && read.containers.length === 0) {
+        const events = remove(record, askedAt);
+        cache.setObservedTime(uid, askedAt);
+        return events;
+      }
+      if (record.ref.name === '') record.ref = { uid, namespace: read.namespace, name: read.name };
+      const status = preserveIps(read, statusOf(cache.get(uid)));
+      const events = commit(record, recordOf(status), askedAt, status);
+      cache.set(uid, { kind: 'status', status }, askedAt);
+      return events;
+    };
+
+    const remove = (record: PodRecord, at: number): readonly PlegEvent[] => {
+      cache.delete(record.ref.uid);
+      return commit(record, NO_ITEMS, at);
+    };
+
+    const commit = (
+      record: PodRecord,
+      now: PlegRecord,
+      at: number,
+      status?: RuntimePodStatus,
+    ): readonly PlegEvent[] => {
+      const changes: readonly PlegChange[] = plegChanges(record.known, now);
+      const isPodSync = record.reinspect && changes.length === 0;
+      record.known = now;
+      record.knownAt = at;
+      record.reinspect = false;
+      return isPodSync ? [{ pod: record.ref, type: 'PodSync', id: '' }] : plegEvents(record.ref, changes, status);
+    };
+
+    /** Ends a run: unless another one is due, the pod is like any other again. */
+    const settle = (record: PodRecord, events: readonly PlegEvent[] = []): Observable<PlegEvent> => {
+      const { uid } = record.ref;
+      if (!record.todo) {
+        cache.release(uid);
+        if (record.known.size === 0 && !record.reinspect) records.delete(uid);
+      }
+      return from(events);
+    };
+
+    const readPod = (record: PodRecord): Observable<PlegEvent> => {
+      const { uid } = record.ref;
+      const at = scheduler.now();
+      record.readingSince = at;
+      return attempt(() => reader.podStatus(record.ref)).pipe(
+        mergeMap((read) => {
+          record.readingSince = undefined;
+          const ended = { kind: 'pod-read' as const, uid, at, durationMs: scheduler.now() - at };
+          if (read.kind === 'ok') {
+            observe(ended);
+            return settle(record, accept(record, read.value, at));
+          }
+          observe({ ...ended, error: read.error });
+          record.reinspect = true;
+          cache.set(uid, { kind: 'error', error: read.error }, at);
+          return settle(record);
+        }),
+      );
+    };
+
+    const attend = (uid: string): Observable<PlegEvent> => {
+      const record = records.get(uid);
+      if (!record) return EMPTY;
+      const { listed, isHinted, requestedAt } = record.todo ?? {};
+      record.todo = undefined;
+      // In whole milliseconds, a request as old as the relist may still be younger than its answer.
+      const isRequested = requestedAt !== undefined && requestedAt >= lastRelistAt;
+      if (isHinted || isRequested) return readPod(record);
+      if (!listed) return settle(record);
+      if (listed.items.length === 0) return settle(record, remove(record, listed.at));
+      const isUnchanged = !record.reinspect && showsNoChange(record.known, listed.items);
+      return isUnchanged ? settle(record) : readPod(record);
+    };
+
+    const unnamed = (uid: string): PodRecord => recordFor({ uid, namespace: '', name: '' });
+    const hinted$ = hint$.pipe(tap((uid) => addTodo(unnamed(uid), { isHinted: true })));
+    const requested$ = relistRequest$.pipe(tap((uid) => addTodo(unnamed(uid), { requestedAt: scheduler.now() })));
+
+    // Hints first: what happens during the first listing must not go unheard.
+    return merge(hinted$, requested$, relist$).pipe(
+      conflateByKey((uid) => uid, attend),
+      finalize(() => {
+        for (const uid of records.keys()) cache.release(uid);
+      }),
+    );
+  });
+
+type Attempt<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'failed'; readonly error: unknown };
+
+/** The one value of a call, or why there is none. */
+const attempt = <T>(call: () => Observable<T>): Observable<Attempt<T>> =>
+  defer(call).pipe(
+    first(),
+    map((value) => ({ kind: 'ok' as const, value })),
+    catchError((error: unknown) => of({ kind: 'failed' as const, error })),
+  );
+
+const statusOf = (reading: PodReading): RuntimePodStatus | undefined =>
+  reading.kind === 'status' ? reading.status : undefined;
