@@ -119,11 +119,11 @@ export const pleg = ({
     let lastRelistAt = -Infinity;
     let generation = 0;
 
-    const recordFor = (ref: PodRef): PodRecord => {
-      const existing = records.get(ref.uid);
+    const recordFor = ({ uid, namespace, name }: PodRef): PodRecord => {
+      const existing = records.get(uid);
       if (existing) return existing;
       const record: PodRecord = {
-        ref,
+        ref: { uid, namespace, name },
         known: NO_ITEMS,
         knownAt: -Infinity,
         readingSince: undefined,
@@ -131,7 +131,7 @@ export const pleg = ({
         generation: 0,
         todo: undefined,
       };
-      records.set(ref.uid, record);
+      records.set(uid, record);
       return record;
     };
 
