@@ -54,13 +54,16 @@ export function readConfigDocument(text: string, file: string): ConfigDocument {
     }
   }
   if (errors.length > 0) throw problems(errors);
+  const placed = unknown
+    .map((path) => ({ path, position: locate({ path, atKey: true }) }))
+    .toSorted((a, b) => a.position.line - b.position.line || a.position.column - b.position.column);
   return {
     fields: unknown.reduce<JsonObject>((fields, path) => removeField(fields, path), value),
-    warnings: unknown.map((path) => {
+    warnings: placed.map(({ path, position }) => {
       const name = String(path.at(-1));
       const near = closestName(name, namesBeside(path));
       const hint = near === undefined ? '' : `, did you mean ${JSON.stringify(near)}?`;
-      return `${at(locate({ path, atKey: true }))}${formatFieldPath(path)}: unknown field${hint}`;
+      return `${at(position)}${formatFieldPath(path)}: unknown field${hint}`;
     }),
   };
 }

@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import { errorText } from '../../model/cri-error.js';
 import { parseGoDuration } from '../../model/go-duration.js';
 
 /** A Go duration in the file, milliseconds in the result. */
 const duration = z.string().transform((text, context) => {
-  try {
-    return parseGoDuration(text);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: errorText(error) });
-    return z.NEVER;
-  }
+  const ms = parseGoDuration(text);
+  if (ms !== undefined) return ms;
+  context.addIssue({
+    code: 'custom',
+    message: `time: invalid duration ${JSON.stringify(text)}, expected one such as 1m30s`,
+  });
+  return z.NEVER;
 });
 
 const text = (initial = '') => z.string().default(initial);

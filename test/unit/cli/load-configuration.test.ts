@@ -91,8 +91,8 @@ describe('a file', () => {
     expect(config.healthzPort).toBe(1);
     expect(warnings).toEqual([
       `${folder}/config.yaml:3:1: syncFrequncy: unknown field, did you mean "syncFrequency"?`,
-      `${folder}/config.yaml:6:1: xyz: unknown field`,
       `${folder}/config.yaml:5:11: logging.verbsity: unknown field, did you mean "verbosity"?`,
+      `${folder}/config.yaml:6:1: xyz: unknown field`,
     ]);
   });
 
@@ -106,7 +106,7 @@ describe('a file', () => {
   it.each([
     ['healthzPort: many', '3:14: healthzPort: expected number, received string'],
     ['syncFrequency: 10', '3:16: syncFrequency: expected string, received number'],
-    ['syncFrequency: 10x', '3:16: syncFrequency: time: unknown unit "x" in duration "10x"'],
+    ['syncFrequency: 10x', '3:16: syncFrequency: time: invalid duration "10x", expected one such as 1m30s'],
     [
       'crashLoopBackOff:\n  maxContainerRestartPeriod: 1',
       '4:30: crashLoopBackOff.maxContainerRestartPeriod: expected string',
@@ -222,7 +222,7 @@ describe('precedence', () => {
   });
 
   it('replaces other maps as a whole by flags', () => {
-    const { config } = load('staticPodURLHeader: {A: [x], B: [y]}', { staticPodURLHeader: { A: ['z'] } });
+    const { config } = load('staticPodURLHeader: {A: [x], B: [w]}', { staticPodURLHeader: { A: ['z'] } });
     expect(config.staticPodURLHeader).toEqual({ A: ['z'] });
   });
 
