@@ -1,0 +1,211 @@
+import { DEADLINE_EXCEEDED, isPastActiveDeadline } from '../active-deadline.js';
+import { isIpv4 } from '../ip-address.js';
+import {
+  type ContainerStatus,
+  isSidecar,
+  isTerminalPhase,
+  type Pod,
+  type PodCondition,
+  type PodStatus,
+} from '../pod.js';
+import type { StartFailure } from '../reason-cache.js';
+import { isRestartingAll } from '../restart-all.js';
+import { activeContainersOf, type RuntimePodStatus } from '../runtime-pod.js';
+import { toTimestamp } from '../timestamp.js';
+import {
+  allContainersRestartingCondition,
+  containersReadyCondition,
+  DISRUPTION_TARGET,
+  type Finding,
+  initializedCondition,
+  OWNED_CONDITIONS,
+  readyCondition,
+  readyToStartContainersCondition,
+  scheduledCondition,
+} from './conditions.js';
+import { containerStatuses, runtimeContainerId } from './container-statuses.js';
+import { type PodPhase, podPhase } from './pod-phase.js';
+import { qosClass } from './qos.js';
+
+export interface PodStatusInput {
+  /** Its `status` is what its source says. */
+  readonly pod: Pod;
+  readonly runtime: RuntimePodStatus;
+  /** The newest status that this agent made. */
+  readonly previous?: PodStatus | undefined;
+  /** The pod was asked to end and nothing of it runs any more. */
+  readonly podIsTerminal: boolean;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Scheme of container ids, such as `containerd`. */
+  readonly runtimeName: string;
+  /** Why a container could not be started last time. */
+  readonly startFailure?: (containerName: string) => StartFailure | undefined;
+  /** What startup probes say of a running instance; `undefined` where there is none, which is as good as a success. */
+  readonly hasStarted?: (containerId: string) => boolean | undefined;
+  /** What readiness probes say of a running instance that has started; `undefined` where there is none. */
+  readonly isReady?: (containerId: string) => boolean | undefined;
+  /** Addresses of the node, internal ones first; empty while the agent knows of none. */
+  readonly hostIps?: readonly string[];
+}
+
+/**
+ * The status of a pod, from its spec, from what the runtime has of it and from what was said before. A terminal phase never
+ * changes again; the start time never changes; condition times change with their status alone.
+ *
+ * Source: pkg/kubelet/kubelet_pods.go generateAPIPodStatus, and updateStatusInternal of pkg/kubelet/status/status_manager.go
+ * for times and sizes.
+ */
+export const generatePodStatus = (input: PodStatusInput): PodStatus => {
+  const { pod, runtime, previous, now, hostIps = [] } = input;
+  const old = previous ?? pod.status;
+  const isRestarting = isRestartingAll(pod, runtime);
+
+  const conversion = {
+    pod,
+    runtime,
+    runtimeName: input.runtimeName,
+    startFailure: input.startFailure ?? (() => undefined),
+    isRestartingAll: isRestarting,
+  };
+  const regular = containerStatuses('regular', { ...conversion, previous: old?.containerStatuses ?? [] });
+  const init = containerStatuses('init', { ...conversion, previous: old?.initContainerStatuses ?? [] });
+  const ephemeral = containerStatuses('ephemeral', { ...conversion, previous: old?.ephemeralContainerStatuses ?? [] });
+
+  const { phase, reason, message } = verdict(input, [...init, ...regular]);
+  const startTime = old?.startTime ?? toTimestamp(now);
+
+  const probed = (status: ContainerStatus): ContainerStatus => withProbes(input, status);
+  const regularStatuses = regular.map(probed);
+  const initStatuses = init.map((status) => {
+    const container = pod.spec.initContainers?.find(({ name }) => name === status.name);
+    if (container && isSidecar(container)) return probed(status);
+    return { ...probed(status), ready: status.state?.terminated?.exitCode === 0 };
+  });
+
+  const cut = cutMessages(regular.length + init.length + ephemeral.length);
+  const podIps = podIpsOf(input);
+  const observedGeneration = Math.max(old?.observedGeneration ?? 0, pod.metadata.generation ?? 0);
+  return {
+    ...(observedGeneration > 0 && { observedGeneration }),
+    phase,
+    conditions: conditionsOf(input, old, [...initStatuses, ...regularStatuses], phase, isRestarting),
+    ...(message !== undefined && { message }),
+    ...(reason !== undefined && { reason }),
+    ...(hostIps[0] !== undefined && { hostIP: hostIps[0], hostIPs: onePerFamily(hostIps).map((ip) => ({ ip })) }),
+    ...(podIps[0] !== undefined && { podIP: podIps[0], podIPs: podIps.map((ip) => ({ ip })) }),
+    startTime,
+    ...(initStatuses.length > 0 && { initContainerStatuses: initStatuses.map(cut) }),
+    containerStatuses: regularStatuses.map(cut),
+    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral.map(cut) }),
+    qosClass: qosClass(pod),
+  };
+};
+
+interface Verdict {
+  readonly phase: PodPhase;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+const verdict = (input: PodStatusInput, statuses: readonly ContainerStatus[]): Verdict => {
+  const { pod, runtime, previous, podIsTerminal, now } = input;
+  const regularNames = new Set(pod.spec.containers.map(({ name }) => name));
+  const computed = podPhase({
+    pod,
+    statuses,
+    podIsTerminal,
+    podHasInitialized: activeContainersOf(runtime).some(({ name }) => regularNames.has(name)),
+  });
+  const before = previous ?? pod.status;
+  const ended = [previous?.phase, pod.status?.phase].find(isTerminalPhase) as PodPhase | undefined;
+  const phase = isTerminalPhase(computed) ? computed : (ended ?? computed);
+  const kept =
+    phase === before?.phase
+      ? {
+          reason: before.reason ?? pod.status?.reason,
+          message: before.message ?? pod.status?.message,
+        }
+      : {};
+
+  const late = !isTerminalPhase(phase) && isPastActiveDeadline(pod, before?.startTime, now);
+  const decided: Verdict = late ? { phase: 'Failed', ...DEADLINE_EXCEEDED } : { phase, ...kept };
+  // What the API has been told of an end is never taken back.
+  return isTerminalPhase(pod.status?.phase) ? { ...decided, phase: pod.status?.phase as PodPhase } : decided;
+};
+
+const withProbes = ({ hasStarted, isReady }: PodStatusInput, status: ContainerStatus): ContainerStatus => {
+  if (!status.state?.running) return { ...status, started: false, ready: false };
+  const id = runtimeContainerId(status);
+  const started = hasStarted?.(id) ?? true;
+  return { ...status, started, ready: started && (isReady?.(id) ?? true) };
+};
+
+const conditionsOf = (
+  { pod, runtime, now }: PodStatusInput,
+  old: PodStatus | undefined,
+  statuses: readonly ContainerStatus[],
+  phase: PodPhase,
+  isRestarting: boolean,
+): PodCondition[] => {
+  const before = (type: string) => old?.conditions?.find((condition) => condition.type === type);
+  const foreign = (pod.status?.conditions ?? []).filter(
+    ({ type }) => !OWNED_CONDITIONS.has(type) && type !== DISRUPTION_TARGET,
+  );
+  const disruption = before(DISRUPTION_TARGET);
+  const containersReady = containersReadyCondition(pod, statuses, phase);
+  const restarting = allContainersRestartingCondition(pod, isRestarting, phase);
+  const findings: readonly Finding[] = [
+    readyToStartContainersCondition(pod, runtime),
+    initializedCondition(pod, statuses, phase, before('Initialized')?.status === 'True'),
+    readyCondition(pod, containersReady, foreign),
+    containersReady,
+    scheduledCondition(),
+    ...(restarting ? [restarting] : []),
+  ];
+  return [
+    ...foreign,
+    ...(disruption ? [disruption] : []),
+    ...findings.map((finding) => {
+      const same = before(finding.type)?.status === finding.status;
+      return {
+        ...finding,
+        lastTransitionTime: (same ? before(finding.type)?.lastTransitionTime : undefined) ?? toTimestamp(now),
+        ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
+      };
+    }),
+  ];
+};
+
+/** A pod on the host network has the node's addresses, any other those of its sandbox; the node's first family goes first. */
+const podIpsOf = ({ pod, runtime, hostIps = [] }: PodStatusInput): readonly string[] => {
+  const ips = pod.spec.hostNetwork ? hostIps : runtime.ips;
+  const [primary] = hostIps;
+  if (primary === undefined) return onePerFamily(ips, true);
+  return onePerFamily(ips, isIpv4(primary));
+};
+
+/** The first address of each family, the wanted family first. */
+const onePerFamily = (
+  ips: readonly string[],
+  ipv4First = ips[0] !== undefined && isIpv4(ips[0]),
+): readonly string[] => {
+  const ipv4 = ips.find(isIpv4);
+  const ipv6 = ips.find((ip) => !isIpv4(ip));
+  return (ipv4First ? [ipv4, ipv6] : [ipv6, ipv4]).filter((ip) => ip !== undefined);
+};
+
+/** Source: pkg/kubelet/container/runtime.go MaxPodTerminationMessageLogLength: bytes for all containers of a pod. */
+const MESSAGE_BYTES_PER_POD = 12_288;
+
+const cutMessages = (containers: number): ((status: ContainerStatus) => ContainerStatus) => {
+  const bytes = Math.floor(MESSAGE_BYTES_PER_POD / Math.max(containers, 1));
+  const cutState = (state: ContainerStatus['state']): ContainerStatus['state'] => {
+    const message = state?.terminated?.message;
+    if (!state?.terminated || message === undefined) return state;
+    const encoded = new TextEncoder().encode(message);
+    if (encoded.length <= bytes) return state;
+    return { terminated: { ...state.terminated, message: new TextDecoder().decode(encoded.subarray(0, bytes)) } };
+  };
+  return (status) => ({ ...status, state: cutState(status.state), lastState: cutState(status.lastState) });
+};
