@@ -1,0 +1,242 @@
+import { readFileSync } from 'node:fs';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Metrics, WorkingPods } from '../streams/ports.js';
+
+const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const POD_START_BUCKETS = [
+  0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
+];
+const RUNTIME_BUCKETS = Array.from({ length: 14 }, (_, step) => 0.005 * 2.5 ** step);
+
+export interface MetricsOptions {
+  readonly nodeName: string;
+  /** Of the agent, such as `0.1.0`. */
+  readonly version: string;
+}
+
+export interface MeteredRegistry {
+  readonly registry: Registry;
+  readonly metrics: Metrics;
+}
+
+/**
+ * A registry with the kubelet's metric names, labels and buckets, and the port through which the loop fills it. Vectors
+ * without labels are visible from the start; those with labels appear with their first value.
+ *
+ * Source: pkg/kubelet/metrics/metrics.go.
+ */
+export function createMetrics({ nodeName, version }: MetricsOptions): MeteredRegistry {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter<Label>({ name, help, labelNames, registers });
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge<Label>({ name, help, labelNames, registers });
+  const histogram = <Label extends string>(name: string, help: string, buckets: number[], ...labelNames: Label[]) =>
+    new Histogram<Label>({ name, help, buckets, labelNames, registers });
+
+  const operations = counter('kubelet_runtime_operations_total', 'CRI calls.', 'operation_type');
+  const operationErrors = counter(
+    'kubelet_runtime_operations_errors_total',
+    'CRI calls that failed.',
+    'operation_type',
+  );
+  const operationSeconds = histogram(
+    'kubelet_runtime_operations_duration_seconds',
+    'Seconds that CRI calls took, failed ones included.',
+    RUNTIME_BUCKETS,
+    'operation_type',
+  );
+  const sandboxSeconds = histogram(
+    'kubelet_run_podsandbox_duration_seconds',
+    'Seconds that RunPodSandbox took.',
+    DEFAULT_BUCKETS,
+    'runtime_handler',
+  );
+  const sandboxErrors = counter(
+    'kubelet_run_podsandbox_errors_total',
+    'RunPodSandbox calls that failed.',
+    'runtime_handler',
+  );
+  const startedPods = counter('kubelet_started_pods_total', 'Attempts to create a sandbox.');
+  const startedPodErrors = counter('kubelet_started_pods_errors_total', 'Failed attempts to create a sandbox.');
+  const startedContainers = counter(
+    'kubelet_started_containers_total',
+    'Attempts to start a container.',
+    'container_type',
+  );
+  const startedContainerErrors = counter(
+    'kubelet_started_containers_errors_total',
+    'Failed attempts to start a container.',
+    'container_type',
+    'code',
+  );
+  const terminatedContainers = counter(
+    'kubelet_terminated_containers_total',
+    'Containers that ended.',
+    'container_type',
+    'exit_code',
+    'reason',
+  );
+  const workerSeconds = histogram(
+    'kubelet_pod_worker_duration_seconds',
+    'Seconds of one pass of a pod worker.',
+    DEFAULT_BUCKETS,
+    'operation_type',
+  );
+  const workerStartSeconds = histogram(
+    'kubelet_pod_worker_start_duration_seconds',
+    'Seconds from seeing a pod to starting its worker.',
+    DEFAULT_BUCKETS,
+  );
+  const podStartSeconds = histogram(
+    'kubelet_pod_start_duration_seconds',
+    'Seconds from seeing a pod to its containers running.',
+    POD_START_BUCKETS,
+  );
+  const containersPerPod = histogram(
+    'kubelet_containers_per_pod_count',
+    'Regular containers of a pod that is let start.',
+    [1, 2, 4, 8, 16],
+  );
+  const relistSeconds = histogram('kubelet_pleg_relist_duration_seconds', 'Seconds of one relist.', DEFAULT_BUCKETS);
+  const relistInterval = histogram(
+    'kubelet_pleg_relist_interval_seconds',
+    'Seconds between the starts of two relists.',
+    DEFAULT_BUCKETS,
+  );
+  const podRelistSeconds = histogram(
+    'kubelet_pleg_pod_relist_duration_seconds',
+    'Seconds of one relist of a single pod.',
+    DEFAULT_BUCKETS,
+  );
+  const plegSeen = gauge('kubelet_pleg_last_seen_seconds', 'Unix time of the newest relist.');
+  const plegDiscarded = counter('kubelet_pleg_discard_events', 'Events of PLEG that were dropped.');
+  const runningPods = gauge('kubelet_running_pods', 'Pods with a ready sandbox.');
+  const runningContainers = gauge('kubelet_running_containers', 'Containers by state.', 'container_state');
+  const desiredPods = gauge('kubelet_desired_pods', 'Pods that the sources want.', 'static');
+  const activePods = gauge('kubelet_active_pods', 'Pods that are let run.', 'static');
+  const workingPods = gauge('kubelet_working_pods', 'Pods by state of their worker.', 'lifecycle', 'config', 'static');
+  const orphans = counter('kubelet_orphaned_runtime_pods_total', 'Pods that only the runtime knew.');
+  const restarts = counter('kubelet_restarted_pods_total', 'Pods that came back with the same UID.', 'static');
+
+  gauge('kubelet_node_name', "The node's name; always 1.", 'node').set({ node: nodeName }, 1);
+  registerBuildInfo(registry, version);
+  registerProcess(registry);
+
+  const knownStates = new Map<string, Omit<WorkingPods, 'count'>>();
+  const metrics: Metrics = {
+    runtimeOperation: (operation_type, seconds, failed) => {
+      operations.inc({ operation_type });
+      operationSeconds.observe({ operation_type }, seconds);
+      if (failed) operationErrors.inc({ operation_type });
+    },
+    runPodSandbox: (runtime_handler, seconds, failed) => {
+      sandboxSeconds.observe({ runtime_handler }, seconds);
+      if (failed) sandboxErrors.inc({ runtime_handler });
+    },
+    podStarted: (failed) => {
+      startedPods.inc();
+      if (failed) startedPodErrors.inc();
+    },
+    containerStarted: (container_type, code) => {
+      startedContainers.inc({ container_type });
+      if (code !== undefined) startedContainerErrors.inc({ container_type, code });
+    },
+    containerTerminated: (container_type, exitCode, reason) =>
+      terminatedContainers.inc({ container_type, exit_code: exitCode, reason }),
+    podWorker: (operation_type, seconds) => workerSeconds.observe({ operation_type }, seconds),
+    podWorkerStart: (seconds) => workerStartSeconds.observe(seconds),
+    podStart: (seconds) => podStartSeconds.observe(seconds),
+    containersPerPod: (count) => containersPerPod.observe(count),
+    relist: ({ seconds, intervalSeconds, at }) => {
+      relistSeconds.observe(seconds);
+      if (intervalSeconds !== undefined) relistInterval.observe(intervalSeconds);
+      plegSeen.set(at / 1000);
+    },
+    podRelist: (seconds) => podRelistSeconds.observe(seconds),
+    plegDiscarded: () => plegDiscarded.inc(),
+    running: (pods, containers) => {
+      runningPods.set(pods);
+      for (const [container_state, count] of Object.entries(containers)) {
+        runningContainers.set({ container_state }, count);
+      }
+    },
+    pods: ({ desired, active, working }) => {
+      for (const [vector, count] of [
+        [desiredPods, desired],
+        [activePods, active],
+      ] as const) {
+        vector.set({ static: 'true' }, count.static);
+        vector.set({ static: '' }, count.other);
+      }
+      // A state that no pod is in any more must not keep its last count.
+      for (const labels of knownStates.values()) workingPods.set(labels, 0);
+      for (const { count, ...labels } of working) {
+        knownStates.set(`${labels.lifecycle} ${labels.config} ${labels.static}`, labels);
+        workingPods.set(labels, count);
+      }
+    },
+    orphanedRuntimePod: () => orphans.inc(),
+    podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),
+  };
+  return { registry, metrics };
+}
+
+const registerBuildInfo = (registry: Registry, version: string): void => {
+  const [major = '', minor = ''] = version.split('.');
+  const labels = {
+    major,
+    minor,
+    git_version: `v${version}`,
+    git_commit: '',
+    git_tree_state: '',
+    build_date: '',
+    go_version: '',
+    compiler: `node ${process.version}`,
+    platform: `${process.platform}/${process.arch}`,
+  };
+  new Gauge({
+    name: 'kubernetes_build_info',
+    help: 'What is running; always 1.',
+    labelNames: Object.keys(labels),
+    registers: [registry],
+  }).set(labels, 1);
+};
+
+/** The process metrics that dashboards ask for, read when they are scraped and not before. */
+const registerProcess = (registry: Registry): void => {
+  const registers = [registry];
+  let countedSeconds = 0;
+  new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'User and system CPU seconds.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.inc((user + system) / 1e6 - countedSeconds);
+      countedSeconds = (user + system) / 1e6;
+    },
+  });
+  new Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  new Gauge({ name: 'process_start_time_seconds', help: 'Unix time of the start.', registers }).set(startTimeSeconds());
+};
+
+/** Linux counts the start in ticks since boot; `uptime` of Node is close enough where /proc is not there. */
+const startTimeSeconds = (): number => {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+    const bootedAt = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
+    return bootedAt + ticks / 100;
+  } catch {
+    return Date.now() / 1000 - process.uptime();
+  }
+};
