@@ -37,7 +37,7 @@ import { refOf, type WorkType } from '../model/pod-workers/pod-worker-record.js'
 import { jittered, requeueDelayMs, STATIC_START_RETRY_MS } from '../model/pod-workers/requeue-delay.js';
 import type { RuntimePod, RuntimePodStatus } from '../model/runtime-pod.js';
 import { exhaustMapLatest } from './operators/exhaust-map-latest.js';
-import type { Random, RecordEvent, RecordJournal } from './ports.js';
+import type { Random, RecordEvent, RecordJournal, WallClock } from './ports.js';
 
 /** One run of a worker over a pod of which a configuration is known. */
 export type PodRun = Run & { readonly pod: Pod; readonly status: RuntimePodStatus };
@@ -67,6 +67,7 @@ export interface PodWorkerOptions {
   readonly recordEvent: RecordEvent;
   readonly random: Random;
   readonly scheduler: SchedulerLike;
+  readonly wallClock: WallClock;
   /** Milliseconds between two looks at a pod with which all is well, before jitter. */
   readonly resyncIntervalMs: number;
 }
@@ -164,7 +165,7 @@ const settle = (
   options: PodWorkerOptions,
   release: (delivery: Delivery) => void,
 ): Observable<WorkerOutcome> => {
-  const { registry, scheduler, record } = options;
+  const { registry, scheduler, wallClock, record } = options;
   const { uid, work } = run;
   const startedAt = scheduler.now();
   const pod = run.pod ? podRef(run.pod) : refOf({ uid, active: run });
@@ -184,15 +185,16 @@ const settle = (
       const { next, deliveries } = registry.complete(uid, work, result, now);
       deliveries.forEach(release);
       const rests = next === 'rest' || next === 'again';
-      const dueAt = rests ? now + requeueDelayMs(error, { ...options, now }) : undefined;
+      const delayMs = rests ? requeueDelayMs(error, { ...options, now: wallClock() }) : undefined;
       const journalId = record({
         kind: 'sync-ended',
         work,
         error: error === undefined ? undefined : errorText(error),
-        next: nextStep(next, dueAt, error),
+        next: nextStep(next, delayMs === undefined ? undefined : wallClock() + delayMs, error),
         pod,
         causes: [startId],
       });
+      const dueAt = delayMs === undefined ? undefined : now + delayMs;
       return { uid, work, run, error, next, dueAt, durationMs: now - startedAt, journalId };
     }),
   );
@@ -244,10 +246,11 @@ const markSynced = <T>(run: Run, { registry, scheduler }: PodWorkerOptions): Mon
 const waitForTurn = (
   uid: string,
   { pod, holder, causes }: Extract<Start, { kind: 'not-yet' }>,
-  { scheduler, random, record }: PodWorkerOptions,
+  { scheduler, wallClock, random, record }: PodWorkerOptions,
 ): WorkerOutcome => {
-  const dueAt = scheduler.now() + jittered(STATIC_START_RETRY_MS, random);
-  const journalId = record({ kind: 'start-delayed', holder, retryAt: dueAt, pod, causes });
+  const delayMs = jittered(STATIC_START_RETRY_MS, random);
+  const journalId = record({ kind: 'start-delayed', holder, retryAt: wallClock() + delayMs, pod, causes });
+  const dueAt = scheduler.now() + delayMs;
   return { uid, work: 'waiting', next: 'wait-for-turn', dueAt, durationMs: 0, journalId };
 };
 

@@ -91,6 +91,12 @@ export interface PodEvent {
 }
 export type RecordEvent = (event: PodEvent) => void;
 
+/**
+ * Unix milliseconds as the runtime and the API see them. It may jump, so it only ever meets times that come from outside;
+ * waiting and freshness are measured by the scheduler.
+ */
+export type WallClock = () => number;
+
 /** Uniform in [0, 1). */
 export type Random = () => number;
 
@@ -102,6 +108,8 @@ export interface NodeFiles {
   readonly listDirectory: (path: string) => Observable<readonly string[]>;
   /** Removes the file or tree; a missing one is fine. */
   readonly remove: (path: string) => Observable<never>;
+  /** Removes a container's log with everything that was rotated away from it (`<path>*`). */
+  readonly removeLog: (path: string) => Observable<never>;
 }
 
 /** Structured logging: a level per method, fields first so that a message never hides them. */

@@ -52,6 +52,7 @@ const optionsWith = (options: Partial<PodWorkerOptions> & Pick<PodWorkerOptions,
   record: () => 'id',
   recordEvent: () => undefined,
   random: () => 0,
+  wallClock: () => options.scheduler.now(),
   resyncIntervalMs: MINUTE,
   ...options,
 });

@@ -1,5 +1,4 @@
-import { concat, defer, EMPTY, ignoreElements, type Observable, of, race, tap, timer } from 'rxjs';
-import { catchError, take } from 'rxjs';
+import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, race, take, timer } from 'rxjs';
 import { errorText, isCriError } from '../../model/cri-error.js';
 import type { KillReason } from '../../model/pod-actions.js';
 import type { Container, Pod } from '../../model/pod.js';

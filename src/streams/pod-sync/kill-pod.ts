@@ -15,7 +15,7 @@ import {
   toArray,
 } from 'rxjs';
 import { errorText, isCriError } from '../../model/cri-error.js';
-import { type Container, containersOf, isSidecar } from '../../model/pod.js';
+import { containersOf, isSidecar } from '../../model/pod.js';
 import { type RuntimeContainerStatus, runningContainersOf, type RuntimePodStatus } from '../../model/runtime-pod.js';
 import { ContainerSyncError, PodSyncError } from '../../model/sync-error.js';
 import { killContainer } from './kill-container.js';
@@ -48,7 +48,7 @@ const killContainers = (
       killContainer(context, {
         id: instance.id,
         name: instance.name,
-        container: specs.get(instance.name)?.container as Container | undefined,
+        container: specs.get(instance.name)?.container,
         graceSeconds,
         turn$,
       }).pipe(
@@ -56,7 +56,7 @@ const killContainers = (
           of(new ContainerSyncError(instance.name, 'KillContainerError', errorText(error), { cause: error })),
         ),
         // Others wait for its end and its errors are read once: one kill, however many look.
-        share({ connector: () => new ReplaySubject<Error>(), resetOnComplete: false, resetOnError: false }),
+        share({ connector: () => new ReplaySubject<Error>(1), resetOnComplete: false, resetOnError: false }),
       );
 
     const first = running.filter(({ name }) => !sidecarNames.includes(name)).map((instance) => kill(instance));

@@ -3,7 +3,15 @@ import { errorText } from '../../model/cri-error.js';
 import type { JournalId, JournalRecord } from '../../model/journal.js';
 import { type Pod, podRef } from '../../model/pod.js';
 import { SyncCancelled } from '../../model/sync-error.js';
-import type { ImageService, Metrics, NodeFiles, RecordEvent, RecordJournal, RuntimeService } from '../ports.js';
+import type {
+  ImageService,
+  Metrics,
+  NodeFiles,
+  RecordEvent,
+  RecordJournal,
+  RuntimeService,
+  WallClock,
+} from '../ports.js';
 
 /** The outside world as a pass over a pod needs it. */
 export interface PodSyncPorts {
@@ -14,6 +22,7 @@ export interface PodSyncPorts {
   readonly recordEvent: RecordEvent;
   readonly metrics: Metrics;
   readonly scheduler: SchedulerLike;
+  readonly wallClock: WallClock;
 }
 
 /** One pass over one pod: what it works on, why, and until when. */
