@@ -1,0 +1,78 @@
+import { catchError, concat, concatMap, defer, map, type Observable, of, tap, throwError } from 'rxjs';
+import type { DeepPartial, PodSandboxConfig, PodSandboxStatus } from '../../generated/runtime/v1/api.js';
+import { podLogDirectory } from '../../model/cri/log-paths.js';
+import { sandboxIps } from '../../model/cri/runtime-pod-status.js';
+import { sandboxConfig } from '../../model/cri/sandbox-config.js';
+import { errorText } from '../../model/cri-error.js';
+import type { PodActions } from '../../model/pod-actions.js';
+import type { RuntimePodStatus } from '../../model/runtime-pod.js';
+import { PodSyncError } from '../../model/sync-error.js';
+import type { NodeFacts } from './node-facts.js';
+import { emitEvent, journaled, type PodSyncContext } from './pod-sync-context.js';
+
+/** The sandbox that containers are started in. */
+export interface Sandbox {
+  readonly id: string;
+  readonly config: DeepPartial<PodSandboxConfig>;
+  readonly ips: readonly string[];
+}
+
+/**
+ * Emits the pod's sandbox once, creating it if `actions` say so.
+ *
+ * Errors: `PodSyncError`, after the event that tells of it.
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_sandbox.go createPodSandbox
+ */
+export const ensureSandbox = (
+  context: PodSyncContext,
+  { createSandbox, sandboxId, attempt }: PodActions,
+  status: RuntimePodStatus,
+  { node }: { readonly node: NodeFacts },
+): Observable<Sandbox> =>
+  defer(() => {
+    const { pod, ports } = context;
+    const config = sandboxConfig({ pod, attempt, node });
+    if (!createSandbox) return of<Sandbox>({ id: sandboxId, config, ips: status.ips });
+    return concat(
+      ports.files.makeDirectory(podLogDirectory(node.podLogsDirectory, pod), 0o755),
+      defer(() => run(context, config)),
+    ).pipe(
+      catchError((error: unknown) => {
+        ports.metrics.podStarted(true);
+        emitEvent(context, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${errorText(error)}`);
+        return throwError(() => sandboxError('CreatePodSandboxError', error));
+      }),
+      concatMap((id) => inspect(context, id).pipe(map((ips): Sandbox => ({ id, config, ips })))),
+    );
+  });
+
+const run = (context: PodSyncContext, config: DeepPartial<PodSandboxConfig>): Observable<string> => {
+  const { runtime, metrics, scheduler } = context.ports;
+  const startedAt = scheduler.now();
+  const seconds = () => (scheduler.now() - startedAt) / 1000;
+  return journaled(context, 'RunPodSandbox', {}, runtime.runPodSandbox({ config, runtimeHandler: '' })).pipe(
+    tap({
+      next: () => {
+        metrics.runPodSandbox('', seconds(), false);
+        metrics.podStarted(false);
+      },
+      error: () => metrics.runPodSandbox('', seconds(), true),
+    }),
+    map(({ podSandboxId }) => podSandboxId),
+  );
+};
+
+const inspect = (context: PodSyncContext, id: string): Observable<readonly string[]> =>
+  context.ports.runtime.podSandboxStatus({ podSandboxId: id }).pipe(
+    map(({ status }) => {
+      if (!status) throw new Error('pod sandbox status is nil');
+      return context.pod.spec.hostNetwork ? [] : sandboxIps(status satisfies PodSandboxStatus);
+    }),
+    catchError((error: unknown) => {
+      emitEvent(context, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${errorText(error)}`);
+      return throwError(() => sandboxError('ConfigPodSandboxError', error));
+    }),
+  );
+
+const sandboxError = (reason: string, error: unknown): PodSyncError =>
+  new PodSyncError([new Error(`${reason}: ${errorText(error)}`, { cause: error })]);

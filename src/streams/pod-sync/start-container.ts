@@ -1,0 +1,185 @@
+import { catchError, concat, concatMap, defer, EMPTY, ignoreElements, map, type Observable, of, tap, throwError } from 'rxjs';
+import { decideBackOff, crashLoopKey } from '../../model/crash-loop-back-off.js';
+import type { BackOffEntry } from '../../model/back-off.js';
+import { containerConfig } from '../../model/cri/container-config.js';
+import { containerLogDirectory, restartCountFromLogs } from '../../model/cri/log-paths.js';
+import { errorText } from '../../model/cri-error.js';
+import type { Container, ContainerKind, EphemeralContainer } from '../../model/pod.js';
+import { newestStatusOf, type RuntimePodStatus } from '../../model/runtime-pod.js';
+import { ContainerSyncError, SyncCancelled } from '../../model/sync-error.js';
+import type { MetricContainerType } from '../ports.js';
+import { ensureImage, type ImagePulls, type PresentImage } from './ensure-image.js';
+import type { Sandbox } from './ensure-sandbox.js';
+import { killContainer } from './kill-container.js';
+import type { NodeFacts } from './node-facts.js';
+import { emitEvent, journaled, letGo, note, type PodSyncContext } from './pod-sync-context.js';
+import { runHook } from './run-hook.js';
+
+/** What starting a container needs besides the ports of the pass. */
+export interface StartContainerPorts {
+  readonly node: NodeFacts;
+  /** Restart back-offs that this agent has seen, by `crashLoopKey`. */
+  readonly restarts: Map<string, BackOffEntry>;
+  readonly pulls: ImagePulls;
+  /** Milliseconds; `crashLoopBackOff.maxContainerRestartPeriod`. */
+  readonly maxRestartBackOffMs: number;
+}
+
+interface ContainerStart {
+  readonly kind: ContainerKind;
+  readonly container: Container | EphemeralContainer;
+}
+
+/**
+ * Starts one container: waits for nothing, but refuses while it is backing off; gets its image; creates, starts, and runs
+ * its postStart hook. Completes when the container runs.
+ *
+ * Errors: `ContainerSyncError` by the reason that the status shows.
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go startContainer, kuberuntime_manager.go doBackOff
+ */
+export const startContainer = (
+  context: PodSyncContext,
+  start: ContainerStart,
+  sandbox: Sandbox,
+  status: RuntimePodStatus,
+  ports: StartContainerPorts,
+): Observable<never> => {
+  const { container, kind } = start;
+  const { metrics } = context.ports;
+  return concat(
+    backOff(context, container, status, ports),
+    defer(() => ensureImage(context, container, ports.pulls)).pipe(
+      tap({ error: (error: unknown) => failed(context, container.name, error, 'reason') }),
+      concatMap((image) => concat(letGo(context), createAndStart(context, start, image, sandbox, status, ports))),
+    ),
+  ).pipe(
+    tap({
+      complete: () => metrics.containerStarted(METRIC_TYPES[kind]),
+      error: (error: unknown) => {
+        if (error instanceof ContainerSyncError && error.reason !== 'CrashLoopBackOff') {
+          metrics.containerStarted(METRIC_TYPES[kind], error.reason);
+        }
+      },
+    }),
+  );
+};
+
+const METRIC_TYPES: Readonly<Record<ContainerKind, MetricContainerType>> = {
+  init: 'init_container',
+  regular: 'container',
+  ephemeral: 'ephemeral_container',
+};
+
+/** Completes when the container may start now. */
+const backOff = (
+  context: PodSyncContext,
+  container: Container | EphemeralContainer,
+  status: RuntimePodStatus,
+  { restarts, maxRestartBackOffMs }: StartContainerPorts,
+): Observable<never> =>
+  defer(() => {
+    const key = crashLoopKey(context.pod, container);
+    const exited = status.containers.filter(({ name, state }) => name === container.name && state === 'exited');
+    const [newestExited, ...earlierExited] = exited;
+    const verdict = decideBackOff({
+      pod: context.pod,
+      container,
+      entry: restarts.get(key),
+      newestExited,
+      earlierExited,
+      now: context.ports.wallClock(),
+      maxMs: maxRestartBackOffMs,
+    });
+    if (verdict.entry) restarts.set(key, verdict.entry);
+    if (!verdict.blocked) return EMPTY;
+    const { message, eventMessage, delayMs, until, step, steps, resetAfterMs, exitCode } = verdict;
+    const { name } = container;
+    note(context, { kind: 'back-off', subject: 'restart', container: name, exitCode, delayMs, until, step, steps, resetAfterMs });
+    emitEvent(context, 'Warning', 'BackOff', eventMessage, name);
+    return throwError(() => new ContainerSyncError(name, 'CrashLoopBackOff', message, { backOffUntil: until }));
+  });
+
+const createAndStart = (
+  context: PodSyncContext,
+  { container }: ContainerStart,
+  image: PresentImage,
+  sandbox: Sandbox,
+  status: RuntimePodStatus,
+  { node }: StartContainerPorts,
+): Observable<never> => {
+  const { runtime, files } = context.ports;
+  const { pod } = context;
+  const { name } = container;
+  const fail = (reason: string) => (error: unknown) => {
+    const failure =
+      error instanceof SyncCancelled ? error : new ContainerSyncError(name, reason, errorText(error), { cause: error });
+    failed(context, name, failure, 'message');
+    return throwError(() => failure);
+  };
+  const logDirectory = containerLogDirectory(node.podLogsDirectory, pod, name);
+
+  const config$ = restartCount(context, name, status, logDirectory).pipe(
+    map((attempt) => containerConfig({ pod, container, attempt, image, podIps: sandbox.ips, node, status })),
+    concatMap((config) => concat(files.makeDirectory(logDirectory, 0o755), of(config))),
+    catchError(fail('CreateContainerConfigError')),
+  );
+  const create$ = config$.pipe(
+    concatMap((config) => {
+      const request = { podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config };
+      return journaled(context, 'CreateContainer', { container: name }, runtime.createContainer(request)).pipe(
+        map(({ containerId }) => containerId),
+        catchError(fail('CreateContainerError')),
+      );
+    }),
+    tap(() => emitEvent(context, 'Normal', 'Created', 'Container created', name)),
+  );
+  return create$.pipe(
+    concatMap((containerId) => {
+      const target = { target: containerId, container: name };
+      const start$ = journaled(context, 'StartContainer', target, runtime.startContainer({ containerId })).pipe(
+        ignoreElements(),
+        catchError(fail('RunContainerError')),
+        tap({ complete: () => emitEvent(context, 'Normal', 'Started', 'Container started', name) }),
+      );
+      return concat(start$, postStart(context, container, containerId));
+    }),
+  );
+};
+
+/** A container whose hook fails is killed: it never was what its spec asks for. */
+const postStart = (
+  context: PodSyncContext,
+  container: Container | EphemeralContainer,
+  containerId: string,
+): Observable<never> => {
+  const hook = container.lifecycle?.postStart;
+  if (!hook) return EMPTY;
+  const { name } = container;
+  return runHook(context, { hook, containerId, container: name, when: 'postStart' }).pipe(
+    catchError((error: unknown) => {
+      emitEvent(context, 'Warning', 'FailedPostStartHook', 'PostStartHook failed', name);
+      return concat(
+        killContainer(context, { id: containerId, name, message: 'FailedPostStartHook' }),
+        throwError(() => new ContainerSyncError(name, 'PostStartHookError', errorText(error), { cause: error })),
+      );
+    }),
+  );
+};
+
+/** One more than the newest instance has; without any, one more than its log files tell of. */
+const restartCount = (
+  { ports }: PodSyncContext,
+  name: string,
+  status: RuntimePodStatus,
+  logDirectory: string,
+): Observable<number> => {
+  const newest = newestStatusOf(status, name);
+  return newest ? of(newest.restartCount + 1) : ports.files.listDirectory(logDirectory).pipe(map(restartCountFromLogs));
+};
+
+/** The event that stands beside a waiting reason. */
+const failed = (context: PodSyncContext, name: string, error: unknown, says: 'reason' | 'message'): void => {
+  if (error instanceof SyncCancelled) return;
+  const text = says === 'reason' && error instanceof ContainerSyncError ? error.reason : errorText(error);
+  emitEvent(context, 'Warning', 'Failed', `Error: ${text}`, name);
+};

@@ -1,0 +1,159 @@
+import { concat, concatMap, defer, EMPTY, type Observable, of, tap, throwError } from 'rxjs';
+import { catchError, endWith, ignoreElements, map } from 'rxjs';
+import { errorText } from '../model/cri-error.js';
+import { isTerminalPhase, type Pod, podRef, type PodStatus } from '../model/pod.js';
+import { generatePodStatus } from '../model/pod-status/generate-pod-status.js';
+import { terminatedPodStatus } from '../model/pod-status/terminated-pod-status.js';
+import type { PodStatusStore } from '../model/pod-status-store.js';
+import type { ReasonCache } from '../model/reason-cache.js';
+import { runningContainersOf, type RuntimePodStatus } from '../model/runtime-pod.js';
+import { NetworkNotReady } from '../model/sync-error.js';
+import { killPod } from './pod-sync/kill-pod.js';
+import { emitEvent, note, type PodSyncContext, type PodSyncPorts } from './pod-sync/pod-sync-context.js';
+import { restoredPod } from './pod-sync/restored-pod.js';
+import type { StartContainerPorts } from './pod-sync/start-container.js';
+import { errorOf, syncContainers } from './pod-sync/sync-containers.js';
+import type { PodRun, PodWork, RuntimePodRun } from './pod-workers.js';
+import type { RuntimeReader } from './runtime-reader.js';
+
+export interface PodWorkPorts extends PodSyncPorts, StartContainerPorts {
+  readonly reader: RuntimeReader;
+  readonly statuses: PodStatusStore;
+  readonly reasons: ReasonCache;
+  /** Why pods of their own network cannot start now; undefined while they can. */
+  readonly networkProblem: () => string | undefined;
+  /** The pod was changed: whoever waits for a newer view of it should not wait for the next relist. */
+  readonly relistSoon: (uid: string) => void;
+}
+
+/**
+ * What a worker does to its pod in each phase of its life.
+ *
+ * Source: pkg/kubelet/kubelet.go SyncPod, SyncTerminatingPod, SyncTerminatingRuntimePod, SyncTerminatedPod
+ */
+export const podWork = (ports: PodWorkPorts): PodWork => ({
+  syncPod: (run, signal) => syncPod(ports, run, signal),
+  syncTerminatingPod: (run) => syncTerminatingPod(ports, run),
+  syncTerminatingRuntimePod: (run) => syncTerminatingRuntimePod(ports, run),
+  syncTerminatedPod: (run) => syncTerminatedPod(ports, run),
+});
+
+const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observable<{ readonly isTerminal: boolean }> =>
+  defer(() => {
+    const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes, signal };
+    const isNew = ports.statuses.get(run.uid) === undefined;
+    const status = storeStatus(context, ports, run.status, { podIsTerminal: false });
+    if (isTerminalPhase(status.phase)) return of({ isTerminal: true });
+    if (isNew) observeStart(ports, run.pod);
+    const problem = ports.networkProblem();
+    if (problem !== undefined && !run.pod.spec.hostNetwork) {
+      emitEvent(context, 'Warning', 'NetworkNotReady', `network is not ready: ${problem}`);
+      return throwError(() => new NetworkNotReady(problem));
+    }
+    return syncContainers(context, run.status, ports).pipe(
+      tap((sync) => {
+        for (const { container, error } of sync.starts) {
+          ports.reasons.set(run.uid, container, error && { reason: error.reason, message: error.message });
+        }
+        if (sync.acted) ports.relistSoon(run.uid);
+      }),
+      concatMap((sync) => {
+        const error = errorOf(sync);
+        if (!error) return of({ isTerminal: false });
+        // A refused start shows as a waiting reason at once, not only with the next change of the runtime.
+        storeStatus(context, ports, run.status, { podIsTerminal: false });
+        return throwError(() => error);
+      }),
+    );
+  });
+
+const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never> =>
+  defer(() => {
+    const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes };
+    const { statusOverride } = run;
+    storeStatus(context, ports, run.status, { podIsTerminal: false, statusOverride });
+    const kill$ = killPod(context, run.status, run.graceSeconds).pipe(
+      catchError((error: unknown) => {
+        emitEvent(context, 'Warning', 'FailedKillPod', `error killing pod: ${errorText(error)}`);
+        return throwError(() => error);
+      }),
+    );
+    const confirm$ = defer(() => ports.reader.podStatus(podRef(run.pod))).pipe(
+      map((fresh) => {
+        const running = runningContainersOf(fresh);
+        if (running.length > 0) {
+          const ids = running.map(({ id }) => id).join(' ');
+          throw new Error(`detected running containers after a successful KillPod, CRI violation: [${ids}]`);
+        }
+        // The sandbox is gone and its addresses with it, but the pod had them until its end.
+        const ips = fresh.ips.length > 0 ? fresh.ips : run.status.ips;
+        storeStatus(context, ports, { ...fresh, ips }, { podIsTerminal: true, statusOverride });
+      }),
+    );
+    return concat(kill$, confirm$.pipe(ignoreElements()), relistSoon(ports, run.uid));
+  });
+
+const syncTerminatingRuntimePod = (ports: PodWorkPorts, run: RuntimePodRun): Observable<never> =>
+  ports.reader.podStatus(run.runningPod).pipe(
+    concatMap((status) => {
+      const pod = restoredPod(run.runningPod, status);
+      const context: PodSyncContext = { pod, ports, causes: run.causes };
+      return killPod(context, status, run.graceSeconds).pipe(
+        catchError((error: unknown) => {
+          emitEvent(context, 'Warning', 'FailedKillPod', `error killing pod: ${errorText(error)}`);
+          return throwError(() => error);
+        }),
+      );
+    }),
+    endWith(undefined),
+    concatMap(() => relistSoon(ports, run.uid)),
+  );
+
+const syncTerminatedPod = (ports: PodWorkPorts, run: PodRun): Observable<never> =>
+  defer(() => {
+    const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes };
+    const status = storeStatus(context, ports, run.status, { podIsTerminal: true });
+    ports.statuses.set(run.uid, terminatedPodStatus(run.pod, status), true);
+    return EMPTY;
+  });
+
+const relistSoon = ({ relistSoon: relist }: PodWorkPorts, uid: string): Observable<never> =>
+  defer(() => {
+    relist(uid);
+    return EMPTY;
+  });
+
+/** Generates the status from what the runtime shows, stores it, and notes a change of phase. */
+const storeStatus = (
+  context: PodSyncContext,
+  { statuses, reasons, wallClock }: PodWorkPorts,
+  runtime: RuntimePodStatus,
+  {
+    podIsTerminal,
+    statusOverride = (status) => status,
+  }: { readonly podIsTerminal: boolean; readonly statusOverride?: (status: PodStatus) => PodStatus },
+): PodStatus => {
+  const { pod } = context;
+  const { uid } = pod.metadata;
+  const previous = statuses.get(uid);
+  const status = statusOverride(
+    generatePodStatus({
+      pod,
+      runtime,
+      previous,
+      podIsTerminal,
+      now: wallClock(),
+      reasonOf: (container) => reasons.get(uid, container),
+    }),
+  );
+  if (statuses.set(uid, status) && status.phase !== undefined && status.phase !== previous?.phase) {
+    note(context, { kind: 'phase', from: previous?.phase, to: status.phase, reason: status.reason });
+  }
+  return status;
+};
+
+/** From the first sight of the pod to its first sync. Source: pkg/kubelet/kubelet.go SyncPod, podWorkerStartDuration */
+const observeStart = ({ metrics, wallClock }: PodWorkPorts, pod: Pod): void => {
+  const seenAt = Date.parse(pod.metadata.annotations?.['kubernetes.io/config.seen'] ?? '');
+  if (!Number.isNaN(seenAt)) metrics.podWorkerStart(Math.max(0, wallClock() - seenAt) / 1000);
+};

@@ -1,0 +1,49 @@
+import type { SchedulerLike } from 'rxjs';
+import type { JournalId } from '../../model/journal.js';
+import type { Pod } from '../../model/pod.js';
+import type { PodManager } from '../../model/pod-manager.js';
+import type { PodStatusStore } from '../../model/pod-status-store.js';
+import type { PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
+import type { SourcesReady } from '../../model/sources-ready.js';
+import type { WorkQueue } from '../../model/work-queue.js';
+import type { Logger, Metrics, RecordEvent, RecordJournal } from '../ports.js';
+
+export interface Rejection {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Whether this node takes a pod in, next to those that are active on it. */
+export type Admit = (pod: Pod, active: readonly Pod[]) => Rejection | undefined;
+
+/** What the handlers of the loop share: one owner for each kind of state, and the ports through which they speak. */
+export interface LoopDesk {
+  readonly pods: PodManager;
+  readonly workers: PodWorkerRegistry;
+  readonly queue: WorkQueue;
+  readonly statuses: PodStatusStore;
+  readonly sources: SourcesReady;
+  readonly admit: Admit;
+  readonly record: RecordJournal;
+  readonly recordEvent: RecordEvent;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly scheduler: SchedulerLike;
+}
+
+/** Pods that the sources want and that have not ended. Source: pkg/kubelet/kubelet_pods.go filterOutInactivePods */
+export const activePods = ({
+  pods,
+  workers,
+  statuses,
+}: Pick<LoopDesk, 'pods' | 'workers' | 'statuses'>): readonly Pod[] =>
+  pods.pods().filter((pod) => {
+    const { uid } = pod.metadata;
+    if (workers.isKnownTerminated(uid)) return false;
+    const phases = [pod.status?.phase, statuses.get(uid)?.phase];
+    const hasEnded = phases.some((phase) => phase === 'Succeeded' || phase === 'Failed');
+    return !hasEnded || workers.isTerminationRequested(uid);
+  });
+
+/** Nothing was asked for by anything else. */
+export const NO_CAUSE: readonly JournalId[] = [];

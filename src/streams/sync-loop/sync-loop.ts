@@ -1,0 +1,55 @@
+import { concatMap, exhaustMap, filter, interval, map, merge, type Observable, type SchedulerLike } from 'rxjs';
+import type { PlegEvent } from '../../model/pleg.js';
+import type { PodConfigUpdate } from '../../model/pod-config.js';
+import type { Delivery } from '../../model/pod-workers/pod-worker-registry.js';
+import type { RuntimePod } from '../../model/runtime-pod.js';
+
+/** Source: pkg/kubelet/kubelet.go syncLoop, housekeepingPeriod. Milliseconds. */
+export const SYNC_TICK_MS = 1_000;
+export const HOUSEKEEPING_MS = 2_000;
+
+/** Everything that can set the loop going. Swap any of them with an ordinary function over this record. */
+export interface SyncLoopInputs {
+  readonly config$: Observable<PodConfigUpdate>;
+  readonly pleg$: Observable<PlegEvent>;
+  readonly syncTick$: Observable<unknown>;
+  /** The pods that run, as listed for a housekeeping tick. */
+  readonly housekeeping$: Observable<readonly RuntimePod[]>;
+}
+
+/** What each input asks of the workers. Handlers are synchronous: the loop waits for nobody. */
+export interface SyncLoopHandlers {
+  readonly config: (update: PodConfigUpdate) => readonly Delivery[];
+  readonly runtimeChange: (event: PlegEvent) => readonly Delivery[];
+  readonly workDue: () => readonly Delivery[];
+  readonly housekeeping: (running: readonly RuntimePod[]) => readonly Delivery[];
+}
+
+/**
+ * The loop of the kubelet: a merge of its inputs, each answered by what the workers are to do, in order of arrival.
+ *
+ * Errors: those of an input; every input recovers on its own before it comes here.
+ * Ends:   with the last input.
+ * Source: pkg/kubelet/kubelet.go syncLoopIteration
+ */
+export const syncLoop = (inputs: SyncLoopInputs, handlers: SyncLoopHandlers): Observable<Delivery> =>
+  merge(
+    inputs.config$.pipe(map((update) => handlers.config(update))),
+    inputs.pleg$.pipe(map((event) => handlers.runtimeChange(event))),
+    inputs.syncTick$.pipe(map(() => handlers.workDue())),
+    inputs.housekeeping$.pipe(map((running) => handlers.housekeeping(running))),
+  ).pipe(concatMap((deliveries) => deliveries));
+
+/** Fires every second, first after one. */
+export const syncTicks = (scheduler: SchedulerLike): Observable<unknown> => interval(SYNC_TICK_MS, scheduler);
+
+/**
+ * The pods that run, every two seconds, once every source has been heard. A listing that is late skips ticks, a failed one
+ * is skipped; `listRunning` must not error.
+ */
+export const housekeepingTicks = (
+  listRunning: () => Observable<readonly RuntimePod[]>,
+  areSourcesReady: () => boolean,
+  scheduler: SchedulerLike,
+): Observable<readonly RuntimePod[]> =>
+  interval(HOUSEKEEPING_MS, scheduler).pipe(filter(areSourcesReady), exhaustMap(listRunning));
