@@ -1,0 +1,93 @@
+import { containerHash } from '../container-hash.js';
+import type { Container, ContainerPort, LifecycleHandler, Pod } from '../pod.js';
+
+const POD_NAME = 'io.kubernetes.pod.name';
+const POD_NAMESPACE = 'io.kubernetes.pod.namespace';
+const POD_UID = 'io.kubernetes.pod.uid';
+const CONTAINER_NAME = 'io.kubernetes.container.name';
+const HASH = 'io.kubernetes.container.hash';
+const RESTART_COUNT = 'io.kubernetes.container.restartCount';
+const TERMINATION_MESSAGE_PATH = 'io.kubernetes.container.terminationMessagePath';
+const TERMINATION_MESSAGE_POLICY = 'io.kubernetes.container.terminationMessagePolicy';
+const DELETION_GRACE_PERIOD = 'io.kubernetes.pod.deletionGracePeriod';
+const TERMINATION_GRACE_PERIOD = 'io.kubernetes.pod.terminationGracePeriod';
+const PRE_STOP_HANDLER = 'io.kubernetes.container.preStopHandler';
+const PORTS = 'io.kubernetes.container.ports';
+
+type Labels = { [key: string]: string };
+
+/** The pod's own labels, below those by which the agent finds it again. Source: pkg/kubelet/kuberuntime/labels.go newPodLabels. */
+export const sandboxLabels = ({ metadata }: Pod): Labels => ({ ...metadata.labels, ...identity(metadata) });
+
+/** Labels of a pod are not copied to its containers. Source: pkg/kubelet/kuberuntime/labels.go newContainerLabels. */
+export const containerLabels = ({ metadata }: Pod, { name }: Pick<Container, 'name'>): Labels => ({
+  ...identity(metadata),
+  [CONTAINER_NAME]: name,
+});
+
+/**
+ * What the agent must know of a container even when nobody tells it of its pod any more: how to stop it, where its last words
+ * are. Source: pkg/kubelet/kuberuntime/labels.go newContainerAnnotations.
+ */
+export const containerAnnotations = (pod: Pod, container: Container, restartCount: number): Labels => {
+  const { deletionGracePeriodSeconds } = pod.metadata;
+  const { terminationGracePeriodSeconds } = pod.spec;
+  const preStop = container.lifecycle?.preStop;
+  return {
+    [HASH]: containerHash(container),
+    [RESTART_COUNT]: String(restartCount),
+    [TERMINATION_MESSAGE_PATH]: container.terminationMessagePath ?? '',
+    [TERMINATION_MESSAGE_POLICY]: container.terminationMessagePolicy ?? '',
+    ...(deletionGracePeriodSeconds !== undefined && { [DELETION_GRACE_PERIOD]: String(deletionGracePeriodSeconds) }),
+    ...(terminationGracePeriodSeconds !== undefined && {
+      [TERMINATION_GRACE_PERIOD]: String(terminationGracePeriodSeconds),
+    }),
+    ...(preStop && { [PRE_STOP_HANDLER]: JSON.stringify(preStop) }),
+    ...(container.ports?.length && { [PORTS]: JSON.stringify(container.ports) }),
+  };
+};
+
+/** What `containerAnnotations` wrote. */
+export interface ContainerAnnotations {
+  readonly hash: string;
+  readonly restartCount: number;
+  readonly terminationMessagePath: string;
+  readonly terminationMessagePolicy: string;
+  readonly deletionGracePeriodSeconds?: number | undefined;
+  readonly terminationGracePeriodSeconds?: number | undefined;
+  readonly preStop?: LifecycleHandler | undefined;
+  readonly ports?: readonly ContainerPort[] | undefined;
+}
+
+/** Missing or unreadable annotations read as empty, 0 or absent. Source: pkg/kubelet/kuberuntime/labels.go. */
+export const parseContainerAnnotations = (annotations: Readonly<Record<string, string>>): ContainerAnnotations => ({
+  hash: annotations[HASH] ?? '',
+  restartCount: parseInteger(annotations[RESTART_COUNT]) ?? 0,
+  terminationMessagePath: annotations[TERMINATION_MESSAGE_PATH] ?? '',
+  terminationMessagePolicy: annotations[TERMINATION_MESSAGE_POLICY] ?? '',
+  deletionGracePeriodSeconds: parseInteger(annotations[DELETION_GRACE_PERIOD]),
+  terminationGracePeriodSeconds: parseInteger(annotations[TERMINATION_GRACE_PERIOD]),
+  preStop: parseJson(annotations[PRE_STOP_HANDLER], isObject) as LifecycleHandler | undefined,
+  ports: parseJson(annotations[PORTS], Array.isArray) as readonly ContainerPort[] | undefined,
+});
+
+const identity = ({ name, namespace, uid }: Pod['metadata']): Labels => ({
+  [POD_NAME]: name,
+  [POD_NAMESPACE]: namespace,
+  [POD_UID]: uid,
+});
+
+const parseInteger = (text: string | undefined): number | undefined =>
+  text !== undefined && /^-?\d+$/.test(text) ? Number(text) : undefined;
+
+const parseJson = (text: string | undefined, isExpected: (value: unknown) => boolean): unknown => {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isExpected(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
