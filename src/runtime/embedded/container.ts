@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import type { FSWatcher } from 'node:fs';
+import type {
+  Container as CriContainer,
+  ContainerConfig,
+  ContainerState,
+  ContainerStatus,
+} from '../../generated/runtime/v1/api.js';
+import type { Cgroup } from './cgroup.js';
+import type { Confinement } from './confinement.js';
+import { HOST_IMAGE_ID } from './images.js';
+import type { LogWriter } from './log-writer.js';
+import type { Sandbox } from './sandboxes.js';
+import type { ContainerRecord } from './state-store.js';
+
+/** A container in memory: its record, and what was derived from it. */
+export interface Container {
+  readonly id: string;
+  readonly name: string;
+  readonly sandbox: Sandbox;
+  readonly createdAt: bigint;
+  readonly cgroup: Cgroup | undefined;
+  readonly confinement: Confinement;
+  config: ContainerConfig;
+  record: ContainerRecord;
+  /** Limits that this machine does not enforce, in words. */
+  notEnforced: readonly string[];
+  logWriter?: LogWriter;
+  watcher?: FSWatcher;
+  /** Settles when the supervisor of this run has ended. */
+  supervisorExit?: Promise<void>;
+  starting?: Promise<void>;
+  /** The one way to EXITED; set as soon as the end was noticed. */
+  finishing?: Promise<void>;
+  removing?: Promise<void>;
+  /** Resolves when the container is EXITED. */
+  readonly ended: { readonly promise: Promise<void>; readonly resolve: () => void };
+}
+
+const STATES: Record<ContainerRecord['state'], ContainerState> = {
+  created: 'CONTAINER_CREATED',
+  starting: 'CONTAINER_CREATED',
+  running: 'CONTAINER_RUNNING',
+  exited: 'CONTAINER_EXITED',
+};
+
+export const stateOf = ({ record }: Container): ContainerState => STATES[record.state];
+
+/** The absolute path of the CRI log; undefined when the config asks for none. */
+export const logPathOf = ({ sandbox, config }: Pick<Container, 'sandbox' | 'config'>): string | undefined =>
+  sandbox.config.logDirectory === '' || config.logPath === ''
+    ? undefined
+    : join(sandbox.config.logDirectory, config.logPath);
+
+export const listEntry = (container: Container): CriContainer => ({
+  id: container.id,
+  podSandboxId: container.sandbox.id,
+  metadata: container.config.metadata,
+  image: container.config.image,
+  imageRef: HOST_IMAGE_ID,
+  imageId: HOST_IMAGE_ID,
+  state: stateOf(container),
+  createdAt: container.createdAt,
+  labels: container.config.labels,
+  annotations: container.config.annotations,
+});
+
+export const containerStatus = (container: Container): ContainerStatus => {
+  const { config, record } = container;
+  const { user } = record;
+  return {
+    id: container.id,
+    metadata: config.metadata,
+    state: stateOf(container),
+    createdAt: container.createdAt,
+    startedAt: BigInt(record.startedAt ?? 0),
+    finishedAt: BigInt(record.finishedAt ?? 0),
+    exitCode: record.exitCode ?? 0,
+    image: config.image,
+    imageRef: HOST_IMAGE_ID,
+    imageId: HOST_IMAGE_ID,
+    reason: record.reason ?? '',
+    message: record.message ?? '',
+    labels: config.labels,
+    annotations: config.annotations,
+    mounts: config.mounts,
+    logPath: logPathOf(container) ?? '',
+    resources: { linux: config.linux?.resources },
+    user: {
+      linux: {
+        uid: BigInt(user.uid),
+        gid: BigInt(user.gid),
+        supplementalGroups: user.groups.map((group) => BigInt(group)),
+      },
+    },
+    stopSignal: config.stopSignal,
+  };
+};

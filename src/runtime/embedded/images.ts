@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
+import { status } from '@grpc/grpc-js';
+import type { Image, ImageFsInfoResponse, ImageSpec } from '../../generated/runtime/v1/api.js';
+import { failedPrecondition, RuntimeError } from './runtime-error.js';
+
+const HOST_IMAGE = 'host:latest';
+
+/** Made from the name, so that it is the same on every machine and after every restart. */
+export const HOST_IMAGE_ID = `sha256:${createHash('sha256').update(HOST_IMAGE).digest('hex')}`;
+
+/** The one image: this machine's file system, by its name or its id. */
+export const isHostImage = (name: string): boolean =>
+  ['host', HOST_IMAGE, 'docker.io/library/host', `docker.io/library/${HOST_IMAGE}`, HOST_IMAGE_ID].includes(name);
+
+export const requireHostImage = (spec: ImageSpec | undefined): void => {
+  const name = spec?.image ?? '';
+  if (isHostImage(name)) return;
+  throw new RuntimeError(
+    status.NOT_FOUND,
+    `the embedded runtime has only the image "host" (this machine's file system); to run "${name}" give the agent a container runtime with --container-runtime-endpoint`,
+  );
+};
+
+const usedBytes = async (path: string): Promise<{ used: bigint; inodes: bigint }> => {
+  const { blocks, bfree, bsize, files, ffree } = await statfs(path, { bigint: true });
+  return { used: (blocks - bfree) * bsize, inodes: files - ffree };
+};
+
+/** Its size is the space in use on the file system of `/`, at least 1, since clients take 0 for a broken image. */
+export const hostImage = async (uid: number): Promise<Image> => ({
+  id: HOST_IMAGE_ID,
+  repoTags: [HOST_IMAGE],
+  repoDigests: [],
+  size: ((size) => (size > 0n ? size : 1n))((await usedBytes('/')).used),
+  uid: { value: BigInt(uid) },
+  username: '',
+  spec: { image: HOST_IMAGE, annotations: {}, userSpecifiedImage: '', runtimeHandler: '', imageRef: '' },
+  pinned: true,
+});
+
+export const refuseRemoval = (spec: ImageSpec | undefined): void => {
+  if (isHostImage(spec?.image ?? ''))
+    throw failedPrecondition('the image "host" is this machine\'s file system and cannot be removed');
+};
+
+/** Images and containers share the file system of the state directory. */
+export const imageFsInfo = async (stateDirectory: string): Promise<ImageFsInfoResponse> => {
+  const { used, inodes } = await usedBytes(stateDirectory);
+  const usage = {
+    timestamp: BigInt(Date.now()) * 1_000_000n,
+    fsId: { mountpoint: stateDirectory },
+    usedBytes: { value: used },
+    inodesUsed: { value: inodes },
+  };
+  return { imageFilesystems: [usage], containerFilesystems: [usage] };
+};

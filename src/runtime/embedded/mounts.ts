@@ -1,0 +1,86 @@
+import { existsSync, mkdirSync, rmSync, rmdirSync, statSync, statfsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { ContainerConfig } from '../../generated/runtime/v1/api.js';
+import type { NamespaceKind } from './isolation.js';
+import type { BindMount } from './payload.js';
+import { invalidArgument } from './runtime-error.js';
+
+export interface MountPlan {
+  readonly mounts: readonly BindMount[];
+  /** Mount points that do not exist yet and that may be made, since their file system does not survive a boot anyway. */
+  readonly placeholders: readonly { readonly path: string; readonly isDirectory: boolean }[];
+}
+
+const isBelow = (path: string, directory: string): boolean =>
+  path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`);
+
+const TMPFS_MAGIC = 0x01021994;
+const RAMFS_MAGIC = 0x858458f6;
+
+const isVolatile = (path: string): boolean => {
+  let ancestor = path;
+  while (!existsSync(ancestor)) ancestor = dirname(ancestor);
+  return [TMPFS_MAGIC, RAMFS_MAGIC].includes(statfsSync(ancestor).type);
+};
+
+/**
+ * The bind mounts that the config asks for. A mount or device that is already what it should be needs none. Errors: INVALID_ARGUMENT
+ * naming the mount that cannot be made.
+ */
+export const planMounts = (config: ContainerConfig, kinds: ReadonlySet<NamespaceKind>): MountPlan => {
+  const mounts: BindMount[] = [];
+  const placeholders: { path: string; isDirectory: boolean }[] = [];
+  const wanted = [
+    ...config.mounts.map((mount, index) => ({ ...mount, field: `mounts[${index}]` })),
+    ...config.devices.map(({ containerPath, hostPath }, index) => ({
+      ...{ containerPath, hostPath, readonly: false, image: undefined, field: `devices[${index}]` },
+      propagation: 'PROPAGATION_PRIVATE' as const,
+    })),
+  ];
+  for (const { field, containerPath, hostPath, readonly, propagation, image } of wanted) {
+    const refuse = (why: string) => invalidArgument(`${field} (${hostPath} at ${containerPath}): ${why}`);
+    if (image) throw refuse('image volumes are not supported by the embedded runtime');
+    if (containerPath === hostPath && !readonly) continue;
+    if (!kinds.has('mount'))
+      throw refuse('the embedded runtime cannot mount here, since it has no mount namespaces (not root?)');
+    if (propagation === 'PROPAGATION_BIDIRECTIONAL') throw refuse('bidirectional propagation is not supported');
+    if (!existsSync(hostPath)) throw refuse(`${hostPath} does not exist`);
+    // The mount point may lie in what an earlier mount puts there.
+    const above = mounts.findLast(({ target }) => isBelow(containerPath, target));
+    const mountPoint = above ? join(above.source, containerPath.slice(above.target.length)) : containerPath;
+    const isDirectory = statSync(hostPath).isDirectory();
+    if (!existsSync(mountPoint)) {
+      if (above || !isVolatile(mountPoint))
+        throw refuse(
+          `the mount point ${mountPoint} does not exist on this machine, whose file system is the container's`,
+        );
+      placeholders.push({ path: mountPoint, isDirectory });
+    } else if (statSync(mountPoint).isDirectory() !== isDirectory)
+      throw refuse('one is a directory and the other is not');
+    mounts.push({ source: hostPath, target: containerPath, readonly, recursive: !readonly && isDirectory });
+  }
+  return { mounts, placeholders };
+};
+
+/** Makes the empty mount points and the directories above them; returns all that was made, outermost first. */
+export const makePlaceholders = ({ placeholders }: MountPlan): string[] =>
+  placeholders.flatMap(({ path, isDirectory }) => {
+    const made: string[] = [];
+    for (let missing = isDirectory ? path : dirname(path); !existsSync(missing); missing = dirname(missing))
+      made.unshift(missing);
+    mkdirSync(isDirectory ? path : dirname(path), { recursive: true });
+    if (isDirectory) return made;
+    writeFileSync(path, '', { flag: 'a' });
+    return [...made, path];
+  });
+
+/** Removes mount points that nobody needs any more; one that has got content stays. */
+export const removePlaceholders = (paths: readonly string[]): void => {
+  for (const path of paths.toReversed())
+    try {
+      if (statSync(path).isDirectory()) rmdirSync(path);
+      else if (statSync(path).size === 0) rmSync(path);
+    } catch {
+      // Somebody else removed it or uses it.
+    }
+};

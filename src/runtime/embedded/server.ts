@@ -1,0 +1,121 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Server } from '@grpc/grpc-js';
+import { ImageServiceService, RuntimeServiceService } from '../../generated/runtime/v1/api.js';
+import type { Logger } from '../../streams/ports.js';
+import { Containers } from './containers.js';
+import { EventHub } from './events.js';
+import { imageService } from './image-service.js';
+import { probeIsolation } from './isolation.js';
+import { isAlive, processId, type ProcessId } from './process-tree.js';
+import { runtimeService } from './runtime-service.js';
+import { Sandboxes } from './sandboxes.js';
+import { bindSocket, claimSocket } from './socket.js';
+
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** How often processes are looked at that are no children of this process and whose end nothing else might report. */
+const SLOW_CHECK_MS = 2_000;
+const CLOSE_MS = 500;
+
+export interface EmbeddedRuntimeOptions {
+  readonly socketPath: string;
+  /** Keeps what a restart needs; containers' raw output passes through it. */
+  readonly stateDirectory: string;
+  readonly log: Logger;
+}
+
+export interface EmbeddedRuntime {
+  /** Stops serving and leaves the containers running; a runtime started later goes on with them. */
+  readonly close: () => Promise<void>;
+  /** What could not be isolated, in words. */
+  readonly isolation: readonly string[];
+}
+
+/** One runtime per state directory, even if the sockets differ. */
+const lockState = (stateDirectory: string): (() => void) => {
+  const path = join(stateDirectory, 'runtime.json');
+  try {
+    const owner = JSON.parse(readFileSync(path, 'utf8')) as ProcessId;
+    if (owner.pid !== process.pid && isAlive(owner))
+      throw new Error(`another runtime (process ${owner.pid}) already uses ${stateDirectory}`);
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('another runtime')) throw error;
+  }
+  writeFileSync(path, JSON.stringify(processId(process.pid)), { mode: 0o600 });
+  return () => rmSync(path, { force: true });
+};
+
+/**
+ * Serves CRI v1 on a unix socket and runs containers as processes of this machine. Resolves when it serves, which is after everything that
+ * an earlier runtime left has been adopted. Errors: another runtime serves the socket or uses the state directory; the socket path is too long.
+ */
+export const startEmbeddedRuntime = async (options: EmbeddedRuntimeOptions): Promise<EmbeddedRuntime> => {
+  const { socketPath, stateDirectory, log } = options;
+  await claimSocket(socketPath);
+  mkdirSync(stateDirectory, { recursive: true, mode: 0o711 });
+  const unlock = lockState(stateDirectory);
+  const isolation = probeIsolation();
+  log.info({ notIsolated: isolation.missing }, 'what the embedded runtime cannot isolate on this machine');
+
+  const events = new EventHub();
+  const sandboxes: Sandboxes = new Sandboxes(stateDirectory, isolation, log, (sandbox) =>
+    events.emit(sandbox.id, 'CONTAINER_STOPPED_EVENT', () => describe(sandbox.id)),
+  );
+  const containers: Containers = new Containers(stateDirectory, isolation, sandboxes, log, (container, change) =>
+    events.emit(container.id, change, () => describe(container.sandbox.id)),
+  );
+  const describe = (sandboxId: string) => {
+    const sandbox = sandboxes.find(sandboxId);
+    return {
+      sandbox: sandbox && sandboxes.status(sandbox),
+      containers: containers.ofSandbox(sandboxId).map(containers.status),
+    };
+  };
+  await sandboxes.adopt();
+  await containers.adopt();
+  const slowCheck = watchAdopted(sandboxes, containers);
+
+  const server = new Server({
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+  });
+  server.addService(
+    RuntimeServiceService,
+    runtimeService({ isolation, sandboxes, containers, events, stateDirectory, log }),
+  );
+  server.addService(ImageServiceService, imageService(stateDirectory, log));
+  try {
+    await bindSocket(server, socketPath);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+  return {
+    isolation: isolation.missing,
+    close: async () => {
+      clearInterval(slowCheck);
+      await new Promise<void>((resolve) => {
+        const force = setTimeout(() => {
+          server.forceShutdown();
+          resolve();
+        }, CLOSE_MS);
+        server.tryShutdown(() => {
+          clearTimeout(force);
+          resolve();
+        });
+      });
+      await containers.close();
+      rmSync(socketPath, { force: true });
+      unlock();
+    },
+  };
+};
+
+/** Looks slowly while something adopted runs, and not at all otherwise. */
+const watchAdopted = (sandboxes: Sandboxes, containers: Containers): NodeJS.Timeout => {
+  const timer = setInterval(() => {
+    sandboxes.checkHolders();
+    if (!containers.checkAdopted() && !sandboxes.hasAdopted()) clearInterval(timer);
+  }, SLOW_CHECK_MS);
+  return timer.unref();
+};

@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RuntimeUnderTest } from './runtime-under-test.js';
+
+const host = new RuntimeUnderTest();
+beforeAll(() => host.start());
+afterAll(() => host.dispose());
+
+describe('the life of a container', () => {
+  it('goes through created, running and exited, with its log and its times', async () => {
+    const sandbox = await host.sandbox('life');
+    const id = await host.create(sandbox, 'echo hello; echo oops >&2; sleep 0.2; exit 3', { labels: { a: 'b' } });
+    expect(id).toMatch(/^[0-9a-f]{64}$/);
+    expect((await host.status(id)).state).toBe('CONTAINER_CREATED');
+    await host.runtime.startContainer({ containerId: id });
+    expect((await host.status(id)).state).toBe('CONTAINER_RUNNING');
+    const status = await host.exited(id);
+    expect(status).toMatchObject({ exitCode: 3, reason: 'Error', labels: { a: 'b' }, image: { image: 'host' } });
+    expect(status.startedAt).toBeGreaterThanOrEqual(status.createdAt);
+    expect(status.finishedAt).toBeGreaterThan(status.startedAt);
+    expect(host.logLines(status.logPath)).toEqual([
+      { stream: 'stdout', tag: 'F', content: 'hello' },
+      { stream: 'stderr', tag: 'F', content: 'oops' },
+    ]);
+    await host.runtime.removeContainer({ containerId: id });
+    await host.runtime.removeContainer({ containerId: id });
+    expect(existsSync(status.logPath)).toBe(true);
+    await expect(host.status(id)).rejects.toMatchObject({ code: 5 });
+  });
+});

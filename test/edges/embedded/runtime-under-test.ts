@@ -1,0 +1,230 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, credentials, Metadata, type MethodDefinition, type ServiceError } from '@grpc/grpc-js';
+import { buildSync } from 'esbuild';
+import {
+  ContainerConfig,
+  ImageServiceService,
+  PodSandboxConfig,
+  RuntimeServiceService,
+  type ContainerEventResponse,
+  type ContainerStatus,
+  type DeepPartial,
+} from '../../../src/generated/runtime/v1/api.js';
+
+const DEADLINE_MS = 20_000;
+
+/** Waits for an effect of another process. Errors: `what` did not come about in time. */
+export const eventually = async <T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> => {
+  for (const end = Date.now() + DEADLINE_MS; ;) {
+    const found = await look();
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`not within ${DEADLINE_MS} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
+
+type Calls<Service> = {
+  [Name in keyof Service]: Service[Name] extends {
+    requestSerialize: (value: infer Request) => Buffer;
+    responseDeserialize: (bytes: Buffer) => infer Response;
+  }
+    ? (request: DeepPartial<Request>) => Promise<Response>
+    : never;
+};
+
+interface Message {
+  fromPartial: (value: unknown) => unknown;
+}
+
+/** Promise-shaped calls of every unary method of the service. */
+const callsOf = <Service extends object>(client: Client, service: Service, messages: Record<string, Message>) =>
+  Object.fromEntries(
+    Object.entries(service).map(([name, method]: [string, MethodDefinition<unknown, unknown>]) => [
+      name,
+      (request: unknown) =>
+        new Promise((resolve, reject) => {
+          const method_ = method.path.slice(method.path.lastIndexOf('/') + 1);
+          const full = messages[`${method_}Request`]?.fromPartial(request) ?? request;
+          client.makeUnaryRequest(
+            method.path,
+            method.requestSerialize,
+            method.responseDeserialize,
+            full,
+            new Metadata(),
+            { deadline: Date.now() + 60_000 },
+            (error: ServiceError | null, response) => (error ? reject(error) : resolve(response)),
+          );
+        }),
+    ]),
+  ) as unknown as Calls<Service>;
+
+const messages = (await import('../../../src/generated/runtime/v1/api.js')) as unknown as Record<string, Message>;
+
+export interface RuntimeUnderTestOptions {
+  /** Runs the runtime as this user instead of the test's. */
+  readonly uid?: number;
+}
+
+/** The real server in a child process with its own state directory; can be killed and started again. */
+export class RuntimeUnderTest {
+  readonly directory = mkdtempSync(join(tmpdir(), 'rx-embedded-'));
+  readonly socketPath = join(this.directory, 'rt.sock');
+  readonly stateDirectory = join(this.directory, 'state');
+  readonly logDirectory = join(this.directory, 'logs');
+  private readonly bundle = join(this.directory, 'serve.mjs');
+  private child: ChildProcess | undefined;
+  stderr = '';
+  client!: Client;
+  runtime!: Calls<typeof RuntimeServiceService>;
+  images!: Calls<typeof ImageServiceService>;
+  readonly sandboxIds: string[] = [];
+
+  constructor(private readonly options: RuntimeUnderTestOptions = {}) {
+    chmodSync(this.directory, 0o777);
+    buildSync({
+      entryPoints: [join(import.meta.dirname, 'serve.ts')],
+      outfile: this.bundle,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20',
+      banner: { js: "import{createRequire as r}from'node:module';const require=r(import.meta.url);" },
+    });
+  }
+
+  get pid(): number {
+    return this.child?.pid ?? 0;
+  }
+
+  /** Resolves when it serves. */
+  async start(): Promise<this> {
+    const child = spawn(process.execPath, [this.bundle, this.socketPath, this.stateDirectory], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(this.options.uid === undefined ? {} : { uid: this.options.uid, gid: this.options.uid }),
+    });
+    this.child = child;
+    let stdout = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+    await eventually('the runtime serves', () => {
+      if (child.exitCode !== null) throw new Error(`the runtime ended: ${this.stderr}`);
+      return stdout.includes('serving');
+    });
+    this.client = new Client(`unix:${this.socketPath}`, credentials.createInsecure(), {
+      'grpc.max_receive_message_length': 16 * 1024 * 1024,
+    });
+    this.runtime = callsOf(this.client, RuntimeServiceService, messages);
+    this.images = callsOf(this.client, ImageServiceService, messages);
+    return this;
+  }
+
+  /** Ends the runtime's process and resolves when it is gone. */
+  async kill(signal: NodeJS.Signals): Promise<void> {
+    const { child } = this;
+    this.client.close();
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await gone;
+  }
+
+  /** Removes every sandbox, ends the runtime and deletes its directory. */
+  async dispose(): Promise<void> {
+    const { items } = await this.runtime.listPodSandbox({});
+    for (const { id } of items) await this.runtime.removePodSandbox({ podSandboxId: id });
+    await this.kill('SIGTERM');
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  sandboxConfig(name: string, more: DeepPartial<PodSandboxConfig> = {}): PodSandboxConfig {
+    return PodSandboxConfig.fromPartial({
+      metadata: { name, namespace: 'default', uid: `uid-${name}`, attempt: 0 },
+      logDirectory: join(this.logDirectory, name),
+      labels: { app: name },
+      ...more,
+    });
+  }
+
+  async sandbox(name: string, more: DeepPartial<PodSandboxConfig> = {}): Promise<string> {
+    const { podSandboxId } = await this.runtime.runPodSandbox({ config: this.sandboxConfig(name, more) });
+    return podSandboxId;
+  }
+
+  /** Creates a container that runs the shell script. */
+  async create(podSandboxId: string, script: string, more: DeepPartial<ContainerConfig> = {}): Promise<string> {
+    const name = more.metadata?.name ?? 'main';
+    const { containerId } = await this.runtime.createContainer({
+      podSandboxId,
+      config: ContainerConfig.fromPartial({
+        metadata: { name, attempt: 0 },
+        image: { image: 'host' },
+        command: ['/bin/sh', '-c', script],
+        logPath: `${name}/0.log`,
+        ...more,
+      }),
+    });
+    return containerId;
+  }
+
+  async run(podSandboxId: string, script: string, more: DeepPartial<ContainerConfig> = {}): Promise<string> {
+    const containerId = await this.create(podSandboxId, script, more);
+    await this.runtime.startContainer({ containerId });
+    return containerId;
+  }
+
+  async status(containerId: string): Promise<ContainerStatus> {
+    const { status } = await this.runtime.containerStatus({ containerId });
+    if (!status) throw new Error('a container status without a status');
+    return status;
+  }
+
+  exited(containerId: string): Promise<ContainerStatus> {
+    return eventually(`container ${containerId} is exited`, async () => {
+      const status = await this.status(containerId);
+      return status.state === 'CONTAINER_EXITED' ? status : undefined;
+    });
+  }
+
+  /** Lines of a container's CRI log as stream, tag and content. */
+  logLines(logPath: string): { readonly stream: string; readonly tag: string; readonly content: string }[] {
+    return readFileSync(logPath, 'utf8')
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => {
+        const match = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z (stdout|stderr) ([FP]) (.*)$/s.exec(line);
+        if (!match) throw new Error(`not a CRI log line: ${JSON.stringify(line)}`);
+        return { stream: match[1] ?? '', tag: match[2] ?? '', content: match[3] ?? '' };
+      });
+  }
+
+  /** Everything a container wrote so far, without what the log adds. */
+  output(logPath: string, stream = 'stdout'): string {
+    return this.logLines(logPath)
+      .filter((line) => line.stream === stream)
+      .map(({ tag, content }) => (tag === 'F' ? `${content}\n` : content))
+      .join('');
+  }
+
+  /** Collects events until the returned function is called. Resolves when the server listens to changes. */
+  events(): { readonly seen: ContainerEventResponse[]; readonly stop: () => void } {
+    const { path, requestSerialize, responseDeserialize } = RuntimeServiceService.getContainerEvents;
+    const call = this.client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, {});
+    const seen: ContainerEventResponse[] = [];
+    call.on('data', (event: ContainerEventResponse) => seen.push(event));
+    call.on('error', () => undefined);
+    return { seen, stop: () => call.cancel() };
+  }
+}
+
+/** Whether the text of a process list shows a process with the marker among its arguments. */
+export const isRunning = (pid: number): boolean => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return !/\) [ZX] /.test(stat);
+  } catch {
+    return false;
+  }
+};
