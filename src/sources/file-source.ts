@@ -1,4 +1,4 @@
-import { asyncScheduler, concatMap, defer, from, map, type Observable, of, type SchedulerLike } from 'rxjs';
+import { asyncScheduler, concatMap, defer, from, map, type Observable, type SchedulerLike } from 'rxjs';
 import {
   foldManifestListing,
   type ManifestFilesState,
@@ -53,7 +53,7 @@ export const fileSource = ({
         state = folded.state;
         return folded.events;
       }),
-      concatMap((events) => (events.length === 1 ? of(events[0]!) : from(events))),
+      concatMap((events) => from(events)),
     );
   });
 

@@ -61,23 +61,6 @@ export const isQualifiedName = (text: string): boolean => {
 export const QUALIFIED_NAME =
   'a name of at most 63 letters, digits, "-", "_" and ".", with an optional "domain/" in front';
 
-const IPV4 = /^((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(?!$)|$)){4}$/;
-
-export const isIpAddress = (text: string): boolean => IPV4.test(text) || isIpv6(text);
-
-const isIpv6 = (text: string): boolean => {
-  const lastColon = text.lastIndexOf(':');
-  if (lastColon < 0) return false;
-  const tail = text.slice(lastColon + 1);
-  // An IPv4 address at the end stands for the last two groups.
-  if (tail.includes('.')) return IPV4.test(tail) && isIpv6(`${text.slice(0, lastColon)}:0:0`);
-  const halves = text.split('::');
-  if (halves.length > 2) return false;
-  const groups = halves.flatMap((half) => (half === '' ? [] : half.split(':')));
-  if (!groups.every((group) => /^[0-9A-Fa-f]{1,4}$/.test(group))) return false;
-  return halves.length === 2 ? groups.length <= 7 : groups.length === 8;
-};
-
 /** One of a fixed set of words; absent is fine. */
 export function* checkOneOf(
   value: string | undefined,

@@ -1,6 +1,6 @@
 import type { V1Toleration } from '@kubernetes/client-node';
+import { fnv1a128Hex } from '../fnv.js';
 import { CONFIG_HASH_ANNOTATION, type Json, type Pod } from '../pod.js';
-import { fnv1a128 } from './fnv1a-128.js';
 import type { PodManifest } from './pod-manifest.js';
 
 export interface SourceOfManifest {
@@ -18,7 +18,7 @@ export interface SourceOfManifest {
  */
 export const applySourceDefaults = (pod: PodManifest, { source, nodeName, origin }: SourceOfManifest): Pod => {
   const place = source === 'file' ? `host:${nodeName}file:${origin}` : `url:${origin}`;
-  const uid = pod.metadata.uid || fnv1a128(stableJson(pod) + place);
+  const uid = pod.metadata.uid || fnv1a128Hex(stableJson(pod) + place);
   const tolerations = source === 'file' ? withNoExecute(pod.spec.tolerations ?? []) : pod.spec.tolerations;
   return {
     ...pod,

@@ -1,6 +1,7 @@
 import { type Container, isSidecar, type PodSpec } from '../pod.js';
+import { isIpAddress } from '../ip-address.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
-import { checkOneOf, checkRange, checkText, checkUnique, DNS_LABEL, isIpAddress, PORT_NAME } from './names.js';
+import { checkOneOf, checkRange, checkText, checkUnique, DNS_LABEL, PORT_NAME } from './names.js';
 import { validateEnv } from './validate-env.js';
 import { type ProbeKind, validateLifecycle, validateProbe } from './validate-handlers.js';
 import { validateMounts } from './validate-mounts.js';

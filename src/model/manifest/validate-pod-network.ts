@@ -1,6 +1,7 @@
 import { isSidecar, type PodSpec } from '../pod.js';
+import { isIpAddress } from '../ip-address.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
-import { checkOneOf, checkText, checkUnique, DNS_LABEL, DNS_SUBDOMAIN, isIpAddress } from './names.js';
+import { checkOneOf, checkText, checkUnique, DNS_LABEL, DNS_SUBDOMAIN } from './names.js';
 
 const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
