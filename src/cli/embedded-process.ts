@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import {
+  asyncScheduler,
+  catchError,
+  map,
+  Observable,
+  retry,
+  type SchedulerLike,
+  switchMap,
+  throwError,
+  timeout,
+  timer,
+} from 'rxjs';
+import { restartWithBackoff, type RunFailed } from './restart-with-backoff.js';
+
+export interface EmbeddedRuntimeOptions {
+  readonly socketPath: string;
+  readonly stateDirectory: string;
+  /** Takes what the runtime prints. */
+  readonly logFile: string;
+  /** The program and its arguments, such as Node with the path of this program and `runtime`. */
+  readonly command: readonly [program: string, ...args: string[]];
+  readonly scheduler?: SchedulerLike;
+}
+
+export interface RuntimeReady {
+  readonly kind: 'ready';
+  /** Absent for a runtime that was there already. */
+  readonly pid?: number;
+}
+export type EmbeddedRuntimeEvent = RuntimeReady | RunFailed;
+
+/** A runtime that has not opened its socket by then never will. */
+const START_TIMEOUT_MS = 30_000;
+const LOOK_EVERY_MS = 20;
+const MAX_LOG_BYTES = 1024 * 1024;
+
+/**
+ * Makes sure that a runtime serves the socket: `ready` for one that is alive, else for one that it starts, in a session of its
+ * own so that containers outlive the agent. When the runtime goes away it says so with `failed`, and starts another one after
+ * 100 ms, doubling to 5 s. Unsubscribing leaves the runtime alone.
+ *
+ * Errors: none. Ends: never by itself.
+ */
+export const embeddedRuntime = (options: EmbeddedRuntimeOptions): Observable<EmbeddedRuntimeEvent> => {
+  const scheduler = options.scheduler ?? asyncScheduler;
+  return oneRuntime(options, scheduler).pipe(restartWithBackoff({ initialMs: 100, maxMs: 5000, scheduler }));
+};
+
+/** One life of a runtime. Errors: when it ends, or does not begin. */
+const oneRuntime = (options: EmbeddedRuntimeOptions, scheduler: SchedulerLike): Observable<RuntimeReady> =>
+  connection(options.socketPath).pipe(
+    map((): RuntimeReady => ({ kind: 'ready' })),
+    catchError((error: unknown) => (isNobodyThere(error) ? started(options, scheduler) : throwError(() => error))),
+  );
+
+/** Nobody listens: the socket is missing, or left behind by a process that is gone. */
+const isNobodyThere = (error: unknown): boolean =>
+  ['ENOENT', 'ECONNREFUSED'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/**
+ * Emits once it is connected, and fails when the other side goes away: the kernel says at once what polling would find late.
+ */
+const connection = (socketPath: string): Observable<Socket> =>
+  new Observable((subscriber) => {
+    const socket = connect(socketPath);
+    socket.on('connect', () => subscriber.next(socket));
+    socket.on('error', (error) => subscriber.error(error));
+    socket.on('close', () => subscriber.error(new Error(`the runtime at ${socketPath} closed its socket`)));
+    // What the other side says first (settings of HTTP/2) is of no interest, but must be taken for a close to be seen.
+    socket.resume();
+    return () => socket.destroy();
+  });
+
+const started = (options: EmbeddedRuntimeOptions, scheduler: SchedulerLike): Observable<RuntimeReady> =>
+  spawned(options).pipe(
+    switchMap((pid) => {
+      const socket$ = connection(options.socketPath).pipe(
+        retry({
+          delay: (error: unknown) => (isNobodyThere(error) ? timer(LOOK_EVERY_MS, scheduler) : throwError(() => error)),
+        }),
+        timeout({
+          first: START_TIMEOUT_MS,
+          scheduler,
+          with: () =>
+            throwError(
+              () => new Error(`the runtime did not open ${options.socketPath} in ${START_TIMEOUT_MS / 1000} s`),
+            ),
+        }),
+      );
+      return socket$.pipe(map((): RuntimeReady => ({ kind: 'ready', pid })));
+    }),
+  );
+
+/** Starts the process; emits its id and fails when it ends. */
+const spawned = ({ command, socketPath, stateDirectory, logFile }: EmbeddedRuntimeOptions): Observable<number> =>
+  new Observable((subscriber) => {
+    for (const path of [dirname(socketPath), stateDirectory, dirname(logFile)])
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+    rmSync(socketPath, { force: true });
+    limitLog(logFile);
+    const [program, ...args] = command;
+    const log = openSync(logFile, 'a', 0o600);
+    const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log], cwd: '/' });
+    closeSync(log);
+    child.unref();
+    child.on('error', (error) => subscriber.error(error));
+    child.on('exit', (code, signal) => {
+      const how = signal === null ? `exit code ${code}` : signal;
+      subscriber.error(new Error(`the runtime ended with ${how}${lastWords(logFile)}`));
+    });
+    if (child.pid !== undefined) subscriber.next(child.pid);
+    // The process stays; only nobody listens to it any more. An error nobody listens to would end the agent.
+    return () => child.removeAllListeners('exit');
+  });
+
+const limitLog = (path: string): void => {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > MAX_LOG_BYTES) truncateSync(path);
+};
+
+/** The last line that it printed, as far as there still is a log. */
+const lastWords = (path: string): string => {
+  try {
+    const last = readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+    return last === '' ? '' : `: ${last}`;
+  } catch {
+    return '';
+  }
+};
