@@ -1,0 +1,265 @@
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { Observable } from 'rxjs';
+import {
+  type ContainerEventResponse,
+  ContainerStatusRequest,
+  CreateContainerRequest,
+  type DeepPartial,
+  ExecSyncRequest,
+  GetEventsRequest,
+  ImageFsInfoRequest,
+  ImageServiceService,
+  ImageStatusRequest,
+  ListContainersRequest,
+  ListImagesRequest,
+  ListPodSandboxRequest,
+  PodSandboxStatusRequest,
+  PullImageRequest,
+  RemoveContainerRequest,
+  RemoveImageRequest,
+  RemovePodSandboxRequest,
+  ReopenContainerLogRequest,
+  RunPodSandboxRequest,
+  RuntimeConfigRequest,
+  RuntimeServiceService,
+  StartContainerRequest,
+  StatusRequest,
+  StopContainerRequest,
+  StopPodSandboxRequest,
+  UpdateContainerResourcesRequest,
+  VersionRequest,
+} from '../generated/runtime/v1/api.js';
+import { callDeadlineMs, type TimedRequest } from '../model/cri/call-deadline.js';
+import {
+  containerStatusProblem,
+  createContainerProblem,
+  imageStatusProblem,
+  listImagesProblem,
+  podSandboxStatusProblem,
+  pullImageProblem,
+  type ResponseProblem,
+  runPodSandboxProblem,
+  statusProblem,
+  versionProblem,
+} from '../model/cri/response-problem.js';
+import { CriError } from '../model/cri-error.js';
+import type { CriCall, ImageService, RuntimeService } from '../streams/ports.js';
+import { parseCriEndpoint } from './cri-endpoint.js';
+import { toCriError } from './cri-status.js';
+
+export interface CriClientOptions {
+  /** `unix:///path` of the runtime's socket. */
+  readonly endpoint: string;
+  /** Of the image service; the same as `endpoint` unless given. */
+  readonly imageEndpoint?: string;
+  /** What a call may take; some take more, see `callDeadlineMs`. */
+  readonly requestTimeoutMs?: number;
+  /**
+   * Hears of every call that ended. `operation` is the value of the label `operation_type` in the kubelet's metrics; a call
+   * that the agent gave up ends with `cancelled`.
+   */
+  readonly observe?: (operation: string, durationMs: number, error?: CriError) => void;
+}
+
+export interface CriClient {
+  readonly runtime: RuntimeService;
+  readonly images: ImageService;
+  /** Ends the connections; calls under way fail with `cancelled`. */
+  readonly close: () => void;
+}
+
+/** Large nodes list more than the 4 MiB that gRPC allows by itself. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/** Source: cri-client/pkg/remote_runtime.go, utils.go. */
+const CHANNEL_OPTIONS = {
+  'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+  'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 3_000,
+  'grpc.default_authority': 'localhost',
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.enable_http_proxy': 0,
+};
+
+/** The version that the kubelet has always asked for; runtimes check it. */
+const KUBE_API_VERSION = '0.1.0';
+
+/**
+ * The CRI of a real runtime, over gRPC on a unix socket. Nothing is connected until the first call; a lost connection comes
+ * back by itself within 3 s, and until then calls fail at once as `unavailable`.
+ *
+ * Errors: throws for an endpoint that is not a unix socket.
+ */
+export const criClient = ({
+  endpoint,
+  imageEndpoint = endpoint,
+  requestTimeoutMs = 120_000,
+  observe = () => undefined,
+}: CriClientOptions): CriClient => {
+  const runtimeAddress = parseCriEndpoint(endpoint);
+  const imageAddress = parseCriEndpoint(imageEndpoint, 'imageServiceEndpoint');
+  const connect = (address: string): Connection => ({
+    client: new Client(address, credentials.createInsecure(), CHANNEL_OPTIONS),
+    endpoint: address,
+    requestTimeoutMs,
+    observe,
+  });
+  const runtime = connect(runtimeAddress);
+  const images = imageAddress === runtimeAddress ? runtime : connect(imageAddress);
+  return {
+    runtime: runtimeService(runtime),
+    images: imageService(images),
+    close: () => {
+      runtime.client.close();
+      if (images !== runtime) images.client.close();
+    },
+  };
+};
+
+const runtimeService = (to: Connection): RuntimeService => {
+  const cri = RuntimeServiceService;
+  const version = unary(to, 'version', cri.version, VersionRequest, versionProblem);
+  return {
+    version: () => version({ version: KUBE_API_VERSION }),
+    status: unary(to, 'status', cri.status, StatusRequest, statusProblem),
+    runtimeConfig: unary(to, 'runtime_config', cri.runtimeConfig, RuntimeConfigRequest),
+    runPodSandbox: unary(to, 'run_podsandbox', cri.runPodSandbox, RunPodSandboxRequest, runPodSandboxProblem),
+    stopPodSandbox: unary(to, 'stop_podsandbox', cri.stopPodSandbox, StopPodSandboxRequest),
+    removePodSandbox: unary(to, 'remove_podsandbox', cri.removePodSandbox, RemovePodSandboxRequest),
+    podSandboxStatus: unary(
+      to,
+      'podsandbox_status',
+      cri.podSandboxStatus,
+      PodSandboxStatusRequest,
+      podSandboxStatusProblem,
+    ),
+    listPodSandbox: unary(to, 'list_podsandbox', cri.listPodSandbox, ListPodSandboxRequest),
+    createContainer: unary(to, 'create_container', cri.createContainer, CreateContainerRequest, createContainerProblem),
+    startContainer: unary(to, 'start_container', cri.startContainer, StartContainerRequest),
+    stopContainer: unary(to, 'stop_container', cri.stopContainer, StopContainerRequest),
+    removeContainer: unary(to, 'remove_container', cri.removeContainer, RemoveContainerRequest),
+    listContainers: unary(to, 'list_containers', cri.listContainers, ListContainersRequest),
+    containerStatus: unary(to, 'container_status', cri.containerStatus, ContainerStatusRequest, containerStatusProblem),
+    updateContainerResources: unary(
+      to,
+      'update_container',
+      cri.updateContainerResources,
+      UpdateContainerResourcesRequest,
+    ),
+    reopenContainerLog: unary(to, 'reopen_container_log', cri.reopenContainerLog, ReopenContainerLogRequest),
+    execSync: unary(to, 'exec_sync', cri.execSync, ExecSyncRequest),
+    containerEvents: () => containerEvents(to),
+  };
+};
+
+const imageService = (to: Connection): ImageService => {
+  const cri = ImageServiceService;
+  return {
+    listImages: unary(to, 'list_images', cri.listImages, ListImagesRequest, listImagesProblem),
+    imageStatus: unary(to, 'image_status', cri.imageStatus, ImageStatusRequest, imageStatusProblem),
+    pullImage: unary(to, 'pull_image', cri.pullImage, PullImageRequest, pullImageProblem),
+    removeImage: unary(to, 'remove_image', cri.removeImage, RemoveImageRequest),
+    imageFsInfo: unary(to, 'image_fs_info', cri.imageFsInfo, ImageFsInfoRequest),
+  };
+};
+
+interface Connection {
+  readonly client: Client;
+  readonly endpoint: string;
+  readonly requestTimeoutMs: number;
+  readonly observe: NonNullable<CriClientOptions['observe']>;
+}
+interface Method<Request, Response> {
+  readonly path: string;
+  readonly requestSerialize: (request: Request) => Buffer;
+  readonly responseDeserialize: (bytes: Buffer) => Response;
+}
+interface Message<T> {
+  readonly fromPartial: (partial: DeepPartial<T>) => T;
+}
+
+/** `/runtime.v1.RuntimeService/StartContainer` is the call `StartContainer`. */
+const callOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** Tells the observer once how a call ended. */
+const stopwatch = ({ observe }: Connection, operation: string): ((error?: CriError) => void) => {
+  const startedAt = performance.now();
+  let isRunning = true;
+  return (error) => {
+    if (!isRunning) return;
+    isRunning = false;
+    observe(operation, performance.now() - startedAt, error);
+  };
+};
+
+const gaveUp = (call: string): CriError => new CriError('cancelled', call, 'the agent gave the call up');
+
+const unary = <Request extends object, Response>(
+  connection: Connection,
+  operation: string,
+  { path, requestSerialize, responseDeserialize }: Method<Request, Response>,
+  message: Message<Request>,
+  problemOf: ResponseProblem<Response> = () => undefined,
+): CriCall<Request, Response> => {
+  const call = callOf(path);
+  return (partial) =>
+    new Observable((subscriber) => {
+      const request = message.fromPartial(partial);
+      const deadlineMs = callDeadlineMs(call, request satisfies TimedRequest, connection.requestTimeoutMs);
+      const ended = stopwatch(connection, operation);
+      const fail = (error: CriError): void => {
+        ended(error);
+        subscriber.error(error);
+      };
+      const rpc = connection.client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        new Metadata(),
+        deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs },
+        (error, response) => {
+          if (error) return fail(toCriError(error, call, connection.endpoint));
+          if (response === undefined) return fail(new CriError('other', call, 'the runtime sent no answer'));
+          const problem = problemOf(response);
+          if (problem !== undefined) return fail(new CriError('other', call, problem));
+          ended();
+          subscriber.next(response);
+          subscriber.complete();
+        },
+      );
+      return () => {
+        ended(gaveUp(call));
+        rpc.cancel();
+      };
+    });
+};
+
+/** The stream lives as long as the connection; that the runtime ends it is no good news, whatever it says. */
+const containerEvents = (connection: Connection): Observable<ContainerEventResponse> => {
+  const { path, requestSerialize, responseDeserialize } = RuntimeServiceService.getContainerEvents;
+  const call = callOf(path);
+  return new Observable((subscriber) => {
+    const ended = stopwatch(connection, 'get_container_events');
+    const fail = (error: CriError): void => {
+      ended(error);
+      subscriber.error(error);
+    };
+    const rpc = connection.client.makeServerStreamRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      GetEventsRequest.fromPartial({}),
+      new Metadata(),
+      {},
+    );
+    rpc.on('data', (event: ContainerEventResponse) => subscriber.next(event));
+    rpc.on('error', (error: Parameters<typeof toCriError>[0]) => fail(toCriError(error, call, connection.endpoint)));
+    rpc.on('end', () => fail(new CriError('other', call, 'the runtime ended the stream of container events')));
+    return () => {
+      ended(gaveUp(call));
+      rpc.cancel();
+    };
+  });
+};

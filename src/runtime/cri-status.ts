@@ -1,0 +1,22 @@
+import { type ServiceError, status } from '@grpc/grpc-js';
+import { CriError, type CriErrorCode } from '../model/cri-error.js';
+
+const CODES: Readonly<Partial<Record<status, CriErrorCode>>> = {
+  [status.CANCELLED]: 'cancelled',
+  [status.UNKNOWN]: 'unknown',
+  [status.INVALID_ARGUMENT]: 'invalid-argument',
+  [status.DEADLINE_EXCEEDED]: 'deadline-exceeded',
+  [status.NOT_FOUND]: 'not-found',
+  [status.ALREADY_EXISTS]: 'already-exists',
+  [status.FAILED_PRECONDITION]: 'failed-precondition',
+  [status.UNIMPLEMENTED]: 'unimplemented',
+  [status.UNAVAILABLE]: 'unavailable',
+};
+
+/** A failed gRPC call as the agent knows it. A runtime that is not there is named by its endpoint. */
+export const toCriError = (error: ServiceError, call: string, endpoint: string): CriError => {
+  const code = CODES[error.code] ?? 'other';
+  const text = error.details || error.message;
+  const message = code === 'unavailable' ? `container runtime at ${endpoint} is unavailable: ${text}` : text;
+  return new CriError(code, call, message, { cause: error });
+};
