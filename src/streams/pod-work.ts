@@ -1,5 +1,17 @@
-import { concat, concatMap, defer, EMPTY, type Observable, of, tap, throwError } from 'rxjs';
-import { catchError, endWith, ignoreElements, map } from 'rxjs';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  endWith,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  tap,
+  throwError,
+} from 'rxjs';
 import { errorText } from '../model/cri-error.js';
 import { isTerminalPhase, type Pod, podRef, type PodStatus } from '../model/pod.js';
 import { generatePodStatus } from '../model/pod-status/generate-pod-status.js';
@@ -20,6 +32,8 @@ export interface PodWorkPorts extends PodSyncPorts, StartContainerPorts {
   readonly reader: RuntimeReader;
   readonly statuses: PodStatusStore;
   readonly reasons: ReasonCache;
+  /** Scheme of container ids in statuses, such as `containerd`. */
+  readonly runtimeName: string;
   /** Why pods of their own network cannot start now; undefined while they can. */
   readonly networkProblem: () => string | undefined;
   /** The pod was changed: whoever waits for a newer view of it should not wait for the next relist. */
@@ -126,7 +140,7 @@ const relistSoon = ({ relistSoon: relist }: PodWorkPorts, uid: string): Observab
 /** Generates the status from what the runtime shows, stores it, and notes a change of phase. */
 const storeStatus = (
   context: PodSyncContext,
-  { statuses, reasons, wallClock }: PodWorkPorts,
+  { statuses, reasons, wallClock, runtimeName, node }: PodWorkPorts,
   runtime: RuntimePodStatus,
   {
     podIsTerminal,
@@ -143,7 +157,9 @@ const storeStatus = (
       previous,
       podIsTerminal,
       now: wallClock(),
-      reasonOf: (container) => reasons.get(uid, container),
+      runtimeName,
+      hostIps: node.ips,
+      startFailure: (container) => reasons.get(uid, container),
     }),
   );
   if (statuses.set(uid, status) && status.phase !== undefined && status.phase !== previous?.phase) {

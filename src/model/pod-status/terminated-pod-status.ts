@@ -1,46 +1,45 @@
-import { type ContainerStatus, isStaticPod, isTerminalPhase, type Pod, type PodStatus } from '../pod.js';
+import { type ContainerStatus, isSidecar, isStaticPod, isTerminalPhase, type Pod, type PodStatus } from '../pod.js';
+
+/** Source: pkg/kubelet/kubelet_pods.go; 137 is what a shell shows for SIGKILL. */
+const LOST = {
+  reason: 'ContainerStatusUnknown',
+  message: 'The container could not be located when the pod was terminated',
+  exitCode: 137,
+} as const;
 
 /**
- * The last status of a pod that is gone from the node: no container is left as running or waiting if it may have run, and the
- * phase is terminal unless the pod is static.
+ * The last word on a pod: containers whose end nobody saw count as ended, and an ordinary pod that did not end by itself has
+ * failed. A static pod keeps its phase, since it may be started again.
  *
- * Source: pkg/kubelet/status/status_manager.go TerminatePod.
+ * Source: pkg/kubelet/status/status_manager.go TerminatePod
  */
 export const terminatedPodStatus = (pod: Pod, status: PodStatus): PodStatus => {
   const init = status.initContainerStatuses ?? [];
-  const lastTouched = init.findLastIndex(hasBeenTried);
+  const regular = status.containerStatuses ?? [];
+  const lastStarted = Math.max(init.findLastIndex(hasStarted), 0);
+  const phase = isStaticPod(pod) || isTerminalPhase(status.phase) ? status.phase : 'Failed';
   return {
     ...status,
-    ...(isStaticPod(pod) || isTerminalPhase(status.phase) ? {} : { phase: 'Failed' }),
-    ...(status.containerStatuses && {
-      containerStatuses: isInitialized(pod, status) ? status.containerStatuses.map(ended) : status.containerStatuses,
+    phase,
+    ...(init.length > 0 && {
+      initContainerStatuses: init.map((container, index) => (index <= lastStarted ? ended(container) : container)),
     }),
-    ...(status.initContainerStatuses && {
-      initContainerStatuses: init.map((each, index) => (index <= Math.max(lastTouched, 0) ? ended(each) : each)),
+    ...(status.containerStatuses && {
+      containerStatuses: hasInitialized(pod, init, regular) ? regular.map(ended) : regular,
     }),
   };
 };
 
-const hasBeenTried = ({ state, lastState }: ContainerStatus): boolean =>
-  state?.running !== undefined || state?.terminated !== undefined || lastState?.terminated !== undefined;
-
-const isInitialized = (pod: Pod, { containerStatuses = [], initContainerStatuses = [] }: PodStatus): boolean => {
-  if (!pod.spec.initContainers?.length || containerStatuses.some(hasBeenTried)) return true;
-  const last = initContainerStatuses.at(-1);
-  return last?.state?.terminated?.exitCode === 0 || (last?.state?.running !== undefined && last.started === true);
+const hasInitialized = (pod: Pod, init: readonly ContainerStatus[], regular: readonly ContainerStatus[]): boolean => {
+  const last = pod.spec.initContainers?.at(-1);
+  if (!last || regular.some(hasStarted)) return true;
+  const status = init.find(({ name }) => name === last.name);
+  if (isSidecar(last)) return status?.state?.running !== undefined && status.started === true;
+  return status?.state?.terminated?.exitCode === 0;
 };
 
+const hasStarted = ({ state, lastState }: ContainerStatus): boolean =>
+  lastState?.terminated !== undefined || state?.running !== undefined || state?.terminated !== undefined;
+
 const ended = (status: ContainerStatus): ContainerStatus =>
-  status.state?.terminated
-    ? status
-    : {
-        ...status,
-        ready: false,
-        state: {
-          terminated: {
-            reason: 'ContainerStatusUnknown',
-            message: 'The container could not be located when the pod was terminated',
-            exitCode: 137,
-          },
-        },
-      };
+  status.state?.terminated ? status : { ...status, state: { terminated: LOST }, ready: false, started: false };

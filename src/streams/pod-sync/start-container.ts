@@ -1,4 +1,16 @@
-import { catchError, concat, concatMap, defer, EMPTY, ignoreElements, map, type Observable, of, tap, throwError } from 'rxjs';
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  tap,
+  throwError,
+} from 'rxjs';
 import { decideBackOff, crashLoopKey } from '../../model/crash-loop-back-off.js';
 import type { BackOffEntry } from '../../model/back-off.js';
 import { containerConfig } from '../../model/cri/container-config.js';
@@ -94,7 +106,17 @@ const backOff = (
     if (!verdict.blocked) return EMPTY;
     const { message, eventMessage, delayMs, until, step, steps, resetAfterMs, exitCode } = verdict;
     const { name } = container;
-    note(context, { kind: 'back-off', subject: 'restart', container: name, exitCode, delayMs, until, step, steps, resetAfterMs });
+    note(context, {
+      kind: 'back-off',
+      subject: 'restart',
+      container: name,
+      exitCode,
+      delayMs,
+      until,
+      step,
+      steps,
+      resetAfterMs,
+    });
     emitEvent(context, 'Warning', 'BackOff', eventMessage, name);
     return throwError(() => new ContainerSyncError(name, 'CrashLoopBackOff', message, { backOffUntil: until }));
   });

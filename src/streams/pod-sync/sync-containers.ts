@@ -1,23 +1,30 @@
 import {
+  catchError,
   concat,
   concatMap,
   defer,
   EMPTY,
   from,
+  ignoreElements,
   map,
   type Observable,
   of,
   takeWhile,
-  tap,
   throwError,
   toArray,
 } from 'rxjs';
-import { catchError, ignoreElements } from 'rxjs';
 import { computePodActions } from '../../model/compute-pod-actions.js';
 import { errorText } from '../../model/cri-error.js';
 import type { JournalId } from '../../model/journal.js';
 import type { PodActions, ProbeResults } from '../../model/pod-actions.js';
-import { type Container, type ContainerKind, containersOf, type EphemeralContainer, isSidecar } from '../../model/pod.js';
+import {
+  type Container,
+  type ContainerKind,
+  containersOf,
+  type EphemeralContainer,
+  isSidecar,
+} from '../../model/pod.js';
+import { isRestartingAll } from '../../model/restart-all.js';
 import type { RuntimePodStatus } from '../../model/runtime-pod.js';
 import { ContainerSyncError, PodSyncError, SyncCancelled } from '../../model/sync-error.js';
 import { ensureSandbox, type Sandbox } from './ensure-sandbox.js';
@@ -60,7 +67,12 @@ export const syncContainers = (
   probeResults?: ProbeResults,
 ): Observable<ContainersSync> =>
   defer(() => {
-    const actions = computePodActions({ pod: context.pod, status, probeResults });
+    const actions = computePodActions({
+      pod: context.pod,
+      status,
+      probeResults,
+      restartAll: isRestartingAll(context.pod, status),
+    });
     const acts = hasWork(actions);
     const decided = acts ? because(context, noteActions(context, actions)) : context;
     return concat(
@@ -99,7 +111,9 @@ const makeWay = (context: PodSyncContext, actions: PodActions, status: RuntimePo
     );
   }
   const kills$ = from(actions.containersToKill).pipe(
-    concatMap((kill) => killContainer(context, kill).pipe(catchError((error: unknown) => failedKill(kill.name, error)))),
+    concatMap((kill) =>
+      killContainer(context, kill).pipe(catchError((error: unknown) => failedKill(kill.name, error))),
+    ),
   );
   const resets$ = from(actions.containersToReset).pipe(
     concatMap((reset) =>
@@ -114,7 +128,10 @@ const makeWay = (context: PodSyncContext, actions: PodActions, status: RuntimePo
 
 const failedKill = (name: string, error: unknown): Observable<never> =>
   throwError(
-    () => new PodSyncError([new ContainerSyncError(name, 'KillContainerError', killFailure(name, error), { cause: error })]),
+    () =>
+      new PodSyncError([
+        new ContainerSyncError(name, 'KillContainerError', killFailure(name, error), { cause: error }),
+      ]),
   );
 
 const startAll = (
@@ -164,7 +181,9 @@ const startStep = (
     catchError((error: unknown) => {
       if (error instanceof SyncCancelled) throw error;
       const known = error instanceof ContainerSyncError;
-      const failure = known ? error : new ContainerSyncError(name, 'RunContainerError', errorText(error), { cause: error });
+      const failure = known
+        ? error
+        : new ContainerSyncError(name, 'RunContainerError', errorText(error), { cause: error });
       return of<StartResult>({ container: name, error: failure });
     }),
     map((result) => ({ step, result })),

@@ -1,0 +1,164 @@
+import { EMPTY, map, NEVER, type Observable, of, tap, throwError, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { CriError } from '../../../src/model/cri-error.js';
+import type { Container } from '../../../src/model/pod.js';
+import {
+  type ContainerKill,
+  killContainer,
+  naturalGraceSeconds,
+} from '../../../src/streams/pod-sync/kill-container.js';
+import { aPod } from '../../support/a-pod.js';
+import { syncStage } from '../../support/sync-context.js';
+import { marbles } from '../marbles.js';
+
+const hooked = (preStop: NonNullable<Container['lifecycle']>['preStop']): Container => ({
+  name: 'main',
+  image: 'host',
+  lifecycle: { preStop },
+});
+
+/** Kills `main` of a pod with 30 s of grace and shows when it is stopped, with how many seconds left. */
+const stops = (
+  scheduler: Parameters<typeof syncStage>[1],
+  kill: Partial<ContainerKill>,
+  exec$: Observable<unknown> = NEVER,
+) => {
+  const calls: string[] = [];
+  const stage = syncStage(aPod(), scheduler, {
+    runtime: {
+      stopContainer: ({ timeout }) => of({}).pipe(tap(() => calls.push(`${scheduler.now()} stop ${String(timeout)}`))),
+      execSync: () =>
+        exec$.pipe(
+          map((exitCode) => ({ exitCode: Number(exitCode), stdout: new Uint8Array(), stderr: new Uint8Array() })),
+        ),
+    },
+  });
+  return { calls, stage, kill$: killContainer(stage.context, { id: 'id', name: 'main', ...kill }) };
+};
+
+describe('the time a container gets to stop', () => {
+  it.each([
+    { case: 'what the pod asks for', kill: {}, calls: ['0 stop 30'] },
+    { case: 'an override', kill: { graceSeconds: 7 }, calls: ['0 stop 7'] },
+    { case: 'never below 2 s, whatever the override', kill: { graceSeconds: 0 }, calls: ['0 stop 2'] },
+    {
+      case: 'less what the preStop hook used',
+      kill: { container: hooked({ sleep: { seconds: 4 } }) },
+      calls: ['4000 stop 26'],
+    },
+    {
+      case: 'the minimum after a hook that used it all, which is not waited for any longer',
+      kill: { container: hooked({ sleep: { seconds: 90 } }), graceSeconds: 10 },
+      calls: ['10000 stop 2'],
+    },
+    {
+      case: 'the minimum without running the hook, when there is no grace',
+      kill: { container: hooked({ sleep: { seconds: 90 } }), graceSeconds: 0 },
+      calls: ['0 stop 2'],
+    },
+    {
+      case: 'less what it waited for its turn, in whole seconds',
+      kill: { turn$: timer(2500) },
+      calls: ['2500 stop 28'],
+    },
+    { case: 'the minimum when its turn never comes', kill: { turn$: NEVER, graceSeconds: 5 }, calls: ['5000 stop 2'] },
+  ])('is $case', ({ kill, calls: expected }) => {
+    const seen: string[][] = [];
+    marbles(({ expectObservable, scheduler }) => {
+      // `timer` takes the virtual scheduler while the marbles run.
+      const { kill$, calls } = stops(scheduler, kill);
+      seen.push(calls);
+      const at = Number.parseInt(expected[0] ?? '');
+      expectObservable(kill$).toBe(at === 0 ? '|' : `${at}ms |`);
+    })();
+    expect(seen[0]).toEqual(expected);
+  });
+
+  it.each([
+    { case: 'the API deletion first', pod: aPod({ deletionGracePeriodSeconds: 3 }), reason: undefined, seconds: 3 },
+    { case: 'then the spec', pod: aPod(), reason: undefined, seconds: 30 },
+    { case: 'or that of the liveness probe that failed', pod: aPod(), reason: 'LivenessProbe' as const, seconds: 8 },
+    { case: 'or that of the startup probe that failed', pod: aPod(), reason: 'StartupProbe' as const, seconds: 9 },
+    {
+      case: 'but a deletion outweighs the probe',
+      pod: aPod({ deletionGracePeriodSeconds: 3 }),
+      reason: 'LivenessProbe' as const,
+      seconds: 3,
+    },
+    {
+      case: 'or 2 s when nothing says',
+      pod: aPod({ spec: { terminationGracePeriodSeconds: undefined } }),
+      reason: undefined,
+      seconds: 2,
+    },
+  ])('comes from $case', ({ pod, reason, seconds }) => {
+    const container: Container = {
+      name: 'main',
+      livenessProbe: { terminationGracePeriodSeconds: 8 },
+      startupProbe: { terminationGracePeriodSeconds: 9 },
+    };
+    expect(naturalGraceSeconds(pod, container, reason)).toBe(seconds);
+  });
+});
+
+it(
+  'goes on when the preStop hook fails, and says so',
+  marbles(({ cold, expectObservable, scheduler }) => {
+    const { kill$, calls, stage } = stops(
+      scheduler,
+      { container: hooked({ exec: { command: ['false'] } }) },
+      cold('--(1|)'),
+    );
+    expectObservable(kill$).toBe('--|');
+    scheduler.schedule(() => {
+      expect(calls).toEqual(['2 stop 30']);
+      expect(stage.events).toEqual(['Killing Stopping container main', 'FailedPreStopHook PreStopHook failed']);
+    }, 5);
+  }),
+);
+
+it(
+  'takes a container that the runtime does not know as stopped, and passes other errors on',
+  marbles(({ expectObservable, scheduler }) => {
+    const withStop = (error: Error) =>
+      killContainer(
+        syncStage(aPod(), scheduler, { runtime: { stopContainer: () => throwError(() => error) } }).context,
+        {
+          id: 'id',
+          name: 'main',
+        },
+      );
+    expectObservable(withStop(new CriError('not-found', 'StopContainer', 'gone'))).toBe('|');
+    const busy = new CriError('unavailable', 'StopContainer', 'away');
+    expectObservable(withStop(busy)).toBe('#', undefined, busy);
+  }),
+);
+
+it(
+  'writes what it did into the journal, with its cause',
+  marbles(({ cold, expectObservable, scheduler }) => {
+    const stage = syncStage(aPod(), scheduler, {
+      runtime: { stopContainer: () => cold<object>('---(x|)', { x: {} }) },
+    });
+    expectObservable(killContainer(stage.context, { id: 'id', name: 'main' })).toBe('---|');
+    scheduler.schedule(() => {
+      expect(stage.records).toMatchObject([
+        {
+          kind: 'call',
+          call: 'StopContainer',
+          target: 'id',
+          container: 'main',
+          durationMs: 3,
+          causes: ['cause'],
+          pod: { uid: 'uid-1' },
+        },
+      ]);
+    }, 5);
+  }),
+);
+
+it('uses nothing of the runtime until it is subscribed', () => {
+  const stage = syncStage(aPod(), { now: () => 0, schedule: () => EMPTY.subscribe() });
+  killContainer(stage.context, { id: 'id', name: 'main' });
+  expect(stage.events).toEqual([]);
+});

@@ -1,0 +1,84 @@
+import { EMPTY, map, NEVER, type Observable, of, throwError } from 'rxjs';
+import { describe, it } from 'vitest';
+import type { PlegEvent } from '../../../src/model/pleg.js';
+import type { PodConfigUpdate } from '../../../src/model/pod-config.js';
+import type { Delivery } from '../../../src/model/pod-workers/pod-worker-registry.js';
+import type { RuntimePod } from '../../../src/model/runtime-pod.js';
+import {
+  housekeepingTicks,
+  syncLoop,
+  type SyncLoopHandlers,
+  type SyncLoopInputs,
+  syncTicks,
+} from '../../../src/streams/sync-loop/sync-loop.js';
+import { marbles } from '../marbles.js';
+
+const wake = (uid: string): Delivery => ({ kind: 'wake', uid, cancel: false });
+const uidOf = (delivery: Delivery) => delivery.uid;
+const silent: SyncLoopInputs = { config$: NEVER, pleg$: NEVER, syncTick$: NEVER, housekeeping$: NEVER };
+const handlers: SyncLoopHandlers = {
+  config: () => [wake('c'), wake('d')],
+  runtimeChange: () => [wake('p')],
+  workDue: () => [wake('s')],
+  housekeeping: () => [wake('h')],
+};
+
+describe('the loop', () => {
+  it(
+    'is a merge of its inputs: each is answered at once, in order of arrival, and one answer stays together',
+    marbles(({ hot, expectObservable }) => {
+      const config$ = hot<PodConfigUpdate>('  c-------|');
+      const pleg$ = hot<PlegEvent>('         -----p--|');
+      const syncTick$ = hot('               ------s-|');
+      const housekeeping$ = hot<readonly RuntimePod[]>('-------h|');
+      const expected = '                     (cd)-psh|';
+      expectObservable(syncLoop({ config$, pleg$, syncTick$, housekeeping$ }, handlers).pipe(map(uidOf))).toBe(
+        expected,
+      );
+    }),
+  );
+
+  it(
+    'is silent where an input is swapped for silence',
+    marbles(({ cold, expectObservable }) => {
+      const inputs = { ...silent, pleg$: cold<PlegEvent>('p-p'), syncTick$: cold('-s-') };
+      const withoutPleg = (all: SyncLoopInputs): SyncLoopInputs => ({ ...all, pleg$: EMPTY });
+      expectObservable(syncLoop(withoutPleg(inputs), handlers).pipe(map(uidOf))).toBe('-s-');
+    }),
+  );
+});
+
+describe('ticks', () => {
+  it(
+    'of the work queue come every second',
+    marbles(({ expectObservable, scheduler }) => {
+      expectObservable(syncTicks(scheduler).pipe(map(() => 't')), '3500ms !').toBe('1s t 999ms t 999ms t');
+    }),
+  );
+
+  const listed: readonly RuntimePod[] = [];
+
+  it(
+    'of housekeeping come every two seconds, and wait for every source to be heard',
+    marbles(({ expectObservable, scheduler }) => {
+      const ready = () => scheduler.now() > 3_000;
+      const tick$ = housekeepingTicks(() => of(listed), ready, scheduler).pipe(map(() => 'h'));
+      expectObservable(tick$, '8500ms !').toBe('4s h 1999ms h 1999ms h');
+    }),
+  );
+
+  it(
+    'of housekeeping never overlap: a listing that takes longer skips ticks, one that fails is skipped itself',
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const slow = cold<readonly RuntimePod[]>('5s (l|)', { l: listed });
+      const lists: Observable<readonly RuntimePod[]>[] = [slow, EMPTY, of(listed)];
+      const tick$ = housekeepingTicks(
+        () => lists.shift() ?? throwError(() => 'too often'),
+        () => true,
+        scheduler,
+      );
+      expectObservable(tick$.pipe(map(() => 'h')), '12500ms !').toBe('7s h 2999ms h 1999ms #', undefined, 'too often');
+      expectSubscriptions(slow.subscriptions).toBe('2s ^ 4999ms !');
+    }),
+  );
+});
