@@ -104,7 +104,7 @@ export const toRuntimePodStatus = (
     uid,
     namespace,
     name,
-    ips: ipsOf(sandboxes[0]),
+    ips: sandboxIps(sandboxes[0]),
     sandboxes,
     containers: containers
       .map(({ status, sandboxId }) => toRuntimeContainerStatus(status, sandboxId))
@@ -143,8 +143,8 @@ const compareSandboxes = (a: PodSandboxStatus, b: PodSandboxStatus): number =>
   compareBigints(b.createdAt, a.createdAt) ||
   (a.id < b.id ? -1 : 1);
 
-/** One address that cannot be read makes all of them untrustworthy. */
-const ipsOf = (sandbox: PodSandboxStatus | undefined): readonly string[] => {
+/** The addresses of a sandbox while it is ready. One that cannot be read makes all of them untrustworthy. */
+export const sandboxIps = (sandbox: PodSandboxStatus | undefined): readonly string[] => {
   if (sandbox?.state !== 'SANDBOX_READY' || !sandbox.network) return [];
   const { ip, additionalIps } = sandbox.network;
   const ips = [...(ip === '' ? [] : [ip]), ...additionalIps.map((additional) => additional.ip)];
