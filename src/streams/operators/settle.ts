@@ -25,7 +25,7 @@ export interface Settling {
  * Emits the last of a burst once it has been quiet for `quietMs`, and at least every `longestMs` of a burst that never
  * pauses. Unlike `debounceTime` alone it cannot be starved.
  *
- * Ends: with the source; a burst that has not settled by then is lost.
+ * Ends: with the source, after the last value of a burst that had not settled by then.
  */
 export const settle = <T>({ quietMs, longestMs, scheduler = asyncScheduler }: Settling): MonoTypeOperatorFunction<T> =>
   connect((value$) =>

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { settle } from '../../../src/streams/operators/settle.js';
+import { marbles } from '../marbles.js';
+
+describe('settle', () => {
+  it(
+    'passes the last value of a burst once it has been quiet or the source ends, and begins anew with the next',
+    marbles(({ hot, expectObservable, expectSubscriptions, time, scheduler }) => {
+      const value$ = hot('  a-b-c------d-----e-|');
+      const quietMs = time('   ---|             ');
+      const expected = '    -------c------d----(e|)';
+      const subscribed = '  ^------------------!';
+      expectObservable(value$.pipe(settle({ quietMs, longestMs: 30, scheduler }))).toBe(expected);
+      expectSubscriptions(value$.subscriptions).toBe(subscribed);
+    }),
+  );
+
+  it(
+    'cannot be starved by values that never pause',
+    marbles(({ hot, expectObservable, time, scheduler }) => {
+      const value$ = hot('    abcdefghijklmnopqr----|');
+      const longestMs = time('------|                ');
+      const quietMs = time('  --|                    ');
+      const expected = '      ------g------n-----r--|';
+      expectObservable(value$.pipe(settle({ quietMs, longestMs, scheduler }))).toBe(expected);
+    }),
+  );
+
+  it(
+    'passes errors at once, and stops waiting when unsubscribed',
+    marbles(({ hot, expectObservable, expectSubscriptions, scheduler }) => {
+      const broken$ = hot(' a-#');
+      const value$ = hot('  a--------');
+      const unsub = '       --!';
+      expectObservable(broken$.pipe(settle({ quietMs: 5, longestMs: 50, scheduler }))).toBe('--#');
+      expectObservable(value$.pipe(settle({ quietMs: 5, longestMs: 50, scheduler })), unsub).toBe('---');
+      expectSubscriptions(value$.subscriptions).toBe('^-!');
+    }),
+  );
+});
