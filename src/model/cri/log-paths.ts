@@ -9,6 +9,10 @@ export const podLogDirectory = (root: string, pod: Pod | PodRef): string => {
   return `${root}/${namespace}_${name}_${uid}`;
 };
 
+/** The directory of one container's logs. */
+export const containerLogDirectory = (root: string, pod: Pod | PodRef, container: string): string =>
+  `${podLogDirectory(root, pod)}/${container}`;
+
 /** The uid of a directory that `podLogDirectory` named. */
 export const uidOfPodLogDirectory = (name: string): string => name.slice(name.lastIndexOf('_') + 1);
 

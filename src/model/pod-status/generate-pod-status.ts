@@ -40,7 +40,7 @@ export interface PodStatusInput {
   /** Scheme of container ids, such as `containerd`. */
   readonly runtimeName: string;
   /** Why a container could not be started last time. */
-  readonly reasonOf?: (containerName: string) => StartFailure | undefined;
+  readonly startFailure?: (containerName: string) => StartFailure | undefined;
   /** What startup probes say of a running instance; `undefined` where there is none, which is as good as a success. */
   readonly hasStarted?: (containerId: string) => boolean | undefined;
   /** What readiness probes say of a running instance that has started; `undefined` where there is none. */
@@ -65,7 +65,7 @@ export const generatePodStatus = (input: PodStatusInput): PodStatus => {
     pod,
     runtime,
     runtimeName: input.runtimeName,
-    startFailure: input.reasonOf ?? (() => undefined),
+    startFailure: input.startFailure ?? (() => undefined),
     isRestartingAll: isRestarting,
   };
   const regular = containerStatuses('regular', { ...conversion, previous: old?.containerStatuses ?? [] });

@@ -1,0 +1,97 @@
+import type { NodeFacts } from '../node-facts.js';
+import type { Container, Pod } from '../pod.js';
+import { CreateContainerConfigError } from './create-container-config-error.js';
+import { expand } from './expansion.js';
+import { fieldRefValue } from './field-ref.js';
+import { resourceFieldValue } from './resource-field-ref.js';
+
+/** Data of the API objects of the pod's namespace; `undefined` for one that does not exist. */
+export interface EnvObjects {
+  readonly configMap: (name: string) => Readonly<Record<string, string>> | undefined;
+  readonly secret: (name: string) => Readonly<Record<string, string>> | undefined;
+}
+
+export interface EnvInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly podIps: readonly string[];
+  readonly node: NodeFacts;
+  /** Absent where there is no API server: then only optional references can be resolved, to nothing. */
+  readonly objects?: EnvObjects | undefined;
+  /** Variables that tell of services. */
+  readonly services?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * The environment of a container. A variable sees those of `envFrom`, those before it and those of services; what it refers to
+ * besides stays as written.
+ *
+ * Errors: `CreateContainerConfigError` for a reference that cannot be resolved.
+ * Source: pkg/kubelet/kubelet_pods.go makeEnvironmentVariables.
+ */
+export const environment = (input: EnvInput): ReadonlyMap<string, string> => {
+  const { container, services = {} } = input;
+  const result = new Map<string, string>();
+  for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
+    const data = configMapRef
+      ? objectData(input, 'ConfigMap', configMapRef)
+      : secretRef
+        ? objectData(input, 'Secret', secretRef)
+        : undefined;
+    for (const [key, value] of Object.entries(data ?? {})) result.set(`${prefix}${key}`, value);
+  }
+  for (const variable of container.env ?? []) {
+    const value = valueOf(input, variable, (name) => result.get(name) ?? services[name]);
+    if (value !== undefined) result.set(variable.name, value);
+  }
+  for (const [name, value] of Object.entries(services)) if (!result.has(name)) result.set(name, value);
+  return result;
+};
+
+type EnvVar = NonNullable<Container['env']>[number];
+type ObjectKind = 'ConfigMap' | 'Secret';
+interface ObjectRef {
+  readonly name?: string;
+  readonly optional?: boolean;
+}
+
+/** Nothing for an optional key that does not exist: then the variable does not either. */
+const valueOf = (
+  input: EnvInput,
+  { value, valueFrom }: EnvVar,
+  lookup: (name: string) => string | undefined,
+): string | undefined => {
+  if (value) return expand(value, lookup);
+  if (!valueFrom) return '';
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
+  if (fieldRef) return fieldRefValue(input.pod, fieldRef.fieldPath, input.podIps, input.node);
+  if (resourceFieldRef) return resourceFieldValue(input.pod, input.container, resourceFieldRef, input.node);
+  if (configMapKeyRef) return keyOf(input, 'ConfigMap', configMapKeyRef);
+  if (secretKeyRef) return keyOf(input, 'Secret', secretKeyRef);
+  if (fileKeyRef) {
+    throw new CreateContainerConfigError(`cannot find the volume "${fileKeyRef.volumeName}" referenced by FileKeyRef`);
+  }
+  return '';
+};
+
+const keyOf = (input: EnvInput, kind: ObjectKind, ref: ObjectRef & { readonly key: string }): string | undefined => {
+  const value = objectData(input, kind, ref)?.[ref.key];
+  if (value !== undefined || ref.optional) return value;
+  throw new CreateContainerConfigError(
+    `couldn't find key ${ref.key} in ${kind} ${input.pod.metadata.namespace}/${ref.name ?? ''}`,
+  );
+};
+
+const objectData = (
+  { container, objects }: EnvInput,
+  kind: ObjectKind,
+  { name = '', optional }: ObjectRef,
+): Readonly<Record<string, string>> | undefined => {
+  const data = kind === 'ConfigMap' ? objects?.configMap(name) : objects?.secret(name);
+  if (data !== undefined || optional) return data;
+  throw new CreateContainerConfigError(
+    objects
+      ? `${kind.toLowerCase()} "${name}" not found`
+      : `the environment of container "${container.name}" refers to ${kind} "${name}", which needs an API server`,
+  );
+};

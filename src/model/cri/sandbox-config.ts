@@ -1,0 +1,85 @@
+import type { DeepPartial, PodSandboxConfig, PortMapping, Protocol } from '../../generated/runtime/v1/api.js';
+import { isIpv4 } from '../ip-address.js';
+import type { NodeFacts } from '../node-facts.js';
+import type { Container, ContainerPort, Pod } from '../pod.js';
+import { podAmounts } from '../pod-resources.js';
+import { quantity } from '../quantity.js';
+import { podDns } from './dns-config.js';
+import { kernelHostname } from './hostname.js';
+import { sandboxLabels } from './labels.js';
+import { toLinuxResources } from './linux-resources.js';
+import { podLogDirectory } from './log-paths.js';
+import { sandboxSecurityContext, type UserNamespaceMapping } from './security-context.js';
+
+export interface SandboxConfigInput {
+  readonly pod: Pod;
+  readonly attempt: number;
+  readonly node: NodeFacts;
+  /** The pod's cgroup, in the form of the file system even for systemd; absent where the runtime chooses. */
+  readonly cgroupParent?: string;
+  readonly userNamespace?: UserNamespaceMapping;
+}
+
+/**
+ * What the runtime is told of a pod. Events about its DNS come from `podDns` (dns-config.ts).
+ *
+ * Errors: throws on a host name that the kernel cannot take and on a security context that cannot be had.
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_sandbox.go generatePodSandboxConfig.
+ */
+export const sandboxConfig = ({
+  pod,
+  attempt,
+  node,
+  cgroupParent = '',
+  userNamespace,
+}: SandboxConfigInput): DeepPartial<PodSandboxConfig> => {
+  const { name, namespace, uid, annotations } = pod.metadata;
+  const mappings = pod.spec.containers.flatMap(portMappings);
+  const overhead = pod.spec.overhead;
+  const sysctls = pod.spec.securityContext?.sysctls ?? [];
+  return {
+    metadata: { name, namespace, uid, attempt },
+    labels: sandboxLabels(pod),
+    annotations: { ...annotations },
+    ...(!pod.spec.hostNetwork && { hostname: kernelHostname(pod, node.clusterDomain) }),
+    logDirectory: podLogDirectory(node.podLogsDirectory, pod),
+    dnsConfig: podDns(pod, node).config,
+    ...(mappings.length > 0 && { portMappings: mappings }),
+    linux: {
+      cgroupParent,
+      securityContext: sandboxSecurityContext(pod, userNamespace),
+      sysctls: Object.fromEntries(sysctls.map((sysctl) => [normalizedSysctl(sysctl.name), sysctl.value])),
+      overhead: overhead ? overheadResources(overhead, node) : {},
+      resources: toLinuxResources({ requests: podAmounts(pod, 'requests'), limits: podAmounts(pod, 'limits') }, node),
+    },
+  };
+};
+
+/** Dots separate the parts of a name, whatever it was written with. Source: pkg/kubelet/sysctl NormalizeName. */
+export const normalizedSysctl = (name: string): string =>
+  /[./]/.exec(name)?.[0] === '/' ? name.replace(/[./]/g, (separator) => (separator === '/' ? '.' : '/')) : name;
+
+/** Source: pkg/kubelet/container/helpers.go MakePortMappings. */
+const portMappings = ({ ports = [] }: Container): DeepPartial<PortMapping>[] =>
+  ports
+    .filter((port, index) => ports.findIndex((other) => portKey(other) === portKey(port)) === index)
+    .map((port) => ({
+      protocol: protocolOf(port),
+      containerPort: port.containerPort,
+      hostPort: port.hostPort ?? 0,
+      hostIp: port.hostIP ?? '',
+    }));
+
+const portKey = (port: ContainerPort): string => {
+  const { name, hostIP = '', containerPort, hostPort = 0 } = port;
+  const family = hostIP === '' ? 'any' : isIpv4(hostIP) ? 'v4' : 'v6';
+  return name || `${family}-${protocolOf(port)}-${hostIP}:${containerPort}:${hostPort}`;
+};
+
+const protocolOf = ({ protocol }: ContainerPort): Protocol =>
+  protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP';
+
+const overheadResources = (overhead: Readonly<Record<string, string>>, node: NodeFacts) => {
+  const amounts = new Map(Object.entries(overhead).map(([name, text]) => [name, quantity(text)] as const));
+  return toLinuxResources({ requests: amounts, limits: amounts }, node);
+};

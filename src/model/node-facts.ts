@@ -1,0 +1,31 @@
+import type { ResolvConf } from './cri/dns-config.js';
+
+/** What the configuration of a pod for the runtime depends on besides the pod. */
+export interface NodeFacts {
+  /** Usually `/var/log/pods`. */
+  readonly podLogsDirectory: string;
+  /** Where local seccomp profiles are: `<root directory>/seccomp`. */
+  readonly seccompDirectory: string;
+  /** Addresses of the node, the primary one first. */
+  readonly nodeIps: readonly string[];
+  /** Quantities by resource name, as the node's status has them. */
+  readonly allocatable: Readonly<Record<string, string>>;
+  /** Bytes of memory of the machine; more than 0. */
+  readonly memoryCapacity: bigint;
+  /** Bytes per page of each kind of huge page that the kernel has. */
+  readonly hugePageSizes: readonly bigint[];
+  /** The host's resolver configuration; absent when pods get none of it. */
+  readonly resolvConf?: ResolvConf;
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+  readonly cpuCfsQuota: boolean;
+  readonly cpuCfsQuotaPeriodMicros: number;
+  /** Unset seccomp profiles mean the runtime's default instead of none. */
+  readonly seccompDefault: boolean;
+  /** Out of memory ends a container as a whole instead of one of its processes; needs cgroup v2. */
+  readonly killsWholeContainerOnOom: boolean;
+  /** cgroup v2 with the swap controller. */
+  readonly limitsSwap: boolean;
+  /** `/sys/devices/system/cpu/cpu<N>/thermal_throttle`, as many as there are. */
+  readonly thermalThrottlePaths: readonly string[];
+}
