@@ -38,14 +38,24 @@ const resolvConf = (config: PodSandboxConfig): string | undefined => {
   ].join('\n');
 };
 
+/**
+ * Sleeps for good and lets no zombie stay. With SIGCHLD ignored the kernel reaps every orphan by itself and one sleeping process is
+ * enough; a shell cannot always ignore that signal, so without help from env(1) it stays and waits.
+ */
+const sleepScript = ({ tools, canIgnoreSignals }: Isolation): string => {
+  const sleep = `${tools.get('sleep') ?? 'sleep'} 2147483647`;
+  if (canIgnoreSignals) return `exec ${tools.get('env') ?? 'env'} --ignore-signal=CHLD ${sleep}`;
+  return `trap - PIPE\nwhile :; do ${sleep} & wait $!; done`;
+};
+
 export interface Holder {
   readonly process: ProcessId;
   readonly exited: Promise<void>;
 }
 
 /**
- * Starts the process that keeps a pod's namespaces. As pid 1 of the pod it ignores SIGCHLD, which makes the kernel reap every orphan by
- * itself, so a sleeping process is enough. It survives the runtime. Rejects with the reason when it does not come up.
+ * Starts the process that keeps a pod's namespaces, pid 1 of the pod where it has processes of its own. It survives the runtime.
+ * Rejects with the reason when it does not come up.
  */
 export const startHolder = async (
   plan: {
@@ -73,10 +83,10 @@ fail() { printf '%s' "$1" > ${shellQuote(io.startError)}; echo failed >&3; exit 
 ${hostname === undefined ? '' : `echo ${shellQuote(hostname)} > /proc/sys/kernel/hostname || fail ${shellQuote(`hostname "${hostname}": refused by the kernel`)}`}
 ${dns === undefined ? '' : `[ ! -e /etc/resolv.conf ] || ${isolation.tools.get('mount') ?? 'mount'} --bind ${shellQuote(resolv)} /etc/resolv.conf || fail 'mount at /etc/resolv.conf failed'`}
 ${sysctls.join('\n')}
-trap '' CHLD PIPE
+trap '' PIPE
 { echo ready >&3; } 2>/dev/null
 exec 3>&- 2>/dev/null
-exec ${isolation.tools.get('sleep') ?? 'sleep'} 2147483647
+${sleepScript(isolation)}
 `,
     { mode: 0o600 },
   );

@@ -13,6 +13,8 @@ export interface Isolation {
   readonly tools: ReadonlyMap<Tool, string>;
   readonly namespaces: ReadonlySet<NamespaceKind>;
   readonly cgroups: CgroupLayout | undefined;
+  /** Whether env(1) can start a program with a signal ignored. */
+  readonly canIgnoreSignals: boolean;
   /** The shell's command that sets the mark of `markedProcesses`. */
   readonly markCommand: string | undefined;
   /** What could not be isolated, in words. */
@@ -87,5 +89,6 @@ export const probeIsolation = (): Isolation => {
     ),
     ...(cgroups || markCommand ? [] : ['processes that leave their session may outlive their container']),
   ];
-  return { isRoot, tools, namespaces, cgroups, markCommand, missing };
+  const canIgnoreSignals = succeeds(tools.get('env') ?? 'env', ['--ignore-signal=CHLD', '/bin/sh', '-c', ':']);
+  return { isRoot, tools, namespaces, cgroups, canIgnoreSignals, markCommand, missing };
 };

@@ -11,18 +11,25 @@ import { shellQuote, shellWords } from './shell-quote.js';
  * Where a supervisor keeps what only it writes. Watching this directory is watching the container. Every attempt to start has
  * one of its own, so that a supervisor which a crash left behind can never take a later one's place.
  */
-export const ioFiles = (directory: string) => {
-  return {
-    directory,
-    stdout: join(directory, 'stdout'),
-    stderr: join(directory, 'stderr'),
-    /** The exit code and a newline. */
-    exit: join(directory, 'exit'),
-    /** The supervisor's line of /proc/<pid>/stat; whoever makes this file decides whether anything runs. */
-    claim: join(directory, 'supervisor'),
-    startError: join(directory, 'start-error'),
-  };
-};
+export const ioFiles = (directory: string): IoFiles => ({
+  directory,
+  stdout: join(directory, 'stdout'),
+  stderr: join(directory, 'stderr'),
+  exit: join(directory, 'exit'),
+  claim: join(directory, 'supervisor'),
+  startError: join(directory, 'start-error'),
+});
+
+interface IoFiles {
+  readonly directory: string;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The exit code and a newline. */
+  readonly exit: string;
+  /** The supervisor's line of /proc/<pid>/stat; whoever makes this file decides whether anything runs. */
+  readonly claim: string;
+  readonly startError: string;
+}
 
 export interface LaunchPlan {
   /** New for every attempt; see `ioFiles`. */

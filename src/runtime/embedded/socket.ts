@@ -1,6 +1,6 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { type Server, ServerCredentials } from '@grpc/grpc-js';
 
 /** What the kernel's socket address holds, without the final NUL. */
 const MAX_PATH_BYTES = 107;

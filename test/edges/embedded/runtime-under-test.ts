@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, credentials, Metadata, type MethodDefinition, type ServiceError } from '@grpc/grpc-js';
@@ -219,12 +219,17 @@ export class RuntimeUnderTest {
   }
 }
 
-/** Whether the text of a process list shows a process with the marker among its arguments. */
-export const isRunning = (pid: number): boolean => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return !/\) [ZX] /.test(stat);
-  } catch {
-    return false;
-  }
-};
+/** Processes of this machine whose arguments contain the token. Zombies have no arguments. */
+export const processesWith = (token: string): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(token);
+      } catch {
+        return false;
+      }
+    });
+
+export const isRoot = process.geteuid?.() === 0;

@@ -1,0 +1,154 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, isRoot, processesWith, RuntimeUnderTest } from './runtime-under-test.js';
+
+const KILLS = 24;
+const users = isRoot
+  ? [
+      { who: 'root', uid: undefined },
+      { who: 'an ordinary user', uid: 65534 },
+    ]
+  : [{ who: 'this user', uid: undefined }];
+
+/** Every cgroup directory of this machine whose name is one of the ids. */
+const cgroupsOf = (ids: readonly string[]): string[] => {
+  const look = (directory: string, depth: number): string[] =>
+    depth === 0 || !existsSync(directory)
+      ? []
+      : readdirSync(directory, { withFileTypes: true })
+          .filter((entry) => entry.isDirectory())
+          .flatMap(({ name }) => [...(ids.includes(name) ? [name] : []), ...look(`${directory}/${name}`, depth - 1)]);
+  return look('/sys/fs/cgroup', 4);
+};
+
+describe.each(users)('a runtime that is killed, run by $who', ({ uid }) => {
+  const host = new RuntimeUnderTest(uid === undefined ? {} : { uid });
+  beforeAll(() => host.start());
+  afterAll(() => host.dispose());
+  const named = (name: string) => ({ metadata: { name, attempt: 0 } });
+
+  it(`loses no process, no exit code and no log line in ${KILLS} kills`, async () => {
+    const pod = await host.sandbox('crash');
+    // Writes numbers to both streams for as long as the kills take, then ends with a code of its own.
+    const stopFile = `${host.directory}/stop-counting`;
+    const count = `i=0; while [ ! -e ${stopFile} ]; do i=$((i+1)); echo $i; echo $i >&2; [ $((i % 50)) = 0 ] && sleep 0.01; done; echo end $i; exit 23`;
+    const counter = await host.run(pod, count, named('counter'));
+    const { startedAt, logPath } = await host.status(counter);
+    const shortLived: string[] = [];
+    for (let round = 0; round < KILLS; round += 1) {
+      const id = await host.create(
+        pod,
+        `echo round ${round}; sleep 0.0${round % 10}; exit ${round}`,
+        named(`short-${round}`),
+      );
+      shortLived.push(id);
+      const starting = host.runtime.startContainer({ containerId: id }).catch(() => undefined);
+      if (round % 3 === 0) await starting;
+      await host.kill('SIGKILL');
+      await starting;
+      await host.start();
+      expect(await host.status(counter)).toMatchObject({ state: 'CONTAINER_RUNNING', startedAt });
+    }
+    for (const [round, id] of shortLived.entries()) {
+      // A start that never reached the runtime left the container as it was; it can be started now.
+      if ((await host.status(id)).state === 'CONTAINER_CREATED') await host.runtime.startContainer({ containerId: id });
+      const status = await host.exited(id);
+      expect([round, status.exitCode]).toEqual([round, round]);
+      expect(host.output(status.logPath)).toBe(`round ${round}\n`);
+    }
+    await host.run(pod, `: > ${stopFile}`, named('stopper'));
+    expect(await host.exited(counter)).toMatchObject({ exitCode: 23, reason: 'Error' });
+    const numbers = host.output(logPath).trim().split('\n');
+    expect(numbers.pop()).toBe(`end ${numbers.length}`);
+    expect(numbers.findIndex((line, index) => line !== String(index + 1))).toBe(-1);
+    const errors = host.output(logPath, 'stderr').trim().split('\n');
+    expect(errors.length).toBe(numbers.length);
+    expect(errors.findIndex((line, index) => line !== String(index + 1))).toBe(-1);
+    await host.runtime.removePodSandbox({ podSandboxId: pod });
+  });
+
+  it('knows the code and the time of an exit that it did not see', async () => {
+    const pod = await host.sandbox('unseen');
+    const id = await host.run(pod, 'echo before; sleep 0.3; echo after; exit 11', named('unseen'));
+    const { logPath } = await host.status(id);
+    await eventually('it runs', () => host.output(logPath) === 'before\n');
+    await host.kill('SIGKILL');
+    const exitFile = await eventually('the supervisor wrote the code', () => {
+      const path = `${host.stateDirectory}/containers/${id}/io-1/exit`;
+      return existsSync(path) && readFileSync(path, 'utf8') === '11\n' && path;
+    });
+    expect(exitFile).toContain(id);
+    const seenAt = BigInt(Date.now() + 1000) * 1_000_000n;
+    await host.start();
+    const status = await host.exited(id);
+    expect(status).toMatchObject({ exitCode: 11, reason: 'Error' });
+    expect(status.finishedAt).toBeLessThan(seenAt);
+    expect(host.output(logPath)).toBe('before\nafter\n');
+    await host.runtime.removePodSandbox({ podSandboxId: pod });
+  });
+
+  it('admits that it does not know when the supervisor was killed too', async () => {
+    const token = `unknown-${process.pid}-${uid ?? 0}`;
+    const pod = await host.sandbox('unknown');
+    const id = await host.run(pod, `sleep 1000; # ${token}`, named('unknown'));
+    await host.kill('SIGKILL');
+    const [supervisor] = processesWith(`${id}/io-1/supervise.sh`);
+    process.kill(supervisor ?? 0, 'SIGKILL');
+    await host.start();
+    expect(await host.exited(id)).toMatchObject({
+      exitCode: 255,
+      reason: 'Unknown',
+      message: 'the container ended while the runtime was not running; its exit code is not known',
+    });
+    expect(processesWith(token)).toEqual([]);
+    await host.runtime.removePodSandbox({ podSandboxId: pod });
+  });
+
+  it('notices the end of adopted containers, and stops and removes them like its own', async () => {
+    const pod = await host.sandbox('adopted');
+    const byItself = await host.run(pod, 'read x < $GATE; exit 5', {
+      ...named('gate'),
+      command: ['/bin/sh', '-c', `mkfifo ${host.directory}/gate; read x < ${host.directory}/gate; exit 5`],
+    });
+    const stopped = await host.run(pod, 'trap "exit 8" TERM; echo up; while :; do sleep 0.05; done', named('stopped'));
+    const { logPath } = await host.status(stopped);
+    await eventually('the trap is set', () => host.output(logPath) === 'up\n');
+    await host.kill('SIGTERM');
+    expect(existsSync(host.socketPath)).toBe(false);
+    await host.start();
+    const { exitCode } = await host.runtime.execSync({
+      containerId: byItself,
+      cmd: ['/bin/sh', '-c', `echo > ${host.directory}/gate`],
+    });
+    expect(exitCode).toBe(0);
+    expect(await host.exited(byItself)).toMatchObject({ exitCode: 5 });
+    await host.runtime.stopContainer({ containerId: stopped, timeout: 30n });
+    expect(await host.status(stopped)).toMatchObject({ state: 'CONTAINER_EXITED', exitCode: 8 });
+    await host.runtime.removePodSandbox({ podSandboxId: pod });
+  });
+
+  it('leaves no process, cgroup, mount or file behind when everything is removed', async () => {
+    const ids: string[] = [];
+    for (const name of ['left-one', 'left-two']) {
+      const pod = await host.sandbox(name);
+      ids.push(
+        pod,
+        await host.run(pod, 'sleep 1000 & exec sleep 1000', named('a')),
+        await host.run(pod, 'true', named('b')),
+      );
+    }
+    if (uid === undefined && isRoot) expect(cgroupsOf(ids).length).toBeGreaterThan(0);
+    await host.kill('SIGKILL');
+    await host.start();
+    for (const { id } of (await host.runtime.listPodSandbox({})).items)
+      await host.runtime.removePodSandbox({ podSandboxId: id });
+    expect(cgroupsOf(ids)).toEqual([]);
+    await eventually(
+      'no process is left',
+      () => processesWith(host.stateDirectory).filter((pid) => pid !== host.pid).length === 0,
+    );
+    expect(readFileSync('/proc/self/mounts', 'utf8')).not.toContain(host.directory);
+    expect(readdirSync(`${host.stateDirectory}/containers`)).toEqual([]);
+    expect(readdirSync(`${host.stateDirectory}/sandboxes`)).toEqual([]);
+  });
+});

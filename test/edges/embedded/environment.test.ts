@@ -1,0 +1,174 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync, mkdirSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRoot, RuntimeUnderTest } from './runtime-under-test.js';
+
+const host = new RuntimeUnderTest();
+let sandbox: string;
+beforeAll(async () => {
+  process.env['SECRET_OF_THE_AGENT'] = 'leaked';
+  await host.start();
+  sandbox = await host.sandbox('environment');
+});
+afterAll(() => host.dispose());
+
+const outputOf = async (name: string, script: string, more: object = {}, pod = sandbox): Promise<string> => {
+  const id = await host.run(pod, script, { metadata: { name, attempt: 0 }, ...more });
+  const { logPath } = await host.exited(id);
+  return host.output(logPath);
+};
+const bytes = (text: string) => Buffer.from(text);
+
+describe('what a container sees', () => {
+  it('has exactly its own variables and the usual three', async () => {
+    const envs = [
+      { key: 'PLAIN', value: bytes(`it's "quoted" $HOME \`x\``) },
+      { key: 'odd.name', value: bytes('dots') },
+      { key: 'OPTIND', value: bytes('abc') },
+      { key: 'LINES', value: bytes('two\nlines') },
+    ];
+    const id = await host.create(sandbox, '', { metadata: { name: 'env', attempt: 0 }, envs, command: ['env', '-0'] });
+    await host.runtime.startContainer({ containerId: id });
+    const { logPath } = await host.exited(id);
+    const seen = host.output(logPath).split('\0').filter(Boolean).toSorted();
+    expect(seen).toEqual(
+      [
+        `PLAIN=it's "quoted" $HOME \`x\``,
+        'odd.name=dots',
+        'OPTIND=abc',
+        'LINES=two\nlines',
+        `HOSTNAME=${hostname()}`,
+        `HOME=${isRoot ? '/root' : process.env['HOME']}`,
+        'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      ].toSorted(),
+    );
+  });
+
+  it('starts in its working directory, with arguments as they are', async () => {
+    const command = ['/bin/sh', '-c', 'pwd; printf "%s|" "$@"', 'sh'];
+    const args = ['', 'a b', "it's", '$HOME', '-n'];
+    expect(await outputOf('cwd', '', { command, args, workingDir: '/usr' })).toBe("/usr\n|a b|it's|$HOME|-n|");
+  });
+
+  it('inherits no open file of the runtime, and no ignored signal', async () => {
+    const command = 'ls /proc/self/fd';
+    // What this test was itself started with goes down to every process below it.
+    const inherited = execFileSync('/bin/sh', ['-c', command], { encoding: 'utf8' });
+    expect(await outputOf('clean', `${command}; grep SigIgn /proc/self/status`)).toBe(
+      `${inherited}SigIgn:\t0000000000000000\n`,
+    );
+  });
+
+  it.runIf(isRoot)('runs as the user, group and groups it asks for', async () => {
+    const securityContext = {
+      runAsUser: { value: 1234n },
+      runAsGroup: { value: 2345n },
+      supplementalGroups: [3456n],
+      noNewPrivs: true,
+    };
+    const script = 'id -u; id -g; id -G; grep NoNewPrivs /proc/self/status; echo again > /dev/stderr';
+    const id = await host.run(sandbox, script, { metadata: { name: 'user', attempt: 0 }, linux: { securityContext } });
+    const status = await host.exited(id);
+    expect(host.output(status.logPath)).toBe('1234\n2345\n2345 3456\nNoNewPrivs:\t1\n');
+    expect(host.output(status.logPath, 'stderr')).toBe('again\n');
+    expect(status.user?.linux).toEqual({ uid: 1234n, gid: 2345n, supplementalGroups: [3456n] });
+  });
+
+  it('refuses a user name that does not exist', async () => {
+    const linux = { securityContext: { runAsUsername: 'nobody-of-that-name' } };
+    await expect(host.create(sandbox, 'true', { metadata: { name: 'who', attempt: 0 }, linux })).rejects.toMatchObject({
+      code: 3,
+      details: expect.stringContaining('nobody-of-that-name') as string,
+    });
+  });
+});
+
+describe.runIf(isRoot)('namespaces', () => {
+  it('gives a pod its own processes, hostname and ipc, shared by its containers', async () => {
+    const pod = await host.sandbox('own', { hostname: 'pod-one' });
+    const seen = await outputOf(
+      'look',
+      'cat /proc/sys/kernel/hostname; cat /proc/1/comm; ls /proc | grep -c "^[0-9]*$"',
+      {},
+      pod,
+    );
+    const [name, init, processes] = seen.trim().split('\n');
+    expect(name).toBe('pod-one');
+    expect(init).toMatch(/^(sleep|sh)$/);
+    expect(Number(processes)).toBeLessThan(10);
+    const links = 'for n in pid ipc uts net; do readlink /proc/self/ns/$n; done';
+    const [one, two] = [await outputOf('one', links, {}, pod), await outputOf('two', links, {}, pod)];
+    expect(one).toBe(two);
+    const [pid, ipc, uts, net] = one.trim().split('\n');
+    expect(pid).not.toBe(readlinkSync('/proc/self/ns/pid'));
+    expect(ipc).not.toBe(readlinkSync('/proc/self/ns/ipc'));
+    expect(uts).not.toBe(readlinkSync('/proc/self/ns/uts'));
+    expect(net).toBe(readlinkSync('/proc/self/ns/net'));
+    expect(hostname()).not.toBe('pod-one');
+  });
+
+  it('shares what the pod wants to share with the node', async () => {
+    const namespaceOptions = { network: 'NODE', pid: 'NODE', ipc: 'NODE' } as const;
+    const pod = await host.sandbox('shared', { linux: { securityContext: { namespaceOptions } } });
+    const links = 'for n in pid ipc uts; do readlink /proc/self/ns/$n; done';
+    const expected = ['pid', 'ipc', 'uts'].map((kind) => `${readlinkSync(`/proc/self/ns/${kind}`)}\n`).join('');
+    expect(await outputOf('links', links, {}, pod)).toBe(expected);
+    const { status } = await host.runtime.podSandboxStatus({ podSandboxId: pod });
+    expect(status?.linux?.namespaces?.options).toMatchObject(namespaceOptions);
+  });
+
+  it('reaps orphans, so that none stays a zombie', async () => {
+    const pod = await host.sandbox('orphans');
+    const script =
+      'for i in 1 2 3 4 5; do (sh -c "sleep 0.05 &" &); done; sleep 0.4; cat /proc/[0-9]*/stat | grep -c ") Z"';
+    expect(await outputOf('reap', script, {}, pod)).toBe('0\n');
+  });
+
+  it('mounts for one container only, read-only if asked, and leaves the machine as it was', async () => {
+    const [source, target] = [join(host.directory, 'source'), join(host.directory, 'target')];
+    for (const directory of [source, target]) mkdirSync(directory);
+    writeFileSync(join(source, 'file'), 'mounted\n');
+    const mounts = [{ hostPath: source, containerPath: target, readonly: true }];
+    const script = `cat ${target}/file; echo x > ${target}/new || echo read-only`;
+    expect(await outputOf('mounted', script, { mounts })).toBe('mounted\nread-only\n');
+    expect(await outputOf('unmounted', `ls -A ${target} | wc -l`)).toBe('0\n');
+    expect(readdirSync(target)).toEqual([]);
+    expect(readFileSync('/proc/self/mounts', 'utf8')).not.toContain(target);
+  });
+
+  it('names the mount that it cannot make', async () => {
+    const mounts = [{ hostPath: '/usr', containerPath: '/no/such/mount/point' }];
+    await expect(host.create(sandbox, 'true', { metadata: { name: 'm', attempt: 0 }, mounts })).rejects.toMatchObject({
+      code: 3,
+      details: expect.stringMatching(
+        /mounts\[0\] \(\/usr at \/no\/such\/mount\/point\): the mount point .* does not exist/,
+      ) as string,
+    });
+  });
+
+  it('makes a mount point on a volatile file system and takes it away again', async () => {
+    const file = join(host.directory, 'message');
+    writeFileSync(file, '');
+    const point = `/dev/shm/rx-embedded-${process.pid}/log`;
+    const id = await host.run(sandbox, `echo last words > ${point}`, {
+      metadata: { name: 'placeholder', attempt: 0 },
+      mounts: [{ hostPath: file, containerPath: point }],
+    });
+    expect(await host.exited(id)).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(file, 'utf8')).toBe('last words\n');
+    expect(readFileSync(point, 'utf8')).toBe('');
+    await host.runtime.removeContainer({ containerId: id });
+    expect(readdirSync('/dev/shm')).not.toContain(`rx-embedded-${process.pid}`);
+  });
+
+  it('writes the name servers of the pod', async () => {
+    const pod = await host.sandbox('dns', {
+      dnsConfig: { servers: ['192.0.2.53'], searches: ['a.example'], options: ['ndots:5'] },
+    });
+    expect(await outputOf('resolv', 'cat /etc/resolv.conf', {}, pod)).toBe(
+      'search a.example\nnameserver 192.0.2.53\noptions ndots:5\n',
+    );
+  });
+});
