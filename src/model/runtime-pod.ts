@@ -82,5 +82,9 @@ export const activeContainersOf = (status: RuntimePodStatus): readonly RuntimeCo
 export const runningContainersOf = (status: RuntimePodStatus): readonly RuntimeContainerStatus[] =>
   status.containers.filter(({ state }) => state === 'running');
 
+/** Neither a ready sandbox nor a running container. */
+export const isQuiet = ({ sandboxes, containers }: RuntimePodStatus): boolean =>
+  sandboxes.every(({ state }) => state !== 'SANDBOX_READY') && containers.every(({ state }) => state !== 'running');
+
 /** CRI times are int64 nanoseconds; decisions about waiting are made in milliseconds. */
 export const nanosToMillis = (nanos: bigint): number => Number(nanos / 1_000_000n);

@@ -22,7 +22,7 @@ import { runningContainersOf, type RuntimePodStatus } from '../model/runtime-pod
 import { NetworkNotReady } from '../model/sync-error.js';
 import { killPod } from './pod-sync/kill-pod.js';
 import { emitEvent, note, type PodSyncContext, type PodSyncPorts } from './pod-sync/pod-sync-context.js';
-import { restoredPod } from './pod-sync/restored-pod.js';
+import { restoredPod } from '../model/cri/restored-pod.js';
 import type { StartContainerPorts } from './pod-sync/start-container.js';
 import { errorOf, syncContainers } from './pod-sync/sync-containers.js';
 import type { PodRun, PodWork, RuntimePodRun } from './pod-workers.js';
@@ -158,7 +158,7 @@ const storeStatus = (
       podIsTerminal,
       now: wallClock(),
       runtimeName,
-      hostIps: node.ips,
+      hostIps: node.nodeIps,
       startFailure: (container) => reasons.get(uid, container),
     }),
   );

@@ -171,8 +171,8 @@ describe('one worker', () => {
     'does nothing to a pod that cannot be read, says so, and counts no sync',
     marbles(({ hot, cold, expectObservable, expectSubscriptions, scheduler }) => {
       const update$ = hot('  c---s----|', { c: create(aPod()), s: sync(aPod()) });
-      const unreadable = cold('-#          ', undefined, new Error('the runtime is away'));
-      const syncing = cold(' |         ');
+      const unreadable = cold<never>('-#   ', undefined, new Error('the runtime is away'));
+      const syncing = cold<never>('   |    ');
       const events: string[] = [];
       const options = optionsWith({
         scheduler,

@@ -1,4 +1,4 @@
-import { endWith, fromEvent, map, merge, type MonoTypeOperatorFunction, of, takeWhile } from 'rxjs';
+import { endWith, fromEvent, map, merge, type MonoTypeOperatorFunction, type Observable, of, takeWhile } from 'rxjs';
 
 const END = Symbol('end of the source');
 
@@ -11,7 +11,7 @@ export const errorOnAbort =
   <T>(signal: AbortSignal | undefined, makeError: () => Error): MonoTypeOperatorFunction<T> =>
   (source) => {
     if (!signal) return source;
-    const asked$ = signal.aborted ? of(true) : fromEvent(signal, 'abort');
+    const asked$: Observable<unknown> = signal.aborted ? of(true) : fromEvent(signal, 'abort');
     const givenUp$ = asked$.pipe(
       map((): never => {
         throw makeError();

@@ -1,13 +1,13 @@
 import { catchError, concat, concatMap, defer, map, type Observable, of, tap, throwError } from 'rxjs';
-import type { DeepPartial, PodSandboxConfig, PodSandboxStatus } from '../../generated/runtime/v1/api.js';
+import type { DeepPartial, PodSandboxConfig } from '../../generated/runtime/v1/api.js';
 import { podLogDirectory } from '../../model/cri/log-paths.js';
 import { sandboxIps } from '../../model/cri/runtime-pod-status.js';
 import { sandboxConfig } from '../../model/cri/sandbox-config.js';
 import { errorText } from '../../model/cri-error.js';
+import type { NodeFacts } from '../../model/node-facts.js';
 import type { PodActions } from '../../model/pod-actions.js';
 import type { RuntimePodStatus } from '../../model/runtime-pod.js';
 import { PodSyncError } from '../../model/sync-error.js';
-import type { NodeFacts } from './node-facts.js';
 import { emitEvent, journaled, type PodSyncContext } from './pod-sync-context.js';
 
 /** The sandbox that containers are started in. */
@@ -66,7 +66,7 @@ const inspect = (context: PodSyncContext, id: string): Observable<readonly strin
   context.ports.runtime.podSandboxStatus({ podSandboxId: id }).pipe(
     map(({ status }) => {
       if (!status) throw new Error('pod sandbox status is nil');
-      return context.pod.spec.hostNetwork ? [] : sandboxIps(status satisfies PodSandboxStatus);
+      return context.pod.spec.hostNetwork ? [] : sandboxIps(status);
     }),
     catchError((error: unknown) => {
       emitEvent(context, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${errorText(error)}`);

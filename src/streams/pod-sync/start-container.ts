@@ -16,6 +16,7 @@ import type { BackOffEntry } from '../../model/back-off.js';
 import { containerConfig } from '../../model/cri/container-config.js';
 import { containerLogDirectory, restartCountFromLogs } from '../../model/cri/log-paths.js';
 import { errorText } from '../../model/cri-error.js';
+import type { NodeFacts } from '../../model/node-facts.js';
 import type { Container, ContainerKind, EphemeralContainer } from '../../model/pod.js';
 import { newestStatusOf, type RuntimePodStatus } from '../../model/runtime-pod.js';
 import { ContainerSyncError, SyncCancelled } from '../../model/sync-error.js';
@@ -23,7 +24,6 @@ import type { MetricContainerType } from '../ports.js';
 import { ensureImage, type ImagePulls, type PresentImage } from './ensure-image.js';
 import type { Sandbox } from './ensure-sandbox.js';
 import { killContainer } from './kill-container.js';
-import type { NodeFacts } from './node-facts.js';
 import { emitEvent, journaled, letGo, note, type PodSyncContext } from './pod-sync-context.js';
 import { runHook } from './run-hook.js';
 

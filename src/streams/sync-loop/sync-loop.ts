@@ -3,6 +3,7 @@ import type { PlegEvent } from '../../model/pleg.js';
 import type { PodConfigUpdate } from '../../model/pod-config.js';
 import type { Delivery } from '../../model/pod-workers/pod-worker-registry.js';
 import type { RuntimePod } from '../../model/runtime-pod.js';
+import type { StopRequest } from './handle-stop.js';
 
 /** Source: pkg/kubelet/kubelet.go syncLoop, housekeepingPeriod. Milliseconds. */
 export const SYNC_TICK_MS = 1_000;
@@ -15,6 +16,8 @@ export interface SyncLoopInputs {
   readonly syncTick$: Observable<unknown>;
   /** The pods that run, as listed for a housekeeping tick. */
   readonly housekeeping$: Observable<readonly RuntimePod[]>;
+  /** Requests to stop every pod of the node. */
+  readonly stop$: Observable<StopRequest>;
 }
 
 /** What each input asks of the workers. Handlers are synchronous: the loop waits for nobody. */
@@ -23,6 +26,7 @@ export interface SyncLoopHandlers {
   readonly runtimeChange: (event: PlegEvent) => readonly Delivery[];
   readonly workDue: () => readonly Delivery[];
   readonly housekeeping: (running: readonly RuntimePod[]) => readonly Delivery[];
+  readonly stop: (request: StopRequest) => readonly Delivery[];
 }
 
 /**
@@ -38,6 +42,7 @@ export const syncLoop = (inputs: SyncLoopInputs, handlers: SyncLoopHandlers): Ob
     inputs.pleg$.pipe(map((event) => handlers.runtimeChange(event))),
     inputs.syncTick$.pipe(map(() => handlers.workDue())),
     inputs.housekeeping$.pipe(map((running) => handlers.housekeeping(running))),
+    inputs.stop$.pipe(map((request) => handlers.stop(request))),
   ).pipe(concatMap((deliveries) => deliveries));
 
 /** Fires every second, first after one. */

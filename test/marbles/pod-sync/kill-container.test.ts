@@ -29,7 +29,7 @@ const stops = (
       stopContainer: ({ timeout }) => of({}).pipe(tap(() => calls.push(`${scheduler.now()} stop ${String(timeout)}`))),
       execSync: () =>
         exec$.pipe(
-          map((exitCode) => ({ exitCode: Number(exitCode), stdout: new Uint8Array(), stderr: new Uint8Array() })),
+          map((exitCode) => ({ exitCode: Number(exitCode), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) })),
         ),
     },
   });

@@ -4,6 +4,7 @@ import type { PlegEvent } from '../../../src/model/pleg.js';
 import type { PodConfigUpdate } from '../../../src/model/pod-config.js';
 import type { Delivery } from '../../../src/model/pod-workers/pod-worker-registry.js';
 import type { RuntimePod } from '../../../src/model/runtime-pod.js';
+import type { StopRequest } from '../../../src/streams/sync-loop/handle-stop.js';
 import {
   housekeepingTicks,
   syncLoop,
@@ -15,12 +16,13 @@ import { marbles } from '../marbles.js';
 
 const wake = (uid: string): Delivery => ({ kind: 'wake', uid, cancel: false });
 const uidOf = (delivery: Delivery) => delivery.uid;
-const silent: SyncLoopInputs = { config$: NEVER, pleg$: NEVER, syncTick$: NEVER, housekeeping$: NEVER };
+const silent: SyncLoopInputs = { config$: NEVER, pleg$: NEVER, syncTick$: NEVER, housekeeping$: NEVER, stop$: NEVER };
 const handlers: SyncLoopHandlers = {
   config: () => [wake('c'), wake('d')],
   runtimeChange: () => [wake('p')],
   workDue: () => [wake('s')],
   housekeeping: () => [wake('h')],
+  stop: () => [wake('x')],
 };
 
 describe('the loop', () => {
@@ -31,8 +33,9 @@ describe('the loop', () => {
       const pleg$ = hot<PlegEvent>('         -----p--|');
       const syncTick$ = hot('               ------s-|');
       const housekeeping$ = hot<readonly RuntimePod[]>('-------h|');
-      const expected = '                     (cd)-psh|';
-      expectObservable(syncLoop({ config$, pleg$, syncTick$, housekeeping$ }, handlers).pipe(map(uidOf))).toBe(
+      const stop$ = hot<StopRequest>('                 --------x|');
+      const expected = '                     (cd)-pshx|';
+      expectObservable(syncLoop({ config$, pleg$, syncTick$, housekeeping$, stop$ }, handlers).pipe(map(uidOf))).toBe(
         expected,
       );
     }),

@@ -1,0 +1,194 @@
+import {
+  catchError,
+  defer,
+  EMPTY,
+  filter,
+  NEVER,
+  type Observable,
+  observeOn,
+  share,
+  Subject,
+  takeUntil,
+  takeWhile,
+  tap,
+} from 'rxjs';
+import { errorText } from './model/cri-error.js';
+import { GENERIC_PLEG, plegHealth } from './model/pleg.js';
+import type { Pod } from './model/pod.js';
+import { PodManager } from './model/pod-manager.js';
+import { PodStatusStore } from './model/pod-status-store.js';
+import { PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
+import { ReasonCache } from './model/reason-cache.js';
+import { isQuiet } from './model/runtime-pod.js';
+import { SourcesReady } from './model/sources-ready.js';
+import { WorkQueue } from './model/work-queue.js';
+import { pleg } from './streams/pleg.js';
+import { createPodCache, type PodReading } from './streams/pod-cache.js';
+import { podConfig, type PodSources } from './streams/pod-config.js';
+import { podWork, type PodWorkPorts } from './streams/pod-work.js';
+import { podWorkers, type WorkerOutcome } from './streams/pod-workers.js';
+import type { Logger, Random } from './streams/ports.js';
+import { runtimeHints } from './streams/runtime-events.js';
+import { type RuntimeReader, runtimeReader } from './streams/runtime-reader.js';
+import { handleConfig } from './streams/sync-loop/handle-config.js';
+import { handleHousekeeping } from './streams/sync-loop/handle-housekeeping.js';
+import { handleProblem } from './streams/sync-loop/handle-problem.js';
+import { handleRuntimeChange } from './streams/sync-loop/handle-runtime-change.js';
+import { handleStop, hasStopped, type StopRequest } from './streams/sync-loop/handle-stop.js';
+import { handleWorkDue } from './streams/sync-loop/handle-work-due.js';
+import type { Admit, LoopDesk } from './streams/sync-loop/loop-desk.js';
+import { observeOutcome } from './streams/sync-loop/observe-outcome.js';
+import { observePleg, type PlegWatch } from './streams/sync-loop/observe-pleg.js';
+import {
+  housekeepingTicks,
+  syncLoop,
+  type SyncLoopHandlers,
+  type SyncLoopInputs,
+  syncTicks,
+} from './streams/sync-loop/sync-loop.js';
+
+/** The outside world, as the whole agent needs it. */
+export interface KubeletPorts extends Pick<
+  PodWorkPorts,
+  | 'runtime'
+  | 'images'
+  | 'files'
+  | 'record'
+  | 'recordEvent'
+  | 'metrics'
+  | 'scheduler'
+  | 'wallClock'
+  | 'node'
+  | 'runtimeName'
+> {
+  readonly log: Logger;
+  readonly random: Random;
+}
+
+export interface KubeletOptions {
+  /** Where pods come from, by name. */
+  readonly sources: PodSources;
+  /** Milliseconds between two looks at a pod with which all is well, before jitter. */
+  readonly syncFrequencyMs?: number;
+  /** Milliseconds; the longest wait of a container that keeps failing. */
+  readonly maxRestartBackOffMs?: number;
+  /** Which pods this node takes in; all of them unless given. */
+  readonly admit?: Admit;
+  /** Stops every pod; then `outcome$` ends as soon as nothing of them can be running. */
+  readonly stop$?: Observable<StopRequest>;
+  /** Swaps inputs of the loop: `(inputs) => ({ ...inputs, pleg$: mine$ })`. */
+  readonly swap?: (inputs: SyncLoopInputs) => SyncLoopInputs;
+}
+
+/** A node agent. Nothing happens until `outcome$` is subscribed, and everything stops when it is unsubscribed. */
+export interface Kubelet {
+  /** One outcome for every run of a pod's worker. Errors: none. Ends: only after `stop$` has stopped every pod. */
+  readonly outcome$: Observable<WorkerOutcome>;
+  /** The pods that the sources want, each with its status as this node sees it. */
+  readonly pods: () => readonly Pod[];
+  /** Why the node does not work properly; undefined while it does. */
+  readonly health: () => string | undefined;
+}
+
+/**
+ * The daemon as a merge of streams: configuration, changes of the runtime, and ticks flow into one loop, and from there to
+ * one serial worker per pod.
+ */
+export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet => {
+  const { runtime, scheduler, wallClock, random, record, recordEvent, log } = ports;
+  const {
+    sources,
+    syncFrequencyMs = 60_000,
+    maxRestartBackOffMs = 300_000,
+    stop$ = NEVER,
+    swap = (inputs) => inputs,
+  } = options;
+
+  const cache = createPodCache();
+  const reader = runtimeReader(runtime, scheduler);
+  const relistWatch: PlegWatch = { lastRelistAt: undefined };
+  const desk: LoopDesk = {
+    ...ports,
+    pods: new PodManager(),
+    workers: new PodWorkerRegistry((uid) => showsNothing(cache.get(uid))),
+    queue: new WorkQueue(),
+    statuses: new PodStatusStore(),
+    sources: new SourcesReady(Object.keys(sources)),
+    admit: options.admit ?? (() => undefined),
+  };
+  const handlers: SyncLoopHandlers = {
+    config: ((pods, problem) => (update) => (update.kind === 'pods' ? pods(update) : (problem(update), [])))(
+      handleConfig(desk),
+      handleProblem(desk),
+    ),
+    runtimeChange: handleRuntimeChange(desk),
+    workDue: handleWorkDue(desk),
+    housekeeping: handleHousekeeping(desk),
+    stop: handleStop(desk),
+  };
+
+  const outcome$ = defer(() => {
+    // The one loop of the agent: what a worker did to a pod has to be seen by PLEG before the worker goes on.
+    const relistRequest$ = new Subject<string>();
+    const work = podWork({
+      ...ports,
+      reader,
+      statuses: desk.statuses,
+      reasons: new ReasonCache(),
+      restarts: new Map(),
+      pulls: { backOff: new Map(), failures: new Map() },
+      maxRestartBackOffMs,
+      networkProblem: () => undefined,
+      relistSoon: (uid) => relistRequest$.next(uid),
+    });
+
+    const stopping$ = stop$.pipe(share());
+    const config$ = podConfig(sources, { scheduler }).pipe(takeUntil(stopping$));
+    const pleg$ = pleg({
+      reader,
+      cache,
+      hint$: runtimeHints(() => runtime.containerEvents(), { scheduler }),
+      relistRequest$: relistRequest$.pipe(observeOn(scheduler)),
+      observe: observePleg(desk, relistWatch),
+      scheduler,
+    });
+    const syncTick$ = syncTicks(scheduler);
+    const housekeeping$ = housekeepingTicks(listRunning(reader, log), () => desk.sources.all, scheduler);
+
+    return syncLoop(swap({ config$, pleg$, syncTick$, housekeeping$, stop$: stopping$ }), handlers).pipe(
+      podWorkers({
+        registry: desk.workers,
+        work,
+        newerThan: (uid, timeMs) => cache.newerThan(uid, timeMs),
+        resyncIntervalMs: syncFrequencyMs,
+        record,
+        recordEvent,
+        random,
+        scheduler,
+        wallClock,
+      }),
+      tap(observeOutcome(desk)),
+    );
+  });
+
+  return {
+    outcome$,
+    pods: () => desk.pods.pods().map((pod) => ({ ...pod, status: desk.statuses.get(pod.metadata.uid) ?? pod.status })),
+    health: () => {
+      const health = plegHealth(relistWatch.lastRelistAt, scheduler.now(), GENERIC_PLEG.thresholdMs);
+      return health.healthy ? undefined : `PLEG is not healthy: ${health.problem}`;
+    },
+  };
+};
+
+/** A pod that could not be read may run for all we know. */
+const showsNothing = (reading: PodReading): boolean => reading.kind === 'status' && isQuiet(reading.status);
+
+/** A listing for housekeeping; one that fails is said and skipped. */
+const listRunning = (reader: RuntimeReader, log: Logger) => () =>
+  reader.listPods('running').pipe(
+    catchError((error: unknown) => {
+      log.warn({ error: errorText(error) }, 'housekeeping is skipped: the runtime could not list its pods');
+      return EMPTY;
+    }),
+  );

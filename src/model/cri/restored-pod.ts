@@ -1,0 +1,28 @@
+import type { Container, Pod } from '../pod.js';
+import type { RuntimePod, RuntimePodStatus } from '../runtime-pod.js';
+import { parseContainerAnnotations } from './labels.js';
+
+/**
+ * A pod of which only the runtime knows, as far as its containers' annotations tell: enough to stop it the way it wanted to
+ * be stopped.
+ *
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go restoreSpecsFromContainerLabels
+ */
+export const restoredPod = ({ uid, name, namespace }: RuntimePod, { containers }: RuntimePodStatus): Pod => {
+  const specs = new Map<string, Container>();
+  let graceSeconds: number | undefined;
+  let deletionGraceSeconds: number | undefined;
+  for (const instance of containers) {
+    if (specs.has(instance.name)) continue;
+    const { preStop, ports, ...periods } = parseContainerAnnotations(instance.annotations);
+    specs.set(instance.name, { name: instance.name, image: instance.image, ports, lifecycle: preStop && { preStop } });
+    graceSeconds ??= periods.terminationGracePeriodSeconds;
+    deletionGraceSeconds ??= periods.deletionGracePeriodSeconds;
+  }
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { uid, name, namespace, deletionGracePeriodSeconds: deletionGraceSeconds },
+    spec: { containers: [...specs.values()], terminationGracePeriodSeconds: graceSeconds },
+  };
+};

@@ -1,0 +1,36 @@
+import { errorText } from '../../model/cri-error.js';
+import { countRunning } from '../../model/pleg.js';
+import type { PlegObservation } from '../pleg.js';
+import type { LoopDesk } from './loop-desk.js';
+
+/** What is remembered of the relists, for the health of the node. */
+export interface PlegWatch {
+  /** The scheduler's milliseconds; undefined until a relist has succeeded. */
+  lastRelistAt: number | undefined;
+}
+
+/** Measures relists and reads, and says which failed. */
+export const observePleg =
+  ({ metrics, log }: Pick<LoopDesk, 'metrics' | 'log'>, watch: PlegWatch) =>
+  (observation: PlegObservation): void => {
+    const seconds = observation.durationMs / 1000;
+    if (observation.kind === 'pod-read') {
+      metrics.podRelist(seconds);
+      if (observation.error !== undefined) {
+        log.warn(
+          { uid: observation.uid, error: errorText(observation.error) },
+          'a pod could not be read from the runtime',
+        );
+      }
+      return;
+    }
+    const { at, intervalMs, pods, error } = observation;
+    metrics.relist({ seconds, intervalSeconds: intervalMs === undefined ? undefined : intervalMs / 1000, at });
+    if (!pods) {
+      log.warn({ error: errorText(error) }, 'the pods of the runtime could not be listed');
+      return;
+    }
+    watch.lastRelistAt = at;
+    const { pods: running, containers } = countRunning(pods);
+    metrics.running(running, { created: 0, running: 0, exited: 0, unknown: 0, ...containers });
+  };
