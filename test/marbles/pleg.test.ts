@@ -163,6 +163,23 @@ describe('events', () => {
   );
 
   it(
+    'leave the addresses of a pod whose sandbox went down where they were',
+    marbles(({ expectObservable, flush, scheduler }) => {
+      const { runtime, cache, event$ } = setup(scheduler, { periodMs: 4 });
+      runtime.put('a', 's', 'running');
+      const ips$ = event$.pipe(
+        map(() => cache.get('a')),
+        map((reading) => (reading.kind === 'status' ? reading.status.ips.join() : 'error')),
+      );
+      const change$ = at(scheduler, { 1: () => runtime.put('a', 's', 'exited') });
+      expectObservable(merge(ips$, change$), '------!').toBe('i---i', { i: '10.0.0.1' });
+      flush();
+      const reading = cache.get('a');
+      expect(reading).toMatchObject({ status: { sandboxes: [{ state: 'SANDBOX_NOTREADY' }] } });
+    }),
+  );
+
+  it(
     'come again, as a PodSync if nothing else is new, once a read succeeds that had failed',
     marbles(({ expectObservable, scheduler }) => {
       const { runtime, cache, summary$ } = setup(scheduler, {
@@ -315,7 +332,7 @@ describe('a hint', () => {
 
   it(
     'that is newer than a listing under way is not undone by it',
-    marbles(({ hot, expectObservable, scheduler }) => {
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
       const hint$ = hot('------ab--', { a: 'a', b: 'b' });
       const { runtime, summary$ } = setup(scheduler, { hint$, periodMs: 4, list: turns(0, 6) });
       runtime.put('a', 'c', 'running');
@@ -327,6 +344,22 @@ describe('a hint', () => {
         s: 'a c Started',
         d: 'a c Died',
         t: 'b d Started',
+      });
+      flush();
+      expect(runtime.asked.filter((line) => line.includes('read'))).toEqual(['0 read a', '6 read a', '7 read b']);
+    }),
+  );
+
+  it(
+    'of a pod that is gone releases who waits for it with an empty status',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const hint$ = hot('-----a----', { a: 'a' });
+      const { runtime, event$, waited } = setup(scheduler, { hint$, read: turns(0, 2) });
+      runtime.put('a', 'c', 'exited');
+      const change$ = at(scheduler, { 3: () => runtime.put('a', 'c') });
+      expectObservable(merge(event$.pipe(mergeMap(() => [])), change$), '-------------!').toBe('-');
+      expectObservable(timer(4, scheduler).pipe(mergeMap(() => waited('a', 4)))).toBe('-------(n|)', {
+        n: 'nothing',
       });
     }),
   );
