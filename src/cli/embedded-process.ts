@@ -21,7 +21,7 @@ export interface EmbeddedRuntimeOptions {
   readonly stateDirectory: string;
   /** Takes what the runtime prints. */
   readonly logFile: string;
-  /** The program and its arguments, such as Node with the path of this program and `runtime`. */
+  /** Starts a runtime, given `--socket PATH --state-dir PATH` as well: Node with the path of this program and `runtime`. */
   readonly command: readonly [program: string, ...args: string[]];
   readonly scheduler?: SchedulerLike;
 }
@@ -98,13 +98,17 @@ const started = (options: EmbeddedRuntimeOptions, scheduler: SchedulerLike): Obs
 /** Starts the process; emits its id and fails when it ends. */
 const spawned = ({ command, socketPath, stateDirectory, logFile }: EmbeddedRuntimeOptions): Observable<number> =>
   new Observable((subscriber) => {
-    for (const path of [dirname(socketPath), stateDirectory, dirname(logFile)])
-      mkdirSync(path, { recursive: true, mode: 0o700 });
+    // Containers of other users have to get through, down to their own folders.
+    for (const path of [socketPath, logFile]) mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
     rmSync(socketPath, { force: true });
     limitLog(logFile);
     const [program, ...args] = command;
     const log = openSync(logFile, 'a', 0o600);
-    const child = spawn(program, args, { detached: true, stdio: ['ignore', log, log], cwd: '/' });
+    const child = spawn(program, [...args, '--socket', socketPath, '--state-dir', stateDirectory], {
+      detached: true,
+      stdio: ['ignore', log, log],
+      cwd: '/',
+    });
     closeSync(log);
     child.unref();
     child.on('error', (error) => subscriber.error(error));

@@ -7,8 +7,8 @@ import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../../../src/cli/emb
 
 // Stands in for a runtime: serves the socket and says its pid.
 const SERVER = `
-  require('node:net').createServer(() => {}).listen(process.argv[2]);
-  require('node:fs').appendFileSync(process.argv[2] + '.pids', process.pid + '\\n');
+  require('node:net').createServer(() => {}).listen(process.argv[3]);
+  require('node:fs').appendFileSync(process.argv[3] + '.pids', process.pid + '\\n');
 `;
 
 let folder = '';
@@ -43,7 +43,7 @@ const supervise = (script = join(folder, 'server.cjs')) => {
     socketPath: socketPath(),
     stateDirectory: join(folder, 'state'),
     logFile: join(folder, 'runtime.log'),
-    command: [process.execPath, script, socketPath()],
+    command: [process.execPath, script],
   }).subscribe(event$);
   subscription = running;
   return { event$, running, ready$: event$.pipe(filter(({ kind }) => kind === 'ready')) };

@@ -20,7 +20,7 @@ const exited = (exitCode: number, reason?: string) => ({ terminated: { exitCode,
 const waiting = (reason: string) => ({ waiting: { reason } });
 
 const pod = (podStatus: Pod['status'], more: { metadata?: object; spec?: object } = {}): Pod => ({
-  metadata: { name: 'web', namespace: 'default', uid: 'u', creationTimestamp: at('55:00') as never, ...more.metadata },
+  metadata: { name: 'web', namespace: 'default', uid: 'u', creationTimestamp: at('55:00'), ...more.metadata },
   spec: { containers: [{ name: 'a' }, { name: 'b' }], ...more.spec },
   status: podStatus,
 });
@@ -52,7 +52,7 @@ describe('a row', () => {
         containerStatuses: [
           status('a', waiting('CrashLoopBackOff'), {
             restartCount: 3,
-            lastState: { terminated: { exitCode: 1, finishedAt: at('59:30') as never } },
+            lastState: { terminated: { exitCode: 1, finishedAt: at('59:30') } },
           }),
           status('b', running),
         ],
@@ -163,7 +163,7 @@ describe('a row', () => {
   });
 
   it('counts the age of a pod without creation time from its start', () => {
-    const given = pod({ startTime: at('59:00') as never }, { metadata: { creationTimestamp: undefined } });
+    const given = pod({ startTime: at('59:00') }, { metadata: { creationTimestamp: undefined } });
     expect(podRow(given, NOW).age).toBe('60s');
     expect(podRow(pod({}, { metadata: { creationTimestamp: undefined } }), NOW).age).toBe('<unknown>');
   });

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { formatManifestProblem } from '../../model/manifest/manifest-problem.js';
+import { type ManifestReading, readManifest } from '../../model/manifest/parse-manifest.js';
+
+export interface ValidateOptions {
+  readonly output: 'text' | 'json';
+}
+
+/**
+ * Prints every problem of the manifests as `file:line:column: field: message`, and sets exit code 1 when there is one. A
+ * directory stands for the files in it whose names do not begin with a dot, `-` for standard input.
+ *
+ * Errors: a file that cannot be read.
+ */
+export const validateManifests = async (paths: readonly string[], { output }: ValidateOptions): Promise<void> => {
+  const readings: { readonly file: string; readonly reading: ManifestReading }[] = [];
+  for (const file of paths.flatMap(filesOf)) {
+    const source = file === '-' ? await text(process.stdin) : readFileSync(file, 'utf8');
+    readings.push({ file, reading: readManifest(source, { file: file === '-' ? '<stdin>' : file }) });
+  }
+  const problems = readings.flatMap(({ reading }) => reading.problems);
+  const podCount = readings.reduce((sum, { reading }) => sum + reading.pods.length, 0);
+  if (output === 'json') process.stdout.write(`${JSON.stringify({ pods: podCount, problems }, undefined, 2)}\n`);
+  else {
+    for (const problem of problems) process.stdout.write(`${formatManifestProblem(problem)}\n`);
+    const pods = `${podCount} ${podCount === 1 ? 'pod' : 'pods'} in ${readings.length} ${readings.length === 1 ? 'file' : 'files'}`;
+    if (problems.length === 0) process.stdout.write(`ok: ${pods}\n`);
+  }
+  if (problems.length > 0) process.exitCode = 1;
+};
+
+const filesOf = (path: string): readonly string[] => {
+  if (path === '-' || !statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => !entry.name.startsWith('.') && !entry.isDirectory())
+    .map(({ name }) => join(path, name))
+    .sort();
+};

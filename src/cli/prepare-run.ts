@@ -1,0 +1,60 @@
+import { homedir, hostname } from 'node:os';
+import { agentPaths, type AgentPaths } from './config/agent-paths.js';
+import type { AgentConfig } from './config/kubelet-configuration.js';
+import { loadConfiguration } from './config/load-configuration.js';
+import { nodeName } from './config/node-name.js';
+import type { RunFlags } from './run-flags.js';
+
+export interface PreparedRun {
+  readonly config: AgentConfig;
+  readonly warnings: readonly string[];
+  readonly nodeName: string;
+  readonly paths: AgentPaths;
+  /** No runtime was named: the embedded one is used. */
+  readonly isEmbedded: boolean;
+  readonly runtimeSocket: string;
+  readonly imageSocket: string;
+}
+
+/** What the kernel takes as the address of a socket, without the final zero. */
+const LONGEST_SOCKET_PATH = 107;
+
+/** Paths for commands that only look for a running agent. */
+export const pathsFor = (rootDir: string, podLogsDir = '', runtimeEndpoint = ''): AgentPaths =>
+  agentPaths({
+    rootDir,
+    podLogsDir,
+    runtimeEndpoint,
+    isRoot: process.getuid?.() === 0,
+    home: homedir(),
+    xdgStateHome: process.env.XDG_STATE_HOME ?? '',
+    workingDirectory: process.cwd(),
+  });
+
+/** Everything that can be wrong with flags and files is found here. Errors: one that says what, and where. */
+export const prepareRun = (flags: RunFlags): PreparedRun => {
+  const { config, warnings } = loadConfiguration({
+    file: flags.config,
+    directory: flags.configDir,
+    flags: flags.fields,
+  });
+  const paths = pathsFor(flags.rootDir, config.podLogsDir, config.containerRuntimeEndpoint);
+  const isEmbedded = config.containerRuntimeEndpoint === '';
+  const runtimeSocket = isEmbedded ? paths.embedded.socketPath : socketPath(config.containerRuntimeEndpoint);
+  if (Buffer.byteLength(runtimeSocket) > LONGEST_SOCKET_PATH) {
+    throw new Error(
+      `the socket ${runtimeSocket} has a path of more than ${LONGEST_SOCKET_PATH} bytes; choose a shorter --root-dir`,
+    );
+  }
+  return {
+    config,
+    warnings,
+    nodeName: nodeName(flags.hostnameOverride, hostname()),
+    paths,
+    isEmbedded,
+    runtimeSocket,
+    imageSocket: config.imageServiceEndpoint === '' ? runtimeSocket : socketPath(config.imageServiceEndpoint),
+  };
+};
+
+const socketPath = (endpoint: string): string => endpoint.replace(/^unix:\/\//, '');
