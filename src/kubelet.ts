@@ -3,11 +3,14 @@ import {
   defer,
   EMPTY,
   filter,
+  merge,
+  type MonoTypeOperatorFunction,
   NEVER,
   type Observable,
   observeOn,
   share,
   Subject,
+  take,
   takeUntil,
   takeWhile,
   tap,
@@ -19,11 +22,11 @@ import { PodManager } from './model/pod-manager.js';
 import { PodStatusStore } from './model/pod-status-store.js';
 import { PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
 import { ReasonCache } from './model/reason-cache.js';
-import { isQuiet } from './model/runtime-pod.js';
+import { isQuiet, type RuntimePodStatus } from './model/runtime-pod.js';
 import { SourcesReady } from './model/sources-ready.js';
 import { WorkQueue } from './model/work-queue.js';
 import { pleg } from './streams/pleg.js';
-import { createPodCache, type PodReading } from './streams/pod-cache.js';
+import { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
 import { podConfig, type PodSources } from './streams/pod-config.js';
 import { podWork, type PodWorkPorts } from './streams/pod-work.js';
 import { podWorkers, type WorkerOutcome } from './streams/pod-workers.js';
@@ -159,7 +162,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       podWorkers({
         registry: desk.workers,
         work,
-        newerThan: (uid, timeMs) => cache.newerThan(uid, timeMs),
+        newerThan: (uid, timeMs) => newerThan(cache, uid, timeMs, () => relistRequest$.next(uid)),
         resyncIntervalMs: syncFrequencyMs,
         record,
         recordEvent,
@@ -168,6 +171,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
         wallClock,
       }),
       tap(observeOutcome(desk)),
+      endWhenStopped(stopping$, () => hasStopped(desk)),
     );
   });
 
@@ -179,6 +183,32 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       return health.healthy ? undefined : `PLEG is not healthy: ${health.problem}`;
     },
   };
+};
+
+/** Ends once a stop was asked for and nothing can be running any more. */
+const endWhenStopped =
+  (stopping$: Observable<unknown>, isOver: () => boolean): MonoTypeOperatorFunction<WorkerOutcome> =>
+  (source) =>
+    defer(() => {
+      let isStopping = false;
+      const nothingToStop$ = stopping$.pipe(
+        tap(() => (isStopping = true)),
+        filter(isOver),
+      );
+      return source.pipe(
+        takeWhile(({ next }) => !isStopping || next === 'advance' || !isOver(), true),
+        takeUntil(nothingToStop$),
+      );
+    });
+
+/** Whoever has to wait for a newer view of a pod asks for it, instead of waiting for the next relist. */
+const newerThan = (cache: PodCache, uid: string, timeMs: number, relist: () => void): Observable<RuntimePodStatus> => {
+  const asked$ = defer(() => {
+    relist();
+    return EMPTY;
+  });
+  // A view that is new enough is there at once, and then nothing is asked.
+  return merge(cache.newerThan(uid, timeMs), asked$).pipe(take(1));
 };
 
 /** A pod that could not be read may run for all we know. */

@@ -12,6 +12,8 @@ import {
   tap,
   throwError,
 } from 'rxjs';
+import { DEADLINE_EXCEEDED } from '../model/active-deadline.js';
+import { restoredPod } from '../model/cri/restored-pod.js';
 import { errorText } from '../model/cri-error.js';
 import { isTerminalPhase, type Pod, podRef, type PodStatus } from '../model/pod.js';
 import { generatePodStatus } from '../model/pod-status/generate-pod-status.js';
@@ -22,7 +24,6 @@ import { runningContainersOf, type RuntimePodStatus } from '../model/runtime-pod
 import { NetworkNotReady } from '../model/sync-error.js';
 import { killPod } from './pod-sync/kill-pod.js';
 import { emitEvent, note, type PodSyncContext, type PodSyncPorts } from './pod-sync/pod-sync-context.js';
-import { restoredPod } from '../model/cri/restored-pod.js';
 import type { StartContainerPorts } from './pod-sync/start-container.js';
 import { errorOf, syncContainers } from './pod-sync/sync-containers.js';
 import type { PodRun, PodWork, RuntimePodRun } from './pod-workers.js';
@@ -164,6 +165,9 @@ const storeStatus = (
   );
   if (statuses.set(uid, status) && status.phase !== undefined && status.phase !== previous?.phase) {
     note(context, { kind: 'phase', from: previous?.phase, to: status.phase, reason: status.reason });
+    if (status.reason === DEADLINE_EXCEEDED.reason) {
+      emitEvent(context, 'Normal', DEADLINE_EXCEEDED.reason, DEADLINE_EXCEEDED.message);
+    }
   }
   return status;
 };

@@ -1,12 +1,11 @@
 import type { SchedulerLike } from 'rxjs';
-import type { JournalId } from '../../model/journal.js';
 import type { Pod } from '../../model/pod.js';
 import type { PodManager } from '../../model/pod-manager.js';
 import type { PodStatusStore } from '../../model/pod-status-store.js';
 import type { PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
 import type { SourcesReady } from '../../model/sources-ready.js';
 import type { WorkQueue } from '../../model/work-queue.js';
-import type { Logger, Metrics, RecordEvent, RecordJournal } from '../ports.js';
+import type { Logger, Metrics, RecordEvent, RecordJournal, WallClock } from '../ports.js';
 
 export interface Rejection {
   readonly reason: string;
@@ -29,6 +28,7 @@ export interface LoopDesk {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
+  readonly wallClock: WallClock;
 }
 
 /** Pods that the sources want and that have not ended. Source: pkg/kubelet/kubelet_pods.go filterOutInactivePods */
@@ -44,6 +44,3 @@ export const activePods = ({
     const hasEnded = phases.some((phase) => phase === 'Succeeded' || phase === 'Failed');
     return !hasEnded || workers.isTerminationRequested(uid);
   });
-
-/** Nothing was asked for by anything else. */
-export const NO_CAUSE: readonly JournalId[] = [];

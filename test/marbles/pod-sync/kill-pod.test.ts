@@ -94,9 +94,9 @@ it(
       },
     });
     const status = aRuntimeStatus(running('one', 'two'), [aSandbox({ id: 'gone' }), aSandbox()]);
-    const message$ = killPod(context, status).pipe(catchError((error: Error) => of(error.message)));
+    const message$ = killPod(context, status).pipe(catchError((error: unknown) => of(String(error))));
     expectObservable(message$).toBe('---(m|)', {
-      m: '[container "one": KillContainerError: the runtime is away, KillPodSandboxError: sandbox sandbox: busy]',
+      m: 'PodSyncError: [container "one": KillContainerError: the runtime is away, KillPodSandboxError: sandbox sandbox: busy]',
     });
   }),
 );
