@@ -183,17 +183,23 @@ interface Message<T> {
 const callOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** Tells the observer once how a call ended. */
-const stopwatch = ({ observe }: Connection, operation: string): ((error?: CriError) => void) => {
+const stopwatch = (
+  { observe }: Connection,
+  operation: string,
+  call: string,
+): { readonly ended: (error?: CriError) => void; readonly left: () => void } => {
   const startedAt = performance.now();
   let isRunning = true;
-  return (error) => {
+  const ended = (error?: CriError): void => {
     if (!isRunning) return;
     isRunning = false;
     observe(operation, performance.now() - startedAt, error);
   };
+  const left = (): void => {
+    if (isRunning) ended(new CriError('cancelled', call, 'the agent gave the call up'));
+  };
+  return { ended, left };
 };
-
-const gaveUp = (call: string): CriError => new CriError('cancelled', call, 'the agent gave the call up');
 
 const unary = <Request extends object, Response>(
   connection: Connection,
@@ -207,7 +213,7 @@ const unary = <Request extends object, Response>(
     new Observable((subscriber) => {
       const request = message.fromPartial(partial);
       const deadlineMs = callDeadlineMs(call, request satisfies TimedRequest, connection.requestTimeoutMs);
-      const ended = stopwatch(connection, operation);
+      const { ended, left } = stopwatch(connection, operation, call);
       const fail = (error: CriError): void => {
         ended(error);
         subscriber.error(error);
@@ -230,7 +236,7 @@ const unary = <Request extends object, Response>(
         },
       );
       return () => {
-        ended(gaveUp(call));
+        left();
         rpc.cancel();
       };
     });
@@ -241,7 +247,7 @@ const containerEvents = (connection: Connection): Observable<ContainerEventRespo
   const { path, requestSerialize, responseDeserialize } = RuntimeServiceService.getContainerEvents;
   const call = callOf(path);
   return new Observable((subscriber) => {
-    const ended = stopwatch(connection, 'get_container_events');
+    const { ended, left } = stopwatch(connection, 'get_container_events', call);
     const fail = (error: CriError): void => {
       ended(error);
       subscriber.error(error);
@@ -258,7 +264,7 @@ const containerEvents = (connection: Connection): Observable<ContainerEventRespo
     rpc.on('error', (error: Parameters<typeof toCriError>[0]) => fail(toCriError(error, call, connection.endpoint)));
     rpc.on('end', () => fail(new CriError('other', call, 'the runtime ended the stream of container events')));
     return () => {
-      ended(gaveUp(call));
+      left();
       rpc.cancel();
     };
   });
