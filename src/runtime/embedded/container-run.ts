@@ -1,6 +1,7 @@
 import { readFileSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import type { ContainerEventType } from '../../generated/runtime/v1/api.js';
+import { errorText } from '../../model/cri-error.js';
 import type { Logger } from '../../streams/ports.js';
 import { delayMs, nowNs } from './clock.js';
 import { killAll } from './confinement.js';
@@ -10,7 +11,7 @@ import type { Isolation } from './isolation.js';
 import { claimOf, forbidStart, ioFiles, launch, mainProcess, startErrorOf } from './launcher.js';
 import { LogWriter } from './log-writer.js';
 import { environmentOf } from './payload.js';
-import { bootId, isAlive, sendSignal, type ProcessId } from './process-tree.js';
+import { bootId, isAlive, sendSignal, sessionProcesses, type ProcessId } from './process-tree.js';
 import type { Sandboxes } from './sandboxes.js';
 import type { ContainerRecord, StateStore } from './state-store.js';
 
@@ -20,6 +21,8 @@ const UNKNOWN_EXIT = { exitCode: 255, reason: 'Unknown' } as const;
 
 /** The time in a container's life between CREATED and EXITED, across restarts of the runtime. */
 export class ContainerRun {
+  private closed = false;
+
   constructor(
     private readonly isolation: Isolation,
     private readonly sandboxes: Sandboxes,
@@ -35,11 +38,26 @@ export class ContainerRun {
 
   /** Resolves when the payload runs; rejects with the reason when it does not, and the container is EXITED then. */
   async start(container: Container): Promise<void> {
+    this.update(container, { state: 'starting', attempts: container.record.attempts + 1 });
+    const startError = await this.launch(container).catch(errorText);
+    if (startError !== undefined) {
+      container.startError = startError;
+      await killAll(container.confinement);
+      await this.finish(container);
+      throw new Error(startError);
+    }
+    this.becomeRunning(container, nowNs());
+    void container.supervisorExit?.then(() => this.finish(container));
+  }
+
+  /** Resolves with the reason when nothing runs. */
+  private async launch(container: Container): Promise<string | undefined> {
     const { config, sandbox, confinement } = container;
     const { mounts, user } = container.record;
-    this.update(container, { state: 'starting', attempts: container.record.attempts + 1 });
     container.cgroup?.create();
     this.applyLimits(container);
+    container.logWriter = this.logWriter(container);
+    container.logWriter.open();
     const own = mounts.length > 0;
     const adjustment = config.linux?.resources?.oomScoreAdj;
     const launched = await launch(
@@ -60,14 +78,7 @@ export class ContainerRun {
       this.isolation,
     );
     container.supervisorExit = launched.supervisorExit;
-    this.openLog(container);
-    if (launched.startError !== undefined) {
-      await killAll(confinement);
-      await this.finish(container);
-      throw new Error(launched.startError);
-    }
-    this.becomeRunning(container, nowNs());
-    void launched.supervisorExit.then(() => this.finish(container));
+    return launched.startError;
   }
 
   /** Goes on with a container of an earlier runtime; resolves when its state is right. */
@@ -83,7 +94,15 @@ export class ContainerRun {
       await delayMs(10);
       claim = claimOf(io);
     }
-    this.openLog(container);
+    container.logWriter = this.logWriter(container);
+    try {
+      container.logWriter.open();
+    } catch (error) {
+      this.log.warn(
+        { containerId: container.id, error: errorText(error) },
+        'container log could not be opened, will retry',
+      );
+    }
     if (record.state === 'starting') {
       if (typeof claim !== 'string') await this.payloadOrEnd(container, claim);
       const claimedAt = statSync(ioFiles(io).claim, { bigint: true }).mtimeNs;
@@ -113,6 +132,11 @@ export class ContainerRun {
       this.log.debug({ containerId: container.id, notEnforced: container.notEnforced }, 'limits that are not enforced');
   }
 
+  /** From now on ends are left to the next runtime. */
+  close(): void {
+    this.closed = true;
+  }
+
   /** Lets go of log and watcher; the container itself is untouched. */
   release(container: Container): void {
     container.watcher?.close();
@@ -139,20 +163,14 @@ export class ContainerRun {
     this.onChange(container, 'CONTAINER_STARTED_EVENT');
   }
 
-  private openLog(container: Container): void {
-    const io = this.ioDirectory(container);
-    container.logWriter = new LogWriter({
-      rawDirectory: io,
+  private logWriter(container: Container): LogWriter {
+    return new LogWriter({
+      rawDirectory: this.ioDirectory(container),
       checkpointPath: join(this.store.directory(container.id), `log-checkpoint-${container.record.attempts}`),
       logPath: logPathOf(container),
       fallocate: this.isolation.tools.get('fallocate'),
       log: this.log,
     });
-    try {
-      container.logWriter.open();
-    } catch (error) {
-      this.log.error({ containerId: container.id, error: String(error) }, 'container log could not be opened');
-    }
   }
 
   private watch(container: Container): void {
@@ -195,6 +213,7 @@ export class ContainerRun {
 
   /** Ends what is left of the container, completes its log, and makes it EXITED. Runs once. */
   private finish(container: Container): Promise<void> {
+    if (this.closed) return Promise.resolve();
     container.finishing ??= this.finishOnce(container).catch((error: unknown) =>
       this.log.error(
         { containerId: container.id, error: String(error) },
@@ -213,20 +232,25 @@ export class ContainerRun {
     const end = this.howItEnded(container);
     container.confinement.remove();
     this.release(container);
-    this.update(container, { state: 'exited', ...end });
-    container.ended.resolve();
-    this.onChange(container, 'CONTAINER_STOPPED_EVENT');
+    try {
+      this.update(container, { state: 'exited', ...end });
+    } finally {
+      // Even when it could not be written down: the next runtime comes to the same end from the same files.
+      container.ended.resolve();
+      this.onChange(container, 'CONTAINER_STOPPED_EVENT');
+    }
   }
 
   private async supervisorGone(container: Container): Promise<void> {
-    if (container.supervisorExit && !container.record.supervisor) {
-      await Promise.race([container.supervisorExit, delayMs(SUPERVISOR_DEADLINE_MS)]);
-      return;
-    }
-    const { supervisor } = container.record;
-    const gone = (): boolean => !supervisor || !isAlive(supervisor);
+    const claim = claimOf(this.ioDirectory(container));
+    const supervisor = container.record.supervisor ?? (typeof claim === 'string' ? undefined : claim);
+    if (!supervisor) return;
+    const wasKilled = !isAlive(supervisor) && this.exitCode(container) === undefined;
+    // A killed supervisor cannot wait for its two relays any more, so their session is looked at instead.
+    const gone = (): boolean => (wasKilled ? sessionProcesses(supervisor.pid).length === 0 : !isAlive(supervisor));
     for (let waitedMs = 0; !gone() && waitedMs < SUPERVISOR_DEADLINE_MS; waitedMs += 5) await delayMs(5);
-    if (supervisor && !gone()) sendSignal(-supervisor.pid, 'SIGKILL');
+    if (gone()) return;
+    for (const pid of sessionProcesses(supervisor.pid)) sendSignal(pid, 'SIGKILL');
   }
 
   private howItEnded(container: Container): Partial<ContainerRecord> {
@@ -237,9 +261,8 @@ export class ContainerRun {
       return {
         exitCode: 128,
         reason: 'StartError',
-        message: startErrorOf(io.directory),
+        message: container.startError ?? startErrorOf(io.directory),
         finishedAt: String(nowNs()),
-        startedAt: '0',
       };
     if (exitCode === undefined) {
       const message = container.supervisorExit

@@ -5,10 +5,11 @@ import type {
   ContainerConfig,
   ContainerState,
   ContainerStatus,
+  ImageSpec,
 } from '../../generated/runtime/v1/api.js';
 import type { Cgroup } from './cgroup.js';
 import type { Confinement } from './confinement.js';
-import { HOST_IMAGE_ID } from './images.js';
+import { HOST_IMAGE, HOST_IMAGE_ID } from './images.js';
 import type { LogWriter } from './log-writer.js';
 import type { Sandbox } from './sandboxes.js';
 import type { ContainerRecord } from './state-store.js';
@@ -30,6 +31,8 @@ export interface Container {
   /** Settles when the supervisor of this run has ended. */
   supervisorExit?: Promise<void>;
   starting?: Promise<void>;
+  /** Why this run did not start, where no file says it. */
+  startError?: string;
   /** The one way to EXITED; set as soon as the end was noticed. */
   finishing?: Promise<void>;
   removing?: Promise<void>;
@@ -65,6 +68,10 @@ export const listEntry = (container: Container): CriContainer => ({
   annotations: container.config.annotations,
 });
 
+/** Clients create containers by the image's id, and want to read its name. */
+const imageName = ({ image, userSpecifiedImage }: ImageSpec): string =>
+  userSpecifiedImage || (image === HOST_IMAGE_ID ? HOST_IMAGE : image);
+
 export const containerStatus = (container: Container): ContainerStatus => {
   const { config, record } = container;
   const { user } = record;
@@ -76,7 +83,7 @@ export const containerStatus = (container: Container): ContainerStatus => {
     startedAt: BigInt(record.startedAt ?? 0),
     finishedAt: BigInt(record.finishedAt ?? 0),
     exitCode: record.exitCode ?? 0,
-    image: config.image,
+    image: config.image && { ...config.image, image: imageName(config.image) },
     imageRef: HOST_IMAGE_ID,
     imageId: HOST_IMAGE_ID,
     reason: record.reason ?? '',

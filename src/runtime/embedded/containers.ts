@@ -8,8 +8,9 @@ import {
   type LinuxContainerResources,
   type Signal,
 } from '../../generated/runtime/v1/api.js';
+import { errorText } from '../../model/cri-error.js';
 import type { Logger } from '../../streams/ports.js';
-import { delayMs, nowNs } from './clock.js';
+import { nowNs } from './clock.js';
 import { cgroupConfinement, killAll, markConfinement } from './confinement.js';
 import { containerStatus, listEntry, stateOf, type Container } from './container.js';
 import { ContainerRun } from './container-run.js';
@@ -34,6 +35,24 @@ const signalNumber = (signal: Signal): number => {
   if (realTime) return realTime[1] === 'MIN' ? 34 + Number(realTime[2] ?? 0) : 64 - Number(realTime[2] ?? 0);
   return (constants.signals as Partial<Record<string, number>>)[signal] ?? constants.signals.SIGTERM;
 };
+
+/** A field that the update leaves at its default keeps its value. */
+const mergeResources = (
+  before: LinuxContainerResources | undefined,
+  update: LinuxContainerResources,
+): LinuxContainerResources => ({
+  ...update,
+  cpuPeriod: update.cpuPeriod || (before?.cpuPeriod ?? 0n),
+  cpuQuota: update.cpuQuota || (before?.cpuQuota ?? 0n),
+  cpuShares: update.cpuShares || (before?.cpuShares ?? 0n),
+  memoryLimitInBytes: update.memoryLimitInBytes || (before?.memoryLimitInBytes ?? 0n),
+  memorySwapLimitInBytes: update.memorySwapLimitInBytes || (before?.memorySwapLimitInBytes ?? 0n),
+  oomScoreAdj: update.oomScoreAdj || (before?.oomScoreAdj ?? 0n),
+  cpusetCpus: update.cpusetCpus || (before?.cpusetCpus ?? ''),
+  cpusetMems: update.cpusetMems || (before?.cpusetMems ?? ''),
+  hugepageLimits: update.hugepageLimits.length > 0 ? update.hugepageLimits : (before?.hugepageLimits ?? []),
+  unified: { ...before?.unified, ...update.unified },
+});
 
 /** All containers, in memory and on disk: create, start, stop, remove, list, adopt. */
 export class Containers {
@@ -173,7 +192,8 @@ export class Containers {
 
   getRunning(id: string): Container {
     const container = this.get(id);
-    if (container.record.state !== 'running') throw failedPrecondition(`container "${id}" is not running`);
+    const { state, main } = container.record;
+    if (state !== 'running' || (main && !isAlive(main))) throw failedPrecondition(`container "${id}" is not running`);
     return container;
   }
 
@@ -216,7 +236,10 @@ export class Containers {
     const { config } = container;
     container.config = {
       ...config,
-      linux: { securityContext: config.linux?.securityContext, resources },
+      linux: {
+        securityContext: config.linux?.securityContext,
+        resources: mergeResources(config.linux?.resources, resources),
+      },
     };
     if (container.record.state === 'running') this.runs.applyLimits(container);
     this.runs.update(container, {
@@ -236,7 +259,9 @@ export class Containers {
       const container = this.fromRecord(record, sandbox);
       this.containers.set(record.id, container);
       this.idByName.set(container.name, record.id);
-      ends.push(this.runs.adopt(container));
+      const failed = (error: unknown): void =>
+        this.log.error({ containerId: record.id, error: errorText(error) }, 'a container could not be adopted');
+      ends.push(this.runs.adopt(container).catch(failed));
     }
     await Promise.all(ends);
   }
@@ -249,9 +274,9 @@ export class Containers {
   }
 
   /** Stops looking after the containers, which go on running. */
-  async close(): Promise<void> {
+  close(): void {
+    this.runs.close();
     for (const container of this.all()) this.runs.release(container);
-    await delayMs(0);
   }
 
   private fromRecord(record: ContainerRecord, sandbox: Sandbox): Container {

@@ -4,7 +4,7 @@ import { status } from '@grpc/grpc-js';
 import type { Image, ImageFsInfoResponse, ImageSpec } from '../../generated/runtime/v1/api.js';
 import { failedPrecondition, RuntimeError } from './runtime-error.js';
 
-const HOST_IMAGE = 'host:latest';
+export const HOST_IMAGE = 'host:latest';
 
 /** Made from the name, so that it is the same on every machine and after every restart. */
 export const HOST_IMAGE_ID = `sha256:${createHash('sha256').update(HOST_IMAGE).digest('hex')}`;

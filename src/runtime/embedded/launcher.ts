@@ -20,6 +20,8 @@ export const ioFiles = (directory: string): IoFiles => ({
   startError: join(directory, 'start-error'),
 });
 
+const SILENCE_MS = 60_000;
+
 interface IoFiles {
   readonly directory: string;
   readonly stdout: string;
@@ -82,8 +84,8 @@ exit "$code"
 `;
 };
 
-/** Starts the container's process. Resolves once it runs or is known not to. Never rejects. */
-export const launch = (plan: LaunchPlan, isolation: Isolation): Promise<Launched> => {
+/** Starts the container's process. Resolves once it runs or is known not to. */
+export const launch = async (plan: LaunchPlan, isolation: Isolation): Promise<Launched> => {
   const io = ioFiles(plan.ioDirectory);
   const supervisorFile = join(io.directory, 'supervise.sh');
   const payloadFile = join(io.directory, 'payload.sh');
@@ -96,11 +98,8 @@ export const launch = (plan: LaunchPlan, isolation: Isolation): Promise<Launched
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
   });
-  return new Promise((resolve) => {
-    void firstLine(child, supervisorExit).then((line) =>
-      resolve({ supervisorExit, startError: line === 'ready' ? undefined : startErrorOf(plan.ioDirectory) }),
-    );
-  });
+  const line = await firstLine(child, supervisorExit);
+  return { supervisorExit, startError: line === 'ready' ? undefined : startErrorOf(plan.ioDirectory) };
 };
 
 /** A detached shell whose descriptor 3 is a pipe to this process. */
@@ -115,12 +114,14 @@ export const spawnShell = (script: string): ChildProcess => {
   return child;
 };
 
-/** What the child says first on descriptor 3; empty when it ends or closes it without a word. */
+/** What the child says first on descriptor 3; empty when it ends, closes it, or says nothing for a minute (a hanging mount). */
 export const firstLine = (child: ChildProcess, ended: Promise<void>): Promise<string> =>
   new Promise((resolve) => {
     const pipe = child.stdio[3];
     let text = '';
+    const timer = setTimeout(() => settle(''), SILENCE_MS);
     const settle = (line: string): void => {
+      clearTimeout(timer);
       pipe?.destroy();
       resolve(line);
     };

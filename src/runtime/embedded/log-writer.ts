@@ -103,10 +103,9 @@ export class LogWriter {
       this.offsets.stderr = before.stderr;
       this.cutBack(before);
     }
-    this.openLog();
-    this.checkpointFile = openSync(this.options.checkpointPath, 'a+', 0o600);
-    closeSync(this.checkpointFile);
+    closeSync(openSync(this.options.checkpointPath, 'a', 0o600));
     this.checkpointFile = openSync(this.options.checkpointPath, 'r+');
+    this.openLog();
     this.writeCheckpoint();
   }
 
@@ -187,14 +186,15 @@ export class LogWriter {
   }
 
   private append(bytes: Buffer): void {
-    if (this.logFile === undefined) return;
+    const file = this.logFile ?? this.openLog();
+    if (file === undefined) return;
     let written = 0;
     try {
-      while (written < bytes.length) written += writeSync(this.logFile, bytes, written);
+      while (written < bytes.length) written += writeSync(file, bytes, written);
       this.logSize += bytes.length;
     } catch (error) {
       // Half a batch may stand there (a full disk); it is converted again as a whole.
-      ftruncateSync(this.logFile, this.logSize);
+      ftruncateSync(file, this.logSize);
       throw error;
     }
   }
@@ -211,14 +211,15 @@ export class LogWriter {
     }).on('error', () => undefined);
   }
 
-  private openLog(): void {
+  private openLog(): number | undefined {
     const { logPath } = this.options;
-    if (logPath === undefined) return;
+    if (logPath === undefined) return undefined;
     mkdirSync(dirname(logPath), { recursive: true, mode: 0o755 });
     this.logFile = openSync(logPath, 'a', 0o640);
     const { size, ino } = fstatSync(this.logFile, { bigint: true });
     this.logSize = Number(size);
     this.logInode = String(ino);
+    return this.logFile;
   }
 
   /** Removes from the log what was written after the note. The file may have been renamed meanwhile, so its inode counts. */

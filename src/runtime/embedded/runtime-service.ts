@@ -37,7 +37,7 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
   const serve = <Request, Response>(name: string, answer: Answer<Request, Response>) => unary(name, log, answer);
 
   const stopSandbox = async (sandbox: Sandbox): Promise<void> => {
-    const wasReady = sandbox.record.state === 'ready';
+    const wasReady = sandboxes.retire(sandbox);
     await Promise.all(containers.ofSandbox(sandbox.id).map((container) => containers.stop(container, 0)));
     await sandboxes.stop(sandbox);
     if (wasReady) emitSandbox(sandbox, 'CONTAINER_STOPPED_EVENT');

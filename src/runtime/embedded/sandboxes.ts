@@ -7,6 +7,7 @@ import {
   type PodSandboxFilter,
   type PodSandboxStatus,
 } from '../../generated/runtime/v1/api.js';
+import { errorText } from '../../model/cri-error.js';
 import type { Logger } from '../../streams/ports.js';
 import { Cgroup } from './cgroup.js';
 import { nowNs } from './clock.js';
@@ -115,16 +116,17 @@ export class Sandboxes {
   async adopt(): Promise<void> {
     for (const record of this.store.load()) {
       const sandbox = this.fromRecord(record);
+      const failed = (error: unknown): void =>
+        this.log.error({ sandboxId: record.id, error: errorText(error) }, 'what is left of a pod could not be ended');
       if (record.state === 'creating') {
         forbidStart(this.ioDirectory(sandbox));
-        await this.dismantle(sandbox);
+        await this.dismantle(sandbox).catch(failed);
         this.forget(sandbox);
         continue;
       }
       this.sandboxes.set(record.id, sandbox);
       this.idByName.set(sandbox.name, record.id);
       if (record.state === 'ready' && !this.isHeld(sandbox)) {
-        await this.dismantle(sandbox);
         this.update(sandbox, { state: 'not-ready' });
       }
     }
@@ -141,9 +143,15 @@ export class Sandboxes {
     return this.all().some(({ id, record }) => record.state === 'ready' && record.holder && !this.ownHolders.has(id));
   }
 
-  /** Ends everything that is left in the sandbox. Stopping twice is fine. */
+  /** From now on nothing can be started in the sandbox. False when that was so before. */
+  retire(sandbox: Sandbox): boolean {
+    if (sandbox.record.state !== 'ready') return false;
+    this.update(sandbox, { state: 'not-ready' });
+    return true;
+  }
+
+  /** Ends everything that is left in a retired sandbox. Stopping twice is fine. */
   async stop(sandbox: Sandbox): Promise<void> {
-    if (sandbox.record.state === 'ready') this.update(sandbox, { state: 'not-ready' });
     await this.dismantle(sandbox);
   }
 
@@ -165,6 +173,7 @@ export class Sandboxes {
 
   getReady(id: string): Sandbox {
     const sandbox = this.get(id);
+    if (!this.isHeld(sandbox)) this.holderEnded(sandbox);
     if (sandbox.record.state !== 'ready') throw failedPrecondition(`pod sandbox "${id}" is not ready: it was stopped`);
     return sandbox;
   }

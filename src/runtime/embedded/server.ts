@@ -14,7 +14,7 @@ import { bindSocket, claimSocket } from './socket.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** How often processes are looked at that are no children of this process and whose end nothing else might report. */
-const SLOW_CHECK_MS = 2_000;
+const SLOW_CHECK_MS = 10_000;
 const CLOSE_MS = 500;
 
 export interface EmbeddedRuntimeOptions {
@@ -104,7 +104,7 @@ export const startEmbeddedRuntime = async (options: EmbeddedRuntimeOptions): Pro
           resolve();
         });
       });
-      await containers.close();
+      containers.close();
       rmSync(socketPath, { force: true });
       unlock();
     },

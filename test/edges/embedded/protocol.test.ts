@@ -83,6 +83,7 @@ describe('the runtime service', () => {
     await expect(host.runtime.podSandboxStatus({ podSandboxId: 'x' })).rejects.toMatchObject({ code: 5 });
     await expect(host.runtime.exec({ containerId: id, cmd: ['sh'] })).rejects.toMatchObject({ code: 12 });
     await expect(host.runtime.attach({ containerId: id })).rejects.toMatchObject({ code: 12 });
+    await expect(host.runtime.streamContainers({})).rejects.toMatchObject({ code: 12 });
     await expect(
       host.runtime.runPodSandbox({ config: host.sandboxConfig('kata'), runtimeHandler: 'kata' }),
     ).rejects.toMatchObject({ code: 3 });
@@ -104,7 +105,7 @@ describe('the runtime service', () => {
     for (const { seen, stop } of [first, second]) {
       const about = await eventually('all four events', () => {
         const found = seen.filter(({ containerId }) => containerId === id);
-        return found.length >= 4 && found;
+        return found.length >= 4 ? found : undefined;
       });
       expect(about.map(({ containerEventType }) => containerEventType)).toEqual([
         'CONTAINER_CREATED_EVENT',
