@@ -1,4 +1,5 @@
 import { containerHash } from '../../src/model/container-hash.js';
+import type { NodeFacts } from '../../src/model/node-facts.js';
 import type { Container, Pod, PodSpec } from '../../src/model/pod.js';
 import { emptyPodStatus, type RuntimeContainerStatus, type RuntimePodStatus } from '../../src/model/runtime-pod.js';
 import type { PodSandboxStatus } from '../../src/generated/runtime/v1/api.js';
@@ -80,4 +81,24 @@ export const aRuntimePod = (
   ips: sandboxes[0]?.state === 'SANDBOX_READY' && sandboxes[0].network ? [sandboxes[0].network.ip] : [],
   sandboxes,
   containers,
+});
+
+/** A node with one address, 8 GiB of memory and nothing unusual. */
+export const aNode = (fields: Partial<NodeFacts> = {}): NodeFacts => ({
+  podLogsDirectory: '/var/log/pods',
+  seccompDirectory: '/var/lib/kubelet/seccomp',
+  nodeIps: ['192.168.1.10'],
+  allocatable: { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi' },
+  memoryCapacity: 8n * 1024n ** 3n,
+  hugePageSizes: [],
+  resolvConf: { servers: ['192.168.1.1'], searches: ['lan'], options: ['timeout:1'] },
+  clusterDns: [],
+  clusterDomain: 'cluster.local',
+  cpuCfsQuota: true,
+  cpuCfsQuotaPeriodMicros: 100_000,
+  seccompDefault: false,
+  killsWholeContainerOnOom: false,
+  limitsSwap: false,
+  thermalThrottlePaths: [],
+  ...fields,
 });

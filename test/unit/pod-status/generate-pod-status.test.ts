@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import type { PodStatus } from '../../../src/model/pod.js';
+import { generatePodStatus, type PodStatusInput } from '../../../src/model/pod-status/generate-pod-status.js';
+import { aContainer, aPod, aRuntimePod, aStatus, exited } from '../pods.js';
+
+const now = Date.parse('2026-01-01T00:00:10.700Z');
+const generate = (fields: Partial<PodStatusInput> = {}): PodStatus =>
+  generatePodStatus({
+    pod: aPod(),
+    runtime: aRuntimePod([aStatus('web')]),
+    podIsTerminal: false,
+    now,
+    runtimeName: 'containerd',
+    ...fields,
+  });
+const condition = (status: PodStatus, type: string) => status.conditions?.find((each) => each.type === type);
+
+it('describes a pod that runs', () => {
+  const status = generate({ pod: aPod({}, { generation: 4 }) });
+  expect(status).toMatchObject({
+    observedGeneration: 4,
+    phase: 'Running',
+    podIP: '10.0.0.1',
+    podIPs: [{ ip: '10.0.0.1' }],
+    startTime: '2026-01-01T00:00:10Z',
+    qosClass: 'BestEffort',
+    containerStatuses: [{ name: 'web', ready: true, started: true }],
+  });
+  expect(status.conditions).toEqual(
+    ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map((type) => ({
+      type,
+      status: 'True',
+      lastTransitionTime: '2026-01-01T00:00:10Z',
+      observedGeneration: 4,
+    })),
+  );
+  expect(status).not.toHaveProperty('initContainerStatuses');
+  expect(status).not.toHaveProperty('reason');
+});
+
+it('says the same again when nothing has changed', () => {
+  const previous = generate();
+  expect(generate({ previous, now: now + 60_000 })).toEqual(previous);
+});
+
+describe('times', () => {
+  it('keeps the start time, and the time of a condition while its status stays', () => {
+    const previous = generate({ isReady: () => false });
+    const status = generate({ previous, now: now + 5_000 });
+    expect(status.startTime).toBe('2026-01-01T00:00:10Z');
+    expect(condition(status, 'PodScheduled')?.lastTransitionTime).toBe('2026-01-01T00:00:10Z');
+    expect(condition(status, 'Ready')).toMatchObject({ status: 'True', lastTransitionTime: '2026-01-01T00:00:15Z' });
+  });
+
+  it('takes the start time of the source after a restart of the agent', () => {
+    const pod = { ...aPod(), status: { startTime: '2025-12-31T00:00:00Z' } };
+    expect(generate({ pod }).startTime).toBe('2025-12-31T00:00:00Z');
+  });
+
+  it('never lowers the observed generation', () => {
+    expect(generate({ pod: aPod({}, { generation: 2 }), previous: { observedGeneration: 3 } }).observedGeneration).toBe(
+      3,
+    );
+  });
+});
+
+describe('probes', () => {
+  it.each([
+    ['no probes', undefined, undefined, true, true],
+    ['not started yet: not ready either', false, true, false, false],
+    ['started, not ready', true, false, true, false],
+    ['started and ready', true, true, true, true],
+  ])('%s', (_, hasStarted, isReady, started, ready) => {
+    const status = generate({ hasStarted: () => hasStarted, isReady: () => isReady });
+    expect(status.containerStatuses?.[0]).toMatchObject({ started, ready });
+  });
+
+  it('are asked by the id that the runtime uses', () => {
+    expect(generate({ isReady: (id) => id !== 'web-0' }).containerStatuses?.[0]?.ready).toBe(false);
+  });
+
+  it('say nothing of a container that does not run', () => {
+    const runtime = aRuntimePod([exited('web', 0)]);
+    expect(generate({ runtime, isReady: () => true }).containerStatuses?.[0]).toMatchObject({
+      started: false,
+      ready: false,
+    });
+  });
+
+  it('leave a regular init container ready by its exit code, and a sidecar by its probes', () => {
+    const initContainers = [aContainer('i'), aContainer('s', { restartPolicy: 'Always' })];
+    const runtime = aRuntimePod([aStatus('web'), aStatus('s'), exited('i', 0)]);
+    const { initContainerStatuses } = generate({ pod: aPod({ initContainers }), runtime, isReady: () => false });
+    expect(initContainerStatuses).toMatchObject([
+      { name: 'i', ready: true, started: false },
+      { name: 's', ready: false, started: true },
+    ]);
+  });
+});
+
+describe('phase', () => {
+  const runsStill = aRuntimePod([aStatus('web')]);
+
+  it.each<[row: string, fields: Partial<PodStatusInput>, expected: Partial<PodStatus>]>([
+    [
+      'this agent said that it failed: so it stays, with its reason',
+      { previous: { phase: 'Failed', reason: 'Evicted', message: 'm' } },
+      { phase: 'Failed', reason: 'Evicted', message: 'm' },
+    ],
+    [
+      'the API says that it failed',
+      { pod: { ...aPod(), status: { phase: 'Failed', reason: 'NodeLost' } } },
+      { phase: 'Failed', reason: 'NodeLost' },
+    ],
+    [
+      'the API says that it succeeded, this agent that it failed',
+      { pod: { ...aPod(), status: { phase: 'Succeeded' } }, previous: { phase: 'Failed' } },
+      { phase: 'Succeeded' },
+    ],
+    [
+      'the reason goes with the phase',
+      { previous: { phase: 'Pending', reason: 'R', message: 'm' } },
+      { phase: 'Running', reason: undefined, message: undefined },
+    ],
+    [
+      'the reason stays with the phase, from the source if need be',
+      { previous: { phase: 'Running' }, pod: { ...aPod(), status: { phase: 'Running', reason: 'R' } } },
+      { phase: 'Running', reason: 'R' },
+    ],
+    [
+      'past its deadline',
+      { pod: aPod({ activeDeadlineSeconds: 5 }), previous: { phase: 'Running', startTime: '2026-01-01T00:00:05Z' } },
+      {
+        phase: 'Failed',
+        reason: 'DeadlineExceeded',
+        message: 'Pod was active on the node longer than the specified deadline',
+      },
+    ],
+    [
+      'before its deadline',
+      { pod: aPod({ activeDeadlineSeconds: 6 }), previous: { phase: 'Running', startTime: '2026-01-01T00:00:05Z' } },
+      { phase: 'Running' },
+    ],
+    [
+      'an Always pod that was ended',
+      { runtime: aRuntimePod([exited('web', 137)]), podIsTerminal: true },
+      { phase: 'Failed' },
+    ],
+  ])('%s', (_, fields, expected) => {
+    const status = generate({ runtime: runsStill, ...fields });
+    expect({ phase: status.phase, reason: status.reason, message: status.message }).toMatchObject(expected);
+  });
+
+  it('stays failed after the deadline', () => {
+    const pod = aPod({ activeDeadlineSeconds: 5 });
+    const previous = generate({ pod, previous: { phase: 'Running', startTime: '2026-01-01T00:00:05Z' } });
+    expect(generate({ pod, previous })).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
+  });
+});
+
+describe('conditions of others', () => {
+  const conditions = [
+    { type: 'a/x', status: 'True' },
+    { type: 'Ready', status: 'False', reason: 'Stale' },
+    { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' },
+  ];
+
+  it("are kept, the agent's own are made anew", () => {
+    const pod = { ...aPod(), status: { conditions } };
+    const status = generate({ pod });
+    expect(status.conditions?.map(({ type }) => type).slice(0, 2)).toEqual(['a/x', 'DisruptionTarget']);
+    expect(status.conditions?.filter(({ type }) => type === 'Ready')).toMatchObject([{ status: 'True' }]);
+  });
+
+  it('open readiness gates', () => {
+    const spec = { readinessGates: [{ conditionType: 'a/x' }] };
+    expect(condition(generate({ pod: aPod(spec) }), 'Ready')?.status).toBe('False');
+    expect(condition(generate({ pod: { ...aPod(spec), status: { conditions } } }), 'Ready')?.status).toBe('True');
+  });
+});
+
+describe('addresses', () => {
+  const dual = { ...aRuntimePod([aStatus('web')]), ips: ['fd00::1', '10.0.0.1', '10.0.0.2'] };
+
+  it.each<[row: string, fields: Partial<PodStatusInput>, podIps: string[], hostIps: string[]]>([
+    ['IPv4 first where the node says nothing', { runtime: dual }, ['10.0.0.1', 'fd00::1'], []],
+    [
+      'the first family of the node first',
+      { runtime: dual, hostIps: ['fd00::a'] },
+      ['fd00::1', '10.0.0.1'],
+      ['fd00::a'],
+    ],
+    [
+      'one node address per family',
+      { hostIps: ['192.168.0.1', '192.168.0.2', 'fd00::a'] },
+      ['10.0.0.1'],
+      ['192.168.0.1', 'fd00::a'],
+    ],
+    [
+      'on the host network',
+      { pod: aPod({ hostNetwork: true }), hostIps: ['192.168.0.1'] },
+      ['192.168.0.1'],
+      ['192.168.0.1'],
+    ],
+  ])('%s', (_, fields, podIps, hostIps) => {
+    const status = generate(fields);
+    expect((status.podIPs ?? []).map(({ ip }) => ip)).toEqual(podIps);
+    expect((status.hostIPs ?? []).map(({ ip }) => ip)).toEqual(hostIps);
+    expect([status.podIP, status.hostIP]).toEqual([podIps[0], hostIps[0]]);
+  });
+
+  it('are left out while the sandbox has none', () => {
+    expect(generate({ runtime: aRuntimePod([], []) })).not.toHaveProperty('podIP');
+  });
+});
+
+it('shares the room for last words among all containers', () => {
+  const pod = aPod({ containers: [aContainer('web'), aContainer('b')], initContainers: [aContainer('i')] });
+  const runtime = aRuntimePod([exited('web', 1, { message: 'é'.repeat(5000) }), exited('b', 1, { message: 'short' })]);
+  const [b, web] = generate({ pod, runtime }).containerStatuses ?? [];
+  expect(b?.state?.terminated?.message).toBe('short');
+  expect(web?.state?.terminated?.message).toBe('é'.repeat(2048));
+});
