@@ -20,7 +20,6 @@ export const lockRootDir = async (rootDir: string): Promise<AgentLock> => {
     socket.on('error', () => socket.destroy());
     socket.end(String(process.pid));
   });
-  server.unref();
   try {
     server.listen(name);
     await once(server, 'listening');

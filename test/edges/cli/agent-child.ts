@@ -1,0 +1,23 @@
+// The command line over a kubelet that does nothing but be there, for what the process around the loop does by itself.
+import { defer, EMPTY, NEVER, of, throwError, timer } from 'rxjs';
+import type { CreateKubelet } from '../../../src/cli/kubelet-handle.js';
+import { runProgram } from '../../../src/cli/program.js';
+
+const kind = process.env.FAKE_KUBELET ?? 'endless';
+
+const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
+  run$: defer(() => {
+    log.info({ node: nodeName }, 'the loop runs');
+    if (kind === 'once') return timer(1);
+    return kind === 'broken' ? throwError(() => new Error('the loop is broken')) : NEVER;
+  }),
+  stopPods$: kind === 'unstoppable' ? NEVER : EMPTY,
+  pods: () => [
+    { metadata: { name: 'web', namespace: 'default', uid: 'u1' }, spec: { containers: [{ name: 'a' }] } } as never,
+  ],
+  pod$: of([]),
+  note$: NEVER,
+  healthChecks: { syncloop: () => undefined },
+});
+
+await runProgram(process.argv.slice(2), () => Promise.resolve(createKubelet));

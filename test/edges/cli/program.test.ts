@@ -1,0 +1,228 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readJournal } from '../../../src/journal/journal-reader.js';
+
+const program = fileURLToPath(new URL('agent-child.ts', import.meta.url));
+
+let folder = '';
+let children: ChildProcess[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'program-'));
+});
+afterEach(async () => {
+  for (const child of children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)) {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  children = [];
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const start = (args: readonly string[], { input = '', kubelet = 'endless' } = {}) => {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
+    env: { ...process.env, FAKE_KUBELET: kubelet },
+  });
+  children.push(child);
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const output = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  const result = output.then(([stdout, stderr, [code]]) => ({ code: code as number, stdout, stderr }));
+  return { child, result };
+};
+const run = (...args: string[]) => start(args).result;
+
+const POD = `apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec: {containers: [{name: app, image: i}]}
+`;
+const file = (name: string, content: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+};
+
+describe('the command line', () => {
+  it('prints its version', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    expect(await run('--version')).toEqual({ code: 0, stdout: `rx-kubelet ${version}\n`, stderr: '' });
+  });
+
+  it('prints help with every command', async () => {
+    const { code, stdout } = await run('--help');
+    expect(code).toBe(0);
+    for (const command of ['run', 'pods', 'why', 'validate', 'runtime']) expect(stdout).toContain(`  ${command} `);
+    expect((await run('run', '--help')).stdout).toContain('--pod-manifest-path <path>');
+  });
+
+  it.each([
+    [['--nonsense'], /^Error: unknown option '--nonsense'\n$/],
+    [['--sync-frequenc', '1s'], /^Error: unknown option '--sync-frequenc' \(Did you mean --sync-frequency\?\)\n$/],
+    [['frobnicate'], /^Error: unknown command frobnicate\n$/],
+    [
+      ['--sync-frequency', '5'],
+      /^Error: option '--sync-frequency <duration>' argument '5' is invalid\. expected a duration/,
+    ],
+    [['--healthz-port=x'], /argument 'x' is invalid\. expected a whole number\n$/],
+    [['--healthz-port=99999'], /healthzPort \(--healthz-port\) 99999 must be between 1 and 65535, inclusive/],
+    [['--feature-gates=A'], /missing bool value for A\n$/],
+    [['--manifest-url-header', 'secret'], /expected Name:value\n$/],
+    [['--config', '/nowhere.yaml'], /^Error: failed to load kubelet config file, path: \/nowhere\.yaml, error: ENOENT/],
+    [['--hostname-override', ' '], /^Error: empty hostname is invalid\n$/],
+    [['validate'], /^Error: missing required argument/],
+    [['why', 'a/b/c'], /^Error: "a\/b\/c" is no pod: expected POD or POD\/CONTAINER/],
+  ])('refuses %j in one line', async (args, message) => {
+    const { code, stdout, stderr } = await run(...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('names the line of what is wrong in a configuration', async () => {
+    const path = file(
+      'config.yaml',
+      'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nsyncFrequency: soon\n',
+    );
+    const { code, stderr } = await run('run', '--config', path);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${path}:3:16: syncFrequency: time: invalid duration "soon"`);
+  });
+});
+
+describe('validate', () => {
+  it('says that good manifests are good, from files, folders and standard input', async () => {
+    file('web.yaml', POD);
+    file('.hidden', 'not yaml: [');
+    expect(await run('validate', folder)).toEqual({ code: 0, stdout: 'ok: 1 pod in 1 file\n', stderr: '' });
+    expect((await start(['validate', '-'], { input: POD }).result).stdout).toBe('ok: 1 pod in 1 file\n');
+  });
+
+  it('prints every problem with its place, and fails', async () => {
+    const path = file('bad.yaml', POD.replace('image: i', 'imge: i'));
+    const { code, stdout } = await run('validate', path);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(new RegExp(`^${path}:4:\\d+: spec\\.containers\\[0\\]`));
+    const { stdout: json } = await run('validate', '-o', 'json', path);
+    expect(JSON.parse(json)).toMatchObject({ pods: 0, problems: [{ file: path, line: 4 }] });
+  });
+
+  it('names a file that is not there', async () => {
+    expect((await run('validate', '/nowhere.yaml')).stderr).toMatch(/^Error: ENOENT.*\/nowhere\.yaml/);
+  });
+});
+
+describe('run', () => {
+  const runArgs = () => ['run', '--root_dir', folder, '--healthz_port=0', '--container-runtime-endpoint=unix:///none'];
+
+  /** Resolves with what was printed so far, once it has `needle`. */
+  const printed = (child: ChildProcess, needle: string) =>
+    new Promise<string>((resolve, reject) => {
+      let seen = '';
+      child.stderr?.on('data', (part: Buffer) => {
+        seen += part.toString();
+        if (seen.includes(needle)) resolve(seen);
+      });
+      child.on('exit', () => reject(new Error(`it ended before it said ${needle}: ${seen}`)));
+    });
+
+  it('says where it is while it runs, and stops on SIGTERM with code 0', async () => {
+    const { child, result } = start([...runArgs(), '--hostname-override', 'Node-1']);
+    await printed(child, 'the loop runs');
+    const agentFile = join(folder, 'agent.json');
+    expect(JSON.parse(readFileSync(agentFile, 'utf8'))).toMatchObject({ pid: child.pid, node: 'node-1' });
+    child.kill('SIGTERM');
+
+    const { code, stderr } = await result;
+    expect(code).toBe(0);
+    expect(JSON.parse(stderr.split('\n')[0] ?? '')).toMatchObject({ level: 'info', message: 'rx-kubelet starts' });
+    expect(existsSync(agentFile)).toBe(false);
+    expect(readJournal(join(folder, 'journal')).entries).toMatchObject([
+      { kind: 'agent-started', node: 'node-1' },
+      { kind: 'agent-stopping', reason: 'SIGTERM' },
+    ]);
+  });
+
+  it('ends at once with code 1 on a second signal', async () => {
+    const { child, result } = start([...runArgs(), '--stop-pods-on-exit'], { kubelet: 'unstoppable' });
+    await printed(child, 'the loop runs');
+    const stopping = printed(child, 'stopping all pods');
+    child.kill('SIGINT');
+    await stopping;
+    child.kill('SIGTERM');
+    expect((await result).code).toBe(1);
+  });
+
+  it('stops the pods first where that is asked for', async () => {
+    const { child, result } = start([...runArgs(), '--stop-pods-on-exit']);
+    await printed(child, 'the loop runs');
+    child.kill('SIGTERM');
+    const { code, stderr } = await result;
+    expect(code).toBe(0);
+    expect(stderr).toContain('stopping all pods');
+  });
+
+  it('is alone on its root directory, and names who else is there', async () => {
+    const { child } = start(runArgs());
+    await printed(child, 'the loop runs');
+    expect(await run(...runArgs())).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `Error: another agent (pid ${child.pid}) already uses ${folder}\n`,
+    });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const { result } = start(runArgs(), { kubelet: 'once' });
+    expect((await result).code).toBe(0);
+  });
+
+  it('ends with code 1 when the loop breaks', async () => {
+    const { result } = start(runArgs(), { kubelet: 'broken' });
+    const { code, stderr } = await result;
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe('Error: the loop is broken');
+  });
+
+  it('is found by the other commands', async () => {
+    expect((await run('pods', '--root-dir', folder)).stderr).toMatch(/^Error: no agent runs on /);
+    const { child } = start([...runArgs(), '--healthz-port', '0']);
+    await printed(child, 'the loop runs');
+    expect((await run('pods', '--root-dir', folder)).stderr).toMatch(
+      /has no local server; start it with --healthz-port/,
+    );
+
+    const answer = await run('why', '--root-dir', folder, 'web');
+    expect(answer.code).toBe(1);
+    expect(answer.stdout).toBe('no pod "web" in the journal\nit knows no pod yet\n');
+  });
+
+  it('lists its pods', async () => {
+    mkdirSync(join(folder, 'a'));
+    const port = await freePort();
+    const { child } = start(['--root-dir', folder, '--container-runtime-endpoint=/none', `--healthz-port=${port}`]);
+    await printed(child, 'are served');
+    expect((await run('pods', '--root-dir', folder)).stdout).toBe(
+      'NAMESPACE   NAME   READY   STATUS    RESTARTS   AGE\ndefault     web    0/1     Unknown   0          <unknown>\n',
+    );
+    expect(JSON.parse((await run('pods', '--root-dir', folder, '-o', 'json')).stdout)).toMatchObject({
+      kind: 'PodList',
+    });
+    const health = await fetch(`http://127.0.0.1:${port}/healthz?verbose`);
+    expect(await health.text()).toContain('[+]syncloop ok');
+  });
+});
+
+const freePort = async (): Promise<number> => {
+  const { createServer } = await import('node:net');
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+};
