@@ -35,7 +35,6 @@ import { runtimeHints } from './streams/runtime-events.js';
 import { type RuntimeReader, runtimeReader } from './streams/runtime-reader.js';
 import { handleConfig } from './streams/sync-loop/handle-config.js';
 import { handleHousekeeping } from './streams/sync-loop/handle-housekeeping.js';
-import { handleProblem } from './streams/sync-loop/handle-problem.js';
 import { handleRuntimeChange } from './streams/sync-loop/handle-runtime-change.js';
 import { handleStop, hasStopped, type StopRequest } from './streams/sync-loop/handle-stop.js';
 import { handleWorkDue } from './streams/sync-loop/handle-work-due.js';
@@ -120,10 +119,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     admit: options.admit ?? (() => undefined),
   };
   const handlers: SyncLoopHandlers = {
-    config: ((pods, problem) => (update) => (update.kind === 'pods' ? pods(update) : (problem(update), [])))(
-      handleConfig(desk),
-      handleProblem(desk),
-    ),
+    config: handleConfig(desk),
     runtimeChange: handleRuntimeChange(desk),
     workDue: handleWorkDue(desk),
     housekeeping: handleHousekeeping(desk),

@@ -3,6 +3,7 @@ import { isTerminalPhase, type Pod, podRef } from '../../model/pod.js';
 import type { PodConfigUpdate } from '../../model/pod-config.js';
 import type { PodUpdateType } from '../../model/pod-workers/pod-update.js';
 import type { Delivery } from '../../model/pod-workers/pod-worker-registry.js';
+import { handleProblem } from './handle-problem.js';
 import { activePods, type LoopDesk } from './loop-desk.js';
 
 type PodsUpdate = Extract<PodConfigUpdate, { readonly kind: 'pods' }>;
@@ -14,7 +15,7 @@ type Handle = (pod: Pod, cause: JournalId) => readonly Delivery[];
  *
  * Source: pkg/kubelet/kubelet.go HandlePodAdditions, HandlePodUpdates, HandlePodRemoves, HandlePodReconcile
  */
-export const handleConfig = (desk: LoopDesk): ((update: PodsUpdate) => readonly Delivery[]) => {
+export const handleConfig = (desk: LoopDesk): ((update: PodConfigUpdate) => readonly Delivery[]) => {
   const { pods, workers, sources, record, scheduler } = desk;
 
   const dispatch = (type: PodUpdateType, pod: Pod, cause: JournalId): readonly Delivery[] => {
@@ -56,7 +57,14 @@ export const handleConfig = (desk: LoopDesk): ((update: PodsUpdate) => readonly 
     },
   };
 
-  return ({ op, source, pods: changed }) => {
+  const tell = handleProblem(desk);
+
+  return (update) => {
+    if (update.kind === 'problem') {
+      tell(update);
+      return [];
+    }
+    const { op, source, pods: changed } = update;
     const inOrder = op === 'ADD' ? changed.toSorted(byCreation) : changed;
     const deliveries = inOrder.flatMap((pod) => {
       const cause = record({ kind: 'config', source, op, pod: podRef(pod), causes: [] });
