@@ -131,7 +131,7 @@ const describeWrong = (value: unknown, code: string): string => {
   if (value === null || value === undefined) return 'is empty';
   if (Array.isArray(value)) return 'is a list';
   if (typeof value === 'object') return 'is a mapping';
-  const text = JSON.stringify(value);
+  const text = typeof value === 'string' ? JSON.stringify(value) : `${value as number | boolean | bigint}`;
   if (typeof value === 'string') return `is the string ${text.length > 60 ? `${text.slice(0, 57)}…"` : text}`;
   const hint = code === 's' ? `; put it in quotes` : '';
   return `is the ${typeof value} ${text}${hint}`;

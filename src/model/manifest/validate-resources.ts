@@ -68,6 +68,8 @@ function* validateAmounts(
 ): Generator<FieldIssue> {
   for (const [list, amounts] of Object.entries({ limits, requests })) {
     for (const [name, text] of Object.entries(amounts)) {
+      // A request may have come from its limit; what is wrong with both is said of the limit.
+      if (list === 'requests' && limits[name] === text) continue;
       const at = [...path, list, name];
       if (!isKnown(name)) {
         const expected = 'cpu, memory, ephemeral-storage, hugepages-<size> or domain/name';
