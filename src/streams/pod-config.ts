@@ -18,7 +18,7 @@ import { type SourceEvent, sourceProblem } from '../model/pod-set.js';
 import { retryWithBackoff } from './operators/retry-with-backoff.js';
 
 /** Sources of pods by name. A source is any Observable of complete sets. */
-export type PodSources = Readonly<Record<PodSourceName, Observable<SourceEvent>>>;
+export type PodSources = Readonly<Record<string, Observable<SourceEvent>>>;
 
 export interface PodConfigOptions {
   /** Delay before a source that failed is subscribed to again; doubles up to `maxRetryMs`. */
