@@ -1,4 +1,9 @@
-import type { ResolvConf } from './cri/dns-config.js';
+/** What a resolver is told. */
+export interface ResolvConf {
+  readonly servers: readonly string[];
+  readonly searches: readonly string[];
+  readonly options: readonly string[];
+}
 
 /** What the configuration of a pod for the runtime depends on besides the pod. */
 export interface NodeFacts {

@@ -1,13 +1,8 @@
 import { isIpv4 } from '../ip-address.js';
-import type { NodeFacts } from '../node-facts.js';
+import type { NodeFacts, ResolvConf } from '../node-facts.js';
 import { formatPod, type Pod } from '../pod.js';
 
-/** What a resolver is told. */
-export interface ResolvConf {
-  readonly servers: readonly string[];
-  readonly searches: readonly string[];
-  readonly options: readonly string[];
-}
+export type { ResolvConf };
 
 export interface PodDns {
   readonly config: { servers: string[]; searches: string[]; options: string[] };

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { ContainerConfig } from '../../../src/generated/runtime/v1/api.js';
+import { containerConfig, type ContainerConfigInput } from '../../../src/model/cri/container-config.js';
+import { CreateContainerConfigError } from '../../../src/model/cri/create-container-config-error.js';
+import type { Container, EphemeralContainer } from '../../../src/model/pod.js';
+import { aContainer, aNode, aPod, aRuntimePod, aStatus, exited } from '../pods.js';
+
+const config = (container: Container | EphemeralContainer, fields: Partial<ContainerConfigInput> = {}) =>
+  containerConfig({
+    pod: aPod({ containers: [aContainer('web')] }),
+    container,
+    attempt: 2,
+    image: { id: 'sha256:abc', user: { uid: 0n, username: '' } },
+    podIps: ['10.0.0.1'],
+    node: aNode(),
+    status: aRuntimePod(),
+    ...fields,
+  });
+
+it('tells the runtime of a container', () => {
+  const container = aContainer('web', { workingDir: '/srv', stdin: true, tty: true });
+  expect(config(container)).toMatchObject({
+    metadata: { name: 'web', attempt: 2 },
+    image: { image: 'sha256:abc', userSpecifiedImage: 'web:1' },
+    command: [],
+    args: [],
+    workingDir: '/srv',
+    labels: { 'io.kubernetes.container.name': 'web', 'io.kubernetes.pod.uid': 'uid-1' },
+    annotations: { 'io.kubernetes.container.restartCount': '2' },
+    logPath: 'web/2.log',
+    stdin: true,
+    stdinOnce: false,
+    tty: true,
+    linux: {
+      resources: { cpuShares: 2n, oomScoreAdj: 1000n },
+      securityContext: { namespaceOptions: { pid: 'CONTAINER' }, runAsUser: { value: 0n } },
+    },
+  });
+});
+
+it('expands commands with the whole environment', () => {
+  const env = [
+    { name: 'A', value: 'a' },
+    { name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+  ];
+  const container = aContainer('web', {
+    command: ['run', '$(A)', '$$(A)'],
+    args: ['$(IP)', '$(SERVICE)', '$(NONE)'],
+    env,
+  });
+  const { command, args } = config(container, { services: { SERVICE: 's' } });
+  expect([command, args]).toEqual([
+    ['run', 'a', '$(A)'],
+    ['10.0.0.1', 's', '$(NONE)'],
+  ]);
+});
+
+it('survives the wire, text that is not ASCII included', () => {
+  const sent = config(aContainer('web', { env: [{ name: 'A', value: 'é' }] }));
+  const received = ContainerConfig.decode(ContainerConfig.encode(ContainerConfig.fromPartial(sent)).finish());
+  expect(received.envs.map(({ key, value }) => [key, value.toString()])).toEqual([['A', 'é']]);
+  expect(received.linux?.resources?.cpuPeriod).toBe(100_000n);
+});
+
+describe('volumes', () => {
+  const volumeMounts = [
+    { name: 'v', mountPath: '/v' },
+    { name: 'w', mountPath: 'relative' },
+  ];
+  const mounts = [
+    { containerPath: '/v', hostPath: '/x' },
+    { containerPath: '/relative', hostPath: '/y' },
+  ];
+
+  it('are mounted', () => {
+    expect(config(aContainer('web', { volumeMounts }), { mounts }).mounts).toEqual(mounts);
+  });
+
+  it('must all be there', () => {
+    const run = () => config(aContainer('web', { volumeMounts }), { mounts: mounts.slice(0, 1) });
+    expect(run).toThrow(CreateContainerConfigError);
+    expect(run).toThrow('cannot find volume "w" to mount into container "web"');
+  });
+
+  it('must all be there as devices', () => {
+    const run = () => config(aContainer('web', { volumeDevices: [{ name: 'v', devicePath: '/dev/x' }] }));
+    expect(run).toThrow('cannot find volume "v" to pass into container "web"');
+  });
+});
+
+describe('an ephemeral container', () => {
+  const debug: EphemeralContainer = { name: 'debug', image: 'debug:1', targetContainerName: 'web' };
+
+  it('sees the processes of the newest instance of its target', () => {
+    const status = aRuntimePod([aStatus('web', { id: 'web-1' }), exited('web', 1)]);
+    expect(config(debug, { status }).linux?.securityContext?.namespaceOptions).toMatchObject({
+      pid: 'TARGET',
+      targetId: 'web-1',
+    });
+  });
+
+  it('needs its target', () => {
+    expect(() => config(debug)).toThrow('unable to find target container web');
+  });
+});
