@@ -220,6 +220,11 @@ export class Cgroup {
       const weight = 1n + ((cpuShares - 2n) * 9999n) / 262_142n;
       set('cpu', { v1: 'cpu.shares', v2: 'cpu.weight' }, String(cpuShares), String(weight < 1n ? 1n : weight));
     }
+    const { cpusetCpus, cpusetMems, memorySwapLimitInBytes, hugepageLimits } = resources;
+    if (cpusetCpus + cpusetMems !== '') problems.push(`cpuset ${cpusetCpus}/${cpusetMems}: not applied`);
+    if (memorySwapLimitInBytes > 0n) problems.push(`memory_swap_limit_in_bytes=${memorySwapLimitInBytes}: not applied`);
+    for (const { pageSize, limit } of hugepageLimits)
+      if (limit > 0n) problems.push(`hugetlb.${pageSize}=${limit}: not applied`);
     for (const [name, value] of Object.entries(unified)) {
       const controller = CONTROLLERS.find((known) => name.startsWith(`${known}.`));
       if (controller && (this.version(controller) === 2 || name === 'pids.max'))

@@ -67,6 +67,36 @@ describe.each(users)('a runtime that is killed, run by $who', ({ uid }) => {
     await host.runtime.removePodSandbox({ podSandboxId: pod });
   });
 
+  it('keeps or forgets a pod that was being made, and leaves nothing half made', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const names = [1, 2, 3, 4, 5].map((number) => `half-${round}-${number}`);
+      const making = names.map((name) => host.sandbox(name));
+      await Promise.race(making);
+      await host.kill('SIGKILL');
+      const told = (await Promise.allSettled(making)).flatMap((result) =>
+        result.status === 'fulfilled' ? [result.value] : [],
+      );
+      await host.start();
+      const { items } = await host.runtime.listPodSandbox({});
+      const kept = items.map(({ id }) => id);
+      for (const id of told) expect(kept).toContain(id);
+      for (const { id, state, metadata } of items) {
+        expect(state).toBe('SANDBOX_READY');
+        const container = await host.run(id, 'exit 3', named('works'));
+        expect(await host.exited(container)).toMatchObject({ exitCode: 3 });
+        expect(names).toContain(metadata?.name);
+      }
+      for (const name of names.filter((name) => !items.some(({ metadata }) => metadata?.name === name)))
+        await host.sandbox(name);
+      for (const { id } of (await host.runtime.listPodSandbox({})).items)
+        await host.runtime.removePodSandbox({ podSandboxId: id });
+      await eventually(
+        'no process is left',
+        () => processesWith(host.stateDirectory).filter((pid) => pid !== host.pid).length === 0,
+      );
+    }
+  });
+
   it('knows the code and the time of an exit that it did not see', async () => {
     const pod = await host.sandbox('unseen');
     const id = await host.run(pod, 'echo before; sleep 0.3; echo after; exit 11', named('unseen'));
