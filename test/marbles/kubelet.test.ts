@@ -1,0 +1,274 @@
+import { concat, map, NEVER, of, Subject, type Subscription, timer } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import { kubelet, type KubeletOptions, type KubeletPorts } from '../../src/kubelet.js';
+import type { JournalRecord } from '../../src/model/journal.js';
+import type { NodeFacts } from '../../src/model/node-facts.js';
+import type { Pod, PodSpec } from '../../src/model/pod.js';
+import { podSet, type SourceEvent } from '../../src/model/pod-set.js';
+import { noMetrics } from '../../src/streams/no-metrics.js';
+import { aPod, type PodSketch } from '../support/a-pod.js';
+import { type Behaviour, type FakeRuntime, fakeRuntime } from '../support/fake-runtime.js';
+import { noFiles } from '../support/sync-context.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+const node: NodeFacts = {
+  podLogsDirectory: '/logs',
+  seccompDirectory: '/seccomp',
+  nodeIps: ['192.0.2.1'],
+  allocatable: { cpu: '4', memory: '8Gi' },
+  memoryCapacity: 8n << 30n,
+  hugePageSizes: [],
+  clusterDns: [],
+  clusterDomain: 'cluster.local',
+  cpuCfsQuota: true,
+  cpuCfsQuotaPeriodMicros: 100_000,
+  seccompDefault: false,
+  killsWholeContainerOnOom: false,
+  limitsSwap: false,
+  thermalThrottlePaths: [],
+};
+const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+interface Stage {
+  readonly scheduler: TestScheduler;
+  readonly fake: FakeRuntime;
+  readonly records: JournalRecord[];
+  readonly events: string[];
+  readonly start: (options: KubeletOptions) => {
+    readonly subscription: Subscription;
+    readonly pods: () => readonly Pod[];
+  };
+}
+
+/** A whole node in virtual time: `play` prepares it, then time runs until `untilMs`, then the rest is checked. */
+const onNode = (
+  {
+    behaviours = {},
+    tellsEvents = true,
+    untilMs,
+  }: { behaviours?: Record<string, Behaviour>; tellsEvents?: boolean; untilMs: number },
+  play: (stage: Stage) => void,
+): Stage => {
+  const scheduler = new TestScheduler(() => true);
+  const records: JournalRecord[] = [];
+  const events: string[] = [];
+  let stage!: Stage;
+  scheduler.run(() => {
+    const fake = fakeRuntime(scheduler, { behaviours, tellsEvents });
+    const ports: KubeletPorts = {
+      runtime: fake.runtime,
+      images: fake.images,
+      files: noFiles,
+      record: (entry) => `j${records.push(entry)}`,
+      recordEvent: ({ reason }) => events.push(`${scheduler.now()} ${reason}`),
+      metrics: noMetrics,
+      scheduler,
+      wallClock: () => scheduler.now(),
+      random: () => 0,
+      log: quiet,
+      runtimeName: 'fake',
+      node,
+    };
+    const running: Subscription[] = [];
+    const start: Stage['start'] = (options) => {
+      const agent = kubelet(ports, options);
+      const subscription = agent.outcome$.subscribe();
+      running.push(subscription);
+      return { subscription, pods: agent.pods };
+    };
+    stage = { scheduler, fake, records, events, start };
+    play(stage);
+    scheduler.schedule(() => running.forEach((subscription) => subscription.unsubscribe()), untilMs);
+  });
+  return stage;
+};
+
+const forever = (...pods: readonly Pod[]) => concat(of<SourceEvent>(podSet(pods)), NEVER);
+/** Another set every time, at the given milliseconds. */
+const sets = (...steps: readonly (readonly [number, readonly Pod[]])[]) =>
+  concat(
+    ...steps.map(([at, pods], index) => timer(at - (steps[index - 1]?.[0] ?? 0)).pipe(map(() => podSet(pods)))),
+    NEVER,
+  );
+const pod = (spec: Partial<PodSpec> = {}, rest: PodSketch = {}): Pod => aPod({ spec, ...rest });
+const starts = (history: readonly string[], name: string) =>
+  history
+    .filter((line) => line.includes(` start ${name} `))
+    .map((line) => Math.round(Number(line.split(' ')[0]) / SECOND));
+
+describe('a pod', () => {
+  it('starts at once, runs, and is looked at again only by the resync', () => {
+    let pods: readonly Pod[] = [];
+    const { fake, records } = onNode({ untilMs: 3 * MINUTE }, ({ start, scheduler }) => {
+      const agent = start({ sources: { file: forever(pod()) } });
+      scheduler.schedule(() => (pods = agent.pods()), 2 * MINUTE);
+    });
+    expect(fake.history).toEqual(['2 sandbox web 0', '6 start main 0']);
+    expect(pods[0]?.status).toMatchObject({
+      phase: 'Running',
+      podIP: '10.0.0.1',
+      containerStatuses: [{ name: 'main', ready: true }],
+    });
+    const dues = records.filter(({ kind }) => kind === 'work-due').length;
+    expect(dues).toBeGreaterThanOrEqual(2);
+    expect(dues).toBeLessThanOrEqual(3);
+  });
+
+  it('that completes is cleaned up and not started again', () => {
+    let pods: readonly Pod[] = [];
+    const { fake } = onNode(
+      { behaviours: { main: [{ exitsAfterMs: 5 * SECOND }] }, untilMs: 5 * MINUTE },
+      ({ start, scheduler }) => {
+        const agent = start({ sources: { file: forever(pod({ restartPolicy: 'OnFailure' })) } });
+        scheduler.schedule(() => (pods = agent.pods()), 4 * MINUTE);
+      },
+    );
+    expect(starts(fake.history, 'main')).toEqual([0]);
+    expect(fake.history.at(-1)).toMatch(/stop-sandbox web$/);
+    expect(pods[0]?.status?.phase).toBe('Succeeded');
+  });
+
+  it('that keeps failing is started again after 0, 10, 20, 40, 80, 160, 300, 300 s', () => {
+    const { fake, events } = onNode(
+      { behaviours: { main: [{ exitsAfterMs: SECOND, exitCode: 1 }] }, untilMs: 20 * MINUTE },
+      ({ start }) => {
+        start({ sources: { file: forever(pod()) } });
+      },
+    );
+    const at = starts(fake.history, 'main');
+    const gaps = at.slice(1).map((start, index) => start - at[index]!);
+    // Each instance runs for 1 s, and the queue is looked at once a second.
+    const table = [1, 11, 21, 41, 81, 161, 301, 301];
+    expect(gaps.length).toBe(table.length);
+    gaps.forEach((gap, index) => expect(gap - table[index]!).toSatisfy((late: number) => late >= 0 && late <= 2));
+    expect(events.filter((event) => event.endsWith(' BackOff')).length).toBeGreaterThanOrEqual(7);
+  });
+
+  it('keeps its back-off across a restart of the agent, which starts nothing anew', () => {
+    const { fake } = onNode(
+      { behaviours: { main: [{ exitsAfterMs: SECOND, exitCode: 1 }] }, untilMs: 3 * MINUTE },
+      ({ start, scheduler }) => {
+        const first = start({ sources: { file: forever(pod()) } });
+        // In the middle of the wait of 40 s.
+        scheduler.schedule(() => first.subscription.unsubscribe(), 50 * SECOND);
+        scheduler.schedule(() => start({ sources: { file: forever(pod()) } }), 55 * SECOND);
+      },
+    );
+    const at = starts(fake.history, 'main');
+    const gaps = at.slice(1).map((start, index) => start - at[index]!);
+    expect(gaps.slice(0, 5).map((gap, index) => gap - [1, 11, 21, 41, 81][index]!)).toSatisfy((late: number[]) =>
+      late.every((seconds) => seconds >= 0 && seconds <= 2),
+    );
+    expect(fake.sandboxes.size).toBe(1);
+  });
+
+  it('that nobody wants any more stops within its grace period', () => {
+    const { fake } = onNode({ behaviours: { main: [{ stopsAfterMs: 3 * SECOND }] }, untilMs: MINUTE }, ({ start }) =>
+      start({ sources: { file: sets([0, [pod()]], [10 * SECOND, []]) } }),
+    );
+    const after = fake.history
+      .slice(2)
+      .map((line) => line.replace(/^(\d+) /, (_, ms) => `${Math.floor(Number(ms) / SECOND)} `));
+    expect(after).toEqual(['10 stop main 30', '13 exit main 143', '13 stop-sandbox web']);
+  });
+
+  it('that replaces another of the same name waits until that has gone, then starts at once', () => {
+    const [old, fresh] = [pod({}, { uid: 'old' }), pod({}, { uid: 'new' })];
+    const { fake } = onNode({ behaviours: { main: [{ stopsAfterMs: 3 * SECOND }] }, untilMs: MINUTE }, ({ start }) =>
+      start({ sources: { file: sets([0, [old]], [10 * SECOND, [fresh]]) } }),
+    );
+    const kinds = fake.history.map((line) => line.split(' ')[1]);
+    expect(kinds).toEqual(['sandbox', 'start', 'stop', 'exit', 'stop-sandbox', 'sandbox', 'start']);
+    const [gone, next] = [4, 5].map((index) => Number(fake.history[index]!.split(' ')[0]));
+    expect(next! - gone!).toBeLessThan(100);
+  });
+});
+
+describe('without runtime events', () => {
+  it('a failed container is noticed by the next relist', () => {
+    const behaviours = { main: [{ exitsAfterMs: 5 * SECOND, exitCode: 1 }, {}] };
+    const { fake } = onNode({ behaviours, tellsEvents: false, untilMs: MINUTE }, ({ start }) => {
+      start({ sources: { file: forever(pod()) } });
+    });
+    const [exited, restarted] = ['exit main', 'start main 1'].map((what) =>
+      Number(fake.history.find((line) => line.includes(what))?.split(' ')[0]),
+    );
+    expect(restarted! - exited!).toBeGreaterThan(0);
+    expect(restarted! - exited!).toBeLessThanOrEqual(1_100);
+  });
+});
+
+describe('housekeeping', () => {
+  it('stops what runs and nobody wants, with the shortest grace', () => {
+    const { fake } = onNode({ untilMs: MINUTE }, ({ start, scheduler }) => {
+      const first = start({ sources: { file: forever(pod()) } });
+      scheduler.schedule(() => first.subscription.unsubscribe(), 5 * SECOND);
+      scheduler.schedule(() => start({ sources: { file: forever() } }), 6 * SECOND);
+    });
+    expect(fake.history.slice(2).map((line) => line.slice(line.indexOf(' ') + 1))).toEqual([
+      'stop main 2',
+      'exit main 143',
+      'stop-sandbox web',
+    ]);
+    expect(Number(fake.history[2]!.split(' ')[0])).toBeLessThan(8_100);
+  });
+
+  it('stops nothing while a source has not been heard', () => {
+    const { fake } = onNode({ untilMs: MINUTE }, ({ start, scheduler }) => {
+      const first = start({ sources: { file: forever(pod()) } });
+      scheduler.schedule(() => first.subscription.unsubscribe(), 5 * SECOND);
+      scheduler.schedule(() => start({ sources: { file: forever(), http: NEVER } }), 6 * SECOND);
+    });
+    expect(fake.history.length).toBe(2);
+  });
+
+  it('starts a pod over whose UID was in use by a former one', () => {
+    const fixed = pod();
+    const { fake } = onNode({ untilMs: MINUTE }, ({ start }) =>
+      start({ sources: { file: sets([0, [fixed]], [10 * SECOND, []], [10_001, [fixed]]) } }),
+    );
+    expect(starts(fake.history, 'main')).toEqual([0, 12]);
+  });
+});
+
+describe('when all pods are to stop', () => {
+  it('the loop ends as soon as nothing runs any more', () => {
+    const stop$ = new Subject<{ readonly reason: string }>();
+    let endedAt = 0;
+    const { fake } = onNode(
+      { behaviours: { main: [{ stopsAfterMs: 2 * SECOND }] }, untilMs: MINUTE },
+      ({ start, scheduler }) => {
+        const { subscription } = start({ sources: { file: forever(pod()) }, stop$ });
+        subscription.add(() => (endedAt = scheduler.now()));
+        scheduler.schedule(() => stop$.next({ reason: 'a test' }), 10 * SECOND);
+      },
+    );
+    expect(fake.history.at(-1)).toMatch(/stop-sandbox web$/);
+    expect(endedAt).toBeGreaterThanOrEqual(12 * SECOND);
+    expect(endedAt).toBeLessThan(12 * SECOND + 100);
+  });
+
+  it('it ends at once when there is nothing to stop', () => {
+    const stop$ = new Subject<{ readonly reason: string }>();
+    let endedAt = 0;
+    onNode({ untilMs: MINUTE }, ({ start, scheduler }) => {
+      const { subscription } = start({ sources: { file: forever() }, stop$ });
+      subscription.add(() => (endedAt = scheduler.now()));
+      scheduler.schedule(() => stop$.next({ reason: 'a test' }), 10 * SECOND);
+    });
+    expect(endedAt).toBe(10 * SECOND);
+  });
+});
+
+it('a pod past its active deadline fails and stops', () => {
+  const { fake, events } = onNode({ untilMs: MINUTE }, ({ start }) =>
+    start({ sources: { file: forever(pod({ activeDeadlineSeconds: 20 })) } }),
+  );
+  const at = Number(fake.history.find((line) => line.includes('stop main'))?.split(' ')[0]);
+  expect(at).toBeGreaterThanOrEqual(20 * SECOND);
+  expect(at).toBeLessThanOrEqual(21 * SECOND + 100);
+  expect(events.some((event) => event.endsWith('DeadlineExceeded'))).toBe(true);
+});
