@@ -107,7 +107,6 @@ const spawned = ({ command, socketPath, stateDirectory, logFile }: EmbeddedRunti
     const child = spawn(program, [...args, '--socket', socketPath, '--state-dir', stateDirectory], {
       detached: true,
       stdio: ['ignore', log, log],
-      cwd: '/',
     });
     closeSync(log);
     child.unref();
@@ -126,10 +125,11 @@ const limitLog = (path: string): void => {
   if (size > MAX_LOG_BYTES) truncateSync(path);
 };
 
-/** The last line that it printed, as far as there still is a log. */
+/** The last line that tells of an error, else the last line, as far as there still is a log. */
 const lastWords = (path: string): string => {
   try {
-    const last = readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+    const last = lines.findLast((line) => /error/i.test(line) && !/^\s*(at|throw) /.test(line)) ?? lines.at(-1) ?? '';
     return last === '' ? '' : `: ${last}`;
   } catch {
     return '';

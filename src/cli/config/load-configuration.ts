@@ -42,6 +42,13 @@ const IN_EFFECT: ReadonlySet<string> = new Set([
   'crashLoopBackOff',
   'featureGates',
   'logging',
+  'resolvConf',
+  'clusterDNS',
+  'clusterDomain',
+  'cpuCFSQuota',
+  'cpuCFSQuotaPeriod',
+  'seccompDefault',
+  'singleProcessOOMKill',
 ]);
 
 /** Fields of a file that hold a path, which is relative to that file. */

@@ -12,9 +12,7 @@ const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
     return kind === 'broken' ? throwError(() => new Error('the loop is broken')) : NEVER;
   }),
   stopPods$: kind === 'unstoppable' ? NEVER : EMPTY,
-  pods: () => [
-    { metadata: { name: 'web', namespace: 'default', uid: 'u1' }, spec: { containers: [{ name: 'a' }] } } as never,
-  ],
+  pods: () => [{ metadata: { name: 'web', namespace: 'default', uid: 'u1' }, spec: { containers: [{ name: 'a' }] } }],
   pod$: of([]),
   note$: NEVER,
   healthChecks: { syncloop: () => undefined },
