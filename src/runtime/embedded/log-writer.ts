@@ -116,6 +116,12 @@ export class LogWriter {
     this.pumping ??= this.pump().finally(() => (this.pumping = undefined));
   }
 
+  /** Looks for new output; resolves when all that is complete so far has been converted. */
+  async settled(): Promise<void> {
+    this.poke();
+    await this.pumping;
+  }
+
   /** Goes on in a new file at the log path; what was written so far stays where it was renamed to. */
   reopen(): void {
     if (this.logFile !== undefined) closeSync(this.logFile);
@@ -126,8 +132,7 @@ export class LogWriter {
 
   /** Converts all that is left, the unfinished last lines too, and closes. Call it when nobody writes any more. */
   async finish(): Promise<void> {
-    this.poke();
-    await this.pumping;
+    await this.settled();
     try {
       while (this.batch(true));
     } catch (error) {
