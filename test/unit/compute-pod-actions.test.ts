@@ -118,6 +118,12 @@ describe('a sandbox must be created', () => {
     expect(summary(actions)).toEqual(expected);
   });
 
+  it('runs containers of a Never pod again when no sandbox is left to tell of an earlier attempt', () => {
+    const pod = aPod({ restartPolicy: 'Never', containers: two });
+    const actions = computePodActions({ pod, status: aRuntimePod([exited('a', 1)], []) });
+    expect(summary(actions)).toEqual({ killPod: true, createSandbox: 0, start: ['a', 'b'] });
+  });
+
   it('names the sandbox that is replaced', () => {
     const actions = computePodActions({ pod: aPod(), status: aRuntimePod([], [notReady(0)]) });
     expect(actions).toMatchObject({ sandboxId: 's1', attempt: 1 });

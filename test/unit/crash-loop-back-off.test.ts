@@ -150,6 +150,9 @@ describe('after a restart of the agent', () => {
       let now = endedAt * 1000;
       let remembered = decideBackOff({ ...facts, entry, now });
       expect(waitSeconds(decideBackOff({ ...facts, now }))).toBe(waitSeconds(remembered));
+      // With the newest one alone it may wait longer, never shorter.
+      const alone = decideBackOff({ ...facts, earlierExited: [], now });
+      expect(waitSeconds(alone)).toBeGreaterThanOrEqual(waitSeconds(remembered));
       if (remembered.blocked) {
         now = remembered.until;
         remembered = decideBackOff({ ...facts, entry, now });
