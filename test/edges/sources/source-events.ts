@@ -14,7 +14,7 @@ export const listenTo = (source$: Observable<SourceEvent>): Listening => {
   const events: SourceEvent[] = [];
   const subscription = source$.subscribe({
     next: (event) => events.push(event),
-    error: (error) => {
+    error: (error: unknown) => {
       throw error;
     },
   });

@@ -1,5 +1,5 @@
 import { map } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { poll, type Polled } from '../../../src/streams/operators/poll.js';
 import { inTurn, marbles } from '../marbles.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { settle } from '../../../src/streams/operators/settle.js';
 import { marbles } from '../marbles.js';
 

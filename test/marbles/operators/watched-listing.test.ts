@@ -1,6 +1,6 @@
 import { concat, defer, map, NEVER, type Observable, of, throwError } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { watchedListing, type WatchedEvent } from '../../../src/streams/operators/watched-listing.js';
 import { inTurn, marbles } from '../marbles.js';
 

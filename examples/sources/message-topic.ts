@@ -1,0 +1,50 @@
+// A source of your own: pods that arrive as messages on a topic.
+//
+// A source is an Observable of complete sets, and that is all. Here every message is the manifest of one pod, or the news
+// that a pod is no longer wanted; `scan` keeps the set. In memory the topic is a Subject; with a message broker it is
+// whatever its client gives you, turned into an Observable.
+//
+//     kubelet({ ...options, sources: { file: fileSource(…), topic: topicSource(message$, 'node-1') } })
+import { concatMap, from, map, type Observable, scan, startWith } from 'rxjs';
+import { formatManifestProblem } from '../../src/model/manifest/manifest-problem.js';
+import { readManifest } from '../../src/model/manifest/parse-manifest.js';
+import { placePods } from '../../src/model/manifest/place-pods.js';
+import type { Pod } from '../../src/model/pod.js';
+import { podSet, type SourceEvent, sourceProblem } from '../../src/model/pod-set.js';
+
+export type PodMessage =
+  | { readonly kind: 'run'; readonly key: string; readonly manifest: string }
+  | { readonly kind: 'stop'; readonly key: string };
+
+interface Heard {
+  readonly pods: ReadonlyMap<string, readonly Pod[]>;
+  readonly events: readonly SourceEvent[];
+}
+
+/** The pods of the newest message of every key. A message that cannot be read is a problem and changes nothing. */
+export const topicSource = (message$: Observable<PodMessage>, nodeName: string): Observable<SourceEvent> =>
+  message$.pipe(
+    scan(({ pods }: Heard, message) => hear(pods, message, nodeName), { pods: new Map(), events: [] }),
+    map(({ events }) => events),
+    startWith([podSet([])]),
+    concatMap((events) => from(events)),
+  );
+
+const hear = (before: Heard['pods'], message: PodMessage, nodeName: string): Heard => {
+  const pods = new Map(before);
+  if (message.kind === 'stop') pods.delete(message.key);
+  else {
+    const origin = `topic:${message.key}`;
+    const read = placePods(readManifest(message.manifest, { file: origin }), { source: 'http', nodeName, origin });
+    if (read.problems.length > 0) {
+      return {
+        pods: before,
+        events: read.problems.map((manifest) =>
+          sourceProblem({ severity: 'error', message: formatManifestProblem(manifest), manifest }),
+        ),
+      };
+    }
+    pods.set(message.key, read.pods);
+  }
+  return { pods, events: [podSet([...pods.values()].flat())] };
+};
