@@ -1,5 +1,5 @@
 import type { JournalEntry } from './journal.js';
-import { formatPod } from './pod.js';
+import { formatPod, isTerminalPhase } from './pod.js';
 import { causeChain } from './why/cause-chain.js';
 import { callText, describeEntry, endText, placeText } from './why/describe-entry.js';
 import { fullName, type KnownPod, podsCalled, podsIn } from './why/find-pod.js';
@@ -80,12 +80,17 @@ const stateText = (story: PodStory, now: number): string => {
     return `${name} waits ${since(config ?? delayed)} until ${formatPod(delayed.holder)} has let go of the name`;
   if (rejected) return `${name} was rejected ${ago(rejected)}: ${rejected.reason}: ${rejected.message}`;
   if (work?.work === 'terminating') return `${name} is being stopped ${since(work)}`;
+  const ended = phase && isTerminalPhase(phase.to) ? phaseText(phase, since(phase)) : undefined;
+  if (ended !== undefined) return `${name} ${ended}`;
   if (stopped) return `${name} has been stopped ${ago(stopped)}`;
   if (stopAsked) return `${name} is to be stopped ${since(stopAsked)}`;
   const adopted = beforeRestart ? ', as the agent knew it before its restart' : '';
-  if (phase) return `${name} is ${phase.to} ${since(phase)}${phase.reason ? ` (${phase.reason})` : ''}${adopted}`;
+  if (phase) return `${name} ${phaseText(phase, since(phase))}${adopted}`;
   return config ? `${name} is known ${since(config)} and has no phase yet` : `${name} has no phase yet`;
 };
+
+const phaseText = ({ to, reason }: Extract<JournalEntry, { kind: 'phase' }>, since: string): string =>
+  `is ${to} ${since}${reason ? ` (${reason})` : ''}`;
 
 const containerText = ({ name, started, died, deaths, backOff, failure }: ContainerStory, now: number): string => {
   const restarts =

@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../journal.js';
+import { isTerminalPhase } from '../pod.js';
 import type { ContainerStory, PodStory } from './pod-story.js';
 
 /** More than that is a history, not an explanation. */
@@ -20,13 +21,14 @@ const isTelling = (entry: JournalEntry): boolean => {
     case 'forgotten':
       return true;
     case 'runtime-changed':
-      return entry.change === 'ContainerDied' || entry.change === 'ContainerStarted';
+      // Without a container it is the sandbox, which follows its containers.
+      return entry.container !== undefined && ['ContainerDied', 'ContainerStarted'].includes(entry.change);
     case 'call':
       return entry.error !== undefined || TELLING_CALLS.includes(entry.call);
     case 'sync-ended':
       return entry.error !== undefined;
     case 'sync-started':
-      return entry.work !== 'sync';
+      return entry.work === 'terminating';
     default:
       return false;
   }
@@ -48,7 +50,8 @@ export const causeChain = (
       (entry.kind === 'config-problem' && entry.keeps?.some(({ uid }) => uid === story.ref.uid)),
   );
   const inScope = (entry: JournalEntry) => !container || entry.container === container.name;
-  const newest = own.findLast((entry) => isTelling(entry) && inScope(entry)) ?? own.findLast(isTelling);
+  const last = own.findLast((entry) => isTelling(entry) && inScope(entry)) ?? own.findLast(isTelling);
+  const newest = container ? last : (endOf(story) ?? reasonInside(last, own));
   if (!newest) return [];
 
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
@@ -74,6 +77,19 @@ export const causeChain = (
   return [...found.values()].toSorted((a, b) => (order.get(b.id) ?? 0) - (order.get(a.id) ?? 0)).slice(0, LONGEST);
 };
 
+/** What became of a pod that has run to its end; stopping and cleaning up only follow from it. */
+const endOf = ({ phase }: PodStory): JournalEntry | undefined => (isTerminalPhase(phase?.to) ? phase : undefined);
+
+/** The error of a pass only repeats what failed or was put off during the pass, where that is known. */
+const reasonInside = (last: JournalEntry | undefined, own: readonly JournalEntry[]): JournalEntry | undefined => {
+  if (last?.kind !== 'sync-ended') return last;
+  const start = own.findIndex(({ id }) => last.causes.includes(id));
+  const inside = start < 0 ? [] : own.slice(start, own.indexOf(last));
+  const isReason = (entry: JournalEntry) =>
+    entry.kind === 'back-off' || (entry.kind === 'call' && entry.error !== undefined);
+  return inside.findLast(isReason) ?? last;
+};
+
 const isDeath = (entry: JournalEntry): boolean => entry.kind === 'runtime-changed' && entry.change === 'ContainerDied';
 
 const impliedCause = (entry: JournalEntry, before: readonly JournalEntry[]): JournalEntry | undefined => {
@@ -82,8 +98,9 @@ const impliedCause = (entry: JournalEntry, before: readonly JournalEntry[]): Jou
     return before.findLast((earlier) => isDeath(earlier) && ofSame(earlier));
   }
   if (entry.kind !== 'runtime-changed') return undefined;
-  return before.findLast(
-    (earlier) =>
-      ofSame(earlier) && earlier.kind === 'call' && earlier.call === 'StartContainer' && earlier.error === undefined,
-  );
+  const isStart = (earlier: JournalEntry) =>
+    ofSame(earlier) && earlier.kind === 'call' && earlier.call === 'StartContainer' && earlier.error === undefined;
+  // The call that stops a container is in the journal when it returns, which may be after the end that it brought about.
+  const isStop = (earlier: JournalEntry) => earlier.kind === 'sync-started' && earlier.work === 'terminating';
+  return before.findLast((earlier) => isStart(earlier) || (isDeath(entry) && isStop(earlier)));
 };

@@ -23,7 +23,7 @@ const CONFIG_OPS = {
 
 /** One entry in plain words, or nothing for one that explains nothing by itself. */
 export const describeEntry = (entry: JournalEntry): string | undefined => {
-  const container = entry.container ?? 'a container';
+  const container = entry.container ?? (entry.kind === 'runtime-changed' ? 'the sandbox' : 'a container');
   switch (entry.kind) {
     case 'agent-started':
       return `the agent ${entry.version} started`;
@@ -52,7 +52,9 @@ export const describeEntry = (entry: JournalEntry): string | undefined => {
     case 'sync-started':
       return entry.work === 'sync'
         ? `a sync began because of ${entry.trigger}`
-        : `${entry.work === 'terminating' ? 'stopping' : 'cleaning up'} began${graceText(entry.graceSeconds)}`;
+        : entry.work === 'terminating'
+          ? `stopping began${graceText(entry.graceSeconds)}`
+          : 'cleaning up began';
     case 'actions': {
       const actions = entry.actions.filter(({ action }) => action !== 'keep');
       return actions.length === 0

@@ -64,7 +64,7 @@ const tellOfNode = (story: PodStory, entry: JournalEntry, isAbout: boolean): Pod
         // What an agent waits for is in its memory, and gone with it.
         ...{ work: undefined, ended: undefined, delayed: undefined },
         beforeRestart: work ?? ended ?? delayed ?? config ?? story.beforeRestart,
-        containers: new Map([...story.containers].map(([name, told]) => [name, { ...told, backOff: undefined }])),
+        containers: withoutBackOffs(story.containers),
       };
     }
     case 'agent-stopping':
@@ -98,7 +98,12 @@ const tellOfPod = (story: PodStory, entry: JournalEntry): PodStory => {
     case 'start-delayed':
       return { ...story, delayed: entry };
     case 'sync-started':
-      return { ...story, work: entry, delayed: undefined, forgotten: undefined };
+      return {
+        ...story,
+        ...{ work: entry, delayed: undefined, forgotten: undefined },
+        // What is being stopped is not started again.
+        containers: entry.work === 'sync' ? story.containers : withoutBackOffs(story.containers),
+      };
     case 'sync-ended': {
       const isStopped = entry.work === 'terminating' && entry.error === undefined;
       return { ...story, work: undefined, ended: entry, stopped: isStopped ? entry : story.stopped };
@@ -109,6 +114,9 @@ const tellOfPod = (story: PodStory, entry: JournalEntry): PodStory => {
       return story;
   }
 };
+
+const withoutBackOffs = (containers: PodStory['containers']): PodStory['containers'] =>
+  new Map([...containers].map(([name, told]) => [name, { ...told, backOff: undefined }]));
 
 const withContainer = (story: PodStory, name: string, entry: JournalEntry): PodStory => {
   const told = story.containers.get(name) ?? { name, deaths: [] };

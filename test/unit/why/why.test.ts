@@ -143,6 +143,50 @@ describe('why', () => {
     ]);
   });
 
+  it('tells of a job that was cleaned up how it ended, not how it was cleaned up', () => {
+    const sandboxDied: JournalEvent = { kind: 'runtime-changed', change: 'ContainerDied', containerId: 's' };
+    const cleaned: readonly Line[] = [
+      ...running,
+      [20, died(0), app],
+      [20, sync('ContainerDied'), { pod: web, causes: ['e8'] }],
+      [20, phase('Succeeded'), { pod: web, causes: ['e9'] }],
+      [20, { kind: 'sync-started', work: 'terminating', trigger: 'sync' }, { pod: web, causes: ['e8'] }],
+      [21, { kind: 'call', call: 'StopPodSandbox', durationMs: 9 }, { pod: web, causes: ['e11'] }],
+      [21, sandboxDied, { pod: web }],
+      [21, { kind: 'sync-ended', work: 'terminating', next: { kind: 'now' } }, { pod: web, causes: ['e11'] }],
+      [21, { kind: 'kill-requested', reason: 'the agent stops its pods' }, { pod: web }],
+    ];
+    expect(why(cleaned, 25).slice(0, 6)).toEqual([
+      'web_default is Succeeded for 5 s',
+      '  app ended with exit code 0 5 s ago',
+      'next: another sync at once',
+      'because:',
+      '  5 s ago   the phase became Succeeded',
+      '  5 s ago   app ended with exit code 0',
+    ]);
+  });
+
+  it('tells of a failed sync what failed in it', () => {
+    const failed: readonly Line[] = [
+      ...running,
+      [20, sync('config'), { pod: web }],
+      [21, { kind: 'call', call: 'CreateContainer', durationMs: 1, error: 'no room' }, { ...app, causes: ['e8'] }],
+      [
+        21,
+        {
+          kind: 'sync-ended',
+          work: 'sync',
+          error: 'no room',
+          next: { kind: 'retry', dueAt: 31_000, reason: 'no room' },
+        },
+        { pod: web, causes: ['e8'] },
+      ],
+    ];
+    const lines = why(failed, 25);
+    expect(lines).toContain('next: another try in 6 s: no room');
+    expect(lines[lines.indexOf('because:') + 1]).toBe('  4 s ago   CreateContainer app failed: no room');
+  });
+
   const broken: Line = [
     10,
     { kind: 'config-problem', problem: 'web.yaml:3:5: spec.containers: required', keeps: [web], ...file },
@@ -186,6 +230,26 @@ describe('why', () => {
       '  12 s ago  stopping began with a grace period of 30 s',
       '  12 s ago  the pod was removed by file /etc/pods/web.yaml',
       '  31 s ago  the pod was added by file /etc/pods/web.yaml',
+    ]);
+  });
+
+  it('tells of a stopped container that it was stopped', () => {
+    const stopped: readonly Line[] = [
+      ...running,
+      [20, { kind: 'kill-requested', reason: 'the agent stops its pods' }, { pod: web }],
+      [20, { kind: 'sync-started', work: 'terminating', trigger: 'kill' }, { pod: web, causes: ['e8'] }],
+      [21, died(143), app],
+      [21, { kind: 'sync-ended', work: 'terminating', next: { kind: 'now' } }, { pod: web, causes: ['e9'] }],
+    ];
+    expect(why(stopped, 25)).toEqual([
+      'web_default has been stopped 4 s ago',
+      '  app ended with exit code 143 4 s ago',
+      'next: another sync at once',
+      'because:',
+      '  4 s ago   app ended with exit code 143',
+      '  5 s ago   stopping began',
+      '  5 s ago   a stop was asked for: the agent stops its pods',
+      '  24 s ago  the pod was added by file /etc/pods/web.yaml',
     ]);
   });
 
