@@ -15,6 +15,7 @@ import {
   takeWhile,
   tap,
 } from 'rxjs';
+import { type ContainerGcPolicy, DEFAULT_CONTAINER_GC } from './model/container-gc.js';
 import { errorText } from './model/cri-error.js';
 import { GENERIC_PLEG, plegHealth } from './model/pleg.js';
 import type { Pod } from './model/pod.js';
@@ -25,6 +26,7 @@ import { ReasonCache } from './model/reason-cache.js';
 import { isQuiet, type RuntimePodStatus } from './model/runtime-pod.js';
 import { SourcesReady } from './model/sources-ready.js';
 import { WorkQueue } from './model/work-queue.js';
+import { garbageCollection } from './streams/garbage-collection.js';
 import { pleg } from './streams/pleg.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
 import { podConfig, type PodSources } from './streams/pod-config.js';
@@ -74,6 +76,7 @@ export interface KubeletOptions {
   readonly syncFrequencyMs?: number;
   /** Milliseconds; the longest wait of a container that keeps failing. */
   readonly maxRestartBackOffMs?: number;
+  readonly containerGc?: ContainerGcPolicy;
   /** Which pods this node takes in; all of them unless given. */
   readonly admit?: Admit;
   /** Stops every pod; then `outcome$` ends as soon as nothing of them can be running. */
@@ -154,7 +157,20 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     const syncTick$ = syncTicks(scheduler);
     const housekeeping$ = housekeepingTicks(listRunning(reader, log), () => desk.sources.all, scheduler);
 
-    return syncLoop(swap({ config$, pleg$, syncTick$, housekeeping$, stop$: stopping$ }), handlers).pipe(
+    const inputs = swap({ config$, pleg$, syncTick$, housekeeping$, stop$: stopping$ });
+    const shared = { ...inputs, pleg$: inputs.pleg$.pipe(share()) };
+    const garbage$ = garbageCollection({
+      ...ports,
+      reader,
+      workers: desk.workers,
+      areSourcesReady: () => desk.sources.all,
+      statusOf: (uid) => statusIn(cache.get(uid)),
+      pleg$: shared.pleg$,
+      podLogsDirectory: ports.node.podLogsDirectory,
+      policy: options.containerGc ?? DEFAULT_CONTAINER_GC,
+    });
+
+    const worked$ = syncLoop(shared, handlers).pipe(
       podWorkers({
         registry: desk.workers,
         work,
@@ -167,8 +183,8 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
         wallClock,
       }),
       tap(observeOutcome(desk)),
-      endWhenStopped(stopping$, () => hasStopped(desk)),
     );
+    return merge(worked$, garbage$).pipe(endWhenStopped(stopping$, () => hasStopped(desk)));
   });
 
   return {
@@ -206,6 +222,9 @@ const newerThan = (cache: PodCache, uid: string, timeMs: number, relist: () => v
   // A view that is new enough is there at once, and then nothing is asked.
   return merge(cache.newerThan(uid, timeMs), asked$).pipe(take(1));
 };
+
+const statusIn = (reading: PodReading): RuntimePodStatus | undefined =>
+  reading.kind === 'status' ? reading.status : undefined;
 
 /** A pod that could not be read may run for all we know. */
 const showsNothing = (reading: PodReading): boolean => reading.kind === 'status' && isQuiet(reading.status);
