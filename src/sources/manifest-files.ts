@@ -11,6 +11,8 @@ export const MANIFEST_LIMIT_BYTES = 10 * 1024 * 1024;
 /** A file that changed so recently may change again without its times showing it. */
 const RACY_MS = 1000;
 
+const CHUNK_BYTES = 64 * 1024;
+
 interface Known {
   readonly stamp: string;
   /** Of the text; empty while the file cannot be read. */
@@ -104,11 +106,13 @@ const readLimited = async (file: string): Promise<Buffer | undefined> => {
   try {
     const chunks: Buffer[] = [];
     let length = 0;
-    for await (const chunk of handle.createReadStream({ end: MANIFEST_LIMIT_BYTES, autoClose: false })) {
-      chunks.push(chunk as Buffer);
-      length += (chunk as Buffer).length;
+    while (length <= MANIFEST_LIMIT_BYTES) {
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES));
+      if (bytesRead === 0) return Buffer.concat(chunks);
+      chunks.push(buffer.subarray(0, bytesRead));
+      length += bytesRead;
     }
-    return length > MANIFEST_LIMIT_BYTES ? undefined : Buffer.concat(chunks);
+    return undefined;
   } finally {
     await handle.close();
   }
