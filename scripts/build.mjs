@@ -14,9 +14,10 @@ await build({
   sourcemap: 'linked',
   legalComments: 'linked',
   chunkNames: 'chunks/[name]-[hash]',
-  // Some packages of the bundle are CommonJS and ask for Node's own modules through `require`.
+  // Some packages of the bundle are CommonJS and ask for Node's own modules through `require`,
+  // and for the path of their file.
   banner: {
-    js: "#!/usr/bin/env node\nimport { createRequire as bundledRequire } from 'node:module';\nconst require = bundledRequire(import.meta.url);",
+    js: "#!/usr/bin/env node\nimport { createRequire as bundledRequire } from 'node:module';\nconst require = bundledRequire(import.meta.url);\nimport { fileURLToPath as bundledPath } from 'node:url';\nconst __filename = bundledPath(import.meta.url);\nconst __dirname = bundledPath(new URL('.', import.meta.url));",
   },
   logLevel: 'warning',
 });

@@ -49,7 +49,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
   const isLive = process.stdout.isTTY && config.logging.format === 'text' && config.logging.verbosity === 0;
   const log = createLogger({
     verbosity: config.logging.verbosity,
-    forPeople: process.stderr.isTTY && config.logging.format === 'text',
+    forPeople: !isLive && process.stderr.isTTY && config.logging.format === 'text',
     write: isLive ? (line) => logged$.next(toNote(line)) : (line) => void process.stderr.write(line),
   });
   const version = packageVersion();
