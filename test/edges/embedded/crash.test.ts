@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, isRoot, processesWith, RuntimeUnderTest } from './runtime-under-test.js';
 
 const KILLS = 24;
+/** Two dozen starts of a process; seconds as a rule. */
+const SLOW_MACHINE_MS = 300_000;
 const users = isRoot
   ? [
       { who: 'root', uid: undefined },
@@ -27,75 +29,84 @@ describe.each(users)('a runtime that is killed, run by $who', ({ uid }) => {
   afterAll(() => host.dispose());
   const named = (name: string) => ({ metadata: { name, attempt: 0 } });
 
-  it(`loses no process, no exit code and no log line in ${KILLS} kills`, async () => {
-    const pod = await host.sandbox('crash');
-    // Writes numbers to both streams for as long as the kills take, then ends with a code of its own.
-    const stopFile = `${host.directory}/stop-counting`;
-    const count = `i=0; while [ ! -e ${stopFile} ]; do i=$((i+1)); echo $i; echo $i >&2; [ $((i % 50)) = 0 ] && sleep 0.01; done; echo end $i; exit 23`;
-    const counter = await host.run(pod, count, named('counter'));
-    const { startedAt, logPath } = await host.status(counter);
-    const shortLived: string[] = [];
-    for (let round = 0; round < KILLS; round += 1) {
-      const id = await host.create(
-        pod,
-        `echo round ${round}; sleep 0.0${round % 10}; exit ${round}`,
-        named(`short-${round}`),
-      );
-      shortLived.push(id);
-      const starting = host.runtime.startContainer({ containerId: id }).catch(() => undefined);
-      if (round % 3 === 0) await starting;
-      await host.kill('SIGKILL');
-      await starting;
-      await host.start();
-      expect(await host.status(counter)).toMatchObject({ state: 'CONTAINER_RUNNING', startedAt });
-    }
-    for (const [round, id] of shortLived.entries()) {
-      // A start that never reached the runtime left the container as it was; it can be started now.
-      if ((await host.status(id)).state === 'CONTAINER_CREATED') await host.runtime.startContainer({ containerId: id });
-      const status = await host.exited(id);
-      expect([round, status.exitCode]).toEqual([round, round]);
-      expect(host.output(status.logPath)).toBe(`round ${round}\n`);
-    }
-    await host.run(pod, `: > ${stopFile}`, named('stopper'));
-    expect(await host.exited(counter)).toMatchObject({ exitCode: 23, reason: 'Error' });
-    const numbers = host.output(logPath).trim().split('\n');
-    expect(numbers.pop()).toBe(`end ${numbers.length}`);
-    expect(numbers.findIndex((line, index) => line !== String(index + 1))).toBe(-1);
-    const errors = host.output(logPath, 'stderr').trim().split('\n');
-    expect(errors.length).toBe(numbers.length);
-    expect(errors.findIndex((line, index) => line !== String(index + 1))).toBe(-1);
-    await host.runtime.removePodSandbox({ podSandboxId: pod });
-  });
-
-  it('keeps or forgets a pod that was being made, and leaves nothing half made', async () => {
-    for (let round = 0; round < 6; round += 1) {
-      const names = [1, 2, 3, 4, 5].map((number) => `half-${round}-${number}`);
-      const making = names.map((name) => host.sandbox(name));
-      await Promise.race(making);
-      await host.kill('SIGKILL');
-      const told = (await Promise.allSettled(making)).flatMap((result) =>
-        result.status === 'fulfilled' ? [result.value] : [],
-      );
-      await host.start();
-      const { items } = await host.runtime.listPodSandbox({});
-      const kept = items.map(({ id }) => id);
-      for (const id of told) expect(kept).toContain(id);
-      for (const { id, state, metadata } of items) {
-        expect(state).toBe('SANDBOX_READY');
-        const container = await host.run(id, 'exit 3', named('works'));
-        expect(await host.exited(container)).toMatchObject({ exitCode: 3 });
-        expect(names).toContain(metadata?.name);
+  it(
+    `loses no process, no exit code and no log line in ${KILLS} kills`,
+    async () => {
+      const pod = await host.sandbox('crash');
+      // Writes numbers to both streams for as long as the kills take, then ends with a code of its own.
+      const stopFile = `${host.directory}/stop-counting`;
+      const count = `i=0; while [ ! -e ${stopFile} ]; do i=$((i+1)); echo $i; echo $i >&2; [ $((i % 50)) = 0 ] && sleep 0.01; done; echo end $i; exit 23`;
+      const counter = await host.run(pod, count, named('counter'));
+      const { startedAt, logPath } = await host.status(counter);
+      const shortLived: string[] = [];
+      for (let round = 0; round < KILLS; round += 1) {
+        const id = await host.create(
+          pod,
+          `echo round ${round}; sleep 0.0${round % 10}; exit ${round}`,
+          named(`short-${round}`),
+        );
+        shortLived.push(id);
+        const starting = host.runtime.startContainer({ containerId: id }).catch(() => undefined);
+        if (round % 3 === 0) await starting;
+        await host.kill('SIGKILL');
+        await starting;
+        await host.start();
+        expect(await host.status(counter)).toMatchObject({ state: 'CONTAINER_RUNNING', startedAt });
       }
-      for (const name of names.filter((name) => !items.some(({ metadata }) => metadata?.name === name)))
-        await host.sandbox(name);
-      for (const { id } of (await host.runtime.listPodSandbox({})).items)
-        await host.runtime.removePodSandbox({ podSandboxId: id });
-      await eventually(
-        'no process is left',
-        () => processesWith(host.stateDirectory).filter((pid) => pid !== host.pid).length === 0,
-      );
-    }
-  });
+      for (const [round, id] of shortLived.entries()) {
+        // A start that never reached the runtime left the container as it was; it can be started now.
+        if ((await host.status(id)).state === 'CONTAINER_CREATED')
+          await host.runtime.startContainer({ containerId: id });
+        const status = await host.exited(id);
+        expect([round, status.exitCode]).toEqual([round, round]);
+        expect(host.output(status.logPath)).toBe(`round ${round}\n`);
+      }
+      await host.run(pod, `: > ${stopFile}`, named('stopper'));
+      expect(await host.exited(counter)).toMatchObject({ exitCode: 23, reason: 'Error' });
+      const numbers = host.output(logPath).trim().split('\n');
+      expect(numbers.pop()).toBe(`end ${numbers.length}`);
+      expect(numbers.findIndex((line, index) => line !== String(index + 1))).toBe(-1);
+      const errors = host.output(logPath, 'stderr').trim().split('\n');
+      expect(errors.length).toBe(numbers.length);
+      expect(errors.findIndex((line, index) => line !== String(index + 1))).toBe(-1);
+      await host.runtime.removePodSandbox({ podSandboxId: pod });
+    },
+    SLOW_MACHINE_MS,
+  );
+
+  it(
+    'keeps or forgets a pod that was being made, and leaves nothing half made',
+    async () => {
+      for (let round = 0; round < 6; round += 1) {
+        const names = [1, 2, 3, 4, 5].map((number) => `half-${round}-${number}`);
+        const making = names.map((name) => host.sandbox(name));
+        await Promise.race(making);
+        await host.kill('SIGKILL');
+        const told = (await Promise.allSettled(making)).flatMap((result) =>
+          result.status === 'fulfilled' ? [result.value] : [],
+        );
+        await host.start();
+        const { items } = await host.runtime.listPodSandbox({});
+        const kept = items.map(({ id }) => id);
+        for (const id of told) expect(kept).toContain(id);
+        for (const { id, state, metadata } of items) {
+          expect(state).toBe('SANDBOX_READY');
+          const container = await host.run(id, 'exit 3', named('works'));
+          expect(await host.exited(container)).toMatchObject({ exitCode: 3 });
+          expect(names).toContain(metadata?.name);
+        }
+        for (const name of names.filter((name) => !items.some(({ metadata }) => metadata?.name === name)))
+          await host.sandbox(name);
+        for (const { id } of (await host.runtime.listPodSandbox({})).items)
+          await host.runtime.removePodSandbox({ podSandboxId: id });
+        await eventually(
+          'no process is left',
+          () => processesWith(host.stateDirectory).filter((pid) => pid !== host.pid).length === 0,
+        );
+      }
+    },
+    SLOW_MACHINE_MS,
+  );
 
   it('knows the code and the time of an exit that it did not see', async () => {
     const pod = await host.sandbox('unseen');
