@@ -6,7 +6,6 @@ import {
   isPair,
   isScalar,
   isSeq,
-  LineCounter,
   type Node,
   type Pair,
   parseAllDocuments,
@@ -39,20 +38,31 @@ export interface ManifestDocument {
  * Source: sigs.k8s.io/yaml, which reads YAML 1.1 but leaves times and base-60 numbers as strings.
  */
 export const parseDocuments = (text: string): readonly ManifestDocument[] => {
-  const lines = new LineCounter();
-  const documents = parseAllDocuments(text.replace(/^\uFEFF/, ''), {
+  const plain = text.replace(/^\uFEFF/, '');
+  const documents = parseAllDocuments(plain, {
     version: '1.1',
     customTags: withoutTimes,
-    lineCounter: lines,
     prettyErrors: false,
     logLevel: 'error',
   });
   if (!Array.isArray(documents)) return [];
-  const positionAt = (offset: number): Position => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(line, 1), column: Math.max(col, 1) };
-  };
+  const positionAt = positionsOf(plain);
   return documents.map((document, index) => readDocument(document, index + 1, positionAt)).filter(isNotEmpty);
+};
+
+/** The parser's own counter of lines loses some of them in texts that are broken enough. */
+const positionsOf = (text: string): ((offset: number) => Position) => {
+  const starts = [0];
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
+  return (offset) => {
+    let [first, last] = [0, starts.length - 1];
+    while (first < last) {
+      const middle = Math.ceil((first + last) / 2);
+      if (starts[middle]! <= offset) first = middle;
+      else last = middle - 1;
+    }
+    return { line: first + 1, column: Math.min(offset, text.length) - starts[first]! + 1 };
+  };
 };
 
 const withoutTimes = (tags: Tags): Tags =>
