@@ -22,7 +22,7 @@ export interface CgroupLayout {
 }
 
 /** The group under which sandboxes live unless their config names an existing one. */
-export const OWN_PARENT = 'rx-embedded';
+const OWN_PARENT = 'rx-embedded';
 
 export const readText = (path: string): string | undefined => {
   try {

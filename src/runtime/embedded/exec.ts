@@ -8,11 +8,10 @@ import { cgroupConfinement, killAll, type Confinement } from './confinement.js';
 import type { Container } from './container.js';
 import { enterArguments } from './enter.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
-import { firstLine } from './launcher.js';
 import { environmentOf, payloadScript } from './payload.js';
 import { sendSignal, sessionProcesses } from './process-tree.js';
 import { invalidArgument, RuntimeError } from './runtime-error.js';
-import { shellWords } from './shell-quote.js';
+import { shellQuote, shellWords } from './shell-quote.js';
 import { readText } from './cgroup.js';
 
 /** Both streams together, so that the answer fits into a message of 16 MiB. */
@@ -21,6 +20,30 @@ const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024 - 64 * 1024;
 const DRAIN_MS = 1_000;
 
 let execs = 0;
+
+/**
+ * Between the command and this process stand named pipes: what Node itself makes are sockets, which nobody can open again as
+ * /dev/stdout or /dev/stderr. The shell's own words about signals go nowhere. The exit code comes on descriptor 3, since a daemon may keep the pipes open for longer.
+ */
+const relayScript = (
+  joinScript: string,
+  command: readonly string[],
+  [out, err]: readonly [string, string],
+  { tools }: Isolation,
+): string => `
+exec 4>&2 2>/dev/null
+${tools.get('mkfifo') ?? 'mkfifo'} -m 666 ${shellQuote(out)} ${shellQuote(err)}
+${tools.get('cat') ?? 'cat'} < ${shellQuote(out)} 3>&- 4>&- &
+${tools.get('cat') ?? 'cat'} < ${shellQuote(err)} >&4 3>&- 4>&- &
+( { ${joinScript}
+} 2>/dev/null; exec ${shellWords(command)} ) > ${shellQuote(out)} 2> ${shellQuote(err)} 4>&-
+code=$?
+exec 4>&-
+echo "exit $code" >&3
+exec 3>&-
+wait
+exit "$code"
+`;
 
 /**
  * Runs a command beside the container's main process, as the same user and with the same environment. Output beyond the limit is
@@ -51,17 +74,17 @@ export const execSync = async (
   };
   writeFileSync(script, payloadScript(payload, isolation, errorFile), { mode: 0o600 });
   const enter = enterArguments(isolation, sandbox.kinds, record.main?.pid, false);
-  const join_ = cgroup ? cgroup.joinScript() : container.confinement.joinScript;
-  const child = spawn(
-    '/bin/sh',
-    ['-c', `{ ${join_}\n} 2>/dev/null; exec ${shellWords([...enter, '/bin/sh', script])}`],
-    {
-      cwd: '/',
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-      env: { PATH: DEFAULT_PATH },
-    },
-  );
+  const joinScript = cgroup ? cgroup.joinScript() : container.confinement.joinScript;
+  const fifos = [
+    join(scratchDirectory, `exec-${execs}.stdout`),
+    join(scratchDirectory, `exec-${execs}.stderr`),
+  ] as const;
+  const child = spawn('/bin/sh', ['-c', relayScript(joinScript, [...enter, '/bin/sh', script], fifos, isolation)], {
+    cwd: '/',
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    env: { PATH: DEFAULT_PATH },
+  });
   const confinement: Confinement = cgroup ? cgroupConfinement(cgroup) : sessionConfinement(child.pid);
   const output = { stdout: [] as Buffer[], stderr: [] as Buffer[], left: OUTPUT_LIMIT_BYTES };
   for (const stream of ['stdout', 'stderr'] as const)
@@ -71,17 +94,17 @@ export const execSync = async (
       if (kept.length > 0) output[stream].push(kept);
     });
   const exited = new Promise<number>((resolve, reject) => {
+    let said = '';
+    child.stdio[3]?.on('data', (chunk: Buffer) => {
+      said += chunk.toString('utf8');
+      const code = /^exit (\d+)\n/m.exec(said)?.[1];
+      if (code !== undefined) resolve(Number(code));
+    });
+    child.stdio[3]?.on('error', () => undefined);
     child.once('error', reject);
-    child.once('exit', (code, killedBy) => resolve(code ?? 128 + constants.signals[killedBy ?? 'SIGKILL']));
+    child.once('close', (code, killedBy) => resolve(code ?? 128 + constants.signals[killedBy ?? 'SIGKILL']));
   });
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const line = firstLine(
-    child,
-    exited.then(
-      () => undefined,
-      () => undefined,
-    ),
-  );
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
   try {
@@ -102,7 +125,7 @@ export const execSync = async (
       );
     }
     const startError = readText(errorFile);
-    if (startError !== undefined && (await line) !== 'ready') throw new RuntimeError(status.UNKNOWN, startError);
+    if (startError !== undefined) throw new RuntimeError(status.UNKNOWN, startError);
     await within(closed, DRAIN_MS);
     return { stdout: Buffer.concat(output.stdout), stderr: Buffer.concat(output.stderr), exitCode: outcome };
   } finally {
@@ -111,7 +134,8 @@ export const execSync = async (
     child.stdout?.destroy();
     child.stderr?.destroy();
     confinement.remove();
-    for (const path of [script, errorFile]) rmSync(path, { force: true });
+    child.stdio[3]?.destroy();
+    for (const path of [script, errorFile, ...fifos]) rmSync(path, { force: true });
   }
 };
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { probeCgroups, type CgroupLayout } from './cgroup.js';
 
 const TOOLS = ['unshare', 'nsenter', 'setpriv', 'fallocate', 'mount', 'mkfifo', 'cat', 'sleep', 'env'] as const;
-export type Tool = (typeof TOOLS)[number];
+type Tool = (typeof TOOLS)[number];
 export type NamespaceKind = 'mount' | 'pid' | 'ipc' | 'uts';
 
 /** What this machine lets the runtime do, found out by trying. */

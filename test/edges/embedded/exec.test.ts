@@ -29,7 +29,7 @@ describe.each(users)('ExecSync, run by $who', ({ uid }) => {
   it('answers with both streams and the exit code, in the surroundings of the container', async () => {
     const { stdout, stderr, exitCode } = await exec('echo $COLOUR; pwd; echo problem >&2; exit 5');
     expect([stdout.toString(), stderr.toString(), exitCode]).toEqual(['green\n/usr\n', 'problem\n', 5]);
-    expect((await exec('kill -9 $$')).exitCode).toBe(137);
+    expect(await exec('kill -9 $$')).toEqual({ exitCode: 137, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) });
   });
 
   it('runs in the same namespaces as the container, which are its own where the runtime is root', async () => {
@@ -51,6 +51,15 @@ describe.each(users)('ExecSync, run by $who', ({ uid }) => {
     });
     await eventually('nothing of it is left', () => processesWith(token).length === 0);
     expect((await host.status(containerId)).state).toBe('CONTAINER_RUNNING');
+  });
+
+  it('lets a script open its streams again, and does not wait for a daemon that keeps them', async () => {
+    const { stdout, stderr } = await exec('echo one > /dev/stdout; echo two > /dev/stdout; echo three > /dev/stderr');
+    expect([stdout.toString(), stderr.toString()]).toEqual(['one\ntwo\n', 'three\n']);
+    expect(await exec('sleep 1000 & echo started; exit 2')).toMatchObject({
+      exitCode: 2,
+      stdout: Buffer.from('started\n'),
+    });
   });
 
   it('keeps an answer within the size of a message', async () => {
