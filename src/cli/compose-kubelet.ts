@@ -11,7 +11,7 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import { type Kubelet, kubelet, type KubeletPorts } from '../kubelet.js';
+import { type Kubelet, kubelet, type KubeletOptions, type KubeletPorts } from '../kubelet.js';
 import { errorText } from '../model/cri-error.js';
 import { formatPod } from '../model/pod.js';
 import { criClient } from '../runtime/cri-client.js';
@@ -20,9 +20,11 @@ import { fileSource } from '../sources/file-source.js';
 import { httpSource } from '../sources/http-source.js';
 import { retryWithBackoff } from '../streams/operators/retry-with-backoff.js';
 import type { PodSources } from '../streams/pod-config.js';
-import type { PodEvent } from '../streams/ports.js';
+import type { Logger, PodEvent } from '../streams/ports.js';
+import type { RunOnceResult } from '../streams/run-once.js';
 import type { CreateKubelet, KubeletEnvironment, Note } from './kubelet-handle.js';
 import { readNodeFacts } from './read-node-facts.js';
+import { runPodsOnce } from './run-pods-once.js';
 
 /** How often the table asks what the pods are; the loop has no stream of them. */
 const LOOK_EVERY_MS = 500;
@@ -60,15 +62,15 @@ export const composeKubelet: CreateKubelet = (environment) => {
       tap({ error: (error: unknown) => log.warn({ error: errorText(error) }, 'waiting for the runtime') }),
       retryWithBackoff({ initialMs: 100, maxMs: 5000 }),
       switchMap(({ runtimeName }) => {
-        current = kubelet(
-          { ...ports, runtimeName },
-          {
-            sources: podSources(environment),
-            syncFrequencyMs: config.syncFrequencyMs,
-            maxRestartBackOffMs: config.crashLoopBackOff.maxContainerRestartPeriodMs,
-            stop$,
-          },
-        );
+        const node: KubeletPorts = { ...ports, runtimeName };
+        const options: KubeletOptions = {
+          sources: podSources(environment),
+          syncFrequencyMs: config.syncFrequencyMs,
+          maxRestartBackOffMs: config.crashLoopBackOff.maxContainerRestartPeriodMs,
+          stop$,
+        };
+        if (config.runOnce) return runPodsOnce(node, options).pipe(tap((result) => tellResult(result, log)));
+        current = kubelet(node, options);
         return current.outcome$;
       }),
       finalize(() => client.close()),
@@ -114,3 +116,10 @@ const toNote = ({ pod, type, reason, message }: PodEvent): Note => ({
   level: type === 'Warning' ? 'warn' : 'info',
   text: `${formatPod(pod)} ${reason}: ${message}`,
 });
+
+const tellResult = ({ pod, rejected, error }: RunOnceResult, log: Logger): void => {
+  const fields = { pod: formatPod(pod) };
+  if (rejected !== undefined) log.warn({ ...fields, reason: rejected }, 'the pod was rejected');
+  else if (error) log.error({ ...fields, error }, 'the pod could not be brought up');
+  else log.info(fields, 'the pod is up');
+};

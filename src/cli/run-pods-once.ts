@@ -1,0 +1,33 @@
+import { defer, type Observable } from 'rxjs';
+import type { KubeletOptions, KubeletPorts } from '../kubelet.js';
+import { PodStatusStore } from '../model/pod-status-store.js';
+import { ReasonCache } from '../model/reason-cache.js';
+import { podConfig } from '../streams/pod-config.js';
+import { podWork } from '../streams/pod-work.js';
+import { runOnce, type RunOnceResult } from '../streams/run-once.js';
+import { runtimeReader } from '../streams/runtime-reader.js';
+
+/**
+ * A kubelet without its loop: brings up the pods of the first update, emits what became of each, and leaves them running.
+ *
+ * Errors: `RunOnceError` when there are none, or some could not be brought up.
+ */
+export const runPodsOnce = (
+  ports: KubeletPorts,
+  { sources, maxRestartBackOffMs = 300_000, admit = () => undefined }: KubeletOptions,
+  statuses: PodStatusStore = new PodStatusStore(),
+): Observable<RunOnceResult> =>
+  defer(() => {
+    const { runtime, scheduler, record, recordEvent } = ports;
+    const reader = runtimeReader(runtime, scheduler);
+    const work = podWork({
+      ...ports,
+      ...{ reader, statuses, maxRestartBackOffMs },
+      reasons: new ReasonCache(),
+      restarts: new Map(),
+      pulls: { backOff: new Map(), failures: new Map() },
+      networkProblem: () => undefined,
+      relistSoon: () => undefined,
+    });
+    return runOnce({ config$: podConfig(sources, { scheduler }), work, reader, admit, record, recordEvent, scheduler });
+  });
