@@ -122,6 +122,18 @@ describe('watchedListing', () => {
   );
 
   it(
+    'waits 1 s after a watch that has ended, however long the delays were before',
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const broken = cold<string>('#');
+      const ending = cold<string>('5s |');
+      const watch$ = inTurn<string>(broken, broken, broken, ending, ending);
+      const event$ = watchedListing({ list: () => NEVER, watch: () => watch$, isPassing }, timing(scheduler));
+      expectObservable(event$.pipe(map(named)), '14s !').toBe('x 999ms x 1999ms x');
+      expectSubscriptions(ending.subscriptions).toBe(['7s ^ 4999ms !', '13s ^ 999ms !']);
+    }),
+  );
+
+  it(
     'lets the watch look again at every tick',
     marbles(({ cold, expectObservable, scheduler }) => {
       const listing = cold('(l|)');
