@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readJournal } from '../../../src/journal/journal-reader.js';
+
+const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+
+let folder = '';
+let runtimePid: number | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'once-'));
+});
+afterEach(() => {
+  if (runtimePid !== undefined) process.kill(runtimePid, 'SIGTERM');
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
+});
+
+const run = async (...args: string[]) => {
+  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { code, stdout, stderr };
+};
+
+it('starts the embedded runtime, brings the pods up, explains them afterwards', async () => {
+  mkdirSync(join(folder, 'pods'));
+  writeFileSync(
+    join(folder, 'pods', 'job.yaml'),
+    `apiVersion: v1
+kind: Pod
+metadata: {name: job}
+spec:
+  hostNetwork: true
+  restartPolicy: Never
+  containers: [{name: main, image: host, command: [sleep, '20']}]
+`,
+  );
+  const options = ['--root-dir', join(folder, 'root'), '--hostname-override', 'node'];
+  const { code, stderr } = await run(
+    ...options,
+    '--pod-manifest-path',
+    join(folder, 'pods'),
+    '--runonce',
+    '--healthz-port=0',
+  );
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly message: string; readonly pid?: number });
+  runtimePid = lines.find(({ message }) => message === 'the embedded runtime is ready')?.pid;
+  expect(lines.map(({ message }) => message)).toContain('the pod is up');
+  expect(code).toBe(0);
+  expect(runtimePid).toBeGreaterThan(0);
+
+  const { stdout } = await run('why', '--root-dir', join(folder, 'root'), 'job-node/main');
+  expect(stdout).toMatch(/^job-node_default /);
+  expect(stdout).toMatch(/ {2}main runs for \d+ s/);
+  expect(stdout).toContain('next: nothing until the agent runs again');
+
+  // The next agent finds what runs, and stops it when it is told to.
+  const agent = spawn(
+    process.execPath,
+    [
+      '--import',
+      'tsx',
+      main,
+      ...options,
+      '--pod-manifest-path',
+      join(folder, 'pods'),
+      '--stop-pods-on-exit',
+      '--healthz-port=0',
+    ],
+    { stdio: 'ignore' },
+  );
+  const ended = once(agent, 'exit') as Promise<[number | null]>;
+  const isLookedAt = () => {
+    const { entries } = readJournal(join(folder, 'root', 'journal'));
+    return entries
+      .slice(entries.findLastIndex(({ kind }) => kind === 'agent-started'))
+      .some(({ kind }) => kind === 'sync-ended');
+  };
+  await expect.poll(isLookedAt, { timeout: 20_000 }).toBe(true);
+  agent.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  const after = await run('why', '--root-dir', join(folder, 'root'), 'job-node');
+  expect(after.stdout).toMatch(/^job-node_default (has been stopped|is Failed)/);
+});
