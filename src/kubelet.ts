@@ -23,7 +23,7 @@ import { PodManager } from './model/pod-manager.js';
 import { PodStatusStore } from './model/pod-status-store.js';
 import { PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
 import { ReasonCache } from './model/reason-cache.js';
-import { isQuiet, type RuntimePodStatus } from './model/runtime-pod.js';
+import { isQuiet, type RuntimePod, type RuntimePodStatus } from './model/runtime-pod.js';
 import { SourcesReady } from './model/sources-ready.js';
 import { WorkQueue } from './model/work-queue.js';
 import { garbageCollection } from './streams/garbage-collection.js';
@@ -45,6 +45,7 @@ import { observeOutcome } from './streams/sync-loop/observe-outcome.js';
 import { observePleg, type PlegWatch } from './streams/sync-loop/observe-pleg.js';
 import {
   housekeepingTicks,
+  runningPods,
   syncLoop,
   type SyncLoopHandlers,
   type SyncLoopInputs,
@@ -132,6 +133,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
   const outcome$ = defer(() => {
     // The one loop of the agent: what a worker did to a pod has to be seen by PLEG before the worker goes on.
     const relistRequest$ = new Subject<string>();
+    const listing$ = new Subject<readonly RuntimePod[]>();
     const work = podWork({
       ...ports,
       reader,
@@ -151,11 +153,15 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       cache,
       hint$: runtimeHints(() => runtime.containerEvents(), { scheduler }),
       relistRequest$: relistRequest$.pipe(observeOn(scheduler)),
-      observe: observePleg(desk, relistWatch),
+      observe: observePleg(desk, relistWatch, (pods) => listing$.next(pods)),
       scheduler,
     });
     const syncTick$ = syncTicks(scheduler);
-    const housekeeping$ = housekeepingTicks(listRunning(reader, log), () => desk.sources.all, scheduler);
+    const housekeeping$ = housekeepingTicks(
+      () => runningPods(listing$, listRunning(reader, log), scheduler),
+      () => desk.sources.all,
+      scheduler,
+    );
 
     const inputs = swap({ config$, pleg$, syncTick$, housekeeping$, stop$: stopping$ });
     const shared = { ...inputs, pleg$: inputs.pleg$.pipe(share()) };

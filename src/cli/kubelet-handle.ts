@@ -33,7 +33,6 @@ export interface KubeletHandle {
   readonly pods: () => readonly Pod[];
   /** The same whenever it changes, beginning with what is. */
   readonly pod$: Observable<readonly Pod[]>;
-  readonly note$: Observable<Note>;
   /** By name, such as `syncloop`. */
   readonly healthChecks: Readonly<Record<string, () => Error | undefined>>;
 }

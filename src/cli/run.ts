@@ -88,9 +88,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
           }).pipe(
             tap((event) => serverChanged(event, log, (url) => writeAgentFile(paths.agentFile, { ...agent, url }))),
           );
-    const table$ = isLive
-      ? liveTable(frames(kubelet.pod$, merge(kubelet.note$, logged$)), process.stdout, () => Date.now())
-      : NEVER;
+    const table$ = isLive ? liveTable(frames(kubelet.pod$, logged$), process.stdout, () => Date.now()) : NEVER;
     const stop$ = fromEvent(stop, 'abort').pipe(
       take(1),
       switchMap(() => stopping(kubelet, flags.stopPodsOnExit, log)),

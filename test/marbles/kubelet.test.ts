@@ -230,7 +230,7 @@ describe('housekeeping', () => {
     const { fake } = onNode({ untilMs: MINUTE }, ({ start }) =>
       start({ sources: { file: sets([0, [fixed]], [10 * SECOND, []], [10_001, [fixed]]) } }),
     );
-    expect(starts(fake.history, 'main')).toEqual([0, 12]);
+    expect(starts(fake.history, 'main')).toEqual([0, 10]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { errorText } from '../../model/cri-error.js';
 import { countRunning } from '../../model/pleg.js';
+import type { RuntimePod } from '../../model/runtime-pod.js';
 import type { PlegObservation } from '../pleg.js';
 import type { LoopDesk } from './loop-desk.js';
 
@@ -9,9 +10,13 @@ export interface PlegWatch {
   lastRelistAt: number | undefined;
 }
 
-/** Measures relists and reads, and says which failed. */
+/** Measures relists and reads, and says which failed; `listed` hears what every good relist saw. */
 export const observePleg =
-  ({ metrics, log }: Pick<LoopDesk, 'metrics' | 'log'>, watch: PlegWatch) =>
+  (
+    { metrics, log }: Pick<LoopDesk, 'metrics' | 'log'>,
+    watch: PlegWatch,
+    listed: (pods: readonly RuntimePod[]) => void = () => undefined,
+  ) =>
   (observation: PlegObservation): void => {
     const seconds = observation.durationMs / 1000;
     if (observation.kind === 'pod-read') {
@@ -33,4 +38,5 @@ export const observePleg =
     watch.lastRelistAt = at;
     const { pods: running, containers } = countRunning(pods);
     metrics.running(running, { created: 0, running: 0, exited: 0, unknown: 0, ...containers });
+    listed(pods);
   };

@@ -7,6 +7,7 @@ import type { RuntimePod } from '../../../src/model/runtime-pod.js';
 import type { StopRequest } from '../../../src/streams/sync-loop/handle-stop.js';
 import {
   housekeepingTicks,
+  runningPods,
   syncLoop,
   type SyncLoopHandlers,
   type SyncLoopInputs,
@@ -82,6 +83,36 @@ describe('ticks', () => {
       );
       expectObservable(tick$.pipe(map(() => 'h')), '12500ms !').toBe('7s h 2999ms h 1999ms #', undefined, 'too often');
       expectSubscriptions(slow.subscriptions).toBe('2s ^ 4999ms !');
+    }),
+  );
+});
+
+describe('the pods that run', () => {
+  const item = (state: 'running' | 'exited') =>
+    ({ kind: 'sandbox', id: state, name: '', state, createdAt: 0n, sandboxId: state }) as const;
+  const aRunningPod = (state: 'running' | 'exited'): RuntimePod => ({
+    uid: state,
+    name: '',
+    namespace: '',
+    observedAt: 0,
+    items: [item(state)],
+  });
+  const [up, down] = [aRunningPod('running'), aRunningPod('exited')];
+
+  it(
+    'come from the next relist',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const listing$ = hot<readonly RuntimePod[]>('---l---m', { l: [down, up], m: [] });
+      expectObservable(runningPods(listing$, () => NEVER, scheduler)).toBe('---(u|)', { u: [up] });
+    }),
+  );
+
+  it(
+    'are asked for after 1.5 s without a relist',
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const list = cold<readonly RuntimePod[]>('--(u|)', { u: [up] });
+      expectObservable(runningPods(NEVER, () => list, scheduler)).toBe('1502ms (u|)', { u: [up] });
+      expectSubscriptions(list.subscriptions).toBe('1500ms ^-!');
     }),
   );
 });
