@@ -1,0 +1,379 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { firstValueFrom, type Observable } from 'rxjs';
+import { it as baseIt } from 'vitest';
+import type { ContainerState, ContainerStatus, PodSandboxState } from '../../src/generated/runtime/v1/api.js';
+import { readJournal } from '../../src/journal/journal-reader.js';
+import type { JournalEntry } from '../../src/model/journal.js';
+import type { Pod } from '../../src/model/pod.js';
+import { type CriClient, criClient } from '../../src/runtime/cri-client.js';
+import { isAlive, type ProcessId, sendSignal } from '../../src/runtime/embedded/process-tree.js';
+import type { RuntimeService } from '../../src/streams/ports.js';
+import { eventually } from './eventually.js';
+import { manifest, markOf, type PodOf } from './manifests.js';
+import { cgroupsCalled, describeProcess, processesNaming, processesWithVariable } from './processes.js';
+
+export const BUNDLE = fileURLToPath(new URL('../../dist/rx-kubelet.js', import.meta.url));
+export const isRoot = process.geteuid?.() === 0;
+export const NODE_NAME = 'node1';
+
+/** A container as the runtime lists it. */
+export interface ListedContainer {
+  readonly id: string;
+  /** Of the pod, with the name of the node. */
+  readonly pod: string;
+  readonly uid: string;
+  readonly name: string;
+  readonly state: ContainerState;
+  readonly sandboxId: string;
+  readonly attempt: number;
+  readonly createdAt: bigint;
+}
+
+/** A pod's sandbox as the runtime lists it. */
+export interface ListedSandbox {
+  readonly id: string;
+  readonly pod: string;
+  readonly uid: string;
+  readonly state: PodSandboxState;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface LogLine {
+  readonly stream: string;
+  readonly tag: string;
+  readonly content: string;
+}
+
+/** The agent as its users have it: the built bundle as a process, with a root directory and manifests of its own. */
+export class Daemon {
+  readonly directory = mkdtempSync(join(tmpdir(), 'rxd-'));
+  readonly manifests = join(this.directory, 'manifests');
+  readonly rootDir = join(this.directory, 'root');
+  /** Everything that agents of this test have logged. */
+  log = '';
+  private agents: ChildProcess[] = [];
+  private client: CriClient | undefined;
+  private port = 0;
+
+  constructor(private readonly uid?: number) {
+    // Containers of other users have to get through.
+    chmodSync(this.directory, 0o755);
+    mkdirSync(this.manifests);
+    mkdirSync(this.rootDir);
+    if (uid !== undefined) for (const path of [this.directory, this.manifests, this.rootDir]) chownSync(path, uid, uid);
+  }
+
+  // The agent
+
+  /** Starts an agent and does not wait for anything. */
+  spawn(...args: readonly string[]): ChildProcess {
+    const command = ['run', '--root-dir', this.rootDir, '--hostname-override', NODE_NAME];
+    const agent = this.process([...command, '--healthz-port', String(this.port), ...args]);
+    agent.stderr?.setEncoding('utf8').on('data', (part: string) => (this.log += part));
+    this.agents.push(agent);
+    return agent;
+  }
+
+  /** Starts an agent on the folder of manifests; resolves when it runs and its server answers. */
+  async start(...args: readonly string[]): Promise<void> {
+    this.port ||= await freePort();
+    const seen = this.log.length;
+    const agent = this.spawn('--pod-manifest-path', this.manifests, ...args);
+    await eventually('the agent serves, over a runtime', () => {
+      const news = this.log.slice(seen);
+      return hasEnded(agent) || (news.includes('are served') && news.includes('the embedded runtime is ready'));
+    });
+    if (hasEnded(agent)) throw new Error(`the agent has ended: ${this.log.slice(seen)}`);
+  }
+
+  get agent(): ChildProcess {
+    const agent = this.agents.at(-1);
+    if (!agent) throw new Error('no agent was started');
+    return agent;
+  }
+
+  /** Signals the newest agent; resolves when it is gone. */
+  async kill(signal: NodeJS.Signals): Promise<Ended> {
+    const { agent } = this;
+    if (!hasEnded(agent)) {
+      const gone = once(agent, 'exit');
+      agent.kill(signal);
+      await gone;
+    }
+    return { code: agent.exitCode, signal: agent.signalCode };
+  }
+
+  /** Runs a command line to its end. */
+  async run(
+    ...args: readonly string[]
+  ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+    const child = this.process(args);
+    if (!child.stdout || !child.stderr) throw new Error('no pipes');
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    return { code: code as number, stdout, stderr };
+  }
+
+  async get(path: string): Promise<{ readonly status: number; readonly body: string }> {
+    const response = await fetch(`http://127.0.0.1:${this.port}${path}`);
+    return { status: response.status, body: await response.text() };
+  }
+
+  /** The pods that the agent shows. */
+  async shownPods(): Promise<readonly Pod[]> {
+    const { items } = JSON.parse((await this.get('/pods')).body) as { readonly items: readonly Pod[] | null };
+    return items ?? [];
+  }
+
+  journal(): readonly JournalEntry[] {
+    return readJournal(join(this.rootDir, 'journal')).entries;
+  }
+
+  /** What was logged, one object per line. */
+  logged(): readonly { readonly level: string; readonly message: string }[] {
+    const lines = this.log.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
+    return lines.map((line) => JSON.parse(line) as { level: string; message: string });
+  }
+
+  private process(args: readonly string[]): ChildProcess {
+    const { uid } = this;
+    return spawn(process.execPath, [BUNDLE, ...args], {
+      cwd: '/',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH, HOME: this.directory },
+      ...(uid !== undefined && { uid, gid: uid }),
+    });
+  }
+
+  // Manifests
+
+  /** Puts a file in place as a whole. */
+  write(file: string, content: string): void {
+    const draft = join(this.directory, `draft-${file}`);
+    writeFileSync(draft, content);
+    renameSync(draft, join(this.manifests, file));
+  }
+
+  /** Puts the manifest of a pod into the file of its name. */
+  apply(pod: PodOf): void {
+    this.write(`${pod.name}.yaml`, manifest(this.directory, pod));
+  }
+
+  delete(file: string): void {
+    rmSync(join(this.manifests, file), { force: true });
+  }
+
+  // What can be seen from outside
+
+  /** One call to the runtime. Errors: those of the call; the next one has a new connection. */
+  async ask<T>(call: (runtime: RuntimeService) => Observable<T>): Promise<T> {
+    const client = (this.client ??= criClient({ endpoint: `unix://${this.runtimeSocket}`, requestTimeoutMs: 20_000 }));
+    try {
+      return await firstValueFrom(call(client.runtime));
+    } catch (error) {
+      if (this.client === client) this.client = undefined;
+      client.close();
+      throw error;
+    }
+  }
+
+  /** Every container that the runtime has, newest first. */
+  async containers(): Promise<readonly ListedContainer[]> {
+    const { containers } = await this.ask((runtime) => runtime.listContainers({}));
+    return containers
+      .map(({ id, labels, state, podSandboxId, createdAt, metadata }) => ({
+        ...{ id, state, createdAt, sandboxId: podSandboxId, attempt: metadata?.attempt ?? 0 },
+        pod: labels['io.kubernetes.pod.name'] ?? '',
+        uid: labels['io.kubernetes.pod.uid'] ?? '',
+        name: labels['io.kubernetes.container.name'] ?? '',
+      }))
+      .toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
+  }
+
+  /** Containers of the pod, newest first. */
+  async containersOf(pod: string, name?: string): Promise<readonly ListedContainer[]> {
+    const all = await this.containers();
+    return all.filter((one) => one.pod === `${pod}-${NODE_NAME}` && (name === undefined || one.name === name));
+  }
+
+  async sandboxes(): Promise<readonly ListedSandbox[]> {
+    const { items } = await this.ask((runtime) => runtime.listPodSandbox({}));
+    return items.map(({ id, state, labels, metadata }) => ({
+      ...{ id, state, labels, pod: metadata?.name ?? '', uid: metadata?.uid ?? '' },
+    }));
+  }
+
+  async status(containerId: string): Promise<ContainerStatus> {
+    const { status } = await this.ask((runtime) => runtime.containerStatus({ containerId }));
+    if (!status) throw new Error(`a container status without a status: ${containerId}`);
+    return status;
+  }
+
+  /** The status of the newest instance once it is in that state, and of that attempt or a later one. */
+  reached(pod: string, state: ContainerState, { name = 'main', attempt = 0 } = {}): Promise<ContainerStatus> {
+    return eventually(`${pod}/${name} is ${state}, attempt ${attempt} or later`, async () => {
+      const [newest] = await this.containersOf(pod, name);
+      if (!newest || newest.attempt < attempt || newest.state !== state) return undefined;
+      return this.status(newest.id);
+    });
+  }
+
+  /** The one process of a container that has no children; resolves when it is there. */
+  processOf(pod: string, name = 'main'): Promise<ProcessId> {
+    return eventually(`there is one process of ${pod}/${name}`, () => {
+      const [first, ...more] = this.processesOf(pod, name);
+      return more.length === 0 ? first : undefined;
+    });
+  }
+
+  processesOf(pod: string, name = 'main'): ProcessId[] {
+    return processesWithVariable(markOf(this.directory, pod, name));
+  }
+
+  /** Names of the files in a container's log directory. */
+  logFiles(pod: string, name = 'main'): string[] {
+    const root = join(this.rootDir, 'pod-logs');
+    return readdirSync(root)
+      .filter((folder) => folder.startsWith(`default_${pod}-${NODE_NAME}_`))
+      .flatMap((folder) => (existsSync(join(root, folder, name)) ? readdirSync(join(root, folder, name)) : []));
+  }
+
+  /** The lines of a log on disk. Errors: a line that is not in the format of CRI logs. */
+  logLines({ logPath }: Pick<ContainerStatus, 'logPath'>): LogLine[] {
+    return readFileSync(logPath, 'utf8')
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => {
+        const match = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z (stdout|stderr) ([FP]) (.*)$/s.exec(line);
+        if (!match) throw new Error(`not a line of a CRI log: ${JSON.stringify(line)}`);
+        return { stream: match[1] ?? '', tag: match[2] ?? '', content: match[3] ?? '' };
+      });
+  }
+
+  /** What it wrote, line by line, without what the log adds. */
+  output(status: Pick<ContainerStatus, 'logPath'>): string[] {
+    return this.logLines(status).map(({ content }) => content);
+  }
+
+  /** A file that a container of the test has written, line by line. */
+  lines(file: string): string[] {
+    const path = join(this.directory, file);
+    return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
+  }
+
+  // The runtime
+
+  private get runtimeSocket(): string {
+    return join(this.rootDir, 'runtime', 'runtime.sock');
+  }
+
+  /** The runtime's process while it is alive. */
+  runtimeProcess(): ProcessId | undefined {
+    try {
+      const path = join(this.rootDir, 'runtime', 'state', 'runtime.json');
+      const runtime = JSON.parse(readFileSync(path, 'utf8')) as ProcessId;
+      return isAlive(runtime) ? runtime : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Signals the runtime; resolves when it is gone. */
+  async killRuntime(signal: NodeJS.Signals): Promise<void> {
+    const runtime = this.runtimeProcess();
+    if (!runtime) return;
+    sendSignal(runtime.pid, signal);
+    await eventually('the runtime has ended', () => !isAlive(runtime));
+  }
+
+  // The end
+
+  private sandboxIds(): string[] {
+    const path = join(this.rootDir, 'runtime', 'state', 'sandboxes');
+    return existsSync(path) ? readdirSync(path) : [];
+  }
+
+  /** Processes and cgroups that exist because of this test: the runtime and everything below it. */
+  remains(sandboxIds: readonly string[] = this.sandboxIds()): string[] {
+    return [
+      ...processesNaming([this.directory, ...sandboxIds]).map(describeProcess),
+      ...cgroupsCalled(new Set(sandboxIds)),
+    ];
+  }
+
+  /** Ends and removes everything. Errors: something stays although every pod was removed; that is ended, too. */
+  async dispose(): Promise<void> {
+    for (const agent of this.agents.filter((agent) => !hasEnded(agent))) {
+      const gone = once(agent, 'exit');
+      agent.kill('SIGKILL');
+      await gone;
+    }
+    const sandboxIds = this.sandboxIds();
+    try {
+      if (sandboxIds.length > 0) await this.removePods();
+      await this.killRuntime('SIGTERM');
+      await eventually('nothing is left over', () => {
+        const remains = this.remains(sandboxIds);
+        if (remains.length > 0) throw new Error(remains.join('\n'));
+        return true;
+      });
+    } finally {
+      this.client?.close();
+      for (const { pid } of processesNaming([this.directory, ...sandboxIds])) sendSignal(pid, 'SIGKILL');
+      rmSync(this.directory, { recursive: true, force: true });
+    }
+  }
+
+  private async removePods(): Promise<void> {
+    if (!this.runtimeProcess()) this.process(['runtime', '--root-dir', this.rootDir]);
+    const sandboxes = await eventually('the runtime answers', () => this.sandboxes());
+    for (const { id } of sandboxes) await this.ask((runtime) => runtime.removePodSandbox({ podSandboxId: id }));
+  }
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { readonly port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+};
+
+/** `it` with a daemon that is ended afterwards in any case, and leaves nothing. */
+export const it = baseIt.extend<{ readonly daemon: Daemon }>({
+  // vitest reads the names of the wanted fixtures from a pattern, so there has to be one.
+  // eslint-disable-next-line no-empty-pattern
+  daemon: async ({}, use) => {
+    const daemon = new Daemon();
+    try {
+      await use(daemon);
+    } finally {
+      await daemon.dispose();
+    }
+  },
+});

@@ -1,0 +1,218 @@
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect } from 'vitest';
+import type { ContainerStatus } from '../../src/generated/runtime/v1/api.js';
+import { type Daemon, freePort, isRoot, it, NODE_NAME } from './daemon.js';
+import { eventually } from './eventually.js';
+
+const EXAMPLES = fileURLToPath(new URL('../../examples/pods', import.meta.url));
+const BACK_OFF_NS = 10_000_000_000n;
+
+/** Failing containers wait a second instead of minutes. */
+const quickRestarts = (daemon: Daemon): string => {
+  const path = join(daemon.directory, 'config.yaml');
+  writeFileSync(
+    path,
+    JSON.stringify({
+      apiVersion: 'kubelet.config.k8s.io/v1beta1',
+      kind: 'KubeletConfiguration',
+      featureGates: { KubeletCrashLoopBackOffMax: true },
+      crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
+    }),
+  );
+  return path;
+};
+
+describe.concurrent('the examples', () => {
+  it('run', async ({ daemon }) => {
+    const port = await freePort();
+    const site = join(daemon.directory, 'site');
+    const web = readFileSync(join(EXAMPLES, 'web.yaml'), 'utf8')
+      .replaceAll('8080', String(port))
+      .replaceAll('/tmp/rx-kubelet-example-web', site);
+    daemon.write('web.yaml', web);
+    for (const name of ['job.yaml', 'crash.yaml']) copyFileSync(join(EXAMPLES, name), join(daemon.manifests, name));
+    await daemon.start();
+    const page = async () => (await fetch(`http://127.0.0.1:${port}/`)).text();
+    await eventually('the web server answers', async () =>
+      (await page()).startsWith(`<h1>Hello from web-${NODE_NAME}`),
+    );
+
+    // An edit replaces the pod.
+    const before = await daemon.containersOf('web', 'server');
+    daemon.write('web.yaml', web.replaceAll('Hello from', 'Goodbye from'));
+    await eventually('the edited pod answers', async () =>
+      (await page()).startsWith(`<h1>Goodbye from web-${NODE_NAME}`),
+    );
+    const after = await daemon.containersOf('web', 'server');
+    expect(after.filter(({ state }) => state === 'CONTAINER_RUNNING').map(({ uid }) => uid)).not.toEqual([
+      before[0]?.uid,
+    ]);
+
+    // Deleting ends it.
+    const sandboxIds = after.map(({ sandboxId }) => sandboxId);
+    daemon.delete('web.yaml');
+    await eventually('no process of the web pod is left', () => {
+      const left = daemon.remains(sandboxIds).filter((line) => sandboxIds.some((id) => line.includes(id)));
+      return left.length === 0;
+    });
+    await expect(page()).rejects.toThrow('fetch failed');
+
+    // The job has ended well, once.
+    const job = await daemon.reached('job', 'CONTAINER_EXITED', { name: 'count' });
+    expect(job).toMatchObject({ exitCode: 0, reason: 'Completed' });
+    const steps = [1, 2, 3, 4, 5].map((step) => `step ${step} of 5`);
+    expect(daemon.logLines(job)).toEqual(
+      [...steps, 'done'].map((content) => ({ stream: 'stdout', tag: 'F', content })),
+    );
+
+    // What keeps failing is started again at once, then after ten seconds.
+    const second = await daemon.reached('crash', 'CONTAINER_EXITED', { attempt: 1 });
+    expect(second).toMatchObject({ exitCode: 1, reason: 'Error' });
+    await eventually('it is shown as backing off', async () => {
+      const { stdout } = await daemon.run('pods', '--root-dir', daemon.rootDir);
+      return /crash-node1 +0\/1 +CrashLoopBackOff +1 /.test(stdout) && /job-node1 +0\/1 +Completed +0 /.test(stdout);
+    });
+    const third = await daemon.reached('crash', 'CONTAINER_RUNNING', { attempt: 2 });
+    expect(third.startedAt - second.finishedAt).toBeGreaterThanOrEqual(BACK_OFF_NS);
+    // Meanwhile nobody has started the job again.
+    expect(await daemon.containersOf('job')).toMatchObject([{ id: job.id, attempt: 0 }]);
+    expect(daemon.logFiles('job', 'count')).toEqual(['0.log']);
+  });
+});
+
+describe.concurrent('stopping', () => {
+  it('lets a container end by itself, and kills one that does not after its grace period', async ({ daemon }) => {
+    daemon.apply({
+      name: 'polite',
+      containers: [{ script: `trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.1; done` }],
+    });
+    daemon.apply({
+      name: 'deaf',
+      terminationGracePeriodSeconds: 1,
+      containers: [{ script: `trap '' TERM; echo up; while :; do sleep 0.1; done` }],
+    });
+    await daemon.start();
+    const up = async (pod: string): Promise<ContainerStatus> => {
+      const status = await daemon.reached(pod, 'CONTAINER_RUNNING');
+      await eventually(`${pod} listens to signals`, () => daemon.output(status).includes('up'));
+      return status;
+    };
+    const [polite, deaf] = await Promise.all([up('polite'), up('deaf')]);
+    daemon.delete('polite.yaml');
+    daemon.delete('deaf.yaml');
+    await eventually(
+      'no process is left',
+      () => daemon.processesOf('polite').length + daemon.processesOf('deaf').length === 0,
+    );
+    expect(await daemon.reached('polite', 'CONTAINER_EXITED')).toMatchObject({ id: polite.id, exitCode: 7 });
+    expect(daemon.output(polite).at(-1)).toBe('bye');
+    const killed = await daemon.reached('deaf', 'CONTAINER_EXITED');
+    expect(killed).toMatchObject({ id: deaf.id, exitCode: 137 });
+    const asked = daemon
+      .journal()
+      .find((entry) => entry.kind === 'config' && entry.op === 'REMOVE' && entry.pod?.name === `deaf-${NODE_NAME}`);
+    const grace = Number(killed.finishedAt / 1_000_000n) - (asked?.at ?? Infinity);
+    expect(grace).toBeGreaterThanOrEqual(1000);
+    await eventually('the sandboxes are stopped', async () =>
+      (await daemon.sandboxes()).every(({ state }) => state === 'SANDBOX_NOTREADY'),
+    );
+  });
+});
+
+describe.concurrent('the containers of a pod', () => {
+  it('start and stop in their order', async ({ daemon }) => {
+    const told = (name: string) => `echo ${name} >> "$DIR/order"`;
+    const untilTerm = (name: string, last = ':') =>
+      `trap '${last}; ${told(`${name} stops`)}; exit 0' TERM; ${told(`${name} starts`)}; while :; do sleep 0.05; done`;
+    daemon.apply({
+      name: 'order',
+      terminationGracePeriodSeconds: 20,
+      initContainers: [
+        { name: 'first', script: `${told('first starts')}; sleep 0.3; ${told('first ends')}` },
+        { name: 'sidecar', restartPolicy: 'Always', script: untilTerm('sidecar') },
+        { name: 'second', script: `until grep -q sidecar "$DIR/order"; do sleep 0.05; done; ${told('second ends')}` },
+      ],
+      // It takes its time to end, so that a sidecar that does not wait would be noticed.
+      containers: [{ script: untilTerm('main', 'sleep 0.5') }],
+    });
+    await daemon.start();
+    await eventually('main runs', () => daemon.lines('order').includes('main starts'));
+    const statusOf = async (name: string) => {
+      const [newest, ...more] = await daemon.containersOf('order', name);
+      expect(more).toEqual([]);
+      return daemon.status(newest?.id ?? '');
+    };
+    const [first, sidecar, second, main] = await Promise.all(['first', 'sidecar', 'second', 'main'].map(statusOf));
+    expect(first?.finishedAt).toBeLessThanOrEqual(sidecar?.createdAt ?? 0n);
+    expect(sidecar?.startedAt).toBeLessThanOrEqual(second?.createdAt ?? 0n);
+    expect(second?.finishedAt).toBeLessThanOrEqual(main?.createdAt ?? 0n);
+    expect(sidecar?.state).toBe('CONTAINER_RUNNING');
+    daemon.delete('order.yaml');
+    await daemon.reached('order', 'CONTAINER_EXITED', { name: 'sidecar' });
+    expect(daemon.lines('order')).toEqual([
+      ...['first starts', 'first ends', 'sidecar starts', 'second ends', 'main starts', 'main stops', 'sidecar stops'],
+    ]);
+  });
+
+  it('are started again as the restart policy says', async ({ daemon }) => {
+    const failsOnce = 'echo x >> "$DIR/tries"; [ $(wc -l < "$DIR/tries") -gt 1 ] || exit 3';
+    daemon.apply({ name: 'on-failure', restartPolicy: 'OnFailure', containers: [{ script: failsOnce }] });
+    daemon.apply({ name: 'never', restartPolicy: 'Never', containers: [{ script: 'exit 4' }] });
+    daemon.apply({ name: 'always', restartPolicy: 'Always', containers: [{ script: 'exit 0' }] });
+    await daemon.start('--config', quickRestarts(daemon));
+    expect(await daemon.reached('never', 'CONTAINER_EXITED')).toMatchObject({ exitCode: 4 });
+    expect(await daemon.reached('on-failure', 'CONTAINER_EXITED', { attempt: 1 })).toMatchObject({ exitCode: 0 });
+    // By then the others would have been started again, too.
+    await daemon.reached('always', 'CONTAINER_EXITED', { attempt: 4 });
+    expect(await daemon.containersOf('never')).toMatchObject([{ attempt: 0 }]);
+    expect((await daemon.containersOf('on-failure'))[0]).toMatchObject({ attempt: 1 });
+    expect(daemon.lines('tries')).toHaveLength(2);
+    await eventually('the phases tell the same', async () => {
+      const phases = (await daemon.shownPods()).map(({ metadata, status }) => `${metadata.name} ${status?.phase}`);
+      expect(phases.toSorted()).toEqual(['always-node1 Running', 'never-node1 Failed', 'on-failure-node1 Succeeded']);
+      return true;
+    });
+  });
+
+  it('have the surroundings that the manifest asks for', async ({ daemon }) => {
+    mkdirSync(join(daemon.directory, 'work'));
+    daemon.apply({
+      name: 'env',
+      hostname: 'box',
+      restartPolicy: 'Never',
+      containers: [
+        {
+          script: 'hostname; pwd; id -u; echo "$GREETING"; echo "$WHERE"; echo "$ESCAPED"; echo to stderr >&2',
+          workingDir: join(daemon.directory, 'work'),
+          env: [
+            { name: 'WHO', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+            { name: 'WHERE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+            { name: 'GREETING', value: 'hello $(WHO)' },
+            { name: 'ESCAPED', value: '$$(WHO) $(NOBODY)' },
+          ],
+          ...(isRoot && { securityContext: { runAsUser: 65534, runAsGroup: 65534 } }),
+        },
+      ],
+    });
+    await daemon.start();
+    const status = await daemon.reached('env', 'CONTAINER_EXITED');
+    expect(status.logPath).toBe(
+      join(daemon.rootDir, `pod-logs/default_env-node1_${(await daemon.containersOf('env'))[0]?.uid}/main/0.log`),
+    );
+    const lines = daemon.logLines(status);
+    expect(lines.filter(({ stream }) => stream === 'stdout').map(({ content }) => content)).toEqual([
+      isRoot ? 'box' : hostname(),
+      join(daemon.directory, 'work'),
+      String(isRoot ? 65534 : process.geteuid?.()),
+      `hello env-${NODE_NAME}`,
+      NODE_NAME,
+      '$(WHO) $(NOBODY)',
+    ]);
+    expect(lines.filter(({ stream }) => stream === 'stderr')).toEqual([
+      { stream: 'stderr', tag: 'F', content: 'to stderr' },
+    ]);
+  });
+});
