@@ -1,6 +1,16 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+const source = (file: string): string => fileURLToPath(new URL(`src/${file}`, import.meta.url));
+
 export default defineConfig({
+  // Examples import this package by its name, as their readers will.
+  resolve: {
+    alias: [
+      { find: /^rx-kubelet$/, replacement: source('index.ts') },
+      { find: /^rx-kubelet\/node$/, replacement: source('node.ts') },
+    ],
+  },
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 60_000,

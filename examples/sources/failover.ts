@@ -6,7 +6,7 @@
 //     kubelet({ ...options, sources: { fleet: failover(fleet$, fileSource(…), { retryMs: 60_000 }) } })
 import { asyncScheduler, catchError, concat, defer, type Observable, of, repeat, takeUntil, timer } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
-import { type SourceEvent, sourceProblem } from '../../src/model/pod-set.js';
+import { type SourceEvent, sourceProblem } from 'rx-kubelet';
 
 export interface Failover {
   /** How long the second source has its turn. */

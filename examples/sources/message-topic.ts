@@ -6,11 +6,15 @@
 //
 //     kubelet({ ...options, sources: { file: fileSource(…), topic: topicSource(message$, 'node-1') } })
 import { concatMap, from, map, type Observable, scan, startWith } from 'rxjs';
-import { formatManifestProblem } from '../../src/model/manifest/manifest-problem.js';
-import { readManifest } from '../../src/model/manifest/parse-manifest.js';
-import { placePods } from '../../src/model/manifest/place-pods.js';
-import type { Pod } from '../../src/model/pod.js';
-import { podSet, type SourceEvent, sourceProblem } from '../../src/model/pod-set.js';
+import {
+  formatManifestProblem,
+  placePods,
+  type Pod,
+  podSet,
+  readManifest,
+  type SourceEvent,
+  sourceProblem,
+} from 'rx-kubelet';
 
 export type PodMessage =
   | { readonly kind: 'run'; readonly key: string; readonly manifest: string }

@@ -5,7 +5,7 @@
 //
 //     kubelet({ ...options, sources: { http: httpSource(…).pipe(onlyTeam('payments')) } })
 import { map, type MonoTypeOperatorFunction } from 'rxjs';
-import { podSet, type SourceEvent } from '../../src/model/pod-set.js';
+import { podSet, type SourceEvent } from 'rx-kubelet';
 
 export const onlyTeam = (team: string): MonoTypeOperatorFunction<SourceEvent> =>
   map((event) =>

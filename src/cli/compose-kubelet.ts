@@ -1,29 +1,18 @@
-import {
-  asyncScheduler,
-  defer,
-  distinctUntilChanged,
-  finalize,
-  map,
-  share,
-  Subject,
-  switchMap,
-  takeUntil,
-  tap,
-  timer,
-} from 'rxjs';
-import { type Kubelet, kubelet, type KubeletOptions, type KubeletPorts } from '../kubelet.js';
+import { join } from 'node:path';
+import { defer, distinctUntilChanged, finalize, map, share, Subject, switchMap, takeUntil, tap, timer } from 'rxjs';
+import { type Kubelet, kubelet, type KubeletOptions } from '../kubelet.js';
 import { errorText } from '../model/cri-error.js';
 import { formatPod } from '../model/pod.js';
-import { criClient } from '../runtime/cri-client.js';
-import { nodeFiles } from '../runtime/node-files.js';
+import { nodePorts } from '../node-ports.js';
+import type { NodeSettings } from '../runtime/read-node-facts.js';
 import { fileSource } from '../sources/file-source.js';
 import { httpSource } from '../sources/http-source.js';
 import { retryWithBackoff } from '../streams/operators/retry-with-backoff.js';
 import type { PodSources } from '../streams/pod-config.js';
-import type { Logger, PodEvent } from '../streams/ports.js';
+import type { Logger } from '../streams/ports.js';
 import type { RunOnceResult } from '../streams/run-once.js';
-import type { CreateKubelet, KubeletEnvironment, Note } from './kubelet-handle.js';
-import { readNodeFacts } from './read-node-facts.js';
+import { eventRecorder } from './event-recorder.js';
+import type { CreateKubelet, KubeletEnvironment } from './kubelet-handle.js';
 import { runPodsOnce } from './run-pods-once.js';
 
 /** How often the table asks what the pods are; the loop has no stream of them. */
@@ -31,49 +20,36 @@ const LOOK_EVERY_MS = 500;
 
 /** A kubelet over the sources that the configuration names, the runtime behind the socket and this machine. */
 export const composeKubelet: CreateKubelet = (environment) => {
-  const { config, paths, log, record, metrics, runtimeSocket, imageSocket } = environment;
-  const note$ = new Subject<Note>();
+  const { config, log, record, metrics, runtimeSocket, imageSocket } = environment;
   const stop$ = new Subject<{ readonly reason: string }>();
   const stopped$ = new Subject<never>();
   let current: Kubelet | undefined;
 
   const run$ = defer(() => {
-    const client = criClient({
+    const ports$ = nodePorts({
       endpoint: `unix://${runtimeSocket}`,
       imageEndpoint: `unix://${imageSocket}`,
       requestTimeoutMs: config.runtimeRequestTimeoutMs,
-      observe: (operation, durationMs, error) =>
-        metrics.runtimeOperation(operation, durationMs / 1000, error !== undefined),
-    });
-    const ports: Omit<KubeletPorts, 'runtimeName'> = {
-      runtime: client.runtime,
-      images: client.images,
-      files: nodeFiles,
+      node: nodeSettings(environment),
       record,
-      recordEvent: (event) => note$.next(toNote(event)),
+      recordEvent: eventRecorder(record, log),
       metrics,
-      scheduler: asyncScheduler,
-      wallClock: () => Date.now(),
-      node: readNodeFacts(config, paths, log),
       log,
-      random: Math.random,
-    };
-    return client.runtime.version({}).pipe(
+    });
+    return ports$.pipe(
       tap({ error: (error: unknown) => log.warn({ error: errorText(error) }, 'waiting for the runtime') }),
       retryWithBackoff({ initialMs: 100, maxMs: 5000 }),
-      switchMap(({ runtimeName }) => {
-        const node: KubeletPorts = { ...ports, runtimeName };
+      switchMap((ports) => {
         const options: KubeletOptions = {
           sources: podSources(environment),
           syncFrequencyMs: config.syncFrequencyMs,
           maxRestartBackOffMs: config.crashLoopBackOff.maxContainerRestartPeriodMs,
           stop$,
         };
-        if (config.runOnce) return runPodsOnce(node, options).pipe(tap((result) => tellResult(result, log)));
-        current = kubelet(node, options);
+        if (config.runOnce) return runPodsOnce(ports, options).pipe(tap((result) => tellResult(result, log)));
+        current = kubelet(ports, options);
         return current.outcome$;
       }),
-      finalize(() => client.close()),
     );
   }).pipe(finalize(() => stopped$.complete()));
 
@@ -93,7 +69,6 @@ export const composeKubelet: CreateKubelet = (environment) => {
       takeUntil(stopped$),
       share(),
     ),
-    note$,
     healthChecks: {
       syncloop: () => {
         const problem = current?.health();
@@ -112,9 +87,17 @@ const podSources = ({ config, nodeName }: KubeletEnvironment): PodSources => {
   };
 };
 
-const toNote = ({ pod, type, reason, message }: PodEvent): Note => ({
-  level: type === 'Warning' ? 'warn' : 'info',
-  text: `${formatPod(pod)} ${reason}: ${message}`,
+const nodeSettings = ({ config, paths }: KubeletEnvironment): NodeSettings => ({
+  podLogsDirectory: paths.podLogsDir,
+  seccompDirectory: join(paths.rootDir, 'seccomp'),
+  resolvConf: config.resolvConf,
+  clusterDns: config.clusterDNS,
+  clusterDomain: config.clusterDomain,
+  maxPods: config.maxPods,
+  cpuCfsQuota: config.cpuCFSQuota,
+  cpuCfsQuotaPeriodMicros: config.cpuCFSQuotaPeriodMs * 1000,
+  seccompDefault: config.seccompDefault,
+  singleProcessOomKill: config.singleProcessOOMKill === true,
 });
 
 const tellResult = ({ pod, rejected, error }: RunOnceResult, log: Logger): void => {

@@ -5,21 +5,38 @@ import { parseResolvConf } from '../model/cri/dns-config.js';
 import { errorText } from '../model/cri-error.js';
 import type { NodeFacts } from '../model/node-facts.js';
 import type { Logger } from '../streams/ports.js';
-import type { AgentPaths } from './config/agent-paths.js';
-import type { AgentConfig } from './config/kubelet-configuration.js';
 
-/** What this machine and the configuration say of the node. What cannot be read counts as absent. */
-export const readNodeFacts = (config: AgentConfig, paths: AgentPaths, log: Logger): NodeFacts => {
+/** What somebody decides about the node; the rest is read from the machine. */
+export interface NodeSettings {
+  /** Where the logs of containers go. */
+  readonly podLogsDirectory: string;
+  /** Where local seccomp profiles are; `/var/lib/kubelet/seccomp` unless given, as for the kubelet. */
+  readonly seccompDirectory?: string;
+  /** The machine's resolver configuration; `/etc/resolv.conf` unless given, empty for none. */
+  readonly resolvConf?: string;
+  readonly clusterDns?: readonly string[];
+  readonly clusterDomain?: string;
+  readonly maxPods?: number;
+  readonly cpuCfsQuota?: boolean;
+  readonly cpuCfsQuotaPeriodMicros?: number;
+  readonly seccompDefault?: boolean;
+  /** Out of memory ends one process instead of its container. Without cgroup v2 it always does. */
+  readonly singleProcessOomKill?: boolean;
+}
+
+/** What this machine and the settings say of the node. What cannot be read counts as absent. */
+export const readNodeFacts = (settings: NodeSettings, log: Pick<Logger, 'warn'>): NodeFacts => {
+  const { seccompDirectory = '/var/lib/kubelet/seccomp', resolvConf: resolvConfPath = '/etc/resolv.conf' } = settings;
   const isCgroup2 = existsSync('/sys/fs/cgroup/cgroup.controllers');
-  const resolvConf = config.resolvConf === '' ? undefined : readResolvConf(config.resolvConf, log);
+  const resolvConf = resolvConfPath === '' ? undefined : readResolvConf(resolvConfPath, log);
   return {
-    podLogsDirectory: paths.podLogsDir,
-    seccompDirectory: join(paths.rootDir, 'seccomp'),
+    podLogsDirectory: settings.podLogsDirectory,
+    seccompDirectory,
     nodeIps: nodeAddresses(),
     allocatable: {
       cpu: String(availableParallelism()),
       memory: `${Math.floor(totalmem() / 1024)}Ki`,
-      pods: String(config.maxPods),
+      pods: String(settings.maxPods ?? 110),
     },
     memoryCapacity: BigInt(totalmem()),
     hugePageSizes: namesIn('/sys/kernel/mm/hugepages').flatMap((name) => {
@@ -27,12 +44,12 @@ export const readNodeFacts = (config: AgentConfig, paths: AgentPaths, log: Logge
       return kibibytes === undefined ? [] : [BigInt(kibibytes) * 1024n];
     }),
     ...(resolvConf ? { resolvConf } : {}),
-    clusterDns: config.clusterDNS,
-    clusterDomain: config.clusterDomain,
-    cpuCfsQuota: config.cpuCFSQuota,
-    cpuCfsQuotaPeriodMicros: config.cpuCFSQuotaPeriodMs * 1000,
-    seccompDefault: config.seccompDefault,
-    killsWholeContainerOnOom: isCgroup2 && config.singleProcessOOMKill !== true,
+    clusterDns: settings.clusterDns ?? [],
+    clusterDomain: settings.clusterDomain ?? '',
+    cpuCfsQuota: settings.cpuCfsQuota ?? true,
+    cpuCfsQuotaPeriodMicros: settings.cpuCfsQuotaPeriodMicros ?? 100_000,
+    seccompDefault: settings.seccompDefault ?? false,
+    killsWholeContainerOnOom: isCgroup2 && settings.singleProcessOomKill !== true,
     limitsSwap: isCgroup2 && existsSync(join('/sys/fs/cgroup', ownCgroup(), 'memory.swap.max')),
     thermalThrottlePaths: namesIn('/sys/devices/system/cpu')
       .filter((name) => /^cpu\d+$/.test(name))
@@ -41,7 +58,7 @@ export const readNodeFacts = (config: AgentConfig, paths: AgentPaths, log: Logge
   };
 };
 
-const readResolvConf = (path: string, log: Logger): NodeFacts['resolvConf'] => {
+const readResolvConf = (path: string, log: Pick<Logger, 'warn'>): NodeFacts['resolvConf'] => {
   try {
     return parseResolvConf(readFileSync(path, 'utf8'));
   } catch (error) {

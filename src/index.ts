@@ -1,0 +1,78 @@
+// What a program builds a node agent from, or a part of one. Nothing here touches the machine: it loads no module of Node,
+// reads no clock and draws no random number, so all of it runs under a virtual scheduler. What does, is in node.ts.
+
+// The agent
+export { type Kubelet, kubelet, type KubeletOptions, type KubeletPorts } from './kubelet.js';
+
+// Ports: what the agent asks of the world
+export type * from './streams/ports.js';
+/** Requests and answers of the CRI: `cri.RunPodSandboxRequest`. */
+export type * as cri from './generated/runtime/v1/api.js';
+export { noMetrics } from './streams/no-metrics.js';
+export { CriError, type CriErrorCode, errorText, isCriError } from './model/cri-error.js';
+export type { NodeFacts, ResolvConf } from './model/node-facts.js';
+
+// Sources of pods
+export { podSet, type PodSet, type SourceEvent, sourceProblem, type SourceProblem } from './model/pod-set.js';
+export { type ManifestOrigin, type ManifestReading, readManifest } from './model/manifest/parse-manifest.js';
+export { formatManifestProblem, type ManifestProblem } from './model/manifest/manifest-problem.js';
+export { placePods } from './model/manifest/place-pods.js';
+export { applySourceDefaults, type SourceOfManifest } from './model/manifest/source-defaults.js';
+export { validatePod } from './model/manifest/validate-pod.js';
+
+// Streams: what the agent is made of
+export { podConfig, type PodConfigOptions, type PodSources } from './streams/pod-config.js';
+export { pleg, type PlegObservation, type PlegOptions } from './streams/pleg.js';
+export { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
+export { runtimeHints, type RuntimeHintsOptions } from './streams/runtime-events.js';
+export { type RuntimeReader, runtimeReader } from './streams/runtime-reader.js';
+export { podWorkers, type PodWorkerOptions, type WorkerOutcome } from './streams/pod-workers.js';
+export { podWork, type PodWorkPorts } from './streams/pod-work.js';
+export { garbageCollection, type GarbageCollectionOptions } from './streams/garbage-collection.js';
+export { runOnce, RunOnceError, type RunOnceOptions, type RunOnceResult } from './streams/run-once.js';
+export {
+  housekeepingTicks,
+  syncLoop,
+  type SyncLoopHandlers,
+  type SyncLoopInputs,
+  syncTicks,
+} from './streams/sync-loop/sync-loop.js';
+export type { StopRequest } from './streams/sync-loop/handle-stop.js';
+export type { Admit } from './streams/sync-loop/loop-desk.js';
+
+// Operators that have never heard of a pod
+export { conflateByKey } from './streams/operators/conflate-by-key.js';
+export { errorOnAbort } from './streams/operators/error-on-abort.js';
+export { exhaustMapLatest } from './streams/operators/exhaust-map-latest.js';
+export { poll, type Polled, type PollTiming } from './streams/operators/poll.js';
+export { type Backoff, retryWithBackoff } from './streams/operators/retry-with-backoff.js';
+export { settle, type Settling } from './streams/operators/settle.js';
+export {
+  type Watched,
+  type WatchedEvent,
+  watchedListing,
+  type WatchTiming,
+} from './streams/operators/watched-listing.js';
+
+// The model: pods as they should be, as they are, and what follows from both
+export * from './model/pod.js';
+export * from './model/runtime-pod.js';
+export { computePodActions, type PodActionsInput } from './model/compute-pod-actions.js';
+export type { ContainerToKill, KillReason, PodActions, ProbeResults } from './model/pod-actions.js';
+export { restartVerdict, type RestartVerdict } from './model/restart-policy.js';
+export { sandboxChanged, type SandboxVerdict } from './model/sandbox-changed.js';
+export { type CrashLoopInput, type CrashLoopVerdict, decideBackOff } from './model/crash-loop-back-off.js';
+export { generatePodStatus, type PodStatusInput } from './model/pod-status/generate-pod-status.js';
+export { podPhase, type PodPhase, type PodPhaseInput } from './model/pod-status/pod-phase.js';
+export { computeQosClass, type QosClass, qosClass } from './model/pod-status/qos.js';
+export { type ContainerGcPolicy, DEFAULT_CONTAINER_GC } from './model/container-gc.js';
+export { type PlegChange, type PlegEvent, plegEvents, type PlegHealth, plegHealth } from './model/pleg.js';
+export { PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
+export { foldPodUpdate, type PodUpdate, type PodUpdateType } from './model/pod-workers/pod-update.js';
+export { PodManager } from './model/pod-manager.js';
+export { PodStatusStore } from './model/pod-status-store.js';
+export { WorkQueue } from './model/work-queue.js';
+
+// The journal: what happened and why
+export type * from './model/journal.js';
+export { explainWhy, type Question } from './model/why.js';

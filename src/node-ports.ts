@@ -1,0 +1,71 @@
+import { concat, defer, finalize, NEVER, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
+import type { KubeletPorts } from './kubelet.js';
+import { criClient } from './runtime/cri-client.js';
+import { monotonicScheduler } from './runtime/monotonic-scheduler.js';
+import { nodeFiles } from './runtime/node-files.js';
+import { type NodeSettings, readNodeFacts } from './runtime/read-node-facts.js';
+import { noMetrics } from './streams/no-metrics.js';
+import type { Logger, Metrics, RecordEvent, RecordJournal } from './streams/ports.js';
+
+export interface NodePortsOptions {
+  /** `unix:///path` of the runtime's socket. */
+  readonly endpoint: string;
+  /** Of the image service; the runtime's unless given. */
+  readonly imageEndpoint?: string;
+  /** What a call of the runtime may take; two minutes unless given. */
+  readonly requestTimeoutMs?: number;
+  readonly node: NodeSettings;
+  /** Keeps nothing unless given. */
+  readonly record?: RecordJournal;
+  /** Hears nothing unless given. */
+  readonly recordEvent?: RecordEvent;
+  readonly metrics?: Metrics;
+  /** Says nothing unless given. */
+  readonly log?: Logger;
+  /** `monotonicScheduler` unless given. */
+  readonly scheduler?: SchedulerLike;
+}
+
+/**
+ * The ports of a kubelet on this machine, over the runtime behind a socket: emits them once the runtime has said what it
+ * is. They are good until unsubscribed, when the connection is closed.
+ *
+ * Errors: a `CriError` when the runtime does not answer; throws for an endpoint that is not a unix socket.
+ * Ends:   never.
+ */
+export const nodePorts = ({
+  endpoint,
+  imageEndpoint = endpoint,
+  requestTimeoutMs = 120_000,
+  node,
+  record = countOnly(),
+  recordEvent = () => undefined,
+  metrics = noMetrics,
+  log = silent,
+  scheduler = monotonicScheduler,
+}: NodePortsOptions): Observable<KubeletPorts> =>
+  defer(() => {
+    const observe = (operation: string, durationMs: number, error?: unknown): void =>
+      metrics.runtimeOperation(operation, durationMs / 1000, error !== undefined);
+    const { runtime, images, close } = criClient({ endpoint, imageEndpoint, requestTimeoutMs, observe });
+    const ports: Omit<KubeletPorts, 'runtimeName'> = {
+      ...{ runtime, images, record, recordEvent, metrics, log, scheduler },
+      files: nodeFiles,
+      wallClock: () => Date.now(),
+      random: Math.random,
+      node: readNodeFacts(node, log),
+    };
+    return runtime.version({}).pipe(
+      switchMap(({ runtimeName }) => concat(of({ ...ports, runtimeName }), NEVER)),
+      finalize(close),
+    );
+  });
+
+const nothing = (): void => undefined;
+const silent: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+/** Names entries that nobody keeps. */
+const countOnly = (): RecordJournal => {
+  let count = 0;
+  return () => `entry-${++count}`;
+};

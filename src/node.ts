@@ -1,0 +1,15 @@
+// What connects an agent to this machine: sockets, files, processes, clocks. Everything here needs Node.
+
+export { nodePorts, type NodePortsOptions } from './node-ports.js';
+export { type NodeSettings, readNodeFacts } from './runtime/read-node-facts.js';
+export { monotonicScheduler } from './runtime/monotonic-scheduler.js';
+export { nodeFiles } from './runtime/node-files.js';
+export { type CriClient, criClient, type CriClientOptions } from './runtime/cri-client.js';
+export { type EmbeddedRuntime, type EmbeddedRuntimeOptions, startEmbeddedRuntime } from './runtime/embedded/server.js';
+export { type FileSource, fileSource } from './sources/file-source.js';
+export { type HttpSource, httpSource } from './sources/http-source.js';
+export { createJournal, type Journal, type JournalOptions } from './journal/journal-writer.js';
+export { type JournalContents, readJournal } from './journal/journal-reader.js';
+export { createMetrics, type MeteredRegistry, type MetricsOptions } from './server/metrics.js';
+export { localServer, type LocalServerOptions, type ServerEvent } from './server/local-server.js';
+export type { HealthCheck, HealthChecks } from './server/health.js';

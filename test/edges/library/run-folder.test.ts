@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { firstValueFrom, Subject, tap } from 'rxjs';
+import type { StopRequest, WorkerOutcome } from 'rx-kubelet';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runFolder } from '../../../examples/library/run-folder.js';
+import { eventually, RuntimeUnderTest } from '../embedded/runtime-under-test.js';
+
+describe('examples/library/run-folder', () => {
+  let runtime: RuntimeUnderTest;
+
+  beforeEach(async () => {
+    runtime = await new RuntimeUnderTest().start();
+  });
+
+  afterEach(() => runtime.dispose());
+
+  it('runs the pods of a folder over a runtime, and stops them when asked', async () => {
+    const folder = join(runtime.directory, 'manifests');
+    const mark = join(runtime.directory, 'started');
+    mkdirSync(folder);
+    writeFileSync(
+      join(folder, 'pod.yaml'),
+      `apiVersion: v1
+kind: Pod
+metadata: { name: web }
+spec:
+  terminationGracePeriodSeconds: 1
+  containers: [{ name: main, image: host, command: [sh, -c, 'touch ${mark}; exec sleep 1000'] }]
+`,
+    );
+    const stop$ = new Subject<StopRequest>();
+    const outcomes: WorkerOutcome[] = [];
+    const options = { endpoint: `unix://${runtime.socketPath}`, podLogsDirectory: runtime.logDirectory };
+    const subscription = runFolder(folder, options, stop$)
+      .pipe(tap((outcome) => outcomes.push(outcome)))
+      .subscribe();
+    try {
+      await eventually('the container runs', () => existsSync(mark));
+      stop$.next({ reason: 'the test is over' });
+      await eventually('the pod has been stopped', () =>
+        outcomes.some(({ work, error }) => work === 'terminating' && error === undefined),
+      );
+      const { containers } = await runtime.runtime.listContainers({});
+      expect(containers.map(({ state }) => state)).toEqual(['CONTAINER_EXITED']);
+    } finally {
+      subscription.unsubscribe();
+    }
+  });
+
+  it('says what is wrong with a runtime that is not there', async () => {
+    const options = { endpoint: `unix://${runtime.directory}/no.sock`, podLogsDirectory: runtime.logDirectory };
+    await expect(firstValueFrom(runFolder(runtime.directory, options))).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
