@@ -103,9 +103,13 @@ export const podWorkers =
       const released$ = new Subject<Delivery>();
       const source$ = delivery$.pipe(tap({ complete: () => released$.complete() }));
       const all$ = merge(source$, released$.pipe(observeOn(options.scheduler))).pipe(share());
-      const forgotten$ = all$.pipe(filter(({ kind }) => kind === 'forget'));
+      // The record has the last word: a pod that came back within the hop keeps its worker, or it would have two; one that
+      // went meanwhile gets none, or nobody would ever close it.
+      const isKnown = (uid: string) => options.registry.record(uid) !== undefined;
+      const forgotten$ = all$.pipe(filter(({ kind, uid }) => kind === 'forget' && !isKnown(uid)));
       return all$.pipe(
         filter((delivery) => delivery.kind === 'wake'),
+        filter(({ uid }) => isKnown(uid)),
         groupBy(({ uid }) => uid, {
           duration: ({ key }) => forgotten$.pipe(filter(({ uid }) => uid === key)),
         }),

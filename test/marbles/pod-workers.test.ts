@@ -206,6 +206,77 @@ describe('one worker', () => {
   );
 });
 
+describe('a worker and the end of its pod', () => {
+  const runningPod = { uid: 'uid-1', name: 'web', namespace: 'default', items: [], observedAt: 0 };
+  const orphan: PodUpdate = { type: 'kill', runningPod, kill: { graceSeconds: 1 }, causes: [] };
+
+  it(
+    'is not closed under a pod that comes back in the same millisecond in which it was forgotten',
+    marbles(({ hot, cold, expectObservable, expectSubscriptions, scheduler }) => {
+      // The orphan has stopped at 3; before its worker is closed, a hop later, a source brings the same pod.
+      const stopping = cold<never>('---|');
+      const syncing = cold('        -----(x|)');
+      const update$ = hot('         o--c-s------------|', { o: orphan, c: create(aPod()), s: sync(aPod()) });
+      const runs = ['               ---^----!', '--------^----!'];
+      const work: PodWork = {
+        ...idle,
+        syncTerminatingRuntimePod: () => stopping,
+        syncPod: () => syncing.pipe(map(() => ({ isTerminal: false }))),
+      };
+      // What is hot comes before what ends in the same frame: a hop puts it between the end of the run and that of the worker.
+      const late$ = update$.pipe(delay(0, scheduler));
+      const line$ = outcomes(late$, optionsWith({ scheduler, work })).pipe(map((line) => line.split(' ')[1]?.[0]));
+      expectObservable(line$).toBe('---t----s----s----|', { t: 't', s: 's' });
+      expectSubscriptions(syncing.subscriptions).toBe(runs);
+    }),
+  );
+
+  it(
+    'has none of a wake that comes after the pod was forgotten: nobody would ever close it',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      let looks = 0;
+      // Every live worker asks a delivery whether it is the end of its pod.
+      const probe: Delivery = {
+        get kind() {
+          looks += 1;
+          return 'forget' as const;
+        },
+        uid: 'nobody',
+      };
+      const counted: number[] = [];
+      const delivery$ = hot<Delivery>('p-w-p|', { p: probe, w: { kind: 'wake', uid: 'gone', cancel: false } }).pipe(
+        tap({ next: () => (looks = 0) }),
+      );
+      expectObservable(delivery$.pipe(podWorkers(optionsWith({ scheduler })))).toBe('-----|');
+      for (const at of [1, 5]) scheduler.schedule(() => counted.push(looks), at);
+      scheduler.schedule(() => expect(counted[1]).toBe(counted[0]), 6);
+    }),
+  );
+
+  it(
+    'passes a free name on when the pod that was to have it is stopped before it could take it',
+    marbles(({ hot, cold, expectObservable, scheduler }) => {
+      const [a, b, c] = ['a', 'b', 'c'].map((uid) => aPod({ uid }));
+      const killing = cold<never>('--|');
+      const update$ = hot('(abc)x-y-----|', {
+        a: create(a!),
+        b: create(b!),
+        c: create(c!),
+        x: kill(a!),
+        y: kill(b!),
+      });
+      const options = optionsWith({ scheduler, work: { ...idle, syncTerminatingPod: () => killing } });
+      const line$ = outcomes(update$.pipe(delay(0, scheduler)), options).pipe(
+        map((line) => line.split(' ')),
+        map(([uid = '', work = '']) =>
+          work === 'sync' ? uid : work === 'waiting' ? 'w' : work === 'terminating' ? 't' : 'd',
+        ),
+      );
+      expectObservable(line$).toBe('(aww)--(tddc)|');
+    }),
+  );
+});
+
 describe('when a pod is due again', () => {
   const failing = (error: Error): PodWork => ({ ...idle, syncPod: () => throwError(() => error) });
   const backOff = (until: number) =>

@@ -26,6 +26,7 @@ export const effectiveGracePeriod = (
     isOverridden = true;
   }
   if (!isOverridden && seconds === 0) seconds = pod?.spec.terminationGracePeriodSeconds ?? 0;
-  seconds = Math.max(1, seconds);
+  // Upstream forgets the 0 here too, and lets a later override give back time that had been taken away already.
+  seconds = Math.max(1, current === 0 ? seconds : Math.min(current, seconds));
   return { seconds, isShortened: current !== 0 && current !== seconds };
 };

@@ -115,10 +115,10 @@ export class PodWorkerRegistry {
     }
 
     const wasTerminating = isTerminationRequested(record);
-    if (!wasTerminating) record = requestTermination(record, next, now);
+    if (!wasTerminating) record = requestTermination(record, update, now);
     let isShortened = false;
     if (record.terminatedAt !== undefined) {
-      if (next.runningPod) {
+      if (isRuntimeOnly) {
         this.#records.set(uid, record);
         return [];
       }
@@ -255,6 +255,11 @@ export class PodWorkerRegistry {
 
   records(): Iterable<PodWorkerRecord> {
     return this.#records.values();
+  }
+
+  /** Nothing is remembered of any pod, nor of any full name. */
+  get isEmpty(): boolean {
+    return this.#records.size === 0 && this.#turns.size === 0;
   }
 
   isKnownTerminated(uid: string): boolean {

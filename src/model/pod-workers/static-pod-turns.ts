@@ -26,15 +26,17 @@ export class StaticPodTurns {
     return true;
   }
 
-  /** Gives the name back; the result is who should try next, if anybody waits. */
+  /**
+   * Gives the name back, or the place in the line; the result is who should try next, if anybody waits for a free name. The
+   * first in line may leave it before it has tried, so whoever leaves while the name is free passes it on.
+   */
   release(fullName: string, uid: string, mayStart: (waitingUid: string) => boolean): string | undefined {
     const remaining = (this.#waiting.get(fullName) ?? []).filter(
       (waitingUid) => waitingUid !== uid && mayStart(waitingUid),
     );
     this.#keepWaiting(fullName, remaining);
-    if (this.#holders.get(fullName) !== uid) return undefined;
-    this.#holders.delete(fullName);
-    return remaining[0];
+    if (this.#holders.get(fullName) === uid) this.#holders.delete(fullName);
+    return this.#holders.has(fullName) ? undefined : remaining[0];
   }
 
   holderOf(fullName: string): string | undefined {

@@ -47,6 +47,14 @@ it.each([
     seconds: 30,
     shortened: false,
   },
+  {
+    case: 'but gives nothing back once the pod had been told to stop within 1',
+    current: 1,
+    pod: deletedWith(0),
+    override: 30,
+    seconds: 1,
+    shortened: false,
+  },
   { case: 'a negative override is 1', current: 0, pod: spec30, override: -5, seconds: 1, shortened: false },
   {
     case: 'an override longer than the spec counts the first time',
