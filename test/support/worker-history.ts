@@ -125,7 +125,11 @@ export const playHistory = (steps: readonly Step[], behaviours: readonly Behavio
     forgetLives();
     const deliveries = registry.update(update, scheduler.now());
     const uid = update.pod?.metadata.uid;
-    if (uid !== undefined && deliveries.length > 0) newestAccepted.set(uid, versionOf(update.pod));
+    if (uid !== undefined && deliveries.length > 0) {
+      newestAccepted.set(uid, versionOf(update.pod));
+      const asked = update.kill?.graceSeconds ?? update.pod?.metadata.deletionGracePeriodSeconds;
+      if (asked !== undefined) leastGrace.set(uid, Math.min(leastGrace.get(uid) ?? Infinity, Math.max(1, asked)));
+    }
     deliver(deliveries);
   };
   const pass = () => {
@@ -192,7 +196,14 @@ export const playHistory = (steps: readonly Step[], behaviours: readonly Behavio
   /** The look of a run and its work share one behaviour. */
   const behaviourOf = new Map<string, Behaviour>();
 
-  const begin = (uid: string, work: string) => {
+  const begin = (uid: string, work: string, graceSeconds: number | undefined) => {
+    if (work === 'terminating') {
+      const least = leastGrace.get(uid) ?? Infinity;
+      if ((graceSeconds ?? Infinity) > least)
+        wrong(`${uid} gets ${graceSeconds} s to stop, but ${least} s were asked for`);
+      if (graceSeconds !== undefined && graceSeconds < 1) wrong(`${uid} gets ${graceSeconds} s to stop`);
+      leastGrace.set(uid, Math.min(least, graceSeconds ?? Infinity));
+    }
     const before = inFlight.get(uid);
     if (before) wrong(`${work} of ${uid} begins while ${before.work} is in flight`);
     inFlight.set(uid, { work, signals: [], cancels: 0 });
@@ -253,11 +264,6 @@ export const playHistory = (steps: readonly Step[], behaviours: readonly Behavio
       say(`terminating of ${uid} grace ${graceSeconds}`);
       checkTurn(uid);
       acknowledged.add(uid);
-      const least = leastGrace.get(uid) ?? Infinity;
-      if (graceSeconds !== undefined && graceSeconds > least)
-        wrong(`${uid} got ${graceSeconds} s to stop after it had ${least} s`);
-      if (graceSeconds !== undefined && graceSeconds < 1) wrong(`${uid} got ${graceSeconds} s to stop`);
-      leastGrace.set(uid, Math.min(least, graceSeconds ?? Infinity));
       return working(uid);
     },
     syncTerminatingRuntimePod: ({ uid }) => {
@@ -321,7 +327,7 @@ export const playHistory = (steps: readonly Step[], behaviours: readonly Behavio
             return look === undefined ? view$ : timer(look, scheduler).pipe(mergeMap(() => view$));
           }),
         record: (entry) => {
-          if (entry.pod && entry.kind === 'sync-started') begin(entry.pod.uid, entry.work);
+          if (entry.pod && entry.kind === 'sync-started') begin(entry.pod.uid, entry.work, entry.graceSeconds);
           // A pod that was stopped before it ever started ends without having begun.
           if (entry.pod && entry.kind === 'sync-ended' && inFlight.has(entry.pod.uid)) end(entry.pod.uid);
           return 'id';
@@ -334,7 +340,9 @@ export const playHistory = (steps: readonly Step[], behaviours: readonly Behavio
       }),
       tap(({ uid, work: kind, next }) => say(`outcome of ${uid}: ${kind} ${next}`)),
     );
-    const subscription = workers$.subscribe({ error: (error: unknown) => wrong(`the stream failed: ${String(error)}`) });
+    const subscription = workers$.subscribe({
+      error: (error: unknown) => wrong(`the stream failed: ${String(error)}`),
+    });
     const shared = countLooks();
 
     const following = (index: number) => {
