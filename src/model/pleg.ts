@@ -31,8 +31,6 @@ export interface PlegEvent {
 
 /** Periods of a PLEG. Source: pkg/kubelet/kubelet.go. */
 export const GENERIC_PLEG = { periodMs: 1_000, thresholdMs: 180_000 } as const;
-/** While runtime events are trusted to come. */
-export const EVENTED_PLEG = { periodMs: 300_000, thresholdMs: 600_000 } as const;
 
 type Transition = readonly PlegChange['type'][];
 const NOTHING: Transition = [];

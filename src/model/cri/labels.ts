@@ -1,12 +1,13 @@
 import { containerHash } from '../container-hash.js';
 import type { Container, ContainerPort, LifecycleHandler, Pod } from '../pod.js';
 
-const POD_NAME = 'io.kubernetes.pod.name';
-const POD_NAMESPACE = 'io.kubernetes.pod.namespace';
-const POD_UID = 'io.kubernetes.pod.uid';
+/** Labels and annotations by which the agent finds again what is its own. */
+export const POD_NAME = 'io.kubernetes.pod.name';
+export const POD_NAMESPACE = 'io.kubernetes.pod.namespace';
+export const POD_UID = 'io.kubernetes.pod.uid';
 const CONTAINER_NAME = 'io.kubernetes.container.name';
-const HASH = 'io.kubernetes.container.hash';
-const RESTART_COUNT = 'io.kubernetes.container.restartCount';
+export const CONTAINER_HASH = 'io.kubernetes.container.hash';
+export const RESTART_COUNT = 'io.kubernetes.container.restartCount';
 const TERMINATION_MESSAGE_PATH = 'io.kubernetes.container.terminationMessagePath';
 const TERMINATION_MESSAGE_POLICY = 'io.kubernetes.container.terminationMessagePolicy';
 const DELETION_GRACE_PERIOD = 'io.kubernetes.pod.deletionGracePeriod';
@@ -34,7 +35,7 @@ export const containerAnnotations = (pod: Pod, container: Container, restartCoun
   const { terminationGracePeriodSeconds } = pod.spec;
   const preStop = container.lifecycle?.preStop;
   return {
-    [HASH]: containerHash(container),
+    [CONTAINER_HASH]: containerHash(container),
     [RESTART_COUNT]: String(restartCount),
     [TERMINATION_MESSAGE_PATH]: container.terminationMessagePath ?? '',
     [TERMINATION_MESSAGE_POLICY]: container.terminationMessagePolicy ?? '',
@@ -61,7 +62,7 @@ export interface ContainerAnnotations {
 
 /** Missing or unreadable annotations read as empty, 0 or absent. Source: pkg/kubelet/kuberuntime/labels.go. */
 export const parseContainerAnnotations = (annotations: Readonly<Record<string, string>>): ContainerAnnotations => ({
-  hash: annotations[HASH] ?? '',
+  hash: annotations[CONTAINER_HASH] ?? '',
   restartCount: parseInteger(annotations[RESTART_COUNT]) ?? 0,
   terminationMessagePath: annotations[TERMINATION_MESSAGE_PATH] ?? '',
   terminationMessagePolicy: annotations[TERMINATION_MESSAGE_POLICY] ?? '',

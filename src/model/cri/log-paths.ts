@@ -1,8 +1,5 @@
 import type { Pod, PodRef } from '../pod.js';
 
-/** Source: pkg/kubelet/kuberuntime/kuberuntime_container.go, the directory that log shippers read. */
-export const CONTAINER_LOGS_DIRECTORY = '/var/log/containers';
-
 /** `<root>/<namespace>_<name>_<uid>`. Source: pkg/kubelet/kuberuntime/helpers.go BuildPodLogsDirectory. */
 export const podLogDirectory = (root: string, pod: Pod | PodRef): string => {
   const { namespace, name, uid } = 'metadata' in pod ? pod.metadata : pod;

@@ -15,12 +15,7 @@ import type {
   RuntimePod,
   RuntimePodStatus,
 } from '../runtime-pod.js';
-
-const POD_UID_LABEL = 'io.kubernetes.pod.uid';
-const POD_NAME_LABEL = 'io.kubernetes.pod.name';
-const POD_NAMESPACE_LABEL = 'io.kubernetes.pod.namespace';
-const CONTAINER_HASH_ANNOTATION = 'io.kubernetes.container.hash';
-const RESTART_COUNT_ANNOTATION = 'io.kubernetes.container.restartCount';
+import { CONTAINER_HASH, POD_NAME, POD_NAMESPACE, POD_UID, RESTART_COUNT } from './labels.js';
 
 /** Source: pkg/kubelet/kuberuntime/helpers.go toKubeContainerState. */
 export const runtimeContainerState = (state: ContainerState): RuntimeContainerState => {
@@ -51,7 +46,7 @@ export const toRuntimePods = (
 ): readonly RuntimePod[] => {
   const pods = new Map<string, { pod: RuntimePod; items: RuntimeItem[]; newest: bigint }>();
   const add = (labels: Readonly<Record<string, string>>, item: RuntimeItem): void => {
-    const uid = labels[POD_UID_LABEL];
+    const uid = labels[POD_UID];
     if (!uid) return;
     const known = pods.get(uid);
     if (known) {
@@ -83,12 +78,12 @@ export const toRuntimePods = (
 /** Whom a sandbox or container with these labels belongs to, as far as they say. */
 export const podRefOfLabels = (labels: Readonly<Record<string, string>>, uid: string): PodRef => ({
   uid,
-  namespace: labels[POD_NAMESPACE_LABEL] ?? '',
-  name: labels[POD_NAME_LABEL] ?? '',
+  namespace: labels[POD_NAMESPACE] ?? '',
+  name: labels[POD_NAME] ?? '',
 });
 
 /** The selector with which the runtime lists what belongs to one pod. */
-export const podLabelSelector = (uid: string): { readonly [label: string]: string } => ({ [POD_UID_LABEL]: uid });
+export const podLabelSelector = (uid: string): { readonly [label: string]: string } => ({ [POD_UID]: uid });
 
 /**
  * Puts the inspected sandboxes and containers of one pod in the order in which decisions read them, and takes the pod's IPs
@@ -116,7 +111,7 @@ export const toRuntimePodStatus = (
 const toRuntimeContainerStatus = (status: ContainerStatus, sandboxId: string): RuntimeContainerStatus => {
   const { id, metadata, state, createdAt, startedAt, finishedAt, exitCode, reason, message } = status;
   const { image, imageRef, logPath, annotations } = status;
-  const restartCount = Number.parseInt(annotations[RESTART_COUNT_ANNOTATION] ?? '', 10);
+  const restartCount = Number.parseInt(annotations[RESTART_COUNT] ?? '', 10);
   return {
     id,
     name: metadata?.name ?? '',
@@ -130,7 +125,7 @@ const toRuntimeContainerStatus = (status: ContainerStatus, sandboxId: string): R
     message,
     image: image?.image ?? '',
     imageRef,
-    hash: annotations[CONTAINER_HASH_ANNOTATION] ?? '',
+    hash: annotations[CONTAINER_HASH] ?? '',
     restartCount: Number.isNaN(restartCount) ? 0 : restartCount,
     logPath,
     annotations,
