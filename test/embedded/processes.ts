@@ -10,6 +10,10 @@ const readText = (path: string): string => {
   }
 };
 
+/** A file of `/proc/<pid>`; empty when the process is gone. */
+export const readTextOf = (pid: number, file: 'cmdline' | 'environ' | 'cgroup'): string =>
+  readText(`/proc/${pid}/${file}`);
+
 const everyone = (): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -20,7 +24,7 @@ const alive = (pids: readonly number[]): ProcessId[] =>
 
 /** Processes that were started with exactly this variable in their environment. */
 export const processesWithVariable = (variable: string): ProcessId[] =>
-  alive(everyone().filter((pid) => readText(`/proc/${pid}/environ`).split('\0').includes(variable)));
+  alive(everyone().filter((pid) => readTextOf(pid, 'environ').split('\0').includes(variable)));
 
 /**
  * Processes whose arguments, environment or cgroup name one of the texts, with all their descendants. Zombies are not
@@ -29,7 +33,7 @@ export const processesWithVariable = (variable: string): ProcessId[] =>
 export const processesNaming = (texts: readonly string[]): ProcessId[] => {
   const found = new Set(
     everyone().filter((pid) => {
-      const traces = ['cmdline', 'environ', 'cgroup'].map((name) => readText(`/proc/${pid}/${name}`)).join('\n');
+      const traces = (['cmdline', 'environ', 'cgroup'] as const).map((name) => readTextOf(pid, name)).join('\n');
       return texts.some((text) => traces.includes(text));
     }),
   );
@@ -39,7 +43,7 @@ export const processesNaming = (texts: readonly string[]): ProcessId[] => {
 
 /** How a failing assertion shows them. */
 export const describeProcess = ({ pid }: ProcessId): string =>
-  `${pid} ${readText(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 200)}`;
+  `${pid} ${readTextOf(pid, 'cmdline').replaceAll('\0', ' ').slice(0, 200)}`;
 
 /** Every cgroup directory that is called by one of the names. */
 export const cgroupsCalled = (names: ReadonlySet<string>): string[] => {

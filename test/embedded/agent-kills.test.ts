@@ -1,0 +1,99 @@
+import { describe, expect } from 'vitest';
+import { alone, churn, runningVersions } from './churn.js';
+import { it } from './daemon.js';
+import { eventually } from './eventually.js';
+import { SLEEP } from './manifests.js';
+import { dice, pause, SEED } from './seeded.js';
+import { watchRuntime } from './watch.js';
+
+const KILLS = 50;
+const SLOW_MACHINE_MS = 300_000;
+/** Garbage is collected every minute. */
+const COLLECTED_MS = 90_000;
+const FIRST_BACK_OFF_NS = 10_000_000_000n;
+
+describe('an agent that is killed', () => {
+  it(
+    `ends up with exactly what the manifests say, and restarts nothing (SEED=${SEED})`,
+    async ({ daemon }) => {
+      const draw = dice(SEED);
+      const untouched = ['steady-0', 'steady-1'];
+      for (const name of untouched) daemon.apply(alone(name, SLEEP));
+      daemon.apply(alone('failing', 'sleep 0.5; exit 9'));
+      const changing = churn(daemon, ['c0', 'c1', 'c2', 'c3', 'c4'], draw);
+      await daemon.start();
+      const atFirst = await Promise.all(
+        untouched.map(async (name) => {
+          const { id, startedAt } = await daemon.reached(name, 'CONTAINER_RUNNING');
+          return { id, startedAt, process: await daemon.processOf(name) };
+        }),
+      );
+      const runtime = daemon.runtimeProcess();
+      const watch = watchRuntime(daemon);
+
+      for (let kill = 1; kill <= KILLS; kill += 1) {
+        for (let steps = draw.between(0, 2); steps > 0; steps -= 1) changing.step();
+        await pause(draw.between(0, 300));
+        await daemon.kill('SIGKILL');
+        if (draw.between(1, 2) === 1) changing.step();
+        // Some are killed before they have done anything, some in the middle of their first pass, some later.
+        daemon.spawn('--pod-manifest-path', daemon.manifests);
+        await pause(draw.between(100, 900));
+      }
+      await daemon.kill('SIGKILL');
+      await daemon.start();
+      await eventually('what runs is what the manifests say', async () => {
+        expect(Object.fromEntries(await runningVersions(daemon))).toEqual(Object.fromEntries(changing.wanted));
+        return true;
+      });
+
+      // Nothing healthy was touched.
+      for (const [index, name] of untouched.entries()) {
+        const { id, startedAt } = await daemon.reached(name, 'CONTAINER_RUNNING');
+        expect({ id, startedAt, process: await daemon.processOf(name) }).toEqual(atFirst[index]);
+        expect(daemon.lines(`starts-${name}`)).toHaveLength(1);
+      }
+      expect(daemon.runtimeProcess()).toEqual(runtime);
+
+      // Restarts were counted on, and waited for as if the agent had never been away.
+      const failing = await daemon.containersOf('failing');
+      const attempts = new Map(
+        [...watch.seen.values()].filter(({ pod }) => pod === 'failing-node1').map(({ id, attempt }) => [attempt, id]),
+      );
+      const newest = failing[0]?.attempt ?? 0;
+      expect([...attempts.keys()].toSorted((a, b) => a - b)).toEqual(Array.from({ length: newest + 1 }, (_, n) => n));
+      expect(newest).toBeGreaterThanOrEqual(2);
+      const starts = daemon.lines('starts-failing').length;
+      expect(starts).toBeLessThanOrEqual(newest + 1);
+      for (let attempt = 2; attempt <= newest; attempt += 1) {
+        const before = watch.ends.get(attempts.get(attempt - 1) ?? '');
+        const later = watch.ends.get(attempts.get(attempt) ?? '') ?? (await daemon.status(failing[0]?.id ?? ''));
+        const delay = later.createdAt - (before?.finishedAt ?? 0n);
+        expect([attempt, delay]).toEqual([
+          attempt,
+          expect.toSatisfy((ns: bigint) => ns >= FIRST_BACK_OFF_NS * 2n ** BigInt(attempt - 2)),
+        ]);
+      }
+
+      // In the end nothing is left of what is not wanted any more.
+      await eventually(
+        'the garbage is collected',
+        async () => {
+          const wanted = (await daemon.sandboxes())
+            .filter(({ state }) => state === 'SANDBOX_READY')
+            .map(({ id }) => id);
+          expect((await daemon.sandboxes()).map(({ id }) => id)).toEqual(wanted);
+          expect((await daemon.containers()).every(({ sandboxId }) => wanted.includes(sandboxId))).toBe(true);
+          return true;
+        },
+        COLLECTED_MS,
+      );
+      await watch.stop();
+      expect(watch.violations).toEqual([]);
+      expect(watch.looks()).toBeGreaterThan(KILLS);
+      expect(daemon.lines('doubles')).toEqual([]);
+      expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    },
+    SLOW_MACHINE_MS,
+  );
+});

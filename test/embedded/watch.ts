@@ -1,0 +1,76 @@
+import type { ContainerStatus } from '../../src/generated/runtime/v1/api.js';
+import { isCriError } from '../../src/model/cri-error.js';
+import type { Daemon, ListedContainer } from './daemon.js';
+
+/** What was seen of the runtime from beginning to end of a test. */
+export interface Watch {
+  /** What must never be the case, in words. */
+  readonly violations: readonly string[];
+  /** How often it was looked. */
+  readonly looks: () => number;
+  /** How containers ended, by their id. */
+  readonly ends: ReadonlyMap<string, ContainerStatus>;
+  /** Every container that was ever seen, by its id. */
+  readonly seen: ReadonlyMap<string, ListedContainer>;
+  /** Resolves after the last look. Errors: the runtime answered with something else than that it is not there. */
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Asks the runtime without a break what there is. No pod may ever have two live containers of one name, or two ready
+ * sandboxes, and what has ended must never live again or end in another way.
+ */
+export const watchRuntime = (daemon: Daemon): Watch => {
+  const violations = new Set<string>();
+  const ends = new Map<string, ContainerStatus>();
+  const seen = new Map<string, ListedContainer>();
+  let looks = 0;
+  let isWatching = true;
+
+  const look = async (): Promise<void> => {
+    const [containers, sandboxes] = [await daemon.containers(), await daemon.sandboxes()];
+    const running = containers.filter(({ state }) => state === 'CONTAINER_RUNNING');
+    for (const key of doubles(running.map(({ uid, name }) => `${uid}/${name}`)))
+      violations.add(`two live containers: ${key}`);
+    const ready = sandboxes.filter(({ state }) => state === 'SANDBOX_READY');
+    for (const key of doubles(ready.map(({ uid }) => uid))) violations.add(`two ready sandboxes: ${key}`);
+    for (const container of containers) {
+      const { id, pod, name, state } = container;
+      seen.set(id, container);
+      const end = ends.get(id);
+      if (end && state !== 'CONTAINER_EXITED') violations.add(`${pod}/${name} (${id}) had ended and is ${state}`);
+      if (!end && state === 'CONTAINER_EXITED') ends.set(id, await daemon.status(id));
+    }
+    looks += 1;
+  };
+
+  const watching = (async () => {
+    while (isWatching) {
+      try {
+        await look();
+      } catch (error) {
+        // The runtime was killed, or a container was removed between two calls.
+        if (!isCriError(error, 'unavailable') && !isCriError(error, 'not-found')) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 15));
+    }
+  })();
+  watching.catch(() => undefined);
+
+  return {
+    get violations() {
+      return [...violations];
+    },
+    looks: () => looks,
+    ends,
+    seen,
+    stop: () => {
+      isWatching = false;
+      return watching;
+    },
+  };
+};
+
+const doubles = (keys: readonly string[]): string[] => [
+  ...new Set(keys.filter((key, index) => keys.indexOf(key) !== index)),
+];
