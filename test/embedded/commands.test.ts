@@ -1,0 +1,149 @@
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { describe, expect } from 'vitest';
+import { alone } from './churn.js';
+import { Daemon, isRoot, it, NODE_NAME } from './daemon.js';
+import { eventually } from './eventually.js';
+import { SLEEP } from './manifests.js';
+
+const NOBODY = 65534;
+
+describe.concurrent('an agent that is told to stop', () => {
+  it('leaves its pods running, and the next one goes on with them', async ({ daemon }) => {
+    daemon.apply(alone('web', SLEEP));
+    daemon.apply({ ...alone('job', 'exit 3'), restartPolicy: 'Never' });
+    await daemon.start();
+    const { id } = await daemon.reached('web', 'CONTAINER_RUNNING');
+    const job = await daemon.reached('job', 'CONTAINER_EXITED');
+    const process = await daemon.processOf('web');
+    expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(await daemon.processOf('web')).toEqual(process);
+    // Changed while nobody looks.
+    daemon.apply(alone('late', SLEEP));
+    await daemon.start();
+    await daemon.reached('late', 'CONTAINER_RUNNING');
+    await eventually('the agent knows again how things are', async () => {
+      const phases = (await daemon.shownPods()).map(({ metadata, status }) => `${metadata.name} ${status?.phase}`);
+      expect(phases.toSorted()).toEqual(['job-node1 Failed', 'late-node1 Running', 'web-node1 Running']);
+      return true;
+    });
+    expect(await daemon.containersOf('web')).toMatchObject([{ id, state: 'CONTAINER_RUNNING' }]);
+    expect(await daemon.containersOf('job')).toMatchObject([{ id: job.id }]);
+    expect(await daemon.processOf('web')).toEqual(process);
+    for (const name of ['web', 'job']) expect(daemon.lines(`starts-${name}`)).toHaveLength(1);
+  });
+
+  it('stops them, too, where that is asked for', async ({ daemon }) => {
+    daemon.apply({ ...alone('quick', SLEEP) });
+    daemon.apply({
+      name: 'deaf',
+      terminationGracePeriodSeconds: 1,
+      containers: [{ script: "trap '' TERM; echo up; while :; do sleep 0.05; done" }],
+    });
+    await daemon.start('--stop-pods-on-exit');
+    await daemon.reached('quick', 'CONTAINER_RUNNING');
+    const deaf = await daemon.reached('deaf', 'CONTAINER_RUNNING');
+    await eventually('it is deaf', () => daemon.output(deaf).includes('up'));
+    expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect([...daemon.processesOf('quick'), ...daemon.processesOf('deaf')]).toEqual([]);
+    expect((await daemon.containers()).map(({ state }) => state)).toEqual(['CONTAINER_EXITED', 'CONTAINER_EXITED']);
+    expect((await daemon.sandboxes()).map(({ state }) => state)).toEqual(['SANDBOX_NOTREADY', 'SANDBOX_NOTREADY']);
+    const runtime = daemon.runtimeProcess()?.pid;
+    expect(daemon.remains().filter((line) => !line.startsWith(`${runtime} `))).toEqual([]);
+    expect(daemon.journal().at(-1)).toMatchObject({ kind: 'agent-stopping', reason: 'SIGTERM' });
+  });
+
+  it('is alone on its root directory', async ({ daemon }) => {
+    daemon.apply(alone('web', SLEEP));
+    await daemon.start();
+    const process = await daemon.processOf('web');
+    const second = await daemon.run(
+      'run',
+      '--root-dir',
+      daemon.rootDir,
+      '--pod-manifest-path',
+      daemon.manifests,
+      '--healthz-port',
+      '0',
+    );
+    expect(second).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `Error: another agent (pid ${daemon.agent.pid}) already uses ${daemon.rootDir}\n`,
+    });
+    expect((await daemon.get('/healthz')).body).toBe('ok');
+    expect(await daemon.processOf('web')).toEqual(process);
+  });
+});
+
+describe.concurrent('a running agent', () => {
+  it('answers commands and requests', async ({ daemon }) => {
+    daemon.apply(alone('web', SLEEP));
+    daemon.apply({ name: 'failing', containers: [{ script: 'exit 5' }] });
+    await daemon.start();
+    await daemon.reached('failing', 'CONTAINER_EXITED', { attempt: 1 });
+    const table = await eventually('both pods are listed as they are', async () => {
+      const { stdout } = await daemon.run('pods', '--root-dir', daemon.rootDir);
+      return /^default +web-node1 +1\/1 +Running +0 /m.test(stdout) && stdout.includes('CrashLoopBackOff') && stdout;
+    });
+    expect(table).toMatch(/^NAMESPACE +NAME +READY +STATUS +RESTARTS +AGE\n/);
+    expect(table).toMatch(/^default +failing-node1 +0\/1 +CrashLoopBackOff +1 /m);
+
+    const why = await daemon.run('why', 'failing-node1/main', '--root-dir', daemon.rootDir);
+    expect(why).toMatchObject({ code: 0, stderr: '' });
+    expect(why.stdout).toContain('exit code 5');
+    expect(why.stdout).toMatch(/next: restart of main in \d+ s: back-off step 1 of 6/);
+
+    expect(await daemon.run('validate', daemon.manifests)).toEqual({
+      code: 0,
+      stdout: 'ok: 2 pods in 2 files\n',
+      stderr: '',
+    });
+    const bad = join(daemon.directory, 'bad.yaml');
+    writeFileSync(bad, 'apiVersion: v1\nkind: Pod\nmetadata: { name: x }\nspec:\n  container: []\n');
+    const refused = await daemon.run('validate', bad);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain(`${bad}:5:3: spec.container: is not a known field (expected perhaps containers)`);
+
+    expect(await daemon.get('/healthz')).toEqual({ status: 200, body: 'ok' });
+    expect((await daemon.get('/healthz?verbose')).body).toContain('[+]syncloop ok');
+    const web = (await daemon.shownPods()).find(({ metadata }) => metadata.name === `web-${NODE_NAME}`);
+    const { id } = await daemon.reached('web', 'CONTAINER_RUNNING');
+    expect(web?.status).toMatchObject({
+      phase: 'Running',
+      containerStatuses: [
+        { name: 'main', ready: true, restartCount: 0, containerID: expect.stringContaining(id) as unknown },
+      ],
+    });
+    const metrics = (await daemon.get('/metrics')).body;
+    expect(metrics).toMatch(/^kubelet_running_containers\{.*container_state="running".*\} 1$/m);
+    expect(metrics).toMatch(/^kubelet_runtime_operations_total\{operation_type="start_container"\} 3$/m);
+    expect(metrics).toMatch(/^kubelet_pleg_relist_duration_seconds_count \d+$/m);
+  });
+});
+
+describe.runIf(isRoot)('an ordinary user', () => {
+  it('can do the same', async ({ onTestFinished }) => {
+    const daemon = new Daemon(NOBODY);
+    onTestFinished(() => daemon.dispose());
+    daemon.apply({ ...alone('web', `id -u; ${SLEEP}`) });
+    daemon.apply({ ...alone('job', 'echo "from $(id -u)"; exit 6'), restartPolicy: 'Never' });
+    await daemon.start();
+    const web = await daemon.reached('web', 'CONTAINER_RUNNING');
+    const job = await daemon.reached('job', 'CONTAINER_EXITED');
+    expect(job).toMatchObject({ exitCode: 6 });
+    expect(daemon.output(job)).toEqual([`from ${NOBODY}`]);
+    await eventually('it runs as that user', () => daemon.output(web).join() === String(NOBODY));
+    const process = await daemon.processOf('web');
+    await daemon.kill('SIGKILL');
+    await daemon.killRuntime('SIGKILL');
+    await daemon.start();
+    await eventually('it is known again', async () =>
+      (await daemon.shownPods()).some(({ status }) => status?.phase === 'Running'),
+    );
+    expect(await daemon.processOf('web')).toEqual(process);
+    daemon.delete('web.yaml');
+    await eventually('its processes are gone', () => daemon.processesOf('web').length === 0);
+    expect(daemon.lines('starts-web')).toHaveLength(1);
+  });
+});
