@@ -30,6 +30,7 @@ import { garbageCollection } from './streams/garbage-collection.js';
 import { pleg } from './streams/pleg.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
 import { podConfig, type PodSources } from './streams/pod-config.js';
+import { newBackOffs } from './streams/pod-sync/back-offs.js';
 import { podWork, type PodWorkPorts } from './streams/pod-work.js';
 import { podWorkers, type WorkerOutcome } from './streams/pod-workers.js';
 import type { Logger, Random } from './streams/ports.js';
@@ -121,6 +122,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     statuses: new PodStatusStore(),
     sources: new SourcesReady(Object.keys(sources)),
     admit: options.admit ?? (() => undefined),
+    backOffs: newBackOffs(),
   };
   const handlers: SyncLoopHandlers = {
     config: handleConfig(desk),
@@ -139,15 +141,14 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       reader,
       statuses: desk.statuses,
       reasons: new ReasonCache(),
-      restarts: new Map(),
-      pulls: { backOff: new Map(), failures: new Map() },
+      ...desk.backOffs,
       maxRestartBackOffMs,
       networkProblem: () => undefined,
       relistSoon: (uid) => relistRequest$.next(uid),
     });
 
     const stopping$ = stop$.pipe(share());
-    const config$ = podConfig(sources, { scheduler }).pipe(takeUntil(stopping$));
+    const config$ = podConfig(sources, { scheduler, wallClock }).pipe(takeUntil(stopping$));
     const pleg$ = pleg({
       reader,
       cache,

@@ -15,6 +15,7 @@ import {
 import type { PodSourceName } from '../model/pod.js';
 import { foldPodSet, NO_POD_CONFIG, type PodConfigUpdate } from '../model/pod-config.js';
 import { type SourceEvent, sourceProblem } from '../model/pod-set.js';
+import type { WallClock } from './ports.js';
 import { retryWithBackoff } from './operators/retry-with-backoff.js';
 
 /** Sources of pods by name. A source is any Observable of complete sets. */
@@ -25,6 +26,8 @@ export interface PodConfigOptions {
   readonly retryMs?: number;
   readonly maxRetryMs?: number;
   readonly scheduler?: SchedulerLike;
+  /** By which a pod is stamped when it is first seen; the scheduler's clock unless given. */
+  readonly wallClock?: WallClock;
 }
 
 /**
@@ -38,7 +41,12 @@ export interface PodConfigOptions {
  */
 export const podConfig = (
   sources: PodSources,
-  { retryMs = 1000, maxRetryMs = 30_000, scheduler = asyncScheduler }: PodConfigOptions = {},
+  {
+    retryMs = 1000,
+    maxRetryMs = 30_000,
+    scheduler = asyncScheduler,
+    wallClock = () => scheduler.now(),
+  }: PodConfigOptions = {},
 ): Observable<PodConfigUpdate> =>
   defer(() => {
     let state = NO_POD_CONFIG;
@@ -57,7 +65,7 @@ export const podConfig = (
     return merge(...named$).pipe(
       map(({ source, event }): readonly PodConfigUpdate[] => {
         if (event.kind === 'problem') return [{ kind: 'problem', source, problem: event.problem }];
-        const folded = foldPodSet(state, { source, pods: event.pods, seenAt: scheduler.now() });
+        const folded = foldPodSet(state, { source, pods: event.pods, seenAt: wallClock() });
         state = folded.state;
         return folded.updates;
       }),

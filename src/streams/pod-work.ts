@@ -15,8 +15,9 @@ import {
 import { DEADLINE_EXCEEDED } from '../model/active-deadline.js';
 import { restoredPod } from '../model/cri/restored-pod.js';
 import { errorText } from '../model/cri-error.js';
-import { isTerminalPhase, type Pod, podRef, type PodStatus } from '../model/pod.js';
+import { CONFIG_SEEN_ANNOTATION, isTerminalPhase, type Pod, podRef, type PodStatus } from '../model/pod.js';
 import { generatePodStatus } from '../model/pod-status/generate-pod-status.js';
+import { newTerminations } from '../model/pod-status/new-terminations.js';
 import { terminatedPodStatus } from '../model/pod-status/terminated-pod-status.js';
 import type { PodStatusStore } from '../model/pod-status-store.js';
 import type { ReasonCache } from '../model/reason-cache.js';
@@ -24,7 +25,7 @@ import { runningContainersOf, type RuntimePodStatus } from '../model/runtime-pod
 import { NetworkNotReady } from '../model/sync-error.js';
 import { killPod } from './pod-sync/kill-pod.js';
 import { emitEvent, note, type PodSyncContext, type PodSyncPorts } from './pod-sync/pod-sync-context.js';
-import type { StartContainerPorts } from './pod-sync/start-container.js';
+import { METRIC_TYPES, type StartContainerPorts } from './pod-sync/start-container.js';
 import { errorOf, syncContainers } from './pod-sync/sync-containers.js';
 import type { PodRun, PodWork, RuntimePodRun } from './pod-workers.js';
 import type { RuntimeReader } from './runtime-reader.js';
@@ -59,7 +60,7 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
     const isNew = ports.statuses.get(run.uid) === undefined;
     const status = storeStatus(context, ports, run.status, { podIsTerminal: false });
     if (isTerminalPhase(status.phase)) return of({ isTerminal: true });
-    if (isNew) observeStart(ports, run.pod);
+    if (isNew) sinceSeen(ports, run.pod, ports.metrics.podWorkerStart);
     const problem = ports.networkProblem();
     if (problem !== undefined && !run.pod.spec.hostNetwork) {
       emitEvent(context, 'Warning', 'NetworkNotReady', `network is not ready: ${problem}`);
@@ -138,10 +139,10 @@ const relistSoon = ({ relistSoon: relist }: PodWorkPorts, uid: string): Observab
     return EMPTY;
   });
 
-/** Generates the status from what the runtime shows, stores it, and notes a change of phase. */
+/** Generates the status from what the runtime shows, stores it, notes a change of phase, and measures what is new in it. */
 const storeStatus = (
   context: PodSyncContext,
-  { statuses, reasons, wallClock, runtimeName, node }: PodWorkPorts,
+  ports: PodWorkPorts,
   runtime: RuntimePodStatus,
   {
     podIsTerminal,
@@ -149,6 +150,7 @@ const storeStatus = (
   }: { readonly podIsTerminal: boolean; readonly statusOverride?: (status: PodStatus) => PodStatus },
 ): PodStatus => {
   const { pod } = context;
+  const { statuses, reasons, metrics, wallClock, runtimeName, node } = ports;
   const { uid } = pod.metadata;
   const previous = statuses.get(uid);
   const status = statusOverride(
@@ -169,11 +171,20 @@ const storeStatus = (
       emitEvent(context, 'Normal', DEADLINE_EXCEEDED.reason, DEADLINE_EXCEEDED.message);
     }
   }
+  for (const { kind, exitCode, reason } of newTerminations(previous, status)) {
+    metrics.containerTerminated(METRIC_TYPES[kind], exitCode, reason);
+  }
+  // Upstream also counts pods that ran already when the agent started; those say nothing about how fast pods start.
+  if (previous?.phase === 'Pending' && status.phase === 'Running') sinceSeen(ports, pod, metrics.podStart);
   return status;
 };
 
-/** From the first sight of the pod to its first sync. Source: pkg/kubelet/kubelet.go SyncPod, podWorkerStartDuration */
-const observeStart = ({ metrics, wallClock }: PodWorkPorts, pod: Pod): void => {
-  const seenAt = Date.parse(pod.metadata.annotations?.['kubernetes.io/config.seen'] ?? '');
-  if (!Number.isNaN(seenAt)) metrics.podWorkerStart(Math.max(0, wallClock() - seenAt) / 1000);
+/**
+ * Measures the seconds since this agent saw the pod first.
+ *
+ * Source: pkg/kubelet/kubelet.go SyncPod, firstSeenTime
+ */
+const sinceSeen = ({ wallClock }: PodWorkPorts, pod: Pod, observe: (seconds: number) => void): void => {
+  const seenAt = Date.parse(pod.metadata.annotations?.[CONFIG_SEEN_ANNOTATION] ?? '');
+  if (!Number.isNaN(seenAt)) observe(Math.max(0, wallClock() - seenAt) / 1000);
 };

@@ -1,12 +1,12 @@
 import { EMPTY, of, type SchedulerLike } from 'rxjs';
 import type { JournalRecord } from '../../src/model/journal.js';
 import type { Pod } from '../../src/model/pod.js';
-import { noMetrics } from '../../src/streams/no-metrics.js';
 import type { PodSyncContext } from '../../src/streams/pod-sync/pod-sync-context.js';
 import type { ImageService, NodeFiles, PodEvent, RuntimeService } from '../../src/streams/ports.js';
+import { metricLines } from './metric-lines.js';
 
 /** A port of which only `calls` may be used; any other call fails the test by name. */
-const only = <Port extends object>(calls: Partial<Port>): Port =>
+export const only = <Port extends object>(calls: Partial<Port>): Port =>
   new Proxy(calls as Port, {
     get: (target, name) => {
       const call = Reflect.get(target, name) as unknown;
@@ -27,6 +27,8 @@ export interface SyncStage {
   /** `reason message` of each event, in order. */
   readonly events: string[];
   readonly records: JournalRecord[];
+  /** Observations of metrics, `name arguments`, in order. */
+  readonly observed: string[];
 }
 
 /** A pass over `pod` whose outside world is what the test gives it. */
@@ -47,6 +49,7 @@ export const syncStage = (
 ): SyncStage => {
   const events: string[] = [];
   const records: JournalRecord[] = [];
+  const { metrics, lines: observed } = metricLines();
   const context: PodSyncContext = {
     pod,
     causes: ['cause'],
@@ -57,10 +60,10 @@ export const syncStage = (
       files,
       record: (entry) => `j${records.push(entry)}`,
       recordEvent: ({ reason, message }: PodEvent) => events.push(`${reason} ${message}`),
-      metrics: noMetrics,
+      metrics,
       scheduler,
       wallClock: () => scheduler.now(),
     },
   };
-  return { context, events, records };
+  return { context, events, records, observed };
 };

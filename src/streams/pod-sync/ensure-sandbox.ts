@@ -1,5 +1,6 @@
 import { catchError, concat, concatMap, defer, map, type Observable, of, tap, throwError } from 'rxjs';
 import type { DeepPartial, PodSandboxConfig } from '../../generated/runtime/v1/api.js';
+import { podDns } from '../../model/cri/dns-config.js';
 import { podLogDirectory } from '../../model/cri/log-paths.js';
 import { sandboxIps } from '../../model/cri/runtime-pod-status.js';
 import { sandboxConfig } from '../../model/cri/sandbox-config.js';
@@ -33,6 +34,7 @@ export const ensureSandbox = (
     const { pod, ports } = context;
     const config = sandboxConfig({ pod, attempt, node });
     if (!createSandbox) return of<Sandbox>({ id: sandboxId, config, ips: status.ips });
+    for (const { reason, message } of podDns(pod, node).warnings) emitEvent(context, 'Warning', reason, message);
     return concat(
       ports.files.makeDirectory(podLogDirectory(node.podLogsDirectory, pod), 0o755),
       defer(() => run(context, config)),

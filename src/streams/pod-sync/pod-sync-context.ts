@@ -1,4 +1,4 @@
-import { defer, EMPTY, type Observable, type SchedulerLike, tap, throwError } from 'rxjs';
+import { defer, EMPTY, type Observable, type SchedulerLike, takeLast, tap, throwError } from 'rxjs';
 import { errorText } from '../../model/cri-error.js';
 import type { JournalId, JournalRecord } from '../../model/journal.js';
 import { type Pod, podRef } from '../../model/pod.js';
@@ -53,7 +53,10 @@ export const emitEvent = (
   container?: string,
 ): void => ports.recordEvent({ pod, container, type, reason, message, causes });
 
-/** `call$` with its end, its duration and its error in the journal. Only calls that change something are worth it. */
+/**
+ * `call$` with its end, its duration and its error in the journal. Only calls that change something are worth it. What was
+ * answered comes out once the call has ended, so that what follows from it also follows it in the journal.
+ */
 export const journaled = <T>(
   context: PodSyncContext,
   call: string,
@@ -65,7 +68,10 @@ export const journaled = <T>(
     const startedAt = scheduler.now();
     const end = (error?: string) =>
       note(context, { kind: 'call', call, target, container, durationMs: scheduler.now() - startedAt, error });
-    return call$.pipe(tap({ complete: () => end(), error: (error: unknown) => end(errorText(error)) }));
+    return call$.pipe(
+      tap({ complete: () => end(), error: (error: unknown) => end(errorText(error)) }),
+      takeLast(1),
+    );
   });
 
 /** Completes, or errors with `SyncCancelled` once the signal has fired: put it wherever a pass may safely let go. */

@@ -76,7 +76,8 @@ export const startContainer = (
   );
 };
 
-const METRIC_TYPES: Readonly<Record<ContainerKind, MetricContainerType>> = {
+/** `container_type` of the kubelet's metrics. */
+export const METRIC_TYPES: Readonly<Record<ContainerKind, MetricContainerType>> = {
   init: 'init_container',
   regular: 'container',
   ephemeral: 'ephemeral_container',

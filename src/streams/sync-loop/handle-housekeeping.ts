@@ -1,6 +1,7 @@
 import { isStaticPod, isTerminalPhase, type Pod, podRef } from '../../model/pod.js';
 import type { Delivery, KnownPod } from '../../model/pod-workers/pod-worker-registry.js';
 import type { RuntimePod } from '../../model/runtime-pod.js';
+import { dropStale } from '../pod-sync/back-offs.js';
 import type { PodCount, WorkingPods } from '../ports.js';
 import { activePods, type LoopDesk } from './loop-desk.js';
 
@@ -16,12 +17,13 @@ const ORPHAN_GRACE_SECONDS = 1;
 export const handleHousekeeping =
   (desk: LoopDesk) =>
   (running: readonly RuntimePod[]): readonly Delivery[] => {
-    const { pods, workers, statuses, metrics, scheduler } = desk;
+    const { pods, workers, statuses, backOffs, metrics, scheduler, wallClock } = desk;
     const now = scheduler.now();
     const desired = pods.pods();
     const { known, deliveries } = workers.syncKnownPods(new Set(desired.map(({ metadata }) => metadata.uid)), now);
     for (const { kind, uid } of deliveries) if (kind === 'wake') noteOrphan(desk, uid, now);
     statuses.retain(new Set([...desired, ...pods.mirrors()].map(({ metadata }) => metadata.uid)));
+    dropStale(backOffs, wallClock());
     const active = activePods(desk);
     metrics.pods({ desired: count(desired), active: count(active), working: workingPods(known) });
     return [

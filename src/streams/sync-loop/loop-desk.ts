@@ -5,6 +5,7 @@ import type { PodStatusStore } from '../../model/pod-status-store.js';
 import type { PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
 import type { SourcesReady } from '../../model/sources-ready.js';
 import type { WorkQueue } from '../../model/work-queue.js';
+import type { BackOffs } from '../pod-sync/back-offs.js';
 import type { Logger, Metrics, RecordEvent, RecordJournal, WallClock } from '../ports.js';
 
 export interface Rejection {
@@ -23,6 +24,7 @@ export interface LoopDesk {
   readonly statuses: PodStatusStore;
   readonly sources: SourcesReady;
   readonly admit: Admit;
+  readonly backOffs: BackOffs;
   readonly record: RecordJournal;
   readonly recordEvent: RecordEvent;
   readonly metrics: Metrics;

@@ -1,0 +1,169 @@
+import { catchError, NEVER, of, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { CriError } from '../../../src/model/cri-error.js';
+import type { NodeFacts } from '../../../src/model/node-facts.js';
+import type { PodActions } from '../../../src/model/pod-actions.js';
+import type { RuntimeService } from '../../../src/streams/ports.js';
+import { ensureSandbox } from '../../../src/streams/pod-sync/ensure-sandbox.js';
+import { aPod, type PodSketch } from '../../support/a-pod.js';
+import { aRuntimeStatus, aSandbox } from '../../support/a-runtime-status.js';
+import { nodeFacts } from '../../support/node-facts.js';
+import { noFiles, syncStage } from '../../support/sync-context.js';
+import { marbles } from '../marbles.js';
+
+const actions: PodActions = {
+  killPod: false,
+  createSandbox: true,
+  sandboxId: '',
+  attempt: 2,
+  initContainersToStart: [],
+  containersToStart: ['main'],
+  ephemeralContainersToStart: [],
+  containersToKill: [],
+  containersToReset: [],
+  reasons: [],
+};
+const away = new CriError('unavailable', 'any', 'the runtime is away');
+
+const stageOf = (
+  scheduler: Parameters<typeof syncStage>[1],
+  {
+    pod = {},
+    node = nodeFacts,
+    runtime = {},
+    files = {},
+    with: wanted = actions,
+  }: {
+    readonly pod?: PodSketch;
+    readonly node?: NodeFacts;
+    readonly runtime?: Partial<RuntimeService>;
+    readonly files?: Partial<typeof noFiles>;
+    readonly with?: PodActions;
+  } = {},
+) => {
+  const calls: string[] = [];
+  const stage = syncStage(aPod(pod), scheduler, {
+    files: { ...noFiles, ...files },
+    runtime: {
+      runPodSandbox: ({ config }) => {
+        calls.push(`run ${config?.metadata?.name} ${config?.metadata?.attempt}`);
+        return of({ podSandboxId: 'fresh' });
+      },
+      podSandboxStatus: ({ podSandboxId }) =>
+        of({ status: aSandbox({ id: podSandboxId ?? '' }), info: {}, containersStatuses: [], timestamp: 0n }),
+      ...runtime,
+    },
+  });
+  const sandbox$ = ensureSandbox(stage.context, wanted, aRuntimeStatus([]), { node }).pipe(
+    catchError((error: unknown) => of(String(error))),
+  );
+  return { ...stage, calls, sandbox$ };
+};
+const shown = (sandbox: unknown) => {
+  const { id, ips } = sandbox as { id: string; ips: readonly string[] };
+  return typeof sandbox === 'string' ? sandbox : `${id} ${ips.join()}`;
+};
+
+describe('a sandbox', () => {
+  it.each<{ case: string; scene: Parameters<typeof stageOf>[1]; result: string; calls: string[] }>([
+    {
+      case: 'that is fine stays',
+      scene: { with: { ...actions, createSandbox: false, sandboxId: 'old' } },
+      result: 'old 10.0.0.1',
+      calls: [],
+    },
+    {
+      case: 'is created with its attempt, and brings its addresses',
+      scene: {},
+      result: 'fresh 10.0.0.1',
+      calls: ['run web 2'],
+    },
+    {
+      case: 'in the network of the host has no addresses of its own',
+      scene: { pod: { spec: { hostNetwork: true } } },
+      result: 'fresh ',
+      calls: ['run web 2'],
+    },
+  ])('$case', ({ scene, result, calls }) => {
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, scene);
+      const results: unknown[] = [];
+      stage.sandbox$.subscribe((sandbox) => results.push(shown(sandbox)));
+      expect(results).toEqual([result]);
+      expect(stage.calls).toEqual(calls);
+      expect(stage.events).toEqual([]);
+      expect(stage.observed).toEqual(calls.length > 0 ? ['runPodSandbox  0 false', 'podStarted false'] : []);
+    })();
+  });
+
+  it.each<{ case: string; scene: Parameters<typeof stageOf>[1]; result: string; event: string; observed: string[] }>([
+    {
+      case: 'whose log folder cannot be made',
+      scene: { files: { makeDirectory: () => throwError(() => new Error('no space')) } },
+      result: 'PodSyncError: CreatePodSandboxError: no space',
+      event: 'FailedCreatePodSandBox Failed to create pod sandbox: no space',
+      observed: ['podStarted true'],
+    },
+    {
+      case: 'that the runtime cannot make',
+      scene: { runtime: { runPodSandbox: () => throwError(() => away) } },
+      result: 'PodSyncError: CreatePodSandboxError: the runtime is away',
+      event: 'FailedCreatePodSandBox Failed to create pod sandbox: the runtime is away',
+      observed: ['runPodSandbox  0 true', 'podStarted true'],
+    },
+    {
+      case: 'that cannot be looked at afterwards',
+      scene: { runtime: { podSandboxStatus: () => throwError(() => away) } },
+      result: 'PodSyncError: ConfigPodSandboxError: the runtime is away',
+      event: 'FailedPodSandBoxStatus Unable to get pod sandbox status: the runtime is away',
+      observed: ['runPodSandbox  0 false', 'podStarted false'],
+    },
+    {
+      case: 'of which the runtime then knows nothing',
+      scene: {
+        runtime: { podSandboxStatus: () => of({ status: undefined, info: {}, containersStatuses: [], timestamp: 0n }) },
+      },
+      result: 'PodSyncError: ConfigPodSandboxError: pod sandbox status is nil',
+      event: 'FailedPodSandBoxStatus Unable to get pod sandbox status: pod sandbox status is nil',
+      observed: ['runPodSandbox  0 false', 'podStarted false'],
+    },
+  ])('$case is an error and an event', ({ scene, result, event, observed }) => {
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, scene);
+      const results: unknown[] = [];
+      stage.sandbox$.subscribe((sandbox) => results.push(shown(sandbox)));
+      expect(results).toEqual([result]);
+      expect(stage.events).toEqual([event]);
+      expect(stage.observed).toEqual(observed);
+    })();
+  });
+
+  it(
+    'whose DNS settings cannot be had as asked for is made all the same, and an event says so',
+    marbles(({ scheduler }) => {
+      const node = { ...nodeFacts, clusterDns: [] };
+      const stage = stageOf(scheduler, { node });
+      stage.sandbox$.subscribe();
+      expect(stage.calls).toEqual(['run web 2']);
+      expect(stage.events).toEqual([
+        'MissingClusterDNS pod: "web_default(uid-1)". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.',
+      ]);
+      const kept = stageOf(scheduler, { node, with: { ...actions, createSandbox: false, sandboxId: 'old' } });
+      kept.sandbox$.subscribe();
+      expect(kept.events).toEqual([]);
+    }),
+  );
+
+  it(
+    'is measured from the call to its answer',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const run$ = cold('2500ms (x|)', { x: { podSandboxId: 'fresh' } });
+      const stage = stageOf(scheduler, { runtime: { runPodSandbox: () => run$, podSandboxStatus: () => NEVER } });
+      expectObservable(stage.sandbox$, '3s !').toBe('');
+      scheduler.schedule(() => {
+        expect(stage.observed).toEqual(['runPodSandbox  2.5 false', 'podStarted false']);
+        expect(stage.records).toMatchObject([{ kind: 'call', call: 'RunPodSandbox', durationMs: 2500 }]);
+      }, 3_500);
+    }),
+  );
+});

@@ -1,0 +1,288 @@
+import { catchError, concat, EMPTY, NEVER, type Observable, of, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { crashLoopKey } from '../../../src/model/crash-loop-back-off.js';
+import { CriError } from '../../../src/model/cri-error.js';
+import type { Container } from '../../../src/model/pod.js';
+import type { RuntimeContainerStatus } from '../../../src/model/runtime-pod.js';
+import { ContainerSyncError } from '../../../src/model/sync-error.js';
+import type { RuntimeService } from '../../../src/streams/ports.js';
+import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
+import type { Sandbox } from '../../../src/streams/pod-sync/ensure-sandbox.js';
+import { startContainer } from '../../../src/streams/pod-sync/start-container.js';
+import { aPod } from '../../support/a-pod.js';
+import { aContainer, aRuntimeStatus } from '../../support/a-runtime-status.js';
+import { nodeFacts } from '../../support/node-facts.js';
+import { noFiles, syncStage } from '../../support/sync-context.js';
+import { marbles } from '../marbles.js';
+
+const SECOND = 1_000;
+const nanos = (ms: number) => BigInt(ms) * 1_000_000n;
+const sandbox: Sandbox = { id: 'sandbox', config: {}, ips: ['10.0.0.1'] };
+const present = { image: { id: 'sha256:1', uid: { value: 0n }, username: '' }, info: {} } as never;
+const away = new CriError('unavailable', 'any', 'the runtime is away');
+
+interface Scene {
+  readonly container?: Container;
+  readonly instances?: readonly RuntimeContainerStatus[];
+  readonly logFiles?: readonly string[];
+  readonly runtime?: Partial<RuntimeService>;
+  readonly files?: Partial<typeof noFiles>;
+  readonly image?: Observable<never>;
+  readonly signal?: AbortSignal;
+}
+
+/** Starts `main` and shows how that ended: `ok`, or `reason: message`. */
+const stageOf = (
+  scheduler: Parameters<typeof syncStage>[1],
+  { container = { name: 'main', image: 'app:1', imagePullPolicy: 'IfNotPresent' }, ...scene }: Scene,
+) => {
+  const { instances = [], logFiles = [], runtime = {}, files = {}, image, signal } = scene;
+  const calls: string[] = [];
+  const pod = aPod({ spec: { containers: [container] } });
+  const stage = syncStage(pod, scheduler, {
+    signal,
+    files: { ...noFiles, listDirectory: () => of(logFiles), ...files },
+    images: { imageStatus: () => image ?? of(present) },
+    runtime: {
+      createContainer: ({ config }) => {
+        calls.push(`create ${config?.metadata?.name} ${config?.metadata?.attempt} ${config?.logPath}`);
+        return of({ containerId: 'new' });
+      },
+      startContainer: ({ containerId }) => {
+        calls.push(`start ${containerId}`);
+        return of({});
+      },
+      stopContainer: ({ containerId }) => {
+        calls.push(`stop ${containerId}`);
+        return of({});
+      },
+      ...runtime,
+    },
+  });
+  const backOffs = newBackOffs();
+  const ports = { node: nodeFacts, ...backOffs, maxRestartBackOffMs: 300 * SECOND };
+  const start$ = concat(
+    startContainer(stage.context, { kind: 'regular', container }, sandbox, aRuntimeStatus(instances), ports),
+    of('ok'),
+  ).pipe(
+    catchError((error: unknown) =>
+      of(error instanceof ContainerSyncError ? `${error.reason}: ${error.message}` : String(error)),
+    ),
+  );
+  return { ...stage, ...backOffs, calls, start$, pod, container };
+};
+
+const ended = (rest: Partial<RuntimeContainerStatus> = {}) =>
+  aContainer({ name: 'main', state: 'exited', exitCode: 1, finishedAt: nanos(0), hash: 'other', ...rest });
+
+describe('a container', () => {
+  it(
+    'is created in its sandbox, started, and told of by events',
+    marbles(({ expectObservable, scheduler }) => {
+      const stage = stageOf(scheduler, {});
+      expectObservable(stage.start$).toBe('(o|)', { o: 'ok' });
+      scheduler.schedule(() => {
+        expect(stage.calls).toEqual(['create main 0 main/0.log', 'start new']);
+        expect(stage.events.slice(1)).toEqual(['Created Container created', 'Started Container started']);
+        expect(stage.observed).toEqual(['containerStarted container']);
+        expect(stage.records.map((record) => record.kind === 'call' && record.call)).toEqual([
+          'CreateContainer',
+          'StartContainer',
+        ]);
+      }, 1);
+    }),
+  );
+
+  it.each([
+    {
+      case: 'one more than its newest instance',
+      instances: [ended({ restartCount: 4 })],
+      logFiles: ['9.log'],
+      attempt: 5,
+    },
+    { case: 'one more than its logs tell of, without an instance', logFiles: ['0.log', '2.log.gz', 'x'], attempt: 3 },
+    { case: 'none, without either', attempt: 0 },
+  ])('has as many restarts as $case', ({ attempt, ...scene }) => {
+    marbles(({ expectObservable, scheduler }) => {
+      const stage = stageOf(scheduler, scene);
+      expectObservable(stage.start$).toBe('(o|)', { o: 'ok' });
+      scheduler.schedule(() => expect(stage.calls[0]).toBe(`create main ${attempt} main/${attempt}.log`), 1);
+    })();
+  });
+
+  it.each([
+    {
+      case: 'whose image cannot be had',
+      scene: { image: throwError(() => away) },
+      result: 'ImageInspectError: the runtime is away',
+      events: ['InspectFailed Failed to inspect image "app:1": the runtime is away', 'Failed Error: ImageInspectError'],
+    },
+    {
+      case: 'whose log folder cannot be made',
+      scene: { files: { makeDirectory: () => throwError(() => new Error('no space')) } },
+      result: 'CreateContainerConfigError: no space',
+      events: ['Failed Error: no space'],
+    },
+    {
+      case: 'that cannot be created',
+      scene: { runtime: { createContainer: () => throwError(() => away) } },
+      result: 'CreateContainerError: the runtime is away',
+      events: ['Failed Error: the runtime is away'],
+    },
+    {
+      case: 'that cannot be started',
+      scene: { runtime: { startContainer: () => throwError(() => away) } },
+      result: 'RunContainerError: the runtime is away',
+      events: ['Created Container created', 'Failed Error: the runtime is away'],
+    },
+  ])('$case fails by a reason of its own: $result', ({ scene, result, events }) => {
+    marbles(({ expectObservable, scheduler }) => {
+      const stage = stageOf(scheduler, scene);
+      expectObservable(stage.start$).toBe('(o|)', { o: result });
+      scheduler.schedule(() => {
+        expect(stage.events.filter((event) => !event.startsWith('Pulled'))).toEqual(events);
+        expect(stage.observed).toEqual([`containerStarted container ${result.split(':')[0]}`]);
+      }, 1);
+    })();
+  });
+
+  it(
+    'is not created once the pod has to stop: the signal fired while its image was looked at',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const abort = new AbortController();
+      scheduler.schedule(() => abort.abort(), 2);
+      const stage = stageOf(scheduler, { image: cold<never>('---(i|)', { i: present }), signal: abort.signal });
+      expectObservable(stage.start$).toBe('---(o|)', { o: 'SyncCancelled: the run was cancelled by a newer update' });
+      scheduler.schedule(() => {
+        expect(stage.calls).toEqual([]);
+        expect(stage.observed).toEqual([]);
+        expect(stage.events.filter((event) => event.startsWith('Failed'))).toEqual([]);
+      }, 5);
+    }),
+  );
+});
+
+describe('a postStart hook', () => {
+  const hooked: Container = {
+    name: 'main',
+    image: 'app:1',
+    lifecycle: { postStart: { exec: { command: ['warm-up'] } } },
+  };
+
+  it(
+    'holds the start back until it has ended',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const exec$ = cold<never>('---(x|)', { x: { exitCode: 0 } as never });
+      const stage = stageOf(scheduler, { container: hooked, runtime: { execSync: () => exec$ } });
+      expectObservable(stage.start$).toBe('---(o|)', { o: 'ok' });
+    }),
+  );
+
+  it(
+    'that fails kills the container, which has never been what its spec asks for',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const exec$ = cold<never>('---(x|)', { x: { exitCode: 3 } as never });
+      const stage = stageOf(scheduler, { container: hooked, runtime: { execSync: () => exec$ } });
+      expectObservable(stage.start$).toBe('---(o|)', {
+        o: 'PostStartHookError: the postStart command of container main exited with code 3',
+      });
+      scheduler.schedule(() => {
+        expect(stage.calls).toEqual(['create main 0 main/0.log', 'start new', 'stop new']);
+        expect(stage.events.slice(-3)).toEqual([
+          'Started Container started',
+          'FailedPostStartHook PostStartHook failed',
+          'Killing FailedPostStartHook',
+        ]);
+      }, 5);
+    }),
+  );
+});
+
+describe('a container that has ended before', () => {
+  it(
+    'starts at once the first time, and from then on waits 10 s after its end',
+    marbles(({ expectObservable, scheduler }) => {
+      const stage = stageOf(scheduler, { instances: [ended()] });
+      expectObservable(stage.start$).toBe('(o|)', { o: 'ok' });
+      scheduler.schedule(
+        () =>
+          expect(stage.restarts.get(crashLoopKey(stage.pod, stage.container))).toEqual({
+            delayMs: 10 * SECOND,
+            lastUpdate: 0,
+          }),
+        1,
+      );
+    }),
+  );
+
+  it.each([
+    { at: 9_999, isBlocked: true },
+    { at: 10_000, isBlocked: false },
+  ])('is refused until its back-off is over: after $at ms of 10 s it is $isBlocked', ({ at, isBlocked }) => {
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { instances: [ended()] });
+      stage.restarts.set(crashLoopKey(stage.pod, stage.container), { delayMs: 10 * SECOND, lastUpdate: -SECOND });
+      const results: string[] = [];
+      scheduler.schedule(() => stage.start$.subscribe((result) => results.push(result)), at);
+      scheduler.schedule(() => {
+        if (!isBlocked) {
+          expect(results).toEqual(['ok']);
+          return;
+        }
+        expect(results).toEqual([
+          'CrashLoopBackOff: back-off 10s restarting failed container=main pod=web_default(uid-1)',
+        ]);
+        expect(stage.calls).toEqual([]);
+        expect(stage.events).toEqual(['BackOff Back-off restarting failed container main in pod web_default(uid-1)']);
+        // It was not tried, so it did not fail.
+        expect(stage.observed).toEqual([]);
+        expect(stage.records).toMatchObject([
+          {
+            kind: 'back-off',
+            subject: 'restart',
+            container: 'main',
+            exitCode: 1,
+            delayMs: 10 * SECOND,
+            until: 10 * SECOND,
+            step: 1,
+            steps: 6,
+          },
+        ]);
+      }, at + 1);
+    })();
+  });
+
+  it(
+    'tells its worker when to come back',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { instances: [ended({ finishedAt: nanos(3_000) })], runtime: {} });
+      stage.restarts.set(crashLoopKey(stage.pod, stage.container), { delayMs: 40 * SECOND, lastUpdate: 0 });
+      scheduler.schedule(() => {
+        const until: unknown[] = [];
+        startContainer(
+          stage.context,
+          { kind: 'regular', container: stage.container },
+          sandbox,
+          aRuntimeStatus([ended({ finishedAt: nanos(3_000) })]),
+          { node: nodeFacts, restarts: stage.restarts, pulls: stage.pulls, maxRestartBackOffMs: 300 * SECOND },
+        )
+          .pipe(
+            catchError((error: unknown) => {
+              until.push(error instanceof ContainerSyncError ? error.options.backOffUntil : error);
+              return EMPTY;
+            }),
+          )
+          .subscribe();
+        expect(until).toEqual([43 * SECOND]);
+      }, 5_000);
+    }),
+  );
+});
+
+it(
+  'does nothing before it is subscribed',
+  marbles(({ scheduler }) => {
+    const stage = stageOf(scheduler, { image: NEVER });
+    expect([stage.calls, stage.events, stage.records]).toEqual([[], [], []]);
+  }),
+);

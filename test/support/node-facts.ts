@@ -1,0 +1,20 @@
+import type { NodeFacts } from '../../src/model/node-facts.js';
+
+/** A small node without a cluster. */
+export const nodeFacts: NodeFacts = {
+  podLogsDirectory: '/logs',
+  seccompDirectory: '/seccomp',
+  nodeIps: ['192.0.2.1'],
+  resolvConf: { servers: ['192.0.2.53'], searches: [], options: [] },
+  allocatable: { cpu: '4', memory: '8Gi' },
+  memoryCapacity: 8n << 30n,
+  hugePageSizes: [],
+  clusterDns: ['10.96.0.10'],
+  clusterDomain: 'cluster.local',
+  cpuCfsQuota: true,
+  cpuCfsQuotaPeriodMicros: 100_000,
+  seccompDefault: false,
+  killsWholeContainerOnOom: false,
+  limitsSwap: false,
+  thermalThrottlePaths: [],
+};
