@@ -1,5 +1,18 @@
 import { join } from 'node:path';
-import { defer, distinctUntilChanged, finalize, map, share, Subject, switchMap, takeUntil, tap, timer } from 'rxjs';
+import {
+  defer,
+  dematerialize,
+  distinctUntilChanged,
+  finalize,
+  map,
+  materialize,
+  share,
+  Subject,
+  switchMap,
+  takeUntil,
+  tap,
+  timer,
+} from 'rxjs';
 import { type Kubelet, kubelet, type KubeletOptions } from '../kubelet.js';
 import { errorText } from '../model/cri-error.js';
 import { formatPod } from '../model/pod.js';
@@ -46,10 +59,17 @@ export const composeKubelet: CreateKubelet = (environment) => {
           maxRestartBackOffMs: config.crashLoopBackOff.maxContainerRestartPeriodMs,
           stop$,
         };
-        if (config.runOnce) return runPodsOnce(ports, options).pipe(tap((result) => tellResult(result, log)));
+        // The ports never end by themselves, so the end of the loop is passed on as a value and made an end again below.
+        if (config.runOnce) {
+          return runPodsOnce(ports, options).pipe(
+            tap((result) => tellResult(result, log)),
+            materialize(),
+          );
+        }
         current = kubelet(ports, options);
-        return current.outcome$;
+        return current.outcome$.pipe(materialize());
       }),
+      dematerialize(),
     );
   }).pipe(finalize(() => stopped$.complete()));
 
