@@ -65,10 +65,12 @@ export class RunOnceError extends Error {
 export const runOnce = (options: RunOnceOptions): Observable<RunOnceResult> =>
   defer(() => {
     const failed: string[] = [];
-    return options.config$.pipe(
+    const first$ = options.config$.pipe(
       filter((update) => update.kind === 'pods'),
       take(1),
       takeUntil(timer(MANIFEST_WAIT_MS, options.scheduler)),
+    );
+    return first$.pipe(
       throwIfEmpty(() => new RunOnceError('no pod manifest update after 1s')),
       concatMap(({ pods }) => {
         const { admitted, rejected } = admitInTurn(pods, options);

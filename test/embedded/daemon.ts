@@ -129,11 +129,12 @@ export class Daemon {
   /** Runs a command line to its end. */
   async run(
     ...args: readonly string[]
-  ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
     const child = this.process(args);
     if (!child.stdout || !child.stderr) throw new Error('no pipes');
-    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-    return { code: code as number, stdout, stderr };
+    const exit = once(child, 'exit') as Promise<[code: number | null]>;
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
+    return { code, stdout, stderr };
   }
 
   async get(path: string): Promise<{ readonly status: number; readonly body: string }> {
@@ -367,7 +368,7 @@ export const freePort = async (): Promise<number> => {
 /** `it` with a daemon that is ended afterwards in any case, and leaves nothing. */
 export const it = baseIt.extend<{ readonly daemon: Daemon }>({
   // vitest reads the names of the wanted fixtures from a pattern, so there has to be one.
-  // eslint-disable-next-line no-empty-pattern
+
   daemon: async ({}, use) => {
     const daemon = new Daemon();
     try {

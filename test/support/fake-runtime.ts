@@ -1,10 +1,8 @@
 import { defer, delay, map, of, type Observable, type SchedulerLike, Subject, throwError, timer } from 'rxjs';
 import type {
-  Container,
   ContainerEventResponse,
   ContainerState,
   ContainerStatus,
-  PodSandbox,
   PodSandboxStatus,
 } from '../../src/generated/runtime/v1/api.js';
 import { CriError } from '../../src/model/cri-error.js';
@@ -150,17 +148,14 @@ export const fakeRuntime = (
           .filter(
             (sandbox) => matches(sandbox.labels, filter?.labelSelector) && (filter?.state ? sandbox.isReady : true),
           )
-          .map((sandbox) => ({ ...sandboxStatus(sandbox) }) as unknown as PodSandbox),
+          .map((sandbox) => ({ ...sandboxStatus(sandbox) })),
       })),
     listContainers: ({ filter }) =>
       answer(() => ({
         containers: [...containers.values()]
           .filter((container) => matches(container.labels, filter?.labelSelector))
           .filter(({ state }) => (filter?.state ? state === filter.state.state : true))
-          .map(
-            (container) =>
-              ({ ...containerStatus(container), podSandboxId: container.sandboxId }) as unknown as Container,
-          ),
+          .map((container) => ({ ...containerStatus(container), podSandboxId: container.sandboxId })),
       })),
     podSandboxStatus: ({ podSandboxId }) =>
       answer(() => ({
