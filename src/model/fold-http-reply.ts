@@ -76,8 +76,8 @@ const failed = (
   const suffix = isLast ? '; further failures in a row are only told at debug level' : '';
   const severity = failures <= LOUD_FAILURES ? 'warning' : 'debug';
   const message = `${url}: failed to read pods: ${reason}${suffix}`;
-  return { state: { ...state, failures }, events: [sourceProblem({ severity, message })] };
+  return { state: { ...state, failures }, events: [sourceProblem({ severity, message, from: url })] };
 };
 
 const recovery = ({ failures }: HttpPollState, { url }: HttpPlace): readonly SourceEvent[] =>
-  failures === 0 ? [] : [sourceProblem({ severity: 'info', message: `${url}: reading pods works again` })];
+  failures === 0 ? [] : [sourceProblem({ severity: 'info', message: `${url}: reading pods works again`, from: url })];

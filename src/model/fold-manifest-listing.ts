@@ -22,11 +22,18 @@ export type ManifestListing =
 
 export interface ManifestFilesState {
   readonly pods: ReadonlyMap<string, readonly Pod[]>;
+  /** Files that held something broken when they were last read. */
+  readonly broken: ReadonlySet<string>;
   readonly listed: ManifestListing['kind'] | undefined;
   readonly hasSet: boolean;
 }
 
-export const NO_MANIFEST_FILES: ManifestFilesState = { pods: new Map(), listed: undefined, hasSet: false };
+export const NO_MANIFEST_FILES: ManifestFilesState = {
+  pods: new Map(),
+  broken: new Set(),
+  listed: undefined,
+  hasSet: false,
+};
 
 export interface ManifestPlace extends ManifestRules {
   /** The directory or file that is listed. */
@@ -52,22 +59,27 @@ export const foldManifestListing = (
   if (listing.kind === 'unreadable') {
     const message = `${place.path}: ${listing.message}; its pods stay as they are`;
     const keeps = [...state.pods.values()].flat().map(podRef);
-    const events = isNews ? [sourceProblem({ severity: 'error', message, keeps })] : [];
+    const events = isNews ? [sourceProblem({ severity: 'error', message, from: place.path, keeps })] : [];
     return { state: { ...state, listed: listing.kind }, events };
   }
   const events: SourceEvent[] = [];
   const pods = new Map<string, readonly Pod[]>();
+  const broken = new Set<string>();
   if (listing.kind === 'missing') {
     const message = `${place.path}: does not exist, so it holds no pods (expected a file or directory of manifests)`;
-    if (isNews) events.push(sourceProblem({ severity: 'error', message }));
+    if (isNews) events.push(sourceProblem({ severity: 'error', message, from: place.path }));
   } else {
+    if (isNews && state.listed !== undefined) events.push(recovered(place.path));
     for (const { file, content } of listing.files) {
       const read = readFile(file, content, state.pods.get(file) ?? [], place);
       pods.set(file, read.pods);
       events.push(...read.events);
+      const wasBroken = state.broken.has(file);
+      if (read.isBroken ?? wasBroken) broken.add(file);
+      else if (wasBroken) events.push(recovered(file));
     }
   }
-  const next = { pods, listed: listing.kind, hasSet: true };
+  const next = { pods, broken, listed: listing.kind, hasSet: true };
   if (!state.hasSet || !isSameList(allPods(state.pods), allPods(pods))) events.push(podSet(allPods(pods)));
   return { state: next, events };
 };
@@ -77,16 +89,23 @@ const allPods = (pods: ManifestFilesState['pods']): readonly Pod[] => [...pods.v
 const isSameList = (one: readonly Pod[], other: readonly Pod[]): boolean =>
   one.length === other.length && one.every((pod, index) => pod === other[index]);
 
+interface FileReading {
+  readonly pods: readonly Pod[];
+  readonly events: readonly SourceEvent[];
+  /** Undefined: as before. */
+  readonly isBroken?: boolean;
+}
+
 const readFile = (
   file: string,
   content: ManifestFile['content'],
   before: readonly Pod[],
   place: ManifestPlace,
-): { readonly pods: readonly Pod[]; readonly events: readonly SourceEvent[] } => {
+): FileReading => {
   if (content.kind === 'unchanged') return { pods: before, events: [] };
   if (content.kind === 'unreadable') {
-    const problem = sourceProblem({ severity: 'error', message: `${file}: ${content.message}` });
-    return { pods: before, events: [problem, ...keeping(file, before)] };
+    const problem = sourceProblem({ severity: 'error', message: `${file}: ${content.message}`, from: file });
+    return { pods: before, events: [problem, ...keeping(file, before)], isBroken: true };
   }
   const reading = readManifest(content.text, { file }, place);
   const { pods, problems } = placePods(reading, { source: 'file', nodeName: place.nodeName, origin: file });
@@ -94,17 +113,21 @@ const readFile = (
   return {
     pods: [...pods.map((pod) => before.find((old) => isEqualPod(old, pod)) ?? pod), ...kept],
     events: [...problems.map(manifestProblem), ...keeping(file, kept)],
+    isBroken: problems.length > 0,
   };
 };
 
 export const manifestProblem = (problem: ManifestProblem): SourceEvent =>
-  sourceProblem({ severity: 'error', message: formatManifestProblem(problem), manifest: problem });
+  sourceProblem({ severity: 'error', message: formatManifestProblem(problem), from: problem.file, manifest: problem });
+
+const recovered = (from: string): SourceEvent =>
+  sourceProblem({ severity: 'info', message: `${from}: can be used again`, from });
 
 const keeping = (file: string, kept: readonly Pod[]): readonly SourceEvent[] => {
   if (kept.length === 0) return [];
   const names = kept.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join(', ');
   const message = `${file}: until this is repaired, ${names} ${kept.length === 1 ? 'stays' : 'stay'} as last read`;
-  return [sourceProblem({ severity: 'warning', message, keeps: kept.map(podRef) })];
+  return [sourceProblem({ severity: 'warning', message, from: file, keeps: kept.map(podRef) })];
 };
 
 const isSamePlace = (one: Pod, other: Pod): boolean => podFullName(one) === podFullName(other);

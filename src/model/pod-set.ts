@@ -12,6 +12,8 @@ export interface SourceProblem {
   readonly severity: 'error' | 'warning' | 'info' | 'debug';
   /** One line that names the file, URL or pod. */
   readonly message: string;
+  /** The file or URL that is meant; an `info` with the same one takes the problem back. */
+  readonly from?: string;
   /** The place in a manifest that is meant. */
   readonly manifest?: ManifestProblem;
   /** Pods that go on as they were, because what would replace them cannot be read. */

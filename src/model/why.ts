@@ -48,6 +48,7 @@ const unknownPod = (entries: readonly JournalEntry[], pod: string, known: readon
   const names = [...new Set(known.map(({ ref }) => fullName(ref)))].toSorted();
   const open = new Map<string, Extract<JournalEntry, { kind: 'config-problem' }>>();
   for (const entry of entries) {
+    if (entry.kind === 'agent-started') open.clear();
     if (entry.kind === 'config-problem') open.set(placeText(entry), entry);
     if (entry.kind === 'config-recovered' || entry.kind === 'config') open.delete(placeText(entry));
   }

@@ -122,6 +122,34 @@ describe.concurrent('a running agent', () => {
   });
 });
 
+describe.concurrent('an agent that runs once', () => {
+  it('brings the pods up and leaves them to the next one', async ({ daemon }) => {
+    daemon.apply(alone('web', SLEEP));
+    daemon.apply({ ...alone('job', 'echo done'), restartPolicy: 'Never' });
+    const once = [
+      'run',
+      '--runonce',
+      '--root-dir',
+      daemon.rootDir,
+      '--hostname-override',
+      NODE_NAME,
+      '--healthz-port',
+      '0',
+    ];
+    const { code, stderr } = await daemon.run(...once, '--pod-manifest-path', daemon.manifests);
+    expect(code).toBe(0);
+    expect(stderr.match(/"message":"the pod is up"/g)).toHaveLength(2);
+    const process = await daemon.processOf('web');
+    expect(daemon.output(await daemon.reached('job', 'CONTAINER_EXITED'))).toEqual(['done']);
+    await daemon.start();
+    await eventually('it is known', async () =>
+      (await daemon.shownPods()).some(({ status }) => status?.phase === 'Running'),
+    );
+    expect(await daemon.processOf('web')).toEqual(process);
+    for (const name of ['web', 'job']) expect(daemon.lines(`starts-${name}`)).toHaveLength(1);
+  });
+});
+
 describe.runIf(isRoot)('an ordinary user', () => {
   it('can do the same', async ({ onTestFinished }) => {
     const daemon = new Daemon(NOBODY);

@@ -21,7 +21,7 @@ const unchanged = (file: string): ManifestFile => ({ file, content: { kind: 'unc
 const unreadable = (file: string): ManifestFile => ({ file, content: { kind: 'unreadable', message: 'no' } });
 const files = (...found: readonly ManifestFile[]): ManifestListing => ({ kind: 'files', files: found });
 
-/** One line per listing: `[names]` for a set, `!` for an error, `~` for a notice of pods that are kept. */
+/** One line per listing: `[names]` for a set, `!` for an error, `~` for a notice of pods that are kept, `+` for a recovery. */
 const play = (...listings: readonly ManifestListing[]): readonly string[] => {
   let state = NO_MANIFEST_FILES;
   return listings.map((listing) => {
@@ -31,6 +31,7 @@ const play = (...listings: readonly ManifestListing[]): readonly string[] => {
       .map((event) => {
         if (event.kind === 'set')
           return `[${event.pods.map(({ metadata, spec }) => `${metadata.name.replace('-n', '')}${spec.containers[0]?.image === 'i' ? '' : "'"}`).join(' ')}]`;
+        if (event.problem.severity === 'info') return `+${event.problem.from}`;
         return event.problem.severity === 'error' ? '!' : `~${event.problem.keeps?.length}`;
       })
       .join(' ');
@@ -68,12 +69,12 @@ describe('foldManifestListing', () => {
     [
       'a repaired file has the pods that it says',
       [files(text('a', doc('p'))), files(text('a', BROKEN)), files(text('a', doc('q')))],
-      ['[p]', '! ~1', '[q]'],
+      ['[p]', '! ~1', '+a [q]'],
     ],
     [
-      'a file repaired to what it was says nothing',
-      [files(text('a', doc('p'))), files(text('a', BROKEN)), files(text('a', doc('p')))],
-      ['[p]', '! ~1', ''],
+      'a file repaired to what it was changes nothing, and is told once',
+      [files(text('a', doc('p'))), files(text('a', BROKEN)), files(text('a', doc('p'))), files(unchanged('a'))],
+      ['[p]', '! ~1', '+a', ''],
     ],
     [
       'a broken file that is deleted takes its kept pods along',
@@ -114,13 +115,31 @@ describe('foldManifestListing', () => {
     [
       'a path that vanishes takes its pods along',
       [files(text('a', doc('p'))), { kind: 'missing' }, files(text('a', doc('p')))],
-      ['[p]', '! []', '[p]'],
+      ['[p]', '! []', '+/m [p]'],
     ],
-    ['a path that cannot be looked into says no set', [{ kind: 'unreadable', message: 'no' }, files()], ['!', '[]']],
+    [
+      'a path that cannot be looked into says no set',
+      [{ kind: 'unreadable', message: 'no' }, files()],
+      ['!', '+/m []'],
+    ],
     [
       'a path that cannot be looked into keeps its pods',
       [files(text('a', doc('p'))), { kind: 'unreadable', message: 'no' }, files(unchanged('a'))],
-      ['[p]', '!', ''],
+      ['[p]', '!', '+/m'],
+    ],
+    [
+      'a repair is told of the file that was broken, however often it was listed meanwhile',
+      [
+        files(text('a', BROKEN), text('b', BROKEN)),
+        files(unchanged('a'), unchanged('b')),
+        files(text('a'), text('b', doc('q'))),
+      ],
+      ['! ! []', '', '! +b [q]'],
+    ],
+    [
+      'a broken file that is deleted has not recovered',
+      [files(text('a', BROKEN)), files(), files(text('a', doc('p')))],
+      ['! []', '', '[p]'],
     ],
   ])('%s', (_what, listings, said) => {
     expect(play(...listings)).toEqual(said);

@@ -63,6 +63,8 @@ const tellOfNode = (story: PodStory, entry: JournalEntry, isAbout: boolean): Pod
         unhealthy: undefined,
         // What an agent waits for is in its memory, and gone with it.
         ...{ work: undefined, ended: undefined, delayed: undefined },
+        // It reads everything anew.
+        problems: new Map(),
         beforeRestart: work ?? ended ?? delayed ?? config ?? story.beforeRestart,
         containers: withoutBackOffs(story.containers),
       };
@@ -85,8 +87,9 @@ const tellOfNode = (story: PodStory, entry: JournalEntry, isAbout: boolean): Pod
 const tellOfPod = (story: PodStory, entry: JournalEntry): PodStory => {
   switch (entry.kind) {
     case 'config': {
+      // Nothing is kept as it was any more.
+      if (entry.op === 'REMOVE' || entry.op === 'DELETE') return { ...story, problems: new Map(), stopAsked: entry };
       const problems = without(story.problems, placeOf(entry));
-      if (entry.op === 'REMOVE' || entry.op === 'DELETE') return { ...story, problems, stopAsked: entry };
       return { ...story, problems, config: entry.op === 'RECONCILE' ? (story.config ?? entry) : entry };
     }
     case 'kill-requested':

@@ -6,8 +6,7 @@ import type { LoopDesk } from './loop-desk.js';
 export const handleProblem =
   ({ record, recordEvent, log }: LoopDesk) =>
   ({ source, problem }: Extract<PodConfigUpdate, { readonly kind: 'problem' }>): void => {
-    const { severity, message, manifest, keeps, event } = problem;
-    const from = manifest?.file;
+    const { severity, message, from, keeps, event } = problem;
     LEVELS[severity](log)({ source, from }, message);
     if (severity === 'debug') return;
     const cause =

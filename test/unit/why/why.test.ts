@@ -207,6 +207,8 @@ describe('why', () => {
   it.each<[string, Line]>([
     ['recovered', [12, { kind: 'config-recovered', ...file }]],
     ['changed', [12, { kind: 'config', op: 'UPDATE', ...file }, { pod: web }]],
+    ['gone', [12, { kind: 'config', op: 'REMOVE', source: 'file' }, { pod: web }]],
+    ['been read anew by another agent', [12, { kind: 'agent-started', version: '1', node: 'n' }]],
   ])('forgets the problem of a manifest that has %s', (_how, solution) => {
     const lines = why([...running, broken, solution], 14);
     expect(lines.some((line) => line.includes('left as it is'))).toBe(false);
