@@ -1,5 +1,6 @@
 import { catchError, concat, EMPTY, NEVER, type Observable, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import type { ImageStatusResponse } from '../../../src/generated/runtime/v1/api.js';
 import { crashLoopKey } from '../../../src/model/crash-loop-back-off.js';
 import { CriError } from '../../../src/model/cri-error.js';
 import type { Container } from '../../../src/model/pod.js';
@@ -18,7 +19,10 @@ import { marbles } from '../marbles.js';
 const SECOND = 1_000;
 const nanos = (ms: number) => BigInt(ms) * 1_000_000n;
 const sandbox: Sandbox = { id: 'sandbox', config: {}, ips: ['10.0.0.1'] };
-const present = { image: { id: 'sha256:1', uid: { value: 0n }, username: '' }, info: {} } as never;
+const present = {
+  image: { id: 'sha256:1', uid: { value: 0n }, username: '' },
+  info: {},
+} as unknown as ImageStatusResponse;
 const away = new CriError('unavailable', 'any', 'the runtime is away');
 
 interface Scene {
@@ -27,7 +31,7 @@ interface Scene {
   readonly logFiles?: readonly string[];
   readonly runtime?: Partial<RuntimeService>;
   readonly files?: Partial<typeof noFiles>;
-  readonly image?: Observable<never>;
+  readonly image?: Observable<ImageStatusResponse>;
   readonly signal?: AbortSignal;
 }
 
@@ -151,7 +155,7 @@ describe('a container', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const abort = new AbortController();
       scheduler.schedule(() => abort.abort(), 2);
-      const stage = stageOf(scheduler, { image: cold<never>('---(i|)', { i: present }), signal: abort.signal });
+      const stage = stageOf(scheduler, { image: cold('---(i|)', { i: present }), signal: abort.signal });
       expectObservable(stage.start$).toBe('---(o|)', { o: 'SyncCancelled: the run was cancelled by a newer update' });
       scheduler.schedule(() => {
         expect(stage.calls).toEqual([]);

@@ -1,0 +1,241 @@
+import { catchError, map, type Observable, of, tap, throwError, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { ImageStatusResponse } from '../../../src/generated/runtime/v1/api.js';
+import { CriError } from '../../../src/model/cri-error.js';
+import type { PodSpec } from '../../../src/model/pod.js';
+import type { RuntimePodStatus } from '../../../src/model/runtime-pod.js';
+import type { RuntimeService } from '../../../src/streams/ports.js';
+import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
+import { errorOf, syncContainers } from '../../../src/streams/pod-sync/sync-containers.js';
+import { aPod } from '../../support/a-pod.js';
+import { aContainer, aRuntimeStatus, aSandbox } from '../../support/a-runtime-status.js';
+import { nodeFacts } from '../../support/node-facts.js';
+import { syncStage } from '../../support/sync-context.js';
+import { marbles } from '../marbles.js';
+
+const image = { image: { id: 'host', uid: { value: 0n }, username: '' }, info: {} } as unknown as ImageStatusResponse;
+const named = (name: string) => ({ name, image: 'host' });
+const sidecar = (name: string) => ({ name, image: 'host', restartPolicy: 'Always' });
+const away = new CriError('unavailable', 'any', 'away');
+
+interface Scene {
+  readonly spec?: Partial<PodSpec>;
+  readonly status?: RuntimePodStatus;
+  /** Names of containers that cannot be started. */
+  readonly broken?: readonly string[];
+  readonly signal?: AbortSignal;
+  readonly runtime?: Partial<RuntimeService>;
+}
+
+/** Every call takes a millisecond; `calls` shows them in order. */
+const stageOf = (scheduler: Parameters<typeof syncStage>[1], scene: Scene) => {
+  const { spec = {}, status = aRuntimeStatus([], []), broken = [], signal, runtime = {} } = scene;
+  const calls: string[] = [];
+  const slowly = <T>(what: string, answer: T): Observable<T> =>
+    timer(1, scheduler).pipe(
+      tap({ subscribe: () => calls.push(what) }),
+      map(() => answer),
+    );
+  const stage = syncStage(aPod({ spec }), scheduler, {
+    signal,
+    images: { imageStatus: () => of(image) },
+    runtime: {
+      runPodSandbox: ({ config }) => slowly(`sandbox ${config?.metadata?.attempt}`, { podSandboxId: 'fresh' }),
+      podSandboxStatus: () => of({ status: aSandbox(), info: {}, containersStatuses: [], timestamp: 0n }),
+      stopPodSandbox: ({ podSandboxId }) => slowly(`stop sandbox ${podSandboxId}`, {}),
+      stopContainer: ({ containerId }) => slowly(`stop ${containerId}`, {}),
+      removeContainer: ({ containerId }) => slowly(`remove ${containerId}`, {}),
+      createContainer: ({ config }) => {
+        const name = config?.metadata?.name ?? '';
+        calls.push(`create ${name}`);
+        return broken.includes(name) ? throwError(() => away) : of({ containerId: name });
+      },
+      startContainer: ({ containerId }) => slowly(`start ${containerId}`, {}),
+      ...runtime,
+    },
+  });
+  const ports = { node: nodeFacts, ...newBackOffs(), maxRestartBackOffMs: 300_000 };
+  const outcome$ = syncContainers(stage.context, status, ports).pipe(
+    map((sync) => {
+      const starts = sync.starts.map(({ container, error }) => (error ? `${container}!` : container)).join();
+      return `${sync.acted ? 'acted' : 'idle'} ${starts}${errorOf(sync) ? ' failed' : ''}`;
+    }),
+    catchError((error: unknown) => of(String(error))),
+  );
+  return { ...stage, calls, outcome$ };
+};
+
+const played = (scene: Scene) => {
+  let stage!: ReturnType<typeof stageOf>;
+  const outcomes: string[] = [];
+  marbles(({ scheduler }) => {
+    stage = stageOf(scheduler, scene);
+    stage.outcome$.subscribe((outcome) => outcomes.push(outcome));
+  })();
+  return { ...stage, outcomes };
+};
+
+const exited = (name: string, id: string, exitCode = 0, sandboxId = 'sandbox') =>
+  aContainer({
+    name,
+    id,
+    state: 'exited',
+    exitCode,
+    sandboxId,
+    finishedAt: 1n,
+    reason: exitCode === 0 ? 'Completed' : 'Error',
+  });
+
+describe('a pass over a pod', () => {
+  it.each<{ case: string; scene: Scene; calls: readonly string[]; outcome: string; events?: readonly string[] }>([
+    {
+      case: 'that lacks nothing does nothing',
+      scene: { status: aRuntimeStatus([aContainer({ name: 'main' })]) },
+      calls: [],
+      outcome: 'idle ',
+    },
+    {
+      case: 'that is new makes the sandbox, then starts its containers one after the other in their order',
+      scene: { spec: { containers: [named('one'), named('two')] } },
+      calls: ['sandbox 0', 'create one', 'start one', 'create two', 'start two'],
+      outcome: 'acted one,two',
+    },
+    {
+      case: 'goes on with the other regular containers when one cannot be started',
+      scene: { spec: { containers: [named('one'), named('two')] }, broken: ['one'] },
+      calls: ['sandbox 0', 'create one', 'create two', 'start two'],
+      outcome: 'acted one!,two failed',
+    },
+    {
+      case: 'starts only the first init container of a new sandbox',
+      scene: { spec: { initContainers: [named('i1'), named('i2')] } },
+      calls: ['sandbox 0', 'create i1', 'start i1'],
+      outcome: 'acted i1',
+    },
+    {
+      case: 'stops at an init container that cannot be started',
+      scene: {
+        spec: { initContainers: [sidecar('s1'), named('i1')] },
+        status: aRuntimeStatus([aContainer({ name: 's1' })]),
+        broken: ['i1'],
+      },
+      calls: ['create i1'],
+      outcome: 'acted i1! failed',
+    },
+    {
+      case: 'goes on after a sidecar that cannot be started',
+      scene: {
+        spec: { initContainers: [sidecar('s1'), sidecar('s2')] },
+        status: aRuntimeStatus([exited('s2', 'b'), exited('s1', 'a'), aContainer({ name: 'main' })]),
+        broken: ['s1'],
+      },
+      calls: ['create s1', 'create s2', 'start s2'],
+      outcome: 'acted s1!,s2 failed',
+    },
+    {
+      case: 'starts ephemeral containers first',
+      scene: {
+        spec: { containers: [named('one')], ephemeralContainers: [named('debug')] },
+        status: aRuntimeStatus([]),
+      },
+      calls: ['create debug', 'start debug', 'create one', 'start one'],
+      outcome: 'acted debug,one',
+    },
+    {
+      case: 'kills what has changed before it starts it anew',
+      scene: { status: aRuntimeStatus([aContainer({ name: 'main', hash: 'other' })]) },
+      calls: ['stop id-main', 'create main', 'start main'],
+      outcome: 'acted main',
+      events: ['Killing Container main definition changed, will be restarted'],
+    },
+    {
+      case: 'whose sandbox died stops what is left, removes every init container, and starts over in a new one',
+      scene: {
+        spec: { initContainers: [named('setup')] },
+        status: aRuntimeStatus(
+          [aContainer({ name: 'main' }), exited('setup', 'new'), exited('setup', 'old')],
+          [aSandbox({ state: 'SANDBOX_NOTREADY' })],
+        ),
+      },
+      calls: [
+        'stop id-main',
+        'stop sandbox sandbox',
+        'remove new',
+        'remove old',
+        'sandbox 1',
+        'create setup',
+        'start setup',
+      ],
+      outcome: 'acted setup',
+      events: [
+        'SandboxChanged Pod sandbox changed, it will be killed and re-created.',
+        'Killing Stopping container main',
+      ],
+    },
+    {
+      case: 'keeps the newest instance of an init container, and no more',
+      scene: {
+        spec: { initContainers: [named('setup')] },
+        status: aRuntimeStatus([exited('setup', 'new'), exited('setup', 'old')]),
+      },
+      calls: ['remove old', 'create main', 'start main'],
+      outcome: 'acted main',
+    },
+  ])('$case', ({ scene, calls, outcome, events }) => {
+    const stage = played(scene);
+    expect(stage.calls).toEqual(calls);
+    expect(stage.outcomes).toEqual([outcome]);
+    if (events) expect(stage.events.slice(0, events.length)).toEqual(events);
+  });
+
+  it.each<{ case: string; scene: Scene; outcome: string }>([
+    {
+      case: 'a container cannot be killed',
+      scene: {
+        status: aRuntimeStatus([aContainer({ name: 'main', hash: 'other' })]),
+        runtime: { stopContainer: () => throwError(() => away) },
+      },
+      outcome: 'PodSyncError: container "main": KillContainerError: failed to kill container main: away',
+    },
+    {
+      case: 'the old sandbox cannot be stopped',
+      scene: {
+        status: aRuntimeStatus([], [aSandbox({ state: 'SANDBOX_NOTREADY' })]),
+        runtime: { stopPodSandbox: () => throwError(() => away) },
+      },
+      outcome: 'PodSyncError: KillPodSandboxError: sandbox sandbox: away',
+    },
+    {
+      case: 'the sandbox cannot be made',
+      scene: { runtime: { runPodSandbox: () => throwError(() => away) } },
+      outcome: 'PodSyncError: CreatePodSandboxError: away',
+    },
+  ])('ends, and starts nothing, when $case', ({ scene, outcome }) => {
+    const stage = played(scene);
+    expect(stage.outcomes).toEqual([outcome]);
+    expect(stage.calls.filter((call) => call.startsWith('create'))).toEqual([]);
+  });
+
+  it.each([
+    { at: 0.5, when: 'the sandbox is made', calls: ['sandbox 0'] },
+    { at: 1.5, when: 'the first container starts', calls: ['sandbox 0', 'create one', 'start one'] },
+  ])('lets go between two steps: the signal fires while $when', ({ at, calls }) => {
+    const outcomes: string[] = [];
+    let stage!: ReturnType<typeof stageOf>;
+    marbles(({ scheduler }) => {
+      const abort = new AbortController();
+      const spec = { containers: [named('one'), named('two')] };
+      stage = stageOf(scheduler, { spec, signal: abort.signal });
+      scheduler.schedule(() => abort.abort(), at);
+      stage.outcome$.subscribe((outcome) => outcomes.push(outcome));
+    })();
+    expect(stage.calls).toEqual(calls);
+    expect(outcomes).toEqual(['SyncCancelled: the run was cancelled by a newer update']);
+  });
+
+  it('writes down why it does what it does, and names that as the cause of its calls', () => {
+    const { records } = played({});
+    expect(records[0]).toMatchObject({ kind: 'actions', causes: ['cause'] });
+    expect(records.slice(1).every(({ causes }) => causes[0] === 'j1')).toBe(true);
+  });
+});
