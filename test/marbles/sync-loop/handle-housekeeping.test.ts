@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import type { Pod } from '../../../src/model/pod.js';
+import type { RuntimePod } from '../../../src/model/runtime-pod.js';
+import { handleHousekeeping } from '../../../src/streams/sync-loop/handle-housekeeping.js';
+import { aPod } from '../../support/a-pod.js';
+import { brief, loopStage } from '../../support/loop-stage.js';
+
+const MINUTE = 60_000;
+const running = (uid: string): RuntimePod => ({ uid, name: 'lost', namespace: 'default', items: [], observedAt: 0 });
+
+const stageOf = (...wanted: readonly Pod[]) => {
+  const clock = { now: 0 };
+  const stage = loopStage({}, clock);
+  for (const pod of wanted) stage.desk.pods.set(pod);
+  const handle = handleHousekeeping(stage.desk);
+  return { ...stage, clock, pass: (...pods: readonly RuntimePod[]) => brief(handle(pods)) };
+};
+type Stage = ReturnType<typeof stageOf>;
+const created = ({ desk }: Stage, pod: Pod) => {
+  desk.workers.update({ type: 'create', pod, causes: [] }, 0);
+  desk.workers.start(pod.metadata.uid, 0);
+  desk.workers.complete(pod.metadata.uid, 'sync', { isTerminal: false }, 0);
+};
+const finished = (stage: Stage, pod: Pod) => {
+  const { uid } = pod.metadata;
+  created(stage, pod);
+  stage.desk.workers.update({ type: 'kill', pod, causes: [] }, 0);
+  for (const work of ['terminating', 'terminated'] as const) {
+    stage.desk.workers.start(uid, 0);
+    stage.desk.workers.complete(uid, work, { isTerminal: false }, 0);
+  }
+};
+
+describe('a pass of housekeeping', () => {
+  it('leaves a pod alone that is wanted and has a worker', () => {
+    const stage = stageOf(aPod());
+    created(stage, aPod());
+    expect(stage.pass(running('uid-1'))).toEqual([]);
+  });
+
+  it('stops a pod that nobody wants any more, and says so once', () => {
+    const stage = stageOf();
+    created(stage, aPod());
+    stage.clock.now = 5;
+    expect(stage.pass()).toEqual(['wake uid-1']);
+    stage.clock.now = 2_005;
+    expect(stage.pass()).toEqual(['wake uid-1']);
+    expect(stage.records.map((record) => record.kind === 'housekeeping' && record.finding)).toEqual([
+      'no source wants the pod any more: it is stopped',
+    ]);
+  });
+
+  it('forgets a pod that has finished and that nobody wants, and its status', () => {
+    const stage = stageOf();
+    finished(stage, aPod());
+    stage.desk.statuses.set('uid-1', { phase: 'Failed' });
+    expect(stage.pass()).toEqual(['forget uid-1']);
+    expect(stage.desk.statuses.get('uid-1')).toBeUndefined();
+  });
+
+  it('keeps the status of a pod that is wanted', () => {
+    const stage = stageOf(aPod());
+    created(stage, aPod());
+    stage.desk.statuses.set('uid-1', { phase: 'Running' });
+    stage.pass();
+    expect(stage.desk.statuses.get('uid-1')).toEqual({ phase: 'Running' });
+  });
+
+  it('creates a pod that is wanted and has no worker, and counts that', () => {
+    const stage = stageOf(aPod());
+    expect(stage.pass()).toEqual(['wake uid-1']);
+    expect(stage.pending('uid-1')).toBe('create');
+    expect(stage.observed).toContain('podRestarted true');
+  });
+
+  it('starts a pod over whose UID came back while its former self was stopping, in one pass', () => {
+    const stage = stageOf(aPod());
+    finished(stage, aPod());
+    stage.desk.workers.update({ type: 'create', pod: aPod(), causes: [] }, 0);
+    expect(stage.pass()).toEqual(['forget uid-1', 'wake uid-1']);
+  });
+
+  it('does not create a pod that has ended', () => {
+    const stage = stageOf(aPod());
+    stage.desk.statuses.set('uid-1', { phase: 'Failed' });
+    expect(stage.pass()).toEqual([]);
+  });
+
+  it.each([
+    {
+      case: 'is deleted, has ended and does not run',
+      isDeleted: true,
+      phase: 'Failed',
+      runs: false,
+      is: ['wake uid-1'],
+    },
+    { case: 'still runs', isDeleted: true, phase: 'Failed', runs: true, is: ['wake uid-1'], orphan: true },
+    { case: 'is not deleted', isDeleted: false, phase: 'Failed', runs: false, is: [] },
+  ])('cleans up after a rejected pod that $case', ({ isDeleted, phase, runs, is, orphan = false }) => {
+    const stage = stageOf(aPod(isDeleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}));
+    stage.desk.statuses.set('uid-1', { phase });
+    expect(stage.pass(...(runs ? [running('uid-1')] : []))).toEqual(is.map((line) => line.replace('wake', 'cancel')));
+    expect(stage.observed.includes('orphanedRuntimePod')).toBe(orphan);
+  });
+
+  it('stops what runs and nobody knows of, with 1 s of grace', () => {
+    const stage = stageOf();
+    expect(stage.pass(running('lost'))).toEqual(['cancel lost']);
+    expect(stage.desk.workers.record('lost')).toMatchObject({
+      graceSeconds: 1,
+      pending: { type: 'kill', kill: { graceSeconds: 1 } },
+    });
+    expect(stage.observed).toContain('orphanedRuntimePod');
+    // The next pass sees it running still: its worker is at it.
+    expect(stage.desk.workers.start('lost', 0).kind).toBe('run');
+    stage.pass(running('lost'));
+    expect(stage.observed.filter((line) => line === 'orphanedRuntimePod').length).toBe(1);
+  });
+
+  it('counts what is wanted, what is active, and what its workers do', () => {
+    const other = aPod({ uid: 'api', name: 'api', source: 'api' });
+    const stage = stageOf(aPod(), other);
+    created(stage, aPod());
+    finished(stage, other);
+    stage.pass();
+    expect(stage.observed.find((line) => line.startsWith('pods '))).toBe(
+      `pods ${JSON.stringify({
+        desired: { static: 1, other: 1 },
+        active: { static: 1, other: 0 },
+        working: [
+          { lifecycle: 'sync', config: 'desired', static: 'true', count: 1 },
+          { lifecycle: 'terminated', config: 'desired', static: '', count: 1 },
+        ],
+      })}`,
+    );
+  });
+
+  it('forgets back-offs of containers and images after ten idle minutes', () => {
+    const stage = stageOf();
+    const { restarts, pulls } = stage.desk.backOffs;
+    restarts.set('container', { delayMs: 10_000, lastUpdate: 0 });
+    pulls.backOff.set('image', { delayMs: 10_000, lastUpdate: 0 });
+    pulls.failures.set('image', { reason: 'ErrImagePull', message: 'no' });
+    const sizes = () => [restarts.size, pulls.backOff.size, pulls.failures.size];
+    stage.clock.now = 10 * MINUTE;
+    stage.pass();
+    expect(sizes()).toEqual([1, 1, 1]);
+    stage.clock.now = 10 * MINUTE + 1;
+    stage.pass();
+    expect(sizes()).toEqual([0, 0, 0]);
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import type { PlegEvent } from '../../../src/model/pleg.js';
+import type { Run } from '../../../src/model/pod-workers/pod-worker-registry.js';
+import type { WorkerOutcome } from '../../../src/streams/pod-workers.js';
+import { handleRuntimeChange } from '../../../src/streams/sync-loop/handle-runtime-change.js';
+import { handleStop, hasStopped } from '../../../src/streams/sync-loop/handle-stop.js';
+import { handleWorkDue } from '../../../src/streams/sync-loop/handle-work-due.js';
+import { observeOutcome } from '../../../src/streams/sync-loop/observe-outcome.js';
+import { aPod } from '../../support/a-pod.js';
+import { brief, loopStage } from '../../support/loop-stage.js';
+
+const withPod = (pod = aPod(), clock = { now: 0 }) => {
+  const stage = loopStage({}, clock);
+  stage.desk.pods.set(pod);
+  return { ...stage, clock };
+};
+
+describe('a change of the runtime', () => {
+  const event = (type: PlegEvent['type'], uid = 'uid-1'): PlegEvent => ({
+    pod: { uid, namespace: 'default', name: 'web' },
+    type,
+    id: 'c1',
+    container: 'main',
+  });
+
+  it.each([
+    { type: 'ContainerStarted' as const, deliveries: ['wake uid-1'] },
+    { type: 'ContainerDied' as const, deliveries: ['wake uid-1'] },
+    { type: 'PodSync' as const, deliveries: ['wake uid-1'] },
+    { type: 'ContainerRemoved' as const, deliveries: [] },
+  ])('$type: $deliveries', ({ type, deliveries }) => {
+    const stage = withPod();
+    expect(brief(handleRuntimeChange(stage.desk)(event(type)))).toEqual(deliveries);
+    expect(stage.pending('uid-1')).toBe(deliveries.length > 0 ? 'sync' : undefined);
+    expect(stage.records).toMatchObject([{ kind: 'runtime-changed', change: type, containerId: 'c1' }]);
+  });
+
+  it('of a pod that nobody wants is left to housekeeping', () => {
+    expect(handleRuntimeChange(withPod().desk)(event('ContainerDied', 'lost'))).toEqual([]);
+  });
+});
+
+describe('the tick of the work queue', () => {
+  it('looks at the pods that are due, and drops what is due of a pod that nobody wants', () => {
+    const stage = withPod();
+    stage.desk.queue.enqueue('uid-1', 10, 'why');
+    stage.desk.queue.enqueue('lost', 10, 'why');
+    stage.clock.now = 10;
+    expect(handleWorkDue(stage.desk)()).toEqual([]);
+    stage.clock.now = 11;
+    expect(brief(handleWorkDue(stage.desk)())).toEqual(['wake uid-1']);
+    expect(stage.pending('uid-1')).toBe('sync');
+    expect(stage.records).toMatchObject([{ kind: 'work-due', causes: ['why'] }]);
+    expect(stage.desk.queue.size).toBe(0);
+  });
+
+  it.each([
+    { case: 'it is not past yet', now: 19_999, deliveries: [] },
+    { case: 'it is reached', now: 20_000, deliveries: ['wake uid-1'] },
+    { case: 'its pod has ended', now: 30_000, phase: 'Failed', deliveries: [] },
+    { case: 'its pod is on its way out', now: 30_000, isStopping: true, deliveries: [] },
+    { case: 'its pod has not started', now: 30_000, hasNotStarted: true, deliveries: [] },
+  ])('and the active deadline: $case', ({ now, phase = 'Running', isStopping, hasNotStarted, deliveries }) => {
+    const pod = aPod({ spec: { activeDeadlineSeconds: 20 } });
+    const stage = withPod(pod, { now });
+    stage.desk.statuses.set('uid-1', { phase, startTime: hasNotStarted ? undefined : '1970-01-01T00:00:00Z' });
+    if (isStopping) stage.desk.workers.update({ type: 'kill', pod, causes: [] }, 0);
+    expect(brief(handleWorkDue(stage.desk)())).toEqual(deliveries);
+  });
+
+  it('looks at a pod once that is both due and late', () => {
+    const stage = withPod(aPod({ spec: { activeDeadlineSeconds: 20 } }), { now: 30_000 });
+    stage.desk.statuses.set('uid-1', { phase: 'Running', startTime: '1970-01-01T00:00:00Z' });
+    stage.desk.queue.enqueue('uid-1', 10, 'why');
+    expect(brief(handleWorkDue(stage.desk)())).toEqual(['wake uid-1']);
+  });
+});
+
+describe('a request to stop', () => {
+  it('kills every pod with the grace that it brings, and is over when all have stopped', () => {
+    const stage = withPod();
+    stage.desk.workers.update({ type: 'create', pod: aPod(), causes: [] }, 0);
+    stage.desk.workers.start('uid-1', 0);
+    expect(brief(handleStop(stage.desk)({ reason: 'the node goes down', graceSeconds: 4 }))).toEqual(['cancel uid-1']);
+    expect(stage.desk.workers.record('uid-1')?.graceSeconds).toBe(4);
+    expect(stage.records).toMatchObject([{ kind: 'kill-requested', reason: 'the node goes down', graceSeconds: 4 }]);
+    expect(hasStopped(stage.desk)).toBe(false);
+    stage.desk.workers.complete('uid-1', 'sync', { isTerminal: false }, 1);
+    stage.desk.workers.start('uid-1', 1);
+    stage.desk.workers.complete('uid-1', 'terminating', { isTerminal: false }, 2);
+    expect(hasStopped(stage.desk)).toBe(true);
+  });
+
+  it('is over at once without any pod', () => {
+    expect(hasStopped(loopStage().desk)).toBe(true);
+  });
+});
+
+describe('the outcome of a run', () => {
+  const run = {
+    uid: 'uid-1',
+    work: 'sync',
+    type: 'create',
+    pod: aPod(),
+    isFirst: true,
+    startedAt: 500,
+  } as unknown as Run;
+  const outcome = (rest: Partial<WorkerOutcome>): WorkerOutcome => ({
+    ...{ uid: 'uid-1', work: 'sync', next: 'rest', durationMs: 1, journalId: 'j7' },
+    ...rest,
+  });
+
+  it('puts its pod back into the queue for when it is due', () => {
+    const stage = loopStage();
+    observeOutcome(stage.desk)(outcome({ dueAt: 60_000 }));
+    expect(stage.desk.queue.takeDue(60_001)).toEqual([{ uid: 'uid-1', cause: 'j7' }]);
+    observeOutcome(stage.desk)(outcome({ next: 'exit' }));
+    expect(stage.desk.queue.size).toBe(0);
+  });
+
+  it.each([
+    { case: 'the first', rest: { run }, observed: ['podWorker create 1.5', 'containersPerPod 1'] },
+    { case: 'a later one', rest: { run: { ...run, isFirst: false } }, observed: ['podWorker create 1.5'] },
+    {
+      case: 'the last',
+      rest: { run: { ...run, isFirst: false }, work: 'terminated' as const },
+      observed: ['podWorker terminated 1.5'],
+    },
+    {
+      case: 'one that nobody asked for',
+      rest: { run: { ...run, isFirst: false, startedAt: undefined } },
+      observed: [],
+    },
+    { case: 'one that could not begin', rest: {}, observed: [] },
+  ])('is measured: $case', ({ rest, observed }) => {
+    const stage = loopStage({}, { now: 2_000 });
+    observeOutcome(stage.desk)(outcome(rest));
+    expect(stage.observed).toEqual(observed);
+  });
+});
