@@ -125,7 +125,7 @@ describe.concurrent('a running agent', () => {
 describe.concurrent('an agent that runs once', () => {
   it('brings the pods up and leaves them to the next one', async ({ daemon }) => {
     daemon.apply(alone('web', SLEEP));
-    daemon.apply({ ...alone('job', 'echo done'), restartPolicy: 'Never' });
+    daemon.apply(alone('log', `echo up; ${SLEEP}`));
     const once = [
       'run',
       '--runonce',
@@ -140,13 +140,14 @@ describe.concurrent('an agent that runs once', () => {
     expect(code).toBe(0);
     expect(stderr.match(/"message":"the pod is up"/g)).toHaveLength(2);
     const process = await daemon.processOf('web');
-    expect(daemon.output(await daemon.reached('job', 'CONTAINER_EXITED'))).toEqual(['done']);
+    const log = await daemon.reached('log', 'CONTAINER_RUNNING');
+    await eventually('its log is written', () => daemon.output(log).join() === 'up');
     await daemon.start();
-    await eventually('it is known', async () =>
-      (await daemon.shownPods()).some(({ status }) => status?.phase === 'Running'),
+    await eventually('they are known', async () =>
+      (await daemon.shownPods()).every(({ status }) => status?.phase === 'Running'),
     );
     expect(await daemon.processOf('web')).toEqual(process);
-    for (const name of ['web', 'job']) expect(daemon.lines(`starts-${name}`)).toHaveLength(1);
+    for (const name of ['web', 'log']) expect(daemon.lines(`starts-${name}`)).toHaveLength(1);
   });
 });
 

@@ -74,7 +74,9 @@ export class Daemon {
   readonly rootDir = join(this.directory, 'root');
   /** Everything that agents of this test have logged. */
   log = '';
-  private agents: ChildProcess[] = [];
+  private readonly agents: ChildProcess[] = [];
+  /** Agents and all other commands. */
+  private readonly children: ChildProcess[] = [];
   private client: CriClient | undefined;
   private port = 0;
 
@@ -160,12 +162,14 @@ export class Daemon {
 
   private process(args: readonly string[]): ChildProcess {
     const { uid } = this;
-    return spawn(process.execPath, [BUNDLE, ...args], {
+    const child = spawn(process.execPath, [BUNDLE, ...args], {
       cwd: '/',
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH, HOME: this.directory },
       ...(uid !== undefined && { uid, gid: uid }),
     });
+    this.children.push(child);
+    return child;
   }
 
   // Manifests
@@ -326,9 +330,9 @@ export class Daemon {
 
   /** Ends and removes everything. Errors: something stays although every pod was removed; that is ended, too. */
   async dispose(): Promise<void> {
-    for (const agent of this.agents.filter((agent) => !hasEnded(agent))) {
-      const gone = once(agent, 'exit');
-      agent.kill('SIGKILL');
+    for (const child of this.children.filter((child) => !hasEnded(child))) {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
       await gone;
     }
     const sandboxIds = this.sandboxIds();
