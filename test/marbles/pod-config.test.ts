@@ -127,4 +127,15 @@ describe('podConfig', () => {
       expectObservable(podConfig({}, { scheduler })).toBe('|');
     }),
   );
+
+  it(
+    'stamps what it sees first by the wall clock, not by the clock of the scheduler',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const seenAt = (update: PodConfigUpdate) =>
+        update.kind === 'pods' ? update.pods[0]?.metadata.annotations?.['kubernetes.io/config.seen'] : undefined;
+      const options = { scheduler, wallClock: () => Date.parse('2026-01-02T03:04:05.678Z') };
+      const seen$ = podConfig({ file: hot('--a', sets) }, options).pipe(map(seenAt));
+      expectObservable(seen$, '---!').toBe('--s', { s: '2026-01-02T03:04:05.678000000Z' });
+    }),
+  );
 });

@@ -1,0 +1,237 @@
+import { defer, delay, EMPTY, ignoreElements, NEVER, type Observable, of, throwError, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { ContainerStatusResponse } from '../../src/generated/runtime/v1/api.js';
+import { DEFAULT_CONTAINER_GC } from '../../src/model/container-gc.js';
+import { CriError } from '../../src/model/cri-error.js';
+import type { PlegEvent } from '../../src/model/pleg.js';
+import type { RuntimeItem, RuntimePod, RuntimePodStatus } from '../../src/model/runtime-pod.js';
+import { garbageCollection, type GarbageCollectionOptions } from '../../src/streams/garbage-collection.js';
+import { aContainer, aRuntimeStatus } from '../support/a-runtime-status.js';
+import { noFiles } from '../support/sync-context.js';
+import { marbles } from './marbles.js';
+
+const MINUTE = 60_000;
+const item = (id: string, rest: Partial<RuntimeItem> = {}): RuntimeItem => ({
+  ...{ kind: 'container', id, name: 'main', state: 'exited', createdAt: 1n, sandboxId: 'sb' },
+  ...rest,
+});
+const podWith = (uid: string, ...items: readonly RuntimeItem[]): RuntimePod => ({
+  ...{ uid, name: uid, namespace: 'default', observedAt: 0, items },
+});
+const died: PlegEvent = {
+  pod: { uid: 'a', namespace: 'default', name: 'a' },
+  type: 'ContainerDied',
+  id: 'c3',
+  container: 'main',
+};
+const away = new CriError('unavailable', 'any', 'away');
+
+interface Scene extends Partial<Omit<GarbageCollectionOptions, 'scheduler'>> {
+  readonly pods?: readonly RuntimePod[];
+  /** Pods of which everything may go. */
+  readonly gone?: readonly string[];
+  /** Calls that fail, by what `calls` shows of them. */
+  readonly fails?: Readonly<Record<string, Error>>;
+  readonly callMs?: number;
+}
+
+const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Scene) => {
+  const { pods = [], gone = [], fails = {}, callMs = 0, ...options } = scene;
+  const calls: string[] = [];
+  const logged: string[] = [];
+  const call = (what: string): Observable<object> =>
+    defer(() => {
+      calls.push(`${scheduler.now()} ${what}`);
+      const error = fails[what];
+      const answer$ = error ? throwError(() => error) : of({});
+      return callMs === 0 ? answer$ : timer(callMs, scheduler).pipe(delay(0, scheduler));
+    });
+  const silently = (what: string): Observable<never> => call(what).pipe(ignoreElements());
+  const said = (fields: object, message: string) => logged.push(message);
+  const gc$ = garbageCollection({
+    reader: { listPods: () => of(pods) },
+    runtime: {
+      containerStatus: ({ containerId }) =>
+        of({ status: { logPath: `/logs/${containerId}` }, info: {} } as unknown as ContainerStatusResponse),
+      stopContainer: ({ containerId }) => call(`stop ${containerId}`),
+      removeContainer: ({ containerId }) => call(`remove ${containerId}`),
+      stopPodSandbox: ({ podSandboxId }) => call(`stop ${podSandboxId}`),
+      removePodSandbox: ({ podSandboxId }) => call(`remove ${podSandboxId}`),
+    },
+    files: {
+      ...noFiles,
+      removeLog: (path) => (fails[`log ${path}`] ? throwError(() => fails[`log ${path}`]) : silently(`log ${path}`)),
+      remove: (path) => silently(`folder ${path}`),
+    },
+    workers: { shouldContentBeRemoved: (uid) => gone.includes(uid) },
+    areSourcesReady: () => true,
+    statusOf: () => undefined,
+    pleg$: NEVER,
+    podLogsDirectory: '/logs',
+    policy: DEFAULT_CONTAINER_GC,
+    log: { debug: said, info: said, warn: said, error: said },
+    scheduler,
+    wallClock: () => scheduler.now(),
+    ...options,
+  });
+  return { gc$, calls, logged };
+};
+
+/** What was done until `untilMs`, as `<ms> <what>`. */
+const played = (
+  scene: (t: { readonly scheduler: GarbageCollectionOptions['scheduler'] }) => Scene,
+  untilMs: number,
+) => {
+  let result!: ReturnType<typeof collecting>;
+  marbles(({ scheduler }) => {
+    result = collecting(scheduler, scene({ scheduler }));
+    const subscription = result.gc$.subscribe();
+    scheduler.schedule(() => subscription.unsubscribe(), untilMs);
+  })();
+  return result;
+};
+
+describe('every minute', () => {
+  it('what has ended is collected: nothing before the first minute, then once a minute', () => {
+    const pods = [podWith('a', item('new', { createdAt: 2n }), item('old'))];
+    const { calls } = played(() => ({ pods }), 2.5 * MINUTE);
+    expect(calls).toEqual(['60000 log /logs/old', '60000 remove old', '120000 log /logs/old', '120000 remove old']);
+  });
+
+  it('a pass that takes longer than a minute holds the next one back', () => {
+    const pods = [podWith('a', item('c2', { createdAt: 3n }), item('c1', { createdAt: 2n }), item('c0'))];
+    const { calls } = played(() => ({ pods, callMs: 45_000 }), 4.5 * MINUTE);
+    const removals = calls.filter((line) => line.includes('remove')).map((line) => line.split(' '));
+    expect(removals).toEqual([
+      ['60000', 'remove', 'c0'],
+      ['105000', 'remove', 'c1'],
+      ['180000', 'remove', 'c0'],
+      ['225000', 'remove', 'c1'],
+    ]);
+  });
+
+  it('containers go before the sandboxes that hold nothing any more', () => {
+    const { calls } = played(
+      () => ({
+        pods: [
+          podWith('gone', item('sb', { kind: 'sandbox', name: '' })),
+          podWith('left', item('c1', { sandboxId: 'other' })),
+        ],
+        gone: ['gone', 'left'],
+        files: noFiles,
+      }),
+      1.5 * MINUTE,
+    );
+    expect(calls.map((line) => line.replace('60000 ', ''))).toEqual(['remove c1', 'stop sb', 'remove sb']);
+  });
+
+  it('folders of logs go once nobody wants their pod and the runtime has nothing of it', () => {
+    const removed: string[] = [];
+    played(
+      () => ({
+        pods: [podWith('left', item('c1', { state: 'running' }))],
+        gone: ['left', 'nothing-left'],
+        files: {
+          ...noFiles,
+          listDirectory: () => of(['default_web_nothing-left', 'default_web_left', 'default_web_wanted']),
+          remove: (path) => {
+            removed.push(path);
+            return EMPTY;
+          },
+        },
+      }),
+      1.5 * MINUTE,
+    );
+    expect(removed).toEqual(['/logs/default_web_nothing-left']);
+  });
+
+  it('nothing counts as gone while a source has not been heard', () => {
+    const scene = { pods: [podWith('a', item('c1'))], gone: ['a'] };
+    expect(played(() => ({ ...scene, areSourcesReady: () => false }), 1.5 * MINUTE).calls).toEqual([]);
+    expect(played(() => scene, 1.5 * MINUTE).calls).toEqual(['60000 log /logs/c1', '60000 remove c1']);
+  });
+
+  it('a container in an unknown state is stopped before it is removed', () => {
+    const pods = [podWith('a', item('lost', { state: 'unknown' }))];
+    const { calls } = played(() => ({ pods, gone: ['a'] }), 1.5 * MINUTE);
+    expect(calls).toEqual(['60000 stop lost', '60000 log /logs/lost', '60000 remove lost']);
+  });
+
+  it('a container whose logs cannot be removed stays, is said, and holds up nothing else', () => {
+    const pods = [podWith('a', item('c1', { createdAt: 1n }), item('c2', { createdAt: 2n }))];
+    const { calls, logged } = played(
+      () => ({ pods, gone: ['a'], fails: { 'log /logs/c1': new Error('busy') } }),
+      1.5 * MINUTE,
+    );
+    expect(calls).toEqual(['60000 log /logs/c2', '60000 remove c2']);
+    expect(logged).toEqual(['container main could not be removed']);
+  });
+
+  it('what the runtime has lost already is no failure', () => {
+    const pods = [podWith('a', item('c1'))];
+    const lost = new CriError('not-found', 'RemoveContainer', 'no such container');
+    const { logged } = played(() => ({ pods, gone: ['a'], fails: { 'remove c1': lost } }), 1.5 * MINUTE);
+    expect(logged).toEqual([]);
+  });
+
+  it('a pass that fails is said, and the next one comes a minute later', () => {
+    let listings = 0;
+    const { logged } = played(
+      () => ({
+        reader: {
+          listPods: () => {
+            listings += 1;
+            return throwError(() => away);
+          },
+        },
+      }),
+      2.5 * MINUTE,
+    );
+    expect(logged).toEqual(Array<string>(2).fill('what ended pods leave behind could not be removed'));
+    expect(listings).toBe(2);
+  });
+});
+
+describe('after the death of a container', () => {
+  const instances: RuntimePodStatus = aRuntimeStatus([
+    aContainer({ name: 'main', id: 'c3', state: 'exited' }),
+    aContainer({ name: 'main', id: 'c2', state: 'exited' }),
+    aContainer({ name: 'other', id: 'x', state: 'exited' }),
+    aContainer({ name: 'main', id: 'c1', state: 'exited' }),
+  ]);
+
+  it.each<{ case: string; scene: Scene; removed: readonly string[] }>([
+    { case: 'all but its newest instance go', scene: {}, removed: ['c2', 'c1'] },
+    { case: 'all go when nobody wants their pod', scene: { gone: ['a'] }, removed: ['c3', 'c2', 'c1'] },
+    {
+      case: 'one stays, though the policy keeps none',
+      scene: { policy: { ...DEFAULT_CONTAINER_GC, maxPerPodContainer: 0 } },
+      removed: ['c2', 'c1'],
+    },
+    {
+      case: 'two stay if the policy says so',
+      scene: { policy: { ...DEFAULT_CONTAINER_GC, maxPerPodContainer: 2 } },
+      removed: ['c1'],
+    },
+    {
+      case: 'all stay if the policy keeps all',
+      scene: { policy: { ...DEFAULT_CONTAINER_GC, maxPerPodContainer: -1 } },
+      removed: [],
+    },
+    { case: 'nothing goes of a pod that is not known', scene: { statusOf: () => undefined }, removed: [] },
+  ])('$case', ({ scene, removed }) => {
+    const { calls } = played(() => ({ statusOf: () => instances, pleg$: of(died), ...scene }), 10);
+    expect(calls.filter((line) => line.includes('remove'))).toEqual(removed.map((id) => `0 remove ${id}`));
+  });
+
+  it('one is trimmed after the other, and other events trim nothing', () => {
+    const other: PlegEvent = { ...died, type: 'ContainerStarted' };
+    const { calls } = played(() => ({ statusOf: () => instances, pleg$: of(other, died, died), callMs: 5 }), 100);
+    expect(calls.filter((line) => line.includes('remove'))).toEqual([
+      '0 remove c2',
+      '5 remove c1',
+      '10 remove c2',
+      '15 remove c1',
+    ]);
+  });
+});

@@ -1,0 +1,332 @@
+import { catchError, map, merge, type Observable, of, tap, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { ImageStatusResponse } from '../../src/generated/runtime/v1/api.js';
+import { CriError } from '../../src/model/cri-error.js';
+import type { Pod } from '../../src/model/pod.js';
+import { PodStatusStore } from '../../src/model/pod-status-store.js';
+import { ReasonCache } from '../../src/model/reason-cache.js';
+import type { RuntimePodStatus } from '../../src/model/runtime-pod.js';
+import { newBackOffs } from '../../src/streams/pod-sync/back-offs.js';
+import { podWork, type PodWorkPorts } from '../../src/streams/pod-work.js';
+import type { PodRun, RuntimePodRun } from '../../src/streams/pod-workers.js';
+import type { RuntimeService } from '../../src/streams/ports.js';
+import type { RuntimeReader } from '../../src/streams/runtime-reader.js';
+import { aPod } from '../support/a-pod.js';
+import { aContainer, aRuntimeStatus, aSandbox } from '../support/a-runtime-status.js';
+import { nodeFacts } from '../support/node-facts.js';
+import { syncStage } from '../support/sync-context.js';
+import { marbles } from './marbles.js';
+
+const SECOND = 1_000;
+const image = { image: { id: 'host', uid: { value: 0n }, username: '' }, info: {} } as unknown as ImageStatusResponse;
+const away = new CriError('unavailable', 'any', 'away');
+const running = aRuntimeStatus([aContainer({ name: 'main' })]);
+const stopped = aRuntimeStatus(
+  [aContainer({ name: 'main', state: 'exited', exitCode: 143, reason: 'Error', finishedAt: 2n })],
+  [aSandbox({ state: 'SANDBOX_NOTREADY' })],
+);
+const nothing = aRuntimeStatus([], []);
+const succeeded = aRuntimeStatus([aContainer({ name: 'main', state: 'exited', reason: 'Completed', finishedAt: 2n })]);
+
+const stageOf = (
+  scheduler: Parameters<typeof syncStage>[1],
+  {
+    pod = aPod(),
+    fresh = of(stopped),
+    runtime = {},
+    networkProblem,
+    wallClock,
+  }: {
+    readonly pod?: Pod;
+    readonly fresh?: Observable<RuntimePodStatus>;
+    readonly runtime?: Partial<RuntimeService>;
+    readonly networkProblem?: string;
+    readonly wallClock?: () => number;
+  } = {},
+) => {
+  const calls: string[] = [];
+  const relists: string[] = [];
+  const called =
+    <T>(what: (request: { containerId?: string; podSandboxId?: string; timeout?: bigint }) => string, answer: T) =>
+    (request: object) =>
+      of(answer).pipe(tap(() => calls.push(what(request))));
+  const stage = syncStage(pod, scheduler, {
+    images: { imageStatus: () => of(image) },
+    runtime: {
+      runPodSandbox: called(() => 'sandbox', { podSandboxId: 'fresh' }),
+      podSandboxStatus: () => of({ status: aSandbox(), info: {}, containersStatuses: [], timestamp: 0n }),
+      createContainer: called(() => 'create', { containerId: 'new' }),
+      startContainer: called(() => 'start', {}),
+      stopContainer: called(({ containerId, timeout }) => `stop ${containerId} ${timeout}`, {}),
+      stopPodSandbox: called(({ podSandboxId }) => `stop ${podSandboxId}`, {}),
+      ...runtime,
+    },
+  });
+  const statuses = new PodStatusStore();
+  const reasons = new ReasonCache();
+  const ports: PodWorkPorts = {
+    ...stage.context.ports,
+    ...(wallClock && { wallClock }),
+    ...newBackOffs(),
+    reader: { podStatus: () => fresh } as unknown as RuntimeReader,
+    statuses,
+    reasons,
+    node: nodeFacts,
+    runtimeName: 'fake',
+    maxRestartBackOffMs: 300 * SECOND,
+    networkProblem: () => networkProblem,
+    relistSoon: (uid) => relists.push(uid),
+  };
+  const run = (status: RuntimePodStatus, rest: Partial<PodRun> = {}): PodRun => ({
+    ...{ uid: 'uid-1', work: 'sync', type: 'sync', isFirst: true, lastSyncAt: 0, causes: ['why'], pod, status },
+    ...rest,
+  });
+  const work = podWork(ports);
+  const results: string[] = [];
+  /** Runs it to its end and writes down `terminal`, `done` or the error. */
+  const play = (work$: Observable<unknown>) =>
+    work$
+      .pipe(
+        map((result) => ((result as { isTerminal: boolean }).isTerminal ? 'terminal' : 'done')),
+        catchError((error: unknown) => of(String(error))),
+      )
+      .subscribe({ next: (result) => results.push(result), complete: () => results.push('|') });
+  const sync = (status: RuntimePodStatus) => play(work.syncPod(run(status), new AbortController().signal));
+  return { ...stage, calls, relists, statuses, reasons, run, work, results, play, sync };
+};
+
+describe('a pass over a running pod', () => {
+  it(
+    'stores its status, starts what lacks, and asks for a newer view since it has changed something',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler);
+      stage.sync(nothing);
+      expect(stage.results).toEqual(['done', '|']);
+      expect(stage.calls).toEqual(['sandbox', 'create', 'start']);
+      expect(stage.statuses.get('uid-1')?.phase).toBe('Pending');
+      expect(stage.relists).toEqual(['uid-1']);
+      stage.sync(running);
+      expect(stage.statuses.get('uid-1')).toMatchObject({ phase: 'Running', podIP: '10.0.0.1' });
+      expect(stage.relists).toEqual(['uid-1']);
+      expect(stage.records.filter(({ kind }) => kind === 'phase')).toMatchObject([
+        { from: undefined, to: 'Pending' },
+        { from: 'Pending', to: 'Running' },
+      ]);
+    }),
+  );
+
+  it(
+    'is terminal when the pod has nothing left to do, and then starts nothing',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { pod: aPod({ spec: { restartPolicy: 'Never' } }) });
+      stage.sync(succeeded);
+      expect(stage.results).toEqual(['terminal', '|']);
+      expect(stage.calls).toEqual([]);
+      expect(stage.statuses.get('uid-1')?.phase).toBe('Succeeded');
+    }),
+  );
+
+  it.each([
+    {
+      hostNetwork: false,
+      result: 'NetworkNotReady: network is not ready: cni',
+      calls: [],
+      events: ['NetworkNotReady network is not ready: cni'],
+    },
+    { hostNetwork: true, result: 'done', calls: ['sandbox', 'create', 'start'], events: [] },
+  ])('without a network, hostNetwork $hostNetwork: $result', ({ hostNetwork, result, calls, events }) => {
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { networkProblem: 'cni', pod: aPod({ spec: { hostNetwork } }) });
+      stage.sync(nothing);
+      expect(stage.results[0]).toBe(result);
+      expect(stage.calls).toEqual(calls);
+      expect(stage.events.filter((event) => event.startsWith('Network'))).toEqual(events);
+    })();
+  });
+
+  it(
+    'shows at once why a container could not be started, and no longer once it was',
+    marbles(({ scheduler }) => {
+      let isBroken = true;
+      const createContainer = () => (isBroken ? throwError(() => away) : of({ containerId: 'new' }));
+      const stage = stageOf(scheduler, { runtime: { createContainer } });
+      stage.sync(nothing);
+      expect(stage.results).toEqual(['PodSyncError: container "main": CreateContainerError: away', '|']);
+      expect(stage.statuses.get('uid-1')?.containerStatuses?.[0]?.state).toEqual({
+        waiting: { reason: 'CreateContainerError', message: 'away' },
+      });
+      isBroken = false;
+      stage.sync(nothing);
+      expect(stage.reasons.get('uid-1', 'main')).toBeUndefined();
+    }),
+  );
+
+  it(
+    'past its active deadline is terminal, and an event says why',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { pod: aPod({ spec: { activeDeadlineSeconds: 20 } }), wallClock: () => 20_000 });
+      stage.statuses.set('uid-1', { phase: 'Running', startTime: '1970-01-01T00:00:00Z' });
+      stage.sync(running);
+      expect(stage.results[0]).toBe('terminal');
+      expect(stage.statuses.get('uid-1')).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
+      expect(stage.events).toEqual(['DeadlineExceeded Pod was active on the node longer than the specified deadline']);
+    }),
+  );
+});
+
+describe('what is measured of a pod', () => {
+  const seen = aPod({ annotations: { 'kubernetes.io/config.seen': '1970-01-01T00:00:01.000000000Z' } });
+
+  it(
+    'is when it is worked on first, and when it runs first; never again',
+    marbles(({ scheduler }) => {
+      let now = 3_000;
+      const stage = stageOf(scheduler, { pod: seen, wallClock: () => now });
+      const starts = () => stage.observed.filter((line) => /^pod(Worker)?Start /.test(line));
+      stage.sync(nothing);
+      expect(starts()).toEqual(['podWorkerStart 2']);
+      now = 8_000;
+      stage.sync(running);
+      now = 9_000;
+      stage.sync(running);
+      expect(starts()).toEqual(['podWorkerStart 2', 'podStart 7']);
+    }),
+  );
+
+  it(
+    'says nothing of a pod that ran already when the agent came',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { pod: seen, wallClock: () => 3_000 });
+      stage.sync(running);
+      expect(stage.observed.filter((line) => line.startsWith('podStart '))).toEqual([]);
+    }),
+  );
+
+  it(
+    'is every end of a container, once',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { pod: aPod({ spec: { restartPolicy: 'Never' } }) });
+      for (const status of [running, succeeded, succeeded]) stage.sync(status);
+      expect(stage.observed.filter((line) => line.startsWith('containerTerminated'))).toEqual([
+        'containerTerminated container 0 Completed',
+      ]);
+    }),
+  );
+});
+
+describe('stopping a pod', () => {
+  it(
+    'kills it with the grace of the run, confirms that nothing runs, and keeps its addresses',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { pod: aPod({ source: 'api' }), fresh: of({ ...stopped, ips: [] }) });
+      stage.play(stage.work.syncTerminatingPod(stage.run(running, { graceSeconds: 5 })));
+      expect(stage.results).toEqual(['|']);
+      expect(stage.calls).toEqual(['stop id-main 5', 'stop sandbox']);
+      expect(stage.statuses.get('uid-1')).toMatchObject({ podIP: '10.0.0.1', phase: 'Failed' });
+      expect(stage.relists).toEqual(['uid-1']);
+    }),
+  );
+
+  it(
+    'is not over while a container runs, whatever the runtime answered',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { fresh: of(running) });
+      stage.play(stage.work.syncTerminatingPod(stage.run(running)));
+      expect(stage.results).toEqual([
+        'Error: detected running containers after a successful KillPod, CRI violation: [id-main]',
+        '|',
+      ]);
+      expect(stage.statuses.get('uid-1')?.phase).toBe('Running');
+      expect(stage.relists).toEqual([]);
+    }),
+  );
+
+  it.each([
+    { case: 'it cannot be killed', runtime: { stopContainer: () => throwError(() => away) }, isEvent: true },
+    { case: 'it cannot be looked at afterwards', fresh: throwError(() => away), isEvent: false },
+  ])('fails when $case', ({ isEvent, ...scene }) => {
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, scene);
+      stage.play(stage.work.syncTerminatingPod(stage.run(running)));
+      expect(stage.results[0]).toMatch(/away$/);
+      expect(stage.events.some((event) => event.startsWith('FailedKillPod error killing pod:'))).toBe(isEvent);
+    })();
+  });
+
+  it(
+    'says in its status what whoever asked for it has to say, before and after',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler);
+      const seen: unknown[] = [];
+      stage.play(
+        merge(
+          stage.work.syncTerminatingPod(
+            stage.run(running, { statusOverride: (status) => ({ ...status, reason: `Evicted ${seen.push(0)}` }) }),
+          ),
+        ),
+      );
+      expect(stage.statuses.get('uid-1')?.reason).toBe('Evicted 2');
+    }),
+  );
+
+  const orphan = { uid: 'uid-1', namespace: 'default', name: 'web', items: [], observedAt: 0 };
+  const runtimeRun = (graceSeconds: number): RuntimePodRun => ({
+    ...{ uid: 'uid-1', work: 'terminating', type: 'kill', isFirst: true, lastSyncAt: 0, causes: [] },
+    runningPod: orphan,
+    graceSeconds,
+  });
+
+  it(
+    'of which only the runtime knows takes what the runtime tells of it, and leaves no status',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { fresh: of(running) });
+      stage.play(stage.work.syncTerminatingRuntimePod(runtimeRun(1)));
+      expect(stage.calls).toEqual(['stop id-main 2', 'stop sandbox']);
+      expect(stage.results).toEqual(['|']);
+      expect(stage.statuses.get('uid-1')).toBeUndefined();
+      expect(stage.relists).toEqual(['uid-1']);
+    }),
+  );
+
+  it(
+    'of which only the runtime knows fails with an event when it cannot be killed',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, {
+        fresh: of(running),
+        runtime: { stopPodSandbox: () => throwError(() => away) },
+      });
+      stage.play(stage.work.syncTerminatingRuntimePod(runtimeRun(1)));
+      expect(stage.results[0]).toBe('PodSyncError: KillPodSandboxError: sandbox sandbox: away');
+      expect(stage.events.at(-1)).toBe('FailedKillPod error killing pod: KillPodSandboxError: sandbox sandbox: away');
+    }),
+  );
+});
+
+describe('a pod that has stopped', () => {
+  it.each([
+    { case: 'of the API has failed', pod: aPod({ source: 'api' }), phase: 'Failed' },
+    { case: 'that succeeded stays so', pod: aPod({ source: 'api' }), before: 'Succeeded', phase: 'Succeeded' },
+  ])('$case, and is finished', ({ pod, before, phase }) => {
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { pod });
+      stage.statuses.set('uid-1', { phase: before ?? 'Running' });
+      stage.play(stage.work.syncTerminatedPod(stage.run(nothing), new AbortController().signal));
+      expect(stage.results).toEqual(['|']);
+      expect(stage.statuses.stored('uid-1')).toMatchObject({ isFinished: true, status: { phase } });
+      expect(stage.calls).toEqual([]);
+    })();
+  });
+
+  it(
+    'counts a container whose end nobody saw as ended',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler);
+      stage.sync(running);
+      stage.play(stage.work.syncTerminatedPod(stage.run(nothing), new AbortController().signal));
+      expect(stage.statuses.get('uid-1')?.containerStatuses?.[0]?.state?.terminated).toMatchObject({
+        exitCode: 137,
+        reason: 'ContainerStatusUnknown',
+      });
+    }),
+  );
+});
