@@ -122,6 +122,27 @@ describe.concurrent('stopping', () => {
   });
 });
 
+describe.concurrent('an edited manifest', () => {
+  it('starts its pod only when the former one has ended', async ({ daemon }) => {
+    // The lock is held until the last process of a container has ended, and this one takes its time.
+    const script = `exec 9>> "$DIR/lock"; flock -n 9 || echo overlap >> "$DIR/overlaps"; echo up >> "$DIR/ups"
+      trap 'sleep 0.3; exit 0' TERM; while :; do sleep 0.05; done`;
+    const edit = (version: number) =>
+      daemon.apply({ name: 'web', labels: { version: `v${version}` }, containers: [{ script }] });
+    edit(1);
+    await daemon.start();
+    for (let version = 2; version <= 4; version += 1) {
+      await eventually('it is up', () => daemon.lines('ups').length === version - 1);
+      edit(version);
+    }
+    await eventually('the last one is up', () => daemon.lines('ups').length === 4);
+    const running = (await daemon.containersOf('web')).filter(({ state }) => state === 'CONTAINER_RUNNING');
+    const sandbox = (await daemon.sandboxes()).find(({ id }) => id === running[0]?.sandboxId);
+    expect([running.length, sandbox?.labels.version]).toEqual([1, 'v4']);
+    expect(daemon.lines('overlaps')).toEqual([]);
+  });
+});
+
 describe.concurrent('the containers of a pod', () => {
   it('start and stop in their order', async ({ daemon }) => {
     const told = (name: string) => `echo ${name} >> "$DIR/order"`;
