@@ -1,4 +1,4 @@
-import { defer, delay, EMPTY, ignoreElements, NEVER, type Observable, of, throwError, timer } from 'rxjs';
+import { defer, delay, EMPTY, NEVER, type Observable, of, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { ContainerStatusResponse } from '../../src/generated/runtime/v1/api.js';
 import { DEFAULT_CONTAINER_GC } from '../../src/model/container-gc.js';
@@ -46,7 +46,11 @@ const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Sce
       const answer$ = error ? throwError(() => error) : of({});
       return callMs === 0 ? answer$ : timer(callMs, scheduler).pipe(delay(0, scheduler));
     });
-  const silently = (what: string): Observable<never> => call(what).pipe(ignoreElements());
+  const silently = (what: string): Observable<never> =>
+    defer(() => {
+      calls.push(`${scheduler.now()} ${what}`);
+      return EMPTY;
+    });
   const said = (fields: object, message: string) => logged.push(message);
   const gc$ = garbageCollection({
     reader: { listPods: () => of(pods) },
