@@ -1,0 +1,30 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+const fileOf = (path: string) => new URL(`../../${path}`, import.meta.url);
+const table = readFileSync(fileOf('docs/timing.md'), 'utf8');
+
+/** `| what | value | `file` `constant` | `file` "test" |`, but for headings and rulers. */
+const rows = table
+  .split('\n')
+  .filter((line) => line.startsWith('|') && !/^\| (What|-+) /.test(line))
+  .map((line) => {
+    const [what = '', value = '', code = '', test = ''] = line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+    return { what, value, code, test };
+  });
+
+it('is there, with something in it', () => {
+  expect(rows.length).toBeGreaterThan(30);
+});
+
+it.each(rows)('$what: the code says so, and a test holds it', ({ value, code, test }) => {
+  expect(value).not.toBe('');
+  const [, codeFile = '', constant = ''] = /^`([^`]+)` `([^`]+)`$/.exec(code) ?? [];
+  const [, testFile = '', name = ''] = /^`([^`]+)` "([^"]+)"$/.exec(test) ?? [];
+  expect([codeFile, testFile].filter((path) => path === '' || !existsSync(fileOf(path)))).toEqual([]);
+  expect(readFileSync(fileOf(codeFile), 'utf8')).toContain(constant);
+  expect(readFileSync(fileOf(testFile), 'utf8')).toContain(name);
+});
