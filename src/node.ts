@@ -1,6 +1,6 @@
 // What connects an agent to this machine: sockets, files, processes, clocks. Everything here needs Node.
 
-export { nodePorts, type NodePortsOptions } from './node-ports.js';
+export { type NodePortsOptions, withNodePorts } from './with-node-ports.js';
 export { type NodeSettings, readNodeFacts } from './runtime/read-node-facts.js';
 export { monotonicScheduler } from './runtime/monotonic-scheduler.js';
 export { nodeFiles } from './runtime/node-files.js';

@@ -3,18 +3,16 @@
 //
 //     const endpoint = 'unix:///run/containerd/containerd.sock';
 //     runFolder('manifests', { endpoint, podLogsDirectory: '/var/log/pods' }).subscribe(console.log);
-import { type Observable, switchMap } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { kubelet, type StopRequest, type WorkerOutcome } from 'rx-kubelet';
-import { fileSource, nodePorts } from 'rx-kubelet/node';
+import { fileSource, type NodePortsOptions, withNodePorts } from 'rx-kubelet/node';
 
 export const runFolder = (
   path: string,
-  { endpoint, podLogsDirectory }: { readonly endpoint: string; readonly podLogsDirectory: string },
+  { podLogsDirectory, ...connection }: Omit<NodePortsOptions, 'node'> & { readonly podLogsDirectory: string },
   stop$?: Observable<StopRequest>,
 ): Observable<WorkerOutcome> =>
-  nodePorts({ endpoint, node: { podLogsDirectory } }).pipe(
-    switchMap((ports) => {
-      const sources = { file: fileSource({ path, nodeName: 'edge' }) };
-      return kubelet(ports, { sources, ...(stop$ && { stop$ }) }).outcome$;
-    }),
-  );
+  withNodePorts({ ...connection, node: { podLogsDirectory } }, (ports) => {
+    const sources = { file: fileSource({ path, nodeName: 'edge' }) };
+    return kubelet(ports, { sources, ...(stop$ && { stop$ }) }).outcome$;
+  });

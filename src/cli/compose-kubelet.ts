@@ -1,29 +1,14 @@
 import { join } from 'node:path';
-import {
-  defer,
-  dematerialize,
-  distinctUntilChanged,
-  finalize,
-  map,
-  materialize,
-  share,
-  Subject,
-  switchMap,
-  takeUntil,
-  tap,
-  timer,
-} from 'rxjs';
+import { defer, distinctUntilChanged, finalize, map, share, Subject, takeUntil, tap, timer } from 'rxjs';
 import { type Kubelet, kubelet, type KubeletOptions } from '../kubelet.js';
-import { errorText } from '../model/cri-error.js';
 import { formatPod } from '../model/pod.js';
-import { nodePorts } from '../node-ports.js';
 import type { NodeSettings } from '../runtime/read-node-facts.js';
 import { fileSource } from '../sources/file-source.js';
 import { httpSource } from '../sources/http-source.js';
-import { retryWithBackoff } from '../streams/operators/retry-with-backoff.js';
 import type { PodSources } from '../streams/pod-config.js';
 import type { Logger } from '../streams/ports.js';
 import type { RunOnceResult } from '../streams/run-once.js';
+import { type NodePortsOptions, withNodePorts } from '../with-node-ports.js';
 import { eventRecorder } from './event-recorder.js';
 import type { CreateKubelet, KubeletEnvironment } from './kubelet-handle.js';
 import { runPodsOnce } from './run-pods-once.js';
@@ -39,7 +24,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
   let current: Kubelet | undefined;
 
   const run$ = defer(() => {
-    const ports$ = nodePorts({
+    const node: NodePortsOptions = {
       endpoint: `unix://${runtimeSocket}`,
       imageEndpoint: `unix://${imageSocket}`,
       requestTimeoutMs: config.runtimeRequestTimeoutMs,
@@ -48,29 +33,18 @@ export const composeKubelet: CreateKubelet = (environment) => {
       recordEvent: eventRecorder(record, log),
       metrics,
       log,
+    };
+    return withNodePorts<unknown>(node, (ports) => {
+      const options: KubeletOptions = {
+        sources: podSources(environment),
+        syncFrequencyMs: config.syncFrequencyMs,
+        maxRestartBackOffMs: config.crashLoopBackOff.maxContainerRestartPeriodMs,
+        stop$,
+      };
+      if (config.runOnce) return runPodsOnce(ports, options).pipe(tap((result) => tellResult(result, log)));
+      current = kubelet(ports, options);
+      return current.outcome$;
     });
-    return ports$.pipe(
-      tap({ error: (error: unknown) => log.warn({ error: errorText(error) }, 'waiting for the runtime') }),
-      retryWithBackoff({ initialMs: 100, maxMs: 5000 }),
-      switchMap((ports) => {
-        const options: KubeletOptions = {
-          sources: podSources(environment),
-          syncFrequencyMs: config.syncFrequencyMs,
-          maxRestartBackOffMs: config.crashLoopBackOff.maxContainerRestartPeriodMs,
-          stop$,
-        };
-        // The ports never end by themselves, so the end of the loop is passed on as a value and made an end again below.
-        if (config.runOnce) {
-          return runPodsOnce(ports, options).pipe(
-            tap((result) => tellResult(result, log)),
-            materialize(),
-          );
-        }
-        current = kubelet(ports, options);
-        return current.outcome$.pipe(materialize());
-      }),
-      dematerialize(),
-    );
   }).pipe(finalize(() => stopped$.complete()));
 
   const pods = () => current?.pods() ?? [];

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { firstValueFrom, Subject, tap } from 'rxjs';
+import { lastValueFrom, Subject, tap } from 'rxjs';
 import type { StopRequest, WorkerOutcome } from 'rx-kubelet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runFolder } from '../../../examples/library/run-folder.js';
@@ -32,24 +32,23 @@ spec:
     const stop$ = new Subject<StopRequest>();
     const outcomes: WorkerOutcome[] = [];
     const options = { endpoint: `unix://${runtime.socketPath}`, podLogsDirectory: runtime.logDirectory };
-    const subscription = runFolder(folder, options, stop$)
-      .pipe(tap((outcome) => outcomes.push(outcome)))
-      .subscribe();
-    try {
-      await eventually('the container runs', () => existsSync(mark));
-      stop$.next({ reason: 'the test is over' });
-      await eventually('the pod has been stopped', () =>
-        outcomes.some(({ work, error }) => work === 'terminating' && error === undefined),
-      );
-      const { containers } = await runtime.runtime.listContainers({});
-      expect(containers.map(({ state }) => state)).toEqual(['CONTAINER_EXITED']);
-    } finally {
-      subscription.unsubscribe();
-    }
+    const ended = lastValueFrom(runFolder(folder, options, stop$).pipe(tap((outcome) => outcomes.push(outcome))));
+    await eventually('the container runs', () => existsSync(mark));
+    stop$.next({ reason: 'the test is over' });
+    await ended;
+    expect(outcomes.some(({ work, error }) => work === 'terminating' && error === undefined)).toBe(true);
+    const { containers } = await runtime.runtime.listContainers({});
+    expect(containers.filter(({ state }) => state !== 'CONTAINER_EXITED')).toEqual([]);
   });
 
-  it('says what is wrong with a runtime that is not there', async () => {
-    const options = { endpoint: `unix://${runtime.directory}/no.sock`, podLogsDirectory: runtime.logDirectory };
-    await expect(firstValueFrom(runFolder(runtime.directory, options))).rejects.toMatchObject({ code: 'unavailable' });
+  it('waits for a runtime that is not there, and says so', async () => {
+    const warnings: string[] = [];
+    const ignore = (): void => undefined;
+    const log = { debug: ignore, info: ignore, error: ignore, warn: (_: object, text: string) => warnings.push(text) };
+    const options = { endpoint: `unix://${runtime.directory}/no.sock`, podLogsDirectory: runtime.logDirectory, log };
+    const subscription = runFolder(runtime.directory, options).subscribe();
+    await eventually('it has said so twice', () => warnings.length > 1);
+    subscription.unsubscribe();
+    expect(new Set(warnings)).toEqual(new Set(['waiting for the runtime']));
   });
 });

@@ -1,10 +1,12 @@
-import { concat, defer, finalize, NEVER, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
+import { defer, finalize, type Observable, type SchedulerLike, switchMap, tap } from 'rxjs';
 import type { KubeletPorts } from './kubelet.js';
+import { errorText } from './model/cri-error.js';
 import { criClient } from './runtime/cri-client.js';
 import { monotonicScheduler } from './runtime/monotonic-scheduler.js';
 import { nodeFiles } from './runtime/node-files.js';
 import { type NodeSettings, readNodeFacts } from './runtime/read-node-facts.js';
 import { noMetrics } from './streams/no-metrics.js';
+import { retryWithBackoff } from './streams/operators/retry-with-backoff.js';
 import type { Logger, Metrics, RecordEvent, RecordJournal } from './streams/ports.js';
 
 export interface NodePortsOptions {
@@ -27,23 +29,27 @@ export interface NodePortsOptions {
 }
 
 /**
- * The ports of a kubelet on this machine, over the runtime behind a socket: emits them once the runtime has said what it
- * is. They are good until unsubscribed, when the connection is closed.
+ * What `use` makes of the ports of this machine, over the runtime behind a socket. It is asked once the runtime has answered;
+ * until then the runtime is asked again after 100 ms, doubling to 5 s, with a warning each time. The connection is closed
+ * at the end.
  *
- * Errors: a `CriError` when the runtime does not answer; throws for an endpoint that is not a unix socket.
- * Ends:   never.
+ * Errors: those of `use`; throws for an endpoint that is not a unix socket.
+ * Ends:   with what `use` returned.
  */
-export const nodePorts = ({
-  endpoint,
-  imageEndpoint = endpoint,
-  requestTimeoutMs = 120_000,
-  node,
-  record = countOnly(),
-  recordEvent = () => undefined,
-  metrics = noMetrics,
-  log = silent,
-  scheduler = monotonicScheduler,
-}: NodePortsOptions): Observable<KubeletPorts> =>
+export const withNodePorts = <T>(
+  {
+    endpoint,
+    imageEndpoint = endpoint,
+    requestTimeoutMs = 120_000,
+    node,
+    record = countOnly(),
+    recordEvent = () => undefined,
+    metrics = noMetrics,
+    log = silent,
+    scheduler = monotonicScheduler,
+  }: NodePortsOptions,
+  use: (ports: KubeletPorts) => Observable<T>,
+): Observable<T> =>
   defer(() => {
     const observe = (operation: string, durationMs: number, error?: unknown): void =>
       metrics.runtimeOperation(operation, durationMs / 1000, error !== undefined);
@@ -56,7 +62,9 @@ export const nodePorts = ({
       node: readNodeFacts(node, log),
     };
     return runtime.version({}).pipe(
-      switchMap(({ runtimeName }) => concat(of({ ...ports, runtimeName }), NEVER)),
+      tap({ error: (error: unknown) => log.warn({ error: errorText(error) }, 'waiting for the runtime') }),
+      retryWithBackoff({ initialMs: 100, maxMs: 5000, scheduler }),
+      switchMap(({ runtimeName }) => use({ ...ports, runtimeName })),
       finalize(close),
     );
   });
