@@ -21,8 +21,7 @@ export const nodeFiles: NodeFiles = {
     }),
 };
 
-const effect = (run: () => Promise<unknown>): Observable<never> =>
-  defer(() => from(run())).pipe(ignoreElements());
+const effect = (run: () => Promise<unknown>): Observable<never> => defer(() => from(run())).pipe(ignoreElements());
 
 const noneIfMissing = (error: NodeJS.ErrnoException): string[] => {
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
