@@ -86,6 +86,9 @@ const exited = (name: string, id: string, exitCode = 0, sandboxId = 'sandbox') =
     reason: exitCode === 0 ? 'Completed' : 'Error',
   });
 
+const changed = aRuntimeStatus([aContainer({ name: 'main', hash: 'other' })]);
+const dead = aRuntimeStatus([], [aSandbox({ state: 'SANDBOX_NOTREADY' })]);
+
 describe('a pass over a pod', () => {
   it.each<{ case: string; scene: Scene; calls: readonly string[]; outcome: string; events?: readonly string[] }>([
     {
@@ -217,19 +220,23 @@ describe('a pass over a pod', () => {
   });
 
   it.each([
+    { at: 0.5, when: 'a container is stopped', status: changed, calls: ['stop id-main'] },
+    { at: 0.5, when: 'the old sandbox is stopped', status: dead, calls: ['stop sandbox sandbox'] },
     { at: 0.5, when: 'the sandbox is made', calls: ['sandbox 0'] },
     { at: 1.5, when: 'the first container starts', calls: ['sandbox 0', 'create one', 'start one'] },
-  ])('lets go between two steps: the signal fires while $when', ({ at, calls }) => {
+  ])('lets go between two steps: the signal fires while $when', ({ at, status, calls }) => {
     const outcomes: string[] = [];
     let stage!: ReturnType<typeof stageOf>;
     marbles(({ scheduler }) => {
       const abort = new AbortController();
       const spec = { containers: [named('one'), named('two')] };
-      stage = stageOf(scheduler, { spec, signal: abort.signal });
+      stage = stageOf(scheduler, { ...(status ? { status } : { spec }), signal: abort.signal });
       scheduler.schedule(() => abort.abort(), at);
       stage.outcome$.subscribe((outcome) => outcomes.push(outcome));
     })();
     expect(stage.calls).toEqual(calls);
+    // Not even the image of the next container is looked at.
+    expect(stage.events.filter((event) => event.startsWith('Pulled')).length).toBe(calls.includes('start one') ? 1 : 0);
     expect(outcomes).toEqual(['SyncCancelled: the run was cancelled by a newer update']);
   });
 
