@@ -21,6 +21,7 @@ import { firstValueFrom, type Observable } from 'rxjs';
 import { it as baseIt } from 'vitest';
 import type { ContainerState, ContainerStatus, PodSandboxState } from '../../src/generated/runtime/v1/api.js';
 import { readJournal } from '../../src/journal/journal-reader.js';
+import { isCriError } from '../../src/model/cri-error.js';
 import type { JournalEntry } from '../../src/model/journal.js';
 import type { Pod } from '../../src/model/pod.js';
 import { type CriClient, criClient } from '../../src/runtime/cri-client.js';
@@ -78,6 +79,8 @@ export class Daemon {
   /** Agents and all other commands. */
   private readonly children: ChildProcess[] = [];
   private client: CriClient | undefined;
+  private readonly clients: CriClient[] = [];
+  private readonly atTheEnd: (() => Promise<unknown>)[] = [];
   private port = 0;
 
   constructor(private readonly uid?: number) {
@@ -192,16 +195,22 @@ export class Daemon {
 
   // What can be seen from outside
 
-  /** One call to the runtime. Errors: those of the call; the next one has a new connection. */
+  /** One call to the runtime. Errors: those of the call; when the runtime was away the next one has a new connection. */
   async ask<T>(call: (runtime: RuntimeService) => Observable<T>): Promise<T> {
-    const client = (this.client ??= criClient({ endpoint: `unix://${this.runtimeSocket}`, requestTimeoutMs: 20_000 }));
+    const client = (this.client ??= this.connect());
     try {
       return await firstValueFrom(call(client.runtime));
     } catch (error) {
-      if (this.client === client) this.client = undefined;
-      client.close();
+      // Calls of others may be under way on the old one; it is closed in the end.
+      if (isCriError(error, 'unavailable') && this.client === client) this.client = undefined;
       throw error;
     }
+  }
+
+  private connect(): CriClient {
+    const client = criClient({ endpoint: `unix://${this.runtimeSocket}`, requestTimeoutMs: 20_000 });
+    this.clients.push(client);
+    return client;
   }
 
   /** Every container that the runtime has, newest first. */
@@ -315,6 +324,11 @@ export class Daemon {
 
   // The end
 
+  /** Has something done before the daemon is ended. */
+  beforeDispose(act: () => Promise<unknown>): void {
+    this.atTheEnd.push(act);
+  }
+
   private sandboxIds(): string[] {
     const path = join(this.rootDir, 'runtime', 'state', 'sandboxes');
     return existsSync(path) ? readdirSync(path) : [];
@@ -330,6 +344,7 @@ export class Daemon {
 
   /** Ends and removes everything. Errors: something stays although every pod was removed; that is ended, too. */
   async dispose(): Promise<void> {
+    await Promise.allSettled(this.atTheEnd.map((act) => act()));
     for (const child of this.children.filter((child) => !hasEnded(child))) {
       const gone = once(child, 'exit');
       child.kill('SIGKILL');
@@ -345,7 +360,7 @@ export class Daemon {
         return true;
       });
     } finally {
-      this.client?.close();
+      for (const client of this.clients) client.close();
       for (const { pid } of processesNaming([this.directory, ...sandboxIds])) sendSignal(pid, 'SIGKILL');
       rmSync(this.directory, { recursive: true, force: true });
     }
@@ -354,7 +369,12 @@ export class Daemon {
   private async removePods(): Promise<void> {
     if (!this.runtimeProcess()) this.process(['runtime', '--root-dir', this.rootDir]);
     const sandboxes = await eventually('the runtime answers', () => this.sandboxes());
-    for (const { id } of sandboxes) await this.ask((runtime) => runtime.removePodSandbox({ podSandboxId: id }));
+    for (const { id } of sandboxes) {
+      await eventually(`sandbox ${id} is removed`, async () => {
+        await this.ask((runtime) => runtime.removePodSandbox({ podSandboxId: id }));
+        return true;
+      });
+    }
   }
 }
 

@@ -70,7 +70,7 @@ describe('an embedded runtime that is killed', () => {
       // Every job has run once and ended with its own code.
       for (const [name, exitCode] of codes) {
         const ended = await daemon.reached(name, 'CONTAINER_EXITED');
-        expect({ name, exitCode: ended.exitCode, reason: ended.reason }).toEqual({ name, exitCode, reason: 'Error' });
+        expect([name, ended.exitCode, ended.reason, ended.message]).toEqual([name, exitCode, 'Error', '']);
         expect(daemon.output(ended)).toEqual([name]);
         expect([name, daemon.lines(`starts-${name}`).length]).toEqual([name, 1]);
       }

@@ -56,6 +56,11 @@ export const watchRuntime = (daemon: Daemon): Watch => {
     }
   })();
   watching.catch(() => undefined);
+  const stop = (): Promise<void> => {
+    isWatching = false;
+    return watching;
+  };
+  daemon.beforeDispose(stop);
 
   return {
     get violations() {
@@ -64,10 +69,7 @@ export const watchRuntime = (daemon: Daemon): Watch => {
     looks: () => looks,
     ends,
     seen,
-    stop: () => {
-      isWatching = false;
-      return watching;
-    },
+    stop,
   };
 };
 
