@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,7 +15,7 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { firstValueFrom, type Observable } from 'rxjs';
@@ -91,6 +92,18 @@ export class Daemon {
     if (uid !== undefined) for (const path of [this.directory, this.manifests, this.rootDir]) chownSync(path, uid, uid);
   }
 
+  /** The built agent, where this user can read it: a checkout may lie where only its owner gets. */
+  private get bundle(): string {
+    if (this.uid === undefined) return BUNDLE;
+    const copy = join(this.directory, 'package');
+    if (!existsSync(copy)) {
+      const isNeeded = (path: string): boolean => !path.endsWith('.map') && !path.endsWith('lib');
+      cpSync(dirname(BUNDLE), join(copy, 'dist'), { recursive: true, filter: isNeeded });
+      cpSync(join(dirname(BUNDLE), '..', 'package.json'), join(copy, 'package.json'));
+    }
+    return join(copy, 'dist', 'rx-kubelet.js');
+  }
+
   // The agent
 
   /** Starts an agent and does not wait for anything. */
@@ -165,7 +178,7 @@ export class Daemon {
 
   private process(args: readonly string[]): ChildProcess {
     const { uid } = this;
-    const child = spawn(process.execPath, [BUNDLE, ...args], {
+    const child = spawn(process.execPath, [this.bundle, ...args], {
       cwd: '/',
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH, HOME: this.directory },
