@@ -1,4 +1,4 @@
-import { defer, type Observable } from 'rxjs';
+import { defer, type Observable, tap } from 'rxjs';
 import type { KubeletOptions, KubeletPorts } from '../kubelet.js';
 import { PodStatusStore } from '../model/pod-status-store.js';
 import { ReasonCache } from '../model/reason-cache.js';
@@ -6,6 +6,7 @@ import { podConfig } from '../streams/pod-config.js';
 import { podWork } from '../streams/pod-work.js';
 import { runOnce, type RunOnceResult } from '../streams/run-once.js';
 import { runtimeReader } from '../streams/runtime-reader.js';
+import { handleProblem } from '../streams/sync-loop/handle-problem.js';
 
 /**
  * A kubelet without its loop: brings up the pods of the first update, emits what became of each, and leaves them running.
@@ -19,6 +20,8 @@ export const runPodsOnce = (
 ): Observable<RunOnceResult> =>
   defer(() => {
     const { runtime, scheduler, record, recordEvent } = ports;
+    const tell = handleProblem(ports);
+    const config$ = podConfig(sources, { scheduler }).pipe(tap((update) => update.kind === 'problem' && tell(update)));
     const reader = runtimeReader(runtime, scheduler);
     const work = podWork({
       ...ports,
@@ -29,5 +32,5 @@ export const runPodsOnce = (
       networkProblem: () => undefined,
       relistSoon: () => undefined,
     });
-    return runOnce({ config$: podConfig(sources, { scheduler }), work, reader, admit, record, recordEvent, scheduler });
+    return runOnce({ config$, work, reader, admit, record, recordEvent, scheduler });
   });

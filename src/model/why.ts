@@ -2,14 +2,14 @@ import type { JournalEntry } from './journal.js';
 import { formatPod, isTerminalPhase } from './pod.js';
 import { causeChain } from './why/cause-chain.js';
 import { callText, describeEntry, endText, placeText } from './why/describe-entry.js';
-import { fullName, type KnownPod, podsCalled, podsIn } from './why/find-pod.js';
+import { fullName, type KnownPod, nodesIn, podsCalled, podsIn } from './why/find-pod.js';
 import { plainDuration } from './why/plain-duration.js';
 import { type ContainerStory, type PodStory, storyOf } from './why/pod-story.js';
 
 export interface Question {
   /** Oldest first. */
   readonly entries: readonly JournalEntry[];
-  /** A name, `name_namespace`, `namespace_name`, `name_namespace(uid)` or a UID. */
+  /** A name, with or without the node's, `name_namespace`, `namespace_name`, `name_namespace(uid)` or a UID. */
   readonly pod: string;
   readonly container?: string;
   /** Unix milliseconds. */
@@ -22,7 +22,7 @@ export interface Question {
  */
 export function explainWhy({ entries, pod, container, now }: Question): string[] {
   const known = podsIn(entries);
-  const called = podsCalled(known, pod);
+  const called = podsCalled(known, pod, nodesIn(entries));
   const [meant] = called;
   if (!meant) return unknownPod(entries, pod, known);
 

@@ -102,7 +102,10 @@ export const podWorkers =
       // so that no group is entered or closed from within its own emission.
       const released$ = new Subject<Delivery>();
       const source$ = delivery$.pipe(tap({ complete: () => released$.complete() }));
-      const all$ = merge(source$, released$.pipe(observeOn(options.scheduler))).pipe(share());
+      const all$ = merge(source$, released$.pipe(observeOn(options.scheduler))).pipe(
+        tap((delivery) => noteForgotten(delivery, options)),
+        share(),
+      );
       // The record has the last word: a pod that came back within the hop keeps its worker, or it would have two; one that
       // went meanwhile gets none, or nobody would ever close it.
       const isKnown = (uid: string) => options.registry.record(uid) !== undefined;
@@ -123,6 +126,11 @@ export const podWorkers =
         ),
       );
     });
+
+const noteForgotten = (delivery: Delivery, { registry, record }: PodWorkerOptions): void => {
+  if (delivery.kind !== 'forget' || registry.record(delivery.uid) !== undefined) return;
+  record({ kind: 'forgotten', pod: delivery.pod, causes: [] });
+};
 
 /** Runs until nothing waits, or until the signal fires: then the wake that fired it starts the next run. */
 const runsUntilRest = (

@@ -2,6 +2,7 @@ import {
   delay,
   EMPTY,
   fromEvent,
+  ignoreElements,
   map,
   mergeMap,
   NEVER,
@@ -242,6 +243,7 @@ describe('a worker and the end of its pod', () => {
           return 'forget' as const;
         },
         uid: 'nobody',
+        pod: { uid: 'nobody', namespace: '', name: '' },
       };
       const counted: number[] = [];
       const delivery$ = hot<Delivery>('p-w-p|', { p: probe, w: { kind: 'wake', uid: 'gone', cancel: false } }).pipe(
@@ -357,5 +359,29 @@ it(
         { kind: 'sync-ended', work: 'sync', causes: ['j1'], next: { kind: 'resync', dueAt: MINUTE } },
       ]);
     }, 5);
+  }),
+);
+
+it(
+  'writes down that a pod is forgotten, once nothing is left to do for it',
+  marbles(({ hot, scheduler, expectObservable }) => {
+    const forgotten: JournalRecord[] = [];
+    const record = (entry: JournalRecord) => (entry.kind === 'forgotten' ? `j${forgotten.push(entry)}` : 'id');
+    const registry = new PodWorkerRegistry();
+    const options = optionsWith({ scheduler, registry, record });
+    const delivery$ = hot('c-k-f|').pipe(
+      mergeMap((step): readonly Delivery[] => {
+        if (step === 'f') return registry.syncKnownPods(new Set(), 0).deliveries;
+        return registry.update(step === 'c' ? create(aPod()) : kill(aPod()), 0);
+      }),
+    );
+    expectObservable(delivery$.pipe(podWorkers(options), ignoreElements())).toBe('-----|');
+    scheduler.schedule(
+      () =>
+        expect(forgotten).toEqual([
+          { kind: 'forgotten', pod: { uid: 'uid-1', namespace: 'default', name: 'web' }, causes: [] },
+        ]),
+      10,
+    );
   }),
 );

@@ -307,6 +307,7 @@ export const playHistory = (steps: readonly Step[], behaviours: readonly Behavio
         return 'forget' as const;
       },
       uid: 'nobody',
+      pod: { uid: 'nobody', namespace: '', name: '' },
     });
     return looks;
   };

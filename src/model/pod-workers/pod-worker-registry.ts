@@ -24,7 +24,7 @@ export type Delivery =
       /** The run in flight has to let go: the pod stops, or has less time to stop than before. */
       readonly cancel: boolean;
     }
-  | { readonly kind: 'forget'; readonly uid: string };
+  | { readonly kind: 'forget'; readonly uid: string; readonly pod: PodRef };
 
 /** What one run of a worker works on. */
 export interface Run {
@@ -211,7 +211,7 @@ export class PodWorkerRegistry {
     if (work === 'terminating') {
       if (!record.active?.pod) {
         this.#records.delete(uid);
-        return { next: 'exit', deliveries: [...this.#release(record), { kind: 'forget', uid }] };
+        return { next: 'exit', deliveries: [...this.#release(record), { kind: 'forget', uid, pod: refOf(record) }] };
       }
       return this.#advance({ ...record, terminatedAt: now, statusOverride: undefined });
     }
@@ -365,7 +365,7 @@ export class PodWorkerRegistry {
       }
     }
     this.#records.delete(uid);
-    return { deliveries: [...this.#release(record), { kind: 'forget', uid }] };
+    return { deliveries: [...this.#release(record), { kind: 'forget', uid, pod: refOf(record) }] };
   }
 }
 

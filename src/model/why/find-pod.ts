@@ -31,8 +31,21 @@ export const fullName = ({ name, namespace }: PodRef): string => `${name}_${name
 export const isCalled = (ref: PodRef, text: string): boolean =>
   [ref.name, ref.uid, fullName(ref), formatPod(ref), `${ref.namespace}_${ref.name}`].includes(text);
 
-/** The incarnations that `text` may mean, the one to explain first: newest of those that still exist, else newest. */
-export const podsCalled = (pods: readonly KnownPod[], text: string): readonly KnownPod[] =>
-  pods
-    .filter(({ ref }) => isCalled(ref, text))
-    .toSorted((a, b) => Number(a.isForgotten) - Number(b.isForgotten) || b.firstSeen - a.firstSeen);
+/**
+ * The incarnations that `text` may mean, the one to explain first: newest of those that still exist, else newest. A static
+ * pod may be called by the name in its manifest, without the node's that was added to it.
+ */
+export const podsCalled = (
+  pods: readonly KnownPod[],
+  text: string,
+  nodes: ReadonlySet<string> = new Set(),
+): readonly KnownPod[] => {
+  const exact = pods.filter(({ ref }) => isCalled(ref, text));
+  const called =
+    exact.length > 0 ? exact : pods.filter(({ ref }) => [...nodes].some((node) => ref.name === `${text}-${node}`));
+  return called.toSorted((a, b) => Number(a.isForgotten) - Number(b.isForgotten) || b.firstSeen - a.firstSeen);
+};
+
+/** The names of the nodes whose agents wrote the entries. */
+export const nodesIn = (entries: readonly JournalEntry[]): ReadonlySet<string> =>
+  new Set(entries.flatMap((entry) => (entry.kind === 'agent-started' ? [entry.node] : [])));

@@ -4,7 +4,7 @@ import type { LoopDesk } from './loop-desk.js';
 
 /** Says what a source has to say, in the log, in the journal and, where a pod is meant, as an event of that pod. */
 export const handleProblem =
-  ({ record, recordEvent, log }: LoopDesk) =>
+  ({ record, recordEvent, log }: Pick<LoopDesk, 'record' | 'recordEvent' | 'log'>) =>
   ({ source, problem }: Extract<PodConfigUpdate, { readonly kind: 'problem' }>): void => {
     const { severity, message, from, keeps, event } = problem;
     LEVELS[severity](log)({ source, from }, message);

@@ -64,7 +64,9 @@ describe('the life of a pod', () => {
     });
     expect(registry.update(update(pod), 5)).toEqual([]);
 
-    expect(registry.syncKnownPods(new Set(), 6).deliveries).toEqual([{ kind: 'forget', uid: 'uid-1' }]);
+    expect(registry.syncKnownPods(new Set(), 6).deliveries).toEqual([
+      expect.objectContaining({ kind: 'forget', uid: 'uid-1' }),
+    ]);
     expect(registry.record('uid-1')).toBeUndefined();
     expect(registry.update(create(pod), 7)).toEqual([wake('uid-1')]);
   });
@@ -165,7 +167,7 @@ describe('updates that meet a busy worker', () => {
     registry.start('uid-1', 5);
     registry.complete('uid-1', 'terminated', OK, 6);
     const { known, deliveries } = registry.syncKnownPods(new Set(['uid-1']), 7);
-    expect([known.size, deliveries]).toEqual([0, [{ kind: 'forget', uid: 'uid-1' }]]);
+    expect([known.size, deliveries]).toEqual([0, [expect.objectContaining({ kind: 'forget', uid: 'uid-1' })]]);
     expect(registry.update(create(pod), 8)).toEqual([wake('uid-1')]);
   });
 });
@@ -232,7 +234,7 @@ describe('pods of which only the runtime knows', () => {
     expect(run.pod).toBeUndefined();
     expect(registry.complete('lost', 'terminating', OK, 1)).toEqual({
       next: 'exit',
-      deliveries: [{ kind: 'forget', uid: 'lost' }],
+      deliveries: [expect.objectContaining({ kind: 'forget', uid: 'lost' })],
     });
     expect(registry.record('lost')).toBeUndefined();
   });
@@ -270,7 +272,7 @@ describe('known pods', () => {
     registry.update(create(aPod({ uid: 'new' })), 1);
     const { known, deliveries } = registry.syncKnownPods(new Set(['old']), 2);
     expect([...known.keys()]).toEqual(['old']);
-    expect(deliveries).toEqual([{ kind: 'forget', uid: 'new' }]);
+    expect(deliveries).toEqual([expect.objectContaining({ kind: 'forget', uid: 'new' })]);
   });
 
   it('answers for pods it has never heard of only after the first pass', () => {

@@ -399,3 +399,22 @@ describe('why', () => {
     expect(why([...running, [8, odd, { pod: web, causes: ['e7'] }]], 14)).toEqual(why(running, 14));
   });
 });
+
+describe('a static pod', () => {
+  const ofNode = { uid: 'u9', namespace: 'default', name: 'web-n' };
+  const entries = journal([0, agentStarted], [1, added, { pod: ofNode }], [2, phase('Running'), { pod: ofNode }]);
+
+  it('may be called by the name in its manifest', () => {
+    expect(explainWhy({ entries, pod: 'web', now: 10_000 })[0]).toContain('web-n_default');
+  });
+
+  it('is not meant where another pod has that very name', () => {
+    const both = journal(
+      [0, agentStarted],
+      [1, added, { pod: ofNode }],
+      [2, added, { pod: web }],
+      [3, phase('Running'), { pod: web }],
+    );
+    expect(explainWhy({ entries: both, pod: 'web', now: 10_000 })[0]).toContain('web_default');
+  });
+});
