@@ -39,7 +39,9 @@ export const watchRuntime = (daemon: Daemon): Watch => {
       seen.set(id, container);
       const end = ends.get(id);
       if (end && state !== 'CONTAINER_EXITED') violations.add(`${pod}/${name} (${id}) had ended and is ${state}`);
-      if (!end && state === 'CONTAINER_EXITED') ends.set(id, await daemon.status(id));
+      if (end || state !== 'CONTAINER_EXITED') continue;
+      const status = await daemon.status(id).catch(ifRemoved);
+      if (status) ends.set(id, status);
     }
     looks += 1;
   };
@@ -49,8 +51,8 @@ export const watchRuntime = (daemon: Daemon): Watch => {
       try {
         await look();
       } catch (error) {
-        // The runtime was killed, or a container was removed between two calls.
-        if (!isCriError(error, 'unavailable') && !isCriError(error, 'not-found')) throw error;
+        // It was killed, and comes back.
+        if (!isCriError(error, 'unavailable')) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, 15));
     }
@@ -71,6 +73,10 @@ export const watchRuntime = (daemon: Daemon): Watch => {
     seen,
     stop,
   };
+};
+
+const ifRemoved = (error: unknown): undefined => {
+  if (!isCriError(error, 'not-found')) throw error;
 };
 
 const doubles = (keys: readonly string[]): string[] => [
