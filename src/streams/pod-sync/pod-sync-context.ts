@@ -68,10 +68,7 @@ export const journaled = <T>(
     const startedAt = scheduler.now();
     const end = (error?: string) =>
       note(context, { kind: 'call', call, target, container, durationMs: scheduler.now() - startedAt, error });
-    return call$.pipe(
-      tap({ complete: () => end(), error: (error: unknown) => end(errorText(error)) }),
-      takeLast(1),
-    );
+    return call$.pipe(tap({ complete: () => end(), error: (error: unknown) => end(errorText(error)) }), takeLast(1));
   });
 
 /** Completes, or errors with `SyncCancelled` once the signal has fired: put it wherever a pass may safely let go. */
