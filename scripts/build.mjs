@@ -1,9 +1,14 @@
 // Bundles the command line into dist/, as small and quick to start as esbuild makes it.
 import { build } from 'esbuild';
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-await build({
-  absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const { metafile } = await build({
+  absWorkingDir: root,
+  metafile: true,
   entryPoints: { 'rx-kubelet': 'src/cli/main.ts' },
   outdir: 'dist',
   bundle: true,
@@ -21,3 +26,11 @@ await build({
   },
   logLevel: 'warning',
 });
+
+// Chunks of earlier builds go, but not those that an agent which still runs may be about to load.
+const AN_HOUR_MS = 3_600_000;
+const chunks = join(root, 'dist', 'chunks');
+for (const name of readdirSync(chunks)) {
+  const isCurrent = `dist/chunks/${name}` in metafile.outputs;
+  if (!isCurrent && Date.now() - statSync(join(chunks, name)).mtimeMs > AN_HOUR_MS) rmSync(join(chunks, name));
+}
