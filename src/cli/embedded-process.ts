@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import {
@@ -100,7 +100,6 @@ const spawned = ({ command, socketPath, stateDirectory, logFile }: EmbeddedRunti
   new Observable((subscriber) => {
     // Containers of other users have to get through, down to their own folders.
     for (const path of [socketPath, logFile]) mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
-    rmSync(socketPath, { force: true });
     limitLog(logFile);
     const [program, ...args] = command;
     const log = openSync(logFile, 'a', 0o600);

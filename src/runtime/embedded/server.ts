@@ -1,5 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync } from 'node:fs';
 import { Server } from '@grpc/grpc-js';
 import { ImageServiceService, RuntimeServiceService } from '../../generated/runtime/v1/api.js';
 import type { Logger } from '../../streams/ports.js';
@@ -7,10 +6,10 @@ import { Containers } from './containers.js';
 import { EventHub } from './events.js';
 import { imageService } from './image-service.js';
 import { probeIsolation } from './isolation.js';
-import { isAlive, processId, type ProcessId } from './process-tree.js';
 import { runtimeService } from './runtime-service.js';
 import { Sandboxes } from './sandboxes.js';
 import { bindSocket, claimSocket } from './socket.js';
+import { lockState } from './state-lock.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** How often processes are looked at that are no children of this process and whose end nothing else might report. */
@@ -31,29 +30,21 @@ export interface EmbeddedRuntime {
   readonly isolation: readonly string[];
 }
 
-/** One runtime per state directory, even if the sockets differ. */
-const lockState = (stateDirectory: string): (() => void) => {
-  const path = join(stateDirectory, 'runtime.json');
-  try {
-    const owner = JSON.parse(readFileSync(path, 'utf8')) as ProcessId;
-    if (owner.pid !== process.pid && isAlive(owner))
-      throw new Error(`another runtime (process ${owner.pid}) already uses ${stateDirectory}`);
-  } catch (error) {
-    if (error instanceof Error && error.message.startsWith('another runtime')) throw error;
-  }
-  writeFileSync(path, JSON.stringify(processId(process.pid)), { mode: 0o600 });
-  return () => rmSync(path, { force: true });
-};
-
 /**
  * Serves CRI v1 on a unix socket and runs containers as processes of this machine. Resolves when it serves, which is after everything that
  * an earlier runtime left has been adopted. Errors: another runtime serves the socket or uses the state directory; the socket path is too long.
  */
 export const startEmbeddedRuntime = async (options: EmbeddedRuntimeOptions): Promise<EmbeddedRuntime> => {
   const { socketPath, stateDirectory, log } = options;
-  await claimSocket(socketPath);
   mkdirSync(stateDirectory, { recursive: true, mode: 0o711 });
-  const unlock = lockState(stateDirectory);
+  // Before anything is looked at: two that start at the same time would spoil each other's state, and the socket.
+  const unlock = await lockState(stateDirectory);
+  try {
+    await claimSocket(socketPath);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
   const isolation = probeIsolation();
   log.info({ notIsolated: isolation.missing }, 'what the embedded runtime cannot isolate on this machine');
 
