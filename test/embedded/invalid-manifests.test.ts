@@ -54,11 +54,14 @@ describe.concurrent('a manifest that cannot be used', () => {
       from: expect.stringMatching(/kept\.yaml$/) as unknown,
       keeps: [{ name: 'kept-node1' }],
     });
-    const messages = daemon.logged().map(({ message }) => message);
-    expect(messages).toContainEqual(expect.stringMatching(SLIP));
-    expect(messages).toContainEqual(
-      expect.stringMatching(/kept\.yaml: until this is repaired, default\/kept-node1 stays as last read$/),
-    );
+    await eventually('the log tells of it', () => {
+      const messages = daemon.logged().map(({ message }) => message);
+      expect(messages).toContainEqual(expect.stringMatching(SLIP));
+      expect(messages).toContainEqual(
+        expect.stringMatching(/kept\.yaml: until this is repaired, default\/kept-node1 stays as last read$/),
+      );
+      return true;
+    });
     const why = await daemon.run('why', 'kept-node1', '--root-dir', daemon.rootDir);
     expect(why.stdout).toContain('kept-node1_default is Running');
     expect(why.stdout).toMatch(/left as it is: file .*kept\.yaml cannot be used since/);

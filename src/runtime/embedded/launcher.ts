@@ -21,6 +21,7 @@ export const ioFiles = (directory: string): IoFiles => ({
 });
 
 const SILENCE_MS = 60_000;
+const STRAY_WRITER_MS = 2_000;
 
 interface IoFiles {
   readonly directory: string;
@@ -131,7 +132,8 @@ export const firstLine = (child: ChildProcess, ended: Promise<void>): Promise<st
     });
     pipe?.on('error', () => settle(''));
     pipe?.on('end', () => settle(''));
-    void ended.then(() => setImmediate(() => settle('')));
+    // What it said last may still be in the pipe, whose own end settles this; only a stray writer would keep that open.
+    void ended.then(() => setTimeout(() => settle(''), STRAY_WRITER_MS).unref());
   });
 
 const readText = (path: string): string | undefined => {

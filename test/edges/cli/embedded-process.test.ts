@@ -5,8 +5,9 @@ import { ReplaySubject, filter, firstValueFrom, skip, type Subscription, take, t
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../../../src/cli/embedded-process.js';
 
-// Stands in for a runtime: serves the socket and says its pid.
+// Stands in for a runtime: takes the place of one that is gone, serves the socket and says its pid.
 const SERVER = `
+  require('node:fs').rmSync(process.argv[3], { force: true });
   require('node:net').createServer(() => {}).listen(process.argv[3]);
   require('node:fs').appendFileSync(process.argv[3] + '.pids', process.pid + '\\n');
 `;
