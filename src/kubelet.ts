@@ -21,6 +21,7 @@ import { GENERIC_PLEG, plegHealth } from './model/pleg.js';
 import type { Pod } from './model/pod.js';
 import { PodManager } from './model/pod-manager.js';
 import { PodStatusStore } from './model/pod-status-store.js';
+import { podOf, type PodWorkerRecord } from './model/pod-workers/pod-worker-record.js';
 import { PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
 import { ReasonCache } from './model/reason-cache.js';
 import { isQuiet, type RuntimePod, type RuntimePodStatus } from './model/runtime-pod.js';
@@ -144,6 +145,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       ...desk.backOffs,
       maxRestartBackOffMs,
       networkProblem: () => undefined,
+      isKnown: (uid) => hasConfiguration(desk.workers.record(uid)),
       relistSoon: (uid) => relistRequest$.next(uid),
     });
 
@@ -229,6 +231,9 @@ const newerThan = (cache: PodCache, uid: string, timeMs: number, relist: () => v
   // A view that is new enough is there at once, and then nothing is asked.
   return merge(cache.newerThan(uid, timeMs), asked$).pipe(take(1));
 };
+
+const hasConfiguration = (record: PodWorkerRecord | undefined): boolean =>
+  record !== undefined && podOf(record) !== undefined;
 
 const statusIn = (reading: PodReading): RuntimePodStatus | undefined =>
   reading.kind === 'status' ? reading.status : undefined;

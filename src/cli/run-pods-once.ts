@@ -30,6 +30,7 @@ export const runPodsOnce = (
       restarts: new Map(),
       pulls: { backOff: new Map(), failures: new Map() },
       networkProblem: () => undefined,
+      isKnown: () => false,
       relistSoon: () => undefined,
     });
     return runOnce({ config$, work, reader, admit, record, recordEvent, scheduler });

@@ -57,7 +57,7 @@ export type PlegObservation =
     };
 
 export interface PlegOptions {
-  readonly reader: RuntimeReader;
+  readonly reader: Pick<RuntimeReader, 'listPods' | 'podStatus'>;
   readonly cache: PodCache;
   /** Uids of pods of which the runtime says that something happened. */
   readonly hint$?: Observable<string>;

@@ -15,16 +15,24 @@ import {
 import { DEADLINE_EXCEEDED } from '../model/active-deadline.js';
 import { restoredPod } from '../model/cri/restored-pod.js';
 import { errorText } from '../model/cri-error.js';
-import { CONFIG_SEEN_ANNOTATION, isTerminalPhase, type Pod, podRef, type PodStatus } from '../model/pod.js';
+import {
+  CONFIG_SEEN_ANNOTATION,
+  isStaticPod,
+  isTerminalPhase,
+  type Pod,
+  podRef,
+  type PodStatus,
+} from '../model/pod.js';
 import { generatePodStatus } from '../model/pod-status/generate-pod-status.js';
 import { newTerminations } from '../model/pod-status/new-terminations.js';
 import { terminatedPodStatus } from '../model/pod-status/terminated-pod-status.js';
 import type { PodStatusStore } from '../model/pod-status-store.js';
 import type { ReasonCache } from '../model/reason-cache.js';
-import { runningContainersOf, type RuntimePodStatus } from '../model/runtime-pod.js';
+import { isQuiet, runningContainersOf, type RuntimePodStatus } from '../model/runtime-pod.js';
 import { NetworkNotReady } from '../model/sync-error.js';
+import { clearNamesakes } from './pod-sync/clear-namesakes.js';
 import { killPod } from './pod-sync/kill-pod.js';
-import { emitEvent, note, type PodSyncContext, type PodSyncPorts } from './pod-sync/pod-sync-context.js';
+import { emitEvent, letGo, note, type PodSyncContext, type PodSyncPorts } from './pod-sync/pod-sync-context.js';
 import { METRIC_TYPES, type StartContainerPorts } from './pod-sync/start-container.js';
 import { errorOf, syncContainers } from './pod-sync/sync-containers.js';
 import type { PodRun, PodWork, RuntimePodRun } from './pod-workers.js';
@@ -38,6 +46,8 @@ export interface PodWorkPorts extends PodSyncPorts, StartContainerPorts {
   readonly runtimeName: string;
   /** Why pods of their own network cannot start now; undefined while they can. */
   readonly networkProblem: () => string | undefined;
+  /** This agent has had a configuration of the pod of that UID. */
+  readonly isKnown: (uid: string) => boolean;
   /** The pod was changed: whoever waits for a newer view of it should not wait for the next relist. */
   readonly relistSoon: (uid: string) => void;
 }
@@ -66,7 +76,9 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
       emitEvent(context, 'Warning', 'NetworkNotReady', `network is not ready: ${problem}`);
       return throwError(() => new NetworkNotReady(problem));
     }
-    return syncContainers(context, run.status, ports).pipe(
+    const namesakes$ =
+      isStaticPod(run.pod) && isQuiet(run.status) ? clearNamesakes(context, ports.reader, ports.isKnown) : EMPTY;
+    return concat(namesakes$, letGo(context), syncContainers(context, run.status, ports)).pipe(
       tap((sync) => {
         for (const { container, error } of sync.starts) {
           ports.reasons.set(run.uid, container, error && { reason: error.reason, message: error.message });

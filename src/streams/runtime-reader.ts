@@ -14,8 +14,10 @@ import {
 } from 'rxjs';
 import type { Container, ContainerStatus, PodSandbox, PodSandboxStatus } from '../generated/runtime/v1/api.js';
 import { isCriError } from '../model/cri-error.js';
+import { POD_UID } from '../model/cri/labels.js';
 import {
   podLabelSelector,
+  podNameSelector,
   podRefOfLabels,
   toRuntimePods,
   toRuntimePodStatus,
@@ -37,6 +39,8 @@ export interface RuntimeReader {
    * Errors: the `CriError` of any other failed call.
    */
   readonly podStatus: (ref: PodRef) => Observable<RuntimePodStatus>;
+  /** The pods with a ready sandbox that go by this name. Errors: the `CriError` of the list call. */
+  readonly readyPodsCalled: (name: Pick<PodRef, 'name' | 'namespace'>) => Observable<readonly PodRef[]>;
 }
 
 type ReaderCalls = Pick<RuntimeService, 'listPodSandbox' | 'listContainers' | 'podSandboxStatus' | 'containerStatus'>;
@@ -79,6 +83,15 @@ export const runtimeReader = (runtime: ReaderCalls, scheduler: SchedulerLike = a
           ]),
         ),
         map(([known, sandboxes, containers]) => toRuntimePodStatus(known, sandboxes, containers)),
+      );
+    },
+    readyPodsCalled: ({ name, namespace }) => {
+      const labelSelector = podNameSelector({ name, namespace });
+      return runtime.listPodSandbox({ filter: { state: { state: 'SANDBOX_READY' }, labelSelector } }).pipe(
+        map(({ items }) => {
+          const uids = new Set(items.flatMap(({ labels }) => labels[POD_UID] ?? []));
+          return [...uids].map((uid) => ({ uid, name, namespace }));
+        }),
       );
     },
   };

@@ -19,7 +19,7 @@ export type Answer = number | 'never' | 'error';
  * what was true when it was asked, whenever the answer comes.
  */
 export interface FakePods {
-  readonly reader: RuntimeReader;
+  readonly reader: Pick<RuntimeReader, 'listPods' | 'podStatus'>;
   /** Sets or, without a state, removes one container; the last one takes its pod with it. */
   readonly put: (uid: string, id: string, state?: RuntimeContainerState) => void;
   readonly states: ReadonlyMap<string, ReadonlyMap<string, RuntimeContainerState>>;

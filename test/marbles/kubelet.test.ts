@@ -3,33 +3,17 @@ import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { kubelet, type KubeletOptions, type KubeletPorts } from '../../src/kubelet.js';
 import type { JournalRecord } from '../../src/model/journal.js';
-import type { NodeFacts } from '../../src/model/node-facts.js';
 import type { Pod, PodSpec } from '../../src/model/pod.js';
 import { podSet, type SourceEvent } from '../../src/model/pod-set.js';
 import { noMetrics } from '../../src/streams/no-metrics.js';
 import { aPod, type PodSketch } from '../support/a-pod.js';
 import { type Behaviour, type FakeRuntime, fakeRuntime } from '../support/fake-runtime.js';
+import { nodeFacts } from '../support/node-facts.js';
 import { noFiles } from '../support/sync-context.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-const node: NodeFacts = {
-  podLogsDirectory: '/logs',
-  seccompDirectory: '/seccomp',
-  nodeIps: ['192.0.2.1'],
-  allocatable: { cpu: '4', memory: '8Gi' },
-  memoryCapacity: 8n << 30n,
-  hugePageSizes: [],
-  clusterDns: [],
-  clusterDomain: 'cluster.local',
-  cpuCfsQuota: true,
-  cpuCfsQuotaPeriodMicros: 100_000,
-  seccompDefault: false,
-  killsWholeContainerOnOom: false,
-  limitsSwap: false,
-  thermalThrottlePaths: [],
-};
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 interface Stage {
@@ -70,7 +54,7 @@ const onNode = (
       random: () => 0,
       log: quiet,
       runtimeName: 'fake',
-      node,
+      node: nodeFacts,
     };
     const running: Subscription[] = [];
     const start: Stage['start'] = (options) => {
@@ -106,7 +90,7 @@ describe('a pod', () => {
       const agent = start({ sources: { file: forever(pod()) } });
       scheduler.schedule(() => (pods = agent.pods()), 2 * MINUTE);
     });
-    expect(fake.history).toEqual(['2 sandbox web 0', '6 start main 0']);
+    expect(fake.history).toEqual(['3 sandbox web 0', '7 start main 0']);
     expect(pods[0]?.status).toMatchObject({
       phase: 'Running',
       podIP: '10.0.0.1',
@@ -185,6 +169,40 @@ describe('a pod', () => {
     expect(kinds).toEqual(['sandbox', 'start', 'stop', 'exit', 'stop-sandbox', 'sandbox', 'start']);
     const [gone, next] = [4, 5].map((index) => Number(fake.history[index]!.split(' ')[0]));
     expect(next! - gone!).toBeLessThan(100);
+  });
+});
+
+describe('a manifest that was edited while no agent ran', () => {
+  it('never has two revisions running side by side', () => {
+    const [old, fresh] = [pod({}, { uid: 'old' }), pod({}, { uid: 'new' })];
+    const { fake } = onNode(
+      { behaviours: { main: [{ stopsAfterMs: 1_500 }] }, untilMs: MINUTE },
+      ({ start, scheduler }) => {
+        const first = start({ sources: { file: forever(old) } });
+        scheduler.schedule(() => first.subscription.unsubscribe(), 5 * SECOND);
+        scheduler.schedule(() => start({ sources: { file: forever(fresh) } }), 6 * SECOND);
+      },
+    );
+    const kinds = fake.history.slice(2).map((line) => line.split(' ')[1]);
+    expect(kinds.slice(0, 3)).toEqual(['stop', 'exit', 'stop-sandbox']);
+    expect(kinds.slice(-2)).toEqual(['sandbox', 'start']);
+    expect(kinds.filter((kind) => kind === 'start')).toHaveLength(1);
+  });
+
+  it('starts the new revision though another source has not been heard yet', () => {
+    const [old, fresh] = [pod({}, { uid: 'old' }), pod({}, { uid: 'new' })];
+    const { fake } = onNode({ untilMs: MINUTE }, ({ start, scheduler }) => {
+      const first = start({ sources: { file: forever(old) } });
+      scheduler.schedule(() => first.subscription.unsubscribe(), 5 * SECOND);
+      scheduler.schedule(() => start({ sources: { file: forever(fresh), http: NEVER } }), 6 * SECOND);
+    });
+    expect(fake.history.slice(2).map((line) => line.split(' ')[1])).toEqual([
+      'stop',
+      'exit',
+      'stop-sandbox',
+      'sandbox',
+      'start',
+    ]);
   });
 });
 

@@ -68,13 +68,14 @@ const stageOf = (
     ...stage.context.ports,
     ...(wallClock && { wallClock }),
     ...newBackOffs(),
-    reader: { podStatus: () => fresh } as unknown as RuntimeReader,
+    reader: { podStatus: () => fresh, readyPodsCalled: () => of([]) } as unknown as RuntimeReader,
     statuses,
     reasons,
     node: nodeFacts,
     runtimeName: 'fake',
     maxRestartBackOffMs: 300 * SECOND,
     networkProblem: () => networkProblem,
+    isKnown: () => false,
     relistSoon: (uid) => relists.push(uid),
   };
   const run = (status: RuntimePodStatus, rest: Partial<PodRun> = {}): PodRun => ({

@@ -44,9 +44,14 @@ export const containerAnnotations = (pod: Pod, container: Container, restartCoun
       [TERMINATION_GRACE_PERIOD]: String(terminationGracePeriodSeconds),
     }),
     ...(preStop && { [PRE_STOP_HANDLER]: JSON.stringify(preStop) }),
-    ...(container.ports?.length && { [PORTS]: JSON.stringify(container.ports) }),
+    ...(container.ports?.length && { [PORTS]: JSON.stringify(container.ports.map(inOrder)) }),
   };
 };
+
+/** The order in which Go writes the fields. Source: staging/src/k8s.io/api/core/v1/types.go ContainerPort. */
+const inOrder = ({ name, hostPort, containerPort, protocol, hostIP }: ContainerPort) => ({
+  ...{ name, hostPort, containerPort, protocol, hostIP },
+});
 
 /** What `containerAnnotations` wrote. */
 export interface ContainerAnnotations {

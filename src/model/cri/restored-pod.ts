@@ -1,5 +1,5 @@
-import type { Container, Pod } from '../pod.js';
-import type { RuntimePod, RuntimePodStatus } from '../runtime-pod.js';
+import type { Container, Pod, PodRef } from '../pod.js';
+import type { RuntimePodStatus } from '../runtime-pod.js';
 import { parseContainerAnnotations } from './labels.js';
 
 /**
@@ -8,7 +8,7 @@ import { parseContainerAnnotations } from './labels.js';
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go restoreSpecsFromContainerLabels
  */
-export const restoredPod = ({ uid, name, namespace }: RuntimePod, { containers }: RuntimePodStatus): Pod => {
+export const restoredPod = ({ uid, name, namespace }: PodRef, { containers }: RuntimePodStatus): Pod => {
   const specs = new Map<string, Container>();
   let graceSeconds: number | undefined;
   let deletionGraceSeconds: number | undefined;

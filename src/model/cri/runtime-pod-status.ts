@@ -85,6 +85,15 @@ export const podRefOfLabels = (labels: Readonly<Record<string, string>>, uid: st
 /** The selector with which the runtime lists what belongs to one pod. */
 export const podLabelSelector = (uid: string): { readonly [label: string]: string } => ({ [POD_UID]: uid });
 
+/** Everything that goes by the name of one pod. */
+export const podNameSelector = ({
+  name,
+  namespace,
+}: Pick<PodRef, 'name' | 'namespace'>): { readonly [label: string]: string } => ({
+  [POD_NAME]: name,
+  [POD_NAMESPACE]: namespace,
+});
+
 /**
  * Puts the inspected sandboxes and containers of one pod in the order in which decisions read them, and takes the pod's IPs
  * from the sandbox that counts. Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPodStatus.
