@@ -122,9 +122,14 @@ export class Daemon {
     const agent = this.spawn('--pod-manifest-path', this.manifests, ...args);
     await eventually('the agent serves, over a runtime', () => {
       const news = this.log.slice(seen);
-      return hasEnded(agent) || (news.includes('are served') && news.includes('the embedded runtime is ready'));
+      return hasEnded(agent) || (news.includes('are served') && this.isRuntimeReady(news));
     });
     if (hasEnded(agent)) throw new Error(`the agent has ended: ${this.log.slice(seen)}`);
+  }
+
+  /** Whether the log of an agent says that it has a runtime. */
+  protected isRuntimeReady(news: string): boolean {
+    return news.includes('the embedded runtime is ready');
   }
 
   get agent(): ChildProcess {
@@ -293,7 +298,7 @@ export class Daemon {
       .split('\n')
       .slice(0, -1)
       .map((line) => {
-        const match = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z (stdout|stderr) ([FP]) (.*)$/s.exec(line);
+        const match = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z (stdout|stderr) ([FP]) (.*)$/s.exec(line);
         if (!match) throw new Error(`not a line of a CRI log: ${JSON.stringify(line)}`);
         return { stream: match[1] ?? '', tag: match[2] ?? '', content: match[3] ?? '' };
       });
@@ -312,7 +317,7 @@ export class Daemon {
 
   // The runtime
 
-  private get runtimeSocket(): string {
+  protected get runtimeSocket(): string {
     return join(this.rootDir, 'runtime', 'runtime.sock');
   }
 
@@ -357,12 +362,7 @@ export class Daemon {
 
   /** Ends and removes everything. Errors: something stays although every pod was removed; that is ended, too. */
   async dispose(): Promise<void> {
-    await Promise.allSettled(this.atTheEnd.map((act) => act()));
-    for (const child of this.children.filter((child) => !hasEnded(child))) {
-      const gone = once(child, 'exit');
-      child.kill('SIGKILL');
-      await gone;
-    }
+    await this.endChildren();
     const sandboxIds = this.sandboxIds();
     try {
       if (sandboxIds.length > 0) await this.removePods();
@@ -373,10 +373,24 @@ export class Daemon {
         return true;
       });
     } finally {
-      for (const client of this.clients) client.close();
+      this.closeClients();
       for (const { pid } of processesNaming([this.directory, ...sandboxIds])) sendSignal(pid, 'SIGKILL');
       rmSync(this.directory, { recursive: true, force: true });
     }
+  }
+
+  /** Does what was to be done before, then ends every agent and all other commands. */
+  protected async endChildren(): Promise<void> {
+    await Promise.allSettled(this.atTheEnd.map((act) => act()));
+    for (const child of this.children.filter((child) => !hasEnded(child))) {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+    }
+  }
+
+  protected closeClients(): void {
+    for (const client of this.clients) client.close();
   }
 
   private async removePods(): Promise<void> {

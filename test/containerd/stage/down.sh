@@ -52,30 +52,27 @@ awk -v folder="$DIR/" 'index($5, folder) == 1 { print $5 }' /proc/self/mountinfo
   umount --lazy "$mount"
 done
 
-if command -v iptables >/dev/null; then
-  rules() { iptables-save -t nat 2>/dev/null | grep -F -e "\"$NETWORK\\\"" -e "$NETWORK" | grep '^-A' || true; }
-  rules | while read -r rule; do
-    chain=$(grep -oE 'CNI-(DN-)?[0-9a-f]{16,}' <<<"$rule" | tail -n 1 || true)
-    eval "iptables -t nat -D ${rule#-A }" 2>/dev/null || true
-    if [[ -n $chain ]]; then
-      iptables -t nat -F "$chain" 2>/dev/null || true
-      iptables -t nat -X "$chain" 2>/dev/null || true
-    fi
-  done
-  # The plugin leaves its own chains behind.
-  if [[ $(cat "$DIR/hostport-chains-before" 2>/dev/null) == 0 ]] &&
-    ! iptables-save -t nat | grep -q '^-A CNI-HOSTPORT-DNAT'; then
-    iptables-save -t nat | grep -E '^-A (PREROUTING|OUTPUT|POSTROUTING) .*-j CNI-HOSTPORT-' | while read -r rule; do
-      eval "iptables -t nat -D ${rule#-A }"
-    done
-    for chain in DNAT SETMARK MASQ; do
-      iptables -t nat -F CNI-HOSTPORT-$chain 2>/dev/null || true
-      iptables -t nat -X CNI-HOSTPORT-$chain 2>/dev/null || true
-    done
-  fi
-fi
 # The veths have gone with their network namespaces.
 if ip link show "$BRIDGE" >/dev/null 2>&1; then ip link delete "$BRIDGE"; fi
+nat_rules() { iptables-save -t nat 2>/dev/null | { grep -E -e "$1" || true; }; }
+nat_rules "^-A .*$NETWORK" | while read -r rule; do
+  chain=$(grep -oE 'CNI-(DN-)?[0-9a-f]{16,}' <<<"$rule" | tail -n 1 || true)
+  eval "iptables -t nat -D ${rule#-A }" 2>/dev/null || true
+  if [[ -n $chain ]]; then
+    iptables -t nat -F "$chain" 2>/dev/null || true
+    iptables -t nat -X "$chain" 2>/dev/null || true
+  fi
+done
+# The plugin for host ports leaves its own chains behind; another stage may be about to use them.
+if [[ $(cat "$DIR/hostport-chains-before" 2>/dev/null) == 0 ]] && ! ip -br link | grep -q '^rxct'; then
+  nat_rules '^-A (PREROUTING|OUTPUT|POSTROUTING) .*-j CNI-HOSTPORT-' | while read -r rule; do
+    eval "iptables -t nat -D ${rule#-A }" 2>/dev/null || true
+  done
+  for chain in DNAT SETMARK MASQ; do
+    iptables -t nat -F CNI-HOSTPORT-$chain 2>/dev/null || true
+    iptables -t nat -X CNI-HOSTPORT-$chain 2>/dev/null || true
+  done
+fi
 # Results of plugins are kept here, whatever the configuration; those of the loopback have no name of ours.
 while read -r id; do rm -f /var/lib/cni/results/*-"$id"-*; done <"$ids_file"
 rm -f /var/lib/cni/results/"$NETWORK"-*

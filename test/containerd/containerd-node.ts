@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { it as baseIt } from 'vitest';
+import { isAlive, processId, sendSignal } from '../../src/runtime/embedded/process-tree.js';
+import { Daemon } from '../embedded/daemon.js';
+import { eventually } from '../embedded/eventually.js';
+import { type ContainerOf, type PodOf } from '../embedded/manifests.js';
+import { cgroupsCalled, describeProcess, processesNaming } from '../embedded/processes.js';
+import { missing } from './missing.js';
+
+const run = promisify(execFile);
+const script = (name: string): string => fileURLToPath(new URL(`stage/${name}`, import.meta.url));
+
+export const BUSYBOX = 'stage.test/busybox:1';
+/** Serves HTTP on port 8080 as user 1000. */
+export const SERVER = 'stage.test/server:1';
+/** Waits for good, and ends at once when asked to: as the first process of its namespace it would not without the trap. */
+export const WAIT = "trap 'exit 0' TERM; while :; do sleep 2147483 & wait $!; done";
+
+const ofImage = ({ script = WAIT, ...container }: ContainerOf): ContainerOf => ({
+  image: BUSYBOX,
+  script,
+  ...container,
+});
+
+/** The agent over a containerd that nobody else uses. Pods have the shell of busybox unless they say otherwise. */
+export class ContainerdNode extends Daemon {
+  readonly stage = join(this.directory, 'stage');
+  readonly logs = join(this.rootDir, 'pod-logs');
+
+  /** Starts containerd unless it runs; resolves when it answers. Errors: what the machine lacks. */
+  async startRuntime(): Promise<void> {
+    if (missing.length > 0) throw new Error(`a real containerd needs ${missing.join(', ')}`);
+    await run(script('up.sh'), [this.stage]);
+  }
+
+  /** Signals containerd; resolves when it is gone. Its containers stay. */
+  override async killRuntime(signal: NodeJS.Signals): Promise<void> {
+    const containerd = processId(Number(readFileSync(join(this.stage, 'containerd.pid'), 'utf8')));
+    if (!containerd) return;
+    sendSignal(containerd.pid, signal);
+    await eventually('containerd has ended', () => !isAlive(containerd));
+  }
+
+  protected override get runtimeSocket(): string {
+    return join(this.stage, 'containerd.sock');
+  }
+
+  protected override isRuntimeReady(): boolean {
+    return true;
+  }
+
+  override spawn(...args: readonly string[]): ReturnType<Daemon['spawn']> {
+    const endpoint = `unix://${this.runtimeSocket}`;
+    return super.spawn('--container-runtime-endpoint', endpoint, '--pod-logs-dir', this.logs, ...args);
+  }
+
+  override apply({ containers = [{}], initContainers, ...pod }: PodOf): void {
+    super.apply({
+      ...pod,
+      containers: containers.map(ofImage),
+      ...(initContainers && { initContainers: initContainers.map(ofImage) }),
+    });
+  }
+
+  /** What a command in a container prints, without the last line's end. Errors: it ended with another exit code than 0. */
+  async exec(containerId: string, ...cmd: readonly string[]): Promise<string> {
+    const reply = await this.ask((runtime) => runtime.execSync({ containerId, cmd: [...cmd], timeout: 10n }));
+    if (reply.exitCode === 0) return Buffer.from(reply.stdout).toString().trimEnd();
+    throw new Error(`${cmd.join(' ')} ended with ${reply.exitCode}: ${Buffer.from(reply.stderr).toString()}`);
+  }
+
+  /** The process id, on this machine, of a container's first process. */
+  async pidOf(containerId: string): Promise<number> {
+    const { info } = await this.ask((runtime) => runtime.containerStatus({ containerId, verbose: true }));
+    return pidIn(info);
+  }
+
+  async sandboxPid(podSandboxId: string): Promise<number> {
+    const { info } = await this.ask((runtime) => runtime.podSandboxStatus({ podSandboxId, verbose: true }));
+    return pidIn(info);
+  }
+
+  /** Containers and sandboxes of the pod, whatever their state, and its folders of logs. */
+  async tracesOf(pod: string): Promise<string[]> {
+    const name = `${pod}-node1`;
+    const [containers, sandboxes] = [await this.containers(), await this.sandboxes()];
+    const folders = existsSync(this.logs) ? readdirSync(this.logs) : [];
+    return [
+      ...containers.filter((one) => one.pod === name).map(({ name, state }) => `container ${name} ${state}`),
+      ...sandboxes.filter((one) => one.pod === name).map(({ state }) => `sandbox ${state}`),
+      ...folders.filter((folder) => folder.startsWith(`default_${name}_`)).map((folder) => `logs ${folder}`),
+    ];
+  }
+
+  /** Network namespaces that containerd has made. */
+  networks(): string[] {
+    return readdirSync(join(this.stage, 'state/io.containerd.grpc.v1.cri/netns'));
+  }
+
+  /** Addresses that are taken. */
+  addresses(): string[] {
+    const networks = join(this.stage, 'cni-addresses');
+    return readdirSync(networks).flatMap((name) =>
+      readdirSync(join(networks, name)).filter((file) => /^\d+(\.\d+){3}$/.test(file)),
+    );
+  }
+
+  /** The processes by which containerd holds pods, one for each. */
+  shims(): string[] {
+    return processesNaming([this.runtimeSocket])
+      .map(describeProcess)
+      .filter((line) => line.includes('containerd-shim'));
+  }
+
+  /** Ends and removes everything. Errors: something stays nevertheless. */
+  override async dispose(): Promise<void> {
+    const ids = await this.ids();
+    await this.endChildren();
+    this.closeClients();
+    await run(script('down.sh'), [this.stage]);
+    await eventually('nothing is left over', () => {
+      const remains = [
+        ...processesNaming([this.directory, ...ids]).map(describeProcess),
+        ...cgroupsCalled(new Set(ids)),
+      ];
+      if (remains.length > 0) throw new Error(remains.join('\n'));
+      return true;
+    });
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private async ids(): Promise<string[]> {
+    try {
+      return [...(await this.containers()), ...(await this.sandboxes())].map(({ id }) => id);
+    } catch {
+      // It never came up, or was killed.
+      return [];
+    }
+  }
+}
+
+const pidIn = ({ info = '' }: { [key: string]: string }): number => {
+  const { pid } = JSON.parse(info) as { readonly pid: number };
+  if (!(pid > 0)) throw new Error(`a verbose status without a process: ${info}`);
+  return pid;
+};
+
+/** `it` with a containerd of its own that is ended afterwards in any case, and leaves nothing. */
+export const it = baseIt.extend<{ readonly node: ContainerdNode }>({
+  node: async ({}, use) => {
+    const node = new ContainerdNode();
+    try {
+      await node.startRuntime();
+      await use(node);
+    } finally {
+      await node.dispose();
+    }
+  },
+});

@@ -1,0 +1,32 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe } from 'vitest';
+
+const isThere = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+const isCommand = (name: string): boolean => folders.some((folder) => isThere(join(folder, name)));
+
+/** What this machine lacks for a real containerd, in words; empty when there is everything. */
+export const missing: readonly string[] = [
+  ...(process.geteuid?.() === 0 ? [] : ['root']),
+  ...['runc', 'busybox', 'ip', 'iptables'].filter((name) => !isCommand(name)),
+  ...(isThere(process.env.CONTAINERD ?? '') || isCommand('containerd') ? [] : ['containerd']),
+  ...(['/usr/lib/cni/bridge', '/opt/cni/bin/bridge'].some(isThere) ? [] : ['the CNI plugins']),
+];
+
+/** Tests over a real containerd. Where there cannot be one they are skipped, and that is said; in CI they fail instead. */
+export const overContainerd = (name: string, tests: () => void): void => {
+  if (missing.length === 0 || process.env.CI === 'true') {
+    describe.concurrent(`over containerd, ${name}`, tests);
+    return;
+  }
+  console.warn(`SKIPPED, not tested over a real containerd: ${name}. Missing: ${missing.join(', ')}.`);
+  describe.skip(`over containerd, ${name} (skipped; missing: ${missing.join(', ')})`, tests);
+};
