@@ -13,10 +13,13 @@ const CODES: Readonly<Partial<Record<status, CriErrorCode>>> = {
   [status.UNAVAILABLE]: 'unavailable',
 };
 
+/** What containerd says while its CRI service starts; releases before 1.7 say it with the status UNKNOWN. */
+const STARTING = 'server is not initialized yet';
+
 /** A failed gRPC call as the agent knows it. A runtime that is not there is named by its endpoint. */
 export const toCriError = (error: ServiceError, call: string, endpoint: string): CriError => {
-  const code = CODES[error.code] ?? 'other';
   const text = error.details || error.message;
+  const code = text === STARTING ? 'unavailable' : (CODES[error.code] ?? 'other');
   const message = code === 'unavailable' ? `container runtime at ${endpoint} is unavailable: ${text}` : text;
   return new CriError(code, call, message, { cause: error });
 };

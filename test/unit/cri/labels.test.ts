@@ -25,7 +25,8 @@ it('labels a container with nothing of the pod but its identity', () => {
 
 describe('annotations of a container', () => {
   const preStop = { exec: { command: ['sh', '-c', 'true'] } };
-  const ports = [{ name: 'http', containerPort: 80, protocol: 'TCP' }];
+  // Whatever their order, they are written in that of the API.
+  const ports = [{ protocol: 'TCP', containerPort: 80, name: 'http' }];
   const full = aContainer('test_container', {
     image: 'foo/image:v1',
     terminationMessagePath: '/dev/termination-log',
@@ -44,7 +45,7 @@ describe('annotations of a container', () => {
       'io.kubernetes.pod.deletionGracePeriod': '5',
       'io.kubernetes.pod.terminationGracePeriod': '30',
       'io.kubernetes.container.preStopHandler': JSON.stringify(preStop),
-      'io.kubernetes.container.ports': JSON.stringify(ports),
+      'io.kubernetes.container.ports': '[{"name":"http","containerPort":80,"protocol":"TCP"}]',
     });
   });
 
