@@ -15,6 +15,7 @@ trap 'rm -rf "$files"' EXIT
 mkdir -p "$files"/{bin,etc,proc,sys,dev,srv,www,root}
 mkdir -m 1777 "$files/tmp"
 cp "$busybox" "$files/bin/busybox"
+chroot "$files" /bin/busybox true || { echo "$busybox is not static; Debian has it as busybox-static" >&2 && exit 1; }
 for applet in $("$busybox" --list); do
   if [[ $applet != busybox ]]; then ln -s busybox "$files/bin/$applet"; fi
 done

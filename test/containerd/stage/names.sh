@@ -9,6 +9,9 @@ if [[ $EUID -ne 0 ]]; then
   exit 2
 fi
 
+# Where iptables and ip are, whoever calls.
+export PATH=$PATH:/usr/sbin:/sbin
+
 DIR=${1%/}
 SOCKET=$DIR/containerd.sock
 ROOT=$DIR/root
