@@ -121,7 +121,7 @@ export class ContainerdNode extends Daemon {
     const ids = await this.ids();
     await this.endChildren();
     this.closeClients();
-    await run(script('down.sh'), [this.stage]);
+    if (existsSync(this.stage)) await run(script('down.sh'), [this.stage]);
     await eventually('nothing is left over', () => {
       const remains = [
         ...processesNaming([this.directory, ...ids]).map(describeProcess),

@@ -5,6 +5,9 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/names.sh"
 
+[[ -d $DIR ]] || exit 0
+lock_stage
+
 ids() {
   find "$ROOT/io.containerd.grpc.v1.cri/sandboxes" "$ROOT/io.containerd.grpc.v1.cri/containers" \
     "$STATE"/io.containerd.runtime.v2.task/* "$STATE/runc"/* -mindepth 1 -maxdepth 1 -type d -printf '%f\n' 2>/dev/null |
@@ -32,8 +35,7 @@ container_processes() {
   cgroups | while read -r cgroup; do cat "$cgroup/cgroup.procs" 2>/dev/null || true; done | sort -un
 }
 
-ids_file=$(mktemp)
-trap 'rm -f "$ids_file"' EXIT
+ids_file=$DIR/ids
 ids >"$ids_file"
 # First who might start more.
 end_all stage_processes

@@ -10,8 +10,8 @@ busybox=$(command -v busybox) || { echo 'there is no busybox' >&2 && exit 1; }
 rm -rf "$layout"
 mkdir -p "$layout/blobs/sha256"
 
-files=$(mktemp -d)
-trap 'rm -rf "$files"' EXIT
+files=$layout.files
+rm -rf "$files"
 mkdir -p "$files"/{bin,etc,proc,sys,dev,srv,www,root}
 mkdir -m 1777 "$files/tmp"
 cp "$busybox" "$files/bin/busybox"
@@ -40,6 +40,7 @@ case $(uname -m) in
   aarch64) architecture=arm64 ;;
   *) architecture=$(uname -m) ;;
 esac
+rm -rf "$files"
 
 # The descriptor of one image: its name, and what its configuration says.
 image() {

@@ -42,3 +42,9 @@ containerd_pid() {
     if [[ $(cat "/proc/$pid/comm" 2>/dev/null) == containerd ]]; then echo "$pid"; fi
   done
 }
+
+# One script at a time; those that a killed one has started hold the lock, too, until they have ended.
+lock_stage() {
+  exec 9<"$DIR"
+  flock --timeout 60 9 || { echo "$DIR is in use" >&2 && exit 1; }
+}

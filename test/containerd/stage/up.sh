@@ -12,6 +12,7 @@ binary=$(command -v "$CONTAINERD") || { echo "there is no $CONTAINERD" >&2 && ex
 export PATH="$(dirname "$binary"):$PATH"
 [[ -n $CNI_BIN ]] || { echo 'there are no CNI plugins in /usr/lib/cni or /opt/cni/bin' >&2 && exit 1; }
 mkdir -p "$DIR"
+lock_stage
 
 free_subnet() {
   local start subnet number
@@ -88,7 +89,7 @@ fi
 
 if [[ -z $(containerd_pid) ]]; then
   rm -f "$SOCKET" "$SOCKET.ttrpc"
-  setsid "$binary" --config "$DIR/config.toml" </dev/null >>"$DIR/containerd.log" 2>&1 &
+  setsid "$binary" --config "$DIR/config.toml" </dev/null >>"$DIR/containerd.log" 2>&1 9<&- &
 fi
 for ((tries = 0; ; tries++)); do
   if ctr --address "$SOCKET" version >/dev/null 2>&1; then break; fi
