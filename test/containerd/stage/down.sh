@@ -8,10 +8,17 @@ source "$here/names.sh"
 [[ -d $DIR ]] || exit 0
 lock_stage
 
+# Of every container and sandbox that there is, and by the log also of those that a killed containerd has lost sight of.
 ids() {
-  find "$ROOT/io.containerd.grpc.v1.cri/sandboxes" "$ROOT/io.containerd.grpc.v1.cri/containers" \
-    "$STATE"/io.containerd.runtime.v2.task/* "$STATE/runc"/* -mindepth 1 -maxdepth 1 -type d -printf '%f\n' 2>/dev/null |
-    sort -u || true
+  {
+    find "$ROOT/io.containerd.grpc.v1.cri/sandboxes" "$ROOT/io.containerd.grpc.v1.cri/containers" \
+      "$STATE"/io.containerd.runtime.v2.task/* "$STATE/runc"/* -mindepth 1 -maxdepth 1 -type d -printf '%f\n' 2>/dev/null || true
+    grep -ohE '\b[0-9a-f]{64}\b' "$DIR/containerd.log" 2>/dev/null || true
+    for pid in $(stage_processes); do
+      tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -xE '[0-9a-f]{64}' || true
+    done
+    cat "$DIR/ids" 2>/dev/null || true
+  } | sort -u
 }
 cgroups() {
   if [[ -s $ids_file ]]; then
@@ -36,18 +43,21 @@ container_processes() {
 }
 
 ids_file=$DIR/ids
-ids >"$ids_file"
+ids >"$ids_file.new" && mv "$ids_file.new" "$ids_file"
 # First who might start more.
 end_all stage_processes
-ids >"$ids_file"
+ids >"$ids_file.new" && mv "$ids_file.new" "$ids_file"
 end_all container_processes
 cgroups | while read -r cgroup; do rmdir "$cgroup" 2>/dev/null || true; done
 # Those that the cgroups were made in, unless somebody else's are there.
 rmdir /sys/fs/cgroup/k8s.io /sys/fs/cgroup/*/k8s.io 2>/dev/null || true
 
-# Shims listen here, whatever the state directory; containerd has written down where.
-sockets=$(grep -rhoE '/run/containerd/s/[0-9a-f]+' "$STATE"/io.containerd.runtime.v2.task/*/*/{address,bootstrap.json} 2>/dev/null || true)
-if [[ -n $sockets ]]; then rm -f $sockets; fi
+# Shims listen here, whatever the state directory; the name is made of the address, the namespace and the id.
+if [[ -d /run/containerd/s ]]; then
+  while read -r id; do
+    rm -f "/run/containerd/s/$(printf %s "$SOCKET/k8s.io/$id" | sha256sum | cut -d' ' -f1)"
+  done <"$ids_file"
+fi
 rmdir /run/containerd/s /run/containerd 2>/dev/null || true
 
 awk -v folder="$DIR/" 'index($5, folder) == 1 { print $5 }' /proc/self/mountinfo | sort -r | while read -r mount; do
