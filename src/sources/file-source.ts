@@ -36,7 +36,7 @@ export const fileSource = ({
   path,
   nodeName,
   fileCheckFrequencyMs = 20_000,
-  quietMs = 20,
+  quietMs = 10,
   preventStaticPodApiReferences = true,
   scheduler = asyncScheduler,
 }: FileSource): Observable<SourceEvent> =>
