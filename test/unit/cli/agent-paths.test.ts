@@ -10,7 +10,7 @@ const inputs: PathInputs = {
   isRoot: false,
   home: '/home/ann',
   xdgStateHome: '',
-  workingDirectory: '/work',
+  workingDirectory: '/here',
 };
 
 describe('agent paths', () => {
@@ -26,7 +26,7 @@ describe('agent paths', () => {
     ['root', { isRoot: true }, '/var/lib/rx-kubelet', '/var/lib/rx-kubelet/pod-logs'],
     ['root over containerd', { isRoot: true, runtimeEndpoint: 'unix:///c' }, '/var/lib/rx-kubelet', '/var/log/pods'],
     ['a root directory', { rootDir: '/r', isRoot: true }, '/r', '/r/pod-logs'],
-    ['a relative root directory', { rootDir: 'r' }, '/work/r', '/work/r/pod-logs'],
+    ['a relative root directory', { rootDir: 'r' }, '/here/r', '/here/r/pod-logs'],
     ['explicit pod logs', { rootDir: '/r', podLogsDir: '/logs', runtimeEndpoint: 'unix:///c' }, '/r', '/logs'],
   ])('of %s', (_who, given, rootDir, podLogsDir) => {
     expect(agentPaths({ ...inputs, ...given })).toMatchObject({ rootDir, podLogsDir });
