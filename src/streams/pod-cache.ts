@@ -16,9 +16,8 @@ export type PodCacheEntry = PodReading & {
 /**
  * The newest known status of every pod, and a place to wait for a newer one.
  *
- * All times are those at which the runtime was *asked*, in whole milliseconds. An answer asked for in the millisecond in
- * which a sync ended may be older than that sync: a worker that must not see its own past waits for the end of its last sync
- * plus one.
+ * All times are those at which the runtime was *asked*, so an answer that is newer than the end of a sync cannot be of before it.
+ * The clock of a real agent counts fractions of milliseconds: two moments are never the same.
  *
  * Source: pkg/kubelet/container/cache.go, with the gate EventedPLEG off: a reading is never refused as too old.
  */

@@ -1,5 +1,6 @@
 import {
   concatMap,
+  defer,
   exhaustMap,
   filter,
   interval,
@@ -82,10 +83,15 @@ export const runningPods = (
   list: () => Observable<readonly RuntimePod[]>,
   scheduler: SchedulerLike,
 ): Observable<readonly RuntimePod[]> =>
-  listing$.pipe(
-    map((pods) => pods.filter(isRunning)),
-    timeout({ first: RELIST_WAIT_MS, with: list, scheduler }),
-    take(1),
-  );
+  defer(() => {
+    const from = scheduler.now();
+    return listing$.pipe(
+      // One that was asked for before may show what has stopped meanwhile.
+      filter((pods) => pods.every(({ observedAt }) => observedAt >= from)),
+      map((pods) => pods.filter(isRunning)),
+      timeout({ first: RELIST_WAIT_MS, with: list, scheduler }),
+      take(1),
+    );
+  });
 
 const isRunning = ({ items }: RuntimePod): boolean => items.some(({ state }) => state === 'running');

@@ -1,4 +1,4 @@
-import { EMPTY, map, NEVER, type Observable, of, throwError } from 'rxjs';
+import { EMPTY, map, NEVER, type Observable, of, throwError, mergeMap, take } from 'rxjs';
 import { describe, it } from 'vitest';
 import type { PlegEvent } from '../../../src/model/pleg.js';
 import type { PodConfigUpdate } from '../../../src/model/pod-config.js';
@@ -104,6 +104,19 @@ describe('the pods that run', () => {
     marbles(({ hot, expectObservable, scheduler }) => {
       const listing$ = hot<readonly RuntimePod[]>('---l---m', { l: [down, up], m: [] });
       expectObservable(runningPods(listing$, () => NEVER, scheduler)).toBe('---(u|)', { u: [up] });
+    }),
+  );
+
+  it(
+    'are not those of a relist that was under way already',
+    marbles(({ hot, cold, expectObservable, scheduler }) => {
+      const fresh: RuntimePod = { ...up, observedAt: 4 };
+      const listing$ = hot<readonly RuntimePod[]>('---s---f', { s: [{ ...up, observedAt: 1 }], f: [fresh] });
+      const tick$ = cold('--t').pipe(
+        mergeMap(() => runningPods(listing$, () => NEVER, scheduler)),
+        take(1),
+      );
+      expectObservable(tick$).toBe('-------(f|)', { f: [fresh] });
     }),
   );
 
