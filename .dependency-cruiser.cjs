@@ -5,7 +5,7 @@
  *   model, streams/ports.ts, streams/operators <- each edge <- with-node-ports.ts, cli
  *   index.ts and node.ts only re-export; nobody in src/ imports them.
  */
-const EDGES = ['runtime', 'sources', 'journal', 'server', 'status', 'volumes', 'sim'];
+const EDGES = ['runtime', 'host', 'images', 'network', 'sources', 'journal', 'server', 'status', 'volumes', 'sim'];
 /** Files beside the rooms, and nothing but files: a new one needs a place here. */
 const COMPOSITION = ['kubelet', 'with-node-ports', 'index', 'node'];
 

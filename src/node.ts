@@ -1,9 +1,9 @@
 // What connects an agent to this machine: sockets, files, processes, clocks. Everything here needs Node.
 
 export { type NodePortsOptions, withNodePorts } from './with-node-ports.js';
-export { type NodeSettings, readNodeFacts } from './runtime/read-node-facts.js';
-export { monotonicScheduler } from './runtime/monotonic-scheduler.js';
-export { nodeFiles } from './runtime/node-files.js';
+export { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
+export { monotonicScheduler } from './host/monotonic-scheduler.js';
+export { nodeFiles } from './host/node-files.js';
 export { type CriClient, criClient, type CriClientOptions } from './runtime/cri-client.js';
 export { type EmbeddedRuntime, type EmbeddedRuntimeOptions, startEmbeddedRuntime } from './runtime/embedded/server.js';
 export { type FileSource, fileSource } from './sources/file-source.js';

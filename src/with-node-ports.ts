@@ -2,9 +2,9 @@ import { defer, finalize, type Observable, type SchedulerLike, switchMap, tap } 
 import type { KubeletPorts } from './kubelet.js';
 import { errorText } from './model/cri-error.js';
 import { criClient } from './runtime/cri-client.js';
-import { monotonicScheduler } from './runtime/monotonic-scheduler.js';
-import { nodeFiles } from './runtime/node-files.js';
-import { type NodeSettings, readNodeFacts } from './runtime/read-node-facts.js';
+import { monotonicScheduler } from './host/monotonic-scheduler.js';
+import { nodeFiles } from './host/node-files.js';
+import { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
 import { noMetrics } from './streams/no-metrics.js';
 import { retryWithBackoff } from './streams/operators/retry-with-backoff.js';
 import type { Logger, Metrics, RecordEvent, RecordJournal } from './streams/ports.js';

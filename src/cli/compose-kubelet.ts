@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { defer, distinctUntilChanged, finalize, map, share, Subject, takeUntil, tap, timer } from 'rxjs';
 import { type Kubelet, kubelet, type KubeletOptions } from '../kubelet.js';
 import { formatPod } from '../model/pod.js';
-import type { NodeSettings } from '../runtime/read-node-facts.js';
+import type { NodeSettings } from '../host/read-node-facts.js';
 import { fileSource } from '../sources/file-source.js';
 import { httpSource } from '../sources/http-source.js';
 import type { PodSources } from '../streams/pod-config.js';

@@ -80,16 +80,17 @@ export interface ImageService {
 /** Writes one journal entry and names it, so that later entries can name it as their cause. Never fails, never waits. */
 export type RecordJournal = (record: JournalRecord) => JournalId;
 
-/** An event in the sense of the Kubernetes API, about a pod or one of its containers. */
-export interface PodEvent {
-  readonly pod: Pod;
+/** An event in the sense of the Kubernetes API, about the node, a pod, or one container of a pod. */
+export interface NodeAgentEvent {
+  /** Absent for an event about the node. */
+  readonly pod?: Pod;
   readonly container?: string;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
   readonly causes: readonly JournalId[];
 }
-export type RecordEvent = (event: PodEvent) => void;
+export type RecordEvent = (event: NodeAgentEvent) => void;
 
 /**
  * Unix milliseconds as the runtime and the API see them. It may jump, so it only ever meets times that come from outside;

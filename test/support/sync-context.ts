@@ -2,7 +2,7 @@ import { EMPTY, of, type SchedulerLike } from 'rxjs';
 import type { JournalRecord } from '../../src/model/journal.js';
 import type { Pod } from '../../src/model/pod.js';
 import type { PodSyncContext } from '../../src/streams/pod-sync/pod-sync-context.js';
-import type { ImageService, NodeFiles, PodEvent, RuntimeService } from '../../src/streams/ports.js';
+import type { ImageService, NodeFiles, NodeAgentEvent, RuntimeService } from '../../src/streams/ports.js';
 import { metricLines } from './metric-lines.js';
 
 /** A port of which only `calls` may be used; any other call fails the test by name. */
@@ -59,7 +59,7 @@ export const syncStage = (
       images: only<ImageService>(images),
       files,
       record: (entry) => `j${records.push(entry)}`,
-      recordEvent: ({ reason, message }: PodEvent) => events.push(`${reason} ${message}`),
+      recordEvent: ({ reason, message }: NodeAgentEvent) => events.push(`${reason} ${message}`),
       metrics,
       scheduler,
       wallClock: () => scheduler.now(),
