@@ -10,6 +10,7 @@ import { eventually } from '../embedded/eventually.js';
 import { type ContainerOf, type PodOf } from '../embedded/manifests.js';
 import { cgroupsCalled, describeProcess, processesNaming } from '../embedded/processes.js';
 import { missing } from './missing.js';
+import { type Registries, startRegistries } from './registries.js';
 
 const run = promisify(execFile);
 const script = (name: string): string => fileURLToPath(new URL(`stage/${name}`, import.meta.url));
@@ -35,6 +36,11 @@ export class ContainerdNode extends Daemon {
   async startRuntime(): Promise<void> {
     if (missing.length > 0) throw new Error(`a real containerd needs ${missing.join(', ')}`);
     await run(script('up.sh'), [this.stage]);
+  }
+
+  /** Two registries on loopback with the images of the tests, one behind a password; started unless they run. */
+  registries(): Promise<Registries> {
+    return startRegistries(this.stage);
   }
 
   /** Signals containerd; resolves when it is gone. Its containers stay. */

@@ -5,7 +5,6 @@ import type { PodStatus } from '../../src/model/pod.js';
 import { NODE_NAME } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import { type ContainerdNode, it, SERVER, WAIT } from './containerd-node.js';
-import { imageServer } from './image-server.js';
 import { overContainerd } from './missing.js';
 
 const BACK_OFF_NS = 10_000_000_000n;
@@ -217,13 +216,12 @@ overContainerd('what is killed from outside', () => {
 
 overContainerd('an image', () => {
   it('is pulled if it may be, and else the reason is told', async ({ node }) => {
-    const registry = await imageServer(join(node.stage, 'images'));
-    node.beforeDispose(registry.close);
-    const pulled = `${registry.address}/server:1`;
+    const registry = await node.registries();
+    const pulled = `${registry.open}/server:1`;
     const pod = (name: string, image: string, imagePullPolicy: string) =>
       node.apply({ name, containers: [{ image, imagePullPolicy, script: 'echo up; ' + WAIT }] });
     pod('never', 'stage.test/none:1', 'Never');
-    pod('gone', `${registry.address}/none:1`, 'IfNotPresent');
+    pod('gone', `${registry.open}/none:1`, 'IfNotPresent');
     pod('pulled', pulled, 'Always');
     await node.start();
     const waiting = async (name: string) => (await shown(node, name))?.containerStatuses?.[0]?.state?.waiting;
@@ -236,13 +234,13 @@ overContainerd('an image', () => {
     });
     await eventually('one cannot be pulled', async () => {
       const told = await waiting('gone');
-      expect(told?.message).toContain(`${registry.address}/none:1`);
+      expect(told?.message).toContain(`${registry.open}/none:1`);
       expect(told?.message).toContain('not found');
       return told?.reason === 'ErrImagePull' || told?.reason === 'ImagePullBackOff';
     });
     await eventually('the next try waits', async () => (await waiting('gone'))?.reason === 'ImagePullBackOff');
     await up(node, 'pulled');
-    expect(registry.served()).toContain('/v2/server/manifests/1');
+    expect(registry.served('open')).toContain('HEAD /v2/server/manifests/1 200');
     expect((await node.containersOf('never')).concat(await node.containersOf('gone'))).toEqual([]);
   });
 });

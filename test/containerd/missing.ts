@@ -16,7 +16,7 @@ const isCommand = (name: string): boolean => folders.some((folder) => isThere(jo
 /** What this machine lacks for a real containerd, in words; empty when there is everything. */
 export const missing: readonly string[] = [
   ...(process.geteuid?.() === 0 ? [] : ['root']),
-  ...['runc', 'busybox', 'ip', 'iptables'].filter((name) => !isCommand(name)),
+  ...['runc', 'busybox', 'ip', 'iptables', 'docker-registry', 'perl'].filter((name) => !isCommand(name)),
   ...(isThere(process.env.CONTAINERD ?? '') || isCommand('containerd') ? [] : ['containerd']),
   ...(['/usr/lib/cni/bridge', '/opt/cni/bin/bridge'].some(isThere) ? [] : ['the CNI plugins']),
 ];

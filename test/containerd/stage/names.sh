@@ -22,13 +22,13 @@ BRIDGE=${NETWORK:0:15}
 CONTAINERD=${CONTAINERD:-containerd}
 CNI_BIN=${CNI_BIN:-$(for folder in /usr/lib/cni /opt/cni/bin; do if [[ -x $folder/bridge ]]; then echo "$folder" && break; fi; done)}
 
-# Processes of the stage's own containerd: itself, its shims and the runc that these call.
+# Processes of the stage's own: its containerd with the shims and the runc that these call, and its registries.
 stage_processes() {
   local process name
   for process in /proc/[0-9]*; do
     { read -r name <"$process/comm"; } 2>/dev/null || continue
     case $name in
-      containerd | containerd-shim* | runc* | ctr) ;;
+      containerd | containerd-shim* | runc* | ctr | docker-registry) ;;
       *) continue ;;
     esac
     if tr '\0' '\n' 2>/dev/null <"$process/cmdline" | grep -qF -e "$DIR/"; then echo "${process#/proc/}"; fi

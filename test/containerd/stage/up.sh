@@ -74,6 +74,9 @@ state = "$STATE"
     bin_dir = "$CNI_BIN"
     conf_dir = "$DIR/cni"
 
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "$DIR/certs.d"
+
   [plugins."io.containerd.grpc.v1.cri".containerd]
     snapshotter = "overlayfs"
     default_runtime_name = "runc"
