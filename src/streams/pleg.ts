@@ -32,6 +32,7 @@ import {
 import type { PodRef } from '../model/pod.js';
 import type { RuntimeItem, RuntimePod, RuntimePodStatus } from '../model/runtime-pod.js';
 import { conflateByKey } from './operators/conflate-by-key.js';
+import { inSlots } from './operators/in-slots.js';
 import type { PodCache, PodReading } from './pod-cache.js';
 import type { RuntimeReader } from './runtime-reader.js';
 
@@ -69,6 +70,11 @@ export interface PlegOptions {
   readonly scheduler?: SchedulerLike;
 }
 
+/** How many pods are read side by side: a thousand reads at once would slow down everything that the runtime does. */
+const READS_AT_ONCE = 10;
+/** A read that takes longer leaves its place to another pod, and goes on. Milliseconds. */
+const READ_SLOT_MS = 1_000;
+
 /** What is known of one pod, and what is to be done about it. */
 interface PodRecord {
   ref: PodRef;
@@ -97,7 +103,8 @@ interface Todo {
  * read with what was known. When an event comes out, the cache has the status that it is about.
  *
  * Every pod is read on its own, one read in flight and at most one waiting, so a read that hangs holds up that pod alone: the
- * global time of the cache moves on with every relist and says nothing about a pod whose read is due or in flight.
+ * global time of the cache moves on with every relist and says nothing about a pod whose read is due or in flight. Ten pods
+ * are read at a time, not counting reads that have been under way for a second.
  *
  * Errors: those of `hint$` and `relistRequest$`; a failed listing or read is observed, and tried again on the next relist.
  * Ends:   never. Unsubscribing cancels what is in flight and leaves no pod held in the cache.
@@ -116,6 +123,7 @@ export const pleg = ({
 }: PlegOptions): Observable<PlegEvent> =>
   defer(() => {
     const records = new Map<string, PodRecord>();
+    const inReadSlot = inSlots({ count: READS_AT_ONCE, longestMs: READ_SLOT_MS, scheduler });
     let lastRelistAt = -Infinity;
     let generation = 0;
 
@@ -230,6 +238,8 @@ export const pleg = ({
     const readPod = (record: PodRecord): Observable<PlegEvent> => {
       const { uid } = record.ref;
       const at = scheduler.now();
+      // Whatever was to be looked at until now, this read answers.
+      record.todo = undefined;
       record.readingSince = at;
       return attempt(() => reader.podStatus(record.ref)).pipe(
         mergeMap((read) => {
@@ -251,14 +261,14 @@ export const pleg = ({
       const record = records.get(uid);
       if (!record) return EMPTY;
       const { listed, isHinted, requestedAt } = record.todo ?? {};
-      record.todo = undefined;
       // In whole milliseconds, a request as old as the relist may still be younger than its answer.
       const isRequested = requestedAt !== undefined && requestedAt >= lastRelistAt;
-      if (isHinted || isRequested) return readPod(record);
-      if (!listed) return settle(record);
-      if (listed.items.length === 0) return settle(record, remove(record, listed.at));
-      const isUnchanged = !record.reinspect && showsNoChange(record.known, listed.items);
-      return isUnchanged ? settle(record) : readPod(record);
+      const isChanged = listed && (record.reinspect || !showsNoChange(record.known, listed.items));
+      if (isHinted || isRequested || (isChanged && listed.items.length > 0)) {
+        return defer(() => readPod(record)).pipe(inReadSlot());
+      }
+      record.todo = undefined;
+      return listed?.items.length === 0 ? settle(record, remove(record, listed.at)) : settle(record);
     };
 
     const unnamed = (uid: string): PodRecord => recordFor({ uid, namespace: '', name: '' });
