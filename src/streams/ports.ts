@@ -35,6 +35,9 @@ import type {
   UpdateContainerResourcesRequest,
   VersionResponse,
 } from '../generated/runtime/v1/api.js';
+import type { HttpGetAnswer, HttpGetRequest } from '../model/http-get.js';
+import type { RegistryCredential } from '../model/images/docker-config.js';
+import type { PullSecret } from '../model/images/pull-secret.js';
 import type { JournalId, JournalRecord } from '../model/journal.js';
 import type { Pod } from '../model/pod.js';
 import type { RuntimeContainerState } from '../model/runtime-pod.js';
@@ -77,6 +80,20 @@ export interface ImageService {
   readonly imageFsInfo: CriCall<object, ImageFsInfoResponse>;
 }
 
+/** Who may pull what. */
+export interface CredentialPorts {
+  /**
+   * What this node has for a repository such as `docker.io/library/nginx`, in the order in which to try it; emits once.
+   * Errors: none; what cannot be read is as if it were not there, and is said in the log.
+   */
+  readonly nodeCredentials: (repository: string) => Observable<readonly RegistryCredential[]>;
+  /**
+   * Those secrets that `imagePullSecrets` of the pod names and that there are, in that order; emits once.
+   * Errors: the pull fails by them; a secret that cannot be had is better left out.
+   */
+  readonly pullSecrets: (pod: Pod) => Observable<readonly PullSecret[]>;
+}
+
 /** Writes one journal entry and names it, so that later entries can name it as their cause. Never fails, never waits. */
 export type RecordJournal = (record: JournalRecord) => JournalId;
 
@@ -111,7 +128,27 @@ export interface NodeFiles {
   readonly remove: (path: string) => Observable<never>;
   /** Removes a container's log with everything that was rotated away from it (`<path>*`). */
   readonly removeLog: (path: string) => Observable<never>;
+  /** Makes a symbolic link at `path`, with the folder that it is in, unless nothing is at `target`. */
+  readonly link: (target: string, path: string) => Observable<never>;
+  /** Names of the symbolic links in the directory that lead nowhere; none when it does not exist. */
+  readonly danglingLinks: (directory: string) => Observable<readonly string[]>;
 }
+
+export interface HttpRequestOptions {
+  /** For everything together: connection, redirects, headers and body. No limit unless given. */
+  readonly timeoutMs?: number;
+  /** The body is read so far and no further. */
+  readonly maxBodyBytes: number;
+}
+
+/**
+ * One GET to a server that a pod names: emits the answer, whatever its status, and completes. Unsubscribing aborts it. Certificates
+ * are not verified, there is no proxy, a connection is used once, and redirects are followed within the host of the request.
+ *
+ * Errors: `HttpFailure` (src/model/http-failure.ts).
+ * Source: pkg/probe/http/http.go
+ */
+export type HttpRequest = (request: HttpGetRequest, options: HttpRequestOptions) => Observable<HttpGetAnswer>;
 
 /** Structured logging: a level per method, fields first so that a message never hides them. */
 export interface Logger {
