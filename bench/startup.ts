@@ -1,0 +1,284 @@
+/**
+ * How fast pods start over a real containerd, against the least that it takes: the same calls of the runtime, fired by a bare
+ * driver that does nothing else. Both take turns on one containerd of the benchmark's own.
+ *
+ *   npm run build && npm run bench:startup -- [--pods 30,110] [--rounds 3] [--idle 60] [--singles 20] [--agent bin/rx-kubelet]
+ *
+ * `CONTAINERD` names another containerd than that of the PATH. `--agent` may be given more than once, to compare builds.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { NODE_NAME, startAgent } from './startup/agent.js';
+import { type DriverResult, type DriverRun, type PodRequests, serveRuns } from './startup/bare-driver.js';
+import { cpuSeconds, machineCpuSeconds, peakResidentMiB, residentMiB } from './startup/proc.js';
+import { recordingProxy } from './startup/recording-proxy.js';
+import { bringUp, type Stage } from './startup/stage.js';
+
+const AT_ONCE = [1, 2, 4, 8, 16, Infinity];
+/** Levels that later rounds try again: the best of the first one. */
+const CANDIDATES = 2;
+const SETTLE_MS = 3_000;
+/** The compiler and the collector of Node.js have work left after a burst. */
+const REST_MS = 10_000;
+
+interface Burst {
+  readonly wallMs: number;
+  readonly containerdCpu: number;
+  readonly machineCpu: number;
+}
+interface AgentBurst extends Burst {
+  readonly cpu: number;
+  readonly cpuAfter: number;
+  readonly peakMiB: number;
+  readonly restMiB: number;
+}
+
+const [driverEndpoint] = process.argv.slice(2);
+if (process.send && driverEndpoint !== undefined) serveRuns(driverEndpoint);
+else await main();
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      pods: { type: 'string', default: '30,110' },
+      rounds: { type: 'string', default: '3' },
+      idle: { type: 'string', default: '60' },
+      singles: { type: 'string', default: '20' },
+      agent: { type: 'string', multiple: true, default: ['bin/rx-kubelet'] },
+    },
+  });
+  const sizes = values.pods.split(',').map(Number);
+  const [rounds, idleSeconds, singles] = [values.rounds, values.idle, values.singles].map(Number) as [
+    number,
+    number,
+    number,
+  ];
+  const folder = mkdtempSync(join(tmpdir(), 'rx-startup-'));
+  const stage = await bringUp(join(folder, 'stage'));
+  let driver: ChildProcess | undefined;
+  try {
+    console.log(`${stage.runtime}; load average before: ${loadavg()[0]?.toFixed(2)}`);
+    const { requests, counts } = await recordPodStart(stage, values.agent[0] ?? '', folder);
+    console.log(`calls for one pod, until its status is known: ${counts}`);
+    driver = fork(fileURLToPath(import.meta.url), [stage.endpoint]);
+
+    for (const [index, pods] of sizes.entries()) {
+      const floors = new Map<number, Burst[]>();
+      const agents = new Map<string, AgentBurst[]>();
+      let levels: readonly number[] = AT_ONCE.filter((level) => level < pods);
+      let idle = '';
+      for (let round = 0; round < rounds; round++) {
+        for (const atOnce of levels) {
+          const burst = await floorBurst(stage, driver, { pods, atOnce, requests });
+          floors.set(atOnce, [...(floors.get(atOnce) ?? []), burst]);
+        }
+        for (const program of values.agent) {
+          const isLast = index === sizes.length - 1 && round === rounds - 1;
+          const { burst, idleShare } = await agentBurst(stage, program, folder, pods, isLast ? idleSeconds : 0);
+          agents.set(program, [...(agents.get(program) ?? []), burst]);
+          if (isLast && idleSeconds > 0)
+            idle += `idle at ${pods} pods over ${idleSeconds} s, ${program}: ${idleShare}\n`;
+        }
+        const byTime = [...floors].toSorted(([, one], [, other]) => wallMs(one) - wallMs(other));
+        levels = byTime.slice(0, CANDIDATES).map(([level]) => level);
+      }
+      tell(pods, floors, agents);
+      if (idle !== '') console.log(idle);
+    }
+    for (const program of singles > 0 ? values.agent : []) {
+      console.log(`one manifest at a time, ${program}: ${await oneByOne(stage, program, folder, singles)}`);
+    }
+    if (singles > 0) {
+      const { podMs } = await drive(driver, { pods: singles, atOnce: 1, requests });
+      console.log(`one pod at a time, bare calls: ${summary(podMs)}`);
+    }
+    console.log(`load average after: ${loadavg()[0]?.toFixed(2)}`);
+  } finally {
+    driver?.disconnect();
+    await stage.down();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What the agent sends to start one pod, as a proxy between it and the runtime sees it. */
+async function recordPodStart(
+  stage: Stage,
+  program: string,
+  folder: string,
+): Promise<{ readonly requests: PodRequests; readonly counts: string }> {
+  const own = join(folder, 'recorded');
+  mkdirSync(own);
+  const socket = join(own, 'cri.sock');
+  const proxy = await recordingProxy(stage.endpoint, socket);
+  const agent = startAgent(program, own, `unix://${socket}`);
+  try {
+    await pause(SETTLE_MS);
+    const before = proxy.calls.length;
+    agent.place(['recorded']);
+    await stage.running(1);
+    await pause(SETTLE_MS);
+    // Relists and housekeeping go on beside it.
+    const calls = proxy.calls
+      .slice(before)
+      .filter(({ call, request }) => !call.startsWith('List') || request.length > 4);
+    const numbers = new Map<string, typeof calls>();
+    for (const one of calls) numbers.set(one.call, [...(numbers.get(one.call) ?? []), one]);
+    const requestOf = (name: string): string => {
+      const [found] = numbers.get(name) ?? [];
+      if (!found) throw new Error(`the agent has not called ${name}`);
+      return found.request.toString('base64');
+    };
+    return {
+      requests: {
+        imageStatus: requestOf('ImageStatus'),
+        runPodSandbox: requestOf('RunPodSandbox'),
+        createContainer: requestOf('CreateContainer'),
+      },
+      counts: [...numbers].map(([call, { length }]) => `${call} ${length}`).join(', '),
+    };
+  } finally {
+    await agent.kill();
+    proxy.close();
+    await stage.clear();
+  }
+}
+
+async function drive(driver: ChildProcess, run: DriverRun): Promise<DriverResult> {
+  const answer = once(driver, 'message');
+  driver.send({ ...run, atOnce: Math.min(run.atOnce, run.pods) });
+  return ((await answer) as [DriverResult])[0];
+}
+
+/** From the first call to the last container running, as the runtime says. */
+async function floorBurst(stage: Stage, driver: ChildProcess, run: DriverRun): Promise<Burst> {
+  await drive(driver, { ...run, pods: 1 });
+  await pause(SETTLE_MS);
+  const [containerd, machine] = [cpuSeconds(stage.pid), machineCpuSeconds()];
+  const running = stage.running(run.pods + 1);
+  const { startedAt } = await drive(driver, run);
+  await running;
+  const [containerdCpu, machineCpu] = [cpuSeconds(stage.pid) - containerd, machineCpuSeconds() - machine];
+  const last = Math.max(...(await stage.startTimes()).values());
+  await stage.clear();
+  await pause(SETTLE_MS);
+  return { wallMs: last - startedAt, containerdCpu, machineCpu };
+}
+
+/** From the first manifest to the last container running, as the runtime says. */
+async function agentBurst(
+  stage: Stage,
+  program: string,
+  folder: string,
+  pods: number,
+  idleSeconds: number,
+): Promise<{ readonly burst: AgentBurst; readonly idleShare: string }> {
+  const own = mkdtempSync(join(folder, 'agent-'));
+  const agent = startAgent(program, own, stage.endpoint);
+  try {
+    agent.place(['warm-up']);
+    await stage.running(1);
+    await pause(SETTLE_MS);
+    const [containerd, machine, before] = [cpuSeconds(stage.pid), machineCpuSeconds(), cpuSeconds(agent.pid)];
+    const startedAt = agent.place(Array.from({ length: pods }, (_, index) => `pod-${index}`));
+    await stage.running(pods + 1);
+    const [containerdCpu, machineCpu] = [cpuSeconds(stage.pid) - containerd, machineCpuSeconds() - machine];
+    const cpu = cpuSeconds(agent.pid) - before;
+    const last = Math.max(...(await stage.startTimes()).values());
+    await pause(REST_MS);
+    const burst: AgentBurst = {
+      wallMs: last - startedAt,
+      containerdCpu,
+      machineCpu,
+      cpu,
+      cpuAfter: cpuSeconds(agent.pid) - before,
+      peakMiB: peakResidentMiB(agent.pid),
+      restMiB: residentMiB(agent.pid),
+    };
+    const [agentIdle, containerdIdle] = [cpuSeconds(agent.pid), cpuSeconds(stage.pid)];
+    await pause(idleSeconds * 1_000);
+    const share = (seconds: number) => `${((100 * seconds) / idleSeconds).toFixed(2)} %`;
+    const idleShare = `agent ${share(cpuSeconds(agent.pid) - agentIdle)} of a core, containerd ${share(cpuSeconds(stage.pid) - containerdIdle)}, agent resident ${residentMiB(agent.pid).toFixed(0)} MiB`;
+    return { burst, idleShare };
+  } finally {
+    await agent.kill();
+    await stage.clear();
+    rmSync(own, { recursive: true, force: true });
+    await pause(SETTLE_MS);
+  }
+}
+
+/** From each manifest to its container running; earlier ones stay. */
+async function oneByOne(stage: Stage, program: string, folder: string, singles: number): Promise<string> {
+  const own = mkdtempSync(join(folder, 'agent-'));
+  const agent = startAgent(program, own, stage.endpoint);
+  try {
+    agent.place(['warm-up']);
+    await stage.running(1);
+    const placed = new Map<string, number>();
+    for (let index = 0; index < singles; index++) {
+      // At another distance from the ticks of the agent each time.
+      await pause(1_000 + 37 * index);
+      const name = `single-${index}`;
+      placed.set(`${name}-${NODE_NAME}`, agent.place([name]));
+      await stage.running(index + 2);
+    }
+    const started = await stage.startTimes();
+    return summary([...placed].map(([name, at]) => (started.get(name) ?? NaN) - at));
+  } finally {
+    await agent.kill();
+    await stage.clear();
+    rmSync(own, { recursive: true, force: true });
+  }
+}
+
+function tell(pods: number, floors: ReadonlyMap<number, Burst[]>, agents: ReadonlyMap<string, AgentBurst[]>): void {
+  const [best] = [...floors].toSorted(([, one], [, other]) => wallMs(one) - wallMs(other));
+  const floorMs = best ? wallMs(best[1]) : NaN;
+  console.log(`\n${pods} pods at once; medians, seconds unless it says otherwise`);
+  console.log(
+    '| who | wall | of the floor | all walls | containerd CPU | machine CPU | agent CPU | and 10 s on | peak MiB | then |',
+  );
+  console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |');
+  const common = (bursts: readonly Burst[]) => [
+    (wallMs(bursts) / 1_000).toFixed(2),
+    (wallMs(bursts) / floorMs).toFixed(2),
+    bursts.map((burst) => (burst.wallMs / 1_000).toFixed(2)).join(' '),
+    median(bursts.map(({ containerdCpu }) => containerdCpu)).toFixed(2),
+    median(bursts.map(({ machineCpu }) => machineCpu)).toFixed(2),
+  ];
+  for (const [atOnce, bursts] of floors) {
+    const who = `bare calls, ${Number.isFinite(atOnce) ? `${atOnce} pods at a time` : 'all pods at once'}`;
+    console.log(`| ${[who, ...common(bursts), '', '', '', ''].join(' | ')} |`);
+  }
+  for (const [program, bursts] of agents) {
+    const own = [
+      median(bursts.map(({ cpu }) => cpu)).toFixed(2),
+      median(bursts.map(({ cpuAfter }) => cpuAfter)).toFixed(2),
+      Math.max(...bursts.map(({ peakMiB }) => peakMiB)).toFixed(0),
+      median(bursts.map(({ restMiB }) => restMiB)).toFixed(0),
+    ];
+    console.log(`| ${[program, ...common(bursts), ...own].join(' | ')} |`);
+  }
+}
+
+function wallMs(bursts: readonly Burst[]): number {
+  return median(bursts.map((burst) => burst.wallMs));
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length / 2;
+  return ((sorted[Math.ceil(middle) - 1] ?? NaN) + (sorted[Math.floor(middle)] ?? NaN)) / 2;
+}
+
+function summary(values: readonly number[]): string {
+  const sorted = values.toSorted((one, other) => one - other);
+  const p99 = sorted[Math.ceil(0.99 * sorted.length) - 1] ?? NaN;
+  return `median ${median(values).toFixed(0)} ms, p99 ${p99.toFixed(0)} ms over ${values.length}`;
+}

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The agent as a process, on folders of its own. */
+export interface Agent {
+  readonly pid: number;
+  /** Writes manifests in one go, each appearing in one piece; when the first was there, Unix milliseconds. */
+  readonly place: (names: readonly string[]) => number;
+  readonly withdraw: (name: string) => void;
+  /** Kills it; its pods stay. */
+  readonly kill: () => Promise<void>;
+}
+
+export const IMAGE = 'stage.test/busybox:1';
+/** Is part of the name of every pod of its static manifests. */
+export const NODE_NAME = 'bench';
+
+const manifest = (name: string): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: {
+      containers: [{ name: 'main', image: IMAGE, imagePullPolicy: 'IfNotPresent', command: ['sleep', '1000000'] }],
+      terminationGracePeriodSeconds: 1,
+    },
+  });
+
+export const startAgent = (program: string, folder: string, endpoint: string, more: readonly string[] = []): Agent => {
+  const [manifests, drafts, root] = ['manifests', 'drafts', 'root'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const path of [manifests, drafts, root]) mkdirSync(path, { recursive: true });
+  const flags = ['--pod-manifest-path', manifests, '--root-dir', root, '--pod-logs-dir', join(folder, 'logs')];
+  const runtime = ['--container-runtime-endpoint', endpoint, '--hostname-override', NODE_NAME, '--healthz-port', '0'];
+  const log = openSync(join(folder, 'agent.log'), 'a');
+  const process: ChildProcess = spawn(program, ['run', ...flags, ...runtime, ...more], {
+    stdio: ['ignore', 'ignore', log],
+  });
+  return {
+    pid: process.pid!,
+    place: (names) => {
+      for (const name of names) writeFileSync(join(drafts, name), manifest(name));
+      const at = performance.timeOrigin + performance.now();
+      for (const name of names) renameSync(join(drafts, name), join(manifests, `${name}.json`));
+      return at;
+    },
+    withdraw: (name) => rmSync(join(manifests, `${name}.json`)),
+    kill: async () => {
+      if (process.exitCode !== null || process.signalCode !== null) return;
+      const ended = once(process, 'exit');
+      process.kill('SIGKILL');
+      await ended;
+    },
+  };
+};

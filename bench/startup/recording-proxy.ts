@@ -1,0 +1,85 @@
+import {
+  Client,
+  credentials,
+  Metadata,
+  type MethodDefinition,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type sendUnaryData,
+} from '@grpc/grpc-js';
+import { ImageServiceService, RuntimeServiceService } from '../../src/generated/runtime/v1/api.js';
+
+/** One call that passed: `StartContainer`, and its request as it was sent. */
+export interface RecordedCall {
+  readonly call: string;
+  readonly request: Buffer;
+}
+
+export interface RecordingProxy {
+  readonly calls: readonly RecordedCall[];
+  readonly close: () => void;
+}
+
+type Methods = Readonly<
+  Record<string, Pick<MethodDefinition<never, never>, 'path' | 'requestStream' | 'responseStream'>>
+>;
+const SERVICES: readonly Methods[] = [RuntimeServiceService, ImageServiceService];
+
+const asBytes = (bytes: Buffer): Buffer => bytes;
+
+/** A CRI server on `socket` that hands every call to the runtime at `endpoint` as it is, and keeps the requests. */
+export const recordingProxy = async (endpoint: string, socket: string): Promise<RecordingProxy> => {
+  const calls: RecordedCall[] = [];
+  const client = new Client(endpoint, credentials.createInsecure(), { 'grpc.default_authority': 'localhost' });
+  const server = new Server();
+
+  const forward = ({ path }: { readonly path: string }) => {
+    const call = path.slice(path.lastIndexOf('/') + 1);
+    return ({ request }: ServerUnaryCall<Buffer, Buffer>, reply: sendUnaryData<Buffer>): void => {
+      calls.push({ call, request });
+      client.makeUnaryRequest(path, asBytes, asBytes, request, new Metadata(), (error, response) =>
+        reply(error, response),
+      );
+    };
+  };
+  const relay =
+    ({ path }: { readonly path: string }) =>
+    (stream: ServerWritableStream<Buffer, Buffer>): void => {
+      const answer = client.makeServerStreamRequest(path, asBytes, asBytes, stream.request, new Metadata());
+      answer.on('data', (part: Buffer) => stream.write(part));
+      answer.on('error', (error) => stream.emit('error', error));
+      answer.on('end', () => stream.end());
+      stream.on('cancelled', () => answer.cancel());
+    };
+
+  for (const service of SERVICES) {
+    const methods = Object.entries(service).map(([name, method]) => {
+      const raw: MethodDefinition<Buffer, Buffer> = {
+        ...method,
+        requestSerialize: asBytes,
+        requestDeserialize: asBytes,
+        responseSerialize: asBytes,
+        responseDeserialize: asBytes,
+      };
+      return [name, raw] as const;
+    });
+    const handlers = methods.map(
+      ([name, method]) => [name, method.responseStream ? relay(method) : forward(method)] as const,
+    );
+    server.addService(Object.fromEntries(methods), Object.fromEntries(handlers));
+  }
+  await new Promise<void>((resolve, reject) =>
+    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    ),
+  );
+  return {
+    calls,
+    close: () => {
+      server.forceShutdown();
+      client.close();
+    },
+  };
+};

@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { catchError, EMPTY, from, lastValueFrom, mergeMap, type Observable, toArray } from 'rxjs';
+import { criClient } from '../../src/runtime/cri-client.js';
+
+const run = promisify(execFile);
+const script = (name: string): string => fileURLToPath(new URL(`../../test/containerd/stage/${name}`, import.meta.url));
+
+/** A containerd of its own. */
+export interface Stage {
+  readonly endpoint: string;
+  readonly pid: number;
+  /** Its name and version. */
+  readonly runtime: string;
+  /** When every container started that runs, Unix milliseconds, by the name of its pod. */
+  readonly startTimes: () => Promise<ReadonlyMap<string, number>>;
+  /** Resolves when so many containers run. */
+  readonly running: (count: number) => Promise<void>;
+  /** Kills and removes all pods; resolves when nothing of them is listed. */
+  readonly clear: () => Promise<void>;
+  readonly down: () => Promise<void>;
+}
+
+const LOOK_EVERY_MS = 250;
+const LONGEST_MS = 300_000;
+const IN_PARALLEL = 8;
+
+/** `CONTAINERD` names another binary than that of the PATH. */
+export const bringUp = async (folder: string): Promise<Stage> => {
+  const endpoint = (await run(script('up.sh'), [folder])).stdout.trim();
+  const { runtime, close } = criClient({ endpoint });
+  const ask = <T>(call$: Observable<T>): Promise<T> => lastValueFrom(call$);
+  const running = { filter: { state: { state: 'CONTAINER_RUNNING' as const } } };
+  const { runtimeName, runtimeVersion } = await ask(runtime.version({}));
+
+  const startTimes: Stage['startTimes'] = async () => {
+    const { containers } = await ask(runtime.listContainers(running));
+    const statuses = await ask(
+      from(containers).pipe(
+        mergeMap(({ id }) => runtime.containerStatus({ containerId: id }), IN_PARALLEL),
+        toArray(),
+      ),
+    );
+    return new Map(
+      statuses.flatMap(({ status }) =>
+        status
+          ? [[status.labels['io.kubernetes.pod.name'] ?? status.id, Number(status.startedAt / 1_000n) / 1_000]]
+          : [],
+      ),
+    );
+  };
+  const clear: Stage['clear'] = async () => {
+    for (;;) {
+      const { items } = await ask(runtime.listPodSandbox({}));
+      if (items.length === 0) break;
+      const removals$ = from(items).pipe(
+        mergeMap(
+          ({ id }) =>
+            runtime.stopPodSandbox({ podSandboxId: id }).pipe(
+              catchError(() => EMPTY),
+              toArray(),
+              mergeMap(() => runtime.removePodSandbox({ podSandboxId: id })),
+              catchError(() => EMPTY),
+            ),
+          IN_PARALLEL,
+        ),
+      );
+      await lastValueFrom(removals$, { defaultValue: undefined });
+    }
+  };
+  return {
+    endpoint,
+    pid: Number(readFileSync(join(folder, 'containerd.pid'), 'utf8')),
+    runtime: `${runtimeName} ${runtimeVersion}`,
+    startTimes,
+    running: async (count) => {
+      const deadline = performance.now() + LONGEST_MS;
+      for (;;) {
+        const { containers } = await ask(runtime.listContainers(running));
+        if (containers.length >= count) return;
+        if (performance.now() > deadline)
+          throw new Error(`${containers.length} of ${count} containers run after ${LONGEST_MS} ms`);
+        await pause(LOOK_EVERY_MS);
+      }
+    },
+    clear,
+    down: async () => {
+      close();
+      await run(script('down.sh'), [folder]);
+    },
+  };
+};
