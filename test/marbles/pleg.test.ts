@@ -1,4 +1,4 @@
-import { filter, map, merge, mergeMap, type Observable, of, type SchedulerLike, tap, timer } from 'rxjs';
+import { map, merge, mergeMap, type Observable, of, type SchedulerLike, tap, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { GENERIC_PLEG, type PlegEvent, plegHealth } from '../../src/model/pleg.js';
 import { pleg, type PlegObservation, type PlegOptions } from '../../src/streams/pleg.js';
@@ -275,57 +275,6 @@ describe('a read that hangs', () => {
       expectObservable(after$).toBe('----(a|)');
       flush();
       expectSubscriptions(reading$.subscriptions).toBe('^--!');
-    }),
-  );
-});
-
-describe('many reads', () => {
-  const readsAt = (asked: readonly string[]): Readonly<Record<string, number>> => {
-    const counts: Record<string, number> = {};
-    for (const line of asked) {
-      const [ms = '', what] = line.split(' ');
-      if (what === 'read') counts[ms] = (counts[ms] ?? 0) + 1;
-    }
-    return counts;
-  };
-
-  it(
-    'go out ten at a time, the first ones of an agent as well',
-    marbles(({ expectObservable, flush, scheduler }) => {
-      const { runtime, event$ } = setup(scheduler, { read: () => 100 });
-      for (let pod = 0; pod < 25; pod += 1) runtime.put(`p${pod}`, 'c', 'running');
-      expectObservable(event$.pipe(filter(() => false)), '900ms !').toBe('-');
-      flush();
-      expect(readsAt(runtime.asked)).toEqual({ 0: 10, 100: 10, 200: 5 });
-    }),
-  );
-
-  it(
-    'wait a second at most for ten that hang',
-    marbles(({ expectObservable, flush, scheduler }) => {
-      const read = (uid: string): Answer => (uid.startsWith('hanging') ? 'never' : 100);
-      const { runtime, summary$ } = setup(scheduler, { periodMs: 60_000, read });
-      for (let pod = 0; pod < 10; pod += 1) runtime.put(`hanging${pod}`, 'c', 'running');
-      runtime.put('well', 'c', 'running');
-      expectObservable(summary$, '2s !').toBe('1100ms w', { w: 'well c Started' });
-      flush();
-      expect(readsAt(runtime.asked)).toEqual({ 0: 10, 1_000: 1 });
-    }),
-  );
-
-  it(
-    'answer what was told and asked of a pod while it waited',
-    marbles(({ hot, expectObservable, flush, scheduler }) => {
-      const hint$ = hot('---x--x-', { x: 'late' });
-      const read = (uid: string): Answer => (uid === 'late' ? 5 : 10);
-      const { runtime, summary$ } = setup(scheduler, { periodMs: 2, read, hint$ });
-      for (let pod = 0; pod < 10; pod += 1) runtime.put(`p${pod}`, 'c', 'running');
-      runtime.put('late', 'c', 'running');
-      expectObservable(summary$.pipe(filter((text) => text.startsWith('late'))), '30ms !').toBe('15ms s', {
-        s: 'late c Started',
-      });
-      flush();
-      expect(runtime.asked.filter((line) => line.endsWith('late'))).toEqual(['10 read late']);
     }),
   );
 });

@@ -1,0 +1,68 @@
+import { filter, map, type Observable, type SchedulerLike } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { pleg } from '../../src/streams/pleg.js';
+import { createPodCache } from '../../src/streams/pod-cache.js';
+import { type Answer, fakePods } from './fake-pods.js';
+import { marbles } from './marbles.js';
+
+interface Setup {
+  readonly read: (uid: string) => Answer;
+  readonly periodMs?: number;
+  readonly hint$?: Observable<string>;
+}
+const setup = (scheduler: SchedulerLike, { read, ...options }: Setup) => {
+  const runtime = fakePods(scheduler, { read });
+  const event$ = pleg({ reader: runtime.reader, cache: createPodCache(), scheduler, ...options });
+  return { runtime, summary$: event$.pipe(map(({ pod: { uid }, type }) => `${uid} ${type}`)) };
+};
+
+describe('many reads', () => {
+  const readsAt = (asked: readonly string[]): Readonly<Record<string, number>> => {
+    const counts: Record<string, number> = {};
+    for (const line of asked) {
+      const [ms = '', what] = line.split(' ');
+      if (what === 'read') counts[ms] = (counts[ms] ?? 0) + 1;
+    }
+    return counts;
+  };
+
+  it(
+    'go out ten at a time, the first ones of an agent as well',
+    marbles(({ expectObservable, flush, scheduler }) => {
+      const { runtime, summary$ } = setup(scheduler, { read: () => 100 });
+      for (let pod = 0; pod < 25; pod += 1) runtime.put(`p${pod}`, 'c', 'running');
+      expectObservable(summary$.pipe(filter(() => false)), '900ms !').toBe('-');
+      flush();
+      expect(readsAt(runtime.asked)).toEqual({ 0: 10, 100: 10, 200: 5 });
+    }),
+  );
+
+  it(
+    'wait a second at most for ten that hang',
+    marbles(({ expectObservable, flush, scheduler }) => {
+      const read = (uid: string): Answer => (uid.startsWith('hanging') ? 'never' : 100);
+      const { runtime, summary$ } = setup(scheduler, { periodMs: 60_000, read });
+      for (let pod = 0; pod < 10; pod += 1) runtime.put(`hanging${pod}`, 'c', 'running');
+      runtime.put('well', 'c', 'running');
+      expectObservable(summary$, '2s !').toBe('1100ms w', { w: 'well ContainerStarted' });
+      flush();
+      expect(readsAt(runtime.asked)).toEqual({ 0: 10, 1_000: 1 });
+    }),
+  );
+
+  it(
+    'answer what was told and asked of a pod while it waited',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const hint$ = hot('---x--x-', { x: 'late' });
+      const read = (uid: string): Answer => (uid === 'late' ? 5 : 10);
+      const { runtime, summary$ } = setup(scheduler, { periodMs: 2, read, hint$ });
+      for (let pod = 0; pod < 10; pod += 1) runtime.put(`p${pod}`, 'c', 'running');
+      runtime.put('late', 'c', 'running');
+      expectObservable(summary$.pipe(filter((text) => text.startsWith('late'))), '30ms !').toBe('15ms s', {
+        s: 'late ContainerStarted',
+      });
+      flush();
+      expect(runtime.asked.filter((line) => line.endsWith('late'))).toEqual(['10 read late']);
+    }),
+  );
+});
