@@ -1,29 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { PodStatus } from '../../src/model/pod.js';
 import { NODE_NAME } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
+import { expectOrder, ITS_ORDER, orderedPod } from '../embedded/ordered-pod.js';
+import { QUICK_RESTARTS } from '../embedded/quick-restarts.js';
 import { type ContainerdNode, it, SERVER, WAIT } from './containerd-node.js';
 import { overContainerd } from './missing.js';
 
 const BACK_OFF_NS = 10_000_000_000n;
 const SECOND_NS = 1_000_000_000n;
-
-/** Failing containers wait a second instead of minutes. */
-const quickRestarts = (node: ContainerdNode): string => {
-  const path = join(node.directory, 'config.json');
-  writeFileSync(
-    path,
-    JSON.stringify({
-      apiVersion: 'kubelet.config.k8s.io/v1beta1',
-      kind: 'KubeletConfiguration',
-      featureGates: { KubeletCrashLoopBackOffMax: true },
-      crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
-    }),
-  );
-  return path;
-};
 
 const shown = async (node: ContainerdNode, pod: string): Promise<PodStatus | undefined> =>
   (await node.shownPods()).find(({ metadata }) => metadata.name === `${pod}-${NODE_NAME}`)?.status;
@@ -42,40 +28,16 @@ const up = async (
 overContainerd('the containers of a pod', () => {
   it('start and stop in their order', async ({ node }) => {
     // All of a pod's containers see its shared memory.
-    const told = (name: string) => `echo ${name} >> /dev/shm/order`;
-    const untilTerm = (name: string, last = ':') =>
-      `trap '${last}; ${told(`${name} stops`)}; cat /dev/shm/order; exit 0' TERM; ${told(`${name} starts`)}; while :; do sleep 0.05; done`;
-    node.apply({
-      name: 'order',
-      terminationGracePeriodSeconds: 20,
-      initContainers: [
-        { name: 'first', script: `${told('first starts')}; sleep 0.3; ${told('first ends')}` },
-        { name: 'sidecar', restartPolicy: 'Always', script: untilTerm('sidecar') },
-        { name: 'second', script: `until grep -q sidecar /dev/shm/order; do sleep 0.05; done; ${told('second ends')}` },
-      ],
-      // It takes its time to end, so that a sidecar that does not wait would be noticed.
-      containers: [{ script: untilTerm('main', 'sleep 0.5') }],
-    });
+    node.apply(orderedPod('order', '/dev/shm/order'));
     await node.start();
     const main = await node.reached('order', 'CONTAINER_RUNNING');
     await eventually('main has started', async () =>
       (await node.exec(main.id, 'cat', '/dev/shm/order')).endsWith('main starts'),
     );
-    const statusOf = async (name: string) => {
-      const [newest, ...more] = await node.containersOf('order', name);
-      expect(more).toEqual([]);
-      return node.status(newest?.id ?? '');
-    };
-    const [first, sidecar, second] = await Promise.all(['first', 'sidecar', 'second'].map(statusOf));
-    expect(first?.finishedAt).toBeLessThanOrEqual(sidecar?.createdAt ?? 0n);
-    expect(sidecar?.startedAt).toBeLessThanOrEqual(second?.createdAt ?? 0n);
-    expect(second?.finishedAt).toBeLessThanOrEqual(main.createdAt);
-    expect(sidecar?.state).toBe('CONTAINER_RUNNING');
+    await expectOrder(node, 'order');
     node.delete('order.yaml');
     const stopped = await node.reached('order', 'CONTAINER_EXITED', { name: 'sidecar' });
-    expect(node.output(stopped)).toEqual([
-      ...['first starts', 'first ends', 'sidecar starts', 'second ends', 'main starts', 'main stops', 'sidecar stops'],
-    ]);
+    expect(node.output(stopped)).toEqual(ITS_ORDER);
   });
 
   it('are started again as the restart policy says', async ({ node }) => {
@@ -83,7 +45,7 @@ overContainerd('the containers of a pod', () => {
     node.apply({ name: 'on-failure', restartPolicy: 'OnFailure', containers: [{ script: failsOnce }] });
     node.apply({ name: 'never', restartPolicy: 'Never', containers: [{ script: 'exit 4' }] });
     node.apply({ name: 'always', restartPolicy: 'Always', containers: [{ script: 'exit 0' }] });
-    await node.start('--config', quickRestarts(node));
+    await node.start('--config', node.configuration(QUICK_RESTARTS));
     expect(await node.reached('never', 'CONTAINER_EXITED')).toMatchObject({ exitCode: 4, reason: 'Error' });
     expect(await node.reached('on-failure', 'CONTAINER_EXITED', { attempt: 1 })).toMatchObject({
       ...{ exitCode: 0, reason: 'Completed' },
@@ -182,7 +144,7 @@ overContainerd('stopping', () => {
 overContainerd('what is killed from outside', () => {
   it('is started again: a container in its sandbox, a sandbox with the next attempt', async ({ node }) => {
     node.apply({ name: 'web', containers: [{ name: 'main', image: SERVER, command: undefined }, { name: 'other' }] });
-    await node.start('--config', quickRestarts(node));
+    await node.start('--config', node.configuration(QUICK_RESTARTS));
     const first = await node.reached('web', 'CONTAINER_RUNNING');
     const other = await node.reached('web', 'CONTAINER_RUNNING', { name: 'other' });
     process.kill(await node.pidOf(first.id), 'SIGKILL');

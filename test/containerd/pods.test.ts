@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { freePort, NODE_NAME } from '../embedded/daemon.js';
@@ -170,17 +170,9 @@ overContainerd('the surroundings of a container', () => {
   });
 
   it('have seccomp by default where the node says so', async ({ node }) => {
-    writeFileSync(
-      join(node.directory, 'config.json'),
-      JSON.stringify({
-        apiVersion: 'kubelet.config.k8s.io/v1beta1',
-        kind: 'KubeletConfiguration',
-        seccompDefault: true,
-      }),
-    );
     node.apply({ name: 'default' });
     node.apply({ name: 'unconfined', securityContext: { seccompProfile: { type: 'Unconfined' } } });
-    await node.start('--config', join(node.directory, 'config.json'));
+    await node.start('--config', node.configuration({ seccompDefault: true }));
     const mode = async (pod: string) =>
       procStatus(await node.pidOf((await node.reached(pod, 'CONTAINER_RUNNING')).id), 'Seccomp');
     expect([await mode('default'), await mode('unconfined')]).toEqual(['2', '0']);

@@ -1,94 +1,41 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { firstValueFrom, type Observable } from 'rxjs';
 import { it as baseIt } from 'vitest';
-import type { ContainerState, ContainerStatus, PodSandboxState } from '../../src/generated/runtime/v1/api.js';
 import { readJournal } from '../../src/journal/journal-reader.js';
-import { isCriError } from '../../src/model/cri-error.js';
 import type { JournalEntry } from '../../src/model/journal.js';
 import type { Pod } from '../../src/model/pod.js';
-import { type CriClient, criClient } from '../../src/runtime/cri-client.js';
 import { isAlive, type ProcessId, sendSignal } from '../../src/runtime/embedded/process-tree.js';
-import type { RuntimeService } from '../../src/streams/ports.js';
+import { NODE_NAME } from './agent-files.js';
 import { eventually } from './eventually.js';
-import { manifest, markOf, type PodOf } from './manifests.js';
-import { cgroupsCalled, describeProcess, processesNaming, processesWithVariable } from './processes.js';
+import { cgroupsCalled, describeProcess, processesNaming } from './processes.js';
+import { RuntimeView } from './runtime-view.js';
 
 export const BUNDLE = fileURLToPath(new URL('../../dist/rx-kubelet.js', import.meta.url));
 export const isRoot = process.geteuid?.() === 0;
-export const NODE_NAME = 'node1';
-
-/** A container as the runtime lists it. */
-export interface ListedContainer {
-  readonly id: string;
-  /** Of the pod, with the name of the node. */
-  readonly pod: string;
-  readonly uid: string;
-  readonly name: string;
-  readonly state: ContainerState;
-  readonly sandboxId: string;
-  readonly attempt: number;
-  readonly createdAt: bigint;
-}
-
-/** A pod's sandbox as the runtime lists it. */
-export interface ListedSandbox {
-  readonly id: string;
-  readonly pod: string;
-  readonly uid: string;
-  readonly state: PodSandboxState;
-  readonly labels: Readonly<Record<string, string>>;
-}
+export { NODE_NAME } from './agent-files.js';
 
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-export interface LogLine {
-  readonly stream: string;
-  readonly tag: string;
-  readonly content: string;
-}
-
 /** The agent as its users have it: the built bundle as a process, with a root directory and manifests of its own. */
-export class Daemon {
-  readonly directory = mkdtempSync(join(tmpdir(), 'rxd-'));
-  readonly manifests = join(this.directory, 'manifests');
-  readonly rootDir = join(this.directory, 'root');
+export class Daemon extends RuntimeView {
   /** Everything that agents of this test have logged. */
   log = '';
   private readonly agents: ChildProcess[] = [];
   /** Agents and all other commands. */
   private readonly children: ChildProcess[] = [];
-  private client: CriClient | undefined;
-  private readonly clients: CriClient[] = [];
   private readonly atTheEnd: (() => Promise<unknown>)[] = [];
   private port = 0;
 
   constructor(private readonly uid?: number) {
-    // Containers of other users have to get through.
-    chmodSync(this.directory, 0o755);
-    mkdirSync(this.manifests);
-    mkdirSync(this.rootDir);
+    super();
     if (uid !== undefined) for (const path of [this.directory, this.manifests, this.rootDir]) chownSync(path, uid, uid);
   }
 
@@ -193,133 +140,7 @@ export class Daemon {
     return child;
   }
 
-  // Manifests
-
-  /** Puts a file in place as a whole. */
-  write(file: string, content: string): void {
-    const draft = join(this.directory, `draft-${file}`);
-    writeFileSync(draft, content);
-    renameSync(draft, join(this.manifests, file));
-  }
-
-  /** Puts the manifest of a pod into the file of its name. */
-  apply(pod: PodOf): void {
-    this.write(`${pod.name}.yaml`, manifest(this.directory, pod));
-  }
-
-  delete(file: string): void {
-    rmSync(join(this.manifests, file), { force: true });
-  }
-
-  // What can be seen from outside
-
-  /** One call to the runtime. Errors: those of the call; when the runtime was away the next one has a new connection. */
-  async ask<T>(call: (runtime: RuntimeService) => Observable<T>): Promise<T> {
-    const client = (this.client ??= this.connect());
-    try {
-      return await firstValueFrom(call(client.runtime));
-    } catch (error) {
-      // Calls of others may be under way on the old one; it is closed in the end.
-      if (isCriError(error, 'unavailable') && this.client === client) this.client = undefined;
-      throw error;
-    }
-  }
-
-  private connect(): CriClient {
-    const client = criClient({ endpoint: `unix://${this.runtimeSocket}`, requestTimeoutMs: 20_000 });
-    this.clients.push(client);
-    return client;
-  }
-
-  /** Every container that the runtime has, newest first. */
-  async containers(): Promise<readonly ListedContainer[]> {
-    const { containers } = await this.ask((runtime) => runtime.listContainers({}));
-    return containers
-      .map(({ id, labels, state, podSandboxId, createdAt, metadata }) => ({
-        ...{ id, state, createdAt, sandboxId: podSandboxId, attempt: metadata?.attempt ?? 0 },
-        pod: labels['io.kubernetes.pod.name'] ?? '',
-        uid: labels['io.kubernetes.pod.uid'] ?? '',
-        name: labels['io.kubernetes.container.name'] ?? '',
-      }))
-      .toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
-  }
-
-  /** Containers of the pod, newest first. */
-  async containersOf(pod: string, name?: string): Promise<readonly ListedContainer[]> {
-    const all = await this.containers();
-    return all.filter((one) => one.pod === `${pod}-${NODE_NAME}` && (name === undefined || one.name === name));
-  }
-
-  async sandboxes(): Promise<readonly ListedSandbox[]> {
-    const { items } = await this.ask((runtime) => runtime.listPodSandbox({}));
-    return items.map(({ id, state, labels, metadata }) => ({
-      ...{ id, state, labels, pod: metadata?.name ?? '', uid: metadata?.uid ?? '' },
-    }));
-  }
-
-  async status(containerId: string): Promise<ContainerStatus> {
-    const { status } = await this.ask((runtime) => runtime.containerStatus({ containerId }));
-    if (!status) throw new Error(`a container status without a status: ${containerId}`);
-    return status;
-  }
-
-  /** The status of the newest instance once it is in that state, and of that attempt or a later one. */
-  reached(pod: string, state: ContainerState, { name = 'main', attempt = 0 } = {}): Promise<ContainerStatus> {
-    return eventually(`${pod}/${name} is ${state}, attempt ${attempt} or later`, async () => {
-      const [newest] = await this.containersOf(pod, name);
-      if (!newest || newest.attempt < attempt || newest.state !== state) return undefined;
-      return this.status(newest.id);
-    });
-  }
-
-  /** The one process of a container that has no children; resolves when it is there. */
-  processOf(pod: string, name = 'main'): Promise<ProcessId> {
-    return eventually(`there is one process of ${pod}/${name}`, () => {
-      const [first, ...more] = this.processesOf(pod, name);
-      return more.length === 0 ? first : undefined;
-    });
-  }
-
-  processesOf(pod: string, name = 'main'): ProcessId[] {
-    return processesWithVariable(markOf(this.directory, pod, name));
-  }
-
-  /** Names of the files in a container's log directory. */
-  logFiles(pod: string, name = 'main'): string[] {
-    const root = join(this.rootDir, 'pod-logs');
-    return readdirSync(root)
-      .filter((folder) => folder.startsWith(`default_${pod}-${NODE_NAME}_`))
-      .flatMap((folder) => (existsSync(join(root, folder, name)) ? readdirSync(join(root, folder, name)) : []));
-  }
-
-  /** The lines of a log on disk. Errors: a line that is not in the format of CRI logs. */
-  logLines({ logPath }: Pick<ContainerStatus, 'logPath'>): LogLine[] {
-    return readFileSync(logPath, 'utf8')
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => {
-        const match = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z (stdout|stderr) ([FP]) (.*)$/s.exec(line);
-        if (!match) throw new Error(`not a line of a CRI log: ${JSON.stringify(line)}`);
-        return { stream: match[1] ?? '', tag: match[2] ?? '', content: match[3] ?? '' };
-      });
-  }
-
-  /** What it wrote, line by line, without what the log adds. */
-  output(status: Pick<ContainerStatus, 'logPath'>): string[] {
-    return this.logLines(status).map(({ content }) => content);
-  }
-
-  /** A file that a container of the test has written, line by line. */
-  lines(file: string): string[] {
-    const path = join(this.directory, file);
-    return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
-  }
-
   // The runtime
-
-  protected get runtimeSocket(): string {
-    return join(this.rootDir, 'runtime', 'runtime.sock');
-  }
 
   /** The runtime's process while it is alive. */
   runtimeProcess(): ProcessId | undefined {
@@ -387,10 +208,6 @@ export class Daemon {
       child.kill('SIGKILL');
       await gone;
     }
-  }
-
-  protected closeClients(): void {
-    for (const client of this.clients) client.close();
   }
 
   private async removePods(): Promise<void> {

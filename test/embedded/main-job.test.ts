@@ -1,29 +1,16 @@
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect } from 'vitest';
 import type { ContainerStatus } from '../../src/generated/runtime/v1/api.js';
-import { type Daemon, freePort, isRoot, it, NODE_NAME } from './daemon.js';
+import { freePort, isRoot, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
+import { expectOrder, ITS_ORDER, orderedPod } from './ordered-pod.js';
+import { QUICK_RESTARTS } from './quick-restarts.js';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/pods', import.meta.url));
 const BACK_OFF_NS = 10_000_000_000n;
-
-/** Failing containers wait a second instead of minutes. */
-const quickRestarts = (daemon: Daemon): string => {
-  const path = join(daemon.directory, 'config.yaml');
-  writeFileSync(
-    path,
-    JSON.stringify({
-      apiVersion: 'kubelet.config.k8s.io/v1beta1',
-      kind: 'KubeletConfiguration',
-      featureGates: { KubeletCrashLoopBackOffMax: true },
-      crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
-    }),
-  );
-  return path;
-};
 
 describe.concurrent('the examples', () => {
   it('run', async ({ daemon }) => {
@@ -145,37 +132,13 @@ describe.concurrent('an edited manifest', () => {
 
 describe.concurrent('the containers of a pod', () => {
   it('start and stop in their order', async ({ daemon }) => {
-    const told = (name: string) => `echo ${name} >> "$DIR/order"`;
-    const untilTerm = (name: string, last = ':') =>
-      `trap '${last}; ${told(`${name} stops`)}; exit 0' TERM; ${told(`${name} starts`)}; while :; do sleep 0.05; done`;
-    daemon.apply({
-      name: 'order',
-      terminationGracePeriodSeconds: 20,
-      initContainers: [
-        { name: 'first', script: `${told('first starts')}; sleep 0.3; ${told('first ends')}` },
-        { name: 'sidecar', restartPolicy: 'Always', script: untilTerm('sidecar') },
-        { name: 'second', script: `until grep -q sidecar "$DIR/order"; do sleep 0.05; done; ${told('second ends')}` },
-      ],
-      // It takes its time to end, so that a sidecar that does not wait would be noticed.
-      containers: [{ script: untilTerm('main', 'sleep 0.5') }],
-    });
+    daemon.apply(orderedPod('order', '$DIR/order'));
     await daemon.start();
     await eventually('main runs', () => daemon.lines('order').includes('main starts'));
-    const statusOf = async (name: string) => {
-      const [newest, ...more] = await daemon.containersOf('order', name);
-      expect(more).toEqual([]);
-      return daemon.status(newest?.id ?? '');
-    };
-    const [first, sidecar, second, main] = await Promise.all(['first', 'sidecar', 'second', 'main'].map(statusOf));
-    expect(first?.finishedAt).toBeLessThanOrEqual(sidecar?.createdAt ?? 0n);
-    expect(sidecar?.startedAt).toBeLessThanOrEqual(second?.createdAt ?? 0n);
-    expect(second?.finishedAt).toBeLessThanOrEqual(main?.createdAt ?? 0n);
-    expect(sidecar?.state).toBe('CONTAINER_RUNNING');
+    await expectOrder(daemon, 'order');
     daemon.delete('order.yaml');
     await daemon.reached('order', 'CONTAINER_EXITED', { name: 'sidecar' });
-    expect(daemon.lines('order')).toEqual([
-      ...['first starts', 'first ends', 'sidecar starts', 'second ends', 'main starts', 'main stops', 'sidecar stops'],
-    ]);
+    expect(daemon.lines('order')).toEqual(ITS_ORDER);
   });
 
   it('are started again as the restart policy says', async ({ daemon }) => {
@@ -183,7 +146,7 @@ describe.concurrent('the containers of a pod', () => {
     daemon.apply({ name: 'on-failure', restartPolicy: 'OnFailure', containers: [{ script: failsOnce }] });
     daemon.apply({ name: 'never', restartPolicy: 'Never', containers: [{ script: 'exit 4' }] });
     daemon.apply({ name: 'always', restartPolicy: 'Always', containers: [{ script: 'exit 0' }] });
-    await daemon.start('--config', quickRestarts(daemon));
+    await daemon.start('--config', daemon.configuration(QUICK_RESTARTS));
     expect(await daemon.reached('never', 'CONTAINER_EXITED')).toMatchObject({ exitCode: 4 });
     expect(await daemon.reached('on-failure', 'CONTAINER_EXITED', { attempt: 1 })).toMatchObject({ exitCode: 0 });
     // By then the others would have been started again, too.

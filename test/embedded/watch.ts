@@ -1,6 +1,7 @@
 import type { ContainerStatus } from '../../src/generated/runtime/v1/api.js';
 import { isCriError } from '../../src/model/cri-error.js';
-import type { Daemon, ListedContainer } from './daemon.js';
+import type { Daemon } from './daemon.js';
+import type { ListedContainer } from './runtime-view.js';
 
 /** What was seen of the runtime from beginning to end of a test. */
 export interface Watch {
