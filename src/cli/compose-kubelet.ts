@@ -83,6 +83,7 @@ const podSources = ({ config, nodeName }: KubeletEnvironment): PodSources => {
 
 const nodeSettings = ({ config, paths }: KubeletEnvironment): NodeSettings => ({
   podLogsDirectory: paths.podLogsDir,
+  containerLogsDirectory: paths.containerLogsDir,
   seccompDirectory: join(paths.rootDir, 'seccomp'),
   resolvConf: config.resolvConf,
   clusterDns: config.clusterDNS,

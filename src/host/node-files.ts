@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
 import type { NodeFiles } from '../streams/ports.js';
@@ -19,11 +19,32 @@ export const nodeFiles: NodeFiles = {
       const rotated = names.filter((name) => name.startsWith(basename(path)));
       await Promise.all(rotated.map((name) => rm(join(dirname(path), name), { force: true })));
     }),
+  link: (target, path) =>
+    effect(async () => {
+      if (!(await leadsSomewhere(target))) return;
+      await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+      await symlink(target, path);
+    }),
+  danglingLinks: (directory) => defer(() => from(danglingLinks(directory))),
 };
+
+const danglingLinks = async (directory: string): Promise<string[]> => {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(noneIfMissing);
+  const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name);
+  const lost = await Promise.all(links.map(async (name) => !(await leadsSomewhere(join(directory, name)))));
+  return links.filter((_, index) => lost[index]);
+};
+
+/** Only what is certainly not there counts as missing. */
+const leadsSomewhere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    ({ code }: NodeJS.ErrnoException) => code !== 'ENOENT' && code !== 'ENOTDIR',
+  );
 
 const effect = (run: () => Promise<unknown>): Observable<never> => defer(() => from(run())).pipe(ignoreElements());
 
-const noneIfMissing = (error: NodeJS.ErrnoException): string[] => {
+const noneIfMissing = (error: NodeJS.ErrnoException): never[] => {
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
   throw error;
 };

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, networkInterfaces, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseResolvConf } from '../model/cri/dns-config.js';
 import { errorText } from '../model/cri-error.js';
 import type { NodeFacts } from '../model/node-facts.js';
@@ -10,6 +10,8 @@ import type { Logger } from '../streams/ports.js';
 export interface NodeSettings {
   /** Where the logs of containers go. */
   readonly podLogsDirectory: string;
+  /** Where links to the logs go; `containers` beside the folder of the logs unless given. */
+  readonly containerLogsDirectory?: string;
   /** Where local seccomp profiles are; `/var/lib/kubelet/seccomp` unless given, as for the kubelet. */
   readonly seccompDirectory?: string;
   /** The machine's resolver configuration; `/etc/resolv.conf` unless given, empty for none. */
@@ -31,6 +33,7 @@ export const readNodeFacts = (settings: NodeSettings, log: Pick<Logger, 'warn'>)
   const resolvConf = resolvConfPath === '' ? undefined : readResolvConf(resolvConfPath, log);
   return {
     podLogsDirectory: settings.podLogsDirectory,
+    containerLogsDirectory: settings.containerLogsDirectory ?? join(dirname(settings.podLogsDirectory), 'containers'),
     seccompDirectory,
     nodeIps: nodeAddresses(),
     allocatable: {

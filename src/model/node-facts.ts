@@ -9,6 +9,12 @@ export interface ResolvConf {
 export interface NodeFacts {
   /** Usually `/var/log/pods`. */
   readonly podLogsDirectory: string;
+  /** Usually `/var/log/containers`: links to the logs below `podLogsDirectory`, for collectors of logs. */
+  readonly containerLogsDirectory: string;
+  /** Where the agent keeps what is its own, pods below `pods`; usually `/var/lib/rx-kubelet`. */
+  readonly rootDirectory: string;
+  /** The runtime can put files of the agent into containers. */
+  readonly canMount: boolean;
   /** Where local seccomp profiles are: `<root directory>/seccomp`. */
   readonly seccompDirectory: string;
   /** Addresses of the node, the primary one first. */

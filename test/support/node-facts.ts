@@ -3,6 +3,7 @@ import type { NodeFacts } from '../../src/model/node-facts.js';
 /** A small node without a cluster. */
 export const nodeFacts: NodeFacts = {
   podLogsDirectory: '/logs',
+  containerLogsDirectory: '/links',
   seccompDirectory: '/seccomp',
   nodeIps: ['192.0.2.1'],
   resolvConf: { servers: ['192.0.2.53'], searches: [], options: [] },

@@ -20,6 +20,8 @@ export const noFiles: NodeFiles = {
   listDirectory: () => of([]),
   remove: () => EMPTY,
   removeLog: () => EMPTY,
+  link: () => EMPTY,
+  danglingLinks: () => of([]),
 };
 
 export interface SyncStage {

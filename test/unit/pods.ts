@@ -86,6 +86,7 @@ export const aRuntimePod = (
 /** A node with one address, 8 GiB of memory and nothing unusual. */
 export const aNode = (fields: Partial<NodeFacts> = {}): NodeFacts => ({
   podLogsDirectory: '/var/log/pods',
+  containerLogsDirectory: '/var/log/containers',
   seccompDirectory: '/var/lib/kubelet/seccomp',
   nodeIps: ['192.168.1.10'],
   allocatable: { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi' },

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 export interface PathInputs {
   /** `--root-dir`; empty when it was not given. */
@@ -17,6 +17,8 @@ export interface PathInputs {
 export interface AgentPaths {
   readonly rootDir: string;
   readonly podLogsDir: string;
+  /** Links to the logs of containers. */
+  readonly containerLogsDir: string;
   readonly journalDir: string;
   /** Where the agent says that it runs. */
   readonly agentFile: string;
@@ -30,13 +32,17 @@ export interface AgentPaths {
 /**
  * Where everything of an agent lies. Root owns `/var/lib/rx-kubelet`, an ordinary user has a folder of the own state
  * directory. Pod logs of a real runtime lie where every tool looks for them; those of the embedded runtime lie below the
- * root directory, since a real kubelet on the same machine cleans up what it does not know in `/var/log/pods`.
+ * root directory, since a real kubelet on the same machine cleans up what it does not know in `/var/log/pods`. Links to logs
+ * lie beside them, so that two agents with folders of their own do not meet.
  */
 export const agentPaths = (inputs: PathInputs): AgentPaths => {
   const rootDir = rootDirOf(inputs);
+  const isBelowRoot = inputs.podLogsDir === '' && inputs.runtimeEndpoint === '';
+  const podLogsDir = isBelowRoot ? join(rootDir, 'pod-logs') : inputs.podLogsDir || '/var/log/pods';
   return {
     rootDir,
-    podLogsDir: inputs.podLogsDir || (inputs.runtimeEndpoint === '' ? join(rootDir, 'pod-logs') : '/var/log/pods'),
+    podLogsDir,
+    containerLogsDir: isBelowRoot ? join(rootDir, 'container-logs') : join(dirname(podLogsDir), 'containers'),
     journalDir: join(rootDir, 'journal'),
     agentFile: join(rootDir, 'agent.json'),
     embedded: {

@@ -14,22 +14,43 @@ const inputs: PathInputs = {
 };
 
 describe('agent paths', () => {
-  it.each<[string, Partial<PathInputs>, string, string]>([
-    ['an ordinary user', {}, '/home/ann/.local/state/rx-kubelet', '/home/ann/.local/state/rx-kubelet/pod-logs'],
-    ['an own state folder', { xdgStateHome: '/state' }, '/state/rx-kubelet', '/state/rx-kubelet/pod-logs'],
+  const own = '/home/ann/.local/state/rx-kubelet';
+  it.each<[string, Partial<PathInputs>, string, string, string]>([
+    ['an ordinary user', {}, own, `${own}/pod-logs`, `${own}/container-logs`],
     [
-      'a relative state folder',
-      { xdgStateHome: 'state' },
-      '/home/ann/.local/state/rx-kubelet',
-      '/home/ann/.local/state/rx-kubelet/pod-logs',
+      'an own state folder',
+      { xdgStateHome: '/state' },
+      '/state/rx-kubelet',
+      '/state/rx-kubelet/pod-logs',
+      '/state/rx-kubelet/container-logs',
     ],
-    ['root', { isRoot: true }, '/var/lib/rx-kubelet', '/var/lib/rx-kubelet/pod-logs'],
-    ['root over containerd', { isRoot: true, runtimeEndpoint: 'unix:///c' }, '/var/lib/rx-kubelet', '/var/log/pods'],
-    ['a root directory', { rootDir: '/r', isRoot: true }, '/r', '/r/pod-logs'],
-    ['a relative root directory', { rootDir: 'r' }, '/here/r', '/here/r/pod-logs'],
-    ['explicit pod logs', { rootDir: '/r', podLogsDir: '/logs', runtimeEndpoint: 'unix:///c' }, '/r', '/logs'],
-  ])('of %s', (_who, given, rootDir, podLogsDir) => {
-    expect(agentPaths({ ...inputs, ...given })).toMatchObject({ rootDir, podLogsDir });
+    ['a relative state folder', { xdgStateHome: 'state' }, own, `${own}/pod-logs`, `${own}/container-logs`],
+    [
+      'root',
+      { isRoot: true },
+      '/var/lib/rx-kubelet',
+      '/var/lib/rx-kubelet/pod-logs',
+      '/var/lib/rx-kubelet/container-logs',
+    ],
+    [
+      'root over containerd',
+      { isRoot: true, runtimeEndpoint: 'unix:///c' },
+      '/var/lib/rx-kubelet',
+      '/var/log/pods',
+      '/var/log/containers',
+    ],
+    ['a root directory', { rootDir: '/r', isRoot: true }, '/r', '/r/pod-logs', '/r/container-logs'],
+    ['a relative root directory', { rootDir: 'r' }, '/here/r', '/here/r/pod-logs', '/here/r/container-logs'],
+    [
+      'explicit pod logs over containerd',
+      { rootDir: '/r', podLogsDir: '/logs/pods', runtimeEndpoint: 'unix:///c' },
+      '/r',
+      '/logs/pods',
+      '/logs/containers',
+    ],
+    ['explicit pod logs', { rootDir: '/r', podLogsDir: '/logs/pods' }, '/r', '/logs/pods', '/logs/containers'],
+  ])('of %s', (_who, given, rootDir, podLogsDir, containerLogsDir) => {
+    expect(agentPaths({ ...inputs, ...given })).toMatchObject({ rootDir, podLogsDir, containerLogsDir });
   });
 });
 
