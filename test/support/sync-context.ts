@@ -1,9 +1,12 @@
-import { EMPTY, of, type SchedulerLike } from 'rxjs';
+import { EMPTY, identity, of, type SchedulerLike } from 'rxjs';
 import type { JournalRecord } from '../../src/model/journal.js';
 import type { Pod } from '../../src/model/pod.js';
 import type { PodSyncContext } from '../../src/streams/pod-sync/pod-sync-context.js';
-import type { ImageService, NodeFiles, NodeAgentEvent, RuntimeService } from '../../src/streams/ports.js';
+import type { CredentialPorts, ImageService, NodeFiles, NodeAgentEvent, RuntimeService } from '../../src/streams/ports.js';
+import { noCredentials } from '../../src/streams/no-credentials.js';
+import type { PullQueue } from '../../src/streams/pull-queue.js';
 import { metricLines } from './metric-lines.js';
+import { nodeFacts } from './node-facts.js';
 
 /** A port of which only `calls` may be used; any other call fails the test by name. */
 export const only = <Port extends object>(calls: Partial<Port>): Port =>
@@ -31,6 +34,8 @@ export interface SyncStage {
   readonly records: JournalRecord[];
   /** Observations of metrics, `name arguments`, in order. */
   readonly observed: string[];
+  /** Messages of the log. */
+  readonly logged: string[];
 }
 
 /** A pass over `pod` whose outside world is what the test gives it. */
@@ -41,16 +46,22 @@ export const syncStage = (
     runtime = {},
     images = {},
     files = noFiles,
+    credentials = {},
+    pullQueue = () => identity,
     signal,
   }: {
     readonly runtime?: Partial<RuntimeService>;
     readonly images?: Partial<ImageService>;
     readonly files?: NodeFiles;
+    readonly credentials?: Partial<CredentialPorts>;
+    readonly pullQueue?: PullQueue;
     readonly signal?: AbortSignal;
   } = {},
 ): SyncStage => {
   const events: string[] = [];
   const records: JournalRecord[] = [];
+  const logged: string[] = [];
+  const say = (_fields: object, message: string) => logged.push(message);
   const { metrics, lines: observed } = metricLines();
   const context: PodSyncContext = {
     pod,
@@ -60,6 +71,11 @@ export const syncStage = (
       runtime: only<RuntimeService>(runtime),
       images: only<ImageService>(images),
       files,
+      node: nodeFacts,
+      log: { debug: say, info: say, warn: say, error: say },
+      ...noCredentials,
+      ...credentials,
+      pullQueue,
       record: (entry) => `j${records.push(entry)}`,
       recordEvent: ({ reason, message }: NodeAgentEvent) => events.push(`${reason} ${message}`),
       metrics,
@@ -67,5 +83,5 @@ export const syncStage = (
       wallClock: () => scheduler.now(),
     },
   };
-  return { context, events, records, observed };
+  return { context, events, records, observed, logged };
 };

@@ -16,9 +16,30 @@ export const uidOfPodLogDirectory = (name: string): string => name.slice(name.la
 /** Below the pod's directory: `<container>/<restartCount>.log`. */
 export const containerLogPath = (container: string, restartCount: number): string => `${container}/${restartCount}.log`;
 
-/** The link to a log, cut so that it fits a file name. Source: pkg/kubelet/kuberuntime/legacy.go logSymlink. */
-export const containerLogLink = (pod: Pod, container: string, containerId: string): string =>
-  `${`${pod.metadata.name}_${pod.metadata.namespace}_${container}-${containerId}`.slice(0, 255 - '.log'.length)}.log`;
+/**
+ * The link to a log, `<directory>/<pod>_<namespace>_<container>-<id>.log`, cut so that it fits a file name.
+ *
+ * Source: pkg/kubelet/kuberuntime/legacy.go logSymlink.
+ */
+export const containerLogLink = (
+  directory: string,
+  { name, namespace }: Pick<PodRef, 'name' | 'namespace'>,
+  container: string,
+  containerId: string,
+): string => `${directory}/${`${name}_${namespace}_${container}-${containerId}`.slice(0, 255 - '.log'.length)}.log`;
+
+/**
+ * Whose log a link of that name leads to; `undefined` when it does not say so.
+ *
+ * Source: pkg/kubelet/kuberuntime/legacy.go getContainerIDFromLegacyLogSymlink.
+ */
+export const containerIdOfLogLink = (name: string): string | undefined => {
+  const id = /([^-]*)\.log$/.exec(name)?.[1] ?? '';
+  return id.length >= SHORTEST_CONTAINER_ID ? id : undefined;
+};
+
+/** Runtimes find a container by that much of its id. */
+const SHORTEST_CONTAINER_ID = 6;
 
 /**
  * The restart count of a container of which only logs are left: one more than the highest; 0 when there are none.

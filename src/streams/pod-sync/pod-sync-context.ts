@@ -1,26 +1,38 @@
 import { defer, EMPTY, type Observable, type SchedulerLike, takeLast, tap, throwError } from 'rxjs';
 import { errorText } from '../../model/cri-error.js';
 import type { JournalId, JournalRecord } from '../../model/journal.js';
+import type { NodeFacts } from '../../model/node-facts.js';
 import { type Pod, podRef } from '../../model/pod.js';
 import { SyncCancelled } from '../../model/sync-error.js';
 import type {
+  CredentialPorts,
   ImageService,
+  Logger,
   Metrics,
   NodeFiles,
+  PodFiles,
+  Random,
   RecordEvent,
   RecordJournal,
   RuntimeService,
   WallClock,
 } from '../ports.js';
+import type { PullQueue } from '../pull-queue.js';
 
 /** The outside world as a pass over a pod needs it. */
-export interface PodSyncPorts {
+export interface PodSyncPorts extends CredentialPorts {
   readonly runtime: RuntimeService;
   readonly images: ImageService;
+  /** Shared by all pods of the node. */
+  readonly pullQueue: PullQueue;
   readonly files: NodeFiles;
+  readonly podFiles: PodFiles;
+  readonly random: Random;
+  readonly node: NodeFacts;
   readonly record: RecordJournal;
   readonly recordEvent: RecordEvent;
   readonly metrics: Metrics;
+  readonly log: Logger;
   readonly scheduler: SchedulerLike;
   readonly wallClock: WallClock;
 }

@@ -1,10 +1,11 @@
 import { concat, concatMap, defer, EMPTY, from, ignoreElements, type Observable } from 'rxjs';
 import type { RuntimePodStatus } from '../../model/runtime-pod.js';
+import { unlinkLog } from './link-log.js';
 import { journaled, type PodSyncContext } from './pod-sync-context.js';
 
 /**
- * Removes one instance from the runtime, after its log files unless these are kept. If the logs cannot be removed the
- * instance stays, so that nothing is left that nobody knows of.
+ * Removes one instance from the runtime, after its log files and the link to them unless these are kept. If they cannot be
+ * removed the instance stays, so that nothing is left that nobody knows of.
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go removeContainer
  */
@@ -15,6 +16,7 @@ export const removeContainer = (
 ): Observable<never> =>
   concat(
     keepLogs || !logPath ? EMPTY : context.ports.files.removeLog(logPath),
+    keepLogs ? EMPTY : unlinkLog(context, { id, name }),
     defer(() =>
       journaled(
         context,
@@ -23,6 +25,21 @@ export const removeContainer = (
         context.ports.runtime.removeContainer({ containerId: id }),
       ).pipe(ignoreElements()),
     ),
+  );
+
+/**
+ * Removes what was created of a container and never started: an agent died between the two calls, or never heard that the
+ * first one succeeded. The runtime may still be about to start it, so nothing may take its place before it is gone.
+ *
+ * Errors: the runtime's, which refuses while it starts the instance.
+ */
+export const removeUnstarted = (
+  context: PodSyncContext,
+  { containers }: RuntimePodStatus,
+  name: string,
+): Observable<never> =>
+  from(containers.filter((instance) => instance.name === name && instance.state === 'created')).pipe(
+    concatMap((instance) => removeContainer(context, instance, { keepLogs: true })),
   );
 
 /** Removes ended instances of init containers with their logs: all of them, or all but the newest of each name. */

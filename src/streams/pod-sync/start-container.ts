@@ -14,17 +14,20 @@ import {
 import { decideBackOff, crashLoopKey } from '../../model/crash-loop-back-off.js';
 import type { BackOffEntry } from '../../model/back-off.js';
 import { containerConfig } from '../../model/cri/container-config.js';
-import { containerLogDirectory, restartCountFromLogs } from '../../model/cri/log-paths.js';
+import { containerLogDirectory, podLogDirectory, restartCountFromLogs } from '../../model/cri/log-paths.js';
 import { errorText } from '../../model/cri-error.js';
 import type { NodeFacts } from '../../model/node-facts.js';
 import type { Container, ContainerKind, EphemeralContainer } from '../../model/pod.js';
-import { newestStatusOf, type RuntimePodStatus } from '../../model/runtime-pod.js';
+import type { RuntimePodStatus } from '../../model/runtime-pod.js';
 import { ContainerSyncError, SyncCancelled } from '../../model/sync-error.js';
 import type { MetricContainerType } from '../ports.js';
+import { agentMounts } from './agent-mounts.js';
 import { ensureImage, type ImagePulls, type PresentImage } from './ensure-image.js';
 import type { Sandbox } from './ensure-sandbox.js';
 import { killContainer } from './kill-container.js';
+import { linkLog } from './link-log.js';
 import { emitEvent, journaled, letGo, note, type PodSyncContext } from './pod-sync-context.js';
+import { removeUnstarted } from './remove-container.js';
 import { runHook } from './run-hook.js';
 
 /** What starting a container needs besides the ports of the pass. */
@@ -60,7 +63,7 @@ export const startContainer = (
   const { metrics } = context.ports;
   return concat(
     backOff(context, container, status, ports),
-    defer(() => ensureImage(context, container, ports.pulls)).pipe(
+    defer(() => ensureImage(context, container, ports.pulls, sandbox)).pipe(
       tap({ error: (error: unknown) => failed(context, container.name, error, 'reason') }),
       concatMap((image) => concat(letGo(context), createAndStart(context, start, image, sandbox, status, ports))),
     ),
@@ -142,29 +145,42 @@ const createAndStart = (
   const logDirectory = containerLogDirectory(node.podLogsDirectory, pod, name);
 
   const config$ = restartCount(context, name, status, logDirectory).pipe(
-    map((attempt) => containerConfig({ pod, container, attempt, image, podIps: sandbox.ips, node, status })),
+    concatMap((attempt) =>
+      agentMounts(context, container, sandbox.ips).pipe(
+        map((mounts) =>
+          containerConfig({ pod, container, attempt, image, podIps: sandbox.ips, node, status, agentMounts: mounts }),
+        ),
+      ),
+    ),
     concatMap((config) => concat(files.makeDirectory(logDirectory, 0o755), of(config))),
     catchError(fail('CreateContainerConfigError')),
   );
-  const create$ = config$.pipe(
+  // It was never an instance that counts: its successor is the same attempt.
+  const cleared$ = removeUnstarted(context, status, name).pipe(catchError(fail('CreateContainerError')));
+  const create$ = concat(cleared$, config$).pipe(
     concatMap((config) => {
       const request = { podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config };
       return journaled(context, 'CreateContainer', { container: name }, runtime.createContainer(request)).pipe(
-        map(({ containerId }) => containerId),
+        map(({ containerId }) => ({ containerId, logPath: config.logPath })),
         catchError(fail('CreateContainerError')),
       );
     }),
     tap(() => emitEvent(context, 'Normal', 'Created', 'Container created', name)),
   );
   return create$.pipe(
-    concatMap((containerId) => {
+    concatMap(({ containerId, logPath }) => {
+      const log = `${podLogDirectory(node.podLogsDirectory, pod)}/${logPath}`;
       const target = { target: containerId, container: name };
       const start$ = journaled(context, 'StartContainer', target, runtime.startContainer({ containerId })).pipe(
         ignoreElements(),
         catchError(fail('RunContainerError')),
         tap({ complete: () => emitEvent(context, 'Normal', 'Started', 'Container started', name) }),
       );
-      return concat(start$, postStart(context, container, containerId));
+      return concat(
+        start$,
+        linkLog(context, { id: containerId, name }, log),
+        postStart(context, container, containerId),
+      );
     }),
   );
 };
@@ -189,14 +205,14 @@ const postStart = (
   );
 };
 
-/** One more than the newest instance has; without any, one more than its log files tell of. */
+/** One more than the newest instance that was started has; without any, one more than its log files tell of. */
 const restartCount = (
   { ports }: PodSyncContext,
   name: string,
   status: RuntimePodStatus,
   logDirectory: string,
 ): Observable<number> => {
-  const newest = newestStatusOf(status, name);
+  const newest = status.containers.find((instance) => instance.name === name && instance.state !== 'created');
   return newest ? of(newest.restartCount + 1) : ports.files.listDirectory(logDirectory).pipe(map(restartCountFromLogs));
 };
 

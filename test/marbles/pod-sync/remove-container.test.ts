@@ -9,7 +9,15 @@ import { marbles } from '../marbles.js';
 
 const pod = aPod({ spec: { initContainers: [{ name: 'setup', image: 'host' }] } });
 
-const stageOf = (scheduler: Parameters<typeof syncStage>[1], removeLog?: () => Observable<never>) => {
+const LINK = '/links/web_default_main-id.log';
+
+const stageOf = (
+  scheduler: Parameters<typeof syncStage>[1],
+  {
+    removeLog,
+    removeLink,
+  }: { readonly removeLog?: () => Observable<never>; readonly removeLink?: () => Observable<never> } = {},
+) => {
   const calls: string[] = [];
   const noting = (what: string, then$: Observable<never>) =>
     defer(() => {
@@ -17,7 +25,11 @@ const stageOf = (scheduler: Parameters<typeof syncStage>[1], removeLog?: () => O
       return then$;
     });
   const stage = syncStage(pod, scheduler, {
-    files: { ...noFiles, removeLog: (path) => noting(`log ${path}`, removeLog?.() ?? EMPTY) },
+    files: {
+      ...noFiles,
+      removeLog: (path) => noting(`log ${path}`, removeLog?.() ?? EMPTY),
+      remove: (path) => noting(`link ${path}`, removeLink?.() ?? EMPTY),
+    },
     runtime: {
       removeContainer: ({ containerId }) =>
         defer(() => {
@@ -31,9 +43,19 @@ const stageOf = (scheduler: Parameters<typeof syncStage>[1], removeLog?: () => O
 
 describe('removing a container', () => {
   it.each([
-    { case: 'takes its logs first', logPath: '/l', keepLogs: false, calls: ['log /l', 'remove id'] },
+    {
+      case: 'takes its logs first, and the link to them',
+      logPath: '/l',
+      keepLogs: false,
+      calls: ['log /l', `link ${LINK}`, 'remove id'],
+    },
     { case: 'leaves the logs when they are to be kept', logPath: '/l', keepLogs: true, calls: ['remove id'] },
-    { case: 'has no logs to take when it never had any', logPath: '', keepLogs: false, calls: ['remove id'] },
+    {
+      case: 'has no logs to take when it never had any',
+      logPath: '',
+      keepLogs: false,
+      calls: [`link ${LINK}`, 'remove id'],
+    },
   ])('$case', ({ logPath, keepLogs, calls }) => {
     marbles(({ expectObservable, scheduler }) => {
       const stage = stageOf(scheduler);
@@ -42,15 +64,28 @@ describe('removing a container', () => {
     })();
   });
 
-  it(
-    'leaves it where it is when its logs cannot be removed, so that nothing is left that nobody knows of',
-    marbles(({ expectObservable, scheduler }) => {
-      const busy = new Error('busy');
-      const stage = stageOf(scheduler, () => throwError(() => busy));
-      const removing$ = removeContainer(stage.context, { id: 'id', name: 'main', logPath: '/l' }, { keepLogs: false });
-      expectObservable(removing$).toBe('#', undefined, busy);
-      scheduler.schedule(() => expect(stage.calls).toEqual(['log /l']), 1);
-    }),
+  const busy = new Error('busy');
+  it.each([
+    { what: 'its logs', failing: { removeLog: () => throwError(() => busy) }, calls: ['log /l'] },
+    {
+      what: 'the link to them',
+      failing: { removeLink: () => throwError(() => busy) },
+      calls: ['log /l', `link ${LINK}`],
+    },
+  ])(
+    'leaves it where it is when $what cannot be removed, so that nothing is left that nobody knows of',
+    ({ failing, calls }) => {
+      marbles(({ expectObservable, scheduler }) => {
+        const stage = stageOf(scheduler, failing);
+        const removing$ = removeContainer(
+          stage.context,
+          { id: 'id', name: 'main', logPath: '/l' },
+          { keepLogs: false },
+        );
+        expectObservable(removing$).toBe('#', undefined, busy);
+        scheduler.schedule(() => expect(stage.calls).toEqual(calls), 1);
+      })();
+    },
   );
 });
 
@@ -72,7 +107,10 @@ describe('pruning', () => {
     marbles(({ expectObservable, scheduler }) => {
       const stage = stageOf(scheduler);
       expectObservable(pruneInitContainers(stage.context, status, which)).toBe('|');
-      scheduler.schedule(() => expect(stage.calls).toEqual(calls.map((id) => `remove ${id}`)), 1);
+      scheduler.schedule(() => {
+        const removals = stage.calls.filter((call) => call.startsWith('remove'));
+        expect(removals).toEqual(calls.map((id) => `remove ${id}`));
+      }, 1);
     })();
   });
 });

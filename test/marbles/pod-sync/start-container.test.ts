@@ -60,6 +60,10 @@ const stageOf = (
         calls.push(`stop ${containerId}`);
         return of({});
       },
+      removeContainer: ({ containerId }) => {
+        calls.push(`remove ${containerId}`);
+        return of({});
+      },
       ...runtime,
     },
   });
@@ -114,6 +118,29 @@ describe('a container', () => {
     })();
   });
 
+  it(
+    'that was created and never started is removed first, and its successor is the same attempt',
+    marbles(({ expectObservable, scheduler }) => {
+      const unstarted = ended({ id: 'unstarted', state: 'created', exitCode: 0, restartCount: 3 });
+      const stage = stageOf(scheduler, { instances: [unstarted, ended({ restartCount: 2 })] });
+      expectObservable(stage.start$).toBe('(o|)', { o: 'ok' });
+      scheduler.schedule(() => {
+        expect(stage.calls).toEqual(['remove unstarted', 'create main 3 main/3.log', 'start new']);
+      }, 1);
+    }),
+  );
+
+  it(
+    'is not created while the runtime may still start an earlier instance',
+    marbles(({ expectObservable, scheduler }) => {
+      const refuses = () => throwError(() => new CriError('unknown', 'RemoveContainer', 'it is starting'));
+      const unstarted = ended({ id: 'unstarted', state: 'created', exitCode: 0 });
+      const stage = stageOf(scheduler, { instances: [unstarted], runtime: { removeContainer: refuses } });
+      expectObservable(stage.start$).toBe('(e|)', { e: 'CreateContainerError: it is starting' });
+      scheduler.schedule(() => expect(stage.calls).toEqual([]), 1);
+    }),
+  );
+
   it.each([
     {
       case: 'whose image cannot be had',
@@ -162,6 +189,67 @@ describe('a container', () => {
         expect(stage.observed).toEqual([]);
         expect(stage.events.filter((event) => event.startsWith('Failed'))).toEqual([]);
       }, 5);
+    }),
+  );
+});
+
+describe('the link to a log', () => {
+  const link = '/links/web_default_main-new.log';
+
+  it(
+    'is made once the container runs, and before its hook does',
+    marbles(({ expectObservable, scheduler }) => {
+      const stage = stageOf(scheduler, {
+        instances: [ended({ restartCount: 4 })],
+        container: { name: 'main', image: 'app:1', lifecycle: { postStart: { exec: { command: ['hook'] } } } },
+        files: {
+          link: (target, path) => {
+            stage.calls.push(`link ${target} ${path}`);
+            return EMPTY;
+          },
+        },
+        runtime: {
+          execSync: () => {
+            stage.calls.push('hook');
+            return of({ exitCode: 0, stdout: Buffer.of(), stderr: Buffer.of() });
+          },
+        },
+      });
+      expectObservable(stage.start$).toBe('(o|)', { o: 'ok' });
+      scheduler.schedule(() => {
+        const log = '/logs/default_web_uid-1/main/5.log';
+        expect(stage.calls.slice(1)).toEqual(['start new', `link ${log} ${link}`, 'hook']);
+      }, 1);
+    }),
+  );
+
+  it(
+    'is not missed when it cannot be made: that is only said',
+    marbles(({ expectObservable, scheduler }) => {
+      const stage = stageOf(scheduler, { files: { link: () => throwError(() => new Error('read-only')) } });
+      expectObservable(stage.start$).toBe('(o|)', { o: 'ok' });
+      scheduler.schedule(() => {
+        expect(stage.logged).toEqual(['no link to the log of a container could be made']);
+        expect(stage.observed).toEqual(['containerStarted container']);
+      }, 1);
+    }),
+  );
+
+  it(
+    'is not made for a container that could not be started',
+    marbles(({ scheduler }) => {
+      const links: string[] = [];
+      const stage = stageOf(scheduler, {
+        runtime: { startContainer: () => throwError(() => away) },
+        files: {
+          link: (_target, path) => {
+            links.push(path);
+            return EMPTY;
+          },
+        },
+      });
+      stage.start$.subscribe();
+      scheduler.schedule(() => expect(links).toEqual([]), 1);
     }),
   );
 });

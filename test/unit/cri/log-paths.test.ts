@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  containerIdOfLogLink,
   containerLogDirectory,
   containerLogLink,
   containerLogPath,
@@ -14,13 +15,23 @@ it('names directories and files as log shippers expect', () => {
   expect(containerLogDirectory('/var/log/pods', aPod(), 'web')).toBe('/var/log/pods/default_p_uid-1/web');
   expect(uidOfPodLogDirectory('default_p_uid-1')).toBe('uid-1');
   expect(containerLogPath('web', 2)).toBe('web/2.log');
-  expect(containerLogLink(aPod(), 'web', 'abc')).toBe('p_default_web-abc.log');
+  expect(containerLogLink('/links', aPod().metadata, 'web', 'abc')).toBe('/links/p_default_web-abc.log');
 });
 
 it('cuts a link to what a file name may have', () => {
-  const link = containerLogLink(aPod({}, { name: 'n'.repeat(250) }), 'web', 'abc');
-  expect(link).toHaveLength(255);
+  const link = containerLogLink('/links', { name: 'n'.repeat(250), namespace: 'default' }, 'web', 'abc');
+  expect(link).toHaveLength('/links/'.length + 255);
   expect(link.endsWith('_.log')).toBe(true);
+});
+
+it.each([
+  ['web_default_main-0123456789ab.log', '0123456789ab'],
+  ['my-web_default_my-main-012345.log', '012345'],
+  ['web_default_main-01234.log', undefined],
+  ['web_default_main-0123456789ab.log.gz', undefined],
+  ['0123456789ab.log', '0123456789ab'],
+])('the link %s is about container %s', (name, id) => {
+  expect(containerIdOfLogLink(name)).toBe(id);
 });
 
 describe('restartCountFromLogs', () => {
