@@ -155,13 +155,19 @@ const carryOn = (input: PodActionsInput, sandbox: SandboxVerdict): PodActions =>
   const { pod, status } = input;
   const ephemeral = (pod.spec.ephemeralContainers ?? []).filter(({ name }) => !newestStatusOf(status, name));
   const init = computeInitContainerActions(input);
+  const doubles = doublesIn(input);
   const soFar: PodActions = {
     ...nothing(sandbox),
     killPod: init.killPod,
     ephemeralContainersToStart: ephemeral.map(({ name }) => name),
     initContainersToStart: init.start,
-    containersToKill: init.kill,
+    containersToKill: [...doubles, ...init.kill],
     reasons: [
+      ...doubles.map(({ name }): PlannedAction => ({
+        action: 'kill',
+        container: name,
+        because: `container ${name} is killed: a newer instance has taken its place`,
+      })),
       ...ephemeral.map(({ name }): PlannedAction => ({
         action: 'start-ephemeral',
         container: name,
@@ -194,6 +200,23 @@ const carryOn = (input: PodActionsInput, sandbox: SandboxVerdict): PodActions =>
     containersToKill,
     reasons,
   };
+};
+
+/**
+ * Instances that run although a newer one exists: the runtime said that they had stopped, or started them after it had failed
+ * to. Ours alone: upstream looks at the newest instance only.
+ */
+const doublesIn = ({ pod, status }: PodActionsInput): readonly ContainerToKill[] => {
+  const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  return containers.flatMap((container) => {
+    const [, ...older] = status.containers.filter(({ name }) => name === container.name);
+    return older
+      .filter(({ state }) => state === 'running')
+      .map(({ id, name }): ContainerToKill => {
+        const message = `Stopping an earlier instance of container ${name} that still runs`;
+        return { id, name, container, message, reason: 'Superseded' };
+      });
+  });
 };
 
 interface Decision {

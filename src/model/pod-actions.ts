@@ -2,7 +2,7 @@ import type { PlannedAction } from './journal.js';
 import type { Container } from './pod.js';
 
 /** Why a single container is killed; a probe of that name may bring a grace period of its own. */
-export type KillReason = 'DefinitionChanged' | 'LivenessProbe' | 'StartupProbe' | 'Resize' | 'Unknown';
+export type KillReason = 'DefinitionChanged' | 'LivenessProbe' | 'StartupProbe' | 'Resize' | 'Unknown' | 'Superseded';
 
 export interface ContainerToKill {
   readonly id: string;

@@ -173,7 +173,14 @@ describe('the sandbox stays: one regular container beside another that runs', ()
       'Always',
       [exited('web', 1, { id: 'web-1' }), aStatus('web')],
       {},
-      { start: ['web'] },
+      { start: ['web'], kill: ['web Superseded: Stopping an earlier instance of container web that still runs'] },
+    ],
+    [
+      'running twice',
+      'Always',
+      [aStatus('web', { id: 'web-1' }), aStatus('web')],
+      {},
+      { kill: ['web Superseded: Stopping an earlier instance of container web that still runs'] },
     ],
     [
       'running, hash differs, whatever the policy',
