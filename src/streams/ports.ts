@@ -38,6 +38,8 @@ import type {
 import type { HttpGetAnswer, HttpGetRequest } from '../model/http-get.js';
 import type { RegistryCredential } from '../model/images/docker-config.js';
 import type { PullSecret } from '../model/images/pull-secret.js';
+import type { CgroupName } from '../model/cgroups/cgroup-name.js';
+import type { CgroupResources } from '../model/cgroups/cgroup-resources.js';
 import type { JournalId, JournalRecord } from '../model/journal.js';
 import type { Pod } from '../model/pod.js';
 import type { RuntimeContainerState } from '../model/runtime-pod.js';
@@ -149,6 +151,50 @@ export interface HttpRequestOptions {
  * Source: pkg/probe/http/http.go
  */
 export type HttpRequest = (request: HttpGetRequest, options: HttpRequestOptions) => Observable<HttpGetAnswer>;
+
+/** What the agent asks of the files that it lends to containers. Every call is cold. Errors: Node's own, which name the path. */
+export interface PodFiles {
+  /**
+   * Makes or rewrites the file and completes; the mode holds whatever the umask. It stays the same file, so that whoever has it
+   * mounted sees the new content, and one that has that content already is not touched.
+   */
+  readonly write: (path: string, content: string, mode: number) => Observable<never>;
+  /** The content of the file. */
+  readonly read: (path: string) => Observable<string>;
+  /** The last `maxBytes` of a regular file, or all of it; `undefined` when there is none. Never waits for a writer. */
+  readonly readTail: (path: string, maxBytes: number) => Observable<Uint8Array | undefined>;
+  /** Where something is mounted at or below the directory, as this process sees it; nothing when it does not exist. */
+  readonly mountsBelow: (directory: string) => Observable<readonly string[]>;
+}
+
+/**
+ * The cgroups of this machine, made the way the runtime makes its own. Calls are cold; what a cgroup needs on the way up is
+ * made with it. No process is ever put into one.
+ *
+ * Errors: Node's own and those of the driver, which name the path or the unit.
+ */
+export interface Cgroups {
+  /** Bytes per page of what can be limited; none where the kernel does not limit huge pages by cgroup. */
+  readonly hugePageSizes: readonly bigint[];
+  /** Every CPU of the machine, such as `0-3`, where the driver has to be told; else absent. */
+  readonly allCpus?: string;
+  /** As the runtime is told: a path, whatever the driver. */
+  readonly pathOf: (name: CgroupName) => string;
+  /** The name of a path that somebody has configured. */
+  readonly nameOf: (path: string) => CgroupName;
+  /** What the cgroup lacks to be there, as paths; none when it is there. */
+  readonly missing: (name: CgroupName) => Observable<readonly string[]>;
+  /** Makes it, or completes it. One text for each setting that the kernel refuses; these do not fail the call. */
+  readonly create: (name: CgroupName, resources: CgroupResources) => Observable<string>;
+  /** Changes the settings. Errors: also when the kernel refuses one, after all were tried. */
+  readonly update: (name: CgroupName, resources: CgroupResources) => Observable<never>;
+  /** The cgroups directly below; none when it does not exist. */
+  readonly children: (name: CgroupName) => Observable<readonly CgroupName[]>;
+  /** Sends SIGKILL to every process in it and below, and emits how many there were. They may take a moment to be gone. */
+  readonly kill: (name: CgroupName) => Observable<number>;
+  /** Removes it and everything below; a missing one is fine. Errors: also while processes are in it. */
+  readonly remove: (name: CgroupName) => Observable<never>;
+}
 
 /** Structured logging: a level per method, fields first so that a message never hides them. */
 export interface Logger {

@@ -102,7 +102,7 @@ const unitsOf = (size: bigint): readonly [bigint, string] => {
 };
 
 /** `2MB`, as cgroup files are named. */
-const pageSizeName = (size: bigint): string => `${unitsOf(size).join('')}B`;
+export const pageSizeName = (size: bigint): string => `${unitsOf(size).join('')}B`;
 
 /** `2Mi`, as resources are named. */
 const pageSizeQuantity = (size: bigint): string => `${unitsOf(size).join('')}i`;

@@ -1,0 +1,76 @@
+import { pageSizeName } from '../cri/linux-resources.js';
+import type { CgroupResources } from './cgroup-resources.js';
+
+/** One file to write in the directory that a cgroup has in the hierarchy of that controller. */
+export interface CgroupFile {
+  readonly controller: 'cpu' | 'cpuset' | 'memory' | 'pids' | 'hugetlb';
+  readonly file: string;
+  readonly value: string;
+}
+
+/** What differs between machines besides the version. */
+export interface CgroupFeatures {
+  /** The kernel limits huge pages by cgroup. */
+  readonly hasHugetlb: boolean;
+  /** Bytes per page of each kind of huge page that the kernel has. */
+  readonly hugePageSizes: readonly bigint[];
+}
+
+/**
+ * The scale of cgroup v2, 1 to 10000, for shares of 2 to 262144. Runtimes convert the shares of containers by another
+ * formula nowadays, so that weights of pods and of containers do not compare.
+ *
+ * Source: pkg/kubelet/cm/cgroup_manager_linux.go getCPUWeight.
+ */
+export const cpuWeight = (shares: number): number =>
+  shares >= 262_144 ? 10_000 : 1 + Math.trunc(((shares - 2) * 9_999) / 262_142);
+
+/** What is written under cgroup v1, in order. */
+export const v1Files = (resources: CgroupResources, features: CgroupFeatures): readonly CgroupFile[] => {
+  const { cpuShares, cpuQuota, cpuPeriod, memory, pids, cpus } = resources;
+  return [
+    ...setting('cpu', 'cpu.shares', cpuShares),
+    // The quota that is there already may not fit the period; whoever writes comes back to what was refused.
+    ...setting('cpu', 'cpu.cfs_period_us', cpuPeriod),
+    ...setting('cpu', 'cpu.cfs_quota_us', cpuQuota),
+    ...setting('memory', 'memory.limit_in_bytes', memory),
+    ...setting('pids', 'pids.max', pids),
+    ...setting('cpuset', 'cpuset.cpus', cpus),
+    ...hugePageFiles(resources, features, 'limit_in_bytes'),
+  ];
+};
+
+/** What is written under cgroup v2, in order. Source: opencontainers/cgroups fs2. */
+export const v2Files = (resources: CgroupResources, features: CgroupFeatures): readonly CgroupFile[] => {
+  const { cpuShares, cpuQuota = 0, cpuPeriod = 0, memory, pids, cpus } = resources;
+  const quota = cpuQuota > 0 ? String(cpuQuota) : 'max';
+  const max = cpuQuota === 0 && cpuPeriod === 0 ? undefined : `${quota} ${cpuPeriod > 0 ? cpuPeriod : 100_000}`;
+  return [
+    ...setting('cpu', 'cpu.weight', cpuShares && cpuWeight(cpuShares)),
+    ...setting('cpu', 'cpu.max', max),
+    ...setting('memory', 'memory.max', memory),
+    ...setting('pids', 'pids.max', pids),
+    ...setting('cpuset', 'cpuset.cpus', cpus),
+    ...hugePageFiles(resources, features, 'max'),
+  ];
+};
+
+/** Nothing and 0 leave what is there. */
+const setting = (
+  controller: CgroupFile['controller'],
+  file: string,
+  value: number | bigint | string | undefined,
+): readonly CgroupFile[] => (!value ? [] : [{ controller, file, value: String(value) }]);
+
+const hugePageFiles = (
+  { hugePages }: CgroupResources,
+  { hasHugetlb, hugePageSizes }: CgroupFeatures,
+  ending: string,
+): readonly CgroupFile[] => {
+  if (!hasHugetlb || !hugePages) return [];
+  return hugePageSizes.map((size) => ({
+    controller: 'hugetlb',
+    file: `hugetlb.${pageSizeName(size)}.${ending}`,
+    value: String(hugePages.get(size) ?? 0n),
+  }));
+};

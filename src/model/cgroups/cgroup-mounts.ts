@@ -1,0 +1,67 @@
+/** One mounted tree of cgroups. */
+export interface CgroupHierarchy {
+  readonly mountPoint: string;
+  /** Of cgroup v1, with `name=systemd` and the like for trees without one. Under cgroup v2 the kernel says in a file. */
+  readonly controllers: readonly string[];
+  readonly version: 1 | 2;
+}
+
+export interface CgroupMounts {
+  /** 2 if the controllers are all in one tree; 1 also where such a tree without controllers stands beside others. */
+  readonly version: 1 | 2;
+  /** One per tree. Under version 2 there is only one. */
+  readonly hierarchies: readonly CgroupHierarchy[];
+}
+
+interface Mount extends CgroupHierarchy {
+  /** What of the tree is seen below the mount point; beginning with `/..` where that is above the own namespace. */
+  readonly root: string;
+}
+
+const CONTROLLERS: ReadonlySet<string> = new Set([
+  ...['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids', 'hugetlb'],
+  ...['perf_event', 'net_cls', 'net_prio', 'rdma', 'misc'],
+]);
+
+/**
+ * The trees of cgroups that a process sees, from its `/proc/self/mountinfo`. Of several mounts of a tree the one that shows
+ * all of it counts, then the one with the shortest path. Paths of cgroups are relative to it, whatever cgroup we are in.
+ *
+ * Errors: throws when none is mounted.
+ * Source: pkg/kubelet/cm/helpers_linux.go getCgroupSubsystemsV1.
+ */
+export const cgroupMounts = (mountInfo: string): CgroupMounts => {
+  const mounts = mountInfo
+    .split('\n')
+    .flatMap(parseMount)
+    .filter(({ root }) => !root.startsWith('/..'))
+    .toSorted((a, b) => preference(a) - preference(b) || a.mountPoint.length - b.mountPoint.length);
+  const trees = mounts.filter((mount, index) => mounts.findIndex((other) => isSameTree(other, mount)) === index);
+  const hierarchies = trees.map(({ root: _, ...hierarchy }) => hierarchy);
+  if (hierarchies.some(({ controllers }) => controllers.some((name) => CONTROLLERS.has(name)))) {
+    return { version: 1, hierarchies };
+  }
+  const unified = hierarchies.filter(({ version }) => version === 2);
+  if (unified.length === 0) throw new Error('no cgroup file system is mounted: expected one below /sys/fs/cgroup');
+  return { version: 2, hierarchies: unified };
+};
+
+const preference = ({ root }: Mount): number => (root === '/' ? 0 : 1);
+
+const isSameTree = (one: Mount, other: Mount): boolean =>
+  one.version === other.version && one.controllers.join() === other.controllers.join();
+
+const parseMount = (line: string): readonly Mount[] => {
+  const [fields = '', source = ''] = line.split(' - ');
+  const [, , , root = '', mountPoint = ''] = fields.split(' ');
+  const [type, , options = ''] = source.split(' ');
+  if (type === 'cgroup2') return [{ mountPoint: plain(mountPoint), root: plain(root), controllers: [], version: 2 }];
+  if (type !== 'cgroup') return [];
+  const controllers = options.split(',').filter((option) => CONTROLLERS.has(option) || option.startsWith('name='));
+  if (controllers.length === 0) return [];
+  return [{ mountPoint: plain(mountPoint), root: plain(root), controllers, version: 1 }];
+};
+
+/** The kernel writes blanks and the like as `\040`. */
+const plain = (text: string): string =>
+  text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
