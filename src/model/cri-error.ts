@@ -1,4 +1,4 @@
-/** The gRPC status codes that the agent's decisions tell apart; any other is `other`. */
+/** The gRPC status codes; a call that failed without one, such as by an unusable answer, is `other`. */
 export type CriErrorCode =
   | 'cancelled'
   | 'unknown'
@@ -6,9 +6,16 @@ export type CriErrorCode =
   | 'deadline-exceeded'
   | 'not-found'
   | 'already-exists'
+  | 'permission-denied'
+  | 'resource-exhausted'
   | 'failed-precondition'
+  | 'aborted'
+  | 'out-of-range'
   | 'unimplemented'
+  | 'internal'
   | 'unavailable'
+  | 'data-loss'
+  | 'unauthenticated'
   | 'other';
 
 /** A failed call to the container runtime. `message` is the status text alone, as the kubelet prints it in events. */

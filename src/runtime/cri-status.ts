@@ -8,9 +8,16 @@ const CODES: Readonly<Partial<Record<status, CriErrorCode>>> = {
   [status.DEADLINE_EXCEEDED]: 'deadline-exceeded',
   [status.NOT_FOUND]: 'not-found',
   [status.ALREADY_EXISTS]: 'already-exists',
+  [status.PERMISSION_DENIED]: 'permission-denied',
+  [status.RESOURCE_EXHAUSTED]: 'resource-exhausted',
   [status.FAILED_PRECONDITION]: 'failed-precondition',
+  [status.ABORTED]: 'aborted',
+  [status.OUT_OF_RANGE]: 'out-of-range',
   [status.UNIMPLEMENTED]: 'unimplemented',
+  [status.INTERNAL]: 'internal',
   [status.UNAVAILABLE]: 'unavailable',
+  [status.DATA_LOSS]: 'data-loss',
+  [status.UNAUTHENTICATED]: 'unauthenticated',
 };
 
 /** What containerd says while its CRI service starts; releases before 1.7 say it with the status UNKNOWN. */

@@ -111,7 +111,7 @@ describe('a call', () => {
     [status.FAILED_PRECONDITION, 'failed-precondition'],
     [status.UNIMPLEMENTED, 'unimplemented'],
     [status.CANCELLED, 'cancelled'],
-    [status.INTERNAL, 'other'],
+    [status.INTERNAL, 'internal'],
   ] as const)('that fails with status %i fails as %s', async (grpc, code) => {
     const observed: unknown[] = [];
     await serve({ startContainer: (_: unknown, reply: Reply<object>) => reply({ code: grpc, details: 'because' }) });

@@ -9,7 +9,7 @@ describe('a failed gRPC call', () => {
   it.each([
     { code: status.NOT_FOUND, details: 'no such container', becomes: ['not-found', 'no such container'] },
     { code: status.UNKNOWN, details: 'it broke', becomes: ['unknown', 'it broke'] },
-    { code: status.DATA_LOSS, details: 'it is lost', becomes: ['other', 'it is lost'] },
+    { code: status.DATA_LOSS, details: 'it is lost', becomes: ['data-loss', 'it is lost'] },
     {
       code: status.UNAVAILABLE,
       details: 'connection refused',

@@ -1,0 +1,31 @@
+import { fc, test } from '@fast-check/vitest';
+import { expect, it } from 'vitest';
+import { takeToken, type TokenBucket } from '../../../src/model/images/token-bucket.js';
+
+/** Which of the attempts at these times (ms) get a token. */
+const taken = (times: readonly number[], perSecond: number, burst: number): number[] => {
+  let bucket: TokenBucket | undefined;
+  return times.filter((now) => {
+    const result = takeToken(bucket, now, { perSecond, burst });
+    bucket = result.bucket;
+    return result.isTaken;
+  });
+};
+
+it.each([
+  { times: [0, 0, 0, 0], perSecond: 5, burst: 3, expected: [0, 0, 0] },
+  { times: [0, 0, 199, 200, 200, 399, 400], perSecond: 5, burst: 2, expected: [0, 0, 200, 400] },
+  { times: [0, 0, 60_000, 60_000, 60_000], perSecond: 5, burst: 2, expected: [0, 0, 60_000, 60_000] },
+  { times: [0, 1_000], perSecond: 5, burst: 0, expected: [] },
+])('of $times, $perSecond a second after $burst, $expected go', ({ times, perSecond, burst, expected }) => {
+  expect(taken(times, perSecond, burst)).toEqual(expected);
+});
+
+test.prop([fc.array(fc.nat(5_000)), fc.integer({ min: 1, max: 20 }), fc.nat(20)])(
+  'never more go than the burst and what has come since',
+  (gaps, perSecond, burst) => {
+    const times = gaps.map((_, index) => gaps.slice(0, index).reduce((sum, gap) => sum + gap, 0));
+    const most = burst + ((times.at(-1) ?? 0) / 1_000) * perSecond;
+    expect(taken(times, perSecond, burst).length).toBeLessThanOrEqual(most + 1e-6);
+  },
+);
