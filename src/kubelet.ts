@@ -3,11 +3,13 @@ import {
   defer,
   EMPTY,
   filter,
+  ignoreElements,
   merge,
   type MonoTypeOperatorFunction,
   NEVER,
   type Observable,
   observeOn,
+  type SchedulerLike,
   share,
   Subject,
   take,
@@ -22,21 +24,27 @@ import type { Pod } from './model/pod.js';
 import { PodManager } from './model/pod-manager.js';
 import { PodStatusStore } from './model/pod-status-store.js';
 import { podOf, type PodWorkerRecord } from './model/pod-workers/pod-worker-record.js';
-import { PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
+import { type Delivery, PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
 import { ReasonCache } from './model/reason-cache.js';
+import { aggregateText, runtimeProblems, UNKNOWN_RUNTIME_STATE } from './model/runtime-state.js';
 import { isQuiet, type RuntimePod, type RuntimePodStatus } from './model/runtime-pod.js';
 import { SourcesReady } from './model/sources-ready.js';
 import { WorkQueue } from './model/work-queue.js';
 import { garbageCollection } from './streams/garbage-collection.js';
+import { gate } from './streams/operators/gate.js';
 import { pleg } from './streams/pleg.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
+import { podDirectories } from './streams/pod-directories.js';
 import { podConfig, type PodSources } from './streams/pod-config.js';
 import { newBackOffs } from './streams/pod-sync/back-offs.js';
 import { podWork, type PodWorkPorts } from './streams/pod-work.js';
 import { podWorkers, type WorkerOutcome } from './streams/pod-workers.js';
 import type { Logger, Random } from './streams/ports.js';
+import { type PullLimits, pullQueue } from './streams/pull-queue.js';
 import { runtimeHints } from './streams/runtime-events.js';
 import { type RuntimeReader, runtimeReader } from './streams/runtime-reader.js';
+import { runtimeStates } from './streams/runtime-state.js';
+import { terminationMessages } from './streams/termination-messages.js';
 import { handleConfig } from './streams/sync-loop/handle-config.js';
 import { handleHousekeeping } from './streams/sync-loop/handle-housekeeping.js';
 import { handleRuntimeChange } from './streams/sync-loop/handle-runtime-change.js';
@@ -45,6 +53,7 @@ import { handleWorkDue } from './streams/sync-loop/handle-work-due.js';
 import type { Admit, LoopDesk } from './streams/sync-loop/loop-desk.js';
 import { observeOutcome } from './streams/sync-loop/observe-outcome.js';
 import { observePleg, type PlegWatch } from './streams/sync-loop/observe-pleg.js';
+import { observeRuntime } from './streams/sync-loop/observe-runtime.js';
 import {
   housekeepingTicks,
   runningPods,
@@ -60,6 +69,8 @@ export interface KubeletPorts extends Pick<
   | 'runtime'
   | 'images'
   | 'files'
+  | 'podFiles'
+  | 'httpRequest'
   | 'record'
   | 'recordEvent'
   | 'metrics'
@@ -67,6 +78,8 @@ export interface KubeletPorts extends Pick<
   | 'wallClock'
   | 'node'
   | 'runtimeName'
+  | 'nodeCredentials'
+  | 'pullSecrets'
 > {
   readonly log: Logger;
   readonly random: Random;
@@ -79,6 +92,8 @@ export interface KubeletOptions {
   readonly syncFrequencyMs?: number;
   /** Milliseconds; the longest wait of a container that keeps failing. */
   readonly maxRestartBackOffMs?: number;
+  /** How many images are pulled at a time, and how many in a second. */
+  readonly imagePulls?: PullLimits;
   readonly containerGc?: ContainerGcPolicy;
   /** Which pods this node takes in; all of them unless given. */
   readonly admit?: Admit;
@@ -113,8 +128,14 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
   } = options;
 
   const cache = createPodCache();
-  const reader = runtimeReader(runtime, scheduler);
+  const reader = runtimeReader(runtime, scheduler, terminationMessages(ports.podFiles));
+  const directories = podDirectories({ ...ports, rootDirectory: ports.node.rootDirectory });
   const relistWatch: PlegWatch = { lastRelistAt: undefined };
+  let runtimeState = UNKNOWN_RUNTIME_STATE;
+  const problems = (): readonly string[] => {
+    const health = plegHealth(relistWatch.lastRelistAt, scheduler.now(), GENERIC_PLEG.thresholdMs);
+    return runtimeProblems(runtimeState, scheduler.now(), health.healthy ? undefined : health.problem);
+  };
   const desk: LoopDesk = {
     ...ports,
     pods: new PodManager(),
@@ -140,11 +161,13 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     const work = podWork({
       ...ports,
       reader,
+      podDirectories: directories,
       statuses: desk.statuses,
       reasons: new ReasonCache(),
       ...desk.backOffs,
+      pullQueue: pullQueue(options.imagePulls ?? {}, scheduler),
       maxRestartBackOffMs,
-      networkProblem: () => undefined,
+      networkProblem: () => runtimeState.networkProblem,
       isKnown: (uid) => hasConfiguration(desk.workers.record(uid)),
       relistSoon: (uid) => relistRequest$.next(uid),
     });
@@ -159,7 +182,12 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       observe: observePleg(desk, relistWatch, (pods) => listing$.next(pods)),
       scheduler,
     });
-    const syncTick$ = syncTicks(scheduler);
+    const isWell = observeRuntime(desk, problems);
+    const runtimeState$ = runtimeStates(ports).pipe(
+      tap((state) => (runtimeState = state)),
+      share(),
+    );
+    const syncTick$ = syncTicks(scheduler).pipe(tap(isWell));
     const housekeeping$ = housekeepingTicks(
       () => runningPods(listing$, listRunning(reader, log), scheduler),
       () => desk.sources.all,
@@ -167,7 +195,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     );
 
     const inputs = swap({ config$, pleg$, syncTick$, housekeeping$, stop$: stopping$ });
-    const shared = { ...inputs, pleg$: inputs.pleg$.pipe(share()) };
+    const shared = { ...inputs, pleg$: inputs.pleg$.pipe(share()), housekeeping$: inputs.housekeeping$.pipe(share()) };
     const garbage$ = garbageCollection({
       ...ports,
       reader,
@@ -175,11 +203,15 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       areSourcesReady: () => desk.sources.all,
       statusOf: (uid) => statusIn(cache.get(uid)),
       pleg$: shared.pleg$,
+      rootDirectory: ports.node.rootDirectory,
       podLogsDirectory: ports.node.podLogsDirectory,
       policy: options.containerGc ?? DEFAULT_CONTAINER_GC,
     });
 
+    const directories$ = directories.cleanUp(shared.housekeeping$, (uid, running) => isForgotten(desk, uid, running));
+
     const worked$ = syncLoop(shared, handlers).pipe(
+      holdWhileUnwell(isWell, merge(runtimeState$, listing$), scheduler),
       podWorkers({
         registry: desk.workers,
         work,
@@ -193,18 +225,39 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       }),
       tap(observeOutcome(desk)),
     );
-    return merge(worked$, garbage$).pipe(endWhenStopped(stopping$, () => hasStopped(desk)));
+    return merge(worked$, runtimeState$.pipe(ignoreElements()), garbage$, directories$).pipe(
+      endWhenStopped(stopping$, () => hasStopped(desk)),
+    );
   });
 
   return {
     outcome$,
     pods: () => desk.pods.pods().map((pod) => ({ ...pod, status: desk.statuses.get(pod.metadata.uid) ?? pod.status })),
     health: () => {
-      const health = plegHealth(relistWatch.lastRelistAt, scheduler.now(), GENERIC_PLEG.thresholdMs);
-      return health.healthy ? undefined : `PLEG is not healthy: ${health.problem}`;
+      const found = problems();
+      return found.length === 0 ? undefined : aggregateText(found);
     },
   };
 };
+
+/** Pods are known at once, but nobody works on them while the runtime is not well. Source: pkg/kubelet/kubelet.go syncLoop. */
+const holdWhileUnwell = (
+  isWell: () => boolean,
+  news$: Observable<unknown>,
+  scheduler: SchedulerLike,
+): MonoTypeOperatorFunction<Delivery> =>
+  gate({
+    isOpen: isWell,
+    keyOf: ({ kind, uid }) => `${kind} ${uid}`,
+    fold: (held, delivery) =>
+      held.kind === 'wake' && delivery.kind === 'wake'
+        ? { ...delivery, cancel: held.cancel || delivery.cancel }
+        : delivery,
+    initialMs: 100,
+    maxMs: 5_000,
+    nudge$: news$,
+    scheduler,
+  });
 
 /** Ends once a stop was asked for and nothing can be running any more. */
 const endWhenStopped =
@@ -234,6 +287,10 @@ const newerThan = (cache: PodCache, uid: string, timeMs: number, relist: () => v
 
 const hasConfiguration = (record: PodWorkerRecord | undefined): boolean =>
   record !== undefined && podOf(record) !== undefined;
+
+/** No source wants the pod, nobody works on it, and nothing of it runs. */
+const isForgotten = ({ pods, workers }: LoopDesk, uid: string, running: readonly RuntimePod[]): boolean =>
+  pods.get(uid) === undefined && workers.record(uid) === undefined && running.every((pod) => pod.uid !== uid);
 
 const statusIn = (reading: PodReading): RuntimePodStatus | undefined =>
   reading.kind === 'status' ? reading.status : undefined;

@@ -1,4 +1,4 @@
-import { ignoreElements, type Observable, type SchedulerLike, tap } from 'rxjs';
+import { concatMap, EMPTY, type Observable, of, scan, type SchedulerLike } from 'rxjs';
 import { errorText } from '../model/cri-error.js';
 import { foldRuntimeStatus, type RuntimeState, UNKNOWN_RUNTIME_STATE } from '../model/runtime-state.js';
 import { poll } from './operators/poll.js';
@@ -10,32 +10,31 @@ export const RUNTIME_STATUS_PERIOD_MS = 5_000;
 /** Longer than the runtime's own deadline for the call: only a runtime port that has none is cut off. Milliseconds. */
 const STATUS_TIMEOUT_MS = 300_000;
 
-/** Where the newest state of the runtime is to be found. */
-export interface RuntimeWatch {
-  state: RuntimeState;
-}
-
-export const newRuntimeWatch = (): RuntimeWatch => ({ state: UNKNOWN_RUNTIME_STATE });
-
 /**
- * Asks the runtime how it is, at once and then 5 s after each answer, and keeps `watch` up to date. Emits nothing. An answer that
- * does not come leaves the state alone: it grows old.
+ * Emits what the runtime says of itself, at once and then 5 s after each answer. One that does not come is said and leaves the
+ * state alone, which grows old.
  *
- * Errors: none; a failed call is said.
+ * Errors: none.
  * Ends:   never.
  */
-export const watchRuntimeState = (
-  watch: RuntimeWatch,
-  {
-    runtime,
-    log,
+export const runtimeStates = ({
+  runtime,
+  log,
+  scheduler,
+}: {
+  readonly runtime: Pick<RuntimeService, 'status'>;
+  readonly log: Logger;
+  readonly scheduler: SchedulerLike;
+}): Observable<RuntimeState> =>
+  poll(() => runtime.status({}), {
+    periodMs: RUNTIME_STATUS_PERIOD_MS,
+    timeoutMs: STATUS_TIMEOUT_MS,
     scheduler,
-  }: { readonly runtime: Pick<RuntimeService, 'status'>; readonly log: Logger; readonly scheduler: SchedulerLike },
-): Observable<never> =>
-  poll(() => runtime.status({}), { periodMs: RUNTIME_STATUS_PERIOD_MS, timeoutMs: STATUS_TIMEOUT_MS, scheduler }).pipe(
-    tap((polled) => {
-      if (polled.kind === 'ok') watch.state = foldRuntimeStatus(watch.state, polled.value, scheduler.now());
-      else log.warn({ error: errorText(polled.error) }, 'the runtime does not tell its status');
+  }).pipe(
+    concatMap((polled) => {
+      if (polled.kind === 'ok') return of(polled.value);
+      log.warn({ error: errorText(polled.error) }, 'the runtime does not tell its status');
+      return EMPTY;
     }),
-    ignoreElements(),
+    scan((state, status) => foldRuntimeStatus(state, status, scheduler.now()), UNKNOWN_RUNTIME_STATE),
   );

@@ -5,11 +5,12 @@ import { kubelet, type KubeletOptions, type KubeletPorts } from '../../src/kubel
 import type { JournalRecord } from '../../src/model/journal.js';
 import type { Pod, PodSpec } from '../../src/model/pod.js';
 import { podSet, type SourceEvent } from '../../src/model/pod-set.js';
+import { noCredentials } from '../../src/streams/no-credentials.js';
 import { noMetrics } from '../../src/streams/no-metrics.js';
 import { aPod, type PodSketch } from '../support/a-pod.js';
 import { type Behaviour, type FakeRuntime, fakeRuntime } from '../support/fake-runtime.js';
 import { nodeFacts } from '../support/node-facts.js';
-import { noFiles } from '../support/sync-context.js';
+import { noFiles, noPodFiles } from '../support/sync-context.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -24,6 +25,7 @@ interface Stage {
   readonly start: (options: KubeletOptions) => {
     readonly subscription: Subscription;
     readonly pods: () => readonly Pod[];
+    readonly health: () => string | undefined;
   };
 }
 
@@ -32,8 +34,13 @@ const onNode = (
   {
     behaviours = {},
     tellsEvents = true,
+    ready,
     untilMs,
-  }: { behaviours?: Record<string, Behaviour>; tellsEvents?: boolean; untilMs: number },
+  }: Pick<NonNullable<Parameters<typeof fakeRuntime>[1]>, 'ready'> & {
+    behaviours?: Record<string, Behaviour>;
+    tellsEvents?: boolean;
+    untilMs: number;
+  },
   play: (stage: Stage) => void,
 ): Stage => {
   const scheduler = new TestScheduler(() => true);
@@ -41,11 +48,13 @@ const onNode = (
   const events: string[] = [];
   let stage!: Stage;
   scheduler.run(() => {
-    const fake = fakeRuntime(scheduler, { behaviours, tellsEvents });
+    const fake = fakeRuntime(scheduler, { behaviours, tellsEvents, ready });
     const ports: KubeletPorts = {
       runtime: fake.runtime,
       images: fake.images,
       files: noFiles,
+      podFiles: noPodFiles,
+      ...noCredentials,
       record: (entry) => `j${records.push(entry)}`,
       recordEvent: ({ reason }) => events.push(`${scheduler.now()} ${reason}`),
       metrics: noMetrics,
@@ -61,7 +70,7 @@ const onNode = (
       const agent = kubelet(ports, options);
       const subscription = agent.outcome$.subscribe();
       running.push(subscription);
-      return { subscription, pods: agent.pods };
+      return { subscription, pods: agent.pods, health: agent.health };
     };
     stage = { scheduler, fake, records, events, start };
     play(stage);
@@ -90,7 +99,7 @@ describe('a pod', () => {
       const agent = start({ sources: { file: forever(pod()) } });
       scheduler.schedule(() => (pods = agent.pods()), 2 * MINUTE);
     });
-    expect(fake.history).toEqual(['3 sandbox web 0', '7 start main 0']);
+    expect(fake.history).toEqual(['4 sandbox web 0', '8 start main 0']);
     expect(pods[0]?.status).toMatchObject({
       phase: 'Running',
       podIP: '10.0.0.1',
@@ -290,4 +299,49 @@ it('a pod past its active deadline fails and stops', () => {
   expect(at).toBeGreaterThanOrEqual(20 * SECOND);
   expect(at).toBeLessThanOrEqual(21 * SECOND + 100);
   expect(events.some((event) => event.endsWith('DeadlineExceeded'))).toBe(true);
+});
+
+describe('a runtime that is not well', () => {
+  it('holds up every pod until it says that it is ready; pods are known, and the reason is shown', () => {
+    const seen: unknown[] = [];
+    const { fake, records } = onNode(
+      { ready: (at) => ({ runtime: at > 12 * SECOND, network: true }), untilMs: MINUTE },
+      ({ start, scheduler }) => {
+        const agent = start({ sources: { file: forever(pod()) } });
+        const look = () => seen.push([agent.pods().length, agent.health()]);
+        for (const at of [6, 30]) scheduler.schedule(look, at * SECOND);
+      },
+    );
+    const why =
+      '[container runtime status check may not have completed yet, ' +
+      'container runtime not ready: RuntimeReady=false reason:Test message:as the test says]';
+    expect(seen).toEqual([
+      [1, why],
+      [1, undefined],
+    ]);
+    // Asked at 0, 5.001, 10.002 and 15.003 s; a sandbox takes a few calls more.
+    expect(fake.history).toEqual(['15006 sandbox web 0', '15010 start main 0']);
+    const told = records.flatMap((entry) => (entry.kind === 'runtime-health' ? [entry.message] : []));
+    expect(told).toEqual([expect.stringContaining('yet to be successful'), expect.any(String), why, undefined]);
+  });
+
+  it('without a network lets only pods of the host network start', () => {
+    const { fake, events } = onNode(
+      { ready: (at) => ({ runtime: true, network: at > 12 * SECOND }), untilMs: MINUTE },
+      ({ start }) =>
+        start({
+          sources: {
+            file: forever(
+              pod({ hostNetwork: true }, { name: 'host', uid: 'u-host' }),
+              pod({}, { name: 'own', uid: 'u-own' }),
+            ),
+          },
+        }),
+    );
+    const sandboxes = fake.history.filter((line) => line.includes(' sandbox '));
+    expect(sandboxes.map((line) => line.split(' ')[2])).toEqual(['host', 'own']);
+    expect(Number(sandboxes[0]?.split(' ')[0])).toBeLessThan(SECOND);
+    expect(Number(sandboxes[1]?.split(' ')[0])).toBeGreaterThan(15 * SECOND);
+    expect(events.filter((event) => event.endsWith(' NetworkNotReady')).length).toBeGreaterThan(5);
+  });
 });

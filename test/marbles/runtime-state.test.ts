@@ -1,7 +1,7 @@
-import { map, merge } from 'rxjs';
 import { describe, it } from 'vitest';
 import type { StatusResponse } from '../../src/generated/runtime/v1/api.js';
-import { newRuntimeWatch, watchRuntimeState } from '../../src/streams/runtime-state.js';
+import type { RuntimeState } from '../../src/model/runtime-state.js';
+import { runtimeStates } from '../../src/streams/runtime-state.js';
 import { inTurn, marbles } from './marbles.js';
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -14,22 +14,26 @@ const answer = (isReady: boolean): StatusResponse => ({
   features: undefined,
 });
 
+const readyAt = (at: number): RuntimeState => ({ readyAt: at, runtimeProblem: undefined, networkProblem: undefined });
+const notReady = (at: number): RuntimeState => ({
+  readyAt: at,
+  runtimeProblem: 'container runtime not ready: RuntimeReady=false reason: message:',
+  networkProblem: 'container runtime network not ready: NetworkReady=false reason: message:',
+});
+
 describe('the state of the runtime', () => {
   it(
     'is asked for at once and 5 s after each answer; a call that fails leaves it as it is',
-    marbles(({ cold, hot, expectObservable, expectSubscriptions, scheduler }) => {
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const answers = { y: answer(true), n: answer(false) };
       const ready$ = cold<StatusResponse>('(y|)', answers);
       const slow$ = cold<StatusResponse>('2s (n|)', answers);
       const last$ = cold<StatusResponse>('(y|)', answers);
       const answer$ = inTurn<StatusResponse>(ready$, cold('#'), slow$, last$);
-      const watch = newRuntimeWatch();
-      const watching$ = watchRuntimeState(watch, { runtime: { status: () => answer$ }, log: quiet, scheduler });
+      const state$ = runtimeStates({ runtime: { status: () => answer$ }, log: quiet, scheduler });
       // Asked at 0, 5, 10 and, since the third answer took 2 s, 17 s.
-      const look$ = hot('     -l 4999ms l 6999ms l 4999ms l');
-      const readyAt$ = look$.pipe(map(() => watch.state.readyAt));
-      const expected = '      -a 4999ms a 6999ms a 4999ms b';
-      expectObservable(merge(watching$, readyAt$), '20s !').toBe(expected, { a: 0, b: 17_000 });
+      const expected = ' y 11999ms n 4999ms z';
+      expectObservable(state$, '20s !').toBe(expected, { y: readyAt(0), n: notReady(0), z: readyAt(17_000) });
       expectSubscriptions(slow$.subscriptions).toBe('10s ^ 1999ms !');
       expectSubscriptions(last$.subscriptions).toBe('17s (^!)');
     }),

@@ -36,6 +36,7 @@ interface FakeSandbox {
   readonly attempt: number;
   readonly labels: Record<string, string>;
   readonly createdAt: number;
+  readonly linux: PodSandboxStatus['linux'];
   isReady: boolean;
 }
 
@@ -46,6 +47,23 @@ export interface FakeRuntime {
   readonly history: string[];
   readonly containers: ReadonlyMap<string, FakeContainer>;
   readonly sandboxes: ReadonlyMap<string, FakeSandbox>;
+}
+
+const statusOf = (ready: Ready) => ({
+  status: {
+    conditions: [
+      { type: 'RuntimeReady', status: ready.runtime, reason: 'Test', message: 'as the test says' },
+      { type: 'NetworkReady', status: ready.network, reason: 'Test', message: 'as the test says' },
+    ],
+  },
+  info: {},
+  runtimeHandlers: [],
+  features: undefined,
+});
+
+interface Ready {
+  readonly runtime: boolean;
+  readonly network: boolean;
 }
 
 const NANOS = 1_000_000n;
@@ -61,10 +79,13 @@ export const fakeRuntime = (
     behaviours = {},
     latencyMs = 1,
     tellsEvents = true,
+    ready = () => ({ runtime: true, network: true }),
   }: {
     readonly behaviours?: Readonly<Record<string, Behaviour>>;
     readonly latencyMs?: number;
     readonly tellsEvents?: boolean;
+    /** What the runtime says of itself at a time. */
+    readonly ready?: (atMs: number) => Ready;
   } = {},
 ): FakeRuntime => {
   const containers = new Map<string, FakeContainer>();
@@ -107,7 +128,7 @@ export const fakeRuntime = (
     state: sandbox.isReady ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY',
     createdAt: nanos(sandbox.createdAt),
     network: { ip: '10.0.0.1', additionalIps: [] },
-    linux: undefined,
+    linux: sandbox.linux,
     labels: sandbox.labels,
     annotations: {},
     runtimeHandler: '',
@@ -137,7 +158,7 @@ export const fakeRuntime = (
   const runtime: RuntimeService = {
     version: () =>
       answer(() => ({ version: '0.1.0', runtimeName: 'fake', runtimeVersion: '1', runtimeApiVersion: 'v1' })),
-    status: unexpected('Status'),
+    status: () => answer(() => statusOf(ready(scheduler.now()))),
     runtimeConfig: unexpected('RuntimeConfig'),
     updateContainerResources: unexpected('UpdateContainerResources'),
     reopenContainerLog: unexpected('ReopenContainerLog'),
@@ -171,7 +192,9 @@ export const fakeRuntime = (
         const { uid = '', name = '', namespace = '', attempt = 0 } = config?.metadata ?? {};
         const id = `s${++ids}`;
         const labels = { ...config?.labels } as Record<string, string>;
-        sandboxes.set(id, { id, uid, name, namespace, attempt, labels, createdAt: stamp(), isReady: true });
+        const options = config?.linux?.securityContext?.namespaceOptions;
+        const linux = { namespaces: { options } } as PodSandboxStatus['linux'];
+        sandboxes.set(id, { id, uid, name, namespace, attempt, labels, createdAt: stamp(), linux, isReady: true });
         say(`sandbox ${name} ${attempt}`);
         tell(id);
         return { podSandboxId: id };

@@ -6,8 +6,11 @@ import {
   type MonoTypeOperatorFunction,
   repeat,
   EMPTY,
+  NEVER,
+  type Observable,
   of,
   type SchedulerLike,
+  takeUntil,
   tap,
   timer,
   ignoreElements,
@@ -23,6 +26,8 @@ export interface GateOptions<T, K> {
   /** The first wait before asking again; doubles up to `maxMs`, and starts over once the gate was open. */
   readonly initialMs: number;
   readonly maxMs: number;
+  /** Ends a wait early: there is reason to ask again. */
+  readonly nudge$?: Observable<unknown>;
   readonly scheduler?: SchedulerLike;
 }
 
@@ -39,6 +44,7 @@ export const gate =
     fold,
     initialMs,
     maxMs,
+    nudge$ = NEVER,
     scheduler = asyncScheduler,
   }: GateOptions<T, K>): MonoTypeOperatorFunction<T> =>
   (source) =>
@@ -54,7 +60,7 @@ export const gate =
         }
         const delayMs = waitMs;
         waitMs = Math.min(2 * waitMs, maxMs);
-        return timer(delayMs, scheduler).pipe(ignoreElements());
+        return timer(delayMs, scheduler).pipe(ignoreElements(), takeUntil(nudge$));
       }).pipe(repeat({ delay: () => (held.size > 0 ? of(true) : EMPTY) }));
       return source.pipe(
         tap((value) => {

@@ -87,4 +87,28 @@ describe('gate', () => {
       expectSubscriptions(value$.subscriptions).toBe('^--!');
     }),
   );
+
+  it(
+    'asks at once when it is nudged',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const door = hot('    x-o--');
+      const value$ = hot('  a----');
+      const nudge$ = hot('  -x-x-');
+      const expected = '    ---a-';
+      let isOpen = false;
+      expectObservable(door.pipe(tap((said) => (isOpen = said === 'o')))).toBe('x-o--');
+      const gated$ = value$.pipe(
+        gate({
+          isOpen: () => isOpen,
+          keyOf: (value) => value,
+          fold: (_, value) => value,
+          initialMs: 100,
+          maxMs: 5_000,
+          nudge$,
+          scheduler,
+        }),
+      );
+      expectObservable(gated$, '-----!').toBe(expected);
+    }),
+  );
 });
