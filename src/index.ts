@@ -10,6 +10,8 @@ export type * from './streams/ports.js';
 export type * as cri from './generated/runtime/v1/api.js';
 export { noMetrics } from './streams/no-metrics.js';
 export { CriError, type CriErrorCode, errorText, isCriError } from './model/cri-error.js';
+export { HttpFailure, type HttpFailureStage } from './model/http-failure.js';
+export type { HttpGetAnswer, HttpGetRequest, HttpHeader } from './model/http-get.js';
 export type { NodeFacts, ResolvConf } from './model/node-facts.js';
 
 // Sources of pods

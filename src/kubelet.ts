@@ -69,6 +69,7 @@ export interface KubeletPorts extends Pick<
   | 'runtime'
   | 'images'
   | 'files'
+  | 'httpRequest'
   | 'podFiles'
   | 'httpRequest'
   | 'record'

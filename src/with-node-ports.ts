@@ -5,6 +5,7 @@ import { criClient } from './runtime/cri-client.js';
 import { monotonicScheduler } from './host/monotonic-scheduler.js';
 import { nodeFiles } from './host/node-files.js';
 import { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
+import { httpRequest } from './network/http-request.js';
 import { noMetrics } from './streams/no-metrics.js';
 import { retryWithBackoff } from './streams/operators/retry-with-backoff.js';
 import type { Logger, Metrics, RecordEvent, RecordJournal } from './streams/ports.js';
@@ -57,6 +58,7 @@ export const withNodePorts = <T>(
     const ports: Omit<KubeletPorts, 'runtimeName'> = {
       ...{ runtime, images, record, recordEvent, metrics, log, scheduler },
       files: nodeFiles,
+      httpRequest: httpRequest(),
       wallClock: () => Date.now(),
       random: Math.random,
       node: readNodeFacts(node, log),

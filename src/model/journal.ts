@@ -80,9 +80,9 @@ export type JournalEvent =
   // Effects
   | {
       readonly kind: 'call';
-      /** A CRI method, such as `StartContainer`. */
+      /** A CRI method, such as `StartContainer`, or `HttpGet`. */
       readonly call: string;
-      /** The image of an image call, else the id that the call is about. */
+      /** The image of an image call, scheme and host of an HTTP call, else the id that the call is about. */
       readonly target?: string;
       readonly durationMs: number;
       readonly error?: string;

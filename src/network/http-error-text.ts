@@ -1,8 +1,9 @@
 import { errorText } from '../model/cri-error.js';
 import { hostAndPort } from '../model/http-get.js';
 
-/** TLS was spoken, and what came back was not TLS. */
-export const isPlainHttpError = (error: unknown): boolean => codeOf(error) === 'ERR_SSL_WRONG_VERSION_NUMBER';
+/** TLS was spoken, and what came back was not TLS. Which of the two is said depends on the version of OpenSSL. */
+export const isPlainHttpError = (error: unknown): boolean =>
+  error instanceof Error && /:(wrong version number|packet length too long):/.test(error.message);
 
 /** What the kubelet's client says of the error, as far as it says it in words of its own. */
 export const httpErrorText = (error: unknown, to: { readonly host: string; readonly port: number }): string => {

@@ -53,6 +53,7 @@ const onNode = (
       runtime: fake.runtime,
       images: fake.images,
       files: noFiles,
+      httpRequest: () => NEVER,
       podFiles: noPodFiles,
       ...noCredentials,
       record: (entry) => `j${records.push(entry)}`,

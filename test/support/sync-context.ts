@@ -1,8 +1,8 @@
-import { EMPTY, identity, of, type SchedulerLike } from 'rxjs';
+import { EMPTY, identity, NEVER, of, type SchedulerLike } from 'rxjs';
 import type { JournalRecord } from '../../src/model/journal.js';
 import type { Pod } from '../../src/model/pod.js';
 import type { PodSyncContext } from '../../src/streams/pod-sync/pod-sync-context.js';
-import type { CredentialPorts, ImageService, NodeFiles, NodeAgentEvent, RuntimeService } from '../../src/streams/ports.js';
+import type { CredentialPorts, HttpRequest, ImageService, NodeFiles, NodeAgentEvent, RuntimeService } from '../../src/streams/ports.js';
 import { noCredentials } from '../../src/streams/no-credentials.js';
 import type { PullQueue } from '../../src/streams/pull-queue.js';
 import { metricLines } from './metric-lines.js';
@@ -48,6 +48,7 @@ export const syncStage = (
     files = noFiles,
     credentials = {},
     pullQueue = () => identity,
+    httpRequest = () => NEVER,
     signal,
   }: {
     readonly runtime?: Partial<RuntimeService>;
@@ -55,6 +56,7 @@ export const syncStage = (
     readonly files?: NodeFiles;
     readonly credentials?: Partial<CredentialPorts>;
     readonly pullQueue?: PullQueue;
+    readonly httpRequest?: HttpRequest;
     readonly signal?: AbortSignal;
   } = {},
 ): SyncStage => {
@@ -71,6 +73,7 @@ export const syncStage = (
       runtime: only<RuntimeService>(runtime),
       images: only<ImageService>(images),
       files,
+      httpRequest,
       node: nodeFacts,
       log: { debug: say, info: say, warn: say, error: say },
       ...noCredentials,

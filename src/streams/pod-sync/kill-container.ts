@@ -1,4 +1,20 @@
-import { catchError, concat, defer, EMPTY, ignoreElements, type Observable, of, race, take, timer } from 'rxjs';
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  endWith,
+  ignoreElements,
+  merge,
+  type Observable,
+  of,
+  race,
+  ReplaySubject,
+  share,
+  take,
+  takeWhile,
+  timer,
+} from 'rxjs';
 import { errorText, isCriError } from '../../model/cri-error.js';
 import type { KillReason } from '../../model/pod-actions.js';
 import type { Container, Pod } from '../../model/pod.js';
@@ -18,13 +34,16 @@ export interface ContainerKill {
   readonly reason?: KillReason;
   /** Replaces what the pod asks for; 0 and 1 still become the minimum. Seconds. */
   readonly graceSeconds?: number;
+  /** Addresses of the pod, for its preStop hook. */
+  readonly podIps?: readonly string[];
   /** Completes when it is this container's turn to stop; it is stopped anyway when its grace period is over. */
   readonly turn$?: Observable<unknown>;
 }
 
 /**
  * Runs the preStop hook, waits for the container's turn, then stops it within what is left of its grace period.
- * Completes when it has stopped.
+ * Completes when it has stopped. A hook that takes longer than the grace period holds nothing up: it goes on beside the stop, and
+ * is given up with the container.
  *
  * Errors: the runtime's, except that a container it does not know has stopped.
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go killContainer
@@ -38,9 +57,9 @@ export const killContainer = (context: PodSyncContext, kill: ContainerKill): Obs
     const startedAt = scheduler.now();
     /** Only whole seconds count as spent. */
     const left = () => graceSeconds - Math.floor((scheduler.now() - startedAt) / 1000);
-    const hook = container?.lifecycle?.preStop;
-    return concat(
-      hook && graceSeconds > 0 ? withinGrace(runPreStop(context, kill, hook), left, context) : EMPTY,
+    const hook$ = graceSeconds > 0 ? preStop(context, kill) : EMPTY;
+    const stop$ = concat(
+      withinGrace(hook$, left, context),
       kill.turn$ ? withinGrace(kill.turn$, left, context) : EMPTY,
       defer(() => {
         const timeout = Math.max(left(), MINIMUM_GRACE_SECONDS);
@@ -54,19 +73,30 @@ export const killContainer = (context: PodSyncContext, kill: ContainerKill): Obs
         }),
       ),
     );
+    return besides(hook$, stop$);
   });
 
-const runPreStop = (
-  context: PodSyncContext,
-  { id, name }: ContainerKill,
-  hook: NonNullable<NonNullable<Container['lifecycle']>['preStop']>,
-): Observable<never> =>
-  runHook(context, { hook, containerId: id, container: name, when: 'preStop' }).pipe(
+/** The container's preStop hook, if it has one: run once, however many look. Errors: none; a failure is told by an event. */
+const preStop = (context: PodSyncContext, { id, name, container, podIps = [] }: ContainerKill): Observable<never> => {
+  const hook = container?.lifecycle?.preStop;
+  if (!hook) return EMPTY;
+  return runHook(context, { hook, containerId: id, container, podIps }).pipe(
     catchError(() => {
       emitEvent(context, 'Warning', 'FailedPreStopHook', 'PreStopHook failed', name);
       return EMPTY;
     }),
+    share({ connector: () => new ReplaySubject<never>(1), resetOnComplete: false }),
   );
+};
+
+/** `work$`, with `companion$` kept going until `work$` ends. */
+const besides = (companion$: Observable<never>, work$: Observable<never>): Observable<never> =>
+  merge(companion$, work$.pipe(endWith(END))).pipe(
+    takeWhile((value) => value !== END),
+    ignoreElements(),
+  );
+
+const END = Symbol('end of the work');
 
 /** Ends with `work$`, or with the grace period, whichever is first. */
 const withinGrace = (

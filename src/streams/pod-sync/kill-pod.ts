@@ -50,6 +50,7 @@ const killContainers = (
         name: instance.name,
         container: specs.get(instance.name)?.container,
         graceSeconds,
+        podIps: status.ips,
         turn$,
       }).pipe(
         catchError((error: unknown) =>

@@ -6,6 +6,7 @@ import { type Pod, podRef } from '../../model/pod.js';
 import { SyncCancelled } from '../../model/sync-error.js';
 import type {
   CredentialPorts,
+  HttpRequest,
   ImageService,
   Logger,
   Metrics,
@@ -26,6 +27,7 @@ export interface PodSyncPorts extends CredentialPorts {
   /** Shared by all pods of the node. */
   readonly pullQueue: PullQueue;
   readonly files: NodeFiles;
+  readonly httpRequest: HttpRequest;
   readonly podFiles: PodFiles;
   readonly random: Random;
   readonly node: NodeFacts;

@@ -1,41 +1,143 @@
-import { concatMap, defer, EMPTY, ignoreElements, type Observable, throwError, timer } from 'rxjs';
-import type { LifecycleHandler } from '../../model/pod.js';
-import { journaled, type PodSyncContext } from './pod-sync-context.js';
+import { catchError, concatMap, defer, EMPTY, ignoreElements, type Observable, tap, throwError, timer } from 'rxjs';
+import { errorText } from '../../model/cri-error.js';
+import { HttpFailure } from '../../model/http-failure.js';
+import {
+  hostAndPort,
+  type HttpGetAction,
+  type HttpGetRequest,
+  httpGetRequest,
+  withoutTls,
+} from '../../model/http-get.js';
+import { type Container, formatPod, type LifecycleHandler } from '../../model/pod.js';
+import { emitEvent, journaled, type PodSyncContext } from './pod-sync-context.js';
+
+/** Source: pkg/kubelet/lifecycle/handlers.go maxRespBodyLength */
+const MAX_BODY_BYTES = 10 * 1024;
+/** Of what a command printed, as much as a status should hold; of an exec probe the kubelet keeps as much. */
+const MAX_OUTPUT_BYTES = 10 * 1024;
 
 export interface Hook {
   readonly hook: LifecycleHandler;
   readonly containerId: string;
-  readonly container: string;
-  readonly when: 'postStart' | 'preStop';
+  /** Names the ports of the hook. */
+  readonly container: Container;
+  /** Addresses of the pod, as the runtime has them. */
+  readonly podIps: readonly string[];
 }
 
 /**
- * Runs one lifecycle hook and completes when it has ended well.
+ * Runs one lifecycle hook and completes when it has ended well. It may take as long as it likes: whoever runs it gives up on it
+ * by unsubscribing. Of an HTTP answer neither the status nor the body matters.
  *
- * Errors: the hook failed, or is of a kind that this agent does not run.
+ * Errors: `HookFailed`, also for a handler that has no kind which hooks may have.
  * Source: pkg/kubelet/lifecycle/handlers.go
  */
-export const runHook = (context: PodSyncContext, { hook, containerId, container, when }: Hook): Observable<never> => {
-  const { runtime, scheduler } = context.ports;
-  const { exec, sleep } = hook;
-  if (exec) {
-    const exec$ = defer(() => runtime.execSync({ containerId, cmd: [...(exec.command ?? [])], timeout: 0n })).pipe(
-      concatMap(({ exitCode }) => {
-        if (exitCode === 0) return EMPTY;
-        return throwError(
-          () => new HookFailed(`the ${when} command of container ${container} exited with code ${exitCode}`),
-        );
-      }),
-    );
-    return journaled(context, 'ExecSync', { target: containerId, container }, exec$);
-  }
-  if (sleep) return timer(sleep.seconds * 1000, scheduler).pipe(ignoreElements());
-  return throwError(
-    () =>
-      new HookFailed(`the ${when} hook of container ${container} is of a kind that is not run: expected exec or sleep`),
-  );
+export const runHook = (context: PodSyncContext, hook: Hook): Observable<never> => {
+  const { exec, httpGet, sleep } = hook.hook;
+  if (exec) return runCommand(context, hook, exec.command ?? []);
+  if (httpGet) return getOverHttp(context, hook, httpGet);
+  if (sleep) return timer(sleep.seconds * 1000, context.ports.scheduler).pipe(ignoreElements());
+  // A tcpSocket is accepted for the sake of old manifests, and has never been run.
+  return throwError(() => new HookFailed(`Cannot run handler: invalid handler: ${JSON.stringify(hook.hook)}`));
 };
 
+/** The message goes into the status of the container, but not into an event: it may tell secrets. */
 export class HookFailed extends Error {
   override readonly name = 'HookFailed';
 }
+
+const runCommand = (
+  context: PodSyncContext,
+  { containerId, container }: Hook,
+  command: readonly string[],
+): Observable<never> => {
+  const { runtime } = context.ports;
+  const exec$ = defer(() => runtime.execSync({ containerId, cmd: [...command], timeout: 0n })).pipe(
+    concatMap(({ exitCode, stdout, stderr }) => {
+      if (exitCode === 0) return EMPTY;
+      const problem = `command '${command.join(' ')}' exited with ${exitCode}: ${printed(stderr)}`;
+      return throwError(() => new ExitCodeError(problem, printed(stdout) + printed(stderr)));
+    }),
+  );
+  return journaled(context, 'ExecSync', { target: containerId, container: container.name }, exec$).pipe(
+    catchError((error: unknown) => {
+      const output = error instanceof ExitCodeError ? error.output : '';
+      return hookFailed(context, container, `Exec lifecycle hook ([${command.join(' ')}])`, error, output);
+    }),
+  );
+};
+
+class ExitCodeError extends Error {
+  override readonly name = 'ExitCodeError';
+  constructor(
+    message: string,
+    readonly output: string,
+  ) {
+    super(message);
+  }
+}
+
+const printed = (output: Uint8Array): string => new TextDecoder().decode(output.subarray(0, MAX_OUTPUT_BYTES));
+
+const getOverHttp = (context: PodSyncContext, { container, podIps }: Hook, action: HttpGetAction): Observable<never> =>
+  defer(() => {
+    const podIp = action.host || addressOf(context, podIps);
+    if (podIp === undefined) throw new Error('failed to find networking container: the pod has no address');
+    const request = httpGetRequest(action, { container, podIp, purpose: 'lifecycle' });
+    return get(context, request, container).pipe(
+      catchError((error: unknown) => {
+        if (!(error instanceof HttpFailure && error.options.isPlainHttp)) throw error;
+        return retryWithoutTls(context, request, container, error);
+      }),
+    );
+  }).pipe(
+    catchError((error: unknown) => hookFailed(context, container, `HTTP lifecycle hook (${action.path ?? ''})`, error)),
+  );
+
+/** A pod in the network of the node has the node's address. */
+const addressOf = ({ pod, ports }: PodSyncContext, podIps: readonly string[]): string | undefined =>
+  podIps[0] ?? (pod.spec.hostNetwork ? ports.node.nodeIps[0] : undefined);
+
+const get = (context: PodSyncContext, request: HttpGetRequest, container: Container): Observable<never> => {
+  const get$ = defer(() => context.ports.httpRequest(request, { maxBodyBytes: MAX_BODY_BYTES })).pipe(
+    ignoreElements(),
+    catchError((error: unknown) => {
+      if (error instanceof HttpFailure && error.stage === 'body') return EMPTY;
+      throw error;
+    }),
+  );
+  // The path may hold secrets.
+  const target = `${request.scheme}://${hostAndPort(request)}`;
+  return journaled(context, 'HttpGet', { target, container: container.name }, get$);
+};
+
+/** The first error counts, unless it goes well now. */
+const retryWithoutTls = (
+  context: PodSyncContext,
+  request: HttpGetRequest,
+  container: Container,
+  first: HttpFailure,
+): Observable<never> =>
+  get(context, withoutTls(request), container).pipe(
+    tap({
+      complete: () => {
+        const message = `request to HTTPS lifecycle hook ${hostAndPort(request)} got HTTP response, retry with HTTP succeeded`;
+        emitEvent(context, 'Warning', 'LifecycleHTTPFallback', message);
+      },
+    }),
+    catchError(() => throwError(() => first)),
+  );
+
+const hookFailed = (
+  { pod }: PodSyncContext,
+  { name }: Container,
+  what: string,
+  error: unknown,
+  output = '',
+): Observable<never> => {
+  const where = `for Container ${JSON.stringify(name)} in Pod ${JSON.stringify(formatPod(pod))}`;
+  const message = output === '' ? '' : `, message: ${JSON.stringify(output)}`;
+  return throwError(
+    () => new HookFailed(`${what} ${where} failed - error: ${errorText(error)}${message}`, { cause: error }),
+  );
+};

@@ -20,6 +20,7 @@ import type { NodeFacts } from '../../model/node-facts.js';
 import type { Container, ContainerKind, EphemeralContainer } from '../../model/pod.js';
 import type { RuntimePodStatus } from '../../model/runtime-pod.js';
 import { ContainerSyncError, SyncCancelled } from '../../model/sync-error.js';
+import { errorOnAbort } from '../operators/error-on-abort.js';
 import type { MetricContainerType } from '../ports.js';
 import { agentMounts } from './agent-mounts.js';
 import { ensureImage, type ImagePulls, type PresentImage } from './ensure-image.js';
@@ -179,26 +180,34 @@ const createAndStart = (
       return concat(
         start$,
         linkLog(context, { id: containerId, name }, log),
-        postStart(context, container, containerId),
+        postStart(context, container, containerId, sandbox.ips),
       );
     }),
   );
 };
 
-/** A container whose hook fails is killed: it never was what its spec asks for. */
+/**
+ * A container whose hook fails is killed: it never was what its spec asks for. The pass waits for the hook, but lets go at once
+ * when the pod is to be stopped.
+ */
 const postStart = (
   context: PodSyncContext,
   container: Container | EphemeralContainer,
   containerId: string,
+  podIps: readonly string[],
 ): Observable<never> => {
   const hook = container.lifecycle?.postStart;
   if (!hook) return EMPTY;
   const { name } = container;
-  return runHook(context, { hook, containerId, container: name, when: 'postStart' }).pipe(
+  return runHook(context, { hook, containerId, container, podIps }).pipe(
+    errorOnAbort(context.signal, () => new SyncCancelled()),
     catchError((error: unknown) => {
+      if (error instanceof SyncCancelled) throw error;
       emitEvent(context, 'Warning', 'FailedPostStartHook', 'PostStartHook failed', name);
+      const kill = { id: containerId, name, container, podIps, message: 'FailedPostStartHook' };
       return concat(
-        killContainer(context, { id: containerId, name, message: 'FailedPostStartHook' }),
+        // Whether or not that works, the hook is what went wrong.
+        killContainer(context, kill).pipe(catchError(() => EMPTY)),
         throwError(() => new ContainerSyncError(name, 'PostStartHookError', errorText(error), { cause: error })),
       );
     }),

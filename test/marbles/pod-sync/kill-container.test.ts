@@ -1,6 +1,7 @@
 import { EMPTY, map, NEVER, type Observable, of, tap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri-error.js';
+import { urlOf } from '../../../src/model/http-get.js';
 import type { Container } from '../../../src/model/pod.js';
 import {
   type ContainerKill,
@@ -114,6 +115,59 @@ it(
       expect(calls).toEqual(['2 stop 30']);
       expect(stage.events).toEqual(['Killing Stopping container main', 'FailedPreStopHook PreStopHook failed']);
     }, 5);
+  }),
+);
+
+it(
+  'lets a hook that outlasts its grace period go on beside the stop, and gives it up with the container',
+  marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+    const exec$ = cold<never>('-');
+    const stop$ = cold('1500ms (x|)', { x: {} });
+    const stage = syncStage(aPod(), scheduler, {
+      runtime: { execSync: () => exec$, stopContainer: () => stop$ },
+    });
+    const container = hooked({ exec: { command: ['sleep', '9999'] } });
+    expectObservable(killContainer(stage.context, { id: 'id', name: 'main', container, graceSeconds: 3 })).toBe(
+      '4500ms |',
+    );
+    expectSubscriptions(stop$.subscriptions).toBe('3s ^ 1499ms !');
+    expectSubscriptions(exec$.subscriptions).toBe('^ 4499ms !');
+  }),
+);
+
+it(
+  'says so when a hook fails beside the stop, and runs none twice',
+  marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+    const exec$ = cold<never>('3500ms #');
+    const stage = syncStage(aPod(), scheduler, {
+      runtime: { execSync: () => exec$, stopContainer: () => cold('1500ms (x|)', { x: {} }) },
+    });
+    const container = hooked({ exec: { command: ['sleep', '3'] } });
+    expectObservable(killContainer(stage.context, { id: 'id', name: 'main', container, graceSeconds: 3 })).toBe(
+      '4500ms |',
+    );
+    expectSubscriptions(exec$.subscriptions).toBe('^ 3499ms !');
+    scheduler.schedule(() => {
+      expect(stage.events).toEqual(['Killing Stopping container main', 'FailedPreStopHook PreStopHook failed']);
+    }, 5000);
+  }),
+);
+
+it(
+  'asks a preStop hook over HTTP at the address of the pod',
+  marbles(({ cold, expectObservable, scheduler }) => {
+    const asked: string[] = [];
+    const stage = syncStage(aPod(), scheduler, {
+      runtime: { stopContainer: () => of({}) },
+      httpRequest: (request) => {
+        asked.push(urlOf(request));
+        return cold('--(a|)', { a: { status: 200, body: '' } });
+      },
+    });
+    const container = hooked({ httpGet: { port: 80, path: '/bye' } });
+    const kill = { id: 'id', name: 'main', container, podIps: ['10.0.0.1'] };
+    expectObservable(killContainer(stage.context, kill)).toBe('--|');
+    scheduler.schedule(() => expect(asked).toEqual(['http://10.0.0.1:80/bye']), 5);
   }),
 );
 

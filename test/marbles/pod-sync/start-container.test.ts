@@ -1,4 +1,4 @@
-import { catchError, concat, EMPTY, NEVER, type Observable, of, throwError } from 'rxjs';
+import { catchError, concat, EMPTY, map, NEVER, type Observable, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { ImageStatusResponse } from '../../../src/generated/runtime/v1/api.js';
 import { crashLoopKey } from '../../../src/model/crash-loop-back-off.js';
@@ -273,10 +273,13 @@ describe('a postStart hook', () => {
   it(
     'that fails kills the container, which has never been what its spec asks for',
     marbles(({ cold, expectObservable, scheduler }) => {
-      const exec$ = cold<never>('---(x|)', { x: { exitCode: 3 } as never });
+      const output = { stdout: Buffer.alloc(0), stderr: Buffer.from('oh no') };
+      const exec$ = cold<never>('---(x|)', { x: { exitCode: 3, ...output } as never });
       const stage = stageOf(scheduler, { container: hooked, runtime: { execSync: () => exec$ } });
       expectObservable(stage.start$).toBe('---(o|)', {
-        o: 'PostStartHookError: the postStart command of container main exited with code 3',
+        o:
+          'PostStartHookError: Exec lifecycle hook ([warm-up]) for Container "main" in Pod "web_default(uid-1)" failed - ' +
+          `error: command 'warm-up' exited with 3: oh no, message: "oh no"`,
       });
       scheduler.schedule(() => {
         expect(stage.calls).toEqual(['create main 0 main/0.log', 'start new', 'stop new']);
@@ -285,6 +288,52 @@ describe('a postStart hook', () => {
           'FailedPostStartHook PostStartHook failed',
           'Killing FailedPostStartHook',
         ]);
+      }, 5);
+    }),
+  );
+
+  it(
+    'that fails is what went wrong, whether or not the container can be killed',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const execSync = () => cold<never>('-#', {}, new Error('gone'));
+      const stage = stageOf(scheduler, {
+        container: hooked,
+        runtime: { execSync, stopContainer: () => throwError(() => away) },
+      });
+      expectObservable(stage.start$).toBe('-(o|)', {
+        o: 'PostStartHookError: Exec lifecycle hook ([warm-up]) for Container "main" in Pod "web_default(uid-1)" failed - error: gone',
+      });
+    }),
+  );
+
+  it(
+    'that fails is followed by the preStop hook',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const container: Container = {
+        ...hooked,
+        lifecycle: { ...hooked.lifecycle, preStop: { sleep: { seconds: 4 } } },
+      };
+      const stage = stageOf(scheduler, { container, runtime: { execSync: () => cold<never>('-#') } });
+      expectObservable(stage.start$.pipe(map(() => stage.calls.at(-1)))).toBe('4001ms (s|)', { s: 'stop new' });
+    }),
+  );
+
+  it(
+    'does not hold up a pod that is to be stopped: it is given up, and neither fails nor is the container killed here',
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const abort = new AbortController();
+      const exec$ = cold<never>('-');
+      const stage = stageOf(scheduler, {
+        container: hooked,
+        runtime: { execSync: () => exec$ },
+        signal: abort.signal,
+      });
+      scheduler.schedule(() => abort.abort(), 3);
+      expectObservable(stage.start$).toBe('---(o|)', { o: 'SyncCancelled: the run was cancelled by a newer update' });
+      expectSubscriptions(exec$.subscriptions).toBe('^--!');
+      scheduler.schedule(() => {
+        expect(stage.calls).toEqual(['create main 0 main/0.log', 'start new']);
+        expect(stage.events.at(-1)).toBe('Started Container started');
       }, 5);
     }),
   );
