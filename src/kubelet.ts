@@ -69,7 +69,6 @@ export interface KubeletPorts extends Pick<
   | 'runtime'
   | 'images'
   | 'files'
-  | 'httpRequest'
   | 'podFiles'
   | 'httpRequest'
   | 'record'
@@ -206,6 +205,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       pleg$: shared.pleg$,
       rootDirectory: ports.node.rootDirectory,
       podLogsDirectory: ports.node.podLogsDirectory,
+      containerLogsDirectory: ports.node.containerLogsDirectory,
       policy: options.containerGc ?? DEFAULT_CONTAINER_GC,
     });
 

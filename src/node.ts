@@ -4,6 +4,7 @@ export { type NodePortsOptions, withNodePorts } from './with-node-ports.js';
 export { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
 export { monotonicScheduler } from './host/monotonic-scheduler.js';
 export { nodeFiles } from './host/node-files.js';
+export { podFiles } from './host/pod-files.js';
 export { httpRequest, type HttpRequestLimits } from './network/http-request.js';
 export { type CriClient, criClient, type CriClientOptions } from './runtime/cri-client.js';
 export { type EmbeddedRuntime, type EmbeddedRuntimeOptions, startEmbeddedRuntime } from './runtime/embedded/server.js';

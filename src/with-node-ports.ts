@@ -1,10 +1,14 @@
-import { defer, finalize, type Observable, type SchedulerLike, switchMap, tap } from 'rxjs';
+import { defer, finalize, forkJoin, map, type Observable, type SchedulerLike, switchMap, tap } from 'rxjs';
 import type { KubeletPorts } from './kubelet.js';
+import { canMount } from './model/cri/mount-ability.js';
 import { errorText } from './model/cri-error.js';
 import { criClient } from './runtime/cri-client.js';
+import { dockerConfigPlaces, nodeCredentials } from './images/node-credentials.js';
 import { monotonicScheduler } from './host/monotonic-scheduler.js';
 import { nodeFiles } from './host/node-files.js';
+import { podFiles } from './host/pod-files.js';
 import { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
+import { noCredentials } from './streams/no-credentials.js';
 import { httpRequest } from './network/http-request.js';
 import { noMetrics } from './streams/no-metrics.js';
 import { retryWithBackoff } from './streams/operators/retry-with-backoff.js';
@@ -18,6 +22,8 @@ export interface NodePortsOptions {
   /** What a call of the runtime may take; two minutes unless given. */
   readonly requestTimeoutMs?: number;
   readonly node: NodeSettings;
+  /** Of the agent; passwords of registries are looked for there first. */
+  readonly rootDirectory?: string;
   /** Keeps nothing unless given. */
   readonly record?: RecordJournal;
   /** Hears nothing unless given. */
@@ -43,6 +49,7 @@ export const withNodePorts = <T>(
     imageEndpoint = endpoint,
     requestTimeoutMs = 120_000,
     node,
+    rootDirectory = node.rootDirectory,
     record = countOnly(),
     recordEvent = () => undefined,
     metrics = noMetrics,
@@ -55,18 +62,25 @@ export const withNodePorts = <T>(
     const observe = (operation: string, durationMs: number, error?: unknown): void =>
       metrics.runtimeOperation(operation, durationMs / 1000, error !== undefined);
     const { runtime, images, close } = criClient({ endpoint, imageEndpoint, requestTimeoutMs, observe });
-    const ports: Omit<KubeletPorts, 'runtimeName'> = {
+    const ports: Omit<KubeletPorts, 'runtimeName' | 'node'> = {
       ...{ runtime, images, record, recordEvent, metrics, log, scheduler },
       files: nodeFiles,
+      podFiles,
       httpRequest: httpRequest(),
+      ...noCredentials,
+      nodeCredentials: nodeCredentials(dockerConfigPlaces(rootDirectory), { log, scheduler }),
       wallClock: () => Date.now(),
       random: Math.random,
-      node: readNodeFacts(node, log),
     };
-    return runtime.version({}).pipe(
+    const runtimeFacts$ = forkJoin([runtime.version({}), runtime.status({ verbose: true })]).pipe(
+      map(([{ runtimeName }, { info }]) => ({ runtimeName, canMount: canMount(info) })),
+    );
+    return runtimeFacts$.pipe(
       tap({ error: (error: unknown) => log.warn({ error: errorText(error) }, 'waiting for the runtime') }),
       retryWithBackoff({ initialMs: 100, maxMs: 5000, scheduler }),
-      switchMap(({ runtimeName }) => use({ ...ports, runtimeName })),
+      switchMap(({ runtimeName, ...facts }) =>
+        use({ ...ports, runtimeName, node: readNodeFacts(node, log, facts) }),
+      ),
       finalize(close),
     );
   });

@@ -33,11 +33,18 @@ export const composeKubelet: CreateKubelet = (environment) => {
       recordEvent: eventRecorder(record, log),
       metrics,
       log,
+      rootDirectory: environment.paths.rootDir,
     };
     return withNodePorts<unknown>(node, (ports) => {
       const options: KubeletOptions = {
         sources: podSources(environment),
         syncFrequencyMs: config.syncFrequencyMs,
+        imagePulls: {
+          serialized: config.serializeImagePulls,
+          maxParallel: config.maxParallelImagePulls,
+          perSecond: config.registryPullQPS,
+          burst: config.registryBurst,
+        },
         maxRestartBackOffMs: config.crashLoopBackOff.maxContainerRestartPeriodMs,
         stop$,
       };
@@ -82,6 +89,7 @@ const podSources = ({ config, nodeName }: KubeletEnvironment): PodSources => {
 };
 
 const nodeSettings = ({ config, paths }: KubeletEnvironment): NodeSettings => ({
+  rootDirectory: paths.rootDir,
   podLogsDirectory: paths.podLogsDir,
   containerLogsDirectory: paths.containerLogsDir,
   seccompDirectory: join(paths.rootDir, 'seccomp'),

@@ -3,9 +3,12 @@ import type { KubeletOptions, KubeletPorts } from '../kubelet.js';
 import { PodStatusStore } from '../model/pod-status-store.js';
 import { ReasonCache } from '../model/reason-cache.js';
 import { podConfig } from '../streams/pod-config.js';
+import { podDirectories } from '../streams/pod-directories.js';
 import { podWork } from '../streams/pod-work.js';
+import { pullQueue } from '../streams/pull-queue.js';
 import { runOnce, type RunOnceResult } from '../streams/run-once.js';
 import { runtimeReader } from '../streams/runtime-reader.js';
+import { terminationMessages } from '../streams/termination-messages.js';
 import { handleProblem } from '../streams/sync-loop/handle-problem.js';
 
 /**
@@ -15,20 +18,22 @@ import { handleProblem } from '../streams/sync-loop/handle-problem.js';
  */
 export const runPodsOnce = (
   ports: KubeletPorts,
-  { sources, maxRestartBackOffMs = 300_000, admit = () => undefined }: KubeletOptions,
+  { sources, maxRestartBackOffMs = 300_000, imagePulls = {}, admit = () => undefined }: KubeletOptions,
   statuses: PodStatusStore = new PodStatusStore(),
 ): Observable<RunOnceResult> =>
   defer(() => {
     const { runtime, scheduler, record, recordEvent } = ports;
     const tell = handleProblem(ports);
     const config$ = podConfig(sources, { scheduler }).pipe(tap((update) => update.kind === 'problem' && tell(update)));
-    const reader = runtimeReader(runtime, scheduler);
+    const reader = runtimeReader(runtime, scheduler, terminationMessages(ports.podFiles));
     const work = podWork({
       ...ports,
       ...{ reader, statuses, maxRestartBackOffMs },
+      podDirectories: podDirectories({ ...ports, rootDirectory: ports.node.rootDirectory }),
       reasons: new ReasonCache(),
       restarts: new Map(),
       pulls: { backOff: new Map(), failures: new Map() },
+      pullQueue: pullQueue(imagePulls, scheduler),
       networkProblem: () => undefined,
       isKnown: () => false,
       relistSoon: () => undefined,

@@ -8,6 +8,8 @@ import type { Logger } from '../streams/ports.js';
 
 /** What somebody decides about the node; the rest is read from the machine. */
 export interface NodeSettings {
+  /** Where the agent keeps what is its own. Pods that it does not know lose what they have below `pods`. */
+  readonly rootDirectory: string;
   /** Where the logs of containers go. */
   readonly podLogsDirectory: string;
   /** Where links to the logs go; `containers` beside the folder of the logs unless given. */
@@ -26,12 +28,18 @@ export interface NodeSettings {
   readonly singleProcessOomKill?: boolean;
 }
 
-/** What this machine and the settings say of the node. What cannot be read counts as absent. */
-export const readNodeFacts = (settings: NodeSettings, log: Pick<Logger, 'warn'>): NodeFacts => {
+/** What this machine, the settings and the runtime say of the node. What cannot be read counts as absent. */
+export const readNodeFacts = (
+  settings: NodeSettings,
+  log: Pick<Logger, 'warn'>,
+  { canMount = true }: Partial<Pick<NodeFacts, 'canMount'>> = {},
+): NodeFacts => {
   const { seccompDirectory = '/var/lib/kubelet/seccomp', resolvConf: resolvConfPath = '/etc/resolv.conf' } = settings;
   const isCgroup2 = existsSync('/sys/fs/cgroup/cgroup.controllers');
   const resolvConf = resolvConfPath === '' ? undefined : readResolvConf(resolvConfPath, log);
   return {
+    rootDirectory: settings.rootDirectory,
+    canMount,
     podLogsDirectory: settings.podLogsDirectory,
     containerLogsDirectory: settings.containerLogsDirectory ?? join(dirname(settings.podLogsDirectory), 'containers'),
     seccompDirectory,

@@ -45,6 +45,8 @@ export type JournalEvent =
       readonly exitCode?: number;
       /** Why it ended, as the runtime says it: `OOMKilled`, `Error`, `Completed`. */
       readonly reason?: string;
+      /** The end of what the runtime and the container itself said of it. */
+      readonly message?: string;
     }
   /** The runtime became usable or unusable; nothing is synchronised meanwhile. About no pod. */
   | { readonly kind: 'runtime-health'; readonly healthy: boolean; readonly message?: string }
@@ -86,6 +88,14 @@ export type JournalEvent =
       readonly target?: string;
       readonly durationMs: number;
       readonly error?: string;
+    }
+  /** A call is under way and takes long. Its `call` entry follows when it has ended. */
+  | {
+      readonly kind: 'call-slow';
+      /** As in `call`; absent while the pod is read from the runtime. */
+      readonly call?: string;
+      readonly target?: string;
+      readonly waitedMs: number;
     }
   | { readonly kind: 'event'; readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string }
   | { readonly kind: 'phase'; readonly from?: string; readonly to: string; readonly reason?: string }

@@ -25,6 +25,10 @@ export interface PlegEvent {
   readonly container?: string;
   /** Of a container that died while the runtime still knows it. */
   readonly exitCode?: number;
+  /** Why that container ended, as the runtime says it. */
+  readonly reason?: string;
+  /** What the runtime and the container itself say of that end. */
+  readonly message?: string;
   /** What the container or sandbox is now; absent for a `PodSync`. */
   readonly state?: PlegState;
 }
@@ -124,9 +128,9 @@ export const plegEvents = (
 ): readonly PlegEvent[] =>
   changes.flatMap(({ type, item: { kind, id, name }, state }) => {
     if (type === 'ContainerChanged') return [];
-    const exitCode =
+    const ended =
       type === 'ContainerDied' && state === 'exited'
-        ? status?.containers.find((container) => container.id === id)?.exitCode
+        ? status?.containers.find((container) => container.id === id)
         : undefined;
     return {
       pod,
@@ -134,7 +138,9 @@ export const plegEvents = (
       id,
       state,
       ...(kind === 'container' ? { container: name } : {}),
-      ...(exitCode === undefined ? {} : { exitCode }),
+      ...(ended && { exitCode: ended.exitCode }),
+      ...(ended?.reason && { reason: ended.reason }),
+      ...(ended?.message && { message: ended.message }),
     };
   });
 

@@ -23,6 +23,7 @@ import {
   podRef,
   type PodStatus,
 } from '../model/pod.js';
+import { defaultWaitingReason } from '../model/pod-status/container-statuses.js';
 import { generatePodStatus } from '../model/pod-status/generate-pod-status.js';
 import { newTerminations } from '../model/pod-status/new-terminations.js';
 import { terminatedPodStatus } from '../model/pod-status/terminated-pod-status.js';
@@ -32,14 +33,16 @@ import { isQuiet, runningContainersOf, type RuntimePodStatus } from '../model/ru
 import { NetworkNotReady } from '../model/sync-error.js';
 import { clearNamesakes } from './pod-sync/clear-namesakes.js';
 import { killPod } from './pod-sync/kill-pod.js';
-import { emitEvent, letGo, note, type PodSyncContext, type PodSyncPorts } from './pod-sync/pod-sync-context.js';
+import { emitEvent, letGo, note, type PodSyncContext, type PodSyncPorts, watchedRead } from './pod-sync/pod-sync-context.js';
 import { METRIC_TYPES, type StartContainerPorts } from './pod-sync/start-container.js';
 import { errorOf, syncContainers } from './pod-sync/sync-containers.js';
 import type { PodRun, PodWork, RuntimePodRun } from './pod-workers.js';
+import type { PodDirectories } from './pod-directories.js';
 import type { RuntimeReader } from './runtime-reader.js';
 
 export interface PodWorkPorts extends PodSyncPorts, StartContainerPorts {
   readonly reader: RuntimeReader;
+  readonly podDirectories: Pick<PodDirectories, 'make'>;
   readonly statuses: PodStatusStore;
   readonly reasons: ReasonCache;
   /** Scheme of container ids in statuses, such as `containerd`. */
@@ -66,7 +69,10 @@ export const podWork = (ports: PodWorkPorts): PodWork => ({
 
 const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observable<{ readonly isTerminal: boolean }> =>
   defer(() => {
-    const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes, signal };
+    const context: PodSyncContext = {
+      ...{ pod: run.pod, ports, causes: run.causes, signal },
+      waitsFor: (waits) => storeStatus(context, ports, run.status, { podIsTerminal: false, waits }),
+    };
     const isNew = ports.statuses.get(run.uid) === undefined;
     const status = storeStatus(context, ports, run.status, { podIsTerminal: false });
     if (isTerminalPhase(status.phase)) return of({ isTerminal: true });
@@ -78,7 +84,7 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
     }
     const namesakes$ =
       isStaticPod(run.pod) && isQuiet(run.status) ? clearNamesakes(context, ports.reader, ports.isKnown) : EMPTY;
-    return concat(namesakes$, letGo(context), syncContainers(context, run.status, ports)).pipe(
+    return concat(namesakes$, letGo(context), makeDirectories(context, ports), syncContainers(context, run.status, ports)).pipe(
       tap((sync) => {
         for (const { container, error } of sync.starts) {
           ports.reasons.set(run.uid, container, error && { reason: error.reason, message: error.message });
@@ -95,6 +101,14 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
     );
   });
 
+const makeDirectories = (context: PodSyncContext, { podDirectories }: PodWorkPorts): Observable<never> =>
+  podDirectories.make(context.pod.metadata.uid).pipe(
+    catchError((error: unknown) => {
+      emitEvent(context, 'Warning', 'Failed', `error making pod data directories: ${errorText(error)}`);
+      return throwError(() => error);
+    }),
+  );
+
 const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never> =>
   defer(() => {
     const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes };
@@ -106,7 +120,8 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
         return throwError(() => error);
       }),
     );
-    const confirm$ = defer(() => ports.reader.podStatus(podRef(run.pod))).pipe(
+    const about = { pod: podRef(run.pod), causes: run.causes };
+    const confirm$ = defer(() => watchedRead(ports, about, ports.reader.podStatus(about.pod))).pipe(
       map((fresh) => {
         const running = runningContainersOf(fresh);
         if (running.length > 0) {
@@ -159,7 +174,13 @@ const storeStatus = (
   {
     podIsTerminal,
     statusOverride = (status) => status,
-  }: { readonly podIsTerminal: boolean; readonly statusOverride?: (status: PodStatus) => PodStatus },
+    waits,
+  }: {
+    readonly podIsTerminal: boolean;
+    readonly statusOverride?: (status: PodStatus) => PodStatus;
+    /** What the start of a container, or of all of them, waits for. */
+    readonly waits?: { readonly container?: string; readonly text: string };
+  },
 ): PodStatus => {
   const { pod } = context;
   const { statuses, reasons, metrics, wallClock, runtimeName, node } = ports;
@@ -174,7 +195,10 @@ const storeStatus = (
       now: wallClock(),
       runtimeName,
       hostIps: node.nodeIps,
-      startFailure: (container) => reasons.get(uid, container),
+      startFailure: (container) =>
+        waits && (waits.container ?? container) === container
+          ? { reason: defaultWaitingReason(pod), message: waits.text }
+          : reasons.get(uid, container),
     }),
   );
   if (statuses.set(uid, status) && status.phase !== undefined && status.phase !== previous?.phase) {

@@ -174,6 +174,8 @@ export interface PodFiles {
  * Errors: Node's own and those of the driver, which name the path or the unit.
  */
 export interface Cgroups {
+  /** Of the kernel; 1 also where cgroup v2 stands beside it without controllers. */
+  readonly version: 1 | 2;
   /** Bytes per page of what can be limited; none where the kernel does not limit huge pages by cgroup. */
   readonly hugePageSizes: readonly bigint[];
   /** Every CPU of the machine, such as `0-3`, where the driver has to be told; else absent. */
@@ -190,8 +192,8 @@ export interface Cgroups {
   readonly update: (name: CgroupName, resources: CgroupResources) => Observable<never>;
   /** The cgroups directly below; none when it does not exist. */
   readonly children: (name: CgroupName) => Observable<readonly CgroupName[]>;
-  /** Sends SIGKILL to every process in it and below, and emits how many there were. They may take a moment to be gone. */
-  readonly kill: (name: CgroupName) => Observable<number>;
+  /** Sends SIGKILL to every process in it and below. They may take a moment to be gone. */
+  readonly kill: (name: CgroupName) => Observable<never>;
   /** Removes it and everything below; a missing one is fine. Errors: also while processes are in it. */
   readonly remove: (name: CgroupName) => Observable<never>;
 }

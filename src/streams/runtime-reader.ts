@@ -9,6 +9,7 @@ import {
   type Observable,
   of,
   type SchedulerLike,
+  tap,
   toArray,
   merge,
 } from 'rxjs';
@@ -25,6 +26,7 @@ import {
 import type { PodRef } from '../model/pod.js';
 import type { RuntimePod, RuntimePodStatus } from '../model/runtime-pod.js';
 import type { RuntimeService } from './ports.js';
+import { messagesOfRuntime, type TerminationMessages } from './termination-messages.js';
 
 /** What the agent asks of the runtime to know its pods. Every call is cold, emits once and completes. */
 export interface RuntimeReader {
@@ -35,7 +37,8 @@ export interface RuntimeReader {
   readonly listPods: (which: 'all' | 'running') => Observable<readonly RuntimePod[]>;
   /**
    * Everything the runtime knows of one pod; empty lists when it knows nothing. A namespace and name that are left empty are
-   * filled in from the runtime's labels. What disappears between the listing and its inspection is left out.
+   * filled in from the runtime's labels. What disappears between the listing and its inspection is left out. The message of an
+   * ended container has what `messages` found of its last words.
    * Errors: the `CriError` of any other failed call.
    */
   readonly podStatus: (ref: PodRef) => Observable<RuntimePodStatus>;
@@ -46,7 +49,11 @@ export interface RuntimeReader {
 type ReaderCalls = Pick<RuntimeService, 'listPodSandbox' | 'listContainers' | 'podSandboxStatus' | 'containerStatus'>;
 
 /** Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPods and GetPodStatus. */
-export const runtimeReader = (runtime: ReaderCalls, scheduler: SchedulerLike = asyncScheduler): RuntimeReader => {
+export const runtimeReader = (
+  runtime: ReaderCalls,
+  scheduler: SchedulerLike = asyncScheduler,
+  messages: TerminationMessages = messagesOfRuntime,
+): RuntimeReader => {
   const list = (sandboxes: SandboxFilter, containers: ContainerFilter): Observable<Listing> =>
     forkJoin([runtime.listPodSandbox({ filter: sandboxes }), runtime.listContainers({ filter: containers })]).pipe(
       map(([{ items }, listed]) => ({ sandboxes: items, containers: listed.containers })),
@@ -60,7 +67,8 @@ export const runtimeReader = (runtime: ReaderCalls, scheduler: SchedulerLike = a
 
   const containerStatus = ({ id, podSandboxId }: Container): Observable<InspectedContainer> =>
     runtime.containerStatus({ containerId: id }).pipe(
-      map(({ status }) => ({ status: present(status, 'container status is nil'), sandboxId: podSandboxId })),
+      mergeMap(({ status }) => messages.complete(present(status, 'container status is nil'))),
+      map((status) => ({ status, sandboxId: podSandboxId })),
       catchError(skipNotFound),
     );
 
@@ -70,6 +78,7 @@ export const runtimeReader = (runtime: ReaderCalls, scheduler: SchedulerLike = a
         const observedAt = scheduler.now();
         return list(...(which === 'all' ? EVERYTHING : RUNNING)).pipe(
           map(({ sandboxes, containers }) => toRuntimePods(sandboxes, containers, observedAt)),
+          tap((pods) => which === 'all' && messages.retain(pods)),
         );
       }),
     podStatus: (ref) => {

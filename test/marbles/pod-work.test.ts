@@ -1,4 +1,4 @@
-import { catchError, map, merge, type Observable, of, tap, throwError } from 'rxjs';
+import { catchError, EMPTY, map, merge, NEVER, type Observable, of, tap, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { ImageStatusResponse } from '../../src/generated/runtime/v1/api.js';
 import { CriError } from '../../src/model/cri-error.js';
@@ -35,12 +35,14 @@ const stageOf = (
     fresh = of(stopped),
     runtime = {},
     networkProblem,
+    directories = () => EMPTY,
     wallClock,
   }: {
     readonly pod?: Pod;
     readonly fresh?: Observable<RuntimePodStatus>;
     readonly runtime?: Partial<RuntimeService>;
     readonly networkProblem?: string;
+    readonly directories?: (uid: string) => Observable<never>;
     readonly wallClock?: () => number;
   } = {},
 ) => {
@@ -69,6 +71,7 @@ const stageOf = (
     ...(wallClock && { wallClock }),
     ...newBackOffs(),
     reader: { podStatus: () => fresh, readyPodsCalled: () => of([]) } as unknown as RuntimeReader,
+    podDirectories: { make: directories },
     statuses,
     reasons,
     node: nodeFacts,
@@ -161,6 +164,22 @@ describe('a pass over a running pod', () => {
       expect(stage.reasons.get('uid-1', 'main')).toBeUndefined();
     }),
   );
+
+  it.each([
+    { call: 'RunPodSandbox', port: 'runPodSandbox' },
+    { call: 'CreateContainer', port: 'createContainer' },
+  ] as const)('that waits for $call shows so after 10 s', ({ call, port }) => {
+    marbles(({ expectObservable, scheduler }) => {
+      const stage = stageOf(scheduler, { runtime: { [port]: () => NEVER } });
+      expectObservable(stage.work.syncPod(stage.run(nothing), new AbortController().signal), '20s !').toBe('-');
+      const waiting = () => stage.statuses.get('uid-1')?.containerStatuses?.[0]?.state?.waiting;
+      scheduler.schedule(() => expect(waiting()).toEqual({ reason: 'ContainerCreating' }), 9_999);
+      scheduler.schedule(() => {
+        const message = `${call} has not come back for 10 s`;
+        expect(waiting()).toEqual({ reason: 'ContainerCreating', message });
+      }, 10_001);
+    })();
+  });
 
   it(
     'past its active deadline is terminal, and an event says why',

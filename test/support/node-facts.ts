@@ -2,6 +2,8 @@ import type { NodeFacts } from '../../src/model/node-facts.js';
 
 /** A small node without a cluster. */
 export const nodeFacts: NodeFacts = {
+  rootDirectory: '/root-dir',
+  canMount: true,
   podLogsDirectory: '/logs',
   containerLogsDirectory: '/links',
   seccompDirectory: '/seccomp',

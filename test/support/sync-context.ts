@@ -2,7 +2,7 @@ import { EMPTY, identity, NEVER, of, type SchedulerLike } from 'rxjs';
 import type { JournalRecord } from '../../src/model/journal.js';
 import type { Pod } from '../../src/model/pod.js';
 import type { PodSyncContext } from '../../src/streams/pod-sync/pod-sync-context.js';
-import type { CredentialPorts, HttpRequest, ImageService, NodeFiles, NodeAgentEvent, RuntimeService } from '../../src/streams/ports.js';
+import type { CredentialPorts, HttpRequest, ImageService, NodeFiles, NodeAgentEvent, PodFiles, Random, RuntimeService } from '../../src/streams/ports.js';
 import { noCredentials } from '../../src/streams/no-credentials.js';
 import type { PullQueue } from '../../src/streams/pull-queue.js';
 import { metricLines } from './metric-lines.js';
@@ -27,6 +27,13 @@ export const noFiles: NodeFiles = {
   danglingLinks: () => of([]),
 };
 
+export const noPodFiles: PodFiles = {
+  write: () => EMPTY,
+  read: () => of(''),
+  readTail: () => of(undefined),
+  mountsBelow: () => of([]),
+};
+
 export interface SyncStage {
   readonly context: PodSyncContext;
   /** `reason message` of each event, in order. */
@@ -46,6 +53,8 @@ export const syncStage = (
     runtime = {},
     images = {},
     files = noFiles,
+    podFiles = noPodFiles,
+    random = () => 0,
     credentials = {},
     pullQueue = () => identity,
     httpRequest = () => NEVER,
@@ -54,6 +63,8 @@ export const syncStage = (
     readonly runtime?: Partial<RuntimeService>;
     readonly images?: Partial<ImageService>;
     readonly files?: NodeFiles;
+    readonly podFiles?: PodFiles;
+    readonly random?: Random;
     readonly credentials?: Partial<CredentialPorts>;
     readonly pullQueue?: PullQueue;
     readonly httpRequest?: HttpRequest;
@@ -73,6 +84,8 @@ export const syncStage = (
       runtime: only<RuntimeService>(runtime),
       images: only<ImageService>(images),
       files,
+      podFiles,
+      random,
       httpRequest,
       node: nodeFacts,
       log: { debug: say, info: say, warn: say, error: say },

@@ -85,6 +85,8 @@ export const aRuntimePod = (
 
 /** A node with one address, 8 GiB of memory and nothing unusual. */
 export const aNode = (fields: Partial<NodeFacts> = {}): NodeFacts => ({
+  rootDirectory: '/var/lib/rx-kubelet',
+  canMount: true,
   podLogsDirectory: '/var/log/pods',
   containerLogsDirectory: '/var/log/containers',
   seccompDirectory: '/var/lib/kubelet/seccomp',

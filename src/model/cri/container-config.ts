@@ -2,6 +2,7 @@ import type { ContainerConfig, DeepPartial, Mount } from '../../generated/runtim
 import type { NodeFacts } from '../node-facts.js';
 import type { Container, EphemeralContainer, Pod } from '../pod.js';
 import { newestStatusOf, type RuntimePodStatus } from '../runtime-pod.js';
+import { absolutePath } from './absolute-path.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
 import { type EnvObjects, environment } from './env.js';
 import { expand } from './expansion.js';
@@ -19,8 +20,10 @@ export interface ContainerConfigInput {
   readonly image: { readonly id: string; readonly user: ImageUser };
   readonly podIps: readonly string[];
   readonly node: NodeFacts;
-  /** One for each volume mount, and those of the agent's own. */
+  /** One for each volume mount. */
   readonly mounts?: readonly DeepPartial<Mount>[];
+  /** What the agent itself puts into the container. */
+  readonly agentMounts?: readonly DeepPartial<Mount>[];
   /** Where an ephemeral container finds the one that it looks at. */
   readonly status: RuntimePodStatus;
   readonly userNamespace?: UserNamespaceMapping;
@@ -35,7 +38,7 @@ export interface ContainerConfigInput {
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go generateContainerConfig.
  */
 export const containerConfig = (input: ContainerConfigInput): DeepPartial<ContainerConfig> => {
-  const { pod, container, attempt, image, node, mounts = [] } = input;
+  const { pod, container, attempt, image, node, mounts = [], agentMounts = [], userNamespace } = input;
   requireMounts(container, mounts);
   const env = environment(input);
   const expanded = (words: readonly string[] = []) => words.map((word) => expand(word, (name) => env.get(name)));
@@ -46,7 +49,7 @@ export const containerConfig = (input: ContainerConfigInput): DeepPartial<Contai
     args: expanded(container.args),
     workingDir: container.workingDir ?? '',
     envs: [...env].map(([key, value]) => ({ key, value: Buffer.from(value) })),
-    mounts: [...mounts],
+    mounts: [...mounts, ...agentMounts].map((mount) => ({ ...mount, ...idMappings(userNamespace) })),
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, attempt),
     logPath: containerLogPath(container.name, attempt),
@@ -60,6 +63,10 @@ export const containerConfig = (input: ContainerConfigInput): DeepPartial<Contai
   };
 };
 
+/** Files keep their owners where the pod's users are others than the node's. */
+const idMappings = (mapping: UserNamespaceMapping | undefined): DeepPartial<Mount> =>
+  mapping ? { uidMappings: [mapping], gidMappings: [mapping] } : {};
+
 /** Source: pkg/kubelet/kuberuntime/kuberuntime_container.go getTargetID. */
 const targetId = ({ container, status }: ContainerConfigInput): string | undefined => {
   const target = 'targetContainerName' in container ? container.targetContainerName : undefined;
@@ -72,8 +79,7 @@ const targetId = ({ container, status }: ContainerConfigInput): string | undefin
 /** A volume that is not there must not go unnoticed. Source: pkg/kubelet/kubelet_pods.go makeMounts, makeBlockVolumes. */
 const requireMounts = (container: Container, mounts: readonly DeepPartial<Mount>[]): void => {
   for (const { name, mountPath } of container.volumeMounts ?? []) {
-    const path = mountPath.startsWith('/') ? mountPath : `/${mountPath}`;
-    if (mounts.some(({ containerPath }) => containerPath === path)) continue;
+    if (mounts.some(({ containerPath }) => containerPath === absolutePath(mountPath))) continue;
     throw new CreateContainerConfigError(`cannot find volume "${name}" to mount into container "${container.name}"`);
   }
   const [device] = container.volumeDevices ?? [];

@@ -4,6 +4,8 @@ import type { JournalId, JournalRecord } from '../../model/journal.js';
 import type { NodeFacts } from '../../model/node-facts.js';
 import { type Pod, podRef } from '../../model/pod.js';
 import { SyncCancelled } from '../../model/sync-error.js';
+import { slowCallText } from '../../model/why/describe-entry.js';
+import { tapLate } from '../operators/tap-late.js';
 import type {
   CredentialPorts,
   HttpRequest,
@@ -47,6 +49,8 @@ export interface PodSyncContext {
   readonly causes: readonly JournalId[];
   /** Fires when a newer update wants the pass to let go. */
   readonly signal?: AbortSignal;
+  /** Hears of every call that takes long, while it is under way; `container` is whom it is about, absent for the whole pod. */
+  readonly waitsFor?: (wait: { readonly call: string; readonly container?: string; readonly text: string }) => void;
 }
 
 /** The same pass, with what follows attributed to `cause`. */
@@ -67,14 +71,18 @@ export const emitEvent = (
   container?: string,
 ): void => ports.recordEvent({ pod, container, type, reason, message, causes });
 
+/** After so many milliseconds a call is said to be slow, while it is still under way. */
+export const SLOW_CALL_MS = 10_000;
+
 /**
- * `call$` with its end, its duration and its error in the journal. Only calls that change something are worth it. What was
- * answered comes out once the call has ended, so that what follows from it also follows it in the journal.
+ * `call$` with its end, its duration and its error in the journal, and before that, if it takes long, that it does. Only calls
+ * that change something are worth it. What was answered comes out once the call has ended, so that what follows from it also
+ * follows it in the journal. `usualMs` is what the call may well take by itself.
  */
 export const journaled = <T>(
   context: PodSyncContext,
   call: string,
-  { target, container }: { readonly target?: string; readonly container?: string },
+  { target, container, usualMs = 0 }: { readonly target?: string; readonly container?: string; readonly usualMs?: number },
   call$: Observable<T>,
 ): Observable<T> =>
   defer(() => {
@@ -82,8 +90,27 @@ export const journaled = <T>(
     const startedAt = scheduler.now();
     const end = (error?: string) =>
       note(context, { kind: 'call', call, target, container, durationMs: scheduler.now() - startedAt, error });
-    return call$.pipe(tap({ complete: () => end(), error: (error: unknown) => end(errorText(error)) }), takeLast(1));
+    const late = (): void => {
+      const waitedMs = scheduler.now() - startedAt;
+      note(context, { kind: 'call-slow', call, target, container, waitedMs });
+      context.waitsFor?.({ call, container, text: slowCallText(call, waitedMs) });
+    };
+    return call$.pipe(
+      tap({ complete: () => end(), error: (error: unknown) => end(errorText(error)) }),
+      tapLate(usualMs + SLOW_CALL_MS, late, scheduler),
+      takeLast(1),
+    );
   });
+
+/** `read$`, which asks the runtime for the state of the pod; if that takes long, the journal says so meanwhile. */
+export const watchedRead = <T>(
+  { record, scheduler }: Pick<PodSyncPorts, 'record' | 'scheduler'>,
+  about: Pick<JournalRecord, 'pod' | 'causes'>,
+  read$: Observable<T>,
+): Observable<T> => {
+  const late = () => void record({ ...about, kind: 'call-slow', waitedMs: SLOW_CALL_MS });
+  return read$.pipe(tapLate(SLOW_CALL_MS, late, scheduler));
+};
 
 /** Completes, or errors with `SyncCancelled` once the signal has fired: put it wherever a pass may safely let go. */
 export const letGo = ({ signal }: PodSyncContext): Observable<never> =>

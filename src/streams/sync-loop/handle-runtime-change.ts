@@ -17,6 +17,8 @@ export const handleRuntimeChange =
       containerId: event.id,
       container: event.container,
       exitCode: event.exitCode,
+      reason: event.reason,
+      message: event.message === undefined ? undefined : lastPart(event.message),
       pod: event.pod,
       causes: [],
     });
@@ -25,3 +27,8 @@ export const handleRuntimeChange =
     const { mirrorPod } = pods.resolve(pod);
     return workers.update({ type: 'sync', pod, mirrorPod, startedAt: now, causes: [cause] }, now);
   };
+
+/** Characters of a message that the journal keeps: the end, since that is what matters of a log. */
+const KEPT = 1024;
+
+const lastPart = (message: string): string => (message.length <= KEPT ? message : `…${message.slice(1 - KEPT)}`);

@@ -15,6 +15,11 @@ describe('examples/library/run-folder', () => {
 
   afterEach(() => runtime.dispose());
 
+  const directories = () => ({
+    podLogsDirectory: runtime.logDirectory,
+    rootDirectory: join(runtime.directory, 'agent'),
+  });
+
   it('runs the pods of a folder over a runtime, and stops them when asked', async () => {
     const folder = join(runtime.directory, 'manifests');
     const mark = join(runtime.directory, 'started');
@@ -31,7 +36,7 @@ spec:
     );
     const stop$ = new Subject<StopRequest>();
     const outcomes: WorkerOutcome[] = [];
-    const options = { endpoint: `unix://${runtime.socketPath}`, podLogsDirectory: runtime.logDirectory };
+    const options = { endpoint: `unix://${runtime.socketPath}`, ...directories() };
     const ended = lastValueFrom(runFolder(folder, options, stop$).pipe(tap((outcome) => outcomes.push(outcome))));
     await eventually('the container runs', () => existsSync(mark));
     stop$.next({ reason: 'the test is over' });
@@ -45,7 +50,7 @@ spec:
     const warnings: string[] = [];
     const ignore = (): void => undefined;
     const log = { debug: ignore, info: ignore, error: ignore, warn: (_: object, text: string) => warnings.push(text) };
-    const options = { endpoint: `unix://${runtime.directory}/no.sock`, podLogsDirectory: runtime.logDirectory, log };
+    const options = { endpoint: `unix://${runtime.directory}/no.sock`, ...directories(), log };
     const subscription = runFolder(runtime.directory, options).subscribe();
     await eventually('it has said so twice', () => warnings.length > 1);
     subscription.unsubscribe();

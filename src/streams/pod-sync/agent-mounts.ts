@@ -1,0 +1,74 @@
+import { catchError, concat, concatMap, defer, EMPTY, map, type Observable, of, toArray } from 'rxjs';
+import type { DeepPartial, Mount } from '../../generated/runtime/v1/api.js';
+import { absolutePath } from '../../model/cri/absolute-path.js';
+import { HOSTS_PATH, hostNetworkHostsContent, podHostsContent, wantsHostsFile } from '../../model/cri/hosts-file.js';
+import { errorText } from '../../model/cri-error.js';
+import type { Container, EphemeralContainer } from '../../model/pod.js';
+import { POD_DIRECTORY_MODE, podContainerDirectory, podHostsFile } from '../../model/pod-paths.js';
+import type { Random } from '../ports.js';
+import type { PodSyncContext } from './pod-sync-context.js';
+
+const HOSTS_MODE = 0o644;
+/** Whoever the container runs as may leave a message. */
+const MESSAGE_MODE = 0o666;
+
+/**
+ * Makes the files that the agent itself puts into a new instance of a container, and emits once how they are mounted: the pod's
+ * hosts file, then the file for the last words. Emits nothing to mount over a runtime that cannot.
+ *
+ * Errors: Node's own if the hosts file cannot be written. A file for last words that cannot be made is left out, and said.
+ * Source: pkg/kubelet/kubelet_pods.go GenerateRunContainerOptions, pkg/kubelet/kuberuntime/kuberuntime_container.go makeMounts
+ */
+export const agentMounts = (
+  context: PodSyncContext,
+  container: Container | EphemeralContainer,
+  podIps: readonly string[],
+): Observable<readonly DeepPartial<Mount>[]> =>
+  context.ports.node.canMount
+    ? concat(hostsMount(context, container, podIps), messageMount(context, container)).pipe(toArray())
+    : of([]);
+
+const hostsMount = (
+  { pod, ports: { node, podFiles } }: PodSyncContext,
+  container: Container | EphemeralContainer,
+  podIps: readonly string[],
+): Observable<DeepPartial<Mount>> =>
+  defer(() => {
+    if (!wantsHostsFile(pod, container, podIps)) return EMPTY;
+    const hostPath = podHostsFile(node.rootDirectory, pod.metadata.uid);
+    const content$ = pod.spec.hostNetwork
+      ? podFiles.read(HOSTS_PATH).pipe(map((content) => hostNetworkHostsContent(pod, content)))
+      : of(podHostsContent(pod, podIps, node));
+    return content$.pipe(
+      concatMap((content) => concat(podFiles.write(hostPath, content, HOSTS_MODE), of(mount(hostPath, HOSTS_PATH)))),
+    );
+  });
+
+/** Every instance has a file of its own, so that nobody finds what its predecessor said. */
+const messageMount = (
+  { pod, ports: { files, node, podFiles, random, log } }: PodSyncContext,
+  { name, terminationMessagePath }: Container | EphemeralContainer,
+): Observable<DeepPartial<Mount>> =>
+  defer(() => {
+    if (!terminationMessagePath) return EMPTY;
+    const directory = podContainerDirectory(node.rootDirectory, pod.metadata.uid, name);
+    const hostPath = `${directory}/${randomName(random)}`;
+    return concat(
+      files.makeDirectory(directory, POD_DIRECTORY_MODE),
+      podFiles.write(hostPath, '', MESSAGE_MODE),
+      of(mount(hostPath, absolutePath(terminationMessagePath))),
+    ).pipe(
+      catchError((error: unknown) => {
+        log.warn({ container: name, error: errorText(error) }, 'a container gets no file for its termination message');
+        return EMPTY;
+      }),
+    );
+  });
+
+const mount = (hostPath: string, containerPath: string): DeepPartial<Mount> => ({ hostPath, containerPath });
+
+/** Eight hexadecimal digits. */
+const randomName = (random: Random): string =>
+  Math.floor(random() * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0');

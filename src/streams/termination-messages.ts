@@ -1,0 +1,92 @@
+import { catchError, concat, defer, defaultIfEmpty, EMPTY, filter, map, type Observable, of, take, tap } from 'rxjs';
+import type { ContainerStatus } from '../generated/runtime/v1/api.js';
+import { LOG_TAIL_BYTES, lastLogLines } from '../model/cri/log-line.js';
+import {
+  joinMessages,
+  type LastWords,
+  lastWordsOf,
+  MESSAGE_FILE_BYTES,
+  MESSAGE_LOG,
+  messageText,
+} from '../model/cri/termination-message.js';
+import { errorText } from '../model/cri-error.js';
+import type { RuntimePod } from '../model/runtime-pod.js';
+import type { PodFiles } from './ports.js';
+
+/** What containers say when they end. */
+export interface TerminationMessages {
+  /** The status once, its `message` with what the container itself left behind. Errors: none; what cannot be read is said in the message. */
+  readonly complete: (status: ContainerStatus) => Observable<ContainerStatus>;
+  /** Forgets what was read of containers that a listing of everything no longer shows. */
+  readonly retain: (pods: readonly RuntimePod[]) => void;
+}
+
+/** Nobody reads files: messages are what the runtime says. */
+export const messagesOfRuntime: TerminationMessages = { complete: (status) => of(status), retain: () => undefined };
+
+/**
+ * Messages from the files and logs of this node. Each is read once and kept while the runtime has the container, since an ended
+ * container has nothing to add; what could not be read is tried again.
+ *
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go convertToKubeContainerStatus
+ */
+export const terminationMessages = (files: Pick<PodFiles, 'readTail'>): TerminationMessages => {
+  const known = new Map<string, string>();
+
+  const read = (id: string, words: LastWords): Observable<string> => {
+    const keep = (text: string) => known.set(id, text);
+    const inFile$ = words.file === undefined ? EMPTY : fileText(files, words.file);
+    const inLog$ = words.log === undefined ? EMPTY : logText(files, words.log);
+    return concat(attempt(inFile$, fileProblem(words.file)), attempt(inLog$, logProblem)).pipe(
+      filter(({ text }) => text !== ''),
+      take(1),
+      defaultIfEmpty({ text: '', isFinal: true }),
+      tap(({ text, isFinal }) => isFinal && keep(text)),
+      map(({ text }) => text),
+    );
+  };
+
+  return {
+    complete: (status) =>
+      defer(() => {
+        const words = lastWordsOf(status);
+        if (words.file === undefined && words.log === undefined) return of(status);
+        const message = known.get(status.id);
+        const text$ = message === undefined ? read(status.id, words) : of(message);
+        return text$.pipe(map((text) => ({ ...status, message: joinMessages(status.message, text) })));
+      }),
+    retain: (pods) => {
+      const count = pods.reduce((sum, { items }) => sum + items.length, 0);
+      // With no more than there are items, most are still wanted: looking for the others can wait.
+      if (known.size <= count) return;
+      const ids = new Set(pods.flatMap(({ items }) => items.map(({ id }) => id)));
+      for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+    },
+  };
+};
+
+const fileText = (files: Pick<PodFiles, 'readTail'>, path: string): Observable<string> =>
+  files.readTail(path, MESSAGE_FILE_BYTES).pipe(map((tail) => (tail ? messageText(tail) : '')));
+
+const logText = (files: Pick<PodFiles, 'readTail'>, path: string): Observable<string> =>
+  files.readTail(path, LOG_TAIL_BYTES).pipe(
+    map((tail) => {
+      if (!tail) throw new Error(`there is no log ${path}`);
+      return lastLogLines(new TextDecoder().decode(tail), MESSAGE_LOG);
+    }),
+  );
+
+const fileProblem = (path: string | undefined) => (error: unknown) =>
+  `Error on reading termination log ${path}: ${errorText(error)}`;
+const logProblem = (error: unknown) => `Error on reading termination message from logs: ${errorText(error)}`;
+
+interface Attempt {
+  readonly text: string;
+  readonly isFinal: boolean;
+}
+
+const attempt = (text$: Observable<string>, problem: (error: unknown) => string): Observable<Attempt> =>
+  text$.pipe(
+    map((text) => ({ text, isFinal: true })),
+    catchError((error: unknown) => of({ text: problem(error), isFinal: false })),
+  );
