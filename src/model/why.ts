@@ -108,12 +108,13 @@ const containerText = ({ name, started, died, deaths, backOff, failure }: Contai
 };
 
 const nextText = (story: PodStory, containers: readonly ContainerStory[], now: number): string => {
-  const { agent, agentStopped, forgotten, unhealthy, work, delayed, ended, beforeRestart } = story;
+  const { agent, agentStopped, forgotten, unhealthy, work, slow, delayed, ended, beforeRestart } = story;
   const inTime = (at: number) => (at > now ? `in ${plainDuration(at - now)}` : 'now');
   if (forgotten) return 'nothing: the pod is gone';
   if (agentStopped) return `nothing until the agent runs again; it stopped ${plainDuration(now - agentStopped.at)} ago`;
   if (unhealthy) return `waits for the runtime: ${unhealthy.message ?? 'it is not healthy'}`;
   if (delayed) return `another look ${inTime(delayed.retryAt)}`;
+  if (work && slow) return slowText(slow, now);
   if (work?.work === 'terminating' && work.graceSeconds !== undefined && Number.isFinite(work.graceSeconds)) {
     const killAt = work.at + work.graceSeconds * 1000;
     return killAt > now
@@ -143,6 +144,13 @@ const nextText = (story: PodStory, containers: readonly ContainerStory[], now: n
     case 'nothing':
       return `nothing: ${ended.next.reason}`;
   }
+};
+
+/** Names what the runtime is asked for, as the pod's worker can do nothing until it answers. */
+const slowText = (slow: Extract<JournalEntry, { kind: 'call-slow' }>, now: number): string => {
+  const duration = plainDuration(slow.waitedMs + now - slow.at);
+  if (slow.call === undefined) return `the runtime has to tell the state of the pod, asked for ${duration} so far`;
+  return `the end of ${callText({ ...slow, call: slow.call })}, which takes ${duration} so far`;
 };
 
 const WORK = { sync: 'a sync', terminating: 'stopping it', terminated: 'cleaning up' } as const;

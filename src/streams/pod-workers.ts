@@ -37,6 +37,7 @@ import { refOf, type WorkType } from '../model/pod-workers/pod-worker-record.js'
 import { jittered, requeueDelayMs, STATIC_START_RETRY_MS } from '../model/pod-workers/requeue-delay.js';
 import type { RuntimePod, RuntimePodStatus } from '../model/runtime-pod.js';
 import { exhaustMapLatest } from './operators/exhaust-map-latest.js';
+import { watchedRead } from './pod-sync/pod-sync-context.js';
 import type { Random, RecordEvent, RecordJournal, WallClock } from './ports.js';
 
 /** One run of a worker over a pod of which a configuration is known. */
@@ -220,7 +221,7 @@ const attempt = (run: Run, signal: AbortSignal, options: PodWorkerOptions): Obse
     registry.acknowledgeTermination(run.uid);
     return toEnd(runningPod ? work.syncTerminatingRuntimePod({ ...run, runningPod }) : EMPTY, run, options);
   }
-  return newerThan(run.uid, run.lastSyncAt).pipe(
+  return watchedRead(options, { pod: podRef(pod), causes: run.causes }, newerThan(run.uid, run.lastSyncAt)).pipe(
     catchError((error: unknown) => {
       const message = `error determining status: ${errorText(error)}`;
       recordEvent({ pod, type: 'Warning', reason: 'FailedSync', message, causes: run.causes });

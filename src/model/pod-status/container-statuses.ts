@@ -79,7 +79,7 @@ const statusWithoutInstance = (
     imageID: '',
     ready: false,
     restartCount: old?.restartCount ?? 0,
-    state: { waiting: { reason: pod.spec.initContainers?.length ? 'PodInitializing' : 'ContainerCreating' } },
+    state: { waiting: { reason: defaultWaitingReason(pod) } },
     lastState: old?.lastState ?? {},
   };
   if (old === undefined || old.state?.waiting) return fresh;
@@ -154,6 +154,10 @@ const statusOfInstance = (
         : { ...status, state: { waiting: {} } };
   }
 };
+
+/** Why a container waits of which nothing else is known. */
+export const defaultWaitingReason = ({ spec }: Pod): string =>
+  spec.initContainers?.length ? 'PodInitializing' : 'ContainerCreating';
 
 /** Lets a container that is to be started but could not be say why. */
 const withStartFailure = (

@@ -19,6 +19,7 @@ const isTelling = (entry: JournalEntry): boolean => {
     case 'back-off':
     case 'phase':
     case 'forgotten':
+    case 'call-slow':
       return true;
     case 'runtime-changed':
       // Without a container it is the sandbox, which follows its containers.

@@ -71,6 +71,11 @@ export const describeEntry = (entry: JournalEntry): string | undefined => {
       const effect = EFFECTS[entry.call];
       return effect === undefined ? undefined : `${effect} ${effect.includes('sandbox') ? '' : subject}`.trimEnd();
     }
+    case 'call-slow':
+      return slowCallText(
+        entry.call === undefined ? undefined : callText({ ...entry, call: entry.call }),
+        entry.waitedMs,
+      );
     case 'event':
       return undefined;
     case 'phase':
@@ -97,7 +102,19 @@ export const endText = (exit: { readonly exitCode?: number; readonly reason?: st
   return exit.exitCode === undefined ? `ended${reason}` : `ended with exit code ${exit.exitCode}${reason}`;
 };
 
-export const callText = ({ call, target, container }: Extract<JournalEntry, { kind: 'call' }>): string => {
+/** `call` is left out while the pod is read from the runtime. */
+export const slowCallText = (call: string | undefined, waitedMs: number): string =>
+  `${call === undefined ? 'the runtime has not told the state of the pod' : `${call} has not come back`} for ${plainDuration(waitedMs)}`;
+
+export const callText = ({
+  call,
+  target,
+  container,
+}: {
+  readonly call: string;
+  readonly target?: string;
+  readonly container?: string;
+}): string => {
   const object = call.endsWith('Image') ? target : container;
   return object === undefined ? call : `${call} ${object}`;
 };

@@ -27,6 +27,8 @@ export interface PodStory {
   readonly delayed?: EntryOf<'start-delayed'>;
   /** The pass that its worker is in. */
   readonly work?: EntryOf<'sync-started'>;
+  /** The slow call that the pass waits for. */
+  readonly slow?: EntryOf<'call-slow'>;
   /** How the newest pass ended, in the present run of the agent. */
   readonly ended?: EntryOf<'sync-ended'>;
   readonly forgotten?: EntryOf<'forgotten'>;
@@ -62,7 +64,7 @@ const tellOfNode = (story: PodStory, entry: JournalEntry, isAbout: boolean): Pod
         agentStopped: undefined,
         unhealthy: undefined,
         // What an agent waits for is in its memory, and gone with it.
-        ...{ work: undefined, ended: undefined, delayed: undefined },
+        ...{ work: undefined, slow: undefined, ended: undefined, delayed: undefined },
         // It reads everything anew.
         problems: new Map(),
         beforeRestart: work ?? ended ?? delayed ?? config ?? story.beforeRestart,
@@ -103,13 +105,22 @@ const tellOfPod = (story: PodStory, entry: JournalEntry): PodStory => {
     case 'sync-started':
       return {
         ...story,
-        ...{ work: entry, delayed: undefined, forgotten: undefined },
+        ...{ work: entry, slow: undefined, delayed: undefined, forgotten: undefined },
         // What is being stopped is not started again.
         containers: entry.work === 'sync' ? story.containers : withoutBackOffs(story.containers),
       };
+    case 'call-slow':
+      return { ...story, slow: entry };
+    // Whatever is done after the pod was read shows that it could be.
+    case 'actions':
+      return { ...story, slow: undefined };
+    case 'call': {
+      const isAnswered = story.slow?.call === entry.call && story.slow.container === entry.container;
+      return isAnswered ? { ...story, slow: undefined } : story;
+    }
     case 'sync-ended': {
       const isStopped = entry.work === 'terminating' && entry.error === undefined;
-      return { ...story, work: undefined, ended: entry, stopped: isStopped ? entry : story.stopped };
+      return { ...story, work: undefined, slow: undefined, ended: entry, stopped: isStopped ? entry : story.stopped };
     }
     case 'forgotten':
       return { ...story, forgotten: entry, work: undefined };

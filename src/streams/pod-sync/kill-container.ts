@@ -64,7 +64,7 @@ export const killContainer = (context: PodSyncContext, kill: ContainerKill): Obs
       defer(() => {
         const timeout = Math.max(left(), MINIMUM_GRACE_SECONDS);
         const stop$ = runtime.stopContainer({ containerId: id, timeout: BigInt(timeout) });
-        return journaled(context, 'StopContainer', { target: id, container: name }, stop$);
+        return journaled(context, 'StopContainer', { target: id, container: name, usualMs: timeout * 1000 }, stop$);
       }).pipe(
         ignoreElements(),
         catchError((error: unknown) => {

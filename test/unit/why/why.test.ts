@@ -67,6 +67,40 @@ describe('why', () => {
     ]);
   });
 
+  it('names the call that a pass waits for, while it does', () => {
+    const slow: JournalEvent = { kind: 'call-slow', call: 'CreateContainer', waitedMs: 10_000 };
+    const waiting: readonly Line[] = [...running.slice(0, 4), [12, slow, { ...app, causes: ['e4'] }]];
+    expect(why(waiting, 20)).toEqual([
+      'web_default is known for 19 s and has no phase yet',
+      '  app has not started yet',
+      'next: the end of CreateContainer app, which takes 18 s so far',
+      'because:',
+      '  8 s ago   CreateContainer app has not come back for 10 s',
+      '  19 s ago  a sandbox had to be created: the pod has none',
+      '  19 s ago  the pod was added by file /etc/pods/web.yaml',
+    ]);
+    const created: JournalEvent = { kind: 'call', call: 'CreateContainer', durationMs: 20_000 };
+    expect(why([...waiting, [22, created, { ...app, causes: ['e4'] }]], 23)).toContain(
+      'next: the end of a sync, which takes 22 s so far',
+    );
+  });
+
+  it('says that a pass waits for the runtime to tell the state of the pod', () => {
+    const slow: JournalEvent = { kind: 'call-slow', waitedMs: 10_000 };
+    const waiting: readonly Line[] = [
+      ...running,
+      [62, sync('sync'), { pod: web }],
+      [72, slow, { pod: web, causes: ['e8'] }],
+    ];
+    const lines = why(waiting, 75);
+    expect(lines).toContain('next: the runtime has to tell the state of the pod, asked for 13 s so far');
+    expect(lines[4]).toMatch(/^ +3 s ago +the runtime has not told the state of the pod for 10 s$/);
+    const actions: JournalEvent = { kind: 'actions', actions: [] };
+    expect(why([...waiting, [76, actions, { pod: web }]], 77)).toContain(
+      'next: the end of a sync, which takes 15 s so far',
+    );
+  });
+
   it('tells of a crash loop its newest turn, and how many there were', () => {
     const backOff = (delayMs: number, until: number, step: number): JournalEvent => ({
       kind: 'back-off',
