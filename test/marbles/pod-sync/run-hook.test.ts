@@ -2,7 +2,7 @@ import { catchError, concat, of, type Observable, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri-error.js';
 import { HttpFailure } from '../../../src/model/http-failure.js';
-import { type HttpGetRequest, urlOf } from '../../../src/model/http-get.js';
+import { type HttpGetAnswer, type HttpGetRequest, urlOf } from '../../../src/model/http-get.js';
 import type { Container, LifecycleHandler, PodSpec } from '../../../src/model/pod.js';
 import { HookFailed, runHook } from '../../../src/streams/pod-sync/run-hook.js';
 import type { HttpRequest, RuntimeService } from '../../../src/streams/ports.js';
@@ -116,14 +116,14 @@ describe('a request over HTTP', () => {
   const over = (
     scheduler: Parameters<typeof syncStage>[1],
     action: NonNullable<LifecycleHandler['httpGet']>,
-    answer$: Observable<never>,
+    answer$: Observable<unknown>,
     scene: Scene = {},
   ) => {
     const sent: (readonly [HttpGetRequest, number])[] = [];
     const httpRequest: HttpRequest = (request, { maxBodyBytes, timeoutMs }) => {
       expect(timeoutMs).toBeUndefined();
       sent.push([request, maxBodyBytes]);
-      return answer$;
+      return answer$ as Observable<HttpGetAnswer>;
     };
     return { ...stageOf(scheduler, { httpGet: action }, { httpRequest, ...scene }), sent };
   };
@@ -131,7 +131,7 @@ describe('a request over HTTP', () => {
   it(
     'goes to the port by its name at the address of the pod; any status will do',
     marbles(({ cold, expectObservable, scheduler }) => {
-      const answer$ = cold('--(a|)', answered) as Observable<never>;
+      const answer$ = cold('--(a|)', answered);
       const httpHeaders = [{ name: 'X-One', value: '1' }];
       const { run$, sent, records } = over(scheduler, { port: 'web', path: '/hook?key=secret', httpHeaders }, answer$);
       expectObservable(run$).toBe('--(o|)', { o: 'ok' });
@@ -162,7 +162,7 @@ describe('a request over HTTP', () => {
   ])('goes to $case', ({ action, scene, url }) => {
     const seen: string[] = [];
     marbles(({ cold, expectObservable, scheduler }) => {
-      const { run$, sent } = over(scheduler, { port: 80, ...action }, cold('(a|)', answered) as never, scene);
+      const { run$, sent } = over(scheduler, { port: 80, ...action }, cold('(a|)', answered), scene);
       expectObservable(run$).toBe('(o|)', { o: 'ok' });
       scheduler.schedule(() => seen.push(...sent.map(([request]) => urlOf(request))), 1);
     })();
@@ -195,7 +195,7 @@ describe('a request over HTTP', () => {
     },
   ])('fails when $case', ({ action, answer, error, end, why, scene }) => {
     marbles(({ cold, expectObservable, scheduler }) => {
-      const answer$ = cold(answer, {}, error) as Observable<never>;
+      const answer$ = cold(answer, {}, error);
       const { run$ } = over(scheduler, { port: 80, path: '/hook', ...action }, answer$, scene);
       expectObservable(run$).toBe(end, { e: failedWith(why) });
     })();
@@ -204,7 +204,7 @@ describe('a request over HTTP', () => {
   it(
     'is over with the headers: a body that breaks off does not matter',
     marbles(({ cold, expectObservable, scheduler }) => {
-      const answer$ = cold('-#', {}, new HttpFailure('body', 'unexpected EOF')) as Observable<never>;
+      const answer$ = cold('-#', {}, new HttpFailure('body', 'unexpected EOF'));
       expectObservable(over(scheduler, { port: 80 }, answer$).run$).toBe('-(o|)', { o: 'ok' });
     }),
   );
@@ -212,7 +212,7 @@ describe('a request over HTTP', () => {
   it(
     'is tried again without TLS and without what proves who asks, when the server does not speak TLS',
     marbles(({ cold, expectObservable, scheduler }) => {
-      const answer$ = inTurn(cold('--#', {}, plainHttp), cold('---(a|)', answered)) as Observable<never>;
+      const answer$ = inTurn(cold('--#', {}, plainHttp), cold('---(a|)', answered));
       const httpHeaders = [{ name: 'Authorization', value: 'Basic x' }];
       const { run$, sent, events } = over(scheduler, { port: 8443, scheme: 'HTTPS', httpHeaders }, answer$);
       expectObservable(run$).toBe('-----(o|)', { o: 'ok' });
@@ -229,7 +229,7 @@ describe('a request over HTTP', () => {
   it(
     'fails with the first error when that does not work either, and says nothing of it',
     marbles(({ cold, expectObservable, scheduler }) => {
-      const answer$ = inTurn(cold('-#', {}, plainHttp), cold('-#', {}, refused)) as Observable<never>;
+      const answer$ = inTurn(cold('-#', {}, plainHttp), cold('-#', {}, refused));
       const { run$, events } = over(scheduler, { port: 1, path: '/hook', scheme: 'HTTPS' }, answer$);
       expectObservable(run$).toBe('--(e|)', { e: failedWith(plainHttp.message) });
       scheduler.schedule(() => expect(events).toEqual([]), 9);
