@@ -17,15 +17,22 @@ import {
 } from 'rxjs';
 import { type ContainerGcPolicy, containersToCollect, sandboxesToCollect } from '../model/container-gc.js';
 import { uidOfPodLogDirectory } from '../model/cri/log-paths.js';
-import { errorText, isCriError } from '../model/cri-error.js';
+import { errorText } from '../model/cri-error.js';
 import type { PlegEvent } from '../model/pleg.js';
 import type { PodWorkerRegistry } from '../model/pod-workers/pod-worker-registry.js';
-import type { RuntimePod, RuntimePodStatus } from '../model/runtime-pod.js';
-import type { Logger, NodeFiles, RuntimeService, WallClock } from './ports.js';
+import type { RuntimeContainerStatus, RuntimePod, RuntimePodStatus } from '../model/runtime-pod.js';
+import { aggregateText } from '../model/runtime-state.js';
+import { removeDanglingLinks } from './dangling-links.js';
+import { concatMapBounded } from './operators/concat-map-bounded.js';
+import type { Logger, NodeFiles, RecordEvent, RuntimeService, WallClock } from './ports.js';
+import { ignoreNotFound, removeDeadContainer } from './remove-dead-container.js';
 import type { RuntimeReader } from './runtime-reader.js';
 
 /** Source: pkg/kubelet/kubelet.go ContainerGCPeriod. Milliseconds. */
 export const CONTAINER_GC_PERIOD_MS = 60_000;
+
+/** Source: pkg/kubelet/pod_container_deletor.go containerDeletorBufferLimit. */
+const TRIM_QUEUE_LENGTH = 50;
 
 export interface GarbageCollectionOptions {
   readonly reader: Pick<RuntimeReader, 'listPods'>;
@@ -33,15 +40,20 @@ export interface GarbageCollectionOptions {
     RuntimeService,
     'containerStatus' | 'stopContainer' | 'removeContainer' | 'stopPodSandbox' | 'removePodSandbox'
   >;
-  readonly files: Pick<NodeFiles, 'listDirectory' | 'remove' | 'removeLog'>;
+  readonly files: Pick<NodeFiles, 'listDirectory' | 'remove' | 'removeLog' | 'danglingLinks'>;
   readonly workers: Pick<PodWorkerRegistry, 'shouldContentBeRemoved'>;
   readonly areSourcesReady: () => boolean;
   /** The newest known status of a pod, for trimming after a container died. */
   readonly statusOf: (uid: string) => RuntimePodStatus | undefined;
   readonly pleg$: Observable<PlegEvent>;
+  /** Of the agent, with the files that it lent to containers. */
+  readonly rootDirectory: string;
   readonly podLogsDirectory: string;
+  /** Where the links to logs are. */
+  readonly containerLogsDirectory: string;
   readonly policy: ContainerGcPolicy;
   readonly log: Logger;
+  readonly recordEvent: RecordEvent;
   readonly scheduler: SchedulerLike;
   readonly wallClock: WallClock;
 }
@@ -50,7 +62,8 @@ export interface GarbageCollectionOptions {
  * Removes what ended pods and containers leave behind, every minute; and after each death of a container all older
  * instances of it. Emits nothing.
  *
- * Errors: none; what cannot be removed is said, and tried again a minute later.
+ * Errors: none; what cannot be removed is said, and tried again a minute later. An event `ContainerGCFailed` about the node
+ *         tells of a pass that could not look for it.
  * Ends:   never.
  * Source: pkg/kubelet/kubelet.go StartGarbageCollection, pkg/kubelet/pod_container_deletor.go
  */
@@ -59,8 +72,16 @@ export const garbageCollection = (options: GarbageCollectionOptions): Observable
     interval(CONTAINER_GC_PERIOD_MS, options.scheduler).pipe(exhaustMap(() => collect(options))),
     options.pleg$.pipe(
       filter(({ type }) => type === 'ContainerDied'),
+      mergeMap((event) => surplusOf(event, options)),
       // One after the other: there is no hurry, and the runtime has better things to do.
-      concatMap((event) => trim(event, options)),
+      concatMapBounded(
+        ({ id, state, name }) => said(options, `container ${name}`, removeDeadContainer(id, state, options)),
+        {
+          limit: TRIM_QUEUE_LENGTH,
+          onDrop: ({ name }) =>
+            options.log.info({ container: name }, 'a dead container is left to the next collection'),
+        },
+      ),
     ),
   );
 
@@ -69,10 +90,12 @@ const collect = (options: GarbageCollectionOptions): Observable<never> => {
   const isRemovable = (uid: string) => areSourcesReady() && workers.shouldContentBeRemoved(uid);
   const listed = (act: (pods: readonly RuntimePod[]) => Observable<never>) =>
     defer(() => reader.listPods('all')).pipe(concatMap(act));
-  return concat(
+  const steps = [
     listed((pods) =>
       from(containersToCollect({ pods, policy, isRemovable, now: wallClock() })).pipe(
-        concatMap(({ item }) => said(options, `container ${item.name}`, removeDead(item.id, item.state, options))),
+        concatMap(({ item }) =>
+          said(options, `container ${item.name}`, removeDeadContainer(item.id, item.state, options)),
+        ),
       ),
     ),
     // Which sandboxes are empty now only a second look tells.
@@ -82,35 +105,44 @@ const collect = (options: GarbageCollectionOptions): Observable<never> => {
       ),
     ),
     listed((pods) => removeLogs(new Set(pods.map(({ uid }) => uid)), isRemovable, options)),
-  ).pipe((collecting$) => said(options, 'what ended pods leave behind', collecting$));
-};
-
-/** All but the newest exited instance of the container that died, or all of them if its pod is gone. */
-const trim = ({ pod: { uid }, container }: PlegEvent, options: GarbageCollectionOptions): Observable<never> =>
-  defer(() => {
-    const keep = options.workers.shouldContentBeRemoved(uid) ? 0 : Math.max(1, options.policy.maxPerPodContainer);
-    const exited = (options.statusOf(uid)?.containers ?? []).filter(
-      ({ name, state }) => name === container && state === 'exited',
+    removeDanglingLinks(options),
+  ];
+  return defer(() => {
+    const problems = new Set<string>();
+    const noted = steps.map((step$) =>
+      step$.pipe(
+        catchError((error: unknown) => {
+          problems.add(errorText(error));
+          return EMPTY;
+        }),
+      ),
     );
-    if (container === undefined || options.policy.maxPerPodContainer < 0) return EMPTY;
-    return from(exited.slice(keep)).pipe(
-      concatMap(({ id, state, name }) => said(options, `container ${name}`, removeDead(id, state, options))),
+    return concat(
+      ...noted,
+      defer(() => {
+        if (problems.size > 0) tellOfFailure(aggregateText([...problems]), options);
+        return EMPTY;
+      }),
     );
   });
+};
 
-/** Logs first: if they cannot be removed the container stays, so that nothing is left that nobody knows of. */
-const removeDead = (
-  containerId: string,
-  state: string,
-  { runtime, files }: GarbageCollectionOptions,
-): Observable<never> =>
-  concat(
-    state === 'unknown' ? runtime.stopContainer({ containerId, timeout: 2n }).pipe(ignoreElements()) : EMPTY,
-    runtime
-      .containerStatus({ containerId })
-      .pipe(concatMap(({ status }) => (status?.logPath ? files.removeLog(status.logPath) : EMPTY))),
-    runtime.removeContainer({ containerId }).pipe(ignoreElements()),
-  ).pipe(catchError(ignoreNotFound));
+/** One step that fails holds up no other. */
+const tellOfFailure = (message: string, { log, recordEvent }: GarbageCollectionOptions): void => {
+  log.error({ error: message }, 'what ended pods leave behind could not be removed');
+  recordEvent({ type: 'Warning', reason: 'ContainerGCFailed', message, causes: [] });
+};
+
+/** All but the newest exited instance of the container that died, or all that the pod had if it is gone. */
+const surplusOf = (
+  { pod: { uid }, container }: PlegEvent,
+  { workers, policy, statusOf }: GarbageCollectionOptions,
+): readonly RuntimeContainerStatus[] => {
+  const exited = (statusOf(uid)?.containers ?? []).filter(({ state }) => state === 'exited');
+  if (policy.maxPerPodContainer < 0) return [];
+  if (workers.shouldContentBeRemoved(uid)) return exited;
+  return exited.filter(({ name }) => name === container).slice(Math.max(1, policy.maxPerPodContainer));
+};
 
 const removeSandbox = (podSandboxId: string, { runtime }: GarbageCollectionOptions): Observable<never> =>
   concat(
@@ -132,11 +164,6 @@ const removeLogs = (
       said(options, `log folder ${name}`, options.files.remove(`${options.podLogsDirectory}/${name}`)),
     ),
   );
-
-const ignoreNotFound = (error: unknown): Observable<never> => {
-  if (isCriError(error, 'not-found')) return EMPTY;
-  throw error;
-};
 
 const said = ({ log }: GarbageCollectionOptions, what: string, removing$: Observable<never>): Observable<never> =>
   removing$.pipe(

@@ -26,6 +26,19 @@ const died: PlegEvent = {
 };
 const away = new CriError('unavailable', 'any', 'away');
 
+const statusOfContainer = (id: string): ContainerStatusResponse =>
+  ({
+    status: {
+      id,
+      metadata: { name: 'main', attempt: 0 },
+      state: id.startsWith('running') ? 'CONTAINER_RUNNING' : 'CONTAINER_EXITED',
+      labels: { 'io.kubernetes.pod.name': 'web', 'io.kubernetes.pod.namespace': 'default' },
+      logPath: `/logs/${id}`,
+      mounts: [{ hostPath: `/root-dir/pods/uid/containers/main/0000000${id.at(-1)}` }],
+    },
+    info: {},
+  }) as unknown as ContainerStatusResponse;
+
 interface Scene extends Partial<Omit<GarbageCollectionOptions, 'scheduler'>> {
   readonly pods?: readonly RuntimePod[];
   /** Pods of which everything may go. */
@@ -39,6 +52,7 @@ const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Sce
   const { pods = [], gone = [], fails = {}, callMs = 0, ...options } = scene;
   const calls: string[] = [];
   const logged: string[] = [];
+  const events: string[] = [];
   const call = (what: string): Observable<object> =>
     defer(() => {
       calls.push(`${scheduler.now()} ${what}`);
@@ -56,7 +70,11 @@ const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Sce
     reader: { listPods: () => of(pods) },
     runtime: {
       containerStatus: ({ containerId }) =>
-        of({ status: { logPath: `/logs/${containerId}` }, info: {} } as unknown as ContainerStatusResponse),
+        defer(() => {
+          const error = fails[`look at ${containerId}`];
+          if (error) throw error;
+          return of(statusOfContainer(containerId ?? ''));
+        }),
       stopContainer: ({ containerId }) => call(`stop ${containerId}`),
       removeContainer: ({ containerId }) => call(`remove ${containerId}`),
       stopPodSandbox: ({ podSandboxId }) => call(`stop ${podSandboxId}`),
@@ -65,20 +83,24 @@ const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Sce
     files: {
       ...noFiles,
       removeLog: (path) => (fails[`log ${path}`] ? throwError(() => fails[`log ${path}`]) : silently(`log ${path}`)),
-      remove: (path) => silently(`folder ${path}`),
+      // What belongs to every container has a test of its own.
+      remove: (path) => (path.startsWith('/logs') ? silently(`folder ${path}`) : EMPTY),
     },
     workers: { shouldContentBeRemoved: (uid) => gone.includes(uid) },
     areSourcesReady: () => true,
     statusOf: () => undefined,
     pleg$: NEVER,
+    rootDirectory: '/root-dir',
     podLogsDirectory: '/logs',
+    containerLogsDirectory: '/links',
+    recordEvent: (event) => events.push(`${scheduler.now()} ${event.type} ${event.reason} ${event.message}`),
     policy: DEFAULT_CONTAINER_GC,
     log: { debug: said, info: said, warn: said, error: said },
     scheduler,
     wallClock: () => scheduler.now(),
     ...options,
   });
-  return { gc$, calls, logged };
+  return { gc$, calls, logged, events };
 };
 
 /** What was done until `untilMs`, as `<ms> <what>`. */
@@ -178,9 +200,109 @@ describe('every minute', () => {
     expect(logged).toEqual([]);
   });
 
-  it('a pass that fails is said, and the next one comes a minute later', () => {
-    let listings = 0;
+  it('a container goes with its logs, the link to them and its last words', () => {
+    const calls: string[] = [];
+    const noting = (what: string) => (path: string) =>
+      defer(() => {
+        calls.push(`${what} ${path}`);
+        return EMPTY;
+      });
+    const { calls: removals } = played(
+      () => ({
+        pods: [podWith('a', item('c1'))],
+        gone: ['a'],
+        files: { ...noFiles, removeLog: noting('log'), remove: noting('file') },
+      }),
+      1.5 * MINUTE,
+    );
+    expect(calls).toEqual([
+      'log /logs/c1',
+      'file /links/web_default_main-c1.log',
+      'file /root-dir/pods/uid/containers/main/00000001',
+    ]);
+    expect(removals).toEqual(['60000 remove c1']);
+  });
+
+  it('a container whose link cannot be removed stays', () => {
+    const { calls } = played(
+      () => ({
+        pods: [podWith('a', item('c1'))],
+        gone: ['a'],
+        files: { ...noFiles, remove: () => throwError(() => new Error('read-only')) },
+      }),
+      1.5 * MINUTE,
+    );
+    expect(calls).toEqual([]);
+  });
+
+  it.each<{ case: string; name: string; fails?: Scene['fails']; goes: boolean }>([
+    { case: 'of a container that has ended', name: 'web_default_main-ended1.log', goes: true },
+    { case: 'of one that runs and may be rotating its log', name: 'web_default_main-running1.log', goes: false },
+    {
+      case: 'of one that nobody knows',
+      name: 'web_default_main-unheard1.log',
+      fails: { 'look at unheard1': new CriError('not-found', 'ContainerStatus', 'no such container') },
+      goes: true,
+    },
+    { case: 'of nobody', name: 'something.log', fails: { 'look at something': away }, goes: true },
+    { case: 'that is no link to a log', name: 'web_default_main-ended1.txt', goes: false },
+  ])('a dangling link $case goes: $goes', ({ name, fails, goes }) => {
+    const removed: string[] = [];
+    played(
+      () => ({
+        fails,
+        // Links go, too, while a source has not been heard.
+        areSourcesReady: () => false,
+        files: {
+          ...noFiles,
+          danglingLinks: (directory) => of(directory === '/links' ? [name] : []),
+          remove: (path) => {
+            removed.push(path);
+            return EMPTY;
+          },
+        },
+      }),
+      1.5 * MINUTE,
+    );
+    expect(removed).toEqual(goes ? [`/links/${name}`] : []);
+  });
+
+  it('a dangling link that cannot be removed is said, and holds up no other', () => {
     const { logged } = played(
+      () => ({
+        files: {
+          ...noFiles,
+          danglingLinks: () => of(['first-ended1.log', 'second-ended2.log']),
+          remove: () => throwError(() => new Error('read-only')),
+        },
+      }),
+      1.5 * MINUTE,
+    );
+    expect(logged).toEqual(
+      ['first-ended1.log', 'second-ended2.log'].map((name) => `the dangling link ${name} could not be removed`),
+    );
+  });
+
+  it('a step that fails holds up no other, and an event about the node says why each failed', () => {
+    const { events, calls } = played(
+      () => ({
+        pods: [podWith('left', item('c1'))],
+        gone: ['left', 'nothing-left'],
+        files: {
+          ...noFiles,
+          listDirectory: () => throwError(() => new Error('EACCES /logs')),
+          danglingLinks: () => throwError(() => new Error('EACCES /links')),
+        },
+      }),
+      1.5 * MINUTE,
+    );
+    expect(calls).toEqual(['60000 remove c1']);
+    expect(events).toEqual(['60000 Warning ContainerGCFailed [EACCES /logs, EACCES /links]']);
+  });
+
+  it('a pass that fails is said, also by an event about the node, and the next one comes a minute later', () => {
+    let listings = 0;
+    const { logged, events } = played(
       () => ({
         reader: {
           listPods: () => {
@@ -192,7 +314,9 @@ describe('every minute', () => {
       2.5 * MINUTE,
     );
     expect(logged).toEqual(Array<string>(2).fill('what ended pods leave behind could not be removed'));
-    expect(listings).toBe(2);
+    // Three steps ask for a list, and fail for the same reason.
+    expect(listings).toBe(6);
+    expect(events).toEqual(['60000 Warning ContainerGCFailed away', '120000 Warning ContainerGCFailed away']);
   });
 });
 
@@ -206,7 +330,11 @@ describe('after the death of a container', () => {
 
   it.each<{ case: string; scene: Scene; removed: readonly string[] }>([
     { case: 'all but its newest instance go', scene: {}, removed: ['c2', 'c1'] },
-    { case: 'all go when nobody wants their pod', scene: { gone: ['a'] }, removed: ['c3', 'c2', 'c1'] },
+    {
+      case: 'all of its pod go when nobody wants that',
+      scene: { gone: ['a'] },
+      removed: ['c3', 'c2', 'x', 'c1'],
+    },
     {
       case: 'one stays, though the policy keeps none',
       scene: { policy: { ...DEFAULT_CONTAINER_GC, maxPerPodContainer: 0 } },
@@ -237,5 +365,16 @@ describe('after the death of a container', () => {
       '10 remove c2',
       '15 remove c1',
     ]);
+  });
+
+  it('as many as 50 wait for their turn; the rest is left to the next minute', () => {
+    const many = aRuntimeStatus(
+      Array.from({ length: 60 }, (_, index) => aContainer({ name: 'main', id: `c${index}`, state: 'exited' })),
+    );
+    const { calls, logged } = played(() => ({ statusOf: () => many, pleg$: of(died), callMs: 1 }), 100);
+    const removals = calls.filter((line) => line.includes('remove'));
+    // The newest is kept, and 51 are taken on: one at once, 50 after it.
+    expect(removals).toEqual(Array.from({ length: 51 }, (_, index) => `${index} remove c${index + 1}`));
+    expect(logged).toEqual(Array<string>(8).fill('a dead container is left to the next collection'));
   });
 });
