@@ -31,22 +31,35 @@ export const ensureSandbox = (
   { node }: { readonly node: NodeFacts },
 ): Observable<Sandbox> =>
   defer(() => {
-    const { pod, ports } = context;
-    const config = sandboxConfig({ pod, attempt, node });
-    if (!createSandbox) return of<Sandbox>({ id: sandboxId, config, ips: status.ips });
-    for (const { reason, message } of podDns(pod, node).warnings) emitEvent(context, 'Warning', reason, message);
-    return concat(
-      ports.files.makeDirectory(podLogDirectory(node.podLogsDirectory, pod), 0o755),
-      defer(() => run(context, config)),
-    ).pipe(
+    if (!createSandbox)
+      return of<Sandbox>({ id: sandboxId, config: configOf(context, attempt, node), ips: status.ips });
+    return defer(() => create(context, attempt, node)).pipe(
       catchError((error: unknown) => {
-        ports.metrics.podStarted(true);
+        context.ports.metrics.podStarted(true);
         emitEvent(context, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${errorText(error)}`);
         return throwError(() => sandboxError('CreatePodSandboxError', error));
       }),
-      concatMap((id) => inspect(context, id).pipe(map((ips): Sandbox => ({ id, config, ips })))),
+      concatMap(({ id, config }) => inspect(context, id).pipe(map((ips): Sandbox => ({ id, config, ips })))),
     );
   });
+
+const configOf = ({ pod }: PodSyncContext, attempt: number, node: NodeFacts): Sandbox['config'] =>
+  sandboxConfig({ pod, attempt, node });
+
+/** Throws what is wrong with the pod before anything is asked for. */
+const create = (
+  context: PodSyncContext,
+  attempt: number,
+  node: NodeFacts,
+): Observable<Pick<Sandbox, 'id' | 'config'>> => {
+  const { pod, ports } = context;
+  const config = configOf(context, attempt, node);
+  for (const { reason, message } of podDns(pod, node).warnings) emitEvent(context, 'Warning', reason, message);
+  return concat(
+    ports.files.makeDirectory(podLogDirectory(node.podLogsDirectory, pod), 0o755),
+    defer(() => run(context, config).pipe(map((id) => ({ id, config })))),
+  );
+};
 
 const run = (context: PodSyncContext, config: DeepPartial<PodSandboxConfig>): Observable<string> => {
   const { runtime, metrics, scheduler } = context.ports;

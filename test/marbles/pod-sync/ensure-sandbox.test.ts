@@ -105,6 +105,15 @@ describe('a sandbox', () => {
       observed: ['podStarted true'],
     },
     {
+      case: 'that the pod makes impossible',
+      scene: { pod: { spec: { hostUsers: false } } },
+      result:
+        "PodSyncError: CreatePodSandboxError: can't set `spec.hostUsers: false`, runtime does not support user namespaces",
+      event:
+        "FailedCreatePodSandBox Failed to create pod sandbox: can't set `spec.hostUsers: false`, runtime does not support user namespaces",
+      observed: ['podStarted true'],
+    },
+    {
       case: 'that the runtime cannot make',
       scene: { runtime: { runPodSandbox: () => throwError(() => away) } },
       result: 'PodSyncError: CreatePodSandboxError: the runtime is away',
