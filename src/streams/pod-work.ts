@@ -33,7 +33,14 @@ import { isQuiet, runningContainersOf, type RuntimePodStatus } from '../model/ru
 import { NetworkNotReady } from '../model/sync-error.js';
 import { clearNamesakes } from './pod-sync/clear-namesakes.js';
 import { killPod } from './pod-sync/kill-pod.js';
-import { emitEvent, letGo, note, type PodSyncContext, type PodSyncPorts, watchedRead } from './pod-sync/pod-sync-context.js';
+import {
+  emitEvent,
+  letGo,
+  note,
+  type PodSyncContext,
+  type PodSyncPorts,
+  watchedRead,
+} from './pod-sync/pod-sync-context.js';
 import { METRIC_TYPES, type StartContainerPorts } from './pod-sync/start-container.js';
 import { errorOf, syncContainers } from './pod-sync/sync-containers.js';
 import type { PodRun, PodWork, RuntimePodRun } from './pod-workers.js';
@@ -84,7 +91,12 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
     }
     const namesakes$ =
       isStaticPod(run.pod) && isQuiet(run.status) ? clearNamesakes(context, ports.reader, ports.isKnown) : EMPTY;
-    return concat(namesakes$, letGo(context), makeDirectories(context, ports), syncContainers(context, run.status, ports)).pipe(
+    return concat(
+      namesakes$,
+      letGo(context),
+      makeDirectories(context, ports),
+      syncContainers(context, run.status, ports),
+    ).pipe(
       tap((sync) => {
         for (const { container, error } of sync.starts) {
           ports.reasons.set(run.uid, container, error && { reason: error.reason, message: error.message });

@@ -82,7 +82,11 @@ export const SLOW_CALL_MS = 10_000;
 export const journaled = <T>(
   context: PodSyncContext,
   call: string,
-  { target, container, usualMs = 0 }: { readonly target?: string; readonly container?: string; readonly usualMs?: number },
+  {
+    target,
+    container,
+    usualMs = 0,
+  }: { readonly target?: string; readonly container?: string; readonly usualMs?: number },
   call$: Observable<T>,
 ): Observable<T> =>
   defer(() => {
