@@ -1,11 +1,21 @@
 import { catchError, concatMap, defer, map, type Observable, of, throwError } from 'rxjs';
-import { errorText } from '../../model/cri-error.js';
 import { type BackOffEntry } from '../../model/back-off.js';
+import { errorText } from '../../model/cri-error.js';
+import { formatGoDuration } from '../../model/go-duration.js';
 import { afterFailedPull, decideImageBackOff, imageBackOffKey, type PullFailure } from '../../model/image-back-off.js';
+import {
+  type ImageReference,
+  parseImageReference,
+  repositoryOf,
+  withDefaultTag,
+} from '../../model/images/image-reference.js';
 import type { Container, EphemeralContainer } from '../../model/pod.js';
 import { ContainerSyncError, SyncCancelled } from '../../model/sync-error.js';
 import { errorOnAbort } from '../operators/error-on-abort.js';
-import { emitEvent, journaled, note, type PodSyncContext } from './pod-sync-context.js';
+import type { Sandbox } from './ensure-sandbox.js';
+import { emitEvent, note, type PodSyncContext } from './pod-sync-context.js';
+import { pullCredentials } from './pull-credentials.js';
+import { pullImage } from './pull-image.js';
 
 /** What is remembered of failed pulls, by `imageBackOffKey`. */
 export interface ImagePulls {
@@ -19,118 +29,175 @@ export interface PresentImage {
   readonly user: { readonly uid?: bigint; readonly username: string };
 }
 
+interface Inspected extends PresentImage {
+  readonly size: bigint;
+}
+
+/** One look after the image of one container. */
+interface Look {
+  readonly context: PodSyncContext;
+  readonly container: string;
+  /** As the pod has it. */
+  readonly image: string;
+  readonly reference: ImageReference;
+  readonly sandboxConfig: Sandbox['config'];
+  readonly fail: (reason: string, message: string, cause?: unknown) => ContainerSyncError;
+}
+
 /**
  * Emits the image of `container` once it is present, pulling it if its pull policy says so.
  *
- * Errors: `ContainerSyncError` by the reason that the status shows: ErrImageNeverPull, ErrImagePull, ImagePullBackOff, ...
+ * Errors: `ContainerSyncError` by the reason that the status shows: InvalidImageName, ErrImageNeverPull, ErrImagePull,
+ *         ImagePullBackOff, ...
  * Source: pkg/kubelet/images/image_manager.go EnsureImageExists
  */
 export const ensureImage = (
   context: PodSyncContext,
-  container: Container | EphemeralContainer,
+  { name, image = '', imagePullPolicy }: Container | EphemeralContainer,
   pulls: ImagePulls,
+  { config: sandboxConfig }: Pick<Sandbox, 'config'>,
 ): Observable<PresentImage> =>
   defer(() => {
-    const image = container.image ?? '';
-    const spec = { image: withDefaultTag(image), userSpecifiedImage: image };
-    const fail = (reason: string, message: string, cause?: unknown) =>
-      new ContainerSyncError(container.name, reason, message, { cause });
-    const inspect$ = context.ports.images.imageStatus({ image: spec }).pipe(
-      map(({ image: found }): PresentImage | undefined =>
-        found && found.id !== ''
-          ? { id: found.id, user: { uid: found.uid?.value, username: found.username } }
-          : undefined,
-      ),
-      catchError((error: unknown) => {
-        emitEvent(
-          context,
-          'Warning',
-          'InspectFailed',
-          `Failed to inspect image "${image}": ${errorText(error)}`,
-          container.name,
-        );
-        return throwError(() => fail('ImageInspectError', errorText(error), error));
-      }),
-    );
-    const pull$ = pull(context, container, spec, pulls, fail).pipe(
-      concatMap(() => inspect$),
-      concatMap((found) =>
-        found ? of(found) : throwError(() => fail('ErrImagePull', `image "${image}" was pulled but is not present`)),
-      ),
-    );
-    if (container.imagePullPolicy === 'Always') return pull$;
-    return inspect$.pipe(
+    const fail: Look['fail'] = (reason, message, cause) => new ContainerSyncError(name, reason, message, { cause });
+    const parsed = parseImageReference(image);
+    if ('problem' in parsed) {
+      const message = `Failed to apply default image tag "${image}": ${parsed.problem}`;
+      emitEvent(context, 'Warning', 'InspectFailed', message, name);
+      return throwError(() => fail('InvalidImageName', message));
+    }
+    const look: Look = { context, container: name, image, reference: parsed.reference, sandboxConfig, fail };
+    if (imagePullPolicy === 'Always') return pull(look, pulls);
+    return inspectOrFail(look).pipe(
       concatMap((found) => {
         if (found) {
           const message = `Container image "${image}" already present on machine and can be accessed by the pod`;
-          emitEvent(context, 'Normal', 'Pulled', message, container.name);
+          emitEvent(context, 'Normal', 'Pulled', message, name);
           return of(found);
         }
-        if (container.imagePullPolicy !== 'Never') return pull$;
+        if (imagePullPolicy !== 'Never') return pull(look, pulls);
         const message = `Container image "${image}" is not present with pull policy of Never`;
-        emitEvent(context, 'Warning', 'ErrImageNeverPull', message, container.name);
+        emitEvent(context, 'Warning', 'ErrImageNeverPull', message, name);
         return throwError(() => fail('ErrImageNeverPull', message));
       }),
     );
   });
 
-const pull = (
-  context: PodSyncContext,
-  { name }: Container | EphemeralContainer,
-  spec: { readonly image: string; readonly userSpecifiedImage: string },
-  { backOff, failures }: ImagePulls,
-  fail: (reason: string, message: string, cause?: unknown) => ContainerSyncError,
-): Observable<unknown> =>
+/** What the runtime has under this name. */
+const inspect = ({ context, image, reference }: Look): Observable<Inspected | undefined> => {
+  const spec = { image: withDefaultTag(image, reference), userSpecifiedImage: image };
+  return context.ports.images
+    .imageStatus({ image: spec })
+    .pipe(
+      map(({ image: found }) =>
+        found && found.id !== ''
+          ? { id: found.id, user: { uid: found.uid?.value, username: found.username }, size: found.size }
+          : undefined,
+      ),
+    );
+};
+
+const inspectOrFail = (look: Look): Observable<Inspected | undefined> =>
+  inspect(look).pipe(catchError((error: unknown) => throwError(() => inspectionFailed(look, error))));
+
+const inspectionFailed = ({ context, image, container, fail }: Look, error: unknown): ContainerSyncError => {
+  const message = `Failed to inspect image "${image}": ${errorText(error)}`;
+  emitEvent(context, 'Warning', 'InspectFailed', message, container);
+  return fail('ImageInspectError', message, error);
+};
+
+const pull = (look: Look, pulls: ImagePulls): Observable<PresentImage> =>
   defer(() => {
-    const { images, wallClock } = context.ports;
-    const image = spec.userSpecifiedImage;
+    const { context, reference, fail } = look;
+    refuseWhileBackingOff(look, pulls);
+    return pullCredentials(context, repositoryOf(reference)).pipe(
+      catchError((error: unknown) => throwError(() => fail('ErrImagePull', errorText(error), error))),
+      concatMap((credentials) => pullInTurn(look, pulls, credentials)),
+      // Pulling changes nothing of the pod, so it is given up at once when the pod has to stop, also while it waits.
+      errorOnAbort(context.signal, () => new SyncCancelled()),
+    );
+  });
+
+const refuseWhileBackingOff = ({ context, container, image, fail }: Look, { backOff, failures }: ImagePulls): void => {
+  const key = imageBackOffKey(context.pod, image);
+  const now = context.ports.wallClock();
+  const verdict = decideImageBackOff({ entry: backOff.get(key), image, lastFailure: failures.get(key), now });
+  if (!verdict.blocked) return;
+  const { message, eventMessage, delayMs, until, step, steps, resetAfterMs } = verdict;
+  note(context, { kind: 'back-off', subject: 'image-pull', container, delayMs, until, step, steps, resetAfterMs });
+  emitEvent(context, 'Normal', 'BackOff', eventMessage, container);
+  throw fail('ImagePullBackOff', message);
+};
+
+/** What a pull has brought; how the image looks is asked while it is still this pull's turn, for its size. */
+interface Brought {
+  readonly imageRef: string;
+  readonly pullMs: number;
+  readonly found: Inspected | undefined;
+  readonly inspectError?: unknown;
+}
+
+const pullInTurn = (
+  look: Look,
+  pulls: ImagePulls,
+  credentials: Parameters<typeof pullImage>[2],
+): Observable<PresentImage> =>
+  defer(() => {
+    const { context, container, image, reference, sandboxConfig, fail } = look;
+    const { pullQueue, scheduler, wallClock } = context.ports;
     const key = imageBackOffKey(context.pod, image);
-    const verdict = decideImageBackOff({
-      entry: backOff.get(key),
-      image,
-      lastFailure: failures.get(key),
-      now: wallClock(),
+    emitEvent(context, 'Normal', 'Pulling', `Pulling image "${image}"`, container);
+    const queuedAt = scheduler.now();
+    const request = {
+      image: withDefaultTag(image, reference),
+      userSpecifiedImage: image,
+      ...{ container, sandboxConfig },
+    };
+    const brought$ = defer(() => {
+      const startedAt = scheduler.now();
+      return pullImage(context, request, credentials).pipe(
+        concatMap(({ imageRef }) =>
+          inspect(look).pipe(
+            map((found) => ({ found })),
+            catchError((inspectError: unknown) => of({ found: undefined, inspectError })),
+            map((seen): Brought => ({ imageRef, pullMs: scheduler.now() - startedAt, ...seen })),
+          ),
+        ),
+      );
     });
-    if (verdict.blocked) {
-      const { message, eventMessage, delayMs, until, step, steps, resetAfterMs } = verdict;
-      note(context, {
-        kind: 'back-off',
-        subject: 'image-pull',
-        container: name,
-        delayMs,
-        until,
-        step,
-        steps,
-        resetAfterMs,
-      });
-      emitEvent(context, 'Normal', 'BackOff', eventMessage, name);
-      return throwError(() => fail('ImagePullBackOff', message));
-    }
-    emitEvent(context, 'Normal', 'Pulling', `Pulling image "${image}"`, name);
-    const startedAt = wallClock();
-    const annotations = { ...context.pod.metadata.annotations };
-    const pull$ = images.pullImage({ image: { ...spec, annotations } });
-    // Pulling changes nothing of the pod, so it is given up at once when the pod has to stop.
-    const interruptible$ = pull$.pipe(errorOnAbort(context.signal, () => new SyncCancelled()));
-    return journaled(context, 'PullImage', { target: image, container: name }, interruptible$).pipe(
-      map((response) => {
-        backOff.delete(key);
-        failures.delete(key);
-        const seconds = ((wallClock() - startedAt) / 1000).toFixed(3);
-        const message = `Successfully pulled image "${image}" in ${seconds}s (${seconds}s including waiting).`;
-        emitEvent(context, 'Normal', 'Pulled', message, name);
-        return response;
-      }),
+    return brought$.pipe(
+      pullQueue(),
       catchError((error: unknown) => {
-        if (error instanceof SyncCancelled) throw error;
-        const failure = pullFailure(image, errorText(error));
-        backOff.set(key, afterFailedPull(backOff.get(key), wallClock()));
-        failures.set(key, failure);
-        emitEvent(context, 'Warning', 'Failed', `Failed to pull image "${image}": ${errorText(error)}`, name);
+        const text = errorText(error);
+        const failure = pullFailure(image, text);
+        backOffAfter(pulls, key, failure, wallClock());
+        emitEvent(context, 'Warning', 'Failed', `Failed to pull image "${image}": ${text}`, container);
         return throwError(() => fail(failure.reason, failure.message, error));
+      }),
+      concatMap((brought) => {
+        pulls.backOff.delete(key);
+        pulls.failures.delete(key);
+        emitEvent(context, 'Normal', 'Pulled', pulledText(image, brought, scheduler.now() - queuedAt), container);
+        return presentAfterPull(look, brought);
       }),
     );
   });
+
+const presentAfterPull = (look: Look, { imageRef, found, inspectError }: Brought): Observable<PresentImage> => {
+  if (inspectError !== undefined) return throwError(() => inspectionFailed(look, inspectError));
+  if (found) return of({ ...found, id: imageRef });
+  return throwError(() => look.fail('ErrImagePull', `image "${look.image}" was pulled but is not present`));
+};
+
+/** Durations are cut, not rounded, to milliseconds. */
+const pulledText = (image: string, { pullMs, found }: Brought, totalMs: number): string => {
+  const [took, total] = [pullMs, totalMs].map((ms) => formatGoDuration(Math.trunc(ms)));
+  return `Successfully pulled image "${image}" in ${took} (${total} including waiting). Image size: ${found?.size ?? 0n} bytes.`;
+};
+
+const backOffAfter = ({ backOff, failures }: ImagePulls, key: string, failure: PullFailure, now: number): void => {
+  backOff.set(key, afterFailedPull(backOff.get(key), now));
+  failures.set(key, failure);
+};
 
 const pullFailure = (image: string, text: string): PullFailure => {
   for (const [reason, words] of KNOWN_FAILURES) {
@@ -144,9 +211,3 @@ const KNOWN_FAILURES = [
   ['RegistryUnavailable', 'registry is unavailable'],
   ['SignatureValidationFailed', 'signature validation failed'],
 ] as const;
-
-/** A reference without tag and digest means the tag `latest`; the registry part is never completed. */
-const withDefaultTag = (image: string): string => {
-  const lastPart = image.slice(image.lastIndexOf('/') + 1);
-  return image.includes('@') || lastPart.includes(':') ? image : `${image}:latest`;
-};

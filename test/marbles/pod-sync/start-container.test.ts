@@ -145,7 +145,7 @@ describe('a container', () => {
     {
       case: 'whose image cannot be had',
       scene: { image: throwError(() => away) },
-      result: 'ImageInspectError: the runtime is away',
+      result: 'ImageInspectError: Failed to inspect image "app:1": the runtime is away',
       events: ['InspectFailed Failed to inspect image "app:1": the runtime is away', 'Failed Error: ImageInspectError'],
     },
     {

@@ -1,0 +1,86 @@
+import { catchError, concatMap, defer, map, type Observable, of, tap, throwError } from 'rxjs';
+import type { DeepPartial, PodSandboxConfig } from '../../generated/runtime/v1/api.js';
+import { pullErrorText } from '../../model/images/pull-error.js';
+import type { PullCredential } from '../../model/images/pull-secret.js';
+import { SyncCancelled } from '../../model/sync-error.js';
+import { journaled, note, type PodSyncContext } from './pod-sync-context.js';
+
+/** What a runtime is asked to pull, and for which container of the pod. */
+export interface PullRequest {
+  readonly image: string;
+  readonly userSpecifiedImage: string;
+  readonly container: string;
+  readonly sandboxConfig: DeepPartial<PodSandboxConfig>;
+}
+
+export interface PulledImage {
+  /** As the runtime names it. */
+  readonly imageRef: string;
+  /** The one that worked; undefined for an anonymous pull. */
+  readonly credential: PullCredential | undefined;
+}
+
+/** No attempt to pull an image worked. `message` is the text for events and the status. */
+export class PullFailed extends Error {
+  override readonly name = 'PullFailed';
+  constructor(readonly errors: readonly unknown[]) {
+    super(pullErrorText(errors), { cause: errors.at(-1) });
+  }
+}
+
+/**
+ * Pulls with one credential after the other until one works; without any, once and anonymously. The journal has every
+ * attempt, and nothing of the credentials.
+ *
+ * Errors: `PullFailed`.
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_image.go PullImage
+ */
+export const pullImage = (
+  context: PodSyncContext,
+  request: PullRequest,
+  credentials: readonly PullCredential[],
+): Observable<PulledImage> => tryInTurn(context, request, credentials.length > 0 ? credentials : [undefined], []);
+
+const tryInTurn = (
+  context: PodSyncContext,
+  request: PullRequest,
+  [credential, ...others]: readonly (PullCredential | undefined)[],
+  failures: readonly unknown[],
+): Observable<PulledImage> =>
+  attempt(context, request, credential).pipe(
+    map((imageRef) => ({ imageRef, credential })),
+    catchError((error: unknown) => {
+      const errors = [...failures, error];
+      return others.length > 0 ? tryInTurn(context, request, others, errors) : throwError(() => new PullFailed(errors));
+    }),
+  );
+
+const attempt = (
+  context: PodSyncContext,
+  { image, userSpecifiedImage, container, sandboxConfig }: PullRequest,
+  credential: PullCredential | undefined,
+): Observable<string> =>
+  defer(() => {
+    const { images, scheduler } = context.ports;
+    const annotations = { ...context.pod.metadata.annotations };
+    const { username, password, identityToken } = credential ?? {};
+    const call$ = images.pullImage({
+      image: { image, userSpecifiedImage, annotations },
+      auth: credential && { username, password, identityToken },
+      sandboxConfig,
+    });
+    const target = { target: userSpecifiedImage, container };
+    const startedAt = scheduler.now();
+    const givenUp = (): void => {
+      const durationMs = scheduler.now() - startedAt;
+      note(context, { kind: 'call', call: 'PullImage', ...target, durationMs, error: new SyncCancelled().message });
+    };
+    return journaled(context, 'PullImage', target, call$).pipe(
+      tap({ unsubscribe: () => context.signal?.aborted && givenUp() }),
+      concatMap(({ imageRef }) =>
+        imageRef === ''
+          ? throwError(() => new Error(`imageRef of image ${JSON.stringify(image)} is not set`))
+          : of(imageRef),
+      ),
+    );
+  });
