@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { it as baseIt } from 'vitest';
 import { isAlive, processId, sendSignal } from '../../src/runtime/embedded/process-tree.js';
-import { Daemon } from '../embedded/daemon.js';
+import type { PodSandbox } from '../../src/generated/runtime/v1/api.js';
+import type { PodStatus } from '../../src/model/pod.js';
+import { Daemon, NODE_NAME } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import { type ContainerOf, type PodOf } from '../embedded/manifests.js';
 import { cgroupsCalled, describeProcess, processesNaming } from '../embedded/processes.js';
@@ -18,6 +20,8 @@ const script = (name: string): string => fileURLToPath(new URL(`stage/${name}`, 
 export const BUSYBOX = 'stage.test/busybox:1';
 /** Serves HTTP on port 8080 as user 1000. */
 export const SERVER = 'stage.test/server:1';
+/** Runs as the user `web`, who has the ids 1000 and is in the group 3000, too. */
+export const NAMED = 'stage.test/named:1';
 /** Waits for good, and ends at once when asked to: as the first process of its namespace it would not without the trap. */
 export const WAIT = "trap 'exit 0' TERM; while :; do sleep 2147483 & wait $!; done";
 
@@ -90,9 +94,38 @@ export class ContainerdNode extends Daemon {
     return pidIn(info);
   }
 
+  /** The newest sandbox of a pod. Errors: it has none. */
+  async sandboxOf(pod: string): Promise<PodSandbox> {
+    const { items } = await this.ask((runtime) => runtime.listPodSandbox({}));
+    const [newest] = items
+      .filter(({ metadata }) => metadata?.name === `${pod}-${NODE_NAME}`)
+      .toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
+    if (!newest) throw new Error(`${pod} has no sandbox`);
+    return newest;
+  }
+
+  /** What the network of a pod's sandbox is called from outside. */
+  async addressOf(pod: string): Promise<string> {
+    const { id } = await this.sandboxOf(pod);
+    const { status } = await this.ask((runtime) => runtime.podSandboxStatus({ podSandboxId: id }));
+    return status?.network?.ip ?? '';
+  }
+
+  /** The status of a pod as the agent's server shows it. */
+  async podStatus(pod: string): Promise<PodStatus | undefined> {
+    return (await this.shownPods()).find(({ metadata }) => metadata.name === `${pod}-${NODE_NAME}`)?.status;
+  }
+
+  /** Why a container waits, as the agent's server shows it. */
+  async waiting(pod: string, name = 'main'): Promise<{ readonly reason?: string; readonly message?: string }> {
+    const { containerStatuses = [], initContainerStatuses = [] } = (await this.podStatus(pod)) ?? {};
+    const status = [...containerStatuses, ...initContainerStatuses].find((one) => one.name === name);
+    return status?.state?.waiting ?? {};
+  }
+
   /** Containers and sandboxes of the pod, whatever their state, and its folders of logs. */
   async tracesOf(pod: string): Promise<string[]> {
-    const name = `${pod}-node1`;
+    const name = `${pod}-${NODE_NAME}`;
     const [containers, sandboxes] = [await this.containers(), await this.sandboxes()];
     const folders = existsSync(this.logs) ? readdirSync(this.logs) : [];
     return [

@@ -2,6 +2,7 @@
 # images.sh FOLDER: an OCI layout with the images of the tests, all of the one static busybox of this machine:
 #
 #   stage.test/busybox:1   a shell; the variable FROM_IMAGE, the folder /srv, user root
+#   stage.test/named:1     a shell as the user "web", by name: ids 1000, in the group 3000, too
 #   stage.test/server:1    serves /www on port 8080 as user 1000
 #   stage.test/pause:1     what a pod's sandbox runs: sleeps, and reaps what it inherits
 set -euo pipefail
@@ -20,7 +21,7 @@ for applet in $("$busybox" --list); do
   if [[ $applet != busybox ]]; then ln -s busybox "$files/bin/$applet"; fi
 done
 printf 'root:x:0:0:root:/root:/bin/sh\nweb:x:1000:1000:web:/www:/bin/sh\n' >"$files/etc/passwd"
-printf 'root:x:0:\nweb:x:1000:\n' >"$files/etc/group"
+printf 'root:x:0:\nweb:x:1000:\nmore:x:3000:web\n' >"$files/etc/group"
 echo 'hello from the image' >"$files/www/index.html"
 
 # Moves a file among the blobs; prints its descriptor.
@@ -58,6 +59,7 @@ PAUSE='trap "exit 0" TERM INT; while :; do sleep 2147483 & wait; done'
 images=(
   "$(image busybox '{"Env":["PATH=/bin","FROM_IMAGE=yes"],"Cmd":["sh"],"WorkingDir":"/srv"}')"
   "$(image server '{"Env":["PATH=/bin"],"Entrypoint":["httpd","-f","-p","8080"],"Cmd":["-h","/www"],"User":"1000"}')"
+  "$(image named '{"Env":["PATH=/bin"],"Entrypoint":["sh"],"Cmd":["-c","exit 6"],"User":"web"}')"
   "$(image pause "{\"Env\":[\"PATH=/bin\"],\"Entrypoint\":[\"sh\",\"-c\",\"${PAUSE//\"/\\\"}\"]}")"
 )
 printf '{"imageLayoutVersion":"1.0.0"}' >"$layout/oci-layout"

@@ -1,0 +1,23 @@
+import { it as baseIt } from 'vitest';
+import { ContainerdNode } from './containerd-node.js';
+
+/**
+ * `it` with one containerd and one agent for all tests of a file, so that each has to give its pods names of their own. Both
+ * are ended after the last one, in any case, and leave nothing.
+ */
+export const onOneNode = (flags: (node: ContainerdNode) => readonly string[] = () => []) =>
+  baseIt.extend<{ readonly node: ContainerdNode }>({
+    node: [
+      async ({}, use) => {
+        const node = new ContainerdNode();
+        try {
+          await node.startRuntime();
+          await node.start(...flags(node));
+          await use(node);
+        } finally {
+          await node.dispose();
+        }
+      },
+      { scope: 'file' },
+    ],
+  });
