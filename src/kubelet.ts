@@ -41,6 +41,7 @@ import { podWork, type PodWorkPorts } from './streams/pod-work.js';
 import { podWorkers, type WorkerOutcome } from './streams/pod-workers.js';
 import type { Logger, Random } from './streams/ports.js';
 import { type PullLimits, pullQueue } from './streams/pull-queue.js';
+import { startQueue } from './streams/start-queue.js';
 import { runtimeHints } from './streams/runtime-events.js';
 import { type RuntimeReader, runtimeReader } from './streams/runtime-reader.js';
 import { runtimeStates } from './streams/runtime-state.js';
@@ -166,6 +167,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       reasons: new ReasonCache(),
       ...desk.backOffs,
       pullQueue: pullQueue(options.imagePulls ?? {}, scheduler),
+      startQueue: startQueue(scheduler),
       maxRestartBackOffMs,
       networkProblem: () => runtimeState.networkProblem,
       isKnown: (uid) => hasConfiguration(desk.workers.record(uid)),

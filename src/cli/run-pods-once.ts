@@ -6,6 +6,7 @@ import { podConfig } from '../streams/pod-config.js';
 import { podDirectories } from '../streams/pod-directories.js';
 import { podWork } from '../streams/pod-work.js';
 import { pullQueue } from '../streams/pull-queue.js';
+import { startQueue } from '../streams/start-queue.js';
 import { runOnce, type RunOnceResult } from '../streams/run-once.js';
 import { runtimeReader } from '../streams/runtime-reader.js';
 import { terminationMessages } from '../streams/termination-messages.js';
@@ -34,6 +35,7 @@ export const runPodsOnce = (
       restarts: new Map(),
       pulls: { backOff: new Map(), failures: new Map() },
       pullQueue: pullQueue(imagePulls, scheduler),
+      startQueue: startQueue(scheduler),
       networkProblem: () => undefined,
       isKnown: () => false,
       relistSoon: () => undefined,

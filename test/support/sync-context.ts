@@ -5,6 +5,7 @@ import type { PodSyncContext } from '../../src/streams/pod-sync/pod-sync-context
 import type { CredentialPorts, HttpRequest, ImageService, NodeFiles, NodeAgentEvent, PodFiles, Random, RuntimeService } from '../../src/streams/ports.js';
 import { noCredentials } from '../../src/streams/no-credentials.js';
 import type { PullQueue } from '../../src/streams/pull-queue.js';
+import type { StartQueue } from '../../src/streams/start-queue.js';
 import { metricLines } from './metric-lines.js';
 import { nodeFacts } from './node-facts.js';
 
@@ -57,6 +58,7 @@ export const syncStage = (
     random = () => 0,
     credentials = {},
     pullQueue = () => identity,
+    startQueue = () => identity,
     httpRequest = () => NEVER,
     signal,
   }: {
@@ -67,6 +69,7 @@ export const syncStage = (
     readonly random?: Random;
     readonly credentials?: Partial<CredentialPorts>;
     readonly pullQueue?: PullQueue;
+    readonly startQueue?: StartQueue;
     readonly httpRequest?: HttpRequest;
     readonly signal?: AbortSignal;
   } = {},
@@ -92,6 +95,7 @@ export const syncStage = (
       ...noCredentials,
       ...credentials,
       pullQueue,
+      startQueue,
       record: (entry) => `j${records.push(entry)}`,
       recordEvent: ({ reason, message }: NodeAgentEvent) => events.push(`${reason} ${message}`),
       metrics,

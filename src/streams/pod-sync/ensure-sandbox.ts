@@ -8,7 +8,7 @@ import { errorText } from '../../model/cri-error.js';
 import type { NodeFacts } from '../../model/node-facts.js';
 import type { PodActions } from '../../model/pod-actions.js';
 import type { RuntimePodStatus } from '../../model/runtime-pod.js';
-import { PodSyncError } from '../../model/sync-error.js';
+import { PodSyncError, SyncCancelled } from '../../model/sync-error.js';
 import { emitEvent, journaled, type PodSyncContext } from './pod-sync-context.js';
 
 /** The sandbox that containers are started in. */
@@ -35,6 +35,7 @@ export const ensureSandbox = (
       return of<Sandbox>({ id: sandboxId, config: configOf(context, attempt, node), ips: status.ips });
     return defer(() => create(context, attempt, node)).pipe(
       catchError((error: unknown) => {
+        if (error instanceof SyncCancelled) throw error;
         context.ports.metrics.podStarted(true);
         emitEvent(context, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${errorText(error)}`);
         return throwError(() => sandboxError('CreatePodSandboxError', error));
@@ -62,17 +63,22 @@ const create = (
 };
 
 const run = (context: PodSyncContext, config: DeepPartial<PodSandboxConfig>): Observable<string> => {
-  const { runtime, metrics, scheduler } = context.ports;
-  const startedAt = scheduler.now();
-  const seconds = () => (scheduler.now() - startedAt) / 1000;
-  return journaled(context, 'RunPodSandbox', {}, runtime.runPodSandbox({ config, runtimeHandler: '' })).pipe(
-    tap({
-      next: () => {
-        metrics.runPodSandbox('', seconds(), false);
-        metrics.podStarted(false);
-      },
-      error: () => metrics.runPodSandbox('', seconds(), true),
-    }),
+  const { runtime, metrics, scheduler, startQueue } = context.ports;
+  const call$ = defer(() => {
+    const startedAt = scheduler.now();
+    const seconds = () => (scheduler.now() - startedAt) / 1000;
+    return journaled(context, 'RunPodSandbox', {}, runtime.runPodSandbox({ config, runtimeHandler: '' })).pipe(
+      tap({
+        next: () => {
+          metrics.runPodSandbox('', seconds(), false);
+          metrics.podStarted(false);
+        },
+        error: () => metrics.runPodSandbox('', seconds(), true),
+      }),
+    );
+  });
+  return call$.pipe(
+    startQueue('RunPodSandbox', context.signal),
     map(({ podSandboxId }) => podSandboxId),
   );
 };

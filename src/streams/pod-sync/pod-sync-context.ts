@@ -21,6 +21,7 @@ import type {
   WallClock,
 } from '../ports.js';
 import type { PullQueue } from '../pull-queue.js';
+import type { StartQueue } from '../start-queue.js';
 
 /** The outside world as a pass over a pod needs it. */
 export interface PodSyncPorts extends CredentialPorts {
@@ -28,6 +29,8 @@ export interface PodSyncPorts extends CredentialPorts {
   readonly images: ImageService;
   /** Shared by all pods of the node. */
   readonly pullQueue: PullQueue;
+  /** As is this one. */
+  readonly startQueue: StartQueue;
   readonly files: NodeFiles;
   readonly httpRequest: HttpRequest;
   readonly podFiles: PodFiles;

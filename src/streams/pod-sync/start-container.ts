@@ -134,8 +134,8 @@ const createAndStart = (
   status: RuntimePodStatus,
   { node }: StartContainerPorts,
 ): Observable<never> => {
-  const { runtime, files } = context.ports;
-  const { pod } = context;
+  const { runtime, files, startQueue } = context.ports;
+  const { pod, signal } = context;
   const { name } = container;
   const fail = (reason: string) => (error: unknown) => {
     const failure =
@@ -162,6 +162,7 @@ const createAndStart = (
     concatMap((config) => {
       const request = { podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config };
       return journaled(context, 'CreateContainer', { container: name }, runtime.createContainer(request)).pipe(
+        startQueue('CreateContainer', signal),
         map(({ containerId }) => ({ containerId, logPath: config.logPath })),
         catchError(fail('CreateContainerError')),
       );
@@ -173,6 +174,8 @@ const createAndStart = (
       const log = `${podLogDirectory(node.podLogsDirectory, pod)}/${logPath}`;
       const target = { target: containerId, container: name };
       const start$ = journaled(context, 'StartContainer', target, runtime.startContainer({ containerId })).pipe(
+        // A container that was made is started: nobody lets go of a pod between the two.
+        startQueue('StartContainer'),
         ignoreElements(),
         catchError(fail('RunContainerError')),
         tap({ complete: () => emitEvent(context, 'Normal', 'Started', 'Container started', name) }),
