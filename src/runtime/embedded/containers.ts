@@ -17,7 +17,7 @@ import { ContainerRun } from './container-run.js';
 import { requireHostImage } from './images.js';
 import type { Isolation } from './isolation.js';
 import { isAlive, sendSignal, signalProcess, bootId } from './process-tree.js';
-import { makePlaceholders, planMounts, removePlaceholders } from './mounts.js';
+import { makePlaceholders, placeholderPaths, planMounts, removePlaceholders } from './mounts.js';
 import { alreadyExists, failedPrecondition, invalidArgument, notFound } from './runtime-error.js';
 import { hasLabels, newId, type Sandbox, type Sandboxes } from './sandboxes.js';
 import { StateStore, type ContainerRecord } from './state-store.js';
@@ -69,20 +69,27 @@ export class Containers {
     private readonly onChange: (container: Container, change: ContainerEventType) => void,
   ) {
     this.store = new StateStore(join(stateDirectory, 'containers'), 'container.json');
-    this.runs = new ContainerRun(isolation, sandboxes, this.store, log, onChange);
+    this.runs = new ContainerRun(isolation, sandboxes, this.store, log, (container, change) => {
+      onChange(container, change);
+      if (change === 'CONTAINER_STOPPED_EVENT') this.releasePlaceholders(container);
+    });
   }
 
   /** Errors: see docs/embedded-runtime.md; nothing is left behind by a failure. */
-  create(sandboxId: string, config: ContainerConfig): Container {
+  create(sandboxId: string, asked: ContainerConfig): Container {
     const sandbox = this.sandboxes.getReady(sandboxId);
-    if (!config.metadata?.name) throw invalidArgument('config.metadata.name: the name of the container is needed');
-    requireHostImage(config.image);
-    if (config.command.length + config.args.length === 0)
+    if (!asked.metadata?.name) throw invalidArgument('config.metadata.name: the name of the container is needed');
+    requireHostImage(asked.image);
+    if (asked.command.length + asked.args.length === 0)
       throw invalidArgument('the image "host" has no default command: set command in the container');
-    const name = containerName(config, sandboxId);
+    const name = containerName(asked, sandboxId);
     const holding = this.idByName.get(name);
     if (holding) throw alreadyExists(`name "${name}" is reserved for "${holding}"`);
-    const plan = planMounts(config, sandbox.kinds);
+    const plan = planMounts(asked, sandbox.kinds);
+    // Whoever asks for the status is told what is really there.
+    const config = { ...asked, mounts: asked.mounts.filter((mount) => !plan.leftOut.includes(mount)) };
+    for (const { containerPath } of plan.leftOut)
+      this.log.info({ name, containerPath }, 'a mount is left out: its mount point does not exist on this machine');
     const container = this.fromRecord(
       {
         id: newId(),
@@ -109,9 +116,17 @@ export class Containers {
         record.placeholders.filter((path) => target === path || target.startsWith(`${path}/`)),
       ),
     );
+    // Written down first: what is made must be found again whatever happens.
     this.runs.update(container, {
-      placeholders: [...new Set([...shared, ...makePlaceholders(plan)])].toSorted(),
+      placeholders: [...new Set([...shared, ...placeholderPaths(plan)])].toSorted(),
     });
+    try {
+      makePlaceholders(plan);
+    } catch (error) {
+      this.releasePlaceholders(container);
+      this.store.remove(container.id);
+      throw error;
+    }
     this.containers.set(container.id, container);
     this.idByName.set(name, container.id);
     this.onChange(container, 'CONTAINER_CREATED_EVENT');
@@ -174,10 +189,19 @@ export class Containers {
     container.confinement.remove();
     this.containers.delete(container.id);
     this.idByName.delete(container.name);
-    const stillUsed = new Set(this.all().flatMap(({ record }) => record.placeholders));
-    removePlaceholders(container.record.placeholders.filter((path) => !stillUsed.has(path)));
+    this.releasePlaceholders(container);
     this.store.remove(container.id);
     this.onChange(container, 'CONTAINER_DELETED_EVENT');
+  }
+
+  /** Takes mount points away that no other container needs; a container that has ended has no mounts any more. */
+  private releasePlaceholders(container: Container): void {
+    const { placeholders } = container.record;
+    if (placeholders.length === 0) return;
+    const others = this.all().filter(({ id, record }) => id !== container.id && record.state !== 'exited');
+    const stillUsed = new Set(others.flatMap(({ record }) => record.placeholders));
+    removePlaceholders(placeholders.filter((path) => !stillUsed.has(path)));
+    this.runs.update(container, { placeholders: [] });
   }
 
   find(id: string): Container | undefined {
@@ -264,6 +288,8 @@ export class Containers {
       ends.push(this.runs.adopt(container).catch(failed));
     }
     await Promise.all(ends);
+    // The runtime before this one may have been killed between the end of a container and what follows it.
+    for (const container of this.all()) if (container.record.state === 'exited') this.releasePlaceholders(container);
   }
 
   /** Notices adopted containers whose supervisor was killed, which nothing else reports. True while there are adopted ones. */

@@ -1,6 +1,9 @@
 import { existsSync, mkdirSync, rmSync, rmdirSync, statSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ContainerConfig } from '../../generated/runtime/v1/api.js';
+import type { ContainerConfig, Mount } from '../../generated/runtime/v1/api.js';
+import { absolutePath } from '../../model/cri/absolute-path.js';
+import { HOSTS_PATH } from '../../model/cri/hosts-file.js';
+import { parseContainerAnnotations } from '../../model/cri/labels.js';
 import type { NamespaceKind } from './isolation.js';
 import type { BindMount } from './payload.js';
 import { invalidArgument } from './runtime-error.js';
@@ -9,6 +12,8 @@ export interface MountPlan {
   readonly mounts: readonly BindMount[];
   /** Mount points that do not exist yet and that may be made, since their file system does not survive a boot anyway. */
   readonly placeholders: readonly { readonly path: string; readonly isDirectory: boolean }[];
+  /** Those of the config that are not made, since they have no mount point and the container can do without. */
+  readonly leftOut: readonly Mount[];
 }
 
 const isBelow = (path: string, directory: string): boolean =>
@@ -23,6 +28,12 @@ const isVolatile = (path: string): boolean => {
   return [TMPFS_MAGIC, RAMFS_MAGIC].includes(statfsSync(ancestor).type);
 };
 
+/** What an agent puts into every container, wanted or not: the machine's own hosts file does as well, and last words may be lost. */
+const isDispensable = (path: string, { annotations }: ContainerConfig): boolean => {
+  const { terminationMessagePath } = parseContainerAnnotations(annotations);
+  return path === HOSTS_PATH || (terminationMessagePath !== '' && path === absolutePath(terminationMessagePath));
+};
+
 /**
  * The bind mounts that the config asks for. A mount or device that is already what it should be needs none. Errors: INVALID_ARGUMENT
  * naming the mount that cannot be made.
@@ -30,6 +41,7 @@ const isVolatile = (path: string): boolean => {
 export const planMounts = (config: ContainerConfig, kinds: ReadonlySet<NamespaceKind>): MountPlan => {
   const mounts: BindMount[] = [];
   const placeholders: { path: string; isDirectory: boolean }[] = [];
+  const leftOut: Mount[] = [];
   const wanted = [
     ...config.mounts.map((mount, index) => ({ ...mount, field: `mounts[${index}]` })),
     ...config.devices.map(({ containerPath, hostPath }, index) => ({
@@ -50,29 +62,38 @@ export const planMounts = (config: ContainerConfig, kinds: ReadonlySet<Namespace
     const mountPoint = above ? join(above.source, containerPath.slice(above.target.length)) : containerPath;
     const isDirectory = statSync(hostPath).isDirectory();
     if (!existsSync(mountPoint)) {
-      if (above || !isVolatile(mountPoint))
+      if (above || !isVolatile(mountPoint)) {
+        const unmade = config.mounts.find((mount) => mount.containerPath === containerPath);
+        if (unmade && isDispensable(containerPath, config)) {
+          leftOut.push(unmade);
+          continue;
+        }
         throw refuse(
           `the mount point ${mountPoint} does not exist on this machine, whose file system is the container's`,
         );
+      }
       placeholders.push({ path: mountPoint, isDirectory });
     } else if (statSync(mountPoint).isDirectory() !== isDirectory)
       throw refuse('one is a directory and the other is not');
     mounts.push({ source: hostPath, target: containerPath, readonly, recursive: !readonly && isDirectory });
   }
-  return { mounts, placeholders };
+  return { mounts, placeholders, leftOut };
 };
 
-/** Makes the empty mount points and the directories above them; returns all that was made, outermost first. */
-export const makePlaceholders = ({ placeholders }: MountPlan): string[] =>
-  placeholders.flatMap(({ path, isDirectory }) => {
-    const made: string[] = [];
-    for (let missing = isDirectory ? path : dirname(path); !existsSync(missing); missing = dirname(missing))
-      made.unshift(missing);
-    mkdirSync(isDirectory ? path : dirname(path), { recursive: true });
-    if (isDirectory) return made;
-    writeFileSync(path, '', { flag: 'a' });
-    return [...made, path];
+/** The empty mount points and the directories above them that have to be made, outermost first. */
+export const placeholderPaths = ({ placeholders }: MountPlan): string[] =>
+  placeholders.flatMap(({ path }) => {
+    const missing: string[] = [];
+    for (let next = path; !existsSync(next); next = dirname(next)) missing.unshift(next);
+    return missing;
   });
+
+export const makePlaceholders = ({ placeholders }: MountPlan): void => {
+  for (const { path, isDirectory } of placeholders) {
+    mkdirSync(isDirectory ? path : dirname(path), { recursive: true });
+    if (!isDirectory) writeFileSync(path, '', { flag: 'a' });
+  }
+};
 
 /** Removes mount points that nobody needs any more; one that has got content stays. */
 export const removePlaceholders = (paths: readonly string[]): void => {

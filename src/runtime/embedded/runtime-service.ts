@@ -61,7 +61,11 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
       status: {
         conditions: ['RuntimeReady', 'NetworkReady'].map((type) => ({ type, status: true, reason: '', message: '' })),
       },
-      info: info(verbose, { notIsolated: isolation.missing, namespaces: [...isolation.namespaces] }),
+      info: info(verbose, {
+        notIsolated: isolation.missing,
+        namespaces: [...isolation.namespaces],
+        mounts: isolation.namespaces.has('mount'),
+      }),
       runtimeHandlers: [{ name: '', features: { recursiveReadOnlyMounts: false, userNamespaces: false } }],
       features: { supplementalGroupsPolicy: isolation.isRoot, userNamespacesHostNetwork: false },
     })),

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync, mkdirSync, writeFileSync } fro
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canMount } from '../../../src/model/cri/mount-ability.js';
 import { isRoot, RuntimeUnderTest } from './runtime-under-test.js';
 
 const host = new RuntimeUnderTest();
@@ -148,19 +149,70 @@ describe.runIf(isRoot)('namespaces', () => {
     });
   });
 
-  it('makes a mount point on a volatile file system and takes it away again', async () => {
-    const file = join(host.directory, 'message');
-    writeFileSync(file, '');
+  it('makes a mount point on a volatile file system, and takes it away when nobody needs it any more', async () => {
     const point = `/dev/shm/rx-embedded-${process.pid}/log`;
-    const id = await host.run(sandbox, `echo last words > ${point}`, {
-      metadata: { name: 'placeholder', attempt: 0 },
+    const start = async (name: string) => {
+      const [file, go] = [join(host.directory, `message-${name}`), join(host.directory, `go-${name}`)];
+      writeFileSync(file, '');
+      const id = await host.run(sandbox, `echo words of ${name} > ${point}; until [ -e ${go} ]; do sleep 0.05; done`, {
+        metadata: { name, attempt: 0 },
+        mounts: [{ hostPath: file, containerPath: point }],
+      });
+      const end = async () => {
+        writeFileSync(go, '');
+        expect(await host.exited(id)).toMatchObject({ exitCode: 0 });
+        expect(readFileSync(file, 'utf8')).toBe(`words of ${name}\n`);
+      };
+      return { end };
+    };
+    const [one, two] = [await start('point-one'), await start('point-two')];
+    await one.end();
+    expect(readFileSync(point, 'utf8')).toBe('');
+    await two.end();
+    // Neither container was removed, but they have ended.
+    expect(readdirSync('/dev/shm')).not.toContain(`rx-embedded-${process.pid}`);
+  });
+
+  it('takes a mount point away that a killed runtime has left', async () => {
+    const file = join(host.directory, 'message-killed');
+    const point = `/dev/shm/rx-embedded-killed-${process.pid}`;
+    writeFileSync(file, '');
+    const pod = await host.sandbox('killed');
+    const id = await host.run(pod, 'exec sleep 1000', {
+      metadata: { name: 'killed', attempt: 0 },
       mounts: [{ hostPath: file, containerPath: point }],
     });
-    expect(await host.exited(id)).toMatchObject({ exitCode: 0 });
-    expect(readFileSync(file, 'utf8')).toBe('last words\n');
-    expect(readFileSync(point, 'utf8')).toBe('');
-    await host.runtime.removeContainer({ containerId: id });
-    expect(readdirSync('/dev/shm')).not.toContain(`rx-embedded-${process.pid}`);
+    const status = await host.runtime.containerStatus({ containerId: id, verbose: true });
+    const { pid } = JSON.parse(status.info['info'] ?? '{}') as { readonly pid: number };
+    await host.kill('SIGKILL');
+    process.kill(pid, 'SIGKILL');
+    await host.start();
+    await host.exited(id);
+    expect(readdirSync('/dev/shm')).not.toContain(point.slice('/dev/shm/'.length));
+  });
+
+  it('leaves out what an agent puts into every container where there is no place for it, and says so', async () => {
+    const file = join(host.directory, 'no-place');
+    writeFileSync(file, '');
+    const lost = { hostPath: file, containerPath: join(host.directory, 'no/such/message') };
+    const hosts = { hostPath: file, containerPath: '/etc/hosts' };
+    const id = await host.create(sandbox, 'cat /etc/hosts | wc -c', {
+      metadata: { name: 'no-place', attempt: 0 },
+      annotations: { 'io.kubernetes.container.terminationMessagePath': lost.containerPath },
+      mounts: [hosts, lost],
+    });
+    const machine = readFileSync('/etc/hosts', 'utf8');
+    await host.runtime.startContainer({ containerId: id });
+    const status = await host.exited(id);
+    expect(status.mounts.map(({ containerPath }) => containerPath)).toEqual(['/etc/hosts']);
+    expect(host.output(status.logPath)).toBe('0\n');
+    expect(readdirSync(host.directory)).not.toContain('no');
+    expect(readFileSync('/etc/hosts', 'utf8')).toBe(machine);
+  });
+
+  it('says that it can mount', async () => {
+    const { info } = await host.runtime.status({ verbose: true });
+    expect(canMount(info)).toBe(true);
   });
 
   it('writes the name servers of the pod', async () => {

@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canMount } from '../../../src/model/cri/mount-ability.js';
 import { eventually, isRoot, RuntimeUnderTest } from './runtime-under-test.js';
 
 const host = new RuntimeUnderTest();
@@ -196,6 +197,7 @@ describe.runIf(isRoot)('as an ordinary user', () => {
       code: 3,
       details: expect.stringContaining('run_as_user 0: this runtime runs as uid 65534') as string,
     });
+    expect(canMount((await user.runtime.status({ verbose: true })).info)).toBe(false);
     const mounts = [{ hostPath: '/usr', containerPath: '/mnt' }];
     await expect(user.create(pod, 'true', { ...named('mount'), mounts })).rejects.toMatchObject({ code: 3 });
     const id = await user.run(pod, 'id -u', named('id'));
