@@ -198,6 +198,21 @@ export interface Cgroups {
   readonly remove: (name: CgroupName) => Observable<never>;
 }
 
+/** The files of container logs on the node's disk, by their paths. Every call is cold and completes when it is done. */
+export interface LogFiles {
+  /** Bytes in a file; undefined when there is none. */
+  readonly size: (path: string) => Observable<bigint | undefined>;
+  /** What was rotated away from a log: `<path>.*`. */
+  readonly rotated: (path: string) => Observable<readonly string[]>;
+  readonly rename: (from: string, to: string) => Observable<never>;
+  /** Puts `<path>.gz` in the place of the file. Whenever it is broken off, the file or the whole of its successor is there. */
+  readonly compress: (path: string) => Observable<never>;
+  /** A missing one is fine. */
+  readonly remove: (path: string) => Observable<never>;
+  /** Minutes that the node's time is ahead of UTC at a moment in Unix milliseconds. */
+  readonly utcOffsetMinutes: (at: number) => number;
+}
+
 /** Structured logging: a level per method, fields first so that a message never hides them. */
 export interface Logger {
   readonly debug: (fields: object, message: string) => void;

@@ -1,0 +1,57 @@
+import { dirname, join } from 'node:path';
+import { type CgroupFeatures, v2Files } from '../../model/cgroups/cgroup-files.js';
+import type { CgroupHierarchy } from '../../model/cgroups/cgroup-mounts.js';
+import type { CgroupFiles } from './cgroup-files-adapter.js';
+import { isThere, levelsBetween, makeDirectory, readOrEmpty, type Setting, writeSettings } from './cgroup-tree.js';
+
+/** A cgroup without one of these, where the machine has it, is not there. Source: cgroup_v2_manager_linux.go Validate. */
+const NEEDED = ['cpu', 'cpuset', 'memory', 'hugetlb', 'pids'];
+
+/** Cgroups in one tree with all controllers. */
+export const cgroupV2 = ({ mountPoint }: CgroupHierarchy, hugePageSizes: readonly bigint[]): CgroupFiles => {
+  const controllersIn = async (directory: string): Promise<readonly string[]> =>
+    (await readOrEmpty(join(directory, 'cgroup.controllers'))).split(' ').filter((name) => name !== '');
+
+  return {
+    version: 2,
+    hugePageSizes,
+    directories: (path) => [join(mountPoint, path)],
+    missing: async (path) => {
+      const directory = join(mountPoint, path);
+      if (!(await isThere(directory))) return [directory];
+      const [wanted, has] = [await controllersIn(mountPoint), await controllersIn(directory)];
+      return wanted
+        .filter((name) => NEEDED.includes(name) && !has.includes(name))
+        .map((name) => `${directory} (controller ${name})`);
+    },
+    make: async (path) => {
+      for (const level of levelsBetween(mountPoint, join(mountPoint, path))) {
+        const above = dirname(level);
+        await delegate(above, await controllersIn(above));
+        await makeDirectory(level);
+      }
+    },
+    write: async (path, resources) => {
+      const directory = join(mountPoint, path);
+      const features: CgroupFeatures = {
+        hasHugetlb: (await controllersIn(directory)).includes('hugetlb'),
+        hugePageSizes,
+      };
+      const settings = v2Files(resources, features).map(({ file, value }): Setting => ({ directory, file, value }));
+      return writeSettings(settings);
+    },
+  };
+};
+
+/**
+ * Hands the controllers on to what is below. One that cannot be had there must not keep the others back. Errors: none; what is
+ * lacking shows in `missing`.
+ */
+const delegate = async (directory: string, controllers: readonly string[]): Promise<void> => {
+  const file = 'cgroup.subtree_control';
+  const enabled = (await readOrEmpty(join(directory, file))).split(' ');
+  const added = controllers.filter((name) => !enabled.includes(name)).map((name) => `+${name}`);
+  if (added.length === 0) return;
+  const refused = await writeSettings([{ directory, file, value: added.join(' ') }]);
+  if (refused.length > 0) await writeSettings(added.map((value) => ({ directory, file, value })));
+};

@@ -1,0 +1,45 @@
+import { catchError, defer, map, type Observable, of, retry, type SchedulerLike, throwError, timer } from 'rxjs';
+import type { CgroupDriver } from '../../model/cgroups/cgroup-name.js';
+import { isCriError } from '../../model/cri-error.js';
+import type { Logger, RuntimeService } from '../ports.js';
+
+/** Source: cmd/kubelet/app/server.go getCgroupDriverFromCRI. */
+const TRIES = 3;
+const TRY_AGAIN_MS = 2_000;
+
+/**
+ * The driver that the runtime uses, asked for up to three times, 2 s apart; the configured one where the runtime does not
+ * say.
+ *
+ * Errors: that of the third try; a driver that nobody knows.
+ */
+export const cgroupDriver = (
+  runtime: Pick<RuntimeService, 'runtimeConfig'>,
+  configured: CgroupDriver,
+  { log, scheduler }: { readonly log: Logger; readonly scheduler: SchedulerLike },
+): Observable<CgroupDriver> =>
+  defer(() => runtime.runtimeConfig({})).pipe(
+    retry({
+      count: TRIES - 1,
+      delay: (error) => (isUnknown(error) ? throwError(() => error as Error) : timer(TRY_AGAIN_MS, scheduler)),
+    }),
+    map(({ linux }): CgroupDriver => {
+      switch (linux?.cgroupDriver) {
+        case undefined:
+          return configured;
+        case 'CGROUPFS':
+          return 'cgroupfs';
+        case 'SYSTEMD':
+          return 'systemd';
+        default:
+          throw new Error(`the runtime uses a cgroup driver that nobody knows: ${linux?.cgroupDriver}`);
+      }
+    }),
+    catchError((error: unknown) => {
+      if (!isUnknown(error)) throw error;
+      log.info({ cgroupDriver: configured }, 'the runtime does not say which cgroup driver it uses');
+      return of(configured);
+    }),
+  );
+
+const isUnknown = (error: unknown): boolean => isCriError(error, 'unimplemented');
