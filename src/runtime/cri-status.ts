@@ -23,10 +23,18 @@ const CODES: Readonly<Partial<Record<status, CriErrorCode>>> = {
 /** What containerd says while its CRI service starts; releases before 1.7 say it with the status UNKNOWN. */
 const STARTING = 'server is not initialized yet';
 
+/** What the client itself says of a call past its deadline; its own text goes on about the inside of its connection. */
+const PAST_DEADLINE = /^Deadline exceeded/;
+
 /** A failed gRPC call as the agent knows it. A runtime that is not there is named by its endpoint. */
 export const toCriError = (error: ServiceError, call: string, endpoint: string): CriError => {
   const text = error.details || error.message;
   const code = text === STARTING ? 'unavailable' : (CODES[error.code] ?? 'other');
-  const message = code === 'unavailable' ? `container runtime at ${endpoint} is unavailable: ${text}` : text;
+  const message =
+    code === 'unavailable'
+      ? `container runtime at ${endpoint} is unavailable: ${text}`
+      : PAST_DEADLINE.test(text)
+        ? 'context deadline exceeded: the container runtime did not answer in time'
+        : text;
   return new CriError(code, call, message, { cause: error });
 };

@@ -16,6 +16,17 @@ describe('a failed gRPC call', () => {
       becomes: ['unavailable', 'container runtime at unix:///run/it.sock is unavailable: connection refused'],
     },
     {
+      code: status.DEADLINE_EXCEEDED,
+      details: 'Deadline exceeded after 4.002s,metadata filters: 0.001s,LB pick: 0.003s,remote_addr=/run/it.sock',
+      becomes: ['deadline-exceeded', 'context deadline exceeded: the container runtime did not answer in time'],
+    },
+    {
+      // What the runtime itself ran out of time with is told as it says it.
+      code: status.DEADLINE_EXCEEDED,
+      details: 'failed to stop container: context deadline exceeded',
+      becomes: ['deadline-exceeded', 'failed to stop container: context deadline exceeded'],
+    },
+    {
       // containerd 1.6 while it starts.
       code: status.UNKNOWN,
       details: 'server is not initialized yet',
