@@ -1,5 +1,6 @@
 import {
   catchError,
+  concat,
   defer,
   EMPTY,
   filter,
@@ -17,6 +18,8 @@ import {
   takeWhile,
   tap,
 } from 'rxjs';
+import { admitPod } from './model/admission/admit-pod.js';
+import type { Admit } from './model/admission/rejection.js';
 import { type ContainerGcPolicy, DEFAULT_CONTAINER_GC } from './model/container-gc.js';
 import { errorText } from './model/cri-error.js';
 import { GENERIC_PLEG, plegHealth } from './model/pleg.js';
@@ -30,6 +33,8 @@ import { aggregateText, runtimeProblems, UNKNOWN_RUNTIME_STATE } from './model/r
 import { isQuiet, type RuntimePod, type RuntimePodStatus } from './model/runtime-pod.js';
 import { SourcesReady } from './model/sources-ready.js';
 import { WorkQueue } from './model/work-queue.js';
+import { kubeletCgroups } from './streams/cgroups/kubelet-cgroups.js';
+import type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
 import { garbageCollection } from './streams/garbage-collection.js';
 import { gate } from './streams/operators/gate.js';
 import { pleg } from './streams/pleg.js';
@@ -51,7 +56,7 @@ import { handleHousekeeping } from './streams/sync-loop/handle-housekeeping.js';
 import { handleRuntimeChange } from './streams/sync-loop/handle-runtime-change.js';
 import { handleStop, hasStopped, type StopRequest } from './streams/sync-loop/handle-stop.js';
 import { handleWorkDue } from './streams/sync-loop/handle-work-due.js';
-import type { Admit, LoopDesk } from './streams/sync-loop/loop-desk.js';
+import { activePods, type LoopDesk } from './streams/sync-loop/loop-desk.js';
 import { observeOutcome } from './streams/sync-loop/observe-outcome.js';
 import { observePleg, type PlegWatch } from './streams/sync-loop/observe-pleg.js';
 import { observeRuntime } from './streams/sync-loop/observe-runtime.js';
@@ -84,6 +89,8 @@ export interface KubeletPorts extends Pick<
 > {
   readonly log: Logger;
   readonly random: Random;
+  /** Pods stay where the runtime puts them unless given. */
+  readonly nodeCgroups?: NodeCgroups;
 }
 
 export interface KubeletOptions {
@@ -96,7 +103,7 @@ export interface KubeletOptions {
   /** How many images are pulled at a time, and how many in a second. */
   readonly imagePulls?: PullLimits;
   readonly containerGc?: ContainerGcPolicy;
-  /** Which pods this node takes in; all of them unless given. */
+  /** Which pods this node takes in; `admitPod` by the facts of the node unless given. */
   readonly admit?: Admit;
   /** Stops every pod; then `outcome$` ends as soon as nothing of them can be running. */
   readonly stop$?: Observable<StopRequest>;
@@ -144,9 +151,10 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     queue: new WorkQueue(),
     statuses: new PodStatusStore(),
     sources: new SourcesReady(Object.keys(sources)),
-    admit: options.admit ?? (() => undefined),
+    admit: options.admit ?? admitPod(() => ports.node),
     backOffs: newBackOffs(),
   };
+  const cgroups = kubeletCgroups({ ...ports, activePods: () => activePods(desk) });
   const handlers: SyncLoopHandlers = {
     config: handleConfig(desk),
     runtimeChange: handleRuntimeChange(desk),
@@ -163,6 +171,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       ...ports,
       reader,
       podDirectories: directories,
+      podCgroups: cgroups.podCgroups,
       statuses: desk.statuses,
       reasons: new ReasonCache(),
       ...desk.backOffs,
@@ -213,6 +222,8 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
 
     const directories$ = directories.cleanUp(shared.housekeeping$, (uid, running) => isForgotten(desk, uid, running));
 
+    const cgroups$ = cgroups.tend(shared.housekeeping$, (uid) => desk.workers.couldHaveRunningContainers(uid));
+
     const worked$ = syncLoop(shared, handlers).pipe(
       holdWhileUnwell(isWell, merge(runtimeState$, listing$), scheduler),
       podWorkers({
@@ -228,9 +239,10 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       }),
       tap(observeOutcome(desk)),
     );
-    return merge(worked$, runtimeState$.pipe(ignoreElements()), garbage$, directories$).pipe(
+    const running$ = merge(worked$, runtimeState$.pipe(ignoreElements()), garbage$, directories$, cgroups$).pipe(
       endWhenStopped(stopping$, () => hasStopped(desk)),
     );
+    return concat(cgroups.prepare$, running$);
   });
 
   return {

@@ -1,7 +1,10 @@
-import { defer, type Observable, tap } from 'rxjs';
+import { concat, defer, type Observable, tap } from 'rxjs';
 import type { KubeletOptions, KubeletPorts } from '../kubelet.js';
+import { admitPod } from '../model/admission/admit-pod.js';
+import type { Pod } from '../model/pod.js';
 import { PodStatusStore } from '../model/pod-status-store.js';
 import { ReasonCache } from '../model/reason-cache.js';
+import { kubeletCgroups } from '../streams/cgroups/kubelet-cgroups.js';
 import { podConfig } from '../streams/pod-config.js';
 import { podDirectories } from '../streams/pod-directories.js';
 import { podWork } from '../streams/pod-work.js';
@@ -19,17 +22,25 @@ import { handleProblem } from '../streams/sync-loop/handle-problem.js';
  */
 export const runPodsOnce = (
   ports: KubeletPorts,
-  { sources, maxRestartBackOffMs = 300_000, imagePulls = {}, admit = () => undefined }: KubeletOptions,
+  { sources, maxRestartBackOffMs = 300_000, imagePulls = {}, admit = admitPod(() => ports.node) }: KubeletOptions,
   statuses: PodStatusStore = new PodStatusStore(),
 ): Observable<RunOnceResult> =>
   defer(() => {
     const { runtime, scheduler, record, recordEvent } = ports;
     const tell = handleProblem(ports);
-    const config$ = podConfig(sources, { scheduler }).pipe(tap((update) => update.kind === 'problem' && tell(update)));
+    let pods: readonly Pod[] = [];
+    const cgroups = kubeletCgroups({ ...ports, activePods: () => pods });
+    const config$ = podConfig(sources, { scheduler }).pipe(
+      tap((update) => {
+        if (update.kind === 'problem') tell(update);
+        else if (update.kind === 'pods') pods = update.pods;
+      }),
+    );
     const reader = runtimeReader(runtime, scheduler, terminationMessages(ports.podFiles));
     const work = podWork({
       ...ports,
       ...{ reader, statuses, maxRestartBackOffMs },
+      podCgroups: cgroups.podCgroups,
       podDirectories: podDirectories({ ...ports, rootDirectory: ports.node.rootDirectory }),
       reasons: new ReasonCache(),
       restarts: new Map(),
@@ -40,5 +51,5 @@ export const runPodsOnce = (
       isKnown: () => false,
       relistSoon: () => undefined,
     });
-    return runOnce({ config$, work, reader, admit, record, recordEvent, scheduler });
+    return concat(cgroups.prepare$, runOnce({ config$, work, reader, admit, record, recordEvent, scheduler }));
   });

@@ -31,7 +31,9 @@ import type { PodStatusStore } from '../model/pod-status-store.js';
 import type { ReasonCache } from '../model/reason-cache.js';
 import { isQuiet, runningContainersOf, type RuntimePodStatus } from '../model/runtime-pod.js';
 import { NetworkNotReady } from '../model/sync-error.js';
+import type { PodCgroups } from './cgroups/pod-cgroups.js';
 import { clearNamesakes } from './pod-sync/clear-namesakes.js';
+import { ensurePodCgroup } from './pod-sync/ensure-pod-cgroup.js';
 import { killPod } from './pod-sync/kill-pod.js';
 import {
   emitEvent,
@@ -50,6 +52,7 @@ import type { RuntimeReader } from './runtime-reader.js';
 export interface PodWorkPorts extends PodSyncPorts, StartContainerPorts {
   readonly reader: RuntimeReader;
   readonly podDirectories: Pick<PodDirectories, 'make'>;
+  readonly podCgroups: PodCgroups;
   readonly statuses: PodStatusStore;
   readonly reasons: ReasonCache;
   /** Scheme of container ids in statuses, such as `containerd`. */
@@ -91,12 +94,13 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
     }
     const namesakes$ =
       isStaticPod(run.pod) && isQuiet(run.status) ? clearNamesakes(context, ports.reader, ports.isKnown) : EMPTY;
-    return concat(
-      namesakes$,
-      letGo(context),
-      makeDirectories(context, ports),
-      syncContainers(context, run.status, ports),
-    ).pipe(
+    const sync$ = defer(() => {
+      const inCgroup: PodSyncContext = { ...context, cgroupParent: ports.podCgroups.parentOf(run.pod) };
+      return concat(makeDirectories(inCgroup, ports), syncContainers(inCgroup, run.status, ports));
+    });
+    return concat(namesakes$, letGo(context), ensurePodCgroup(context, ports.podCgroups, run.status)).pipe(
+      // Its own view of the pod is out of date after a kill; the next pass has a new one.
+      concatMap((cgroup) => (cgroup === 'killed' ? of({ starts: [], acted: true }) : sync$)),
       tap((sync) => {
         for (const { container, error } of sync.starts) {
           ports.reasons.set(run.uid, container, error && { reason: error.reason, message: error.message });
@@ -126,7 +130,7 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
     const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes };
     const { statusOverride } = run;
     storeStatus(context, ports, run.status, { podIsTerminal: false, statusOverride });
-    const kill$ = killPod(context, run.status, run.graceSeconds).pipe(
+    const kill$ = concat(killPod(context, run.status, run.graceSeconds), ports.podCgroups.weigh()).pipe(
       catchError((error: unknown) => {
         emitEvent(context, 'Warning', 'FailedKillPod', `error killing pod: ${errorText(error)}`);
         return throwError(() => error);
@@ -153,7 +157,7 @@ const syncTerminatingRuntimePod = (ports: PodWorkPorts, run: RuntimePodRun): Obs
     concatMap((status) => {
       const pod = restoredPod(run.runningPod, status);
       const context: PodSyncContext = { pod, ports, causes: run.causes };
-      return killPod(context, status, run.graceSeconds).pipe(
+      return concat(killPod(context, status, run.graceSeconds), ports.podCgroups.weigh()).pipe(
         catchError((error: unknown) => {
           emitEvent(context, 'Warning', 'FailedKillPod', `error killing pod: ${errorText(error)}`);
           return throwError(() => error);
@@ -168,8 +172,12 @@ const syncTerminatedPod = (ports: PodWorkPorts, run: PodRun): Observable<never> 
   defer(() => {
     const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes };
     const status = storeStatus(context, ports, run.status, { podIsTerminal: true });
-    ports.statuses.set(run.uid, terminatedPodStatus(run.pod, status), true);
-    return EMPTY;
+    const end$ = defer(() => {
+      ports.statuses.set(run.uid, terminatedPodStatus(run.pod, status), true);
+      return EMPTY;
+    });
+    // Whatever has memory in it goes first: what a volume holds would be charged to the cgroup above.
+    return concat(ports.podCgroups.destroy(run.pod), end$);
   });
 
 const relistSoon = ({ relistSoon: relist }: PodWorkPorts, uid: string): Observable<never> =>
@@ -207,6 +215,7 @@ const storeStatus = (
       now: wallClock(),
       runtimeName,
       hostIps: node.nodeIps,
+      showsStopSignals: node.containerStopSignals,
       startFailure: (container) =>
         waits && (waits.container ?? container) === container
           ? { reason: defaultWaitingReason(pod), message: waits.text }

@@ -6,6 +6,7 @@ import type { Pod } from '../../src/model/pod.js';
 import { PodStatusStore } from '../../src/model/pod-status-store.js';
 import { ReasonCache } from '../../src/model/reason-cache.js';
 import type { RuntimePodStatus } from '../../src/model/runtime-pod.js';
+import { noPodCgroups, type PodCgroups } from '../../src/streams/cgroups/pod-cgroups.js';
 import { newBackOffs } from '../../src/streams/pod-sync/back-offs.js';
 import { podWork, type PodWorkPorts } from '../../src/streams/pod-work.js';
 import type { PodRun, RuntimePodRun } from '../../src/streams/pod-workers.js';
@@ -36,6 +37,7 @@ const stageOf = (
     runtime = {},
     networkProblem,
     directories = () => EMPTY,
+    cgroups = noPodCgroups,
     wallClock,
   }: {
     readonly pod?: Pod;
@@ -43,6 +45,7 @@ const stageOf = (
     readonly runtime?: Partial<RuntimeService>;
     readonly networkProblem?: string;
     readonly directories?: (uid: string) => Observable<never>;
+    readonly cgroups?: PodCgroups;
     readonly wallClock?: () => number;
   } = {},
 ) => {
@@ -72,6 +75,7 @@ const stageOf = (
     ...newBackOffs(),
     reader: { podStatus: () => fresh, readyPodsCalled: () => of([]) } as unknown as RuntimeReader,
     podDirectories: { make: directories },
+    podCgroups: cgroups,
     statuses,
     reasons,
     node: nodeFacts,

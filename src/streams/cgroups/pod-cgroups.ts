@@ -71,6 +71,14 @@ export const podCgroups = (options: PodCgroupsOptions): PodCgroups => {
   const { cgroups, settings, node, log, scheduler } = options;
   const { root, podPidsLimit } = settings;
   const nameOf = (pod: Pod) => podCgroup(root, pod);
+  /** A pod that could not get a cgroup for its UID has none to lose. */
+  const listedNames = (pod: Pod): readonly CgroupName[] => {
+    try {
+      return [nameOf(pod)];
+    } catch {
+      return [];
+    }
+  };
   const exists = (pod: Pod) => defer(() => cgroups.missing(nameOf(pod))).pipe(map((paths) => paths.length === 0));
   const create = (pod: Pod): Observable<never> =>
     defer(() => {
@@ -92,7 +100,10 @@ export const podCgroups = (options: PodCgroupsOptions): PodCgroups => {
         filter((isThere) => !isThere),
         concatMap(() => concat(weighTiers(options), create(pod))),
       ),
-    destroy: (pod) => defer(() => destroyCgroup(cgroups, nameOf(pod), scheduler)),
+    destroy: (pod) => {
+      const [name] = listedNames(pod);
+      return name ? destroyCgroup(cgroups, name, scheduler) : EMPTY;
+    },
     weigh: () => weighTiers(options),
   };
 };

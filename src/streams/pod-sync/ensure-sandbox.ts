@@ -44,8 +44,8 @@ export const ensureSandbox = (
     );
   });
 
-const configOf = ({ pod }: PodSyncContext, attempt: number, node: NodeFacts): Sandbox['config'] =>
-  sandboxConfig({ pod, attempt, node });
+const configOf = ({ pod, cgroupParent }: PodSyncContext, attempt: number, node: NodeFacts): Sandbox['config'] =>
+  sandboxConfig({ pod, attempt, node, cgroupParent });
 
 /** Throws what is wrong with the pod before anything is asked for. */
 const create = (

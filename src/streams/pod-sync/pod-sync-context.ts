@@ -52,6 +52,8 @@ export interface PodSyncContext {
   readonly causes: readonly JournalId[];
   /** Fires when a newer update wants the pass to let go. */
   readonly signal?: AbortSignal;
+  /** Where the runtime is to put the pod; absent where it chooses. */
+  readonly cgroupParent?: string;
   /** Hears of every call that takes long, while it is under way; `container` is whom it is about, absent for the whole pod. */
   readonly waitsFor?: (wait: { readonly call: string; readonly container?: string; readonly text: string }) => void;
 }
