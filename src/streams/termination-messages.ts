@@ -33,11 +33,11 @@ export const messagesOfRuntime: TerminationMessages = { complete: (status) => of
 export const terminationMessages = (files: Pick<PodFiles, 'readTail'>): TerminationMessages => {
   const known = new Map<string, string>();
 
-  const read = (id: string, words: LastWords): Observable<string> => {
+  const read = (id: string, { file, log }: LastWords): Observable<string> => {
     const keep = (text: string) => known.set(id, text);
-    const inFile$ = words.file === undefined ? EMPTY : fileText(files, words.file);
-    const inLog$ = words.log === undefined ? EMPTY : logText(files, words.log);
-    return concat(attempt(inFile$, fileProblem(words.file)), attempt(inLog$, logProblem)).pipe(
+    const inFile$ = defer(() => (file === undefined ? EMPTY : fileText(files, file)));
+    const inLog$ = defer(() => (log === undefined ? EMPTY : logText(files, log)));
+    return concat(attempt(inFile$, fileProblem(file)), attempt(inLog$, logProblem)).pipe(
       filter(({ text }) => text !== ''),
       take(1),
       defaultIfEmpty({ text: '', isFinal: true }),

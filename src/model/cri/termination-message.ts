@@ -1,7 +1,7 @@
 import type { ContainerStatus } from '../../generated/runtime/v1/api.js';
-import { podsDirectory } from '../pod-paths.js';
+import { podContainerDirectory } from '../pod-paths.js';
 import { absolutePath } from './absolute-path.js';
-import { parseContainerAnnotations } from './labels.js';
+import { parseContainerAnnotations, POD_UID } from './labels.js';
 
 /** Source: pkg/kubelet/container/runtime.go MaxContainerTerminationMessageLength and its neighbours. */
 export const MESSAGE_FILE_BYTES = 4096;
@@ -50,13 +50,14 @@ export const joinMessages = (ofRuntime: string, ofContainer: string): string =>
 
 /**
  * The file that the agent gave this instance for its last words and that nobody needs after it; undefined for any other file,
- * such as one of a volume.
+ * such as one of a volume or of another pod.
  */
-export const terminationLogOf = ({ mounts }: Pick<ContainerStatus, 'mounts'>, root: string): string | undefined => {
-  const prefix = `${podsDirectory(root)}/`;
+export const terminationLogOf = (
+  { labels, metadata, mounts }: Pick<ContainerStatus, 'labels' | 'metadata' | 'mounts'>,
+  root: string,
+): string | undefined => {
+  const prefix = `${podContainerDirectory(root, labels[POD_UID] ?? '', metadata?.name ?? '')}/`;
   return mounts
     .map(({ hostPath }) => hostPath)
-    .find(
-      (path) => path.startsWith(prefix) && /^[^/]+\/containers\/[^/]+\/[0-9a-f]{8}$/.test(path.slice(prefix.length)),
-    );
+    .find((path) => path.startsWith(prefix) && /^[0-9a-f]{8}$/.test(path.slice(prefix.length)));
 };
