@@ -40,7 +40,8 @@ export {
   syncTicks,
 } from './streams/sync-loop/sync-loop.js';
 export type { StopRequest } from './streams/sync-loop/handle-stop.js';
-export type { Admit } from './streams/sync-loop/loop-desk.js';
+export { type AdmissionFacts, admitPod } from './model/admission/admit-pod.js';
+export { type Admit, firstRejection, type Rejection } from './model/admission/rejection.js';
 
 // Operators that have never heard of a pod
 export { conflateByKey } from './streams/operators/conflate-by-key.js';

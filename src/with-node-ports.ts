@@ -73,7 +73,11 @@ export const withNodePorts = <T>(
       random: Math.random,
     };
     const runtimeFacts$ = forkJoin([runtime.version({}), runtime.status({ verbose: true })]).pipe(
-      map(([{ runtimeName }, { info }]) => ({ runtimeName, canMount: canMount(info) })),
+      map(([{ runtimeName }, { info, features }]) => ({
+        runtimeName,
+        canMount: canMount(info),
+        hasSupplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
+      })),
     );
     return runtimeFacts$.pipe(
       tap({ error: (error: unknown) => log.warn({ error: errorText(error) }, 'waiting for the runtime') }),

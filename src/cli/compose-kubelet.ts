@@ -9,6 +9,7 @@ import type { PodSources } from '../streams/pod-config.js';
 import type { Logger } from '../streams/ports.js';
 import type { RunOnceResult } from '../streams/run-once.js';
 import { type NodePortsOptions, withNodePorts } from '../with-node-ports.js';
+import { isGateOn } from './config/feature-gates.js';
 import { eventRecorder } from './event-recorder.js';
 import type { CreateKubelet, KubeletEnvironment } from './kubelet-handle.js';
 import { runPodsOnce } from './run-pods-once.js';
@@ -88,7 +89,7 @@ const podSources = ({ config, nodeName }: KubeletEnvironment): PodSources => {
   };
 };
 
-const nodeSettings = ({ config, paths }: KubeletEnvironment): NodeSettings => ({
+const nodeSettings = ({ config, nodeName, paths }: KubeletEnvironment): NodeSettings => ({
   rootDirectory: paths.rootDir,
   podLogsDirectory: paths.podLogsDir,
   containerLogsDirectory: paths.containerLogsDir,
@@ -97,6 +98,9 @@ const nodeSettings = ({ config, paths }: KubeletEnvironment): NodeSettings => ({
   clusterDns: config.clusterDNS,
   clusterDomain: config.clusterDomain,
   maxPods: config.maxPods,
+  nodeName,
+  allowedUnsafeSysctls: config.allowedUnsafeSysctls,
+  containerStopSignals: isGateOn(config.featureGates, 'ContainerStopSignals'),
   cpuCfsQuota: config.cpuCFSQuota,
   cpuCfsQuotaPeriodMicros: config.cpuCFSQuotaPeriodMs * 1000,
   seccompDefault: config.seccompDefault,

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { availableParallelism, networkInterfaces, totalmem } from 'node:os';
+import { arch, availableParallelism, networkInterfaces, release, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseResolvConf } from '../model/cri/dns-config.js';
 import { errorText } from '../model/cri-error.js';
@@ -21,6 +21,12 @@ export interface NodeSettings {
   readonly clusterDns?: readonly string[];
   readonly clusterDomain?: string;
   readonly maxPods?: number;
+  /** Of this node; unless given, pods are taken in whichever node they name, and it has no label of its name. */
+  readonly nodeName?: string;
+  /** Kernel parameters that pods may set besides the safe ones; `net.core.*` means all that begin so. */
+  readonly allowedUnsafeSysctls?: readonly string[];
+  /** Gate ContainerStopSignals; off unless given. */
+  readonly containerStopSignals?: boolean;
   readonly cpuCfsQuota?: boolean;
   readonly cpuCfsQuotaPeriodMicros?: number;
   readonly seccompDefault?: boolean;
@@ -28,11 +34,14 @@ export interface NodeSettings {
   readonly singleProcessOomKill?: boolean;
 }
 
+/** What the runtime says of itself. */
+export type RuntimeFacts = Pick<NodeFacts, 'canMount' | 'hasSupplementalGroupsPolicy'>;
+
 /** What this machine, the settings and the runtime say of the node. What cannot be read counts as absent. */
 export const readNodeFacts = (
   settings: NodeSettings,
   log: Pick<Logger, 'warn'>,
-  { canMount = true }: Partial<Pick<NodeFacts, 'canMount'>> = {},
+  { canMount = true, hasSupplementalGroupsPolicy }: Partial<RuntimeFacts> = {},
 ): NodeFacts => {
   const { seccompDirectory = '/var/lib/kubelet/seccomp', resolvConf: resolvConfPath = '/etc/resolv.conf' } = settings;
   const isCgroup2 = existsSync('/sys/fs/cgroup/cgroup.controllers');
@@ -49,6 +58,13 @@ export const readNodeFacts = (
       memory: `${Math.floor(totalmem() / 1024)}Ki`,
       pods: String(settings.maxPods ?? 110),
     },
+    ...(settings.nodeName !== undefined && { name: settings.nodeName }),
+    labels: nodeLabels(settings.nodeName),
+    kernelVersion: release(),
+    allowedUnsafeSysctls: settings.allowedUnsafeSysctls ?? [],
+    hasAppArmor: hasAppArmor(),
+    ...(hasSupplementalGroupsPolicy !== undefined && { hasSupplementalGroupsPolicy }),
+    containerStopSignals: settings.containerStopSignals ?? false,
     memoryCapacity: BigInt(totalmem()),
     hugePageSizes: namesIn('/sys/kernel/mm/hugepages').flatMap((name) => {
       const [, kibibytes] = /^hugepages-(\d+)kB$/.exec(name) ?? [];
@@ -67,6 +83,32 @@ export const readNodeFacts = (
       .map((name) => `/sys/devices/system/cpu/${name}/thermal_throttle`)
       .filter((path) => existsSync(path)),
   };
+};
+
+/** Source: pkg/kubelet/kubelet_node_status.go initialNode */
+const nodeLabels = (nodeName: string | undefined): NodeFacts['labels'] => {
+  const architecture = ARCHITECTURES[arch()] ?? arch();
+  return {
+    ...(nodeName !== undefined && { 'kubernetes.io/hostname': nodeName }),
+    'kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': architecture,
+    'beta.kubernetes.io/os': 'linux',
+    'beta.kubernetes.io/arch': architecture,
+  };
+};
+
+/** Names that Go has for what Node calls otherwise. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', mipsel: 'mipsle', loong64: 'loong64' };
+
+const hasAppArmor = (): boolean =>
+  existsSync('/sys/kernel/security/apparmor') && textOf('/sys/module/apparmor/parameters/enabled').startsWith('Y');
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 };
 
 const readResolvConf = (path: string, log: Pick<Logger, 'warn'>): NodeFacts['resolvConf'] => {

@@ -1,3 +1,5 @@
+import type { AdmissionFacts } from './admission/admit-pod.js';
+
 /** What a resolver is told. */
 export interface ResolvConf {
   readonly servers: readonly string[];
@@ -5,8 +7,8 @@ export interface ResolvConf {
   readonly options: readonly string[];
 }
 
-/** What the configuration of a pod for the runtime depends on besides the pod. */
-export interface NodeFacts {
+/** What admission and the configuration of a pod for the runtime depend on besides the pod. */
+export interface NodeFacts extends AdmissionFacts {
   /** Usually `/var/log/pods`. */
   readonly podLogsDirectory: string;
   /** Usually `/var/log/containers`: links to the logs below `podLogsDirectory`, for collectors of logs. */
@@ -19,8 +21,6 @@ export interface NodeFacts {
   readonly seccompDirectory: string;
   /** Addresses of the node, the primary one first. */
   readonly nodeIps: readonly string[];
-  /** Quantities by resource name, as the node's status has them. */
-  readonly allocatable: Readonly<Record<string, string>>;
   /** Bytes of memory of the machine; more than 0. */
   readonly memoryCapacity: bigint;
   /** Bytes per page of each kind of huge page that the kernel has. */
@@ -35,6 +35,8 @@ export interface NodeFacts {
   readonly seccompDefault: boolean;
   /** Out of memory ends a container as a whole instead of one of its processes; needs cgroup v2. */
   readonly killsWholeContainerOnOom: boolean;
+  /** Gate ContainerStopSignals: the runtime is told by which signal a container wants to be stopped. */
+  readonly containerStopSignals: boolean;
   /** cgroup v2 with the swap controller. */
   readonly limitsSwap: boolean;
   /** `/sys/devices/system/cpu/cpu<N>/thermal_throttle`, as many as there are. */

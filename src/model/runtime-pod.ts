@@ -46,6 +46,8 @@ export interface RuntimeContainerStatus {
   /** From the annotation `io.kubernetes.container.restartCount`. */
   readonly restartCount: number;
   readonly logPath: string;
+  /** As the API names it; absent when the runtime does not say. */
+  readonly stopSignal?: string;
   readonly annotations: Readonly<Record<string, string>>;
 }
 

@@ -17,6 +17,7 @@ import {
   throwIfEmpty,
   timer,
 } from 'rxjs';
+import type { Admit } from '../model/admission/rejection.js';
 import { errorText } from '../model/cri-error.js';
 import { formatPod, type Pod, podRef } from '../model/pod.js';
 import type { PodConfigUpdate } from '../model/pod-config.js';
@@ -24,7 +25,6 @@ import { newestStatusOf, type RuntimePodStatus } from '../model/runtime-pod.js';
 import type { PodWork } from './pod-workers.js';
 import type { RecordEvent, RecordJournal } from './ports.js';
 import type { RuntimeReader } from './runtime-reader.js';
-import type { Admit } from './sync-loop/loop-desk.js';
 
 /** Source: pkg/kubelet/runonce.go of the 1.22 era. */
 const MANIFEST_WAIT_MS = 1_000;

@@ -102,6 +102,11 @@ export const aNode = (fields: Partial<NodeFacts> = {}): NodeFacts => ({
   seccompDefault: false,
   killsWholeContainerOnOom: false,
   limitsSwap: false,
+  labels: {},
+  kernelVersion: '6.1.0',
+  allowedUnsafeSysctls: [],
+  hasAppArmor: false,
+  containerStopSignals: false,
   thermalThrottlePaths: [],
   ...fields,
 });

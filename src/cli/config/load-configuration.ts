@@ -53,6 +53,8 @@ const IN_EFFECT: ReadonlySet<string> = new Set([
   'cpuCFSQuotaPeriod',
   'seccompDefault',
   'singleProcessOOMKill',
+  'maxPods',
+  'allowedUnsafeSysctls',
 ]);
 
 /** Fields of a file that hold a path, which is relative to that file. */

@@ -1,6 +1,7 @@
 import { isAbsolute, normalize } from 'node:path';
 import { checkFeatureGates, isGateOn } from './feature-gates.js';
 import type { AgentConfig } from './kubelet-configuration.js';
+import { sysctlPatternProblem } from '../../model/admission/sysctls.js';
 import { formatGoDuration } from '../../model/go-duration.js';
 
 /** A rule of one field: what is wrong with it, or nothing. */
@@ -144,6 +145,8 @@ const RULES: readonly Rule[] = [
     containerLogMonitorIntervalMs < 3000 &&
     'containerLogMonitorInterval must be a positive time duration greater than or equal to 3s',
   crashLoopBackOff,
+  ({ allowedUnsafeSysctls }) =>
+    allowedUnsafeSysctls.map(sysctlPatternProblem).find((problem) => problem !== undefined) ?? false,
   ({ hairpinMode }) =>
     !oneOf(hairpinMode, 'none', 'hairpin-veth', 'promiscuous-bridge') &&
     `option ${JSON.stringify(hairpinMode)} specified for hairpinMode (--hairpin-mode). Valid options are "none", "hairpin-veth" or "promiscuous-bridge"`,

@@ -3,6 +3,7 @@ import type { NodeFacts } from '../node-facts.js';
 import type { Container, EphemeralContainer, Pod } from '../pod.js';
 import { newestStatusOf, type RuntimePodStatus } from '../runtime-pod.js';
 import { absolutePath } from './absolute-path.js';
+import { toCriSignal } from '../stop-signals.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
 import { type EnvObjects, environment } from './env.js';
 import { expand } from './expansion.js';
@@ -56,6 +57,7 @@ export const containerConfig = (input: ContainerConfigInput): DeepPartial<Contai
     stdin: container.stdin ?? false,
     stdinOnce: container.stdinOnce ?? false,
     tty: container.tty ?? false,
+    ...(node.containerStopSignals && { stopSignal: toCriSignal(container.lifecycle?.stopSignal) }),
     linux: {
       resources: containerLinuxResources(pod, container, node),
       securityContext: containerSecurityContext({ ...input, imageUser: image.user, targetId: targetId(input) }),

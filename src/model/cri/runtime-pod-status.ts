@@ -15,6 +15,7 @@ import type {
   RuntimePod,
   RuntimePodStatus,
 } from '../runtime-pod.js';
+import { stopSignalName } from '../stop-signals.js';
 import { CONTAINER_HASH, POD_NAME, POD_NAMESPACE, POD_UID, RESTART_COUNT } from './labels.js';
 
 /** Source: pkg/kubelet/kuberuntime/helpers.go toKubeContainerState. */
@@ -120,6 +121,7 @@ export const toRuntimePodStatus = (
 const toRuntimeContainerStatus = (status: ContainerStatus, sandboxId: string): RuntimeContainerStatus => {
   const { id, metadata, state, createdAt, startedAt, finishedAt, exitCode, reason, message } = status;
   const { image, imageRef, logPath, annotations } = status;
+  const stopSignal = stopSignalName(status.stopSignal);
   const restartCount = Number.parseInt(annotations[RESTART_COUNT] ?? '', 10);
   return {
     id,
@@ -137,6 +139,7 @@ const toRuntimeContainerStatus = (status: ContainerStatus, sandboxId: string): R
     hash: annotations[CONTAINER_HASH] ?? '',
     restartCount: Number.isNaN(restartCount) ? 0 : restartCount,
     logPath,
+    ...(stopSignal !== undefined && { stopSignal }),
     annotations,
   };
 };

@@ -1,4 +1,5 @@
 import type { V1HTTPGetAction } from '@kubernetes/client-node';
+import { isStopSignal } from '../stop-signals.js';
 import type { Container, Json, LifecycleHandler, PodSpec, Probe } from '../pod.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { checkOneOf, checkRange, checkText, PORT_NAME } from './names.js';
@@ -47,11 +48,12 @@ export function* validateLifecycle(
     const longest = spec.terminationGracePeriodSeconds ?? 30;
     if (handler.sleep) yield* checkRange(handler.sleep.seconds, [0, longest], [...at, 'sleep', 'seconds']);
   }
-  if (stopSignal !== undefined && !/^SIG[A-Z0-9+-]+$/.test(stopSignal)) {
-    yield issue([...path, 'stopSignal'], `is ${JSON.stringify(stopSignal)}`, 'the name of a signal such as SIGTERM');
-  } else if (stopSignal !== undefined && !spec.os?.name) {
-    yield issue([...path, 'stopSignal'], 'is set without spec.os.name', 'spec.os.name beside it');
-  }
+  if (stopSignal === undefined) return;
+  const at = [...path, 'stopSignal'];
+  const isUnknown = !isStopSignal(stopSignal) || (spec.os?.name === 'windows' && !/^SIG(KILL|TERM)$/.test(stopSignal));
+  if (isUnknown)
+    yield issue(at, `is ${JSON.stringify(stopSignal)}`, 'the name of a signal such as SIGTERM or SIGRTMIN+3');
+  else if (!spec.os?.name) yield issue(at, 'is set without spec.os.name', 'spec.os.name beside it');
 }
 
 function* validateOneHandler(

@@ -22,6 +22,8 @@ export interface ContainerStatusesInput {
   /** Why a container could not be started last time. */
   readonly startFailure: (containerName: string) => StartFailure | undefined;
   readonly isRestartingAll: boolean;
+  /** Gate ContainerStopSignals. */
+  readonly showsStopSignals?: boolean;
 }
 
 /**
@@ -104,7 +106,7 @@ const statusWithoutInstance = (
 };
 
 const statusOfInstance = (
-  { runtimeName }: ContainerStatusesInput,
+  { runtimeName, showsStopSignals }: ContainerStatusesInput,
   container: Container,
   instance: RuntimeContainerStatus,
   old: ContainerStatus | undefined,
@@ -123,6 +125,7 @@ const statusOfInstance = (
       oldTerminated && old.containerID !== containerID ? { terminated: oldTerminated } : (old?.lastState ?? {}),
     resources: container.resources,
     allocatedResources: container.resources?.requests,
+    ...(showsStopSignals && instance.stopSignal !== undefined && { stopSignal: instance.stopSignal }),
   };
   switch (instance.state) {
     case 'running':

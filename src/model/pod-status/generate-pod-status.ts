@@ -45,6 +45,8 @@ export interface PodStatusInput {
   readonly hasStarted?: (containerId: string) => boolean | undefined;
   /** What readiness probes say of a running instance that has started; `undefined` where there is none. */
   readonly isReady?: (containerId: string) => boolean | undefined;
+  /** Gate ContainerStopSignals. */
+  readonly showsStopSignals?: boolean;
   /** Addresses of the node, internal ones first; empty while the agent knows of none. */
   readonly hostIps?: readonly string[];
 }
@@ -67,6 +69,7 @@ export const generatePodStatus = (input: PodStatusInput): PodStatus => {
     runtimeName: input.runtimeName,
     startFailure: input.startFailure ?? (() => undefined),
     isRestartingAll: isRestarting,
+    showsStopSignals: input.showsStopSignals ?? false,
   };
   const regular = containerStatuses('regular', { ...conversion, previous: old?.containerStatuses ?? [] });
   const init = containerStatuses('init', { ...conversion, previous: old?.initContainerStatuses ?? [] });

@@ -3,6 +3,7 @@ import { isTerminalPhase, type Pod, podRef } from '../../model/pod.js';
 import type { PodConfigUpdate } from '../../model/pod-config.js';
 import type { PodUpdateType } from '../../model/pod-workers/pod-update.js';
 import type { Delivery } from '../../model/pod-workers/pod-worker-registry.js';
+import { qosClass } from '../../model/pod-status/qos.js';
 import { handleProblem } from './handle-problem.js';
 import { activePods, type LoopDesk } from './loop-desk.js';
 
@@ -91,6 +92,6 @@ const isRejected = (desk: LoopDesk, pod: Pod, cause: JournalId): boolean => {
   const { reason, message } = rejection;
   const decision = record({ kind: 'admission-rejected', reason, message, pod: podRef(pod), causes: [cause] });
   recordEvent({ pod, type: 'Warning', reason, message, causes: [decision] });
-  statuses.set(uid, { phase: 'Failed', reason, message: `Pod was rejected: ${message}` });
+  statuses.set(uid, { qosClass: qosClass(pod), phase: 'Failed', reason, message: `Pod was rejected: ${message}` });
   return true;
 };

@@ -1,4 +1,5 @@
 import type { SchedulerLike } from 'rxjs';
+import type { Admit } from '../../model/admission/rejection.js';
 import type { Pod } from '../../model/pod.js';
 import type { PodManager } from '../../model/pod-manager.js';
 import type { PodStatusStore } from '../../model/pod-status-store.js';
@@ -7,14 +8,6 @@ import type { SourcesReady } from '../../model/sources-ready.js';
 import type { WorkQueue } from '../../model/work-queue.js';
 import type { BackOffs } from '../pod-sync/back-offs.js';
 import type { Logger, Metrics, RecordEvent, RecordJournal, WallClock } from '../ports.js';
-
-export interface Rejection {
-  readonly reason: string;
-  readonly message: string;
-}
-
-/** Whether this node takes a pod in, next to those that are active on it. */
-export type Admit = (pod: Pod, active: readonly Pod[]) => Rejection | undefined;
 
 /** What the handlers of the loop share: one owner for each kind of state, and the ports through which they speak. */
 export interface LoopDesk {

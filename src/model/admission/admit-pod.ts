@@ -1,0 +1,82 @@
+import type { Pod } from '../pod.js';
+import { appArmorRejection } from './app-armor.js';
+import { hasFreePorts } from './host-ports.js';
+import { type SelectableNode, selectsNode } from './node-affinity.js';
+import { type Admit, firstRejection, type Rejection } from './rejection.js';
+import { resourceRejection } from './resource-fit.js';
+import { safeSysctls, sysctlRejection } from './sysctls.js';
+
+/** What a node has that pods may ask for. */
+export interface AdmissionFacts extends SelectableNode {
+  /** Quantities by resource name. */
+  readonly allocatable: Readonly<Record<string, string>>;
+  /** Such as `6.1.0-13-amd64`; empty when it is not known. */
+  readonly kernelVersion: string;
+  readonly allowedUnsafeSysctls: readonly string[];
+  readonly hasAppArmor: boolean;
+  /** Of the runtime; absent until it has told. */
+  readonly hasSupplementalGroupsPolicy?: boolean;
+}
+
+/**
+ * Which pods a node takes in: by their kernel parameters, by what they need and want of the node, then by AppArmor. Pods are not
+ * stopped to make room for others, and taints are not looked at.
+ *
+ * Source: pkg/kubelet/kubelet.go, the order of the admit handlers; pkg/kubelet/lifecycle/predicate.go
+ */
+export const admitPod = (facts: () => AdmissionFacts): Admit =>
+  firstRejection(
+    (pod) => {
+      const { kernelVersion, allowedUnsafeSysctls } = facts();
+      return sysctlRejection(pod, [...safeSysctls(kernelVersion), ...allowedUnsafeSysctls]);
+    },
+    osRejection,
+    (pod) => supplementalGroupsRejection(pod, facts()),
+    (pod, active) => resourceRejection(pod, active, facts().allocatable),
+    (pod, active) => placeRejection(pod, active, facts()),
+    (pod) => appArmorRejection(pod, facts().hasAppArmor),
+  );
+
+/** Of the agent, which is built for nothing else. */
+const OS = 'linux';
+const OS_LABEL = 'kubernetes.io/os';
+
+/** The label is one of the pod, as in the kubelet: its selector is looked at like every other one. */
+const osRejection = ({ metadata, spec }: Pod): Rejection | undefined => {
+  if ((metadata.labels?.[OS_LABEL] ?? OS) !== OS) {
+    return {
+      reason: 'PodOSSelectorNodeLabelDoesNotMatch',
+      message: "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
+    };
+  }
+  if ((spec.os?.name ?? OS) === OS) return undefined;
+  return { reason: 'PodOSNotSupported', message: "Failed to admit pod as the OS field doesn't match node OS" };
+};
+
+const supplementalGroupsRejection = (
+  { spec }: Pod,
+  { hasSupplementalGroupsPolicy }: AdmissionFacts,
+): Rejection | undefined => {
+  if (spec.securityContext?.supplementalGroupsPolicy !== 'Strict') return undefined;
+  if (hasSupplementalGroupsPolicy !== false) return undefined;
+  return {
+    reason: 'SupplementalGroupsPolicyNotSupported',
+    message: 'SupplementalGroupsPolicy=Strict is not supported in this node',
+  };
+};
+
+const placeRejection = (pod: Pod, active: readonly Pod[], node: AdmissionFacts): Rejection | undefined => {
+  if (!selectsNode(pod.spec, node))
+    return predicate('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
+  const { nodeName } = pod.spec;
+  if (nodeName && node.name !== undefined && nodeName !== node.name) {
+    return predicate('NodeName', "node(s) didn't match the requested node name");
+  }
+  if (hasFreePorts(pod, active)) return undefined;
+  return predicate('NodePorts', "node(s) didn't have free ports for the requested pod ports");
+};
+
+const predicate = (reason: string, text: string): Rejection => ({
+  reason,
+  message: `Predicate ${reason} failed: ${text}`,
+});

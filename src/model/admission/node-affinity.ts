@@ -1,0 +1,59 @@
+import type { V1NodeSelectorRequirement, V1NodeSelectorTerm } from '@kubernetes/client-node';
+import type { Json, PodSpec } from '../pod.js';
+
+export interface SelectableNode {
+  /** Absent where the node has no name to be selected by. */
+  readonly name?: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/**
+ * Whether the node is one that the pod asks for, by its `nodeSelector` and by what its affinity requires.
+ *
+ * Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go
+ */
+export const selectsNode = ({ nodeSelector = {}, affinity }: PodSpec, { name, labels }: SelectableNode): boolean => {
+  if (Object.entries(nodeSelector).some(([key, value]) => labels[key] !== value)) return false;
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  if (!required) return true;
+  const fields: Readonly<Record<string, string>> = name === undefined ? {} : { 'metadata.name': name };
+  return required.nodeSelectorTerms.some((term) => matchesTerm(term, labels, fields));
+};
+
+/** A term that asks for nothing selects nothing. */
+const matchesTerm = (
+  { matchExpressions = [], matchFields = [] }: Json<V1NodeSelectorTerm>,
+  labels: Readonly<Record<string, string>>,
+  fields: Readonly<Record<string, string>>,
+): boolean =>
+  matchExpressions.length + matchFields.length > 0 &&
+  matchExpressions.every((requirement) => matches(requirement, labels)) &&
+  matchFields.every((requirement) => matches(requirement, fields));
+
+const matches = (
+  { key, operator, values = [] }: Json<V1NodeSelectorRequirement>,
+  labels: Readonly<Record<string, string>>,
+): boolean => {
+  const value = labels[key];
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'Gt':
+    case 'Lt': {
+      const [limit] = values;
+      if (value === undefined || limit === undefined || ![value, limit].every((text) => INTEGER.test(text)))
+        return false;
+      return operator === 'Gt' ? BigInt(value) > BigInt(limit) : BigInt(value) < BigInt(limit);
+    }
+    default:
+      return false;
+  }
+};
+
+const INTEGER = /^-?\d+$/;
