@@ -3,6 +3,7 @@ import { formatPod, isTerminalPhase } from './pod.js';
 import { causeChain } from './why/cause-chain.js';
 import { callText, describeEntry, endText, placeText } from './why/describe-entry.js';
 import { fullName, type KnownPod, nodesIn, podsCalled, podsIn } from './why/find-pod.js';
+import { lastWords } from './why/last-words.js';
 import { plainDuration } from './why/plain-duration.js';
 import { type ContainerStory, type PodStory, storyOf } from './why/pod-story.js';
 
@@ -34,7 +35,12 @@ export function explainWhy({ entries, pod, container, now }: Question): string[]
   return [
     ...otherMeanings(meant, called),
     stateText(story, now),
-    ...(story.forgotten ? [] : tellers.map((told) => `  ${containerText(told, now)}`)),
+    ...(story.forgotten
+      ? []
+      : tellers.flatMap((told) => [
+          `  ${containerText(told, now)}`,
+          ...lastWords(told).map((line) => `    ${line}`),
+        ])),
     ...[...story.problems.values()].map(
       (problem) =>
         `  left as it is: ${placeText(problem)} cannot be used since ${plainDuration(now - problem.at)}: ${problem.problem}`,

@@ -1,4 +1,17 @@
-import { catchError, EMPTY, map, merge, NEVER, type Observable, of, tap, throwError } from 'rxjs';
+import {
+  catchError,
+  defer,
+  EMPTY,
+  ignoreElements,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  of,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { ImageStatusResponse } from '../../src/generated/runtime/v1/api.js';
 import { CriError } from '../../src/model/cri-error.js';
@@ -151,6 +164,37 @@ describe('a pass over a running pod', () => {
       expect(stage.events.filter((event) => event.startsWith('Network'))).toEqual(events);
     })();
   });
+
+  it(
+    'makes the directories of the pod before anything else, on every pass',
+    marbles(({ expectObservable, scheduler }) => {
+      const made: string[] = [];
+      const directories = (uid: string) =>
+        defer(() => {
+          made.push(`${scheduler.now()} ${uid}`);
+          return timer(3, scheduler).pipe(ignoreElements());
+        });
+      const stage = stageOf(scheduler, { directories });
+      expectObservable(stage.work.syncPod(stage.run(nothing), new AbortController().signal)).toBe('---(t|)', {
+        t: { isTerminal: false },
+      });
+      scheduler.schedule(() => expect(stage.calls).toEqual([]), 2);
+      scheduler.schedule(() => expect(stage.calls).toEqual(['sandbox', 'create', 'start']), 4);
+      scheduler.schedule(() => stage.sync(running), 10);
+      scheduler.schedule(() => expect(made).toEqual(['0 uid-1', '10 uid-1']), 20);
+    }),
+  );
+
+  it(
+    'whose directories cannot be made starts nothing, and an event says why',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { directories: () => throwError(() => new Error('no space left on device')) });
+      stage.sync(nothing);
+      expect(stage.results).toEqual(['Error: no space left on device', '|']);
+      expect(stage.calls).toEqual([]);
+      expect(stage.events).toEqual(['Failed error making pod data directories: no space left on device']);
+    }),
+  );
 
   it(
     'shows at once why a container could not be started, and no longer once it was',

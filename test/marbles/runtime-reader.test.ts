@@ -1,8 +1,9 @@
-import { map, mergeMap, type Observable, of, throwError, timer } from 'rxjs';
+import { asyncScheduler, map, mergeMap, type Observable, of, throwError, timer } from 'rxjs';
 import { expect, it } from 'vitest';
 import type { ContainerStatus, PodSandboxStatus } from '../../src/generated/runtime/v1/api.js';
 import { CriError } from '../../src/model/cri-error.js';
 import { runtimeReader } from '../../src/streams/runtime-reader.js';
+import type { TerminationMessages } from '../../src/streams/termination-messages.js';
 import { aContainerStatus, aListedContainer, aSandbox, aSandboxStatus } from '../unit/cri-fixtures.js';
 import { marbles } from './marbles.js';
 
@@ -114,6 +115,37 @@ it('inspects what carries the uid of the pod', () => {
   const labelSelector = { 'io.kubernetes.pod.uid': 'a' };
   expect(asked).toEqual([{ listPodSandbox: { labelSelector } }, { listContainers: { labelSelector } }]);
 });
+
+it('takes the message of a container from whoever reads last words, and says which ones are still there', () => {
+  const retained: string[][] = [];
+  const messages: TerminationMessages = {
+    complete: (status) => of({ ...status, message: `words of ${status.id}` }),
+    retain: (pods) => retained.push(pods.map(({ uid }) => uid)),
+  };
+  const reader = runtimeReader(aRuntime().runtime, asyncScheduler, messages);
+  const heard = read(reader.podStatus({ uid: 'a', namespace: 'ns', name: 'pod' }));
+  expect(heard).toMatchObject([{ containers: [{ message: 'words of c2' }, { message: 'words of c1' }] }, 'done']);
+  expect(retained).toEqual([]);
+  // What does not run has its words still.
+  read(reader.listPods('running'));
+  expect(retained).toEqual([]);
+  read(reader.listPods('all'));
+  expect(retained).toEqual([['b', 'a']]);
+});
+
+it(
+  'holds a pod back while last words are read, and no other one',
+  marbles(({ cold, expectObservable, scheduler }) => {
+    const messages: TerminationMessages = {
+      complete: (status) => (status.id === 'c1' ? cold('-----(s|)', { s: status }) : of(status)),
+      retain: () => undefined,
+    };
+    const reader = runtimeReader(aRuntime().runtime, scheduler, messages);
+    const read = (uid: string) => reader.podStatus({ uid, namespace: 'ns', name: 'pod' }).pipe(map(() => uid));
+    expectObservable(read('a')).toBe('-----(a|)');
+    expectObservable(read('b')).toBe('(b|)');
+  }),
+);
 
 it('names a pod of which only the uid was known', () => {
   const heard = read(runtimeReader(aRuntime().runtime).podStatus({ uid: 'a', namespace: '', name: '' }));

@@ -88,6 +88,15 @@ describe('events', () => {
     ]);
   });
 
+  it('tell why the container ended and what was said of it', () => {
+    const said = {
+      ...status,
+      containers: status.containers.map((one) => ({ ...one, reason: 'Error', message: 'bye' })),
+    };
+    const events = plegEvents(ref, plegChanges(record(item('c', 'running')), recordOf(said)), said);
+    expect(events[0]).toMatchObject({ exitCode: 3, reason: 'Error', message: 'bye' });
+  });
+
   it('leave out what only changed', () => {
     expect(plegEvents(ref, plegChanges(record(), record(item('c', 'created'))))).toEqual([]);
   });

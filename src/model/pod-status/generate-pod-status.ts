@@ -208,7 +208,9 @@ const cutMessages = (containers: number): ((status: ContainerStatus) => Containe
     if (!state?.terminated || message === undefined) return state;
     const encoded = new TextEncoder().encode(message);
     if (encoded.length <= bytes) return state;
-    return { terminated: { ...state.terminated, message: new TextDecoder().decode(encoded.subarray(0, bytes)) } };
+    // A character that the limit would cut is left out.
+    const kept = new TextDecoder('utf-8', { ignoreBOM: true }).decode(encoded.subarray(0, bytes), { stream: true });
+    return { terminated: { ...state.terminated, message: kept } };
   };
   return (status) => ({ ...status, state: cutState(status.state), lastState: cutState(status.lastState) });
 };

@@ -35,6 +35,15 @@ describe('a change of the runtime', () => {
     expect(stage.records).toMatchObject([{ kind: 'runtime-changed', change: type, containerId: 'c1' }]);
   });
 
+  it.each([
+    { message: 'bye', kept: 'bye' },
+    { message: `start${'x'.repeat(1024)}`, kept: `…${'x'.repeat(1023)}` },
+  ])('goes into the journal with how it ended and the end of what was said', ({ message, kept }) => {
+    const stage = withPod();
+    handleRuntimeChange(stage.desk)({ ...event('ContainerDied'), exitCode: 1, reason: 'OOMKilled', message });
+    expect(stage.records).toMatchObject([{ exitCode: 1, reason: 'OOMKilled', message: kept }]);
+  });
+
   it('of a pod that nobody wants is left to housekeeping', () => {
     expect(handleRuntimeChange(withPod().desk)(event('ContainerDied', 'lost'))).toEqual([]);
   });

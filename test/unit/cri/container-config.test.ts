@@ -38,6 +38,36 @@ it('tells the runtime of a container', () => {
   });
 });
 
+describe('what the agent itself mounts', () => {
+  const hosts = { hostPath: '/pod/etc-hosts', containerPath: '/etc/hosts' };
+  const data = { hostPath: '/data', containerPath: '/srv' };
+  const volumeMounts = [{ name: 'data', mountPath: '/srv' }];
+
+  it('comes after the volumes', () => {
+    const { mounts } = config(aContainer('web', { volumeMounts }), { mounts: [data], agentMounts: [hosts] });
+    expect(mounts).toEqual([data, hosts]);
+  });
+
+  it('does not stand in for a volume that is missing', () => {
+    const missing = [{ name: 'hosts', mountPath: '/etc/hosts' }];
+    expect(() => config(aContainer('web', { volumeMounts: missing }), { agentMounts: [hosts] })).toThrow(
+      'cannot find volume "hosts" to mount into container "web"',
+    );
+  });
+
+  it('keeps its owner in a user namespace, as the volumes do', () => {
+    const mapping = { hostId: 65536, containerId: 0, length: 65536 };
+    const { mounts } = config(aContainer('web', { volumeMounts }), {
+      ...{ mounts: [data], agentMounts: [hosts], userNamespace: mapping },
+    });
+    const mappings = { uidMappings: [mapping], gidMappings: [mapping] };
+    expect(mounts).toEqual([
+      { ...data, ...mappings },
+      { ...hosts, ...mappings },
+    ]);
+  });
+});
+
 it('expands commands with the whole environment', () => {
   const env = [
     { name: 'A', value: 'a' },

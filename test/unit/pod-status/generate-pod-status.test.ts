@@ -220,4 +220,8 @@ it('shares the room for last words among all containers', () => {
   const [b, web] = generate({ pod, runtime }).containerStatuses ?? [];
   expect(b?.state?.terminated?.message).toBe('short');
   expect(web?.state?.terminated?.message).toBe('é'.repeat(2048));
+  // 4096 bytes end within a character, which is left out.
+  const cut = aRuntimePod([exited('web', 1, { message: '€'.repeat(5000) })]);
+  const shown = generate({ pod, runtime: cut }).containerStatuses?.find(({ name }) => name === 'web');
+  expect(shown?.state?.terminated?.message).toBe('€'.repeat(1365));
 });

@@ -152,6 +152,32 @@ describe('why', () => {
     ]);
   });
 
+  it.each<{ case: string; message: string; lines: readonly string[] }>([
+    { case: 'in one line', message: 'cannot open /data\n', lines: ['    message: cannot open /data'] },
+    {
+      case: 'in several lines, the last ten of them',
+      message: Array.from({ length: 12 }, (_, index) => `line ${index}\n`).join(''),
+      lines: ['    message: …', ...Array.from({ length: 10 }, (_, index) => `             line ${index + 2}`)],
+    },
+    {
+      case: 'without a word that a terminal would obey',
+      message: 'red \u001b[31m\u0007\ttab\r\n',
+      lines: ['    message: red \ufffd[31m\ufffd tab'],
+    },
+    { case: 'only if there was something', message: ' \n\n', lines: [] },
+  ])('shows what was said last $case', ({ message, lines }) => {
+    const end: JournalEvent = { ...died(1), message } as JournalEvent;
+    const shown = why([...running, [20, died(2), app], [21, started, app], [22, end, app]], 25);
+    expect(shown.slice(1, -1).filter((line) => /^ {4}/.test(line))).toEqual(lines);
+    expect(shown[1]).toBe('  app ended with exit code 1 3 s ago');
+  });
+
+  it('shows what was said last while the next instance runs', () => {
+    const end: JournalEvent = { ...died(1), message: 'bye' } as JournalEvent;
+    const shown = why([...running, [20, end, app], [21, started, app]], 25);
+    expect(shown.slice(1, 3)).toEqual(['  app runs for 4 s, ended 1 time before', '    message: bye']);
+  });
+
   it('tells of a completed job that nothing is to come', () => {
     const job: readonly Line[] = [
       ...running,
