@@ -20,8 +20,6 @@ import {
 } from 'rxjs';
 import { admitPod } from './model/admission/admit-pod.js';
 import type { Admit } from './model/admission/rejection.js';
-import { admitPod } from './model/admission/admit-pod.js';
-import type { Admit } from './model/admission/rejection.js';
 import { type ContainerGcPolicy, DEFAULT_CONTAINER_GC } from './model/container-gc.js';
 import { errorText } from './model/cri-error.js';
 import { GENERIC_PLEG, plegHealth } from './model/pleg.js';

@@ -216,7 +216,6 @@ const storeStatus = (
       runtimeName,
       hostIps: node.nodeIps,
       showsStopSignals: node.containerStopSignals,
-      showsStopSignals: node.containerStopSignals,
       startFailure: (container) =>
         waits && (waits.container ?? container) === container
           ? { reason: defaultWaitingReason(pod), message: waits.text }
