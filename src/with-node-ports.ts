@@ -1,13 +1,18 @@
-import { defer, finalize, forkJoin, map, type Observable, type SchedulerLike, switchMap, tap } from 'rxjs';
+import { defer, finalize, forkJoin, map, type Observable, of, type SchedulerLike, switchMap, tap } from 'rxjs';
 import type { KubeletPorts } from './kubelet.js';
+import type { CgroupDriver } from './model/cgroups/cgroup-name.js';
+import type { CgroupSettings } from './model/cgroups/cgroup-settings.js';
 import { canMount } from './model/cri/mount-ability.js';
 import { errorText } from './model/cri-error.js';
 import { criClient } from './runtime/cri-client.js';
 import { dockerConfigPlaces, nodeCredentials } from './images/node-credentials.js';
+import { cgroupCapacity, hostCgroups } from './host/cgroups/host-cgroups.js';
+import { logFiles } from './host/log-files.js';
 import { monotonicScheduler } from './host/monotonic-scheduler.js';
 import { nodeFiles } from './host/node-files.js';
 import { podFiles } from './host/pod-files.js';
 import { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
+import { cgroupDriver } from './streams/cgroups/cgroup-driver.js';
 import { noCredentials } from './streams/no-credentials.js';
 import { httpRequest } from './network/http-request.js';
 import { noMetrics } from './streams/no-metrics.js';
@@ -22,6 +27,12 @@ export interface NodePortsOptions {
   /** What a call of the runtime may take; two minutes unless given. */
   readonly requestTimeoutMs?: number;
   readonly node: NodeSettings;
+  /** How pods are put into cgroups of their own; they stay where the runtime puts them unless given. */
+  readonly cgroups?: {
+    /** For a runtime that does not say which one it uses. */
+    readonly driver: CgroupDriver;
+    readonly settings: CgroupSettings;
+  };
   /** Of the agent; passwords of registries are looked for there first. */
   readonly rootDirectory?: string;
   /** Keeps nothing unless given. */
@@ -40,7 +51,7 @@ export interface NodePortsOptions {
  * until then the runtime is asked again after 100 ms, doubling to 5 s, with a warning each time. The connection is closed
  * at the end.
  *
- * Errors: those of `use`; throws for an endpoint that is not a unix socket.
+ * Errors: those of `use`; cgroups that this machine does not have; throws for an endpoint that is not a unix socket.
  * Ends:   with what `use` returned.
  */
 export const withNodePorts = <T>(
@@ -49,6 +60,7 @@ export const withNodePorts = <T>(
     imageEndpoint = endpoint,
     requestTimeoutMs = 120_000,
     node,
+    cgroups,
     rootDirectory = node.rootDirectory,
     record = countOnly(),
     recordEvent = () => undefined,
@@ -65,6 +77,7 @@ export const withNodePorts = <T>(
     const ports: Omit<KubeletPorts, 'runtimeName' | 'node'> = {
       ...{ runtime, images, record, recordEvent, metrics, log, scheduler },
       files: nodeFiles,
+      logFiles,
       podFiles,
       httpRequest: httpRequest(),
       ...noCredentials,
@@ -79,12 +92,15 @@ export const withNodePorts = <T>(
         hasSupplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
       })),
     );
-    return runtimeFacts$.pipe(
+    const cgroupDriver$ = cgroups ? cgroupDriver(runtime, cgroups.driver, { log, scheduler }) : of(undefined);
+    return forkJoin([runtimeFacts$, cgroupDriver$]).pipe(
       tap({ error: (error: unknown) => log.warn({ error: errorText(error) }, 'waiting for the runtime') }),
       retryWithBackoff({ initialMs: 100, maxMs: 5000, scheduler }),
-      switchMap(({ runtimeName, ...facts }) =>
-        use({ ...ports, runtimeName, node: readNodeFacts(node, log, facts) }),
-      ),
+      switchMap(([{ runtimeName, ...facts }, driver]) => {
+        const nodeCgroups = cgroups &&
+          driver && { cgroups: hostCgroups(driver), settings: cgroups.settings, capacity: cgroupCapacity() };
+        return use({ ...ports, runtimeName, node: readNodeFacts(node, log, facts), nodeCgroups });
+      }),
       finalize(close),
     );
   });

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { defer, distinctUntilChanged, finalize, map, share, Subject, takeUntil, tap, timer } from 'rxjs';
 import { type Kubelet, kubelet, type KubeletOptions } from '../kubelet.js';
+import type { LogRotationPolicy } from '../model/log-rotation.js';
 import { formatPod } from '../model/pod.js';
+import { quantity, unitValue } from '../model/quantity.js';
 import type { NodeSettings } from '../host/read-node-facts.js';
 import { fileSource } from '../sources/file-source.js';
 import { httpSource } from '../sources/http-source.js';
@@ -9,6 +11,7 @@ import type { PodSources } from '../streams/pod-config.js';
 import type { Logger } from '../streams/ports.js';
 import type { RunOnceResult } from '../streams/run-once.js';
 import { type NodePortsOptions, withNodePorts } from '../with-node-ports.js';
+import { cgroupOptions } from './config/cgroup-options.js';
 import { isGateOn } from './config/feature-gates.js';
 import { eventRecorder } from './event-recorder.js';
 import type { CreateKubelet, KubeletEnvironment } from './kubelet-handle.js';
@@ -30,6 +33,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
       imageEndpoint: `unix://${imageSocket}`,
       requestTimeoutMs: config.runtimeRequestTimeoutMs,
       node: nodeSettings(environment),
+      cgroups: cgroupOptions(config),
       record,
       recordEvent: eventRecorder(record, log),
       metrics,
@@ -47,6 +51,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
           burst: config.registryBurst,
         },
         maxRestartBackOffMs: config.crashLoopBackOff.maxContainerRestartPeriodMs,
+        logRotation: logRotationPolicy(config),
         stop$,
       };
       if (config.runOnce) return runPodsOnce(ports, options).pipe(tap((result) => tellResult(result, log)));
@@ -79,6 +84,13 @@ export const composeKubelet: CreateKubelet = (environment) => {
     },
   };
 };
+
+const logRotationPolicy = (config: KubeletEnvironment['config']): LogRotationPolicy => ({
+  maxBytes: unitValue(quantity(config.containerLogMaxSize)),
+  maxFiles: config.containerLogMaxFiles,
+  workers: config.containerLogMaxWorkers,
+  periodMs: config.containerLogMonitorIntervalMs,
+});
 
 const podSources = ({ config, nodeName }: KubeletEnvironment): PodSources => {
   const { staticPodPath: path, staticPodURL: url, staticPodURLHeader: headers } = config;

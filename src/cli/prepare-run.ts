@@ -1,4 +1,5 @@
 import { homedir, hostname } from 'node:os';
+import { isCgroupV1 } from '../host/cgroups/host-cgroups.js';
 import { agentPaths, type AgentPaths } from './config/agent-paths.js';
 import type { AgentConfig } from './config/kubelet-configuration.js';
 import { loadConfiguration } from './config/load-configuration.js';
@@ -38,6 +39,12 @@ export const prepareRun = (flags: RunFlags): PreparedRun => {
     directory: flags.configDir,
     flags: flags.fields,
   });
+  // In the words of the kubelet, pkg/kubelet/apis/config/validation/validation_linux.go.
+  if (config.failCgroupV1 && isCgroupV1()) {
+    throw new Error(
+      'kubelet is configured to not run on a host using cgroup v1. Support for it ends in a future release: move to cgroup v2, or set failCgroupV1: false',
+    );
+  }
   const paths = pathsFor(flags.rootDir, config.podLogsDir, config.containerRuntimeEndpoint);
   const isEmbedded = config.containerRuntimeEndpoint === '';
   const runtimeSocket = isEmbedded ? paths.embedded.socketPath : socketPath(config.containerRuntimeEndpoint);

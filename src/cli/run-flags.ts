@@ -23,6 +23,13 @@ const wholeNumber = (text: string): number => {
   return Number(text);
 };
 
+const trueOrFalse = (text: string): boolean => {
+  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('expected true or false');
+  return text === 'true';
+};
+
+const commaList = (text: string): readonly string[] => text.split(',').filter((item) => item !== '');
+
 type Headers = Readonly<Record<string, readonly string[]>>;
 
 const addHeader = (text: string, before: Headers = {}): Headers => {
@@ -82,6 +89,25 @@ const FIELD_FLAGS: readonly { readonly field: string; readonly option: Option }[
   {
     field: 'httpCheckFrequency',
     option: new Option('--http-check-frequency <duration>', 'between readings of the URL').argParser(durationText),
+  },
+  {
+    field: 'cgroupRoot',
+    option: new Option('--cgroup-root <path>', 'cgroup below which the cgroups of pods are made'),
+  },
+  {
+    field: 'cgroupDriver',
+    option: new Option('--cgroup-driver <driver>', 'cgroupfs or systemd, for a runtime that does not say'),
+  },
+  {
+    field: 'cgroupsPerQOS',
+    option: new Option('--cgroups-per-qos <true|false>', 'make cgroups for pods').argParser(trueOrFalse),
+  },
+  {
+    field: 'enforceNodeAllocatable',
+    option: new Option(
+      '--enforce-node-allocatable <list>',
+      'what is held to its share, such as pods; empty for nothing',
+    ).argParser(commaList),
   },
   { field: 'podLogsDir', option: new Option('--pod-logs-dir <path>', 'where the logs of containers go') },
   {

@@ -153,7 +153,8 @@ const resources = {
   cgroupRoot: text(),
   cgroupsPerQOS: flag(true),
   cgroupDriver: text('cgroupfs'),
-  failCgroupV1: flag(true),
+  /** Upstream's default is true; here cgroup v1 is refused only where that is asked for. */
+  failCgroupV1: flag(false),
   singleProcessOOMKill: z.boolean().optional(),
   failSwapOn: flag(true),
   memorySwap: z.strictObject({ swapBehavior: text() }).prefault({}),

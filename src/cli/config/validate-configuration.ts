@@ -3,6 +3,7 @@ import { checkFeatureGates, isGateOn } from './feature-gates.js';
 import type { AgentConfig } from './kubelet-configuration.js';
 import { sysctlPatternProblem } from '../../model/admission/sysctls.js';
 import { formatGoDuration } from '../../model/go-duration.js';
+import { parseQuantity } from '../../model/quantity.js';
 
 /** A rule of one field: what is wrong with it, or nothing. */
 type Rule = (config: AgentConfig) => string | false;
@@ -54,6 +55,36 @@ const ENFORCEMENTS = [
   'kube-reserved-compressible',
 ];
 
+/** All of what is reserved, or only its weight. */
+const enforcedTwice =
+  (who: 'system' | 'kube'): Rule =>
+  ({ enforceNodeAllocatable: options }) =>
+    options.includes(`${who}-reserved`) &&
+    options.includes(`${who}-reserved-compressible`) &&
+    `both "${who}-reserved" and "${who}-reserved-compressible" cannot be specified together in enforceNodeAllocatable (--enforce-node-allocatable)`;
+
+const enforcedNowhere =
+  (who: 'system' | 'kube'): Rule =>
+  ({ enforceNodeAllocatable: options, [`${who}ReservedCgroup` as const]: cgroup }) =>
+    options.some((option) => option.startsWith(`${who}-reserved`)) &&
+    cgroup === '' &&
+    `${who}ReservedCgroup (--${who}-reserved-cgroup) must be specified when "${who}-reserved" or "${who}-reserved-compressible" included in enforceNodeAllocatable (--enforce-node-allocatable)`;
+
+const RESERVABLE = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
+
+/** Source: cmd/kubelet/app/server.go parseResourceList. */
+const reservedProblem = (field: string, reserved: Readonly<Record<string, string>>): string | false => {
+  for (const [name, text] of Object.entries(reserved)) {
+    if (!RESERVABLE.includes(name)) return `${field}: cannot reserve ${JSON.stringify(name)} resource`;
+    const amount = parseQuantity(text);
+    if (amount === undefined) {
+      return `${field}: ${name}: ${JSON.stringify(text)} is not a quantity, expected one such as 500m or 1Gi`;
+    }
+    if (amount < 0n) return `${field}: resource quantity for ${JSON.stringify(name)} cannot be negative: ${text}`;
+  }
+  return false;
+};
+
 const crashLoopBackOff: Rule = ({ crashLoopBackOff: { maxContainerRestartPeriodMs: ms } }) =>
   (ms < 1000 || ms > 300_000) &&
   `CrashLoopBackOff.MaxContainerRestartPeriod (got: ${ms / 1000} seconds) must be set between 1s and 300s`;
@@ -63,6 +94,18 @@ const podLogsDir: Rule = ({ podLogsDir: path }) => {
   if (!isAbsolute(path)) return `pod logs path ${JSON.stringify(path)} must be absolute path`;
   if (normalize(path) !== path) return `pod logs path ${JSON.stringify(path)} must be normalized`;
   return /[^\x20-\x7e]/.test(path) && `pod logs path ${JSON.stringify(path)} mut contains ASCII characters only`;
+};
+
+/** Source: pkg/kubelet/logs/container_log_manager.go parseMaxSize. */
+const containerLogMaxSize: Rule = ({ containerLogMaxSize: text }) => {
+  const amount = parseQuantity(text);
+  if (amount === undefined) {
+    return `containerLogMaxSize: failed to parse container log max size ${JSON.stringify(text)}: expected a quantity such as 10Mi`;
+  }
+  return (
+    amount % 1_000_000_000n !== 0n &&
+    `containerLogMaxSize: failed to parse container log max size ${JSON.stringify(text)}: invalid max log size, expected whole bytes`
+  );
 };
 
 const imagePulls: Rule = ({ maxParallelImagePulls: pulls, serializeImagePulls }) => {
@@ -138,6 +181,7 @@ const RULES: readonly Rule[] = [
   ({ imageGCLowThresholdPercent: low, imageGCHighThresholdPercent: high }) =>
     low >= high &&
     `imageGCLowThresholdPercent (--image-gc-low-threshold) ${low} must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) ${high}`,
+  containerLogMaxSize,
   ({ containerLogMaxFiles }) => containerLogMaxFiles <= 1 && 'containerLogMaxFiles must be greater than 1',
   ({ containerLogMaxWorkers }) =>
     containerLogMaxWorkers < 1 && 'containerLogMaxWorkers must be greater than or equal to 1',
@@ -171,6 +215,34 @@ const RULES: readonly Rule[] = [
       `duplicated enforcements ${JSON.stringify(twice)} in enforceNodeAllocatable (--enforce-node-allocatable)`
     );
   },
+  enforcedTwice('system'),
+  enforcedTwice('kube'),
+  enforcedNowhere('system'),
+  enforcedNowhere('kube'),
+  ({ enforceNodeAllocatable: options }) =>
+    options.includes('none') &&
+    options.length > 1 &&
+    'enforceNodeAllocatable (--enforce-node-allocatable) may not contain additional enforcements when "none" is specified',
+  ({ enforceNodeAllocatable: options, cgroupsPerQOS }) => {
+    const first = options.find((option) => option !== 'none');
+    return (
+      !cgroupsPerQOS &&
+      first !== undefined &&
+      `cgroupsPerQOS (--cgroups-per-qos) must be set to true when ${JSON.stringify(first)} contained in enforceNodeAllocatable (--enforce-node-allocatable)`
+    );
+  },
+  ({ cgroupDriver }) =>
+    !oneOf(cgroupDriver, 'cgroupfs', 'systemd') &&
+    `cgroupDriver (--cgroup-driver) ${JSON.stringify(cgroupDriver)} must be "cgroupfs" or "systemd"`,
+  ({ cgroupRoot }) =>
+    cgroupRoot.split('/').some((part) => part === '.' || part === '..') &&
+    `cgroupRoot (--cgroup-root) ${JSON.stringify(cgroupRoot)} must be a path without "." and ".."`,
+  ({ reservedSystemCPUs, systemReservedCgroup, kubeReservedCgroup }) =>
+    reservedSystemCPUs !== '' &&
+    systemReservedCgroup + kubeReservedCgroup !== '' &&
+    "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)",
+  ({ systemReserved }) => reservedProblem('systemReserved', systemReserved),
+  ({ kubeReserved }) => reservedProblem('kubeReserved', kubeReserved),
   cpuQuotaPeriod,
   between('oomScoreAdj', 'oom-score-adj', -1000, 1000),
   notNegative('maxOpenFiles', 'max-open-files'),
