@@ -9,6 +9,7 @@ export type * from './streams/ports.js';
 /** Requests and answers of the CRI: `cri.RunPodSandboxRequest`. */
 export type * as cri from './generated/runtime/v1/api.js';
 export { noMetrics } from './streams/no-metrics.js';
+export { noCredentials } from './streams/no-credentials.js';
 export { CriError, type CriErrorCode, errorText, isCriError } from './model/cri-error.js';
 export { HttpFailure, type HttpFailureStage } from './model/http-failure.js';
 export type { HttpGetAnswer, HttpGetRequest, HttpHeader } from './model/http-get.js';
@@ -26,10 +27,11 @@ export { validatePod } from './model/manifest/validate-pod.js';
 export { podConfig, type PodConfigOptions, type PodSources } from './streams/pod-config.js';
 export { pleg, type PlegObservation, type PlegOptions } from './streams/pleg.js';
 export { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
-export { runtimeHints, type RuntimeHintsOptions } from './streams/runtime-events.js';
+export { type RuntimeEventNews, runtimeEvents } from './streams/runtime-events.js';
 export { type RuntimeReader, runtimeReader } from './streams/runtime-reader.js';
 export { podWorkers, type PodWorkerOptions, type WorkerOutcome } from './streams/pod-workers.js';
 export { podWork, type PodWorkPorts } from './streams/pod-work.js';
+export { type PullLimits, type PullQueue, pullQueue } from './streams/pull-queue.js';
 export { garbageCollection, type GarbageCollectionOptions } from './streams/garbage-collection.js';
 export { runOnce, RunOnceError, type RunOnceOptions, type RunOnceResult } from './streams/run-once.js';
 export {
@@ -48,8 +50,10 @@ export { conflateByKey } from './streams/operators/conflate-by-key.js';
 export { errorOnAbort } from './streams/operators/error-on-abort.js';
 export { exhaustMapLatest } from './streams/operators/exhaust-map-latest.js';
 export { poll, type Polled, type PollTiming } from './streams/operators/poll.js';
+export { reuseFor } from './streams/operators/reuse-for.js';
 export { type Backoff, retryWithBackoff } from './streams/operators/retry-with-backoff.js';
 export { settle, type Settling } from './streams/operators/settle.js';
+export { type TakeTurn, takeTurns } from './streams/operators/take-turns.js';
 export {
   type Watched,
   type WatchedEvent,
@@ -75,6 +79,22 @@ export { foldPodUpdate, type PodUpdate, type PodUpdateType } from './model/pod-w
 export { PodManager } from './model/pod-manager.js';
 export { PodStatusStore } from './model/pod-status-store.js';
 export { WorkQueue } from './model/work-queue.js';
+
+// Images: their names, and who may pull them
+export {
+  type ImageReference,
+  parseImageReference,
+  type ParsedImage,
+  repositoryOf,
+} from './model/images/image-reference.js';
+export {
+  type DockerConfig,
+  parseDockerConfigJson,
+  parseDockercfg,
+  type RegistryCredential,
+} from './model/images/docker-config.js';
+export { credentialsFor } from './model/images/keyring.js';
+export { type PullCredential, type PullSecret } from './model/images/pull-secret.js';
 
 // The journal: what happened and why
 export type * from './model/journal.js';
