@@ -5,13 +5,17 @@ import {
   EMPTY,
   filter,
   ignoreElements,
+  map,
   merge,
+  mergeMap,
   type MonoTypeOperatorFunction,
   NEVER,
   type Observable,
   observeOn,
+  of,
   type SchedulerLike,
   share,
+  startWith,
   Subject,
   take,
   takeUntil,
@@ -22,7 +26,8 @@ import { admitPod } from './model/admission/admit-pod.js';
 import type { Admit } from './model/admission/rejection.js';
 import { type ContainerGcPolicy, DEFAULT_CONTAINER_GC } from './model/container-gc.js';
 import { errorText } from './model/cri-error.js';
-import { GENERIC_PLEG, plegHealth } from './model/pleg.js';
+import { EVENTED_PLEG, GENERIC_PLEG, type PlegCadence, plegHealth } from './model/pleg.js';
+import { DEFAULT_LOG_ROTATION, type LogRotationPolicy } from './model/log-rotation.js';
 import type { Pod } from './model/pod.js';
 import { PodManager } from './model/pod-manager.js';
 import { PodStatusStore } from './model/pod-status-store.js';
@@ -36,6 +41,7 @@ import { WorkQueue } from './model/work-queue.js';
 import { kubeletCgroups } from './streams/cgroups/kubelet-cgroups.js';
 import type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
 import { garbageCollection } from './streams/garbage-collection.js';
+import { logRotation } from './streams/log-rotation.js';
 import { gate } from './streams/operators/gate.js';
 import { pleg } from './streams/pleg.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
@@ -44,10 +50,10 @@ import { podConfig, type PodSources } from './streams/pod-config.js';
 import { newBackOffs } from './streams/pod-sync/back-offs.js';
 import { podWork, type PodWorkPorts } from './streams/pod-work.js';
 import { podWorkers, type WorkerOutcome } from './streams/pod-workers.js';
-import type { Logger, Random } from './streams/ports.js';
+import type { LogFiles, Logger, Random, RuntimeClasses } from './streams/ports.js';
 import { type PullLimits, pullQueue } from './streams/pull-queue.js';
 import { startQueue } from './streams/start-queue.js';
-import { runtimeHints } from './streams/runtime-events.js';
+import { type RuntimeEventNews, runtimeEvents } from './streams/runtime-events.js';
 import { type RuntimeReader, runtimeReader } from './streams/runtime-reader.js';
 import { runtimeStates } from './streams/runtime-state.js';
 import { terminationMessages } from './streams/termination-messages.js';
@@ -60,6 +66,7 @@ import { activePods, type LoopDesk } from './streams/sync-loop/loop-desk.js';
 import { observeOutcome } from './streams/sync-loop/observe-outcome.js';
 import { observePleg, type PlegWatch } from './streams/sync-loop/observe-pleg.js';
 import { observeRuntime } from './streams/sync-loop/observe-runtime.js';
+import { observeRuntimeEvents } from './streams/sync-loop/observe-runtime-events.js';
 import {
   housekeepingTicks,
   runningPods,
@@ -88,6 +95,7 @@ export interface KubeletPorts extends Pick<
   | 'pullSecrets'
 > {
   readonly log: Logger;
+  readonly logFiles: LogFiles;
   readonly random: Random;
   /** Pods stay where the runtime puts them unless given. */
   readonly nodeCgroups?: NodeCgroups;
@@ -103,8 +111,16 @@ export interface KubeletOptions {
   /** How many images are pulled at a time, and how many in a second. */
   readonly imagePulls?: PullLimits;
   readonly containerGc?: ContainerGcPolicy;
+  readonly logRotation?: LogRotationPolicy;
   /** Which pods this node takes in; `admitPod` by the facts of the node unless given. */
   readonly admit?: Admit;
+  /** Lists rarely while the runtime tells what happens. Its events are heard in any case. */
+  readonly eventedPleg?: boolean;
+  /**
+   * The handler of the runtime for a RuntimeClass, by its name. Unless given, a class has no effect, as for a kubelet without an
+   * API server: the pod runs with the default handler, and an event says so.
+   */
+  readonly runtimeClasses?: RuntimeClasses;
   /** Stops every pod; then `outcome$` ends as soon as nothing of them can be running. */
   readonly stop$?: Observable<StopRequest>;
   /** Swaps inputs of the loop: `(inputs) => ({ ...inputs, pleg$: mine$ })`. */
@@ -131,6 +147,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     sources,
     syncFrequencyMs = 60_000,
     maxRestartBackOffMs = 300_000,
+    eventedPleg = false,
     stop$ = NEVER,
     swap = (inputs) => inputs,
   } = options;
@@ -138,10 +155,10 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
   const cache = createPodCache();
   const reader = runtimeReader(runtime, scheduler, terminationMessages(ports.podFiles));
   const directories = podDirectories({ ...ports, rootDirectory: ports.node.rootDirectory });
-  const relistWatch: PlegWatch = { lastRelistAt: undefined };
+  const relistWatch: PlegWatch = { lastRelistAt: undefined, cadence: GENERIC_PLEG };
   let runtimeState = UNKNOWN_RUNTIME_STATE;
   const problems = (): readonly string[] => {
-    const health = plegHealth(relistWatch.lastRelistAt, scheduler.now(), GENERIC_PLEG.thresholdMs);
+    const health = plegHealth(relistWatch.lastRelistAt, scheduler.now(), relistWatch.cadence.thresholdMs);
     return runtimeProblems(runtimeState, scheduler.now(), health.healthy ? undefined : health.problem);
   };
   const desk: LoopDesk = {
@@ -174,6 +191,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       podCgroups: cgroups.podCgroups,
       statuses: desk.statuses,
       reasons: new ReasonCache(),
+      runtimeClasses: options.runtimeClasses,
       ...desk.backOffs,
       pullQueue: pullQueue(options.imagePulls ?? {}, scheduler),
       startQueue: startQueue(scheduler),
@@ -185,10 +203,16 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
 
     const stopping$ = stop$.pipe(share());
     const config$ = podConfig(sources, { scheduler, wallClock }).pipe(takeUntil(stopping$));
+    const eventNews$ = runtimeEvents(() => runtime.containerEvents(), scheduler).pipe(
+      tap(observeRuntimeEvents(desk)),
+      share(),
+    );
+    const cadence$ = eventedPleg ? relistCadence(eventNews$) : concat(of(GENERIC_PLEG), NEVER);
     const pleg$ = pleg({
       reader,
       cache,
-      hint$: runtimeHints(() => runtime.containerEvents(), { scheduler }),
+      hint$: eventNews$.pipe(mergeMap((news) => (news.kind === 'event' ? [news.uid] : []))),
+      cadence$: cadence$.pipe(tap((cadence) => (relistWatch.cadence = cadence))),
       relistRequest$: relistRequest$.pipe(observeOn(scheduler)),
       observe: observePleg(desk, relistWatch, (pods) => listing$.next(pods)),
       scheduler,
@@ -220,6 +244,8 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       policy: options.containerGc ?? DEFAULT_CONTAINER_GC,
     });
 
+    const rotation$ = logRotation({ ...ports, policy: options.logRotation ?? DEFAULT_LOG_ROTATION });
+
     const directories$ = directories.cleanUp(shared.housekeeping$, (uid, running) => isForgotten(desk, uid, running));
 
     const cgroups$ = cgroups.tend(shared.housekeeping$, (uid) => desk.workers.couldHaveRunningContainers(uid));
@@ -239,9 +265,14 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       }),
       tap(observeOutcome(desk)),
     );
-    const running$ = merge(worked$, runtimeState$.pipe(ignoreElements()), garbage$, directories$, cgroups$).pipe(
-      endWhenStopped(stopping$, () => hasStopped(desk)),
-    );
+    const running$ = merge(
+      worked$,
+      runtimeState$.pipe(ignoreElements()),
+      garbage$,
+      rotation$,
+      directories$,
+      cgroups$,
+    ).pipe(endWhenStopped(stopping$, () => hasStopped(desk)));
     return concat(cgroups.prepare$, running$);
   });
 
@@ -273,6 +304,17 @@ const holdWhileUnwell = (
     nudge$: news$,
     scheduler,
   });
+
+/**
+ * Rare listings from when the runtime's events are there until they break, else frequent ones; each change, and each further
+ * failure, lists at once.
+ */
+const relistCadence = (news$: Observable<RuntimeEventNews>): Observable<PlegCadence> =>
+  news$.pipe(
+    filter(({ kind }) => kind !== 'event'),
+    map(({ kind }) => (kind === 'connected' ? EVENTED_PLEG : GENERIC_PLEG)),
+    startWith(GENERIC_PLEG),
+  );
 
 /** Ends once a stop was asked for and nothing can be running any more. */
 const endWhenStopped =

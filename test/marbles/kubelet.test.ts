@@ -10,7 +10,7 @@ import { noMetrics } from '../../src/streams/no-metrics.js';
 import { aPod, type PodSketch } from '../support/a-pod.js';
 import { type Behaviour, type FakeRuntime, fakeRuntime } from '../support/fake-runtime.js';
 import { nodeFacts } from '../support/node-facts.js';
-import { noFiles, noPodFiles } from '../support/sync-context.js';
+import { noFiles, noLogFiles, noPodFiles } from '../support/sync-context.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -53,6 +53,7 @@ const onNode = (
       runtime: fake.runtime,
       images: fake.images,
       files: noFiles,
+      logFiles: noLogFiles,
       httpRequest: () => NEVER,
       podFiles: noPodFiles,
       ...noCredentials,

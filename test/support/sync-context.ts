@@ -2,7 +2,7 @@ import { EMPTY, identity, NEVER, of, type SchedulerLike } from 'rxjs';
 import type { JournalRecord } from '../../src/model/journal.js';
 import type { Pod } from '../../src/model/pod.js';
 import type { PodSyncContext } from '../../src/streams/pod-sync/pod-sync-context.js';
-import type { CredentialPorts, HttpRequest, ImageService, NodeFiles, NodeAgentEvent, PodFiles, Random, RuntimeService } from '../../src/streams/ports.js';
+import type { CredentialPorts, HttpRequest, ImageService, LogFiles, NodeFiles, NodeAgentEvent, PodFiles, Random, RuntimeClasses, RuntimeService } from '../../src/streams/ports.js';
 import { noCredentials } from '../../src/streams/no-credentials.js';
 import type { PullQueue } from '../../src/streams/pull-queue.js';
 import type { StartQueue } from '../../src/streams/start-queue.js';
@@ -35,6 +35,16 @@ export const noPodFiles: PodFiles = {
   mountsBelow: () => of([]),
 };
 
+/** Logs that never grow. */
+export const noLogFiles: LogFiles = {
+  size: () => of(0n),
+  rotated: () => of([]),
+  rename: () => EMPTY,
+  compress: () => EMPTY,
+  remove: () => EMPTY,
+  utcOffsetMinutes: () => 0,
+};
+
 export interface SyncStage {
   readonly context: PodSyncContext;
   /** `reason message` of each event, in order. */
@@ -60,6 +70,7 @@ export const syncStage = (
     pullQueue = () => identity,
     startQueue = () => identity,
     httpRequest = () => NEVER,
+    runtimeClasses,
     signal,
   }: {
     readonly runtime?: Partial<RuntimeService>;
@@ -71,6 +82,7 @@ export const syncStage = (
     readonly pullQueue?: PullQueue;
     readonly startQueue?: StartQueue;
     readonly httpRequest?: HttpRequest;
+    readonly runtimeClasses?: RuntimeClasses;
     readonly signal?: AbortSignal;
   } = {},
 ): SyncStage => {
@@ -90,6 +102,7 @@ export const syncStage = (
       podFiles,
       random,
       httpRequest,
+      runtimeClasses,
       node: nodeFacts,
       log: { debug: say, info: say, warn: say, error: say },
       ...noCredentials,

@@ -151,6 +151,28 @@ describe('values', () => {
       'CrashLoopBackOff.MaxContainerRestartPeriod (got: 0.5 seconds) must be set between 1s and 300s',
     ],
     ['containerLogMaxFiles: 1', 'containerLogMaxFiles must be greater than 1'],
+    ['containerLogMaxWorkers: 0', 'containerLogMaxWorkers must be greater than or equal to 1'],
+    [
+      'containerLogMonitorInterval: 2999ms',
+      'containerLogMonitorInterval must be a positive time duration greater than or equal to 3s',
+    ],
+    [
+      'containerLogMaxSize: 10MB',
+      'containerLogMaxSize: failed to parse container log max size "10MB": expected a quantity such as 10Mi',
+    ],
+    [
+      'containerLogMaxSize: "0.5"',
+      'containerLogMaxSize: failed to parse container log max size "0.5": invalid max log size, expected whole bytes',
+    ],
+    ['imageMaximumGCAge: 2m', 'imageMaximumGCAge 2m0s must be greater than imageMinimumGCAge 2m0s'],
+    [
+      'imageGCHighThresholdPercent: 101',
+      'imageGCHighThresholdPercent (--image-gc-high-threshold) 101 must be between 0 and 100, inclusive',
+    ],
+    [
+      'imageGCLowThresholdPercent: 85',
+      'imageGCLowThresholdPercent (--image-gc-low-threshold) 85 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 85',
+    ],
     ['shutdownGracePeriod: 500ms', 'shutdownGracePeriod 500ms must be either zero or otherwise >= 1 sec'],
     ['shutdownGracePeriodCriticalPods: 1m', 'shutdownGracePeriodCriticalPods 1m0s must be <= shutdownGracePeriod 0s'],
     ['maxParallelImagePulls: 0', 'maxParallelImagePulls 0 must be a positive number'],
