@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { lastValueFrom, Subject, takeUntil, tap } from 'rxjs';
+import { concat, lastValueFrom, NEVER, of, Subject, takeUntil, tap } from 'rxjs';
 import {
   ContainerStatusResponse,
   ListContainersResponse,
@@ -18,6 +18,7 @@ import {
   type RuntimeServiceServer,
   RuntimeServiceService,
 } from '../src/generated/runtime/v1/api.js';
+import { GENERIC_PLEG } from '../src/model/pleg.js';
 import { criClient } from '../src/runtime/cri-client.js';
 import { pleg, type PlegObservation } from '../src/streams/pleg.js';
 import { createPodCache } from '../src/streams/pod-cache.js';
@@ -122,7 +123,12 @@ async function measure(pods: number, relists: number): Promise<void> {
       if (seen.relists === WARM_UP + relists) finished$.next();
     };
     const reader = runtimeReader(client.runtime);
-    const event$ = pleg({ reader, cache: createPodCache(), periodMs: 5, observe });
+    const event$ = pleg({
+      reader,
+      cache: createPodCache(),
+      cadence$: concat(of({ ...GENERIC_PLEG, periodMs: 5 }), NEVER),
+      observe,
+    });
     const counted$ = event$.pipe(tap(() => (seen.events += 1)));
     await lastValueFrom(counted$.pipe(takeUntil(finished$)), { defaultValue: undefined });
     const perRelist = cpuMs(startedAt) / relists;

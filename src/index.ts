@@ -32,6 +32,7 @@ export { type RuntimeReader, runtimeReader } from './streams/runtime-reader.js';
 export { podWorkers, type PodWorkerOptions, type WorkerOutcome } from './streams/pod-workers.js';
 export { podWork, type PodWorkPorts } from './streams/pod-work.js';
 export { type PullLimits, type PullQueue, pullQueue } from './streams/pull-queue.js';
+export { type StartingCall, type StartQueue, startQueue } from './streams/start-queue.js';
 export { garbageCollection, type GarbageCollectionOptions } from './streams/garbage-collection.js';
 export { runOnce, RunOnceError, type RunOnceOptions, type RunOnceResult } from './streams/run-once.js';
 export {
@@ -46,6 +47,12 @@ export { type AdmissionFacts, admitPod } from './model/admission/admit-pod.js';
 export { type Admit, firstRejection, type Rejection } from './model/admission/rejection.js';
 
 // Operators that have never heard of a pod
+export {
+  type AdaptiveLimit,
+  adaptiveLimit,
+  type AdaptiveLimitOptions,
+  type LimitedCall,
+} from './streams/operators/adaptive-limit.js';
 export { conflateByKey } from './streams/operators/conflate-by-key.js';
 export { errorOnAbort } from './streams/operators/error-on-abort.js';
 export { exhaustMapLatest } from './streams/operators/exhaust-map-latest.js';

@@ -1,5 +1,5 @@
 import type { PodRef } from './pod.js';
-import type { RuntimeContainerState, RuntimeItem, RuntimePod, RuntimePodStatus } from './runtime-pod.js';
+import type { RuntimeContainerState, RuntimeItem, RuntimePodStatus } from './runtime-pod.js';
 
 /** How two looks at one container can differ. Source: pkg/kubelet/pleg/generic.go plegContainerState. */
 export type PlegState = 'running' | 'exited' | 'unknown' | 'non-existent';
@@ -33,8 +33,21 @@ export interface PlegEvent {
   readonly state?: PlegState;
 }
 
-/** Periods of a PLEG. Source: pkg/kubelet/kubelet.go. */
-export const GENERIC_PLEG = { periodMs: 1_000, thresholdMs: 180_000 } as const;
+/** How often everything is listed, and what that says. Milliseconds. */
+export interface PlegCadence {
+  /** From the end of one listing to the next. */
+  readonly periodMs: number;
+  /** Without a listing for longer than this the node is not healthy. */
+  readonly thresholdMs: number;
+  /** So often every pod of which nothing was heard counts as looked at; absent where only listings say so. */
+  readonly cacheTickMs?: number;
+}
+
+/** Where relists alone tell what happens. Source: pkg/kubelet/kubelet.go genericPlegRelistPeriod, genericPlegRelistThreshold. */
+export const GENERIC_PLEG: PlegCadence = { periodMs: 1_000, thresholdMs: 180_000 };
+
+/** While events tell it. Source: pkg/kubelet/kubelet.go eventedPlegRelistPeriod, pkg/kubelet/pleg/evented.go globalCacheUpdatePeriod. */
+export const EVENTED_PLEG: PlegCadence = { periodMs: 300_000, thresholdMs: 600_000, cacheTickMs: 5_000 };
 
 type Transition = readonly PlegChange['type'][];
 const NOTHING: Transition = [];
@@ -170,7 +183,7 @@ export const plegHealth = (lastRelistAt: number | undefined, now: number, thresh
 
 /** What the gauges `running_pods` and `running_containers` say of one listing. Source: pkg/kubelet/pleg/generic.go. */
 export const countRunning = (
-  pods: readonly RuntimePod[],
+  pods: Iterable<{ readonly items: Iterable<Pick<RuntimeItem, 'kind' | 'state'>> }>,
 ): { readonly pods: number; readonly containers: Readonly<Partial<Record<RuntimeContainerState, number>>> } => {
   const containers: Partial<Record<RuntimeContainerState, number>> = {};
   let running = 0;

@@ -112,6 +112,19 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   );
   const plegSeen = gauge('kubelet_pleg_last_seen_seconds', 'Unix time of the newest relist.');
   const plegDiscarded = counter('kubelet_pleg_discard_events', 'Events of PLEG that were dropped.');
+  const eventedPlegLatency = histogram(
+    'kubelet_evented_pleg_connection_latency_seconds',
+    'From a container event being made by the runtime to its arrival.',
+    DEFAULT_BUCKETS,
+  );
+  const eventedPlegConnected = counter(
+    'kubelet_evented_pleg_connection_success_count',
+    'Streams of container events that were opened.',
+  );
+  const eventedPlegBroken = counter(
+    'kubelet_evented_pleg_connection_error_count',
+    'Streams of container events that broke or were refused.',
+  );
   const runningPods = gauge('kubelet_running_pods', 'Pods with a ready sandbox.');
   const runningContainers = gauge('kubelet_running_containers', 'Containers by state.', 'container_state');
   const desiredPods = gauge('kubelet_desired_pods', 'Pods that the sources want.', 'static');
@@ -156,6 +169,9 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     },
     podRelist: (seconds) => podRelistSeconds.observe(seconds),
     plegDiscarded: () => plegDiscarded.inc(),
+    runtimeEvent: (seconds) => eventedPlegLatency.observe(seconds),
+    runtimeEventsConnected: () => eventedPlegConnected.inc(),
+    runtimeEventsBroken: () => eventedPlegBroken.inc(),
     running: (pods, containers) => {
       runningPods.set(pods);
       for (const [container_state, count] of Object.entries(containers)) {

@@ -1,11 +1,15 @@
 import {
   asyncScheduler,
   catchError,
+  concat,
   defer,
   EMPTY,
+  filter,
   finalize,
   first,
   from,
+  ignoreElements,
+  interval,
   map,
   merge,
   mergeMap,
@@ -14,12 +18,16 @@ import {
   of,
   repeat,
   type SchedulerLike,
+  switchMap,
+  take,
   tap,
   timer,
 } from 'rxjs';
 import {
+  countRunning,
   GENERIC_PLEG,
   NO_ITEMS,
+  type PlegCadence,
   plegChanges,
   type PlegChange,
   type PlegEvent,
@@ -49,6 +57,8 @@ export type PlegObservation =
       readonly pods?: readonly RuntimePod[];
       readonly error?: unknown;
     }
+  /** What runs, after a read has shown a change. */
+  | ({ readonly kind: 'changed' } & ReturnType<typeof countRunning>)
   | {
       readonly kind: 'pod-read';
       readonly uid: string;
@@ -64,8 +74,8 @@ export interface PlegOptions {
   readonly hint$?: Observable<string>;
   /** Uids of pods that the agent itself changed. One that a full relist overtakes is dropped. */
   readonly relistRequest$?: Observable<string>;
-  /** From the end of one listing to the next. */
-  readonly periodMs?: number;
+  /** How often to list, from now on; each value lists at once. `GENERIC_PLEG` unless given. */
+  readonly cadence$?: Observable<PlegCadence>;
   readonly observe?: (observation: PlegObservation) => void;
   readonly scheduler?: SchedulerLike;
 }
@@ -98,8 +108,8 @@ interface Todo {
 }
 
 /**
- * Emits what happens to the containers of the node, and keeps `cache` up to date: relists at once and then `periodMs` after
- * each listing ended, reads every pod that a listing shows changed or that a hint or a request names, and compares what was
+ * Emits what happens to the containers of the node, and keeps `cache` up to date: relists at once and then a period after
+ * each listing ended, or a second after it as long as the last look at something failed; reads every pod that a listing shows changed or that a hint or a request names, and compares what was
  * read with what was known. When an event comes out, the cache has the status that it is about.
  *
  * Every pod is read on its own, one read in flight and at most one waiting, so a read that hangs holds up that pod alone: the
@@ -117,7 +127,7 @@ export const pleg = ({
   cache,
   hint$ = NEVER,
   relistRequest$ = NEVER,
-  periodMs = GENERIC_PLEG.periodMs,
+  cadence$ = concat(of(GENERIC_PLEG), NEVER),
   observe = () => undefined,
   scheduler = asyncScheduler,
 }: PlegOptions): Observable<PlegEvent> =>
@@ -125,6 +135,7 @@ export const pleg = ({
     const records = new Map<string, PodRecord>();
     const inReadSlot = inSlots({ count: READS_AT_ONCE, longestMs: READ_SLOT_MS, scheduler });
     let lastRelistAt = -Infinity;
+    let hasFailed = false;
     let generation = 0;
 
     const recordFor = ({ uid, namespace, name }: PodRef): PodRecord => {
@@ -173,12 +184,13 @@ export const pleg = ({
       return due;
     };
 
-    const relist$ = defer(() => {
+    const relistOnce$ = defer(() => {
       const at = scheduler.now();
       const interval = lastRelistAt === -Infinity ? {} : { intervalMs: at - lastRelistAt };
       const ended = () => ({ kind: 'relist' as const, at, durationMs: scheduler.now() - at, ...interval });
       return attempt(() => reader.listPods('all')).pipe(
         mergeMap((listing) => {
+          hasFailed = listing.kind === 'failed';
           if (listing.kind === 'failed') {
             observe({ ...ended(), error: listing.error });
             return EMPTY;
@@ -189,7 +201,25 @@ export const pleg = ({
           return from(due);
         }),
       );
-    }).pipe(repeat({ delay: () => timer(periodMs, scheduler) }));
+    });
+
+    const isBehind = (): boolean => hasFailed || [...records.values()].some(({ reinspect }) => reinspect);
+    const untilNext = ({ periodMs }: PlegCadence): Observable<unknown> => {
+      const retryMs = GENERIC_PLEG.periodMs;
+      if (periodMs <= retryMs) return timer(periodMs, scheduler);
+      return merge(timer(periodMs, scheduler), timer(retryMs, retryMs, scheduler).pipe(filter(isBehind))).pipe(take(1));
+    };
+    // A listing in flight is given up for the one that a new cadence asks for: it changes nothing, and knows less.
+    const relist$ = cadence$.pipe(
+      switchMap((cadence) => relistOnce$.pipe(repeat({ delay: () => untilNext(cadence) }))),
+    );
+    /** As long as events come, silence means that nothing has happened; of what has, `hold` tells the cache. */
+    const tick$ = cadence$.pipe(
+      switchMap(({ cacheTickMs }) => (cacheTickMs === undefined ? NEVER : interval(cacheTickMs, scheduler))),
+      filter(() => !hasFailed),
+      tap(() => cache.updateTime(scheduler.now())),
+      ignoreElements(),
+    );
 
     /** Takes over what a read says; what the loop hears of it. */
     const accept = (record: PodRecord, read: RuntimePodStatus, askedAt: number): readonly PlegEvent[] => {
@@ -222,6 +252,7 @@ export const pleg = ({
       record.known = now;
       record.knownAt = at;
       record.reinspect = false;
+      if (changes.length > 0) observe({ kind: 'changed', ...countRunning(itemsOf(records)) });
       return isPodSync ? [{ pod: record.ref, type: 'PodSync', id: '' }] : plegEvents(record.ref, changes, status);
     };
 
@@ -276,13 +307,17 @@ export const pleg = ({
     const requested$ = relistRequest$.pipe(tap((uid) => addTodo(unnamed(uid), { requestedAt: scheduler.now() })));
 
     // Hints first: what happens during the first listing must not go unheard.
-    return merge(hinted$, requested$, relist$).pipe(
+    return merge(hinted$, requested$, relist$, tick$).pipe(
       conflateByKey((uid) => uid, attend),
       finalize(() => {
         for (const uid of records.keys()) cache.release(uid);
       }),
     );
   });
+
+const itemsOf = function* (records: ReadonlyMap<string, PodRecord>) {
+  for (const { known } of records.values()) yield { items: known.values() };
+};
 
 type Attempt<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'failed'; readonly error: unknown };
 

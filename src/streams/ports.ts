@@ -136,6 +136,9 @@ export interface NodeFiles {
   readonly danglingLinks: (directory: string) => Observable<readonly string[]>;
 }
 
+/** The handler of the runtime behind a RuntimeClass of that name; undefined when there is no such class. */
+export type RuntimeClasses = (name: string) => string | undefined;
+
 export interface HttpRequestOptions {
   /** For everything together: connection, redirects, headers and body. No limit unless given. */
   readonly timeoutMs?: number;
@@ -265,6 +268,10 @@ export interface Metrics {
   /** One listing of one pod. */
   readonly podRelist: (seconds: number) => void;
   readonly plegDiscarded: () => void;
+  /** One container event; seconds since the runtime made it: `kubelet_evented_pleg_connection_latency_seconds`. */
+  readonly runtimeEvent: (seconds: number) => void;
+  readonly runtimeEventsConnected: () => void;
+  readonly runtimeEventsBroken: () => void;
   /** What the newest relist saw: pods with a ready sandbox, containers per state. */
   readonly running: (pods: number, containers: Readonly<Record<RuntimeContainerState, number>>) => void;
   /** What housekeeping counted. */

@@ -2,43 +2,97 @@ import {
   asyncScheduler,
   catchError,
   concat,
+  concatMap,
+  connect,
   defer,
   EMPTY,
-  mergeMap,
+  map,
+  merge,
   type Observable,
+  of,
+  repeat,
   type SchedulerLike,
+  take,
+  tap,
   throwError,
+  timer,
 } from 'rxjs';
 import type { ContainerEventResponse } from '../generated/runtime/v1/api.js';
 import { isCriError } from '../model/cri-error.js';
-import { retryWithBackoff } from './operators/retry-with-backoff.js';
 
-export interface RuntimeHintsOptions {
-  /** Before the first reconnect; doubles up to `maxDelayMs`. */
-  readonly initialDelayMs?: number;
-  readonly maxDelayMs?: number;
-  readonly scheduler?: SchedulerLike;
-}
+/** What is heard of the runtime's stream of container events, and of the stream itself. */
+export type RuntimeEventNews =
+  /** The stream has delivered something, or has lasted for a second: the runtime has one. */
+  | { readonly kind: 'connected' }
+  /** Something happened to a container of the pod. `createdAt`: Unix nanoseconds of the runtime's clock. */
+  | { readonly kind: 'event'; readonly uid: string; readonly createdAt: bigint }
+  /** The stream broke, ended, or was refused; `failures` times in a row. */
+  | { readonly kind: 'broken'; readonly error: unknown; readonly failures: number };
+
+/** A stream that lasts this long is taken for good, as the runtime says nothing when it accepts one. Milliseconds. */
+export const CONNECTED_AFTER_MS = 1_000;
+
+/** So often in a row a stream is opened again soon. Source: pkg/kubelet/kubelet.go eventedPlegMaxStreamRetries. */
+export const MAX_STREAM_RETRIES = 5;
+
+/** Before the first of them; doubles with each. Milliseconds. */
+export const FIRST_RETRY_MS = 1_000;
+
+/** Between all further ones: a runtime that was replaced by one with events is noticed. Milliseconds. */
+export const LATE_RETRY_MS = 300_000;
 
 /**
- * Emits the uid of a pod whenever the runtime tells that something happened to one of its containers. An event is only a
- * hint: what it says of the pod is not looked at. One without a sandbox is left to the next relist.
+ * Emits what happens to containers, by pod, and what becomes of the stream that tells of it. What an event says of the pod is
+ * not looked at; one without a sandbox is left out.
  *
- * Errors: none; a stream that breaks or ends is opened again after a delay. What happened meanwhile is never told.
- * Ends:   without a value when the runtime has no such stream.
+ * Errors: none; a stream that broke is opened again after 1 s, doubling with each failure in a row, and after five of them every
+ *         5 min. What happened meanwhile is never told. A runtime without such a stream is asked every 5 min only.
+ * Ends:   never.
  */
-export const runtimeHints = (
+export const runtimeEvents = (
   containerEvents: () => Observable<ContainerEventResponse>,
-  { initialDelayMs = 1_000, maxDelayMs = 30_000, scheduler = asyncScheduler }: RuntimeHintsOptions = {},
-): Observable<string> =>
-  concat(
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<RuntimeEventNews> =>
+  defer(() => {
+    let failures = 0;
+    let delayMs = 0;
+    const once$ = defer(() => openStream(containerEvents, scheduler)).pipe(
+      tap(({ kind }) => {
+        if (kind === 'connected') failures = 0;
+      }),
+      catchError((error: unknown) => {
+        failures += 1;
+        delayMs = retryDelayMs(error, failures);
+        return of<RuntimeEventNews>({ kind: 'broken', error, failures });
+      }),
+    );
+    return once$.pipe(repeat({ delay: () => timer(delayMs, scheduler) }));
+  });
+
+/** Milliseconds until a stream is opened again that has failed `failures` times in a row, the last time with `error`. */
+const retryDelayMs = (error: unknown, failures: number): number =>
+  failures > MAX_STREAM_RETRIES || isCriError(error, 'unimplemented')
+    ? LATE_RETRY_MS
+    : FIRST_RETRY_MS * 2 ** (failures - 1);
+
+/** One stream, until it errors; that it ends is an error, too. */
+const openStream = (
+  containerEvents: () => Observable<ContainerEventResponse>,
+  scheduler: SchedulerLike,
+): Observable<RuntimeEventNews> => {
+  const connected = (response$: Observable<unknown>) =>
+    merge(response$, timer(CONNECTED_AFTER_MS, scheduler)).pipe(
+      take(1),
+      map((): RuntimeEventNews => ({ kind: 'connected' })),
+      catchError(() => EMPTY),
+    );
+  return concat(
     defer(containerEvents),
     throwError(() => new Error('the stream of container events ended')),
-  ).pipe(
-    mergeMap(({ podSandboxStatus }) => {
-      const uid = podSandboxStatus?.metadata?.uid;
-      return uid ? [uid] : [];
-    }),
-    catchError((error: unknown) => (isCriError(error, 'unimplemented') ? EMPTY : throwError(() => error))),
-    retryWithBackoff({ initialMs: initialDelayMs, maxMs: maxDelayMs, scheduler }),
-  );
+  ).pipe(connect((response$) => merge(connected(response$), response$.pipe(concatMap(newsOf)))));
+};
+
+const newsOf = ({ podSandboxStatus, createdAt }: ContainerEventResponse): readonly RuntimeEventNews[] => {
+  const uid = podSandboxStatus?.metadata?.uid;
+  return uid ? [{ kind: 'event', uid, createdAt }] : [];
+};

@@ -6,6 +6,7 @@ import { type PlegEvent, type PlegState, plegState } from '../../src/model/pleg.
 import type { RuntimeContainerState, RuntimePodStatus } from '../../src/model/runtime-pod.js';
 import { pleg } from '../../src/streams/pleg.js';
 import { createPodCache, type PodCache } from '../../src/streams/pod-cache.js';
+import { every } from './cadences.js';
 import { type Answer, at, type FakePods, fakePods } from './fake-pods.js';
 
 interface Step {
@@ -108,7 +109,7 @@ describe('any history', () => {
             },
           ]);
           const cache = createPodCache();
-          const event$ = pleg({ reader: runtime.reader, cache, periodMs: 10, scheduler }).pipe(
+          const event$ = pleg({ reader: runtime.reader, cache, cadence$: every(10), scheduler }).pipe(
             tap((event) => {
               const index = scheduler.now() / 10 - 1;
               heard[index] = [...(heard[index] ?? []), line(event)];
@@ -181,7 +182,7 @@ describe('any history', () => {
             const event$ = pleg({
               reader: fake.reader,
               cache,
-              periodMs: 10,
+              cadence$: every(10),
               scheduler,
               hint$: concat(named$(hints), NEVER),
               relistRequest$: concat(named$(requests), NEVER),

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { pleg } from '../../src/streams/pleg.js';
 import { createPodCache } from '../../src/streams/pod-cache.js';
 import { type Answer, fakePods } from './fake-pods.js';
+import { every } from './cadences.js';
 import { marbles } from './marbles.js';
 
 interface Setup {
@@ -10,9 +11,15 @@ interface Setup {
   readonly periodMs?: number;
   readonly hint$?: Observable<string>;
 }
-const setup = (scheduler: SchedulerLike, { read, ...options }: Setup) => {
+const setup = (scheduler: SchedulerLike, { read, periodMs, ...options }: Setup) => {
   const runtime = fakePods(scheduler, { read });
-  const event$ = pleg({ reader: runtime.reader, cache: createPodCache(), scheduler, ...options });
+  const event$ = pleg({
+    reader: runtime.reader,
+    cache: createPodCache(),
+    scheduler,
+    ...options,
+    ...(periodMs === undefined ? {} : { cadence$: every(periodMs) }),
+  });
   return { runtime, summary$: event$.pipe(map(({ pod: { uid }, type }) => `${uid} ${type}`)) };
 };
 

@@ -4,6 +4,7 @@ import { GENERIC_PLEG, type PlegEvent, plegHealth } from '../../src/model/pleg.j
 import { pleg, type PlegObservation, type PlegOptions } from '../../src/streams/pleg.js';
 import { createPodCache } from '../../src/streams/pod-cache.js';
 import { type Answer, at, fakePods } from './fake-pods.js';
+import { every } from './cadences.js';
 import { inTurn, marbles } from './marbles.js';
 
 /** `a c Started`, `a PodSync` */
@@ -16,13 +17,21 @@ const turns =
     answers.shift() ?? 0;
 
 interface Setup extends Omit<PlegOptions, 'reader' | 'cache' | 'scheduler'> {
+  /** Of a cadence that never changes. */
+  readonly periodMs?: number;
   readonly list?: () => Answer;
   readonly read?: (uid: string) => Answer;
 }
-const setup = (scheduler: SchedulerLike, { list, read, ...options }: Setup = {}) => {
+const setup = (scheduler: SchedulerLike, { list, read, periodMs, ...options }: Setup = {}) => {
   const runtime = fakePods(scheduler, { ...(list ? { list } : {}), ...(read ? { read } : {}) });
   const cache = createPodCache();
-  const event$ = pleg({ reader: runtime.reader, cache, scheduler, ...options });
+  const event$ = pleg({
+    reader: runtime.reader,
+    cache,
+    scheduler,
+    ...options,
+    ...(periodMs === undefined ? {} : { cadence$: every(periodMs) }),
+  });
   const waited = (uid: string, timeMs: number): Observable<string> =>
     cache
       .newerThan(uid, timeMs)
@@ -38,7 +47,7 @@ describe('relists', () => {
       const [slow$, failing$, quick$] = [cold('---(l|)', { l: [] }), cold<never[]>('--#'), cold('(l|)', { l: [] })];
       const lists = inTurn(slow$, failing$, quick$, quick$);
       const reader = { listPods: () => lists, podStatus: () => cold<never>('#') };
-      expectObservable(pleg({ reader, cache, scheduler, periodMs: 4 }), '----------------!').toBe('-');
+      expectObservable(pleg({ reader, cache, scheduler, cadence$: every(4) }), '----------------!').toBe('-');
       expectSubscriptions(slow$.subscriptions).toBe('  ^--!');
       expectSubscriptions(failing$.subscriptions).toBe('-------^-!');
       expectSubscriptions(quick$.subscriptions).toBe(['-------------(^!)']);
@@ -81,6 +90,7 @@ describe('relists', () => {
     marbles(({ expectObservable, flush, scheduler }) => {
       const observed: string[] = [];
       const observe = (observation: PlegObservation) => {
+        if (observation.kind === 'changed') return;
         const { kind, at: asked, durationMs } = observation;
         const interval = observation.kind === 'relist' ? ` ${observation.intervalMs ?? 'first'}` : '';
         observed.push(`${kind} ${asked} ${durationMs}${interval}${observation.error === undefined ? '' : ' failed'}`);

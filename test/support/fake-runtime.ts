@@ -107,7 +107,11 @@ export const fakeRuntime = (
   };
   const tell = (sandboxId: string) => {
     const sandbox = sandboxes.get(sandboxId);
-    if (tellsEvents && sandbox) event$.next({ podSandboxStatus: sandboxStatus(sandbox) } as ContainerEventResponse);
+    if (tellsEvents && sandbox)
+      event$.next({
+        createdAt: nanos(scheduler.now()),
+        podSandboxStatus: sandboxStatus(sandbox),
+      } as ContainerEventResponse);
   };
   const behaviourOf = ({ name, attempt }: FakeContainer) => {
     const behaviour = behaviours[name] ?? [];

@@ -1,5 +1,5 @@
 import { errorText } from '../../model/cri-error.js';
-import { countRunning } from '../../model/pleg.js';
+import { countRunning, type PlegCadence } from '../../model/pleg.js';
 import type { RuntimePod } from '../../model/runtime-pod.js';
 import type { PlegObservation } from '../pleg.js';
 import type { LoopDesk } from './loop-desk.js';
@@ -8,6 +8,8 @@ import type { LoopDesk } from './loop-desk.js';
 export interface PlegWatch {
   /** The scheduler's milliseconds; undefined until a relist has succeeded. */
   lastRelistAt: number | undefined;
+  /** How often they come now. */
+  cadence: PlegCadence;
 }
 
 /** Measures relists and reads, and says which failed; `listed` hears what every good relist saw. */
@@ -18,6 +20,10 @@ export const observePleg =
     listed: (pods: readonly RuntimePod[]) => void = () => undefined,
   ) =>
   (observation: PlegObservation): void => {
+    if (observation.kind === 'changed') {
+      metrics.running(observation.pods, { ...NO_CONTAINERS, ...observation.containers });
+      return;
+    }
     const seconds = observation.durationMs / 1000;
     if (observation.kind === 'pod-read') {
       metrics.podRelist(seconds);
@@ -37,6 +43,8 @@ export const observePleg =
     }
     watch.lastRelistAt = at;
     const { pods: running, containers } = countRunning(pods);
-    metrics.running(running, { created: 0, running: 0, exited: 0, unknown: 0, ...containers });
+    metrics.running(running, { ...NO_CONTAINERS, ...containers });
     listed(pods);
   };
+
+const NO_CONTAINERS = { created: 0, running: 0, exited: 0, unknown: 0 };
