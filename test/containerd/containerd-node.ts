@@ -55,6 +55,11 @@ export class ContainerdNode extends Daemon {
     await eventually('containerd has ended', () => !isAlive(containerd));
   }
 
+  /** Below this the agent makes the cgroups of its pods: agents with the same root would take each other's for orphans. */
+  get cgroupRoot(): string {
+    return readFileSync(join(this.stage, 'cgroup-root'), 'utf8').trim();
+  }
+
   protected override get runtimeSocket(): string {
     return join(this.stage, 'containerd.sock');
   }
@@ -65,7 +70,15 @@ export class ContainerdNode extends Daemon {
 
   override spawn(...args: readonly string[]): ReturnType<Daemon['spawn']> {
     const endpoint = `unix://${this.runtimeSocket}`;
-    return super.spawn('--container-runtime-endpoint', endpoint, '--pod-logs-dir', this.logs, ...args);
+    const own = [
+      '--container-runtime-endpoint',
+      endpoint,
+      '--pod-logs-dir',
+      this.logs,
+      '--cgroup-root',
+      this.cgroupRoot,
+    ];
+    return super.spawn(...own, ...args);
   }
 
   override apply({ containers = [{}], initContainers, ...pod }: PodOf): void {

@@ -38,6 +38,11 @@ end_all() {
   echo "still alive: $pids" >&2
   return 1
 }
+root_processes() {
+  for root in $(cgroup_roots); do
+    find "$root" -name cgroup.procs -exec cat {} + 2>/dev/null || true
+  done | sort -un | { grep -vx 0 || true; }
+}
 container_processes() {
   cgroups | while read -r cgroup; do cat "$cgroup/cgroup.procs" 2>/dev/null || true; done | sort -un
 }
@@ -48,7 +53,15 @@ ids >"$ids_file.new" && mv "$ids_file.new" "$ids_file"
 end_all stage_processes
 ids >"$ids_file.new" && mv "$ids_file.new" "$ids_file"
 end_all container_processes
+end_all root_processes
 cgroups | while read -r cgroup; do rmdir "$cgroup" 2>/dev/null || true; done
+# A process that was killed may take a moment to leave.
+for root in $(cgroup_roots); do
+  for ((tries = 0; tries < 100; tries++)); do
+    [[ -d $root ]] || break
+    find "$root" -depth -type d -exec rmdir {} + 2>/dev/null || sleep 0.05
+  done
+done
 # Those that the cgroups were made in, unless somebody else's are there.
 rmdir /sys/fs/cgroup/k8s.io /sys/fs/cgroup/*/k8s.io 2>/dev/null || true
 

@@ -19,6 +19,8 @@ STATE=$DIR/state
 # The kernel takes 15 characters as the name of an interface.
 NETWORK=rxct$(printf %s "$DIR" | cksum | cut -d' ' -f1)
 BRIDGE=${NETWORK:0:15}
+# Below this an agent makes the cgroups of its pods, so that those of other stages are none of its business.
+CGROUP_ROOT=$NETWORK
 CONTAINERD=${CONTAINERD:-containerd}
 CNI_BIN=${CNI_BIN:-$(for folder in /usr/lib/cni /opt/cni/bin; do if [[ -x $folder/bridge ]]; then echo "$folder" && break; fi; done)}
 
@@ -47,4 +49,10 @@ containerd_pid() {
 lock_stage() {
   exec 9<"$DIR"
   flock --timeout 60 9 || { echo "$DIR is in use" >&2 && exit 1; }
+}
+
+# Where the root of the stage's cgroups is, or would be: in each tree that there is.
+cgroup_roots() {
+  awk -v name="$CGROUP_ROOT" '{ for (i = 7; i < NF; i++) if ($i == "-" && ($(i + 1) == "cgroup" || $(i + 1) == "cgroup2")) print $5 "/" name }' \
+    /proc/self/mountinfo | sort -u
 }

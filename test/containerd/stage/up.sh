@@ -90,6 +90,18 @@ TOML
   mv "$DIR/config.toml.new" "$DIR/config.toml"
 fi
 
+# Somebody has to make the root of the cgroups of pods; the agent only checks that it is there.
+for root in $(cgroup_roots); do
+  mkdir -p "$root"
+  for file in cpuset.cpus cpuset.mems; do
+    if [[ -e $root/../$file && -z $(cat "$root/$file" 2>/dev/null) ]]; then cat "$root/../$file" >"$root/$file"; fi
+  done
+  for controller in $(cat "$root/../cgroup.controllers" 2>/dev/null); do
+    echo "+$controller" >"$root/../cgroup.subtree_control" 2>/dev/null || true
+  done
+done
+echo "/$CGROUP_ROOT" >"$DIR/cgroup-root"
+
 if [[ -z $(containerd_pid) ]]; then
   rm -f "$SOCKET" "$SOCKET.ttrpc"
   setsid "$binary" --config "$DIR/config.toml" </dev/null >>"$DIR/containerd.log" 2>&1 9<&- &
