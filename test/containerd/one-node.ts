@@ -1,11 +1,13 @@
-import { it as baseIt } from 'vitest';
+import { it as baseIt, type TestAPI } from 'vitest';
 import { ContainerdNode } from './containerd-node.js';
 
 /**
  * `it` with one containerd and one agent for all tests of a file, so that each has to give its pods names of their own. Both
  * are ended after the last one, in any case, and leave nothing.
  */
-export const onOneNode = (flags: (node: ContainerdNode) => readonly string[] = () => []) =>
+export const onOneNode = (
+  flags: (node: ContainerdNode) => readonly string[] = () => [],
+): TestAPI<{ readonly node: ContainerdNode }> =>
   baseIt.extend<{ readonly node: ContainerdNode }>({
     node: [
       async ({}, use) => {
