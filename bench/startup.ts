@@ -71,7 +71,7 @@ async function main(): Promise<void> {
     for (const [index, pods] of sizes.entries()) {
       const floors = new Map<number, Burst[]>();
       const agents = new Map<string, AgentBurst[]>();
-      let levels: readonly number[] = AT_ONCE.filter((level) => level < pods);
+      let levels: readonly number[] = AT_ONCE.filter((level) => level < pods || level === Infinity);
       let idle = '';
       for (let round = 0; round < rounds; round++) {
         for (const atOnce of levels) {

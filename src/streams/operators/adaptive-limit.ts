@@ -99,8 +99,8 @@ export const adaptiveLimit = ({
           const learn = (): void => {
             const ms = scheduler.now() - startedAt;
             usualTime.add(ms);
-            // With a slot free, or without one, a call says nothing about what the limit does.
-            if (wasFull && holdsSlot && isFull()) climb.add(window, kind, ms);
+            // With a slot free, a call says nothing about what the limit does.
+            if (wasFull && isFull()) climb.add(window, kind, ms);
           };
           work.add(
             source.subscribe({
@@ -116,7 +116,7 @@ export const adaptiveLimit = ({
         const place: Waiting = { rank, begin };
         waiting.push(place);
         serve();
-        // What follows from the end of a call gets in line before its slot is free.
+        // Not earlier: what follows from the answer of a call gets in line before its slot is free.
         return () => {
           const index = waiting.indexOf(place);
           if (index >= 0) waiting.splice(index, 1);
