@@ -23,7 +23,7 @@ import { handleProblem } from '../streams/sync-loop/handle-problem.js';
  */
 export const runPodsOnce = (
   ports: KubeletPorts,
-  { sources, maxRestartBackOffMs = 300_000, imagePulls = {}, admit = admitPod(() => ports.node) }: KubeletOptions,
+  { sources, maxRestartBackOffMs = 300_000, imagePulls = {}, admit = admitPod(() => ports.node), runtimeClasses }: KubeletOptions,
   statuses: PodStatusStore = new PodStatusStore(),
 ): Observable<RunOnceResult> =>
   defer(() => {
@@ -44,6 +44,7 @@ export const runPodsOnce = (
       podCgroups: cgroups.podCgroups,
       podDirectories: podDirectories({ ...ports, rootDirectory: ports.node.rootDirectory }),
       reasons: new ReasonCache(),
+      runtimeClasses,
       restarts: new Map(),
       pulls: { backOff: new Map(), failures: new Map() },
       pullQueue: pullQueue(imagePulls, scheduler),

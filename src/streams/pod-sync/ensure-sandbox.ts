@@ -6,6 +6,7 @@ import { sandboxIps } from '../../model/cri/runtime-pod-status.js';
 import { sandboxConfig } from '../../model/cri/sandbox-config.js';
 import { errorText } from '../../model/cri-error.js';
 import type { NodeFacts } from '../../model/node-facts.js';
+import { formatPod } from '../../model/pod.js';
 import type { PodActions } from '../../model/pod-actions.js';
 import type { RuntimePodStatus } from '../../model/runtime-pod.js';
 import { PodSyncError, SyncCancelled } from '../../model/sync-error.js';
@@ -38,7 +39,8 @@ export const ensureSandbox = (
         if (error instanceof SyncCancelled) throw error;
         context.ports.metrics.podStarted(true);
         emitEvent(context, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${errorText(error)}`);
-        return throwError(() => sandboxError('CreatePodSandboxError', error));
+        const problem = error instanceof SandboxProblem ? `${error.tried}: ${error.message}` : errorText(error);
+        return throwError(() => sandboxError('CreatePodSandboxError', problem, error));
       }),
       concatMap(({ id, config }) => inspect(context, id).pipe(map((ips): Sandbox => ({ id, config, ips })))),
     );
@@ -54,26 +56,78 @@ const create = (
   node: NodeFacts,
 ): Observable<Pick<Sandbox, 'id' | 'config'>> => {
   const { pod, ports } = context;
-  const config = configOf(context, attempt, node);
+  const naming = (what: string) => `Failed to ${what} for pod ${JSON.stringify(formatPod(pod))}`;
+  const config = attempted(naming('generate sandbox config'), () => configOf(context, attempt, node));
   for (const { reason, message } of podDns(pod, node).warnings) emitEvent(context, 'Warning', reason, message);
   return concat(
-    ports.files.makeDirectory(podLogDirectory(node.podLogsDirectory, pod), 0o755),
-    defer(() => run(context, config).pipe(map((id) => ({ id, config })))),
+    ports.files
+      .makeDirectory(podLogDirectory(node.podLogsDirectory, pod), 0o755)
+      .pipe(catchError((error: unknown) => failedTo(naming('create log directory'), error))),
+    defer(() => run(context, config, runtimeHandler(context)).pipe(map((id) => ({ id, config })))).pipe(
+      catchError((error: unknown) => failedTo(naming('create sandbox'), error)),
+    ),
   );
 };
 
-const run = (context: PodSyncContext, config: DeepPartial<PodSandboxConfig>): Observable<string> => {
+/** What the event tells and, with what was tried, what the result of the pass tells. */
+class SandboxProblem extends Error {
+  override readonly name = 'SandboxProblem';
+  constructor(
+    readonly tried: string,
+    override readonly cause: unknown,
+  ) {
+    super(errorText(cause), { cause });
+  }
+}
+
+const failedTo = (tried: string, error: unknown): Observable<never> =>
+  throwError(() => (error instanceof SyncCancelled ? error : new SandboxProblem(tried, error)));
+
+const attempted = <T>(tried: string, attempt: () => T): T => {
+  try {
+    return attempt();
+  } catch (error) {
+    throw new SandboxProblem(tried, error);
+  }
+};
+
+/**
+ * The handler of the runtime that the pod's class stands for; the default without a class.
+ *
+ * Errors: there is no such class.
+ * Source: pkg/kubelet/runtimeclass/runtimeclass_manager.go LookupRuntimeHandler
+ */
+const runtimeHandler = (context: PodSyncContext): string => {
+  const { runtimeClasses } = context.ports;
+  const { runtimeClassName } = context.pod.spec;
+  if (!runtimeClassName) return '';
+  if (!runtimeClasses) {
+    // The kubelet without an API server does the same, and says nothing.
+    const message = `runtimeClassName ${JSON.stringify(runtimeClassName)} has no effect here, the default handler of the runtime is used`;
+    emitEvent(context, 'Warning', 'RuntimeClassIgnored', message);
+    return '';
+  }
+  const handler = runtimeClasses(runtimeClassName);
+  if (handler === undefined) throw new Error(`runtimeclass.node.k8s.io ${JSON.stringify(runtimeClassName)} not found`);
+  return handler;
+};
+
+const run = (
+  context: PodSyncContext,
+  config: DeepPartial<PodSandboxConfig>,
+  runtimeHandler: string,
+): Observable<string> => {
   const { runtime, metrics, scheduler, startQueue } = context.ports;
   const call$ = defer(() => {
     const startedAt = scheduler.now();
     const seconds = () => (scheduler.now() - startedAt) / 1000;
-    return journaled(context, 'RunPodSandbox', {}, runtime.runPodSandbox({ config, runtimeHandler: '' })).pipe(
+    return journaled(context, 'RunPodSandbox', {}, runtime.runPodSandbox({ config, runtimeHandler })).pipe(
       tap({
         next: () => {
-          metrics.runPodSandbox('', seconds(), false);
+          metrics.runPodSandbox(runtimeHandler, seconds(), false);
           metrics.podStarted(false);
         },
-        error: () => metrics.runPodSandbox('', seconds(), true),
+        error: () => metrics.runPodSandbox(runtimeHandler, seconds(), true),
       }),
     );
   });
@@ -91,9 +145,9 @@ const inspect = (context: PodSyncContext, id: string): Observable<readonly strin
     }),
     catchError((error: unknown) => {
       emitEvent(context, 'Warning', 'FailedPodSandBoxStatus', `Unable to get pod sandbox status: ${errorText(error)}`);
-      return throwError(() => sandboxError('ConfigPodSandboxError', error));
+      return throwError(() => sandboxError('ConfigPodSandboxError', errorText(error), error));
     }),
   );
 
-const sandboxError = (reason: string, error: unknown): PodSyncError =>
-  new PodSyncError([new Error(`${reason}: ${errorText(error)}`, { cause: error })]);
+const sandboxError = (reason: string, problem: string, cause: unknown): PodSyncError =>
+  new PodSyncError([new Error(`${reason}: ${problem}`, { cause })]);

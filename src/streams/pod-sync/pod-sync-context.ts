@@ -17,6 +17,7 @@ import type {
   Random,
   RecordEvent,
   RecordJournal,
+  RuntimeClasses,
   RuntimeService,
   WallClock,
 } from '../ports.js';
@@ -33,6 +34,8 @@ export interface PodSyncPorts extends CredentialPorts {
   readonly startQueue: StartQueue;
   readonly files: NodeFiles;
   readonly httpRequest: HttpRequest;
+  /** Absent where there is nothing to look classes up in; then every pod gets the default handler. */
+  readonly runtimeClasses?: RuntimeClasses | undefined;
   readonly podFiles: PodFiles;
   readonly random: Random;
   readonly node: NodeFacts;

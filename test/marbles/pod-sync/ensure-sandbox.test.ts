@@ -1,10 +1,12 @@
-import { catchError, NEVER, of, throwError } from 'rxjs';
+import { catchError, concat, ignoreElements, NEVER, of, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri-error.js';
 import type { NodeFacts } from '../../../src/model/node-facts.js';
 import type { PodActions } from '../../../src/model/pod-actions.js';
-import type { RuntimeService } from '../../../src/streams/ports.js';
+import { SyncCancelled } from '../../../src/model/sync-error.js';
+import type { RuntimeClasses, RuntimeService } from '../../../src/streams/ports.js';
 import { ensureSandbox } from '../../../src/streams/pod-sync/ensure-sandbox.js';
+import type { StartQueue } from '../../../src/streams/start-queue.js';
 import { aPod, type PodSketch } from '../../support/a-pod.js';
 import { aRuntimeStatus, aSandbox } from '../../support/a-runtime-status.js';
 import { nodeFacts } from '../../support/node-facts.js';
@@ -32,21 +34,29 @@ const stageOf = (
     node = nodeFacts,
     runtime = {},
     files = {},
+    runtimeClasses,
     with: wanted = actions,
+    startQueue,
   }: {
     readonly pod?: PodSketch;
     readonly node?: NodeFacts;
     readonly runtime?: Partial<RuntimeService>;
     readonly files?: Partial<typeof noFiles>;
+    readonly runtimeClasses?: RuntimeClasses;
     readonly with?: PodActions;
+    readonly startQueue?: StartQueue;
   } = {},
 ) => {
   const calls: string[] = [];
   const stage = syncStage(aPod(pod), scheduler, {
+    startQueue,
     files: { ...noFiles, ...files },
+    runtimeClasses,
     runtime: {
-      runPodSandbox: ({ config }) => {
-        calls.push(`run ${config?.metadata?.name} ${config?.metadata?.attempt}`);
+      runPodSandbox: ({ config, runtimeHandler }) => {
+        calls.push(
+          `run ${config?.metadata?.name} ${config?.metadata?.attempt}${runtimeHandler && ` by ${runtimeHandler}`}`,
+        );
         return of({ podSandboxId: 'fresh' });
       },
       podSandboxStatus: ({ podSandboxId }) =>
@@ -65,6 +75,30 @@ const shown = (sandbox: unknown) => {
 };
 
 describe('a sandbox', () => {
+  it(
+    'is not missed by a pod that has to stop while it waits for its turn: nothing is told of it, and nothing counted',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { startQueue: () => () => throwError(() => new SyncCancelled()) });
+      const results: unknown[] = [];
+      stage.sandbox$.subscribe((sandbox) => results.push(sandbox));
+      expect(results).toEqual(['SyncCancelled: the run was cancelled by a newer update']);
+      expect([stage.calls, stage.events, stage.records, stage.observed]).toEqual([[], [], [], []]);
+    }),
+  );
+
+  it(
+    'takes as long as the runtime takes, however long it waited for its turn',
+    marbles(({ cold, flush, scheduler }) => {
+      const waits: StartQueue = () => (call$) => concat(timer(7_000).pipe(ignoreElements()), call$);
+      const runPodSandbox = () => cold('200ms (a|)', { a: { podSandboxId: 'fresh' } });
+      const stage = stageOf(scheduler, { startQueue: waits, runtime: { runPodSandbox } });
+      stage.sandbox$.subscribe();
+      flush();
+      expect(stage.observed[0]).toBe('runPodSandbox  0.2 false');
+      expect(stage.records).toMatchObject([{ kind: 'call', call: 'RunPodSandbox', durationMs: 200 }]);
+    }),
+  );
+
   it.each<{ case: string; scene: Parameters<typeof stageOf>[1]; result: string; calls: string[] }>([
     {
       case: 'that is fine stays',
@@ -100,7 +134,8 @@ describe('a sandbox', () => {
     {
       case: 'whose log folder cannot be made',
       scene: { files: { makeDirectory: () => throwError(() => new Error('no space')) } },
-      result: 'PodSyncError: CreatePodSandboxError: no space',
+      result:
+        'PodSyncError: CreatePodSandboxError: Failed to create log directory for pod "web_default(uid-1)": no space',
       event: 'FailedCreatePodSandBox Failed to create pod sandbox: no space',
       observed: ['podStarted true'],
     },
@@ -108,7 +143,7 @@ describe('a sandbox', () => {
       case: 'that the pod makes impossible',
       scene: { pod: { spec: { hostUsers: false } } },
       result:
-        "PodSyncError: CreatePodSandboxError: can't set `spec.hostUsers: false`, runtime does not support user namespaces",
+        'PodSyncError: CreatePodSandboxError: Failed to generate sandbox config for pod "web_default(uid-1)": can\'t set `spec.hostUsers: false`, runtime does not support user namespaces',
       event:
         "FailedCreatePodSandBox Failed to create pod sandbox: can't set `spec.hostUsers: false`, runtime does not support user namespaces",
       observed: ['podStarted true'],
@@ -116,7 +151,8 @@ describe('a sandbox', () => {
     {
       case: 'that the runtime cannot make',
       scene: { runtime: { runPodSandbox: () => throwError(() => away) } },
-      result: 'PodSyncError: CreatePodSandboxError: the runtime is away',
+      result:
+        'PodSyncError: CreatePodSandboxError: Failed to create sandbox for pod "web_default(uid-1)": the runtime is away',
       event: 'FailedCreatePodSandBox Failed to create pod sandbox: the runtime is away',
       observed: ['runPodSandbox  0 true', 'podStarted true'],
     },
@@ -146,6 +182,51 @@ describe('a sandbox', () => {
       expect(stage.observed).toEqual(observed);
     })();
   });
+
+  const classes: Readonly<Record<string, string>> = { gvisor: 'runsc', usual: '' };
+  it.each<{ of: string | undefined; knows?: RuntimeClasses; call: string; handler: string }>([
+    { of: undefined, knows: (name) => classes[name], call: 'run web 2', handler: '' },
+    { of: '', knows: (name) => classes[name], call: 'run web 2', handler: '' },
+    { of: 'usual', knows: (name) => classes[name], call: 'run web 2', handler: '' },
+    { of: 'gvisor', knows: (name) => classes[name], call: 'run web 2 by runsc', handler: 'runsc' },
+  ])('is made by the handler of its class, $of', ({ of: runtimeClassName, knows, call, handler }) => {
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { pod: { spec: { runtimeClassName } }, runtimeClasses: knows });
+      stage.sandbox$.subscribe();
+      expect(stage.calls).toEqual([call]);
+      expect(stage.events).toEqual([]);
+      expect(stage.observed).toEqual([`runPodSandbox ${handler} 0 false`, 'podStarted false']);
+    })();
+  });
+
+  it(
+    'of a class that does not exist is not made',
+    marbles(({ scheduler }) => {
+      const pod = { spec: { runtimeClassName: 'kata' } };
+      const stage = stageOf(scheduler, { pod, runtimeClasses: (name) => classes[name] });
+      const results: unknown[] = [];
+      stage.sandbox$.subscribe((sandbox) => results.push(shown(sandbox)));
+      expect(results).toEqual([
+        'PodSyncError: CreatePodSandboxError: Failed to create sandbox for pod "web_default(uid-1)": runtimeclass.node.k8s.io "kata" not found',
+      ]);
+      expect(stage.events).toEqual([
+        'FailedCreatePodSandBox Failed to create pod sandbox: runtimeclass.node.k8s.io "kata" not found',
+      ]);
+      expect(stage.observed).toEqual(['podStarted true']);
+    }),
+  );
+
+  it(
+    'is made by the default handler where nobody knows classes, and an event says so',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { pod: { spec: { runtimeClassName: 'gvisor' } } });
+      stage.sandbox$.subscribe();
+      expect(stage.calls).toEqual(['run web 2']);
+      expect(stage.events).toEqual([
+        'RuntimeClassIgnored runtimeClassName "gvisor" has no effect here, the default handler of the runtime is used',
+      ]);
+    }),
+  );
 
   it(
     'whose DNS settings cannot be had as asked for is made all the same, and an event says so',

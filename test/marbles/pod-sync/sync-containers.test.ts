@@ -211,7 +211,7 @@ describe('a pass over a pod', () => {
     {
       case: 'the sandbox cannot be made',
       scene: { runtime: { runPodSandbox: () => throwError(() => away) } },
-      outcome: 'PodSyncError: CreatePodSandboxError: away',
+      outcome: 'PodSyncError: CreatePodSandboxError: Failed to create sandbox for pod "web_default(uid-1)": away',
     },
   ])('ends, and starts nothing, when $case', ({ scene, outcome }) => {
     const stage = played(scene);

@@ -46,6 +46,7 @@ describe('ADD', () => {
     expect(stage.give('ADD', aPod())).toEqual([]);
     expect(stage.desk.pods.get('uid-1')).toBeDefined();
     expect(stage.desk.statuses.get('uid-1')).toEqual({
+      qosClass: 'BestEffort',
       phase: 'Failed',
       reason: 'OutOfpods',
       message: 'Pod was rejected: the node is full',
