@@ -2,7 +2,6 @@ import { concat, defer, type Observable, tap } from 'rxjs';
 import type { KubeletOptions, KubeletPorts } from '../kubelet.js';
 import { admitPod } from '../model/admission/admit-pod.js';
 import type { Pod } from '../model/pod.js';
-import { admitPod } from '../model/admission/admit-pod.js';
 import { PodStatusStore } from '../model/pod-status-store.js';
 import { ReasonCache } from '../model/reason-cache.js';
 import { kubeletCgroups } from '../streams/cgroups/kubelet-cgroups.js';

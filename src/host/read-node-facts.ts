@@ -98,7 +98,12 @@ const nodeLabels = (nodeName: string | undefined): NodeFacts['labels'] => {
 };
 
 /** Names that Go has for what Node calls otherwise. */
-const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', mipsel: 'mipsle', loong64: 'loong64' };
+const ARCHITECTURES: Readonly<Record<string, string>> = {
+  x64: 'amd64',
+  ia32: '386',
+  mipsel: 'mipsle',
+  loong64: 'loong64',
+};
 
 const hasAppArmor = (): boolean =>
   existsSync('/sys/kernel/security/apparmor') && textOf('/sys/module/apparmor/parameters/enabled').startsWith('Y');
