@@ -24,7 +24,7 @@ import {
   toRuntimePodStatus,
 } from '../model/cri/runtime-pod-status.js';
 import type { PodRef } from '../model/pod.js';
-import type { RuntimePod, RuntimePodStatus } from '../model/runtime-pod.js';
+import type { RuntimeItem, RuntimePod, RuntimePodStatus } from '../model/runtime-pod.js';
 import type { RuntimeService } from './ports.js';
 import { messagesOfRuntime, type TerminationMessages } from './termination-messages.js';
 
@@ -39,9 +39,14 @@ export interface RuntimeReader {
    * Everything the runtime knows of one pod; empty lists when it knows nothing. A namespace and name that are left empty are
    * filled in from the runtime's labels. What disappears between the listing and its inspection is left out. The message of an
    * ended container has what `messages` found of its last words.
+   * `ran` is what ran at the last look: where the listing leaves it out, it is looked for by its id, since a listing that is
+   * not complete would have its containers started twice.
    * Errors: the `CriError` of any other failed call.
    */
-  readonly podStatus: (ref: PodRef) => Observable<RuntimePodStatus>;
+  readonly podStatus: (
+    ref: PodRef,
+    ran?: readonly Pick<RuntimeItem, 'kind' | 'id' | 'sandboxId'>[],
+  ) => Observable<RuntimePodStatus>;
   /** The pods with a ready sandbox that go by this name. Errors: the `CriError` of the list call. */
   readonly readyPodsCalled: (name: Pick<PodRef, 'name' | 'namespace'>) => Observable<readonly PodRef[]>;
 }
@@ -59,13 +64,16 @@ export const runtimeReader = (
       map(([{ items }, listed]) => ({ sandboxes: items, containers: listed.containers })),
     );
 
-  const sandboxStatus = ({ id }: PodSandbox): Observable<PodSandboxStatus> =>
+  const sandboxStatus = ({ id }: Pick<PodSandbox, 'id'>): Observable<PodSandboxStatus> =>
     runtime.podSandboxStatus({ podSandboxId: id }).pipe(
       map(({ status }) => present(status, 'pod sandbox status is nil')),
       catchError(skipNotFound),
     );
 
-  const containerStatus = ({ id, podSandboxId }: Container): Observable<InspectedContainer> =>
+  const containerStatus = ({
+    id,
+    podSandboxId,
+  }: Pick<Container, 'id' | 'podSandboxId'>): Observable<InspectedContainer> =>
     runtime.containerStatus({ containerId: id }).pipe(
       mergeMap(({ status }) => messages.complete(present(status, 'container status is nil'))),
       map((status) => ({ status, sandboxId: podSandboxId })),
@@ -81,16 +89,23 @@ export const runtimeReader = (
           tap((pods) => which === 'all' && messages.retain(pods)),
         );
       }),
-    podStatus: (ref) => {
+    podStatus: (ref, ran = []) => {
       const labelSelector = podLabelSelector(ref.uid);
       return list({ labelSelector }, { labelSelector }).pipe(
-        mergeMap(({ sandboxes, containers }) =>
-          forkJoin([
+        mergeMap(({ sandboxes, containers }) => {
+          const listed = new Set([...sandboxes, ...containers].map(({ id }) => id));
+          const leftOut = ran.filter(({ id }) => !listed.has(id));
+          const lostSandboxes = leftOut.filter(({ kind }) => kind === 'sandbox');
+          const lostContainers = leftOut.filter(({ kind }) => kind === 'container');
+          return forkJoin([
             of(knownRef(ref, sandboxes[0] ?? containers[0])),
-            merge(...sandboxes.map(sandboxStatus)).pipe(toArray()),
-            merge(...containers.map(containerStatus)).pipe(toArray()),
-          ]),
-        ),
+            merge(...[...sandboxes, ...lostSandboxes].map(sandboxStatus)).pipe(toArray()),
+            merge(
+              ...containers.map(containerStatus),
+              ...lostContainers.map(({ id, sandboxId }) => containerStatus({ id, podSandboxId: sandboxId })),
+            ).pipe(toArray()),
+          ]);
+        }),
         map(([known, sandboxes, containers]) => toRuntimePodStatus(known, sandboxes, containers)),
       );
     },

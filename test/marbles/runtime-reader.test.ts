@@ -204,3 +204,33 @@ it(
     expectSubscriptions(container$.subscriptions).toBe(['^-!', '^-!']);
   }),
 );
+
+it('looks for what ran by its id where the listing leaves it out, and for nothing else', () => {
+  const asked: (string | undefined)[] = [];
+  const { runtime } = aRuntime({
+    listPodSandbox: () => of({ items: [] }),
+    listContainers: () => of({ containers: [aListedContainer('a', 'c1')] }),
+    podSandboxStatus: ({ podSandboxId = '' }) => {
+      asked.push(podSandboxId);
+      return sandboxAnswer(aSandboxStatus('a', podSandboxId));
+    },
+    containerStatus: ({ containerId = '' }) => {
+      asked.push(containerId);
+      return containerId === 'removed' ? notFound$ : containerAnswer(aContainerStatus(containerId));
+    },
+  });
+  const ran = ['c1', 'c2', 'removed'].map((id) => ({ kind: 'container' as const, id, sandboxId: 'sandbox-a' }));
+  const ref = { uid: 'a', namespace: 'ns', name: 'web' };
+  const status$ = runtimeReader(runtime, asyncScheduler).podStatus(ref, [
+    ...ran,
+    { kind: 'sandbox', id: 'sandbox-a', sandboxId: 'sandbox-a' },
+  ]);
+  const summary$ = status$.pipe(
+    map(({ sandboxes, containers }) => [
+      sandboxes.map(({ id }) => id),
+      containers.map(({ id, sandboxId }) => `${id} in ${sandboxId}`).toSorted(),
+    ]),
+  );
+  expect(read(summary$)).toEqual([[['sandbox-a'], [expect.stringMatching(/^c1 in /), 'c2 in sandbox-a']], 'done']);
+  expect(asked).toEqual(['sandbox-a', 'c1', 'c2', 'removed']);
+});
