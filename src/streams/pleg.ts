@@ -272,7 +272,7 @@ export const pleg = ({
       // Whatever was to be looked at until now, this read answers.
       record.todo = undefined;
       record.readingSince = at;
-      return attempt(() => reader.podStatus(record.ref)).pipe(
+      return attempt(() => reader.podStatus(record.ref, ranIn(record.known))).pipe(
         mergeMap((read) => {
           record.readingSince = undefined;
           const ended = { kind: 'pod-read' as const, uid, at, durationMs: scheduler.now() - at };
@@ -295,7 +295,8 @@ export const pleg = ({
       // In whole milliseconds, a request as old as the relist may still be younger than its answer.
       const isRequested = requestedAt !== undefined && requestedAt >= lastRelistAt;
       const isChanged = listed && (record.reinspect || !showsNoChange(record.known, listed.items));
-      if (isHinted || isRequested || (isChanged && listed.items.length > 0)) {
+      // That something which ran is gone is not believed of a listing alone.
+      if (isHinted || isRequested || (isChanged && (listed.items.length > 0 || ranIn(record.known).length > 0))) {
         return defer(() => readPod(record)).pipe(inReadSlot());
       }
       record.todo = undefined;
@@ -318,6 +319,8 @@ export const pleg = ({
 const itemsOf = function* (records: ReadonlyMap<string, PodRecord>) {
   for (const { known } of records.values()) yield { items: known.values() };
 };
+
+const ranIn = (record: PlegRecord): readonly RuntimeItem[] => [...record.values()].filter(({ state }) => state === 'running');
 
 type Attempt<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'failed'; readonly error: unknown };
 
