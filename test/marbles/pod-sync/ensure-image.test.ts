@@ -1,62 +1,12 @@
-import { catchError, concat, delay, EMPTY, map, NEVER, type Observable, of, tap, throwError } from 'rxjs';
+import { delay, map, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { AuthConfig, DeepPartial, ImageStatusResponse } from '../../../src/generated/runtime/v1/api.js';
 import { CriError } from '../../../src/model/cri-error.js';
-import type { PullSecret } from '../../../src/model/images/pull-secret.js';
-import type { Container, Pod } from '../../../src/model/pod.js';
-import { ContainerSyncError } from '../../../src/model/sync-error.js';
-import { ensureImage, type ImagePulls } from '../../../src/streams/pod-sync/ensure-image.js';
 import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
-import type { CredentialPorts } from '../../../src/streams/ports.js';
-import { type PullQueue, pullQueue } from '../../../src/streams/pull-queue.js';
-import { aPod } from '../../support/a-pod.js';
-import { syncStage } from '../../support/sync-context.js';
+import { pullQueue } from '../../../src/streams/pull-queue.js';
+import { absent, container, imageStage, present } from '../../support/image-stage.js';
 import { inTurn, marbles } from '../marbles.js';
 
 const SECOND = 1_000;
-const present = {
-  image: { id: 'sha256:1', uid: { value: 5n }, username: '', size: 4_096n },
-  info: {},
-} as unknown as ImageStatusResponse;
-const absent = { image: undefined, info: {} } as unknown as ImageStatusResponse;
-const container = (imagePullPolicy: string, image = 'app:1'): Container => ({ name: 'main', image, imagePullPolicy });
-
-interface World {
-  readonly pod?: Pod;
-  readonly inspect$?: Observable<ImageStatusResponse>;
-  readonly pull$?: Observable<unknown> | ((auth: DeepPartial<AuthConfig> | undefined) => Observable<unknown>);
-  readonly pulls?: ImagePulls;
-  readonly pullQueue?: PullQueue;
-  readonly credentials?: Partial<CredentialPorts>;
-  readonly signal?: AbortSignal;
-}
-
-/** One look after the image of `main`: its id, or `reason: message`. */
-const stageOf = (
-  scheduler: Parameters<typeof syncStage>[1],
-  { pod = aPod(), inspect$ = of(present), pull$ = NEVER, pulls = newBackOffs().pulls, ...world }: World,
-) => {
-  const asked: string[] = [];
-  const stage = syncStage(pod, scheduler, {
-    ...world,
-    images: {
-      imageStatus: ({ image }) => inspect$.pipe(tap({ subscribe: () => asked.push(`inspect ${image?.image}`) })),
-      pullImage: ({ image, auth }) =>
-        (typeof pull$ === 'function' ? pull$(auth) : pull$).pipe(
-          tap({ subscribe: () => asked.push(`pull ${image?.image}${auth ? ` as ${auth.username}` : ''}`) }),
-          map((answer) => ({ imageRef: 'sha256:1', ...(answer as object) })),
-        ),
-    },
-  });
-  const ensure = (of$: Container): Observable<string> =>
-    ensureImage(stage.context, of$, pulls, { config: {} }).pipe(
-      map(({ id }) => id),
-      catchError((error: unknown) =>
-        of(error instanceof ContainerSyncError ? `${error.reason}: ${error.message}` : String(error)),
-      ),
-    );
-  return { ...stage, asked, ensure };
-};
 
 describe('an image', () => {
   it.each([
@@ -120,7 +70,7 @@ describe('an image', () => {
   ])('$case', ({ policy, inspected, result, asked, events }) => {
     marbles(({ expectObservable, scheduler }) => {
       const inspect$ = inTurn(...inspected.map((found) => of(found)));
-      const stage = stageOf(scheduler, { inspect$, pull$: of({}) });
+      const stage = imageStage(scheduler, { inspect$, pull$: of({}) });
       expectObservable(stage.ensure(container(policy))).toBe('(i|)', { i: result });
       scheduler.schedule(() => {
         expect(stage.asked).toEqual(asked);
@@ -136,7 +86,7 @@ describe('an image', () => {
     [`app@sha256:${'0'.repeat(64)}`, `app@sha256:${'0'.repeat(64)}`],
   ])('%s is asked for as %s', (image, reference) => {
     marbles(({ expectObservable, scheduler }) => {
-      const stage = stageOf(scheduler, {});
+      const stage = imageStage(scheduler, {});
       expectObservable(stage.ensure(container('IfNotPresent', image))).toBe('(i|)', { i: 'sha256:1' });
       scheduler.schedule(() => expect(stage.asked).toEqual([`inspect ${reference}`]), 1);
     })();
@@ -146,7 +96,7 @@ describe('an image', () => {
     'that cannot be looked at is said and not pulled',
     marbles(({ cold, expectObservable, scheduler }) => {
       const broken = cold<never>('--#', undefined, new CriError('unavailable', 'ImageStatus', 'the disk is gone'));
-      const stage = stageOf(scheduler, { inspect$: broken });
+      const stage = imageStage(scheduler, { inspect$: broken });
       expectObservable(stage.ensure(container('IfNotPresent'))).toBe('--(e|)', {
         e: 'ImageInspectError: Failed to inspect image "app:1": the disk is gone',
       });
@@ -164,7 +114,7 @@ describe('a pull', () => {
     marbles(({ scheduler }) => {
       const pulls = newBackOffs().pulls;
       let isBroken = true;
-      const stage = stageOf(scheduler, {
+      const stage = imageStage(scheduler, {
         pulls,
         inspect$: of(present),
         pull$: of(true).pipe(
@@ -198,7 +148,9 @@ describe('a pull', () => {
   it(
     'that has to wait says so, with why the last one failed',
     marbles(({ scheduler, expectObservable }) => {
-      const stage = stageOf(scheduler, { pull$: throwError(() => new CriError('other', 'PullImage', 'no such host')) });
+      const stage = imageStage(scheduler, {
+        pull$: throwError(() => new CriError('other', 'PullImage', 'no such host')),
+      });
       expectObservable(stage.ensure(container('Always'))).toBe('(e|)', { e: 'ErrImagePull: no such host' });
       scheduler.schedule(
         () =>
@@ -237,7 +189,7 @@ describe('a pull', () => {
     ],
   ])('that the runtime says failed with %s has a reason of its own', (text, result) => {
     marbles(({ scheduler, expectObservable }) => {
-      const stage = stageOf(scheduler, { pull$: throwError(() => new CriError('other', 'PullImage', text)) });
+      const stage = imageStage(scheduler, { pull$: throwError(() => new CriError('other', 'PullImage', text)) });
       expectObservable(stage.ensure(container('Always'))).toBe('(e|)', { e: result });
     })();
   });
@@ -248,7 +200,7 @@ describe('a pull', () => {
       const abort = new AbortController();
       const pull$ = cold<object>('----------(x|)');
       const pulls = newBackOffs().pulls;
-      const stage = stageOf(scheduler, { pull$, pulls, signal: abort.signal });
+      const stage = imageStage(scheduler, { pull$, pulls, signal: abort.signal });
       scheduler.schedule(() => abort.abort(), 4);
       expectObservable(stage.ensure(container('Always'))).toBe('----(e|)', {
         e: 'SyncCancelled: the run was cancelled by a newer update',
@@ -266,7 +218,7 @@ describe('a name that cannot be one', () => {
   it(
     'is told and neither looked for nor pulled',
     marbles(({ expectObservable, scheduler }) => {
-      const stage = stageOf(scheduler, {});
+      const stage = imageStage(scheduler, {});
       const message =
         'Failed to apply default image tag "App:1": couldn\'t parse image name "App:1": ' +
         'invalid reference format: repository name (library/App) must be lowercase';
@@ -284,7 +236,7 @@ describe('what is said of a pull', () => {
     'is how long it took, with and without waiting for others, cut to milliseconds, and the size',
     marbles(({ cold, scheduler, expectObservable }) => {
       const queue = pullQueue({}, scheduler);
-      const stage = stageOf(scheduler, { pull$: cold('1234.9ms (p|)'), pullQueue: queue });
+      const stage = imageStage(scheduler, { pull$: cold('1234.9ms (p|)'), pullQueue: queue });
       expectObservable(cold('2s |').pipe(queue())).toBe('2s |');
       expectObservable(stage.ensure(container('Always'))).toBe('3234.9ms (i|)', { i: 'sha256:1' });
       scheduler.schedule(
@@ -301,7 +253,7 @@ describe('what is said of a pull', () => {
     'has no size when the runtime does not say it',
     marbles(({ scheduler, expectObservable }) => {
       const broken$ = throwError(() => new Error('the disk is gone'));
-      const stage = stageOf(scheduler, { pull$: of({}), inspect$: broken$ });
+      const stage = imageStage(scheduler, { pull$: of({}), inspect$: broken$ });
       expectObservable(stage.ensure(container('Always'))).toBe('(e|)', {
         e: 'ImageInspectError: Failed to inspect image "app:1": the disk is gone',
       });
@@ -318,7 +270,7 @@ describe('what is said of a pull', () => {
     [new CriError('not-found', 'PullImage', 'no such image'), 'rpc error: code = NotFound desc = no such image'],
   ])('has the code of the error only where it says something: %s', (error, text) => {
     marbles(({ scheduler, expectObservable }) => {
-      const stage = stageOf(scheduler, { pull$: throwError(() => error) });
+      const stage = imageStage(scheduler, { pull$: throwError(() => error) });
       expectObservable(stage.ensure(container('Always'))).toBe('(e|)', { e: `ErrImagePull: ${text}` });
       scheduler.schedule(() => expect(stage.events.at(-1)).toBe(`Failed Failed to pull image "app:1": ${text}`), 1);
     })();
@@ -327,7 +279,7 @@ describe('what is said of a pull', () => {
   it(
     'is an error when the runtime does not name what it has pulled',
     marbles(({ scheduler, expectObservable }) => {
-      const stage = stageOf(scheduler, { pull$: of({ imageRef: '' }) });
+      const stage = imageStage(scheduler, { pull$: of({ imageRef: '' }) });
       expectObservable(stage.ensure(container('Always'))).toBe('(e|)', {
         e: 'ErrImagePull: imageRef of image "app:1" is not set',
       });
@@ -342,7 +294,7 @@ describe('a pull among others', () => {
       const queue = pullQueue({}, scheduler);
       const abort = new AbortController();
       const pull$ = cold('-(p|)');
-      const stage = stageOf(scheduler, { pull$, pullQueue: queue, signal: abort.signal });
+      const stage = imageStage(scheduler, { pull$, pullQueue: queue, signal: abort.signal });
       expectObservable(cold('------|').pipe(queue())).toBe('------|');
       scheduler.schedule(() => abort.abort(), 3);
       expectObservable(stage.ensure(container('Always'))).toBe('---(e|)', {
@@ -357,7 +309,7 @@ describe('a pull among others', () => {
     'that comes when too many have begun counts as failed and backs off',
     marbles(({ scheduler, expectObservable }) => {
       const pulls = newBackOffs().pulls;
-      const stage = stageOf(scheduler, { pulls, pullQueue: pullQueue({ burst: 0 }, scheduler) });
+      const stage = imageStage(scheduler, { pulls, pullQueue: pullQueue({ burst: 0 }, scheduler) });
       expectObservable(stage.ensure(container('Always'))).toBe('(e|)', { e: 'ErrImagePull: pull QPS exceeded' });
       scheduler.schedule(() => {
         expect(stage.asked).toEqual([]);
@@ -367,111 +319,6 @@ describe('a pull among others', () => {
         ]);
         expect([...pulls.backOff.values()]).toEqual([{ delayMs: 10 * SECOND, lastUpdate: 0 }]);
       }, 1);
-    }),
-  );
-});
-
-describe('passwords for a pull', () => {
-  const own = { username: 'own', password: 'p' };
-  const node = { username: 'node', password: 'q' };
-  const secret = (name: string, text: string): PullSecret => ({
-    ...{ uid: name, namespace: 'default', name },
-    ...{ type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': text } },
-  });
-  const wanting = (...names: string[]) => aPod({ spec: { imagePullSecrets: names.map((name) => ({ name })) } });
-  const wrong = () => throwError(() => new CriError('unknown', 'PullImage', 'wrong password'));
-  const image = 'r.example.com/app:1';
-
-  it(
-    'are tried one after the other until one works: those of the pod, then those of the node',
-    marbles(({ scheduler, expectObservable }) => {
-      const stage = stageOf(scheduler, {
-        pod: wanting('mine'),
-        pull$: (auth) => (auth?.username === 'node' ? of({}) : wrong()),
-        credentials: {
-          pullSecrets: () => of([secret('mine', JSON.stringify({ auths: { 'r.example.com': own } }))]),
-          nodeCredentials: (repository) => of(repository === 'r.example.com/app' ? [node, own] : []),
-        },
-      });
-      expectObservable(stage.ensure(container('Always', image))).toBe('(i|)', { i: 'sha256:1' });
-      scheduler.schedule(() => {
-        expect(stage.asked).toEqual([`pull ${image} as own`, `pull ${image} as node`, `inspect ${image}`]);
-        expect(stage.events.map((event) => event.split(' ')[0])).toEqual(['Pulling', 'Pulled']);
-        expect(stage.records.map((entry) => entry.kind === 'call' && entry.error)).toEqual([
-          'wrong password',
-          undefined,
-        ]);
-        expect(JSON.stringify(stage.records)).not.toMatch(/"(own|node|p|q)"/);
-      }, 1);
-    }),
-  );
-
-  it(
-    'that all fail are told together, and nobody pulls anonymously then',
-    marbles(({ scheduler, expectObservable }) => {
-      const stage = stageOf(scheduler, {
-        pull$: (auth) => throwError(() => new CriError('unknown', 'PullImage', `not as ${auth?.username}`)),
-        credentials: { nodeCredentials: () => of([own, node]) },
-      });
-      expectObservable(stage.ensure(container('Always', image))).toBe('(e|)', {
-        e: 'ErrImagePull: [not as own, not as node]',
-      });
-      scheduler.schedule(() => {
-        expect(stage.asked).toEqual([`pull ${image} as own`, `pull ${image} as node`]);
-        expect(stage.events.at(-1)).toBe(`Failed Failed to pull image "${image}": [not as own, not as node]`);
-      }, 1);
-    }),
-  );
-
-  it(
-    'of secrets that are not there are told to be missing, and the pull goes on with what the node has',
-    marbles(({ scheduler, expectObservable }) => {
-      const stage = stageOf(scheduler, {
-        pod: wanting('one', 'mine', 'two', ''),
-        pull$: of({}),
-        credentials: { pullSecrets: () => of([secret('mine', '{}')]), nodeCredentials: () => of([node]) },
-      });
-      expectObservable(stage.ensure(container('Always', image))).toBe('(i|)', { i: 'sha256:1' });
-      scheduler.schedule(() => {
-        expect(stage.asked[0]).toBe(`pull ${image} as node`);
-        expect(stage.events[0]).toBe(
-          'FailedToRetrieveImagePullSecret Unable to retrieve some image pull secrets (one, two); ' +
-            'attempting to pull the image may not succeed.',
-        );
-      }, 1);
-    }),
-  );
-
-  it(
-    'in a secret that cannot be read fail the pull before it begins',
-    marbles(({ scheduler, expectObservable }) => {
-      const pulls = newBackOffs().pulls;
-      const stage = stageOf(scheduler, {
-        pulls,
-        pod: wanting('mine'),
-        credentials: { pullSecrets: () => of([secret('mine', '{"auths":{"r":{"auth":"!"}}}')]) },
-      });
-      expectObservable(stage.ensure(container('Always', image))).toBe('(e|)', {
-        e: 'ErrImagePull: secret default/mine: .dockerconfigjson: auths["r"].auth: is not base64',
-      });
-      scheduler.schedule(() => expect([stage.asked, pulls.backOff.size]).toEqual([[], 0]), 1);
-    }),
-  );
-
-  it(
-    'are not looked for while a pull has to wait, nor for an image that is there',
-    marbles(({ scheduler, expectObservable }) => {
-      let looked = 0;
-      const stage = stageOf(scheduler, {
-        pull$: wrong,
-        credentials: { nodeCredentials: () => concat(of([]), EMPTY).pipe(tap({ subscribe: () => (looked += 1) })) },
-      });
-      expectObservable(stage.ensure(container('Always'))).toBe('(e|)', { e: 'ErrImagePull: wrong password' });
-      expectObservable(stage.ensure(container('Always')), '-^').toBe('-(e|)', {
-        e: 'ImagePullBackOff: Back-off pulling image "app:1": ErrImagePull: wrong password',
-      });
-      expectObservable(stage.ensure(container('IfNotPresent'))).toBe('(i|)', { i: 'sha256:1' });
-      scheduler.schedule(() => expect(looked).toBe(1), 2);
     }),
   );
 });
