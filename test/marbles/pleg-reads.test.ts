@@ -1,10 +1,11 @@
-import { filter, map, type Observable, type SchedulerLike } from 'rxjs';
+import { filter, map, type Observable, of, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { pleg } from '../../src/streams/pleg.js';
+import { emptyPodStatus } from '../../src/model/runtime-pod.js';
+import { pleg, type PlegOptions } from '../../src/streams/pleg.js';
 import { createPodCache } from '../../src/streams/pod-cache.js';
 import { type Answer, fakePods } from './fake-pods.js';
 import { every } from './cadences.js';
-import { marbles } from './marbles.js';
+import { inTurn, marbles } from './marbles.js';
 
 interface Setup {
   readonly read: (uid: string) => Answer;
@@ -70,6 +71,38 @@ describe('many reads', () => {
       });
       flush();
       expect(runtime.asked.filter((line) => line.endsWith('late'))).toEqual(['10 read late']);
+    }),
+  );
+});
+
+describe('a listing that leaves out what ran', () => {
+  it(
+    'is not believed before the runtime was asked for it by its id',
+    marbles(({ expectObservable, flush, scheduler }) => {
+      const { runtime } = setup(scheduler, { read: () => 0 });
+      runtime.put('a', 'c', 'running');
+      const full$ = runtime.reader.listPods('all');
+      const empty$ = of([]);
+      const listing$ = inTurn(full$, empty$, empty$, empty$);
+      const lookedFor: (readonly string[])[] = [];
+      const reader: PlegOptions['reader'] = {
+        listPods: () => listing$,
+        podStatus: (ref, ran = []) => {
+          lookedFor.push(ran.map(({ kind, id }) => `${kind} ${id}`));
+          // From the fourth listing on it is really gone.
+          return scheduler.now() < 3_000
+            ? runtime.reader.podStatus(ref)
+            : of(emptyPodStatus({ uid: 'a', namespace: '', name: '' }));
+        },
+      };
+      const event$ = pleg({ reader, cache: createPodCache(), scheduler });
+      expectObservable(event$.pipe(map(({ type }) => type)), '3500ms !').toBe('s 2999ms (dr)', {
+        s: 'ContainerStarted',
+        d: 'ContainerDied',
+        r: 'ContainerRemoved',
+      });
+      flush();
+      expect(lookedFor).toEqual([[], ['container c'], ['container c'], ['container c']]);
     }),
   );
 });
