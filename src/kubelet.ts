@@ -69,12 +69,12 @@ import { observeRuntime } from './streams/sync-loop/observe-runtime.js';
 import { observeRuntimeEvents } from './streams/sync-loop/observe-runtime-events.js';
 import {
   housekeepingTicks,
-  runningPods,
   syncLoop,
   type SyncLoopHandlers,
   type SyncLoopInputs,
   syncTicks,
 } from './streams/sync-loop/sync-loop.js';
+import { runningPods, runningPodsInCache } from './streams/sync-loop/running-pods.js';
 
 /** The outside world, as the whole agent needs it. */
 export interface KubeletPorts extends Pick<
@@ -224,7 +224,11 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     );
     const syncTick$ = syncTicks(scheduler).pipe(tap(isWell));
     const housekeeping$ = housekeepingTicks(
-      () => runningPods(listing$, listRunning(reader, log), scheduler),
+      () => {
+        const list = () => runningPods(listing$, listRunning(reader, log), scheduler);
+        const isTold = relistWatch.cadence !== GENERIC_PLEG;
+        return isTold ? runningPodsInCache(cache, (uid) => desk.workers.record(uid) !== undefined, list) : list();
+      },
       () => desk.sources.all,
       scheduler,
     );

@@ -101,11 +101,15 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
     return concat(namesakes$, letGo(context), ensurePodCgroup(context, ports.podCgroups, run.status)).pipe(
       // Its own view of the pod is out of date after a kill; the next pass has a new one.
       concatMap((cgroup) => (cgroup === 'killed' ? of({ starts: [], acted: true }) : sync$)),
-      tap((sync) => {
-        for (const { container, error } of sync.starts) {
-          ports.reasons.set(run.uid, container, error && { reason: error.reason, message: error.message });
-        }
-        if (sync.acted) ports.relistSoon(run.uid);
+      tap({
+        next: (sync) => {
+          for (const { container, error } of sync.starts) {
+            ports.reasons.set(run.uid, container, error && { reason: error.reason, message: error.message });
+          }
+          if (sync.acted) ports.relistSoon(run.uid);
+        },
+        // Something may have been done before it failed, or been done all the same.
+        error: () => ports.relistSoon(run.uid),
       }),
       concatMap((sync) => {
         const error = errorOf(sync);

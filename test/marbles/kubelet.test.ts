@@ -347,3 +347,37 @@ describe('a runtime that is not well', () => {
     expect(events.filter((event) => event.endsWith(' NetworkNotReady')).length).toBeGreaterThan(5);
   });
 });
+
+describe('events of the runtime', () => {
+  const behaviours = { main: [{ exitsAfterMs: 100 * SECOND, exitCode: 1 }] };
+  /** When PLEG has listed, in seconds: collecting garbage lists three times at the full minutes. */
+  const relists = ({ listings }: FakeRuntime) =>
+    listings.filter((at) => at < MINUTE || at % MINUTE > 3).map((at) => Math.round(at / SECOND));
+
+  it('are enough: once they are there everything is listed every five minutes, and a death is noticed at once', () => {
+    const { fake } = onNode({ behaviours, untilMs: 20 * MINUTE }, ({ start }) =>
+      start({ eventedPleg: true, sources: { file: forever(pod()) } }),
+    );
+    // The first event shows that they are there.
+    expect(relists(fake)).toEqual([0, 0, 300, 600, 900]);
+    // At once, then 10, 20 and 40 s after the end, with the next tick.
+    expect(starts(fake.history, 'main').slice(0, 5)).toEqual([0, 100, 211, 332, 473]);
+  });
+
+  it('that break are replaced by listings every second until they are back', () => {
+    const { fake } = onNode({ behaviours, untilMs: 2 * MINUTE }, ({ start, fake: { breakEvents }, scheduler }) => {
+      start({ eventedPleg: true, sources: { file: forever(pod()) } });
+      scheduler.schedule(breakEvents, 70 * SECOND);
+    });
+    // The stream is opened again after a second, and taken for good after another one.
+    expect(relists(fake)).toEqual([0, 0, 70, 71, 72]);
+    expect(starts(fake.history, 'main')).toEqual([0, 100]);
+  });
+
+  it('are hints only where nobody has asked for more: listings go on every second', () => {
+    const { fake } = onNode({ behaviours, untilMs: 30 * SECOND }, ({ start }) =>
+      start({ sources: { file: forever(pod()) } }),
+    );
+    expect(fake.listings).toHaveLength(30);
+  });
+});

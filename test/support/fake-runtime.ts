@@ -47,6 +47,10 @@ export interface FakeRuntime {
   readonly history: string[];
   readonly containers: ReadonlyMap<string, FakeContainer>;
   readonly sandboxes: ReadonlyMap<string, FakeSandbox>;
+  /** When all sandboxes were listed, in milliseconds. */
+  readonly listings: readonly number[];
+  /** Breaks the stream of events; what happens until it is opened again is never told. */
+  readonly breakEvents: () => void;
 }
 
 const statusOf = (ready: Ready) => ({
@@ -91,7 +95,13 @@ export const fakeRuntime = (
   const containers = new Map<string, FakeContainer>();
   const sandboxes = new Map<string, FakeSandbox>();
   const history: string[] = [];
-  const event$ = new Subject<ContainerEventResponse>();
+  const listings: number[] = [];
+  let event$ = new Subject<ContainerEventResponse>();
+  const breakEvents = () => {
+    const broken$ = event$;
+    event$ = new Subject();
+    broken$.error(new CriError('unavailable', 'GetContainerEvents', 'the connection broke'));
+  };
   let ids = 0;
 
   const say = (what: string) => history.push(`${scheduler.now()} ${what}`);
@@ -167,14 +177,16 @@ export const fakeRuntime = (
     updateContainerResources: unexpected('UpdateContainerResources'),
     reopenContainerLog: unexpected('ReopenContainerLog'),
     execSync: unexpected('ExecSync'),
-    listPodSandbox: ({ filter }) =>
-      answer(() => ({
+    listPodSandbox: ({ filter }) => {
+      if (filter === undefined) listings.push(scheduler.now());
+      return answer(() => ({
         items: [...sandboxes.values()]
           .filter(
             (sandbox) => matches(sandbox.labels, filter?.labelSelector) && (filter?.state ? sandbox.isReady : true),
           )
           .map((sandbox) => ({ ...sandboxStatus(sandbox) })),
-      })),
+      }));
+    },
     listContainers: ({ filter }) =>
       answer(() => ({
         containers: [...containers.values()]
@@ -265,7 +277,7 @@ export const fakeRuntime = (
     removeImage: none,
     imageFsInfo: none,
   };
-  return { runtime, images, history, containers, sandboxes };
+  return { runtime, images, history, containers, sandboxes, listings, breakEvents };
 };
 
 const HOST_IMAGE = {

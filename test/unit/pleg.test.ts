@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   countRunning,
+  EVENTED_PLEG,
   plegChanges,
   plegEvents,
   plegHealth,
@@ -139,6 +140,12 @@ it.each([
   expect(plegHealth(last, now, 180_000)).toEqual(
     problem === undefined ? { healthy: true } : { healthy: false, problem },
   );
+});
+
+it('listings may be ten minutes old while events come', () => {
+  const { thresholdMs } = EVENTED_PLEG;
+  expect(plegHealth(0, 600_000, thresholdMs).healthy).toBe(true);
+  expect(plegHealth(0, 600_001, thresholdMs).healthy).toBe(false);
 });
 
 it('counts pods with a ready sandbox, and containers by state', () => {

@@ -1,16 +1,4 @@
-import {
-  concatMap,
-  defer,
-  exhaustMap,
-  filter,
-  interval,
-  map,
-  merge,
-  type Observable,
-  type SchedulerLike,
-  take,
-  timeout,
-} from 'rxjs';
+import { concatMap, exhaustMap, filter, interval, map, merge, type Observable, type SchedulerLike } from 'rxjs';
 import type { PlegEvent } from '../../model/pleg.js';
 import type { PodConfigUpdate } from '../../model/pod-config.js';
 import type { Delivery } from '../../model/pod-workers/pod-worker-registry.js';
@@ -70,28 +58,3 @@ export const housekeepingTicks = (
   scheduler: SchedulerLike,
 ): Observable<readonly RuntimePod[]> =>
   interval(HOUSEKEEPING_MS, scheduler).pipe(filter(areSourcesReady), exhaustMap(listRunning));
-
-/** How long housekeeping waits for a relist that comes anyway before it asks the runtime itself. Milliseconds. */
-const RELIST_WAIT_MS = 1_500;
-
-/**
- * The pods that run, asked for after now, once: from the next relist, or from `list` if none comes soon. Listing twice what
- * is listed every second anyway would be most of the work of an idle agent.
- */
-export const runningPods = (
-  listing$: Observable<readonly RuntimePod[]>,
-  list: () => Observable<readonly RuntimePod[]>,
-  scheduler: SchedulerLike,
-): Observable<readonly RuntimePod[]> =>
-  defer(() => {
-    const from = scheduler.now();
-    return listing$.pipe(
-      // One that was asked for before may show what has stopped meanwhile.
-      filter((pods) => pods.every(({ observedAt }) => observedAt >= from)),
-      map((pods) => pods.filter(isRunning)),
-      timeout({ first: RELIST_WAIT_MS, with: list, scheduler }),
-      take(1),
-    );
-  });
-
-const isRunning = ({ items }: RuntimePod): boolean => items.some(({ state }) => state === 'running');

@@ -1,4 +1,4 @@
-import { EMPTY, map, NEVER, type Observable, of, throwError, mergeMap, take } from 'rxjs';
+import { EMPTY, map, NEVER, type Observable, of, throwError } from 'rxjs';
 import { describe, it } from 'vitest';
 import type { PlegEvent } from '../../../src/model/pleg.js';
 import type { PodConfigUpdate } from '../../../src/model/pod-config.js';
@@ -7,7 +7,6 @@ import type { RuntimePod } from '../../../src/model/runtime-pod.js';
 import type { StopRequest } from '../../../src/streams/sync-loop/handle-stop.js';
 import {
   housekeepingTicks,
-  runningPods,
   syncLoop,
   type SyncLoopHandlers,
   type SyncLoopInputs,
@@ -83,49 +82,6 @@ describe('ticks', () => {
       );
       expectObservable(tick$.pipe(map(() => 'h')), '12500ms !').toBe('7s h 2999ms h 1999ms #', undefined, 'too often');
       expectSubscriptions(slow.subscriptions).toBe('2s ^ 4999ms !');
-    }),
-  );
-});
-
-describe('the pods that run', () => {
-  const item = (state: 'running' | 'exited') =>
-    ({ kind: 'sandbox', id: state, name: '', state, createdAt: 0n, sandboxId: state }) as const;
-  const aRunningPod = (state: 'running' | 'exited'): RuntimePod => ({
-    uid: state,
-    name: '',
-    namespace: '',
-    observedAt: 0,
-    items: [item(state)],
-  });
-  const [up, down] = [aRunningPod('running'), aRunningPod('exited')];
-
-  it(
-    'come from the next relist',
-    marbles(({ hot, expectObservable, scheduler }) => {
-      const listing$ = hot<readonly RuntimePod[]>('---l---m', { l: [down, up], m: [] });
-      expectObservable(runningPods(listing$, () => NEVER, scheduler)).toBe('---(u|)', { u: [up] });
-    }),
-  );
-
-  it(
-    'are not those of a relist that was under way already',
-    marbles(({ hot, cold, expectObservable, scheduler }) => {
-      const fresh: RuntimePod = { ...up, observedAt: 4 };
-      const listing$ = hot<readonly RuntimePod[]>('---s---f', { s: [{ ...up, observedAt: 1 }], f: [fresh] });
-      const tick$ = cold('--t').pipe(
-        mergeMap(() => runningPods(listing$, () => NEVER, scheduler)),
-        take(1),
-      );
-      expectObservable(tick$).toBe('-------(f|)', { f: [fresh] });
-    }),
-  );
-
-  it(
-    'are asked for after 1.5 s without a relist',
-    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
-      const list = cold<readonly RuntimePod[]>('--(u|)', { u: [up] });
-      expectObservable(runningPods(NEVER, () => list, scheduler)).toBe('1502ms (u|)', { u: [up] });
-      expectSubscriptions(list.subscriptions).toBe('1500ms ^-!');
     }),
   );
 });
