@@ -38,7 +38,6 @@ export const composeKubelet: CreateKubelet = (environment) => {
       recordEvent: eventRecorder(record, log),
       metrics,
       log,
-      rootDirectory: environment.paths.rootDir,
     };
     return withNodePorts<unknown>(node, (ports) => {
       const options: KubeletOptions = {
@@ -50,8 +49,10 @@ export const composeKubelet: CreateKubelet = (environment) => {
           perSecond: config.registryPullQPS,
           burst: config.registryBurst,
         },
+        imageVerification: imageVerification(config),
         maxRestartBackOffMs: config.crashLoopBackOff.maxContainerRestartPeriodMs,
         logRotation: logRotationPolicy(config),
+        eventedPleg: isGateOn(config.featureGates, 'EventedPLEG'),
         stop$,
       };
       if (config.runOnce) return runPodsOnce(ports, options).pipe(tap((result) => tellResult(result, log)));
