@@ -38,11 +38,13 @@ export const startAgent = (program: string, folder: string, endpoint: string, mo
   const flags = ['--pod-manifest-path', manifests, '--root-dir', root, '--pod-logs-dir', join(folder, 'logs')];
   const runtime = ['--container-runtime-endpoint', endpoint, '--hostname-override', NODE_NAME, '--healthz-port', '0'];
   const log = openSync(join(folder, 'agent.log'), 'a');
-  const process: ChildProcess = spawn(program, ['run', ...flags, ...runtime, ...more], {
+  const child: ChildProcess = spawn(program, ['run', ...flags, ...runtime, ...more], {
     stdio: ['ignore', 'ignore', log],
   });
+  const end = () => void child.kill('SIGKILL');
+  process.on('exit', end);
   return {
-    pid: process.pid!,
+    pid: child.pid!,
     place: (names) => {
       for (const name of names) writeFileSync(join(drafts, name), manifest(name));
       const at = performance.timeOrigin + performance.now();
@@ -51,9 +53,10 @@ export const startAgent = (program: string, folder: string, endpoint: string, mo
     },
     withdraw: (name) => rmSync(join(manifests, `${name}.json`)),
     kill: async () => {
-      if (process.exitCode !== null || process.signalCode !== null) return;
-      const ended = once(process, 'exit');
-      process.kill('SIGKILL');
+      process.off('exit', end);
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      end();
       await ended;
     },
   };

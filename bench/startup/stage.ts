@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -31,6 +31,11 @@ const IN_PARALLEL = 8;
 
 /** `CONTAINERD` names another binary than that of the PATH. */
 export const bringUp = async (folder: string): Promise<Stage> => {
+  const interrupted = (): void => {
+    execFileSync(script('down.sh'), [folder]);
+    process.exit(1);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, interrupted);
   const endpoint = (await run(script('up.sh'), [folder])).stdout.trim();
   const { runtime, close } = criClient({ endpoint });
   const ask = <T>(call$: Observable<T>): Promise<T> => lastValueFrom(call$);

@@ -43,7 +43,7 @@ export const LATE_RETRY_MS = 300_000;
 
 /**
  * Emits what happens to containers, by pod, and what becomes of the stream that tells of it. What an event says of the pod is
- * not looked at; one without a sandbox is left out.
+ * not looked at; one without a sandbox is left out, as are containers that are created and sandboxes that start.
  *
  * Errors: none; a stream that broke is opened again after 1 s, doubling with each failure in a row, and after five of them every
  *         5 min. What happened meanwhile is never told. A runtime without such a stream is asked every 5 min only.
@@ -92,7 +92,15 @@ const openStream = (
   ).pipe(connect((response$) => merge(connected(response$), response$.pipe(concatMap(newsOf)))));
 };
 
-const newsOf = ({ podSandboxStatus, createdAt }: ContainerEventResponse): readonly RuntimeEventNews[] => {
+const newsOf = (response: ContainerEventResponse): readonly RuntimeEventNews[] => {
+  const { podSandboxStatus, createdAt } = response;
   const uid = podSandboxStatus?.metadata?.uid;
-  return uid ? [{ kind: 'event', uid, createdAt }] : [];
+  return uid && !isOwnDoing(response) ? [{ kind: 'event', uid, createdAt }] : [];
 };
+
+/**
+ * The agent hears the answers of its own calls, and looks at the pod when it has started it. Only that a container runs is
+ * worth a look before, since what follows in the same pass may take any time.
+ */
+const isOwnDoing = ({ containerEventType: type, containerId, podSandboxStatus }: ContainerEventResponse): boolean =>
+  type === 'CONTAINER_CREATED_EVENT' || (type === 'CONTAINER_STARTED_EVENT' && containerId === podSandboxStatus?.id);

@@ -53,6 +53,28 @@ describe('events of the runtime', () => {
   );
 
   it(
+    'tell of containers that start or end, and of sandboxes that end, but not of what is only made',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const ofSandbox = { containerId: 's', podSandboxStatus: aSandboxStatus('a', 's') };
+      const ofContainer = { containerId: 'c', podSandboxStatus: aSandboxStatus('b', 's') };
+      const all$ = cold('      cso-dtp-', {
+        c: event({ ...ofSandbox, containerEventType: 'CONTAINER_CREATED_EVENT' }),
+        s: event({ ...ofSandbox, containerEventType: 'CONTAINER_STARTED_EVENT' }),
+        o: event({ ...ofSandbox, containerEventType: 'CONTAINER_STOPPED_EVENT' }),
+        d: event({ ...ofContainer, containerEventType: 'CONTAINER_CREATED_EVENT' }),
+        t: event({ ...ofContainer, containerEventType: 'CONTAINER_STARTED_EVENT' }),
+        p: event({ ...ofContainer, containerEventType: 'CONTAINER_STOPPED_EVENT' }),
+      });
+      const expected = '       C-a--bb-';
+      const unsub = '          --------!';
+      expectObservable(
+        runtimeEvents(() => all$, scheduler),
+        unsub,
+      ).toBe(expected, news);
+    }),
+  );
+
+  it(
     'open one stream only, even when it says something at once',
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const event$ = cold('    a--', responses);
