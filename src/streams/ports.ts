@@ -37,6 +37,7 @@ import type {
 } from '../generated/runtime/v1/api.js';
 import type { HttpGetAnswer, HttpGetRequest } from '../model/http-get.js';
 import type { RegistryCredential } from '../model/images/docker-config.js';
+import type { PulledRecord } from '../model/images/pulled-record.js';
 import type { PullSecret } from '../model/images/pull-secret.js';
 import type { CgroupName } from '../model/cgroups/cgroup-name.js';
 import type { CgroupResources } from '../model/cgroups/cgroup-resources.js';
@@ -94,6 +95,24 @@ export interface CredentialPorts {
    * Errors: the pull fails by them; a secret that cannot be had is better left out.
    */
   readonly pullSecrets: (pod: Pod) => Observable<readonly PullSecret[]>;
+}
+
+/**
+ * What the agent remembers of images that it has pulled, and of pulls that it has begun: it outlives the agent. Every call is
+ * cold. Errors: what cannot be read or written, by its name.
+ */
+export interface PullRecords {
+  /** Emits once; undefined for an image that was never pulled here. */
+  readonly pulled: (imageRef: string) => Observable<PulledRecord | undefined>;
+  readonly everyPulled: () => Observable<readonly PulledRecord[]>;
+  readonly writePulled: (record: PulledRecord) => Observable<never>;
+  readonly removePulled: (imageRef: string) => Observable<never>;
+  /** Images whose pull was begun, as pods name them. */
+  readonly intents: () => Observable<readonly string[]>;
+  readonly writeIntent: (image: string) => Observable<never>;
+  readonly removeIntent: (image: string) => Observable<never>;
+  /** What stands for a credential in a record. */
+  readonly hashOf: (credential: RegistryCredential) => string;
 }
 
 /** Writes one journal entry and names it, so that later entries can name it as their cause. Never fails, never waits. */
