@@ -28,6 +28,7 @@ import { type ContainerGcPolicy, DEFAULT_CONTAINER_GC } from './model/container-
 import { errorText } from './model/cri-error.js';
 import { EVENTED_PLEG, GENERIC_PLEG, type PlegCadence, plegHealth } from './model/pleg.js';
 import { DEFAULT_LOG_ROTATION, type LogRotationPolicy } from './model/log-rotation.js';
+import type { ImageVerification } from './model/images/image-verification.js';
 import type { Pod } from './model/pod.js';
 import { PodManager } from './model/pod-manager.js';
 import { PodStatusStore } from './model/pod-status-store.js';
@@ -50,7 +51,8 @@ import { podConfig, type PodSources } from './streams/pod-config.js';
 import { newBackOffs } from './streams/pod-sync/back-offs.js';
 import { podWork, type PodWorkPorts } from './streams/pod-work.js';
 import { podWorkers, type WorkerOutcome } from './streams/pod-workers.js';
-import type { LogFiles, Logger, Random, RuntimeClasses } from './streams/ports.js';
+import type { LogFiles, Logger, PullRecords, Random, RuntimeClasses } from './streams/ports.js';
+import { ledgerFor } from './streams/pull-ledger.js';
 import { type PullLimits, pullQueue } from './streams/pull-queue.js';
 import { startQueue } from './streams/start-queue.js';
 import { type RuntimeEventNews, runtimeEvents } from './streams/runtime-events.js';
@@ -94,6 +96,7 @@ export interface KubeletPorts extends Pick<
   | 'nodeCredentials'
   | 'pullSecrets'
 > {
+  readonly pullRecords: PullRecords;
   readonly log: Logger;
   readonly logFiles: LogFiles;
   readonly random: Random;
@@ -110,6 +113,8 @@ export interface KubeletOptions {
   readonly maxRestartBackOffMs?: number;
   /** How many images are pulled at a time, and how many in a second. */
   readonly imagePulls?: PullLimits;
+  /** Which images that are there a pod must prove to have access to; `undefined` is the kubelet's default, `none` is of no image. */
+  readonly imageVerification?: ImageVerification | 'none';
   readonly containerGc?: ContainerGcPolicy;
   readonly logRotation?: LogRotationPolicy;
   /** Which pods this node takes in; `admitPod` by the facts of the node unless given. */
@@ -194,6 +199,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       runtimeClasses: options.runtimeClasses,
       ...desk.backOffs,
       pullQueue: pullQueue(options.imagePulls ?? {}, scheduler),
+      pullLedger: ledgerFor(ports, options.imageVerification),
       startQueue: startQueue(scheduler),
       maxRestartBackOffMs,
       networkProblem: () => runtimeState.networkProblem,

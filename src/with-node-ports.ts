@@ -10,6 +10,7 @@ import { cgroupCapacity, hostCgroups } from './host/cgroups/host-cgroups.js';
 import { logFiles } from './host/log-files.js';
 import { monotonicScheduler } from './host/monotonic-scheduler.js';
 import { nodeFiles } from './host/node-files.js';
+import { pullRecordFiles } from './images/pull-record-files.js';
 import { podFiles } from './host/pod-files.js';
 import { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
 import { cgroupDriver } from './streams/cgroups/cgroup-driver.js';
@@ -33,8 +34,6 @@ export interface NodePortsOptions {
     readonly driver: CgroupDriver;
     readonly settings: CgroupSettings;
   };
-  /** Of the agent; passwords of registries are looked for there first. */
-  readonly rootDirectory?: string;
   /** Keeps nothing unless given. */
   readonly record?: RecordJournal;
   /** Hears nothing unless given. */
@@ -61,7 +60,6 @@ export const withNodePorts = <T>(
     requestTimeoutMs = 120_000,
     node,
     cgroups,
-    rootDirectory = node.rootDirectory,
     record = countOnly(),
     recordEvent = () => undefined,
     metrics = noMetrics,
@@ -81,7 +79,8 @@ export const withNodePorts = <T>(
       podFiles,
       httpRequest: httpRequest(),
       ...noCredentials,
-      nodeCredentials: nodeCredentials(dockerConfigPlaces(rootDirectory), { log, scheduler }),
+      pullRecords: pullRecordFiles(node.rootDirectory, log),
+      nodeCredentials: nodeCredentials(dockerConfigPlaces(node.rootDirectory), { log, scheduler }),
       wallClock: () => Date.now(),
       random: Math.random,
     };

@@ -13,6 +13,7 @@ import type { RunOnceResult } from '../streams/run-once.js';
 import { type NodePortsOptions, withNodePorts } from '../with-node-ports.js';
 import { cgroupOptions } from './config/cgroup-options.js';
 import { isGateOn } from './config/feature-gates.js';
+import { imageVerificationOf } from './config/image-verification.js';
 import { eventRecorder } from './event-recorder.js';
 import type { CreateKubelet, KubeletEnvironment } from './kubelet-handle.js';
 import { runPodsOnce } from './run-pods-once.js';
@@ -49,7 +50,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
           perSecond: config.registryPullQPS,
           burst: config.registryBurst,
         },
-        imageVerification: imageVerification(config),
+        imageVerification: imageVerificationOf(config),
         maxRestartBackOffMs: config.crashLoopBackOff.maxContainerRestartPeriodMs,
         logRotation: logRotationPolicy(config),
         eventedPleg: isGateOn(config.featureGates, 'EventedPLEG'),

@@ -8,6 +8,7 @@ import { kubeletCgroups } from '../streams/cgroups/kubelet-cgroups.js';
 import { podConfig } from '../streams/pod-config.js';
 import { podDirectories } from '../streams/pod-directories.js';
 import { podWork } from '../streams/pod-work.js';
+import { ledgerFor } from '../streams/pull-ledger.js';
 import { pullQueue } from '../streams/pull-queue.js';
 import { startQueue } from '../streams/start-queue.js';
 import { runOnce, type RunOnceResult } from '../streams/run-once.js';
@@ -22,7 +23,7 @@ import { handleProblem } from '../streams/sync-loop/handle-problem.js';
  */
 export const runPodsOnce = (
   ports: KubeletPorts,
-  { sources, maxRestartBackOffMs = 300_000, imagePulls = {}, admit = admitPod(() => ports.node), runtimeClasses }: KubeletOptions,
+  { sources, maxRestartBackOffMs = 300_000, imagePulls = {}, imageVerification, admit = admitPod(() => ports.node), runtimeClasses }: KubeletOptions,
   statuses: PodStatusStore = new PodStatusStore(),
 ): Observable<RunOnceResult> =>
   defer(() => {
@@ -47,6 +48,7 @@ export const runPodsOnce = (
       restarts: new Map(),
       pulls: { backOff: new Map(), failures: new Map() },
       pullQueue: pullQueue(imagePulls, scheduler),
+      pullLedger: ledgerFor(ports, imageVerification),
       startQueue: startQueue(scheduler),
       networkProblem: () => undefined,
       isKnown: () => false,

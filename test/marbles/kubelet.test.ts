@@ -5,6 +5,7 @@ import { kubelet, type KubeletOptions, type KubeletPorts } from '../../src/kubel
 import type { JournalRecord } from '../../src/model/journal.js';
 import type { Pod, PodSpec } from '../../src/model/pod.js';
 import { podSet, type SourceEvent } from '../../src/model/pod-set.js';
+import { noPullRecords } from '../../src/streams/no-pull-records.js';
 import { noCredentials } from '../../src/streams/no-credentials.js';
 import { noMetrics } from '../../src/streams/no-metrics.js';
 import { aPod, type PodSketch } from '../support/a-pod.js';
@@ -57,6 +58,7 @@ const onNode = (
       httpRequest: () => NEVER,
       podFiles: noPodFiles,
       ...noCredentials,
+      pullRecords: noPullRecords,
       record: (entry) => `j${records.push(entry)}`,
       recordEvent: ({ reason }) => events.push(`${scheduler.now()} ${reason}`),
       metrics: noMetrics,

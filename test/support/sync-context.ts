@@ -4,6 +4,7 @@ import type { Pod } from '../../src/model/pod.js';
 import type { PodSyncContext } from '../../src/streams/pod-sync/pod-sync-context.js';
 import type { CredentialPorts, HttpRequest, ImageService, LogFiles, NodeFiles, NodeAgentEvent, PodFiles, Random, RuntimeClasses, RuntimeService } from '../../src/streams/ports.js';
 import { noCredentials } from '../../src/streams/no-credentials.js';
+import { noLedger, type PullLedger } from '../../src/streams/pull-ledger.js';
 import type { PullQueue } from '../../src/streams/pull-queue.js';
 import type { StartQueue } from '../../src/streams/start-queue.js';
 import { metricLines } from './metric-lines.js';
@@ -68,6 +69,7 @@ export const syncStage = (
     random = () => 0,
     credentials = {},
     pullQueue = () => identity,
+    pullLedger = { ...noLedger, isOn: true },
     startQueue = () => identity,
     httpRequest = () => NEVER,
     runtimeClasses,
@@ -80,6 +82,7 @@ export const syncStage = (
     readonly random?: Random;
     readonly credentials?: Partial<CredentialPorts>;
     readonly pullQueue?: PullQueue;
+    readonly pullLedger?: PullLedger;
     readonly startQueue?: StartQueue;
     readonly httpRequest?: HttpRequest;
     readonly runtimeClasses?: RuntimeClasses;
@@ -108,6 +111,7 @@ export const syncStage = (
       ...noCredentials,
       ...credentials,
       pullQueue,
+      pullLedger,
       startQueue,
       record: (entry) => `j${records.push(entry)}`,
       recordEvent: ({ reason, message }: NodeAgentEvent) => events.push(`${reason} ${message}`),

@@ -42,6 +42,8 @@ const IN_EFFECT: ReadonlySet<string> = new Set([
   'maxParallelImagePulls',
   'registryPullQPS',
   'registryBurst',
+  'imagePullCredentialsVerificationPolicy',
+  'preloadedImagesVerificationAllowlist',
   'runtimeRequestTimeout',
   'containerLogMaxSize',
   'containerLogMaxFiles',

@@ -1,5 +1,6 @@
 import { isAbsolute, normalize } from 'node:path';
 import { checkFeatureGates, isGateOn } from './feature-gates.js';
+import { imageVerificationProblem } from './image-verification.js';
 import type { AgentConfig } from './kubelet-configuration.js';
 import { sysctlPatternProblem } from '../../model/admission/sysctls.js';
 import { formatGoDuration } from '../../model/go-duration.js';
@@ -172,6 +173,7 @@ const RULES: readonly Rule[] = [
   notNegative('registryPullQPS', 'registry-qps'),
   notNegative('registryBurst', 'registry-burst'),
   imagePulls,
+  (config) => imageVerificationProblem(config) ?? false,
   ({ imageMaximumGCAgeMs: oldest, imageMinimumGCAgeMs: youngest }) =>
     oldest !== 0 &&
     oldest <= youngest &&

@@ -89,3 +89,20 @@ const digestProblem = (digest: string): string | undefined => {
   if (encoded.length !== digits) return 'invalid checksum digest length';
   return /^[a-f0-9]+$/.test(encoded) ? undefined : 'invalid checksum digest format';
 };
+
+/** The name as it is written, without tag and digest; what is no name stays as it is. */
+export const nameWithoutTag = (image: string): string => {
+  const parsed = parseImageReference(image);
+  if ('problem' in parsed) return image;
+  const { tag, digest } = parsed.reference;
+  const tagged = digest === undefined ? image : image.slice(0, -`@${digest}`.length);
+  return tag === undefined ? tagged : tagged.slice(0, -`:${tag}`.length);
+};
+
+/** The name as runtimes list it: with its registry, and with its digest, else its tag. */
+export const completeName = (image: string): string => {
+  const parsed = parseImageReference(image);
+  if ('problem' in parsed) return image;
+  const { tag = 'latest', digest } = parsed.reference;
+  return repositoryOf(parsed.reference) + (digest === undefined ? `:${tag}` : `@${digest}`);
+};

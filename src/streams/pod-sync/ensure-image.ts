@@ -1,4 +1,4 @@
-import { catchError, concatMap, defer, map, type Observable, of, throwError } from 'rxjs';
+import { catchError, concatMap, defer, map, type Observable, of, tap, throwError } from 'rxjs';
 import { type BackOffEntry } from '../../model/back-off.js';
 import { errorText } from '../../model/cri-error.js';
 import { formatGoDuration } from '../../model/go-duration.js';
@@ -12,9 +12,10 @@ import {
 import type { Container, EphemeralContainer } from '../../model/pod.js';
 import { ContainerSyncError, SyncCancelled } from '../../model/sync-error.js';
 import { errorOnAbort } from '../operators/error-on-abort.js';
+import { type Pulled, PullNotRecorded } from '../pull-ledger.js';
 import type { Sandbox } from './ensure-sandbox.js';
 import { emitEvent, note, type PodSyncContext } from './pod-sync-context.js';
-import { pullCredentials } from './pull-credentials.js';
+import { pullCredentials, secretCredentials } from './pull-credentials.js';
 import { pullImage } from './pull-image.js';
 
 /** What is remembered of failed pulls, by `imageBackOffKey`. */
@@ -69,18 +70,29 @@ export const ensureImage = (
     if (imagePullPolicy === 'Always') return pull(look, pulls);
     return inspectOrFail(look).pipe(
       concatMap((found) => {
-        if (found) {
-          const message = `Container image "${image}" already present on machine and can be accessed by the pod`;
+        const isUsable$ = found ? mayHave(look, found) : of(false);
+        return isUsable$.pipe(map((isUsable) => (isUsable ? found : undefined)));
+      }),
+      concatMap((usable) => {
+        if (usable) {
+          const proven = context.ports.pullLedger.isOn ? ' and can be accessed by the pod' : '';
+          const message = `Container image "${image}" already present on machine${proven}`;
           emitEvent(context, 'Normal', 'Pulled', message, name);
-          return of(found);
+          return of(usable);
         }
         if (imagePullPolicy !== 'Never') return pull(look, pulls);
+        // Whether it is not there or not for this pod is not told, since that would be a hint at what others have.
         const message = `Container image "${image}" is not present with pull policy of Never`;
         emitEvent(context, 'Warning', 'ErrImageNeverPull', message, name);
         return throwError(() => fail('ErrImageNeverPull', message));
       }),
     );
   });
+
+const mayHave = ({ context, image, reference, fail }: Look, { id }: PresentImage): Observable<boolean> =>
+  context.ports.pullLedger
+    .mayHave(image, id, secretCredentials(context, repositoryOf(reference)))
+    .pipe(catchError((error: unknown) => throwError(() => fail('ErrImagePull', errorText(error), error))));
 
 /** What the runtime has under this name. */
 const inspect = ({ context, image, reference }: Look): Observable<Inspected | undefined> => {
@@ -107,13 +119,22 @@ const inspectionFailed = ({ context, image, container, fail }: Look, error: unkn
 
 const pull = (look: Look, pulls: ImagePulls): Observable<PresentImage> =>
   defer(() => {
-    const { context, reference, fail } = look;
-    refuseWhileBackingOff(look, pulls);
-    return pullCredentials(context, repositoryOf(reference)).pipe(
-      catchError((error: unknown) => throwError(() => fail('ErrImagePull', errorText(error), error))),
-      concatMap((credentials) => pullInTurn(look, pulls, credentials)),
+    const { context, image, reference, fail } = look;
+    const brought$ = defer(() => {
+      refuseWhileBackingOff(look, pulls);
+      return pullCredentials(context, repositoryOf(reference)).pipe(
+        catchError((error: unknown) => throwError(() => fail('ErrImagePull', errorText(error), error))),
+        concatMap((credentials) => pullInTurn(look, pulls, credentials)),
+      );
+    });
+    return brought$.pipe(
       // Pulling changes nothing of the pod, so it is given up at once when the pod has to stop, also while it waits.
       errorOnAbort(context.signal, () => new SyncCancelled()),
+      context.ports.pullLedger.remember(image),
+      catchError((error: unknown) =>
+        throwError(() => (error instanceof PullNotRecorded ? fail('ErrImagePull', error.message, error) : error)),
+      ),
+      concatMap((brought) => presentAfterPull(look, brought)),
     );
   });
 
@@ -129,18 +150,13 @@ const refuseWhileBackingOff = ({ context, container, image, fail }: Look, { back
 };
 
 /** What a pull has brought; how the image looks is asked while it is still this pull's turn, for its size. */
-interface Brought {
-  readonly imageRef: string;
+interface Brought extends Pulled {
   readonly pullMs: number;
   readonly found: Inspected | undefined;
   readonly inspectError?: unknown;
 }
 
-const pullInTurn = (
-  look: Look,
-  pulls: ImagePulls,
-  credentials: Parameters<typeof pullImage>[2],
-): Observable<PresentImage> =>
+const pullInTurn = (look: Look, pulls: ImagePulls, credentials: Parameters<typeof pullImage>[2]): Observable<Brought> =>
   defer(() => {
     const { context, container, image, reference, sandboxConfig, fail } = look;
     const { pullQueue, scheduler, wallClock } = context.ports;
@@ -155,11 +171,11 @@ const pullInTurn = (
     const brought$ = defer(() => {
       const startedAt = scheduler.now();
       return pullImage(context, request, credentials).pipe(
-        concatMap(({ imageRef }) =>
+        concatMap((pulled) =>
           inspect(look).pipe(
             map((found) => ({ found })),
             catchError((inspectError: unknown) => of({ found: undefined, inspectError })),
-            map((seen): Brought => ({ imageRef, pullMs: scheduler.now() - startedAt, ...seen })),
+            map((seen): Brought => ({ ...pulled, pullMs: scheduler.now() - startedAt, ...seen })),
           ),
         ),
       );
@@ -173,11 +189,10 @@ const pullInTurn = (
         emitEvent(context, 'Warning', 'Failed', `Failed to pull image "${image}": ${text}`, container);
         return throwError(() => fail(failure.reason, failure.message, error));
       }),
-      concatMap((brought) => {
+      tap((brought) => {
         pulls.backOff.delete(key);
         pulls.failures.delete(key);
         emitEvent(context, 'Normal', 'Pulled', pulledText(image, brought, scheduler.now() - queuedAt), container);
-        return presentAfterPull(look, brought);
       }),
     );
   });

@@ -21,6 +21,7 @@ import type {
   RuntimeService,
   WallClock,
 } from '../ports.js';
+import type { PullLedger } from '../pull-ledger.js';
 import type { PullQueue } from '../pull-queue.js';
 import type { StartQueue } from '../start-queue.js';
 
@@ -30,6 +31,7 @@ export interface PodSyncPorts extends CredentialPorts {
   readonly images: ImageService;
   /** Shared by all pods of the node. */
   readonly pullQueue: PullQueue;
+  readonly pullLedger: PullLedger;
   /** As is this one. */
   readonly startQueue: StartQueue;
   readonly files: NodeFiles;

@@ -16,7 +16,8 @@ export const pullCredentials = (context: PodSyncContext, repository: string): Ob
     ),
   );
 
-const secretCredentials = (context: PodSyncContext, repository: string): Observable<readonly PullCredential[]> =>
+/** Those of its `imagePullSecrets` alone. */
+export const secretCredentials = (context: PodSyncContext, repository: string): Observable<readonly PullCredential[]> =>
   defer(() => {
     const names = pullSecretNames(context.pod.spec.imagePullSecrets);
     if (names.length === 0) return of([]);

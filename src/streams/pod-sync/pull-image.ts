@@ -3,6 +3,7 @@ import type { DeepPartial, PodSandboxConfig } from '../../generated/runtime/v1/a
 import { pullErrorText } from '../../model/images/pull-error.js';
 import type { PullCredential } from '../../model/images/pull-secret.js';
 import { SyncCancelled } from '../../model/sync-error.js';
+import type { Pulled } from '../pull-ledger.js';
 import { journaled, note, type PodSyncContext } from './pod-sync-context.js';
 
 /** What a runtime is asked to pull, and for which container of the pod. */
@@ -11,13 +12,6 @@ export interface PullRequest {
   readonly userSpecifiedImage: string;
   readonly container: string;
   readonly sandboxConfig: DeepPartial<PodSandboxConfig>;
-}
-
-export interface PulledImage {
-  /** As the runtime names it. */
-  readonly imageRef: string;
-  /** The one that worked; undefined for an anonymous pull. */
-  readonly credential: PullCredential | undefined;
 }
 
 /** No attempt to pull an image worked. `message` is the text for events and the status. */
@@ -39,14 +33,14 @@ export const pullImage = (
   context: PodSyncContext,
   request: PullRequest,
   credentials: readonly PullCredential[],
-): Observable<PulledImage> => tryInTurn(context, request, credentials.length > 0 ? credentials : [undefined], []);
+): Observable<Pulled> => tryInTurn(context, request, credentials.length > 0 ? credentials : [undefined], []);
 
 const tryInTurn = (
   context: PodSyncContext,
   request: PullRequest,
   [credential, ...others]: readonly (PullCredential | undefined)[],
   failures: readonly unknown[],
-): Observable<PulledImage> =>
+): Observable<Pulled> =>
   attempt(context, request, credential).pipe(
     map((imageRef) => ({ imageRef, credential })),
     catchError((error: unknown) => {

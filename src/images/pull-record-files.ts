@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { defer, from, ignoreElements, type Observable } from 'rxjs';
+import writeFileAtomic from 'write-file-atomic';
+import { errorText } from '../model/cri-error.js';
+import type { PulledRecord } from '../model/images/pulled-record.js';
+import type { Logger, PullRecords } from '../streams/ports.js';
+
+const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
+const CACHE_FILE = /^sha256-[0-9a-f]{64}$/;
+
+/**
+ * Records in `image_manager` of the agent's root directory: one file for each image in `pulled`, one for each pull that was
+ * begun in `pulling`, in the kubelet's format. They are readable by their owner only. A file that cannot be read is told in
+ * the log and left out of lists.
+ *
+ * Errors: Node's own, which name the call and the path; a file that is not what it should be, by its path.
+ * Source: pkg/kubelet/images/pullmanager/fs_pullrecords.go
+ */
+export const pullRecordFiles = (rootDirectory: string, log: Pick<Logger, 'warn'>): PullRecords => {
+  const pulled = folderOf<PulledRecord>(join(rootDirectory, 'image_manager', 'pulled'), 'ImagePulledRecord', log);
+  const pulling = folderOf<{ readonly image: string }>(
+    join(rootDirectory, 'image_manager', 'pulling'),
+    'ImagePullIntent',
+    log,
+  );
+  return {
+    pulled: (imageRef) => ask(async () => nameGuard(await pulled.read(imageRef), imageRef)),
+    everyPulled: () => ask(() => pulled.all()),
+    writePulled: (record) => act(() => pulled.write(record.imageRef, record)),
+    removePulled: (imageRef) => act(() => pulled.remove(imageRef)),
+    intents: () => ask(async () => (await pulling.all()).map(({ image }) => image)),
+    writeIntent: (image) => act(() => pulling.write(image, { image })),
+    removeIntent: (image) => act(() => pulling.remove(image)),
+    hashOf: ({ username, password, identityToken }) =>
+      sha256(
+        JSON.stringify({
+          username: username || undefined,
+          password: password || undefined,
+          identitytoken: identityToken || undefined,
+        }),
+      ),
+  };
+};
+
+/** A record of another image is none of this one. */
+const nameGuard = (record: PulledRecord | undefined, imageRef: string): PulledRecord | undefined =>
+  record?.imageRef === imageRef ? record : undefined;
+
+const folderOf = <Content extends object>(folder: string, kind: string, log: Pick<Logger, 'warn'>) => {
+  const pathOf = (key: string): string => join(folder, `sha256-${sha256(key)}`);
+  const readPath = async (path: string): Promise<Content> => {
+    const content = parse(await readFile(path, 'utf8'), path) as Content & { readonly kind?: unknown };
+    if (content.kind !== kind) throw new Error(`${path}: kind is ${JSON.stringify(content.kind)} (expected ${kind})`);
+    return content;
+  };
+  return {
+    read: (key: string): Promise<Content | undefined> => readPath(pathOf(key)).catch(undefinedIfMissing),
+    all: async (): Promise<readonly Content[]> => {
+      const names = await readdir(folder).catch(undefinedIfMissing);
+      const found: Content[] = [];
+      for (const name of names ?? []) {
+        if (!CACHE_FILE.test(name)) continue;
+        try {
+          found.push(await readPath(join(folder, name)));
+        } catch (error) {
+          log.warn({ error: errorText(error) }, 'a record of a pulled image cannot be read');
+        }
+      }
+      return found;
+    },
+    write: async (key: string, content: Content): Promise<void> => {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFileAtomic(pathOf(key), JSON.stringify({ kind, apiVersion: API_VERSION, ...content }), {
+        mode: 0o600,
+      });
+    },
+    remove: (key: string): Promise<void> => rm(pathOf(key), { force: true }),
+  };
+};
+
+const parse = (text: string, path: string): object => {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${path}: ${errorText(error)}`, { cause: error });
+  }
+  if (typeof content === 'object' && content !== null) return content;
+  throw new Error(`${path}: is not an object`);
+};
+
+const undefinedIfMissing = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+  throw error;
+};
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const ask = <T>(read: () => Promise<T>): Observable<T> => defer(() => from(read()));
+
+const act = (write: () => Promise<void>): Observable<never> => defer(() => from(write())).pipe(ignoreElements());
