@@ -53,7 +53,7 @@ export class ContainerRun {
   /** Resolves with the reason when nothing runs. */
   private async launch(container: Container): Promise<string | undefined> {
     const { config, sandbox, confinement } = container;
-    const { mounts, user } = container.record;
+    const { mounts, devPoints = [], user } = container.record;
     container.cgroup?.create();
     this.applyLimits(container);
     container.logWriter = this.logWriter(container);
@@ -72,6 +72,8 @@ export class ContainerRun {
           workingDirectory: config.workingDir || '/',
           user,
           mounts,
+          devPoints,
+          scratchDirectory: join(this.ioDirectory(container), 'dev'),
           oomScoreAdjustment: adjustment === undefined ? undefined : Number(adjustment),
         },
       },

@@ -85,7 +85,7 @@ export class Containers {
     const name = containerName(asked, sandboxId);
     const holding = this.idByName.get(name);
     if (holding) throw alreadyExists(`name "${name}" is reserved for "${holding}"`);
-    const plan = planMounts(asked, sandbox.kinds);
+    const plan = planMounts(asked, sandbox.kinds, this.isolation);
     // Whoever asks for the status is told what is really there.
     const config = { ...asked, mounts: asked.mounts.filter((mount) => !plan.leftOut.includes(mount)) };
     for (const { containerPath } of plan.leftOut)
@@ -102,6 +102,7 @@ export class Containers {
         attempts: 0,
         placeholders: [],
         mounts: plan.mounts,
+        devPoints: plan.devPoints,
         user: planUser(config.linux?.securityContext, {
           uid: process.geteuid?.() ?? 0,
           gid: process.getegid?.() ?? 0,

@@ -70,6 +70,8 @@ export const execSync = async (
     workingDirectory: config.workingDir || '/',
     user: record.user,
     mounts: [],
+    devPoints: [],
+    scratchDirectory,
     oomScoreAdjustment: undefined,
   };
   writeFileSync(script, payloadScript(payload, isolation, errorFile), { mode: 0o600 });

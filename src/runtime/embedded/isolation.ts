@@ -12,6 +12,8 @@ export interface Isolation {
   readonly isRoot: boolean;
   readonly tools: ReadonlyMap<Tool, string>;
   readonly namespaces: ReadonlySet<NamespaceKind>;
+  /** A container can have a /dev of its own that shows the machine's and keeps what is new to itself. */
+  readonly canCoverDev: boolean;
   readonly cgroups: CgroupLayout | undefined;
   /** Whether env(1) can start a program with a signal ignored. */
   readonly canIgnoreSignals: boolean;
@@ -61,6 +63,14 @@ const probeNamespaces = (tools: ReadonlyMap<Tool, string>): ReadonlySet<Namespac
   return new Set(kinds);
 };
 
+const probeDevCover = (tools: ReadonlyMap<Tool, string>): boolean =>
+  succeeds(tools.get('unshare') ?? 'unshare', [
+    ...unshareArguments(new Set(['mount'])),
+    ...['/bin/sh', '-c'],
+    'mount -t tmpfs tmpfs /tmp && mkdir /tmp/new /tmp/work && ' +
+      'mount -t overlay overlay -o lowerdir=/dev,upperdir=/tmp/new,workdir=/tmp/work /dev && : > /dev/null && : > /dev/rx-new',
+  ]);
+
 /** Dash knows the limit as -w, bash as -x; a shell that knows neither leaves processes without a mark. */
 const probeMark = (): string | undefined =>
   ['ulimit -w', 'ulimit -x'].find((command) =>
@@ -72,6 +82,7 @@ export const probeIsolation = (): Isolation => {
   const tools = new Map(TOOLS.flatMap((name) => ((path) => (path ? [[name, path] as const] : []))(findTool(name))));
   const isRoot = process.geteuid?.() === 0;
   const namespaces: ReadonlySet<NamespaceKind> = isRoot ? probeNamespaces(tools) : new Set();
+  const canCoverDev = namespaces.has('mount') && probeDevCover(tools);
   const cgroups = probeCgroups();
   const markCommand = probeMark();
   const why = isRoot ? 'unshare or nsenter is missing or not allowed here' : 'the runtime does not run as root';
@@ -90,5 +101,5 @@ export const probeIsolation = (): Isolation => {
     ...(cgroups || markCommand ? [] : ['processes that leave their session may outlive their container']),
   ];
   const canIgnoreSignals = succeeds(tools.get('env') ?? 'env', ['--ignore-signal=CHLD', '/bin/sh', '-c', ':']);
-  return { isRoot, tools, namespaces, cgroups, canIgnoreSignals, markCommand, missing };
+  return { isRoot, tools, namespaces, canCoverDev, cgroups, canIgnoreSignals, markCommand, missing };
 };

@@ -4,14 +4,16 @@ import type { ContainerConfig, Mount } from '../../generated/runtime/v1/api.js';
 import { absolutePath } from '../../model/cri/absolute-path.js';
 import { HOSTS_PATH } from '../../model/cri/hosts-file.js';
 import { parseContainerAnnotations } from '../../model/cri/labels.js';
-import type { NamespaceKind } from './isolation.js';
-import type { BindMount } from './payload.js';
+import type { Isolation, NamespaceKind } from './isolation.js';
+import type { BindMount, MountPoint } from './payload.js';
 import { invalidArgument } from './runtime-error.js';
 
 export interface MountPlan {
   readonly mounts: readonly BindMount[];
+  /** Mount points that only the container's own /dev will have. */
+  readonly devPoints: readonly MountPoint[];
   /** Mount points that do not exist yet and that may be made, since their file system does not survive a boot anyway. */
-  readonly placeholders: readonly { readonly path: string; readonly isDirectory: boolean }[];
+  readonly placeholders: readonly MountPoint[];
   /** Those of the config that are not made, since they have no mount point and the container can do without. */
   readonly leftOut: readonly Mount[];
 }
@@ -22,11 +24,10 @@ const isBelow = (path: string, directory: string): boolean =>
 const TMPFS_MAGIC = 0x01021994;
 const RAMFS_MAGIC = 0x858458f6;
 
-const isVolatile = (path: string): boolean => {
-  let ancestor = path;
-  while (!existsSync(ancestor)) ancestor = dirname(ancestor);
-  return [TMPFS_MAGIC, RAMFS_MAGIC].includes(statfsSync(ancestor).type);
-};
+const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)));
+
+const isVolatile = (path: string): boolean =>
+  [TMPFS_MAGIC, RAMFS_MAGIC].includes(statfsSync(nearestExisting(path)).type);
 
 /** What an agent puts into every container, wanted or not: the machine's own hosts file does as well, and last words may be lost. */
 const isDispensable = (path: string, { annotations }: ContainerConfig): boolean => {
@@ -38,9 +39,14 @@ const isDispensable = (path: string, { annotations }: ContainerConfig): boolean 
  * The bind mounts that the config asks for. A mount or device that is already what it should be needs none. Errors: INVALID_ARGUMENT
  * naming the mount that cannot be made.
  */
-export const planMounts = (config: ContainerConfig, kinds: ReadonlySet<NamespaceKind>): MountPlan => {
+export const planMounts = (
+  config: ContainerConfig,
+  kinds: ReadonlySet<NamespaceKind>,
+  { canCoverDev }: Pick<Isolation, 'canCoverDev'>,
+): MountPlan => {
   const mounts: BindMount[] = [];
-  const placeholders: { path: string; isDirectory: boolean }[] = [];
+  const placeholders: MountPoint[] = [];
+  const devPoints: MountPoint[] = [];
   const leftOut: Mount[] = [];
   const wanted = [
     ...config.mounts.map((mount, index) => ({ ...mount, field: `mounts[${index}]` })),
@@ -62,7 +68,8 @@ export const planMounts = (config: ContainerConfig, kinds: ReadonlySet<Namespace
     const mountPoint = above ? join(above.source, containerPath.slice(above.target.length)) : containerPath;
     const isDirectory = statSync(hostPath).isDirectory();
     if (!existsSync(mountPoint)) {
-      if (above || !isVolatile(mountPoint)) {
+      const isInDev = !above && canCoverDev && nearestExisting(mountPoint) === '/dev';
+      if (!isInDev && (above || !isVolatile(mountPoint))) {
         const unmade = config.mounts.find((mount) => mount.containerPath === containerPath);
         if (unmade && isDispensable(containerPath, config)) {
           leftOut.push(unmade);
@@ -72,12 +79,12 @@ export const planMounts = (config: ContainerConfig, kinds: ReadonlySet<Namespace
           `the mount point ${mountPoint} does not exist on this machine, whose file system is the container's`,
         );
       }
-      placeholders.push({ path: mountPoint, isDirectory });
+      (isInDev ? devPoints : placeholders).push({ path: mountPoint, isDirectory });
     } else if (statSync(mountPoint).isDirectory() !== isDirectory)
       throw refuse('one is a directory and the other is not');
     mounts.push({ source: hostPath, target: containerPath, readonly, recursive: !readonly && isDirectory });
   }
-  return { mounts, placeholders, leftOut };
+  return { mounts, devPoints, placeholders, leftOut };
 };
 
 /** The empty mount points and the directories above them that have to be made, outermost first. */

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import type { ContainerConfig } from '../../generated/runtime/v1/api.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
 import { shellQuote, shellWords } from './shell-quote.js';
@@ -12,6 +13,11 @@ export interface BindMount {
   readonly recursive: boolean;
 }
 
+export interface MountPoint {
+  readonly path: string;
+  readonly isDirectory: boolean;
+}
+
 /** What is to run, as whom and with what, once the process is where it belongs. */
 export interface PayloadPlan {
   readonly command: readonly string[];
@@ -19,6 +25,10 @@ export interface PayloadPlan {
   readonly workingDirectory: string;
   readonly user: UserPlan;
   readonly mounts: readonly BindMount[];
+  /** Mount points that the machine's /dev does not have; with any of them the container gets a /dev of its own. */
+  readonly devPoints: readonly MountPoint[];
+  /** An empty directory of the container's, for what a /dev of its own is made of. */
+  readonly scratchDirectory: string;
   readonly oomScoreAdjustment: number | undefined;
 }
 
@@ -53,6 +63,35 @@ const privilegeChange = ({ user }: PayloadPlan, { tools }: Isolation): readonly 
     ...(user.noNewPrivileges ? ['--no-new-privs'] : []),
     '--',
   ];
+};
+
+/**
+ * Covers /dev with a layer in memory that takes what is new; what is mounted below it is mounted again, since a layer does not
+ * show that. The machine's own /dev never has anything to do with it.
+ */
+const devScript = ({ devPoints, scratchDirectory }: PayloadPlan, { tools }: Isolation): string => {
+  if (devPoints.length === 0) return '';
+  const mount = tools.get('mount') ?? 'mount';
+  const points = devPoints.map(({ path, isDirectory }) =>
+    isDirectory
+      ? `mkdir -p ${shellQuote(path)} || exit 1`
+      : `mkdir -p ${shellQuote(dirname(path))} && : > ${shellQuote(path)} || exit 1`,
+  );
+  return `
+cover_dev() {
+  ${mount} -t tmpfs tmpfs "$1" && mkdir "$1/new" "$1/work" "$1/old" && ${mount} --rbind /dev "$1/old" || exit 1
+  ${mount} -t overlay overlay -o "lowerdir=/dev,upperdir=$1/new,workdir=$1/work" /dev || exit 1
+  cat /proc/self/mountinfo | while read -r _ _ _ _ point _; do
+    case $point in
+      *\\\\*) ;;
+      "$1/old/"*) ${mount} --bind "$point" "/dev\${point#"$1/old"}" || exit 1 ;;
+    esac
+  done || exit 1
+  umount -l "$1" || exit 1
+  ${points.join('\n  ')}
+}
+mkdir -p ${shellQuote(scratchDirectory)}
+( cover_dev ${shellQuote(scratchDirectory)} ) || fail 'the /dev of the container could not be made'`;
 };
 
 const mountScript = ({ mounts }: PayloadPlan, { tools }: Isolation): string =>
@@ -92,6 +131,7 @@ find_program() {
   return 1
 }
 umask 022
+${devScript(plan, isolation)}
 ${mountScript(plan, isolation)}
 ${plan.oomScoreAdjustment === undefined ? '' : `{ echo ${plan.oomScoreAdjustment} > /proc/self/oom_score_adj; } 2>/dev/null`}
 cd ${shellQuote(plan.workingDirectory)} 2>/dev/null || fail ${shellQuote(`working directory "${plan.workingDirectory}": no such directory`)}

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BindMount } from './payload.js';
+import type { BindMount, MountPoint } from './payload.js';
 import type { ProcessId } from './process-tree.js';
 import type { UserPlan } from './users.js';
 
@@ -32,6 +32,8 @@ export interface ContainerRecord {
   /** Empty mount points that had to be made on this machine. */
   readonly placeholders: readonly string[];
   readonly mounts: readonly BindMount[];
+  /** Absent in a record of an earlier version. */
+  readonly devPoints?: readonly MountPoint[];
   readonly user: UserPlan;
   readonly supervisor?: ProcessId;
   readonly main?: ProcessId;

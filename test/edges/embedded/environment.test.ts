@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canMount } from '../../../src/model/cri/mount-ability.js';
-import { isRoot, RuntimeUnderTest } from './runtime-under-test.js';
+import { eventually, isRoot, RuntimeUnderTest } from './runtime-under-test.js';
 
 const host = new RuntimeUnderTest();
 let sandbox: string;
@@ -171,6 +171,37 @@ describe.runIf(isRoot)('namespaces', () => {
     await two.end();
     // Neither container was removed, but they have ended.
     expect(readdirSync('/dev/shm')).not.toContain(`rx-embedded-${process.pid}`);
+  });
+
+  it('gives a container a /dev of its own where the machine has no mount point, and leaves the machine its own', async () => {
+    const [words, go] = [join(host.directory, 'words'), join(host.directory, 'words-go')];
+    writeFileSync(words, '');
+    chmodSync(words, 0o666);
+    const name = `rx-embedded-${process.pid}`;
+    const script = `
+      echo last words > /dev/${name}/deep/words
+      echo shared > /dev/shm/${name}
+      echo gone > /dev/null
+      head -c 3 /dev/zero | wc -c
+      stat -c %F /dev/null /dev/pts
+      until [ -e ${go} ]; do sleep 0.05; done`;
+    const id = await host.run(sandbox, script, {
+      metadata: { name: 'own-dev', attempt: 0 },
+      mounts: [{ hostPath: words, containerPath: `/dev/${name}/deep/words` }],
+      linux: { securityContext: { runAsUser: { value: 65534n } } },
+    });
+    await eventually('it has said something', () => readFileSync(words, 'utf8') === 'last words\n');
+    expect(readdirSync('/dev')).not.toContain(name);
+    const beside = { containerId: id, cmd: ['cat', `/dev/${name}/deep/words`], timeout: 10n };
+    expect((await host.runtime.execSync(beside)).stdout.toString()).toBe('last words\n');
+    writeFileSync(go, '');
+    const { exitCode, logPath } = await host.exited(id);
+    expect(exitCode).toBe(0);
+    expect(host.output(logPath)).toBe('3\ncharacter special file\ndirectory\n');
+    expect(readFileSync(`/dev/shm/${name}`, 'utf8')).toBe('shared\n');
+    rmSync(`/dev/shm/${name}`);
+    await host.runtime.removeContainer({ containerId: id });
+    expect(readFileSync('/proc/self/mounts', 'utf8')).not.toContain(host.directory);
   });
 
   it('takes a mount point away that a killed runtime has left', async () => {
