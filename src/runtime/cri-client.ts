@@ -1,12 +1,8 @@
-import { Client, credentials, Metadata } from '@grpc/grpc-js';
-import { Observable } from 'rxjs';
+import { Client, credentials } from '@grpc/grpc-js';
 import {
-  type ContainerEventResponse,
   ContainerStatusRequest,
   CreateContainerRequest,
-  type DeepPartial,
   ExecSyncRequest,
-  GetEventsRequest,
   ImageFsInfoRequest,
   ImageServiceService,
   ImageStatusRequest,
@@ -26,10 +22,11 @@ import {
   StatusRequest,
   StopContainerRequest,
   StopPodSandboxRequest,
+  StreamContainersRequest,
+  StreamPodSandboxesRequest,
   UpdateContainerResourcesRequest,
   VersionRequest,
 } from '../generated/runtime/v1/api.js';
-import { callDeadlineMs, type TimedRequest } from '../model/cri/call-deadline.js';
 import {
   containerStatusProblem,
   createContainerProblem,
@@ -37,15 +34,14 @@ import {
   listImagesProblem,
   podSandboxStatusProblem,
   pullImageProblem,
-  type ResponseProblem,
   runPodSandboxProblem,
   statusProblem,
   versionProblem,
 } from '../model/cri/response-problem.js';
-import { CriError } from '../model/cri-error.js';
-import type { CriCall, ImageService, RuntimeService } from '../streams/ports.js';
+import type { CriError } from '../model/cri-error.js';
+import type { ImageService, RuntimeService } from '../streams/ports.js';
+import { type Connection, containerEvents, orElse, streamedList, unary } from './cri-calls.js';
 import { parseCriEndpoint } from './cri-endpoint.js';
-import { toCriError } from './cri-status.js';
 
 export interface CriClientOptions {
   /** `unix:///path` of the runtime's socket. */
@@ -80,6 +76,8 @@ const CHANNEL_OPTIONS = {
   'grpc.default_authority': 'localhost',
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_http_proxy': 0,
+  // Counts every call for a service that nobody serves here.
+  'grpc.enable_channelz': 0,
 };
 
 /** The version that the kubelet has always asked for; runtimes check it. */
@@ -134,12 +132,22 @@ const runtimeService = (to: Connection): RuntimeService => {
       PodSandboxStatusRequest,
       podSandboxStatusProblem,
     ),
-    listPodSandbox: unary(to, 'list_podsandbox', cri.listPodSandbox, ListPodSandboxRequest),
+    listPodSandbox: orElse(
+      streamedList(to, 'list_podsandbox', cri.streamPodSandboxes, StreamPodSandboxesRequest, (parts) => ({
+        items: parts.flatMap(({ podSandboxes }) => podSandboxes),
+      })),
+      unary(to, 'list_podsandbox', cri.listPodSandbox, ListPodSandboxRequest),
+    ),
     createContainer: unary(to, 'create_container', cri.createContainer, CreateContainerRequest, createContainerProblem),
     startContainer: unary(to, 'start_container', cri.startContainer, StartContainerRequest),
     stopContainer: unary(to, 'stop_container', cri.stopContainer, StopContainerRequest),
     removeContainer: unary(to, 'remove_container', cri.removeContainer, RemoveContainerRequest),
-    listContainers: unary(to, 'list_containers', cri.listContainers, ListContainersRequest),
+    listContainers: orElse(
+      streamedList(to, 'list_containers', cri.streamContainers, StreamContainersRequest, (parts) => ({
+        containers: parts.flatMap(({ containers }) => containers),
+      })),
+      unary(to, 'list_containers', cri.listContainers, ListContainersRequest),
+    ),
     containerStatus: unary(to, 'container_status', cri.containerStatus, ContainerStatusRequest, containerStatusProblem),
     updateContainerResources: unary(
       to,
@@ -162,110 +170,4 @@ const imageService = (to: Connection): ImageService => {
     removeImage: unary(to, 'remove_image', cri.removeImage, RemoveImageRequest),
     imageFsInfo: unary(to, 'image_fs_info', cri.imageFsInfo, ImageFsInfoRequest),
   };
-};
-
-interface Connection {
-  readonly client: Client;
-  readonly endpoint: string;
-  readonly requestTimeoutMs: number;
-  readonly observe: NonNullable<CriClientOptions['observe']>;
-}
-interface Method<Request, Response> {
-  readonly path: string;
-  readonly requestSerialize: (request: Request) => Buffer;
-  readonly responseDeserialize: (bytes: Buffer) => Response;
-}
-interface Message<T> {
-  readonly fromPartial: (partial: DeepPartial<T>) => T;
-}
-
-/** `/runtime.v1.RuntimeService/StartContainer` is the call `StartContainer`. */
-const callOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-
-/** Tells the observer once how a call ended. */
-const stopwatch = (
-  { observe }: Connection,
-  operation: string,
-  call: string,
-): { readonly ended: (error?: CriError) => void; readonly left: () => void } => {
-  const startedAt = performance.now();
-  let isRunning = true;
-  const ended = (error?: CriError): void => {
-    if (!isRunning) return;
-    isRunning = false;
-    observe(operation, performance.now() - startedAt, error);
-  };
-  const left = (): void => {
-    if (isRunning) ended(new CriError('cancelled', call, 'the agent gave the call up'));
-  };
-  return { ended, left };
-};
-
-const unary = <Request extends object, Response>(
-  connection: Connection,
-  operation: string,
-  { path, requestSerialize, responseDeserialize }: Method<Request, Response>,
-  message: Message<Request>,
-  problemOf: ResponseProblem<Response> = () => undefined,
-): CriCall<Request, Response> => {
-  const call = callOf(path);
-  return (partial) =>
-    new Observable((subscriber) => {
-      const request = message.fromPartial(partial);
-      const deadlineMs = callDeadlineMs(call, request satisfies TimedRequest, connection.requestTimeoutMs);
-      const { ended, left } = stopwatch(connection, operation, call);
-      const fail = (error: CriError): void => {
-        ended(error);
-        subscriber.error(error);
-      };
-      const rpc = connection.client.makeUnaryRequest(
-        path,
-        requestSerialize,
-        responseDeserialize,
-        request,
-        new Metadata(),
-        deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs },
-        (error, response) => {
-          if (error) return fail(toCriError(error, call, connection.endpoint));
-          if (response === undefined) return fail(new CriError('other', call, 'the runtime sent no answer'));
-          const problem = problemOf(response);
-          if (problem !== undefined) return fail(new CriError('other', call, problem));
-          ended();
-          subscriber.next(response);
-          subscriber.complete();
-        },
-      );
-      return () => {
-        left();
-        rpc.cancel();
-      };
-    });
-};
-
-/** The stream lives as long as the connection; that the runtime ends it is no good news, whatever it says. */
-const containerEvents = (connection: Connection): Observable<ContainerEventResponse> => {
-  const { path, requestSerialize, responseDeserialize } = RuntimeServiceService.getContainerEvents;
-  const call = callOf(path);
-  return new Observable((subscriber) => {
-    const { ended, left } = stopwatch(connection, 'get_container_events', call);
-    const fail = (error: CriError): void => {
-      ended(error);
-      subscriber.error(error);
-    };
-    const rpc = connection.client.makeServerStreamRequest(
-      path,
-      requestSerialize,
-      responseDeserialize,
-      GetEventsRequest.fromPartial({}),
-      new Metadata(),
-      {},
-    );
-    rpc.on('data', (event: ContainerEventResponse) => subscriber.next(event));
-    rpc.on('error', (error: Parameters<typeof toCriError>[0]) => fail(toCriError(error, call, connection.endpoint)));
-    rpc.on('end', () => fail(new CriError('other', call, 'the runtime ended the stream of container events')));
-    return () => {
-      left();
-      rpc.cancel();
-    };
-  });
 };

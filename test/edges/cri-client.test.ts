@@ -10,10 +10,13 @@ import {
   ImageServiceService,
   ListContainersResponse,
   type ListContainersRequest,
+  PodSandbox,
   PodSandboxStatusResponse,
   type RunPodSandboxResponse,
   RuntimeServiceService,
   type StopContainerRequest,
+  type StreamPodSandboxesRequest,
+  type StreamPodSandboxesResponse,
   VersionResponse,
   type VersionRequest,
 } from '../../src/generated/runtime/v1/api.js';
@@ -70,6 +73,52 @@ const VERSION = VersionResponse.fromPartial({
 });
 const version = (_call: ServerUnaryCall<VersionRequest, VersionResponse>, reply: Reply<VersionResponse>) =>
   reply(null, VERSION);
+
+describe('a listing', () => {
+  const sandbox = (id: string) => PodSandbox.fromPartial({ id });
+  const idsOf = async (client: CriClient) =>
+    (await firstValueFrom(client.runtime.listPodSandbox({}))).items.map(({ id }) => id);
+
+  it('comes in parts where the runtime has that', async () => {
+    await serve({
+      streamPodSandboxes: (call: ServerWritableStream<StreamPodSandboxesRequest, StreamPodSandboxesResponse>) => {
+        call.write({ podSandboxes: [sandbox('a'), sandbox(call.request.filter?.id ?? '')] });
+        call.write({ podSandboxes: [sandbox('c')] });
+        call.end();
+      },
+    });
+    const { items } = await firstValueFrom(connect().runtime.listPodSandbox({ filter: { id: 'b' } }));
+    expect(items.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('is asked for in one piece where it has not, and never again in parts', async () => {
+    const asked: string[] = [];
+    await serve({
+      streamPodSandboxes: (call: ServerWritableStream<StreamPodSandboxesRequest, StreamPodSandboxesResponse>) => {
+        asked.push('parts');
+        call.emit('error', { code: status.UNIMPLEMENTED, details: 'unknown method' });
+      },
+      listPodSandbox: (_call: unknown, reply: Reply<{ items: PodSandbox[] }>) => {
+        asked.push('whole');
+        reply(null, { items: [sandbox('a')] });
+      },
+    });
+    const client = connect();
+    expect(await idsOf(client)).toEqual(['a']);
+    expect(await idsOf(client)).toEqual(['a']);
+    expect(asked).toEqual(['parts', 'whole', 'whole']);
+  });
+
+  it('that breaks off is no listing', async () => {
+    await serve({
+      streamPodSandboxes: (call: ServerWritableStream<StreamPodSandboxesRequest, StreamPodSandboxesResponse>) => {
+        call.write({ podSandboxes: [sandbox('a')] });
+        call.emit('error', { code: status.INTERNAL, details: 'lost the rest' });
+      },
+    });
+    expect(await failureOf(idsOf(connect()))).toMatchObject({ message: 'lost the rest' });
+  });
+});
 
 describe('a call', () => {
   it('is made once per subscription, with defaults for what is left out, to localhost', async () => {

@@ -1,0 +1,183 @@
+import { type Client, Metadata } from '@grpc/grpc-js';
+import { catchError, defer, Observable } from 'rxjs';
+import {
+  type ContainerEventResponse,
+  type DeepPartial,
+  GetEventsRequest,
+  RuntimeServiceService,
+} from '../generated/runtime/v1/api.js';
+import { callDeadlineMs, type TimedRequest } from '../model/cri/call-deadline.js';
+import type { ResponseProblem } from '../model/cri/response-problem.js';
+import { CriError, isCriError } from '../model/cri-error.js';
+import type { CriCall } from '../streams/ports.js';
+import { toCriError } from './cri-status.js';
+
+/** Where calls go, and who hears of their end. */
+export interface Connection {
+  readonly client: Client;
+  readonly endpoint: string;
+  readonly requestTimeoutMs: number;
+  readonly observe: (operation: string, durationMs: number, error?: CriError) => void;
+}
+export interface Method<Request, Response> {
+  readonly path: string;
+  readonly requestSerialize: (request: Request) => Buffer;
+  readonly responseDeserialize: (bytes: Buffer) => Response;
+}
+export interface Message<T> {
+  readonly fromPartial: (partial: DeepPartial<T>) => T;
+}
+
+/** `/runtime.v1.RuntimeService/StartContainer` is the call `StartContainer`. */
+const callOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** Tells the observer once how a call ended. */
+const stopwatch = (
+  { observe }: Connection,
+  operation: string,
+  call: string,
+): { readonly ended: (error?: CriError) => void; readonly left: () => void } => {
+  const startedAt = performance.now();
+  let isRunning = true;
+  const ended = (error?: CriError): void => {
+    if (!isRunning) return;
+    isRunning = false;
+    observe(operation, performance.now() - startedAt, error);
+  };
+  const left = (): void => {
+    if (isRunning) ended(new CriError('cancelled', call, 'the agent gave the call up'));
+  };
+  return { ended, left };
+};
+
+/** A call with one answer. `problemOf` says what is wrong with an answer that came. */
+export const unary = <Request extends object, Response>(
+  connection: Connection,
+  operation: string,
+  { path, requestSerialize, responseDeserialize }: Method<Request, Response>,
+  message: Message<Request>,
+  problemOf: ResponseProblem<Response> = () => undefined,
+): CriCall<Request, Response> => {
+  const call = callOf(path);
+  return (partial) =>
+    new Observable((subscriber) => {
+      const request = message.fromPartial(partial);
+      const deadlineMs = callDeadlineMs(call, request satisfies TimedRequest, connection.requestTimeoutMs);
+      const { ended, left } = stopwatch(connection, operation, call);
+      const fail = (error: CriError): void => {
+        ended(error);
+        subscriber.error(error);
+      };
+      const rpc = connection.client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        new Metadata(),
+        deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs },
+        (error, response) => {
+          if (error) return fail(toCriError(error, call, connection.endpoint));
+          if (response === undefined) return fail(new CriError('other', call, 'the runtime sent no answer'));
+          const problem = problemOf(response);
+          if (problem !== undefined) return fail(new CriError('other', call, problem));
+          ended();
+          subscriber.next(response);
+          subscriber.complete();
+        },
+      );
+      return () => {
+        left();
+        rpc.cancel();
+      };
+    });
+};
+
+/**
+ * A listing that comes in parts, as one answer: lists longer than a message may be come through, too.
+ *
+ * Source: cri-client/pkg/remote_runtime.go, the streaming variants behind the gate CRIListStreaming.
+ */
+export const streamedList = <Request extends object, Part, Response>(
+  connection: Connection,
+  operation: string,
+  { path, requestSerialize, responseDeserialize }: Method<Request, Part>,
+  message: Message<Request>,
+  join: (parts: readonly Part[]) => Response,
+): CriCall<Request, Response> => {
+  const call = callOf(path);
+  return (partial) =>
+    new Observable((subscriber) => {
+      const parts: Part[] = [];
+      const { ended, left } = stopwatch(connection, operation, call);
+      const rpc = connection.client.makeServerStreamRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        message.fromPartial(partial),
+        new Metadata(),
+        { deadline: Date.now() + connection.requestTimeoutMs },
+      );
+      rpc.on('data', (part: Part) => parts.push(part));
+      rpc.on('error', (error: Parameters<typeof toCriError>[0]) => {
+        const failure = toCriError(error, call, connection.endpoint);
+        ended(failure);
+        subscriber.error(failure);
+      });
+      rpc.on('end', () => {
+        ended();
+        subscriber.next(join(parts));
+        subscriber.complete();
+      });
+      return () => {
+        left();
+        rpc.cancel();
+      };
+    });
+};
+
+/** `preferred`, until the runtime says that it does not have it; from then on `other`. */
+export const orElse = <Request, Response>(
+  preferred: CriCall<Request, Response>,
+  other: CriCall<Request, Response>,
+): CriCall<Request, Response> => {
+  let isThere = true;
+  return (request) =>
+    defer(() => {
+      if (!isThere) return other(request);
+      return preferred(request).pipe(
+        catchError((error: unknown) => {
+          if (!isCriError(error, 'unimplemented')) throw error;
+          isThere = false;
+          return other(request);
+        }),
+      );
+    });
+};
+
+/** The stream lives as long as the connection; that the runtime ends it is no good news, whatever it says. */
+export const containerEvents = (connection: Connection): Observable<ContainerEventResponse> => {
+  const { path, requestSerialize, responseDeserialize } = RuntimeServiceService.getContainerEvents;
+  const call = callOf(path);
+  return new Observable((subscriber) => {
+    const { ended, left } = stopwatch(connection, 'get_container_events', call);
+    const fail = (error: CriError): void => {
+      ended(error);
+      subscriber.error(error);
+    };
+    const rpc = connection.client.makeServerStreamRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      GetEventsRequest.fromPartial({}),
+      new Metadata(),
+      {},
+    );
+    rpc.on('data', (event: ContainerEventResponse) => subscriber.next(event));
+    rpc.on('error', (error: Parameters<typeof toCriError>[0]) => fail(toCriError(error, call, connection.endpoint)));
+    rpc.on('end', () => fail(new CriError('other', call, 'the runtime ended the stream of container events')));
+    return () => {
+      left();
+      rpc.cancel();
+    };
+  });
+};
