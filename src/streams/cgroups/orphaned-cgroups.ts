@@ -48,7 +48,10 @@ export const orphanedCgroups = ({
 }: OrphanedCgroupsOptions): Observable<never> =>
   defer(() => {
     const inHand = new Set<string>();
+    const isFree = ({ name }: FoundPodCgroup) => !inHand.has(name.join('/'));
     const listed$ = defer(() => listPodCgroups(cgroups, root)).pipe(
+      // One that is just being destroyed will be gone; if not, it is found again.
+      map((found) => found.filter(isFree)),
       catchError((error: unknown) => {
         log.warn({ error: errorText(error) }, 'the cgroups of pods could not be listed');
         return [[] as readonly FoundPodCgroup[]];
@@ -65,8 +68,6 @@ export const orphanedCgroups = ({
       mergeMap((orphans) => orphans),
       mergeMap(({ uid, name }) => {
         const cgroup = name.join('/');
-        // One that takes longer than the time until the next listing is found again.
-        if (inHand.has(cgroup)) return EMPTY;
         inHand.add(cgroup);
         return destroyCgroup(cgroups, name, scheduler).pipe(
           tap({ complete: () => log.info({ uid, cgroup }, 'removed the cgroup of a pod that is gone') }),

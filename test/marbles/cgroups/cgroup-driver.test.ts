@@ -1,0 +1,73 @@
+import { throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { CgroupDriver as CriDriver, RuntimeConfigResponse } from '../../../src/generated/runtime/v1/api.js';
+import { CriError } from '../../../src/model/cri-error.js';
+import { cgroupDriver } from '../../../src/streams/cgroups/cgroup-driver.js';
+import type { Logger } from '../../../src/streams/ports.js';
+import { inTurn, marbles } from '../marbles.js';
+
+const answer = (driver?: string): RuntimeConfigResponse => ({
+  linux: driver === undefined ? undefined : { cgroupDriver: driver as CriDriver },
+});
+const listener = () => {
+  const lines: string[] = [];
+  const say = (_: object, message: string) => lines.push(message);
+  const log: Logger = { debug: say, info: say, warn: say, error: say };
+  return { lines, log };
+};
+
+describe('the driver of the runtime', () => {
+  it.each([
+    ['CGROUPFS', 'cgroupfs'],
+    ['SYSTEMD', 'systemd'],
+    [undefined, 'systemd'],
+  ])('%s is %s where systemd is configured', (driver, expected) => {
+    marbles(({ cold, scheduler, expectObservable }) => {
+      const runtimeConfig = () => cold('-(a|)', { a: answer(driver) });
+      const { log } = listener();
+      expectObservable(cgroupDriver({ runtimeConfig }, 'systemd', { log, scheduler })).toBe('-(d|)', { d: expected });
+    })();
+  });
+
+  it(
+    'is refused when nobody knows it',
+    marbles(({ cold, scheduler, expectObservable }) => {
+      const runtimeConfig = () => cold('(a|)', { a: answer('UNRECOGNIZED') });
+      const error = new Error('the runtime uses a cgroup driver that nobody knows: UNRECOGNIZED');
+      const { log } = listener();
+      expectObservable(cgroupDriver({ runtimeConfig }, 'systemd', { log, scheduler })).toBe('#', undefined, error);
+    }),
+  );
+
+  it(
+    'is asked for again 2 s after a failure',
+    marbles(({ cold, scheduler, expectObservable }) => {
+      const answer$ = inTurn(cold<RuntimeConfigResponse>('-#'), cold('-(a|)', { a: answer('CGROUPFS') }));
+      const { log } = listener();
+      const result$ = cgroupDriver({ runtimeConfig: () => answer$ }, 'systemd', { log, scheduler });
+      expectObservable(result$).toBe('2002ms (d|)', { d: 'cgroupfs' });
+    }),
+  );
+
+  it(
+    'is asked for three times in all',
+    marbles(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
+      const broken = cold<RuntimeConfigResponse>('-#');
+      const { log } = listener();
+      const result$ = cgroupDriver({ runtimeConfig: () => broken }, 'systemd', { log, scheduler });
+      expectObservable(result$).toBe('4003ms #');
+      expectSubscriptions(broken.subscriptions).toBe(['^!', '2001ms ^!', '4002ms ^!']);
+    }),
+  );
+
+  it(
+    'is the configured one, without waiting, where the runtime cannot tell',
+    marbles(({ scheduler, expectObservable, flush }) => {
+      const runtimeConfig = () => throwError(() => new CriError('unimplemented', 'RuntimeConfig', 'unknown method'));
+      const { log, lines } = listener();
+      expectObservable(cgroupDriver({ runtimeConfig }, 'systemd', { log, scheduler })).toBe('(d|)', { d: 'systemd' });
+      flush();
+      expect(lines).toEqual(['the runtime does not say which cgroup driver it uses']);
+    }),
+  );
+});
