@@ -47,7 +47,7 @@ overContainerd('the hosts file of a pod', () => {
       `${address}\tbox.shop.default.svc.cluster.test\tbox`,
       ...ALIASES,
     ]);
-    const seen = await node.exec(other.id, 'sh', '-c', 'ping -c 1 -w 1 db.test | head -n 1; ping -c 1 box');
+    const seen = await node.exec(other.id, 'sh', '-c', 'ping -4 -c 1 -w 1 db.test | head -n 1; ping -4 -c 1 -w 5 box');
     expect(seen).toContain('PING db.test (192.0.2.7)');
     expect(seen).toContain(`64 bytes from ${address}`);
 
