@@ -10,18 +10,18 @@ const POD = ['kubepods', 'burstable', 'pod1-2'];
 const PATH = '/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1_2.slice';
 
 /** A systemd that answers by method; what it was asked and what was written into files is noted in order. */
-const aSystemd = (answers: Readonly<Record<string, string | Error | readonly (string | Error)[]>> = {}) => {
+const aSystemd = (answers: Readonly<Record<string, readonly (string | Error)[]>> = {}) => {
   const log: string[] = [];
   const queues = new Map(
-    Object.entries(answers).map(([key, value]) => [key, Array.isArray(value) ? [...value] : value]),
+    Object.entries(answers).map(([method, queue]): [string, (string | Error)[]] => [method, [...queue]]),
   );
   const busctl = (args: readonly string[]): Promise<string> => {
-    const method = args[1] === 'get-property' ? (args.at(-1) ?? '') : (args[5] ?? '');
-    log.push(args[1] === 'get-property' ? `? ${method}` : `${method} ${args[7]}`);
-    const queue = queues.get(method);
-    const answer = Array.isArray(queue) ? (queue.length > 1 ? queue.shift() : queue[0]) : queue;
-    if (answer instanceof Error) return Promise.reject(answer);
-    return Promise.resolve((answer as string | undefined) ?? DEFAULTS[method] ?? '');
+    const isQuestion = args[1] === 'get-property';
+    const method = (isQuestion ? args.at(-1) : args[5]) ?? '';
+    log.push(isQuestion ? `? ${method}` : `${method} ${args[7]}`);
+    const queue: (string | Error)[] = queues.get(method) ?? [DEFAULTS[method] ?? ''];
+    const answer = (queue.length > 1 ? queue.shift() : queue[0]) ?? '';
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
   };
   const files: CgroupFiles = {
     version: 2,
@@ -64,14 +64,14 @@ describe('a cgroup under systemd', () => {
 
   it('may be there already', async () => {
     const { cgroups, log } = aSystemd({
-      StartTransientUnit: new Error('systemd: Call failed: Unit x already exists.'),
+      StartTransientUnit: [new Error('systemd: Call failed: Unit x already exists.')],
     });
     await all(cgroups.create(POD, {}));
     expect(log).toContain(`make ${PATH}`);
   });
 
   it('is not made in the file system when systemd refuses', async () => {
-    const { cgroups, log } = aSystemd({ StartTransientUnit: new Error('systemd: Call failed: Access denied') });
+    const { cgroups, log } = aSystemd({ StartTransientUnit: [new Error('systemd: Call failed: Access denied')] });
     await expect(all(cgroups.create(POD, {}))).rejects.toThrow('Access denied');
     expect(log.filter((line) => line.startsWith('make'))).toEqual([]);
   });
@@ -84,8 +84,8 @@ describe('a cgroup under systemd', () => {
 
   it('is stopped before it is removed, and need not be there', async () => {
     const { cgroups, log } = aSystemd({
-      StopUnit: new Error('systemd: Call failed: Unit x not loaded.'),
-      ActiveState: new Error('systemd: Failed to get property: Unit x not loaded.'),
+      StopUnit: [new Error('systemd: Call failed: Unit x not loaded.')],
+      ActiveState: [new Error('systemd: Failed to get property: Unit x not loaded.')],
     });
     await all(cgroups.remove(POD));
     expect(log).toEqual(['StopUnit kubepods-burstable-pod1_2.slice', '? ActiveState']);
