@@ -131,6 +131,11 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   const activePods = gauge('kubelet_active_pods', 'Pods that are let run.', 'static');
   const workingPods = gauge('kubelet_working_pods', 'Pods by state of their worker.', 'lifecycle', 'config', 'static');
   const orphans = counter('kubelet_orphaned_runtime_pods_total', 'Pods that only the runtime knew.');
+  const imagesCollected = counter(
+    'kubelet_image_garbage_collected_total',
+    'Images that were removed for their age or to make room.',
+    'reason',
+  );
   const restarts = counter('kubelet_restarted_pods_total', 'Pods that came back with the same UID.', 'static');
 
   gauge('kubelet_node_name', "The node's name; always 1.", 'node').set({ node: nodeName }, 1);
@@ -194,6 +199,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
       }
     },
     orphanedRuntimePod: () => orphans.inc(),
+    imageCollected: (reason) => imagesCollected.inc({ reason }),
     podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),
   };
   return { registry, metrics };

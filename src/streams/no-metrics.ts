@@ -23,4 +23,5 @@ export const noMetrics: Metrics = {
   pods: nothing,
   orphanedRuntimePod: nothing,
   podRestarted: nothing,
+  imageCollected: nothing,
 };

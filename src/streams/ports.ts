@@ -41,6 +41,7 @@ import type { PulledRecord } from '../model/images/pulled-record.js';
 import type { PullSecret } from '../model/images/pull-secret.js';
 import type { CgroupName } from '../model/cgroups/cgroup-name.js';
 import type { CgroupResources } from '../model/cgroups/cgroup-resources.js';
+import type { ImageDisk } from '../model/images/image-gc.js';
 import type { JournalId, JournalRecord } from '../model/journal.js';
 import type { Pod } from '../model/pod.js';
 import type { RuntimeContainerState } from '../model/runtime-pod.js';
@@ -235,6 +236,12 @@ export interface LogFiles {
   readonly utcOffsetMinutes: (at: number) => number;
 }
 
+/**
+ * How large the file system of a path is, and how much of it an ordinary user could still fill; emits once.
+ * Errors: there is no such path.
+ */
+export type DiskSpace = (path: string) => Observable<ImageDisk>;
+
 /** Structured logging: a level per method, fields first so that a message never hides them. */
 export interface Logger {
   readonly debug: (fields: object, message: string) => void;
@@ -301,4 +308,6 @@ export interface Metrics {
   }) => void;
   readonly orphanedRuntimePod: () => void;
   readonly podRestarted: (isStatic: boolean) => void;
+  /** One image that garbage collection has removed, for its age or to make room. */
+  readonly imageCollected: (reason: 'age' | 'space') => void;
 }

@@ -1,0 +1,260 @@
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  filter,
+  forkJoin,
+  from,
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  type Observable,
+  of,
+  repeat,
+  type SchedulerLike,
+  tap,
+  throwError,
+  timer,
+  toArray,
+} from 'rxjs';
+import type { Container } from '../generated/runtime/v1/api.js';
+import { errorText } from '../model/cri-error.js';
+import {
+  collectsNoImages,
+  detectImages,
+  type DiskVerdict,
+  type ImageDisk,
+  type ImageGcPolicy,
+  type ImageRecord,
+  imagesInEvictionOrder,
+  imagesStay,
+  INVALID_CAPACITY,
+  isTooOld,
+  judgeDisk,
+  mayMakeRoom,
+  notEnoughRoom,
+  oldImagesStay,
+  sandboxImageOf,
+} from '../model/images/image-gc.js';
+import { ignoreNotFound } from './remove-dead-container.js';
+import type { DiskSpace, ImageService, Logger, Metrics, RecordEvent, RuntimeService } from './ports.js';
+
+/** Source: pkg/kubelet/kubelet.go ImageGCPeriod. Milliseconds. */
+export const IMAGE_GC_PERIOD_MS = 300_000;
+/** Source: pkg/kubelet/images/image_gc_manager.go Start. */
+export const IMAGE_DETECTION_PERIOD_MS = 300_000;
+
+export interface ImageGcOptions {
+  readonly runtime: Pick<RuntimeService, 'status' | 'listContainers' | 'containerStatus'>;
+  readonly images: Pick<ImageService, 'listImages' | 'removeImage' | 'imageFsInfo'>;
+  readonly diskSpace: DiskSpace;
+  readonly policy: ImageGcPolicy;
+  readonly metrics: Pick<Metrics, 'imageCollected'>;
+  readonly recordEvent: RecordEvent;
+  readonly log: Logger;
+  readonly scheduler: SchedulerLike;
+}
+
+/**
+ * Removes images that no container has: those that were not used for too long, and, while the disk is too full, those that were
+ * not used for the longest time. At once and five minutes after each pass; in between it looks at what is in use. Emits nothing.
+ *
+ * Errors: none. What fails is said, from the second time in a row on by an event `ImageGCFailed` about the node.
+ * Ends:   never, or at once when the policy collects nothing.
+ * Source: pkg/kubelet/kubelet.go StartGarbageCollection, pkg/kubelet/images/image_gc_manager.go
+ */
+export const imageGarbageCollection = (options: ImageGcOptions): Observable<never> => {
+  const { policy, log, recordEvent, scheduler } = options;
+  if (collectsNoImages(policy)) return EMPTY;
+  return defer(() => {
+    const startedAt = scheduler.now();
+    const known = new Map<string, ImageRecord>();
+    let hasFailed = false;
+    const looking$ = detect(known, options).pipe(
+      ignoreElements(),
+      catchError((error: unknown) => {
+        log.info({ error: errorText(error) }, 'what images are in use could not be seen');
+        return EMPTY;
+      }),
+      repeat({ delay: () => timer(IMAGE_DETECTION_PERIOD_MS, scheduler) }),
+    );
+    const collecting$ = defer(() => pass(known, { startedAt, now: scheduler.now() }, options)).pipe(
+      tap({ complete: () => (hasFailed = false) }),
+      catchError((error: unknown) => {
+        const message = errorText(error);
+        if (hasFailed) recordEvent({ type: 'Warning', reason: 'ImageGCFailed', message, causes: [] });
+        log.error({ error: message }, `images could not be collected${hasFailed ? ', again' : ''}`);
+        hasFailed = true;
+        return EMPTY;
+      }),
+      repeat({ delay: () => timer(IMAGE_GC_PERIOD_MS, scheduler) }),
+    );
+    return merge(looking$, collecting$);
+  });
+};
+
+/** What is known of images; looks at them change it. */
+type KnownImages = Map<string, ImageRecord>;
+
+/** Looks at all images and at what all containers have, ended ones too. Completes when that is known. */
+const detect = (known: KnownImages, { runtime, images, scheduler }: ImageGcOptions): Observable<never> =>
+  defer(() => {
+    const begunAt = scheduler.now();
+    return forkJoin([images.listImages({}), runtime.listContainers({}), runtime.status({ verbose: true })]).pipe(
+      concatMap(([listed, { containers }, { info }]) =>
+        namesInUse(containers, runtime).pipe(
+          tap((inUse) => {
+            const names = new Set([...inUse, sandboxImageOf(info) ?? '']);
+            const found = detectImages(known, listed.images, { names, begunAt, endedAt: scheduler.now() });
+            known.clear();
+            for (const [id, record] of found) known.set(id, record);
+          }),
+        ),
+      ),
+      ignoreElements(),
+    );
+  });
+
+/** Images of containers, and those that are mounted into them, which only a status tells of. */
+const namesInUse = (
+  containers: readonly Container[],
+  runtime: ImageGcOptions['runtime'],
+): Observable<readonly string[]> => {
+  const mounted$ = from(containers).pipe(
+    concatMap(({ id }) => runtime.containerStatus({ containerId: id }).pipe(catchError(ignoreNotFound))),
+    mergeMap(({ status }) => (status?.mounts ?? []).map(({ image }) => image?.image ?? '')),
+  );
+  const named = containers.flatMap(({ imageId, imageRef }) => [imageId, imageRef]);
+  return concat(named, mounted$).pipe(
+    filter((name) => name !== ''),
+    toArray(),
+  );
+};
+
+interface Moment {
+  readonly startedAt: number;
+  readonly now: number;
+}
+
+/** One pass: old images first, then as many as the disk asks for. Errors: why not everything that should have gone has gone. */
+const pass = (known: KnownImages, moment: Moment, options: ImageGcOptions): Observable<never> => {
+  const remove = remover(known, options);
+  const collect$ = defer(() => removeOld(imagesInEvictionOrder(known, moment.now), moment, remove, options));
+  return concat(detect(known, options), collect$.pipe(concatMap((left) => makeRoom(left, moment, remove, options))));
+};
+
+/** Emits what is left. */
+const removeOld = (
+  candidates: readonly ImageRecord[],
+  moment: Moment,
+  remove: RemoveImages,
+  { policy }: ImageGcOptions,
+): Observable<readonly ImageRecord[]> => {
+  const old = candidates.filter((image) => isTooOld(image, policy, moment));
+  return remove(old, 'age', () => false).pipe(
+    map(({ problems }) => {
+      if (problems.length > 0) throw new Error(oldImagesStay(policy, problems));
+      return candidates.filter((image) => !old.includes(image));
+    }),
+  );
+};
+
+const makeRoom = (
+  candidates: readonly ImageRecord[],
+  { now }: Moment,
+  remove: RemoveImages,
+  options: ImageGcOptions,
+): Observable<never> =>
+  imageDisk(options).pipe(
+    concatMap((disk) => {
+      const { policy, log } = options;
+      const verdict = judgeDisk(disk, policy);
+      if (!verdict) return fail('InvalidDiskCapacity', INVALID_CAPACITY, options);
+      const { usedPercent, bytesToFree } = verdict;
+      if (usedPercent < policy.highThresholdPercent) return EMPTY;
+      log.info(
+        { usedPercent, bytesToFree: String(bytesToFree) },
+        'the disk of the images is too full, images have to go',
+      );
+      const mayGo = candidates.filter((image) => mayMakeRoom(image, policy, now));
+      return remove(mayGo, 'space', (freed) => freed >= bytesToFree).pipe(
+        concatMap((removal) => judgeRoom(removal, verdict, disk, options)),
+      );
+    }),
+  );
+
+const judgeRoom = (
+  { freed, problems }: Removal,
+  verdict: DiskVerdict,
+  disk: ImageDisk,
+  options: ImageGcOptions,
+): Observable<never> => {
+  const { bytesToFree } = verdict;
+  if (problems.length > 0) return throwError(() => new Error(imagesStay(bytesToFree, freed, problems)));
+  return freed >= bytesToFree ? EMPTY : fail('FreeDiskSpaceFailed', notEnoughRoom(verdict, disk, freed), options);
+};
+
+/** An error that an event tells of, too, each time. */
+const fail = (
+  reason: 'InvalidDiskCapacity' | 'FreeDiskSpaceFailed',
+  message: string,
+  { recordEvent }: ImageGcOptions,
+): Observable<never> => {
+  recordEvent({ type: 'Warning', reason, message, causes: [] });
+  return throwError(() => new Error(message));
+};
+
+/** The file system that the runtime has its images on. */
+const imageDisk = ({ images, diskSpace }: ImageGcOptions): Observable<ImageDisk> =>
+  images.imageFsInfo({}).pipe(
+    concatMap(({ imageFilesystems }) => {
+      const mountpoint = imageFilesystems[0]?.fsId?.mountpoint;
+      if (mountpoint === undefined) throw new Error('the runtime does not say where its images are');
+      return diskSpace(mountpoint);
+    }),
+  );
+
+interface Removal {
+  readonly freed: bigint;
+  readonly problems: readonly string[];
+}
+
+type RemoveImages = (
+  candidates: readonly ImageRecord[],
+  reason: 'age' | 'space',
+  isEnough: (freed: bigint) => boolean,
+) => Observable<Removal>;
+
+/** One after the other until it is enough; one that cannot be removed holds up no other. Emits once what came of it. */
+const remover =
+  (known: KnownImages, { images, metrics, log }: ImageGcOptions): RemoveImages =>
+  (candidates, reason, isEnough) =>
+    defer(() => {
+      let freed = 0n;
+      const problems: string[] = [];
+      const removeOne = ({ id, bytes }: ImageRecord): Observable<never> => {
+        log.info({ image: id, bytes: String(bytes), reason }, 'removing an image that nobody uses');
+        return images.removeImage({ image: { image: id } }).pipe(
+          ignoreElements(),
+          tap({
+            complete: () => {
+              freed += bytes;
+              // If it is pulled again, it is a new one.
+              known.delete(id);
+              metrics.imageCollected(reason);
+            },
+          }),
+          catchError((error: unknown) => {
+            problems.push(errorText(error));
+            return EMPTY;
+          }),
+        );
+      };
+      return concat(
+        from(candidates).pipe(concatMap((image) => (isEnough(freed) ? EMPTY : removeOne(image)))),
+        defer(() => of({ freed, problems })),
+      );
+    });

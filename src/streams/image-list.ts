@@ -1,0 +1,32 @@
+import { catchError, defer, EMPTY, map, type Observable, repeat, type SchedulerLike, timer } from 'rxjs';
+import type { Image } from '../generated/runtime/v1/api.js';
+import { errorText } from '../model/cri-error.js';
+import type { ImageService, Logger } from './ports.js';
+
+/** Source: pkg/kubelet/images/image_gc_manager.go Start. Milliseconds. */
+const IMAGE_LIST_PERIOD_MS = 30_000;
+
+interface ImageListOptions {
+  readonly images: Pick<ImageService, 'listImages'>;
+  readonly log: Logger;
+  readonly scheduler: SchedulerLike;
+}
+
+/**
+ * The images of the node, largest first: at once and 30 s after each listing.
+ *
+ * Errors: none; a listing that fails is said and left out.
+ * Ends:   never.
+ * Source: pkg/kubelet/images/image_gc_manager.go imageCache
+ */
+export const imageLists = ({ images, log, scheduler }: ImageListOptions): Observable<readonly Image[]> =>
+  defer(() => images.listImages({})).pipe(
+    map((listed) =>
+      listed.images.toSorted((one, other) => (one.size < other.size ? 1 : one.size > other.size ? -1 : 0)),
+    ),
+    catchError((error: unknown) => {
+      log.info({ error: errorText(error) }, 'the images of the node could not be listed');
+      return EMPTY;
+    }),
+    repeat({ delay: () => timer(IMAGE_LIST_PERIOD_MS, scheduler) }),
+  );
