@@ -24,6 +24,7 @@ import type { RuntimeContainerStatus, RuntimePod, RuntimePodStatus } from '../mo
 import { aggregateText } from '../model/runtime-state.js';
 import { removeDanglingLinks } from './dangling-links.js';
 import { concatMapBounded } from './operators/concat-map-bounded.js';
+import { inSlots } from './operators/in-slots.js';
 import type { Logger, NodeFiles, RecordEvent, RuntimeService, WallClock } from './ports.js';
 import { ignoreNotFound, removeDeadContainer } from './remove-dead-container.js';
 import type { RuntimeReader } from './runtime-reader.js';
@@ -85,23 +86,27 @@ export const garbageCollection = (options: GarbageCollectionOptions): Observable
     ),
   );
 
+/** A removal that takes longer lets the next one begin: what hangs is not to keep the garbage of others. Milliseconds. */
+const REMOVAL_TURN_MS = 5_000;
+
 const collect = (options: GarbageCollectionOptions): Observable<never> => {
-  const { reader, areSourcesReady, workers, policy, wallClock } = options;
+  const { reader, areSourcesReady, workers, policy, scheduler, wallClock } = options;
+  const inTurn = inSlots({ count: 1, longestMs: REMOVAL_TURN_MS, scheduler });
   const isRemovable = (uid: string) => areSourcesReady() && workers.shouldContentBeRemoved(uid);
   const listed = (act: (pods: readonly RuntimePod[]) => Observable<never>) =>
     defer(() => reader.listPods('all')).pipe(concatMap(act));
   const steps = [
     listed((pods) =>
       from(containersToCollect({ pods, policy, isRemovable, now: wallClock() })).pipe(
-        concatMap(({ item }) =>
-          said(options, `container ${item.name}`, removeDeadContainer(item.id, item.state, options)),
+        mergeMap(({ item }) =>
+          said(options, `container ${item.name}`, removeDeadContainer(item.id, item.state, options)).pipe(inTurn()),
         ),
       ),
     ),
     // Which sandboxes are empty now only a second look tells.
     listed((pods) =>
       from(sandboxesToCollect({ pods, isRemovable })).pipe(
-        concatMap(({ id }) => said(options, `sandbox ${id}`, removeSandbox(id, options))),
+        mergeMap(({ id }) => said(options, `sandbox ${id}`, removeSandbox(id, options)).pipe(inTurn())),
       ),
     ),
     listed((pods) => removeLogs(new Set(pods.map(({ uid }) => uid)), isRemovable, options)),
@@ -159,9 +164,12 @@ const removeLogs = (
   options.files.listDirectory(options.podLogsDirectory).pipe(
     mergeMap((names) => names),
     map((name) => ({ name, uid: uidOfPodLogDirectory(name) })),
-    filter(({ uid }) => !inRuntime.has(uid) && isRemovable(uid)),
-    concatMap(({ name }) =>
-      said(options, `log folder ${name}`, options.files.remove(`${options.podLogsDirectory}/${name}`)),
+    filter(({ uid }) => !inRuntime.has(uid)),
+    // Asked of each when it is its turn: a manifest that came back has the UID, and the folder, that it had before.
+    concatMap(({ name, uid }) =>
+      isRemovable(uid)
+        ? said(options, `log folder ${name}`, options.files.remove(`${options.podLogsDirectory}/${name}`))
+        : EMPTY,
     ),
   );
 
