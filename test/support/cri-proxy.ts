@@ -194,9 +194,9 @@ export class CriProxy {
     this.changeEvent = change;
   }
 
-  /** The stream of events is the test's own from now on, whether or not the runtime has one. */
-  takeOverEvents(): void {
-    this.tellsOwnEvents = true;
+  /** Whether the stream of events is the test's own from now on; the runtime may have none. */
+  takeOverEvents(own: boolean): void {
+    this.tellsOwnEvents = own;
     this.cut();
   }
 
@@ -299,10 +299,11 @@ export class CriProxy {
   }
 
   private stream(method: CriMethod, call: ServerWritableStream<Buffer, Buffer>): void {
-    this.streams.add(call);
+    const isOfEvents = method === 'getContainerEvents';
+    if (isOfEvents) this.streams.add(call);
     // Without a first answer the agent's side would not know that the stream is open.
     call.sendMetadata(call.metadata.clone());
-    const upstream = this.tellsOwnEvents ? undefined : this.relay(method, call);
+    const upstream = isOfEvents && this.tellsOwnEvents ? undefined : this.relay(method, call);
     call.on('error', () => upstream?.cancel());
     call.on('cancelled', () => {
       this.streams.delete(call);
