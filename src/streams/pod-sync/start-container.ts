@@ -137,10 +137,10 @@ const createAndStart = (
   const { runtime, files, startQueue } = context.ports;
   const { pod, signal } = context;
   const { name } = container;
-  const fail = (reason: string) => (error: unknown) => {
+  const fail = (reason: string, containerId?: string) => (error: unknown) => {
     const failure =
       error instanceof SyncCancelled ? error : new ContainerSyncError(name, reason, errorText(error), { cause: error });
-    failed(context, name, failure, 'message');
+    failed(context, name, failure, 'message', containerId);
     return throwError(() => failure);
   };
   const logDirectory = containerLogDirectory(node.podLogsDirectory, pod, name);
@@ -177,7 +177,7 @@ const createAndStart = (
         // A container that was made is started: nobody lets go of a pod between the two.
         startQueue('StartContainer'),
         ignoreElements(),
-        catchError(fail('RunContainerError')),
+        catchError(fail('RunContainerError', containerId)),
         tap({ complete: () => emitEvent(context, 'Normal', 'Started', 'Container started', name) }),
       );
       return concat(
@@ -228,9 +228,19 @@ const restartCount = (
   return newest ? of(newest.restartCount + 1) : ports.files.listDirectory(logDirectory).pipe(map(restartCountFromLogs));
 };
 
-/** The event that stands beside a waiting reason. */
-const failed = (context: PodSyncContext, name: string, error: unknown, says: 'reason' | 'message'): void => {
+/**
+ * The event that stands beside a waiting reason. Runtimes like to name the container by its id, which would make every attempt an
+ * event of its own.
+ */
+const failed = (
+  context: PodSyncContext,
+  name: string,
+  error: unknown,
+  says: 'reason' | 'message',
+  containerId = '',
+): void => {
   if (error instanceof SyncCancelled) return;
   const text = says === 'reason' && error instanceof ContainerSyncError ? error.reason : errorText(error);
-  emitEvent(context, 'Warning', 'Failed', `Error: ${text}`, name);
+  const named = containerId === '' ? text : text.replaceAll(containerId, name);
+  emitEvent(context, 'Warning', 'Failed', `Error: ${named}`, name);
 };

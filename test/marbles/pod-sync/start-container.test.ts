@@ -166,6 +166,12 @@ describe('a container', () => {
       result: 'RunContainerError: the runtime is away',
       events: ['Created Container created', 'Failed Error: the runtime is away'],
     },
+    {
+      case: 'that the runtime names by its id when it cannot be started',
+      scene: { runtime: { startContainer: () => throwError(() => new Error('new: no such file "x" in new')) } },
+      result: 'RunContainerError: new: no such file "x" in new',
+      events: ['Created Container created', 'Failed Error: main: no such file "x" in main'],
+    },
   ])('$case fails by a reason of its own: $result', ({ scene, result, events }) => {
     marbles(({ expectObservable, scheduler }) => {
       const stage = stageOf(scheduler, scene);
