@@ -18,10 +18,10 @@ const flags = (node: ContainerdNode) => [
 const it = onOneNode(flags);
 
 const hostAliases = [
-  { ip: '192.0.2.7', hostnames: ['db', 'db.test'] },
+  { ip: '127.0.0.9', hostnames: ['db', 'db.test'] },
   { ip: '2001:db8::7', hostnames: ['six'] },
 ];
-const ALIASES = ['', '# Entries added by HostAliases.', '192.0.2.7\tdb\tdb.test', '2001:db8::7\tsix'];
+const ALIASES = ['', '# Entries added by HostAliases.', '127.0.0.9\tdb\tdb.test', '2001:db8::7\tsix'];
 
 const podDirectory = (node: ContainerdNode, uid: string): string => join(node.rootDir, 'pods', uid);
 const uidOf = async (node: ContainerdNode, pod: string, name = 'main'): Promise<string> =>
@@ -47,8 +47,8 @@ overContainerd('the hosts file of a pod', () => {
       `${address}\tbox.shop.default.svc.cluster.test\tbox`,
       ...ALIASES,
     ]);
-    const seen = await node.exec(other.id, 'sh', '-c', 'ping -4 -c 1 -w 1 db.test | head -n 1; ping -4 -c 1 -w 5 box');
-    expect(seen).toContain('PING db.test (192.0.2.7)');
+    const seen = await node.exec(other.id, 'sh', '-c', 'ping -c 1 db.test; ping -c 1 box');
+    expect(seen).toContain('64 bytes from 127.0.0.9');
     expect(seen).toContain(`64 bytes from ${address}`);
 
     // It is one file, which containers may change.

@@ -64,6 +64,17 @@ describe('ended containers that go', () => {
     expect(doomed.map(({ item: { id } }) => id).toSorted()).toEqual([...ids].toSorted());
   });
 
+  it('hold no more of what was created and never started than of what has ended: one, and only while it is the newest', () => {
+    const gone = (...items: readonly string[]) =>
+      containersToCollect({
+        ...{ pods: [pod('a', ...items)], policy: DEFAULT_CONTAINER_GC, isRemovable: () => false, now: 100 },
+      }).map(({ item: { id } }) => id);
+    expect(gone('web:1 created')).toEqual([]);
+    expect(gone('web:1 created', 'web:2 running')).toEqual([]);
+    expect(gone('web:1 created', 'web:2 created', 'web:3 running')).toEqual(['web:1']);
+    expect(gone('web:1 created', 'web:2 exited', 'web:3 running')).toEqual(['web:1']);
+  });
+
   it('come oldest first', () => {
     const doomed = containersToCollect({
       pods: [other, crashing],
