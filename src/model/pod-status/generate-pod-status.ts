@@ -122,7 +122,8 @@ const verdict = (input: PodStatusInput, statuses: readonly ContainerStatus[]): V
   });
   const before = previous ?? pod.status;
   const ended = [previous?.phase, pod.status?.phase].find(isTerminalPhase) as PodPhase | undefined;
-  const phase = isTerminalPhase(computed) ? computed : (ended ?? computed);
+  // What its containers say at the end does not take back why they were stopped.
+  const phase = ended ?? computed;
   const kept =
     phase === before?.phase
       ? {

@@ -154,7 +154,14 @@ describe('phase', () => {
   it('stays failed after the deadline', () => {
     const pod = aPod({ activeDeadlineSeconds: 5 });
     const previous = generate({ pod, previous: { phase: 'Running', startTime: '2026-01-01T00:00:05Z' } });
-    expect(generate({ pod, previous })).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
+    const verdict = { phase: 'Failed', reason: 'DeadlineExceeded' };
+    expect(generate({ pod, previous })).toMatchObject(verdict);
+    // Not even when what was stopped for it ends well, be it because it was asked to.
+    const once = aPod({ activeDeadlineSeconds: 5, restartPolicy: 'OnFailure' });
+    for (const podIsTerminal of [false, true]) {
+      const ended = generate({ pod: once, previous, runtime: aRuntimePod([exited('web', 0)]), podIsTerminal });
+      expect(ended).toMatchObject(verdict);
+    }
   });
 });
 
