@@ -5,6 +5,7 @@ import { ContainerSyncError } from '../../src/model/sync-error.js';
 import { newBackOffs } from '../../src/streams/pod-sync/back-offs.js';
 import { ensureImage, type ImagePulls } from '../../src/streams/pod-sync/ensure-image.js';
 import type { CredentialPorts } from '../../src/streams/ports.js';
+import type { PullLedger } from '../../src/streams/pull-ledger.js';
 import type { PullQueue } from '../../src/streams/pull-queue.js';
 import { aPod } from './a-pod.js';
 import { type SyncStage, syncStage } from './sync-context.js';
@@ -26,6 +27,7 @@ export interface ImageWorld {
   readonly pull$?: Observable<unknown> | ((auth: DeepPartial<AuthConfig> | undefined) => Observable<unknown>);
   readonly pulls?: ImagePulls;
   readonly pullQueue?: PullQueue;
+  readonly pullLedger?: PullLedger;
   readonly credentials?: Partial<CredentialPorts>;
   readonly signal?: AbortSignal;
 }

@@ -1,4 +1,4 @@
-import { nameWithoutTag } from './image-reference.js';
+import { nameWithoutTag, parseImageReference } from './image-reference.js';
 
 const POLICIES = ['NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify'] as const;
 
@@ -73,6 +73,10 @@ const patternProblem = (pattern: string): string | undefined => {
     return `not a valid wildcard pattern, only patterns ending with '/*' are allowed: ${pattern}`;
   }
   if (name === '/') return 'at least registry hostname is required';
-  const isName = name !== pattern || nameWithoutTag(name) === name;
-  return isName ? undefined : `neither tag nor digest is accepted in an image reference: ${pattern}`;
+  if (name !== pattern) return undefined;
+  const parsed = parseImageReference(name);
+  if ('problem' in parsed) return `failed to parse as an image name: ${parsed.problem.replace(/^couldn't[^:]*: /, '')}`;
+  return nameWithoutTag(name) === name
+    ? undefined
+    : `neither tag nor digest is accepted in an image reference: ${pattern}`;
 };

@@ -1,10 +1,14 @@
-import { concat, EMPTY, of, tap, throwError } from 'rxjs';
+import { concat, EMPTY, NEVER, of, tap, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri-error.js';
 import type { PullSecret } from '../../../src/model/images/pull-secret.js';
 import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
+import { ledgerFor, noLedger, type PullLedger, PullNotRecorded } from '../../../src/streams/pull-ledger.js';
+import type { ImageService } from '../../../src/streams/ports.js';
 import { aPod } from '../../support/a-pod.js';
 import { container, imageStage } from '../../support/image-stage.js';
+import { memoryPullRecords } from '../../support/memory-pull-records.js';
+import { only } from '../../support/sync-context.js';
 import { marbles } from '../marbles.js';
 
 describe('passwords for a pull', () => {
@@ -108,6 +112,82 @@ describe('passwords for a pull', () => {
       });
       expectObservable(stage.ensure(container('IfNotPresent'))).toBe('(i|)', { i: 'sha256:1' });
       scheduler.schedule(() => expect(looked).toBe(1), 2);
+    }),
+  );
+});
+
+describe('an image that is there, but perhaps not for this pod', () => {
+  const refusing: PullLedger = { ...noLedger, isOn: true, mayHave: () => of(false) };
+
+  it(
+    'is pulled with IfNotPresent, and what has come of it is remembered',
+    marbles(({ scheduler, expectObservable }) => {
+      const remembered: string[] = [];
+      const remember: PullLedger['remember'] = (image) => (source) =>
+        source.pipe(
+          tap({
+            subscribe: () => remembered.push(`begin ${image}`),
+            next: ({ imageRef, credential }) => remembered.push(`${imageRef} by ${credential?.username}`),
+          }),
+        );
+      const stage = imageStage(scheduler, {
+        pull$: of({}),
+        pullLedger: { ...refusing, remember },
+        credentials: { nodeCredentials: () => of([{ username: 'node', password: 'q' }]) },
+      });
+      expectObservable(stage.ensure(container('IfNotPresent'))).toBe('(i|)', { i: 'sha256:1' });
+      scheduler.schedule(() => {
+        expect(stage.asked).toEqual(['inspect app:1', 'pull app:1 as node', 'inspect app:1']);
+        expect(remembered).toEqual(['begin app:1', 'sha256:1 by node']);
+      }, 1);
+    }),
+  );
+
+  it(
+    'is as good as absent with Never',
+    marbles(({ scheduler, expectObservable }) => {
+      const stage = imageStage(scheduler, { pullLedger: refusing });
+      const message = 'Container image "app:1" is not present with pull policy of Never';
+      expectObservable(stage.ensure(container('Never'))).toBe('(e|)', { e: `ErrImageNeverPull: ${message}` });
+      scheduler.schedule(() => expect(stage.events).toEqual([`ErrImageNeverPull ${message}`]), 1);
+    }),
+  );
+
+  it(
+    'is said to be there, and no more, where nothing is verified',
+    marbles(({ scheduler, expectObservable }) => {
+      const stage = imageStage(scheduler, { pullLedger: noLedger });
+      expectObservable(stage.ensure(container('Never'))).toBe('(i|)', { i: 'sha256:1' });
+      const event = 'Pulled Container image "app:1" already present on machine';
+      scheduler.schedule(() => expect(stage.events).toEqual([event]), 1);
+    }),
+  );
+
+  it(
+    'is not pulled when that cannot be remembered, which is no failure of the registry',
+    marbles(({ scheduler, expectObservable }) => {
+      const pulls = newBackOffs().pulls;
+      const remember = () => () => throwError(() => new PullNotRecorded('disk full'));
+      const stage = imageStage(scheduler, { pulls, pullLedger: { ...refusing, remember } });
+      expectObservable(stage.ensure(container('Always'))).toBe('(e|)', { e: 'ErrImagePull: disk full' });
+      scheduler.schedule(() => expect([stage.asked, pulls.backOff.size]).toEqual([[], 0]), 1);
+    }),
+  );
+
+  it(
+    'is noted to be pulled only until its pull was given up',
+    marbles(({ scheduler, expectObservable }) => {
+      const records = memoryPullRecords();
+      const abort = new AbortController();
+      const ports = { pullRecords: records, images: only<ImageService>({}), scheduler };
+      const rest = { log: { warn: () => undefined }, wallClock: () => scheduler.now() };
+      const ledger = ledgerFor({ ...ports, ...rest });
+      const stage = imageStage(scheduler, { pullLedger: ledger, pull$: NEVER, signal: abort.signal });
+      scheduler.schedule(() => abort.abort(), 3);
+      expectObservable(stage.ensure(container('Always'))).toBe('---(e|)', {
+        e: 'SyncCancelled: the run was cancelled by a newer update',
+      });
+      scheduler.schedule(() => expect(records.changes).toEqual(['begin app:1', 'end app:1']), 4);
     }),
   );
 });
