@@ -24,9 +24,11 @@ import {
 } from 'rxjs';
 import { admitPod } from './model/admission/admit-pod.js';
 import type { Admit } from './model/admission/rejection.js';
+import type { Image } from './generated/runtime/v1/api.js';
 import { type ContainerGcPolicy, DEFAULT_CONTAINER_GC } from './model/container-gc.js';
 import { errorText } from './model/cri-error.js';
 import { EVENTED_PLEG, GENERIC_PLEG, type PlegCadence, plegHealth } from './model/pleg.js';
+import { DEFAULT_IMAGE_GC, type ImageGcPolicy, keepsImages } from './model/images/image-gc.js';
 import { DEFAULT_LOG_ROTATION, type LogRotationPolicy } from './model/log-rotation.js';
 import type { ImageVerification } from './model/images/image-verification.js';
 import type { Pod } from './model/pod.js';
@@ -42,6 +44,8 @@ import { WorkQueue } from './model/work-queue.js';
 import { kubeletCgroups } from './streams/cgroups/kubelet-cgroups.js';
 import type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
 import { garbageCollection } from './streams/garbage-collection.js';
+import { imageGarbageCollection } from './streams/image-gc.js';
+import { imageLists } from './streams/image-list.js';
 import { logRotation } from './streams/log-rotation.js';
 import { gate } from './streams/operators/gate.js';
 import { pleg } from './streams/pleg.js';
@@ -51,7 +55,7 @@ import { podConfig, type PodSources } from './streams/pod-config.js';
 import { newBackOffs } from './streams/pod-sync/back-offs.js';
 import { podWork, type PodWorkPorts } from './streams/pod-work.js';
 import { podWorkers, type WorkerOutcome } from './streams/pod-workers.js';
-import type { LogFiles, Logger, PullRecords, Random, RuntimeClasses } from './streams/ports.js';
+import type { DiskSpace, LogFiles, Logger, PullRecords, Random, RuntimeClasses } from './streams/ports.js';
 import { ledgerFor } from './streams/pull-ledger.js';
 import { type PullLimits, pullQueue } from './streams/pull-queue.js';
 import { startQueue } from './streams/start-queue.js';
@@ -99,6 +103,7 @@ export interface KubeletPorts extends Pick<
   readonly pullRecords: PullRecords;
   readonly log: Logger;
   readonly logFiles: LogFiles;
+  readonly diskSpace: DiskSpace;
   readonly random: Random;
   /** Pods stay where the runtime puts them unless given. */
   readonly nodeCgroups?: NodeCgroups;
@@ -117,6 +122,7 @@ export interface KubeletOptions {
   readonly imageVerification?: ImageVerification | 'none';
   readonly containerGc?: ContainerGcPolicy;
   readonly logRotation?: LogRotationPolicy;
+  readonly imageGc?: ImageGcPolicy;
   /** Which pods this node takes in; `admitPod` by the facts of the node unless given. */
   readonly admit?: Admit;
   /** Lists rarely while the runtime tells what happens. Its events are heard in any case. */
@@ -138,6 +144,8 @@ export interface Kubelet {
   readonly outcome$: Observable<WorkerOutcome>;
   /** The pods that the sources want, each with its status as this node sees it. */
   readonly pods: () => readonly Pod[];
+  /** The images of the node, largest first; no older than 30 s while the runtime answers. */
+  readonly images: () => readonly Image[];
   /** Why the node does not work properly; undefined while it does. */
   readonly health: () => string | undefined;
 }
@@ -162,6 +170,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
   const directories = podDirectories({ ...ports, rootDirectory: ports.node.rootDirectory });
   const relistWatch: PlegWatch = { lastRelistAt: undefined, cadence: GENERIC_PLEG };
   let runtimeState = UNKNOWN_RUNTIME_STATE;
+  let imageList: readonly Image[] = [];
   const problems = (): readonly string[] => {
     const health = plegHealth(relistWatch.lastRelistAt, scheduler.now(), relistWatch.cadence.thresholdMs);
     return runtimeProblems(runtimeState, scheduler.now(), health.healthy ? undefined : health.problem);
@@ -255,6 +264,13 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     });
 
     const rotation$ = logRotation({ ...ports, policy: options.logRotation ?? DEFAULT_LOG_ROTATION });
+    const imageGarbage$ = keepsImages(ports.runtimeName)
+      ? imageGarbageCollection({ ...ports, policy: options.imageGc ?? DEFAULT_IMAGE_GC })
+      : EMPTY;
+    const imageList$ = imageLists(ports).pipe(
+      tap((images) => (imageList = images)),
+      ignoreElements(),
+    );
 
     const directories$ = directories.cleanUp(shared.housekeeping$, (uid, running) => isForgotten(desk, uid, running));
 
@@ -280,6 +296,8 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       runtimeState$.pipe(ignoreElements()),
       garbage$,
       rotation$,
+      imageGarbage$,
+      imageList$,
       directories$,
       cgroups$,
     ).pipe(endWhenStopped(stopping$, () => hasStopped(desk)));
@@ -289,6 +307,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
   return {
     outcome$,
     pods: () => desk.pods.pods().map((pod) => ({ ...pod, status: desk.statuses.get(pod.metadata.uid) ?? pod.status })),
+    images: () => imageList,
     health: () => {
       const found = problems();
       return found.length === 0 ? undefined : aggregateText(found);

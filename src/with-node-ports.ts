@@ -7,6 +7,7 @@ import { errorText } from './model/cri-error.js';
 import { criClient } from './runtime/cri-client.js';
 import { dockerConfigPlaces, nodeCredentials } from './images/node-credentials.js';
 import { cgroupCapacity, hostCgroups } from './host/cgroups/host-cgroups.js';
+import { diskSpace } from './host/disk-space.js';
 import { logFiles } from './host/log-files.js';
 import { monotonicScheduler } from './host/monotonic-scheduler.js';
 import { nodeFiles } from './host/node-files.js';
@@ -76,6 +77,7 @@ export const withNodePorts = <T>(
       ...{ runtime, images, record, recordEvent, metrics, log, scheduler },
       files: nodeFiles,
       logFiles,
+      diskSpace,
       podFiles,
       httpRequest: httpRequest(),
       ...noCredentials,

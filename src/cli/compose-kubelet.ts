@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { defer, distinctUntilChanged, finalize, map, share, Subject, takeUntil, tap, timer } from 'rxjs';
 import { type Kubelet, kubelet, type KubeletOptions } from '../kubelet.js';
+import type { ImageGcPolicy } from '../model/images/image-gc.js';
 import type { LogRotationPolicy } from '../model/log-rotation.js';
 import { formatPod } from '../model/pod.js';
 import { quantity, unitValue } from '../model/quantity.js';
@@ -53,6 +54,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
         imageVerification: imageVerificationOf(config),
         maxRestartBackOffMs: config.crashLoopBackOff.maxContainerRestartPeriodMs,
         logRotation: logRotationPolicy(config),
+        imageGc: imageGcPolicy(config),
         eventedPleg: isGateOn(config.featureGates, 'EventedPLEG'),
         stop$,
       };
@@ -92,6 +94,13 @@ const logRotationPolicy = (config: KubeletEnvironment['config']): LogRotationPol
   maxFiles: config.containerLogMaxFiles,
   workers: config.containerLogMaxWorkers,
   periodMs: config.containerLogMonitorIntervalMs,
+});
+
+const imageGcPolicy = (config: KubeletEnvironment['config']): ImageGcPolicy => ({
+  highThresholdPercent: config.imageGCHighThresholdPercent,
+  lowThresholdPercent: config.imageGCLowThresholdPercent,
+  minAgeMs: config.imageMinimumGCAgeMs,
+  maxAgeMs: config.imageMaximumGCAgeMs,
 });
 
 const podSources = ({ config, nodeName }: KubeletEnvironment): PodSources => {

@@ -55,6 +55,7 @@ const onNode = (
       images: fake.images,
       files: noFiles,
       logFiles: noLogFiles,
+      diskSpace: () => of({ capacityBytes: 1n, availableBytes: 1n }),
       httpRequest: () => NEVER,
       podFiles: noPodFiles,
       ...noCredentials,

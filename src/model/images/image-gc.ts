@@ -22,6 +22,12 @@ export const DEFAULT_IMAGE_GC: ImageGcPolicy = {
   maxAgeMs: 0,
 };
 
+/**
+ * Whether there is something to collect in principle: the one image of the embedded runtime is the machine itself, and what fills
+ * the machine's disk is no matter of images.
+ */
+export const keepsImages = (runtimeName: string): boolean => runtimeName !== 'rx-embedded';
+
 /** Whether nothing is ever collected. Source: pkg/kubelet/kubelet.go StartGarbageCollection. */
 export const collectsNoImages = ({ highThresholdPercent, maxAgeMs }: ImageGcPolicy): boolean =>
   highThresholdPercent === 100 && maxAgeMs === 0;
