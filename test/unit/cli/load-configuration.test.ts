@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cgroupOptions } from '../../../src/cli/config/cgroup-options.js';
 import { loadConfiguration } from '../../../src/cli/config/load-configuration.js';
 import type { JsonObject } from '../../../src/cli/config/merge-patch.js';
 
@@ -178,6 +179,35 @@ describe('values', () => {
     ['maxParallelImagePulls: 0', 'maxParallelImagePulls 0 must be a positive number'],
     ['enforceNodeAllocatable: [pods, pods]', 'duplicated enforcements "pods" in enforceNodeAllocatable'],
     [
+      'enforceNodeAllocatable: [none, pods]',
+      'enforceNodeAllocatable (--enforce-node-allocatable) may not contain additional enforcements when "none" is specified',
+    ],
+    [
+      'enforceNodeAllocatable: [system-reserved]',
+      'systemReservedCgroup (--system-reserved-cgroup) must be specified when "system-reserved" or "system-reserved-compressible" included in enforceNodeAllocatable (--enforce-node-allocatable)',
+    ],
+    [
+      'enforceNodeAllocatable: [kube-reserved-compressible]',
+      'kubeReservedCgroup (--kube-reserved-cgroup) must be specified when "kube-reserved" or "kube-reserved-compressible" included in enforceNodeAllocatable (--enforce-node-allocatable)',
+    ],
+    [
+      'kubeReservedCgroup: /k\nenforceNodeAllocatable: [kube-reserved, kube-reserved-compressible]',
+      'both "kube-reserved" and "kube-reserved-compressible" cannot be specified together in enforceNodeAllocatable (--enforce-node-allocatable)',
+    ],
+    [
+      'cgroupsPerQOS: false',
+      'cgroupsPerQOS (--cgroups-per-qos) must be set to true when "pods" contained in enforceNodeAllocatable (--enforce-node-allocatable)',
+    ],
+    ['cgroupDriver: docker', 'cgroupDriver (--cgroup-driver) "docker" must be "cgroupfs" or "systemd"'],
+    ['cgroupRoot: /a/../b', 'cgroupRoot (--cgroup-root) "/a/../b" must be a path without "." and ".."'],
+    [
+      'reservedSystemCPUs: "0"\nsystemReservedCgroup: /system',
+      "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)",
+    ],
+    ['systemReserved: {gpu: "1"}', 'systemReserved: cannot reserve "gpu" resource'],
+    ['kubeReserved: {cpu: much}', 'kubeReserved: cpu: "much" is not a quantity, expected one such as 500m or 1Gi'],
+    ['kubeReserved: {memory: -1Gi}', 'kubeReserved: resource quantity for "memory" cannot be negative: -1Gi'],
+    [
       'evictionSoft: {memory.available: 1Gi}',
       'grace period must be specified for the soft eviction threshold memory.available',
     ],
@@ -199,6 +229,13 @@ describe('values', () => {
     expect(() => load('maxPods: -1\nport: 0')).toThrow(
       'error: [invalid configuration: maxPods (--max-pods) -1 must not be a negative number, invalid configuration: port (--port) 0 must be between 1 and 65535, inclusive], path: ',
     );
+  });
+
+  it('allow no cgroups for pods, and nothing that is enforced, together', () => {
+    for (const enforced of ['[]', '[none]']) {
+      const { config } = load(`cgroupsPerQOS: false\nenforceNodeAllocatable: ${enforced}`);
+      expect(cgroupOptions(config)).toBeUndefined();
+    }
   });
 
   it('allow a health port that is off and a feature gate that nobody knows', () => {
@@ -262,5 +299,35 @@ describe('precedence', () => {
     expect(() => loadAll('')).toThrow(
       `failed to merge kubelet configs: failed to walk through kubelet dropin directory "${folder}/conf.d": ENOENT`,
     );
+  });
+});
+
+describe('cgroups of pods', () => {
+  const endpoint = 'containerRuntimeEndpoint: /run/containerd.sock';
+  it.each([
+    ['', undefined],
+    ['cgroupRoot: /', []],
+    ['cgroupRoot: /mine', ['mine']],
+    [endpoint, []],
+    [`${endpoint}\ncgroupRoot: /a/b`, ['a', 'b']],
+  ])('with %j are made below %j', (text, root) => {
+    expect(cgroupOptions(load(text).config)?.settings.root).toEqual(root);
+  });
+
+  it('are made as the configuration says', () => {
+    const text = 'podPidsLimit: 9\ncgroupDriver: systemd\nsystemReserved: {cpu: 1}\nenforceNodeAllocatable: [none]';
+    expect(() => load(`${endpoint}\n${text}`)).toThrow('systemReserved.cpu: expected string, received number');
+    expect(cgroupOptions(load(`${endpoint}\n${text.replace('1}', '"1"}')}`).config)).toEqual({
+      driver: 'systemd',
+      settings: {
+        ...{ root: [], podPidsLimit: 9, enforced: [] },
+        ...{ systemReserved: { cpu: '1' }, kubeReserved: {}, systemReservedCgroup: '', kubeReservedCgroup: '' },
+      },
+    });
+  });
+
+  it('under cgroup v1 are refused only when that is asked for', () => {
+    expect(load('').config.failCgroupV1).toBe(false);
+    expect(load('failCgroupV1: true').config.failCgroupV1).toBe(true);
   });
 });
