@@ -10,6 +10,7 @@ export type * from './streams/ports.js';
 export type * as cri from './generated/runtime/v1/api.js';
 export { noMetrics } from './streams/no-metrics.js';
 export { noCredentials } from './streams/no-credentials.js';
+export { noPullRecords } from './streams/no-pull-records.js';
 export { CriError, type CriErrorCode, errorText, isCriError } from './model/cri-error.js';
 export { HttpFailure, type HttpFailureStage } from './model/http-failure.js';
 export type { HttpGetAnswer, HttpGetRequest, HttpHeader } from './model/http-get.js';
@@ -33,6 +34,7 @@ export { podWorkers, type PodWorkerOptions, type WorkerOutcome } from './streams
 export { podWork, type PodWorkPorts } from './streams/pod-work.js';
 export { type PullLimits, type PullQueue, pullQueue } from './streams/pull-queue.js';
 export { type StartingCall, type StartQueue, startQueue } from './streams/start-queue.js';
+export { ledgerFor, noLedger, type PullLedger, pullLedger, type PullLedgerPorts } from './streams/pull-ledger.js';
 export { garbageCollection, type GarbageCollectionOptions } from './streams/garbage-collection.js';
 export { runOnce, RunOnceError, type RunOnceOptions, type RunOnceResult } from './streams/run-once.js';
 export {
@@ -102,6 +104,8 @@ export {
 } from './model/images/docker-config.js';
 export { credentialsFor } from './model/images/keyring.js';
 export { type PullCredential, type PullSecret } from './model/images/pull-secret.js';
+export { type PulledRecord, type RecordedAccess, type RecordedSecret } from './model/images/pulled-record.js';
+export { type ImageVerification } from './model/images/image-verification.js';
 
 // The journal: what happened and why
 export type * from './model/journal.js';

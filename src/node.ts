@@ -5,6 +5,7 @@ export { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
 export { monotonicScheduler } from './host/monotonic-scheduler.js';
 export { nodeFiles } from './host/node-files.js';
 export { podFiles } from './host/pod-files.js';
+export { pullRecordFiles } from './images/pull-record-files.js';
 export { type DockerConfigPlace, dockerConfigPlaces, nodeCredentials } from './images/node-credentials.js';
 export { httpRequest, type HttpRequestLimits } from './network/http-request.js';
 export { type CriClient, criClient, type CriClientOptions } from './runtime/cri-client.js';
