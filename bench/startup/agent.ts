@@ -17,6 +17,9 @@ export const IMAGE = 'stage.test/busybox:1';
 /** Is part of the name of every pod of its static manifests. */
 export const NODE_NAME = 'bench';
 
+/** The one that warms up must not take the place of another. */
+const CONFIGURATION = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 1000\n';
+
 const manifest = (name: string): string =>
   JSON.stringify({
     apiVersion: 'v1',
@@ -36,7 +39,17 @@ export const startAgent = (program: string, folder: string, endpoint: string, mo
   ];
   for (const path of [manifests, drafts, root]) mkdirSync(path, { recursive: true });
   const flags = ['--pod-manifest-path', manifests, '--root-dir', root, '--pod-logs-dir', join(folder, 'logs')];
-  const runtime = ['--container-runtime-endpoint', endpoint, '--hostname-override', NODE_NAME, '--healthz-port', '0'];
+  const runtime = [
+    '--config',
+    join(folder, 'config.yaml'),
+    '--container-runtime-endpoint',
+    endpoint,
+    '--hostname-override',
+    NODE_NAME,
+    '--healthz-port',
+    '0',
+  ];
+  writeFileSync(join(folder, 'config.yaml'), CONFIGURATION);
   const log = openSync(join(folder, 'agent.log'), 'a');
   const child: ChildProcess = spawn(program, ['run', ...flags, ...runtime, ...more], {
     stdio: ['ignore', 'ignore', log],
