@@ -112,15 +112,17 @@ export const imagesInEvictionOrder = (records: ImageRecords, now: number): reado
     );
 
 /**
- * Whether an image goes for its age. An agent younger than that age cannot know when an image was used last.
+ * Whether an image goes for its age: the time since its last use, or since it was seen first. An agent younger than that age cannot
+ * know when an image was used last. (The kubelet takes an image that was never used for infinitely old, however short it has been
+ * there.)
  *
  * Source: pkg/kubelet/images/image_gc_manager.go freeOldImages
  */
 export const isTooOld = (
-  { lastUsed }: ImageRecord,
+  { lastUsed, firstDetected }: ImageRecord,
   { maxAgeMs }: ImageGcPolicy,
   { now, startedAt }: { readonly now: number; readonly startedAt: number },
-): boolean => maxAgeMs > 0 && now - startedAt > maxAgeMs && now - lastUsed > maxAgeMs;
+): boolean => maxAgeMs > 0 && now - startedAt > maxAgeMs && now - Math.max(lastUsed, firstDetected) > maxAgeMs;
 
 /** Whether an image may make room. One that has only just come will be needed at once. */
 export const mayMakeRoom = ({ firstDetected }: ImageRecord, { minAgeMs }: ImageGcPolicy, now: number): boolean =>

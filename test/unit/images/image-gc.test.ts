@@ -65,6 +65,7 @@ describe('the age of an image', () => {
   it.each([
     { case: 'never used, while the agent is younger than that', image: {}, at: 10, tooOld: false },
     { case: 'never used', image: {}, at: 10.01, tooOld: true },
+    { case: 'never used, and there for a short time', image: { firstDetected: 5 * MINUTE }, at: 15, tooOld: false },
     { case: 'used since', image: { lastUsed: 5 * MINUTE }, at: 15, tooOld: false },
     { case: 'used before', image: { lastUsed: 5 * MINUTE }, at: 15.01, tooOld: true },
   ])('$case, after $at min: too old is $tooOld', ({ image, at, tooOld }) => {
