@@ -1,15 +1,16 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { firstValueFrom } from 'rxjs';
 import { expect, it as baseIt } from 'vitest';
 import type { Image } from '../../src/generated/runtime/v1/api.js';
+import type { PulledRecord } from '../../src/model/images/pulled-record.js';
 import { criClient } from '../../src/runtime/cri-client.js';
 import { NODE_NAME } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import type { ContainerOf } from '../embedded/manifests.js';
-import { BUSYBOX, ContainerdNode, it } from './containerd-node.js';
+import { BUSYBOX, ContainerdNode, it, NAMED } from './containerd-node.js';
 import { overContainerd } from './missing.js';
 import type { Registries } from './registries.js';
 
@@ -81,14 +82,15 @@ overContainerd('the pull policy of an image', () => {
     const absent = `${registry.open}/server:1`;
     expect(await imageOf(node, absent)).toBeUndefined();
     wants(node, 'always', `${registry.open}/busybox:1`, 'Always');
-    wants(node, 'present', BUSYBOX, 'IfNotPresent');
     wants(node, 'absent', absent, 'IfNotPresent');
-    wants(node, 'never', BUSYBOX, 'Never');
+    // It is pulled by no test on this node, since an image counts by what is in it.
+    const there = { image: NAMED, imagePullPolicy: 'IfNotPresent' };
+    node.apply({ name: 'there', containers: [there, { ...there, name: 'never', imagePullPolicy: 'Never' }] });
     wants(node, 'none', 'stage.test/none:1', 'Never');
     wants(node, 'invalid', 'stage.test/Upper:1', 'IfNotPresent');
 
-    const names = ['always', 'present', 'absent', 'never'];
-    await Promise.all(names.map((name) => node.reached(name, 'CONTAINER_RUNNING')));
+    const running = (pod: string, name = 'main') => node.reached(pod, 'CONTAINER_RUNNING', { name });
+    await Promise.all([running('always'), running('absent'), running('there'), running('there', 'never')]);
     const image = await imageOf(node, absent);
     expect(image?.repoTags).toContain(absent);
     const pulled = await eventOf(node, 'absent', 'Pulled');
@@ -98,8 +100,9 @@ overContainerd('the pull policy of an image', () => {
           `Image size: ${image?.size} bytes\\.$`,
       ),
     );
-    const there = `Pulled: Container image "${BUSYBOX}" already present on machine and can be accessed by the pod`;
-    expect([await eventOf(node, 'present', 'Pulled'), await eventOf(node, 'never', 'Pulled')]).toEqual([there, there]);
+    const found = (name: string) =>
+      `Pulled: Container image "${name}" already present on machine and can be accessed by the pod`;
+    expect(eventsOf(node, 'there').filter((event) => event.startsWith('Pulled'))).toEqual([found(NAMED), found(NAMED)]);
 
     const invalid =
       'Failed to apply default image tag "stage.test/Upper:1": couldn\'t parse image name "stage.test/Upper:1": ' +
@@ -122,8 +125,18 @@ overContainerd('the pull policy of an image', () => {
     const before = [asked('/v2/busybox/manifests/1'), asked('/v2/server/manifests/1')];
     wants(node, 'again', `${registry.open}/busybox:1`, 'Always');
     wants(node, 'not-again', absent, 'IfNotPresent');
-    await Promise.all(['again', 'not-again'].map((name) => node.reached(name, 'CONTAINER_RUNNING')));
+    await Promise.all([running('again'), running('not-again')]);
     expect([asked('/v2/busybox/manifests/1'), asked('/v2/server/manifests/1')]).toEqual([before[0]! + 1, before[1]]);
+
+    // What was pulled without a password is for every pod of the node, and that outlives the agent.
+    expect(await eventOf(node, 'not-again', 'Pulled')).toBe(found(absent));
+    const folder = join(node.rootDir, 'image_manager', 'pulled');
+    const records = readdirSync(folder).map(
+      (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as PulledRecord,
+    );
+    expect(records.find(({ imageRef }) => imageRef === image?.id)?.credentialMapping).toEqual({
+      [`${registry.open}/server`]: { nodePodsAccessible: true },
+    });
   });
 });
 
@@ -171,6 +184,18 @@ overContainerd('a registry with a password', () => {
       for (const secret of [`"${password}"`, 'a-wrong-one', auth]) expect(everything).not.toContain(secret);
     },
   );
+});
+
+overContainerd('an image that is there', () => {
+  it('is only for pods that have pulled it if the node says so', async ({ node }) => {
+    wants(node, 'preloaded', BUSYBOX, 'Never');
+    await node.start('--config', node.configuration({ imagePullCredentialsVerificationPolicy: 'AlwaysVerify' }));
+    expect(await eventOf(node, 'preloaded', 'ErrImageNeverPull')).toBe(
+      `ErrImageNeverPull: Container image "${BUSYBOX}" is not present with pull policy of Never`,
+    );
+    expect((await imageOf(node, BUSYBOX))?.repoTags).toContain(BUSYBOX);
+    expect(await node.containersOf('preloaded')).toEqual([]);
+  });
 });
 
 overContainerd('a pull that hangs', () => {
