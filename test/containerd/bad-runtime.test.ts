@@ -19,20 +19,6 @@ const it = baseIt.extend<{ readonly proxy: CriProxy }>({
     try {
       await use(proxy);
     } finally {
-        const fs = await import('node:fs');
-        const tag = node.directory.split('/').at(-1);
-        fs.writeFileSync(`/tmp/badrt/${tag}.log`, node.log);
-        try {
-          fs.writeFileSync(
-            `/tmp/badrt/${tag}.journal`,
-            node
-              .journal()
-              .map((e) => JSON.stringify(e))
-              .join('\n'),
-          );
-        } catch {}
-        fs.writeFileSync(`/tmp/badrt/${tag}.asked`, proxy.asked.join('\n'));
-      }
       // The agent is still there and will not find it again.
       await proxy.close();
     }
