@@ -1,72 +1,20 @@
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect } from 'vitest';
 import type { ContainerStatus } from '../../src/generated/runtime/v1/api.js';
-import { freePort, isRoot, it, NODE_NAME } from './daemon.js';
+import { isRoot, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
+import { expectExamplesToRun } from './examples.js';
 import { expectOrder, ITS_ORDER, orderedPod } from './ordered-pod.js';
 import { QUICK_RESTARTS } from './quick-restarts.js';
 
-const EXAMPLES = fileURLToPath(new URL('../../examples/pods', import.meta.url));
-const BACK_OFF_NS = 10_000_000_000n;
-
 describe.concurrent('the examples', () => {
   it('run', async ({ daemon }) => {
-    const port = await freePort();
-    const site = join(daemon.directory, 'site');
-    const web = readFileSync(join(EXAMPLES, 'web.yaml'), 'utf8')
-      .replaceAll('8080', String(port))
-      .replaceAll('/tmp/rx-kubelet-example-web', site);
-    daemon.write('web.yaml', web);
-    for (const name of ['job.yaml', 'crash.yaml']) copyFileSync(join(EXAMPLES, name), join(daemon.manifests, name));
-    await daemon.start();
-    const page = async () => (await fetch(`http://127.0.0.1:${port}/`)).text();
-    await eventually('the web server answers', async () =>
-      (await page()).startsWith(`<h1>Hello from web-${NODE_NAME}`),
-    );
-
-    // An edit replaces the pod.
-    const before = await daemon.containersOf('web', 'server');
-    daemon.write('web.yaml', web.replaceAll('Hello from', 'Goodbye from'));
-    await eventually('the edited pod answers', async () =>
-      (await page()).startsWith(`<h1>Goodbye from web-${NODE_NAME}`),
-    );
-    const after = await daemon.containersOf('web', 'server');
-    expect(after.filter(({ state }) => state === 'CONTAINER_RUNNING').map(({ uid }) => uid)).not.toEqual([
-      before[0]?.uid,
-    ]);
-
-    // Deleting ends it.
-    const sandboxIds = after.map(({ sandboxId }) => sandboxId);
-    daemon.delete('web.yaml');
-    await eventually('no process of the web pod is left', () => {
-      const left = daemon.remains(sandboxIds).filter((line) => sandboxIds.some((id) => line.includes(id)));
-      return left.length === 0;
-    });
-    await expect(page()).rejects.toThrow('fetch failed');
-
-    // The job has ended well, once.
-    const job = await daemon.reached('job', 'CONTAINER_EXITED', { name: 'count' });
-    expect(job).toMatchObject({ exitCode: 0, reason: 'Completed' });
-    const steps = [1, 2, 3, 4, 5].map((step) => `step ${step} of 5`);
-    expect(daemon.logLines(job)).toEqual(
-      [...steps, 'done'].map((content) => ({ stream: 'stdout', tag: 'F', content })),
-    );
-
-    // What keeps failing is started again at once, then after ten seconds.
-    const second = await daemon.reached('crash', 'CONTAINER_EXITED', { attempt: 1 });
-    expect(second).toMatchObject({ exitCode: 1, reason: 'Error' });
-    await eventually('it is shown as backing off', async () => {
-      const { stdout } = await daemon.run('pods', '--root-dir', daemon.rootDir);
-      return /crash-node1 +0\/1 +CrashLoopBackOff +1 /.test(stdout) && /job-node1 +0\/1 +Completed +0 /.test(stdout);
-    });
-    const third = await daemon.reached('crash', 'CONTAINER_RUNNING', { attempt: 2 });
-    expect(third.startedAt - second.finishedAt).toBeGreaterThanOrEqual(BACK_OFF_NS);
-    // Meanwhile nobody has started the job again.
-    expect(await daemon.containersOf('job')).toMatchObject([{ id: job.id, attempt: 0 }]);
-    expect(daemon.logFiles('job', 'count')).toEqual(['0.log']);
+    await expectExamplesToRun(daemon, join(daemon.directory, 'site'));
+    const ofWeb = (await daemon.sandboxes()).filter(({ pod }) => pod === `web-${NODE_NAME}`).map(({ id }) => id);
+    const left = daemon.remains(ofWeb).filter((line) => ofWeb.some((id) => line.includes(id)));
+    expect(left).toEqual([]);
   });
 });
 

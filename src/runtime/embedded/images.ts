@@ -9,9 +9,14 @@ export const HOST_IMAGE = 'host:latest';
 /** Made from the name, so that it is the same on every machine and after every restart. */
 export const HOST_IMAGE_ID = `sha256:${createHash('sha256').update(HOST_IMAGE).digest('hex')}`;
 
-/** The one image: this machine's file system, by its name or its id. */
+/**
+ * The one image: this machine's file system, by its name or its id. Whoever asks for busybox, of any version, wants a shell and
+ * the usual utilities, which a machine has; so such a pod runs here and in containers.
+ */
 export const isHostImage = (name: string): boolean =>
-  ['host', HOST_IMAGE, 'docker.io/library/host', `docker.io/library/${HOST_IMAGE}`, HOST_IMAGE_ID].includes(name);
+  [HOST_IMAGE_ID, 'host', HOST_IMAGE].includes(shortName(name)) || /^busybox(:[\w.-]+)?$/.test(shortName(name));
+
+const shortName = (name: string): string => name.replace(/^docker\.io\/library\//, '');
 
 export const requireHostImage = (spec: ImageSpec | undefined): void => {
   const name = spec?.image ?? '';

@@ -146,7 +146,8 @@ describe('the image service', () => {
   it('has one image, whatever it is called', async () => {
     const { images } = await host.images.listImages({});
     expect(images.map(({ repoTags }) => repoTags)).toEqual([['host:latest']]);
-    for (const image of ['host', 'host:latest', images[0]?.id ?? '']) {
+    const names = ['host', 'host:latest', 'docker.io/library/host:latest', 'busybox', 'busybox:1', 'busybox:1.37-musl'];
+    for (const image of [...names, 'docker.io/library/busybox:latest', images[0]?.id ?? '']) {
       const { image: found } = await host.images.imageStatus({ image: { image } });
       expect(found?.id).toBe(images[0]?.id);
       expect(found?.size).toBeGreaterThan(0n);
@@ -156,7 +157,9 @@ describe('the image service', () => {
   });
 
   it('says that it has no other', async () => {
-    expect((await host.images.imageStatus({ image: { image: 'nginx:1.27' } })).image).toBeUndefined();
+    for (const image of ['nginx:1.27', 'example.test/busybox:1', 'busybox2:1']) {
+      expect((await host.images.imageStatus({ image: { image } })).image).toBeUndefined();
+    }
     await expect(host.images.pullImage({ image: { image: 'nginx:1.27' } })).rejects.toMatchObject({
       code: 5,
       details:
