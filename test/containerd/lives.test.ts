@@ -1,18 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import type { PodStatus } from '../../src/model/pod.js';
 import { NODE_NAME } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
-import { expectOrder, ITS_ORDER, orderedPod } from '../embedded/ordered-pod.js';
-import { QUICK_RESTARTS } from '../embedded/quick-restarts.js';
-import { type ContainerdNode, it, SERVER, WAIT } from './containerd-node.js';
+import { type ContainerdNode, it } from './containerd-node.js';
 import { overContainerd } from './missing.js';
 
 const BACK_OFF_NS = 10_000_000_000n;
 const SECOND_NS = 1_000_000_000n;
-
-const shown = async (node: ContainerdNode, pod: string): Promise<PodStatus | undefined> =>
-  (await node.shownPods()).find(({ metadata }) => metadata.name === `${pod}-${NODE_NAME}`)?.status;
 
 /** The newest container, once it runs and has written `up`. */
 const up = async (
@@ -26,55 +20,22 @@ const up = async (
 };
 
 overContainerd('the containers of a pod', () => {
-  it('start and stop in their order', async ({ node }) => {
-    // All of a pod's containers see its shared memory.
-    node.apply(orderedPod('order', '/dev/shm/order'));
-    await node.start();
-    const main = await node.reached('order', 'CONTAINER_RUNNING');
-    await eventually('main has started', async () =>
-      (await node.exec(main.id, 'cat', '/dev/shm/order')).endsWith('main starts'),
-    );
-    await expectOrder(node, 'order');
-    node.delete('order.yaml');
-    const stopped = await node.reached('order', 'CONTAINER_EXITED', { name: 'sidecar' });
-    expect(node.output(stopped)).toEqual(ITS_ORDER);
-  });
-
-  it('are started again as the restart policy says', async ({ node }) => {
-    const failsOnce = 'echo x >> /dev/shm/tries; [ $(wc -l < /dev/shm/tries) -gt 1 ] || exit 3';
-    node.apply({ name: 'on-failure', restartPolicy: 'OnFailure', containers: [{ script: failsOnce }] });
-    node.apply({ name: 'never', restartPolicy: 'Never', containers: [{ script: 'exit 4' }] });
-    node.apply({ name: 'always', restartPolicy: 'Always', containers: [{ script: 'exit 0' }] });
-    await node.start('--config', node.configuration(QUICK_RESTARTS));
-    expect(await node.reached('never', 'CONTAINER_EXITED')).toMatchObject({ exitCode: 4, reason: 'Error' });
-    expect(await node.reached('on-failure', 'CONTAINER_EXITED', { attempt: 1 })).toMatchObject({
-      ...{ exitCode: 0, reason: 'Completed' },
-    });
-    // By then the others would have been started again, too.
-    await node.reached('always', 'CONTAINER_EXITED', { attempt: 4 });
-    expect(await node.containersOf('never')).toMatchObject([{ attempt: 0 }]);
-    expect((await node.containersOf('on-failure'))[0]).toMatchObject({ attempt: 1 });
-    await eventually('the phases tell the same', async () => {
-      const phases = await Promise.all(['always', 'never', 'on-failure'].map((name) => shown(node, name)));
-      expect(phases.map((status) => status?.phase)).toEqual(['Running', 'Failed', 'Succeeded']);
-      return true;
-    });
-  });
-
   it('wait longer and longer when they keep failing', async ({ node }) => {
     node.apply({ name: 'crash', containers: [{ script: 'exit 1' }] });
     node.apply({ name: 'no-command', containers: [{ command: ['/no/such/file'] }] });
     await node.start();
     const second = await node.reached('crash', 'CONTAINER_EXITED', { attempt: 1 });
     await eventually('it is shown as backing off', async () => {
-      const waiting = (await shown(node, 'crash'))?.containerStatuses?.[0]?.state?.waiting;
-      return waiting?.reason === 'CrashLoopBackOff';
+      expect(await node.waiting('crash')).toMatchObject({ reason: 'CrashLoopBackOff' });
+      const { stdout } = await node.run('why', `crash-${NODE_NAME}`, '--root-dir', node.rootDir);
+      expect(stdout).toContain('waits to be started again (CrashLoopBackOff)');
+      return true;
     });
     const third = await node.reached('crash', 'CONTAINER_EXITED', { attempt: 2 });
     expect(third.startedAt - second.finishedAt).toBeGreaterThanOrEqual(BACK_OFF_NS);
     // What cannot even be started is told with the words of the runtime.
     await eventually('it says what cannot be started', async () => {
-      const text = JSON.stringify((await shown(node, 'no-command'))?.containerStatuses?.[0]);
+      const text = JSON.stringify((await node.podStatus('no-command'))?.containerStatuses?.[0]);
       return text.includes('/no/such/file') && /RunContainerError|StartError|CrashLoopBackOff/.test(text);
     });
   });
@@ -141,72 +102,6 @@ overContainerd('stopping', () => {
   });
 });
 
-overContainerd('what is killed from outside', () => {
-  it('is started again: a container in its sandbox, a sandbox with the next attempt', async ({ node }) => {
-    node.apply({ name: 'web', containers: [{ name: 'main', image: SERVER, command: undefined }, { name: 'other' }] });
-    await node.start('--config', node.configuration(QUICK_RESTARTS));
-    const first = await node.reached('web', 'CONTAINER_RUNNING');
-    const other = await node.reached('web', 'CONTAINER_RUNNING', { name: 'other' });
-    process.kill(await node.pidOf(first.id), 'SIGKILL');
-    const second = await node.reached('web', 'CONTAINER_RUNNING', { attempt: 1 });
-    expect(await node.status(first.id)).toMatchObject({ exitCode: 137, state: 'CONTAINER_EXITED' });
-    expect(await node.reached('web', 'CONTAINER_RUNNING', { name: 'other' })).toMatchObject({ id: other.id });
-    const [sandbox, ...more] = await node.sandboxes();
-    expect(more).toEqual([]);
-    expect((await node.containersOf('web')).every(({ sandboxId }) => sandboxId === sandbox?.id)).toBe(true);
-
-    process.kill(await node.sandboxPid(sandbox?.id ?? ''), 'SIGKILL');
-    const third = await node.reached('web', 'CONTAINER_RUNNING', { attempt: 2 });
-    await node.reached('web', 'CONTAINER_RUNNING', { name: 'other', attempt: 1 });
-    expect((await node.status(second.id)).state).toBe('CONTAINER_EXITED');
-    const { items } = await node.ask((runtime) =>
-      runtime.listPodSandbox({ filter: { state: { state: 'SANDBOX_READY' } } }),
-    );
-    expect(items).toMatchObject([{ metadata: { name: `web-${NODE_NAME}`, attempt: 1 } }]);
-    expect((await node.containersOf('web'))[0]?.sandboxId).toBe(items[0]?.id);
-    const { status } = await node.ask((runtime) => runtime.podSandboxStatus({ podSandboxId: items[0]?.id ?? '' }));
-    await eventually('it answers at its new address', async () => {
-      const response = await fetch(`http://${status?.network?.ip}:8080/`);
-      return (await response.text()) === 'hello from the image\n';
-    });
-    await eventually('the pod has the new address', async () => {
-      return (await shown(node, 'web'))?.podIP === status?.network?.ip;
-    });
-    expect(third.id).not.toBe(second.id);
-  });
-});
-
-overContainerd('an image', () => {
-  it('is pulled if it may be, and else the reason is told', async ({ node }) => {
-    const registry = await node.registries();
-    const pulled = `${registry.open}/server:1`;
-    const pod = (name: string, image: string, imagePullPolicy: string) =>
-      node.apply({ name, containers: [{ image, imagePullPolicy, script: 'echo up; ' + WAIT }] });
-    pod('never', 'stage.test/none:1', 'Never');
-    pod('gone', `${registry.open}/none:1`, 'IfNotPresent');
-    pod('pulled', pulled, 'Always');
-    await node.start();
-    const waiting = async (name: string) => (await shown(node, name))?.containerStatuses?.[0]?.state?.waiting;
-    await eventually('one may not be pulled', async () => {
-      expect(await waiting('never')).toEqual({
-        reason: 'ErrImageNeverPull',
-        message: 'Container image "stage.test/none:1" is not present with pull policy of Never',
-      });
-      return true;
-    });
-    await eventually('one cannot be pulled', async () => {
-      const told = await waiting('gone');
-      expect(told?.message).toContain(`${registry.open}/none:1`);
-      expect(told?.message).toContain('not found');
-      return told?.reason === 'ErrImagePull' || told?.reason === 'ImagePullBackOff';
-    });
-    await eventually('the next try waits', async () => (await waiting('gone'))?.reason === 'ImagePullBackOff');
-    await up(node, 'pulled');
-    expect(registry.served('open')).toContain('HEAD /v2/server/manifests/1 200');
-    expect((await node.containersOf('never')).concat(await node.containersOf('gone'))).toEqual([]);
-  });
-});
-
 overContainerd('an agent', () => {
   it('adopts what it finds, and puts up with a runtime that restarts', async ({ node }) => {
     node.apply({ name: 'steady', containers: [{}, { name: 'other' }] });
@@ -236,6 +131,6 @@ overContainerd('an agent', () => {
     await node.startRuntime();
     await again('after-the-runtime');
     await eventually('it is healthy', async () => (await node.get('/healthz')).status === 200);
-    expect(await shown(node, 'done')).toMatchObject({ phase: 'Failed' });
+    expect(await node.podStatus('done')).toMatchObject({ phase: 'Failed' });
   });
 });
