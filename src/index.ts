@@ -26,7 +26,7 @@ export { validatePod } from './model/manifest/validate-pod.js';
 
 // Streams: what the agent is made of
 export { podConfig, type PodConfigOptions, type PodSources } from './streams/pod-config.js';
-export { pleg, type PlegObservation, type PlegOptions } from './streams/pleg.js';
+export { pleg, type PlegObservation, type PlegOptions, type ViewRequest } from './streams/pleg.js';
 export { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
 export { type RuntimeEventNews, runtimeEvents } from './streams/runtime-events.js';
 export { type RuntimeReader, runtimeReader } from './streams/runtime-reader.js';

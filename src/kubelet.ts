@@ -48,7 +48,7 @@ import { imageGarbageCollection } from './streams/image-gc.js';
 import { imageLists } from './streams/image-list.js';
 import { logRotation } from './streams/log-rotation.js';
 import { gate } from './streams/operators/gate.js';
-import { pleg } from './streams/pleg.js';
+import { pleg, type ViewRequest } from './streams/pleg.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
 import { podDirectories } from './streams/pod-directories.js';
 import { podConfig, type PodSources } from './streams/pod-config.js';
@@ -197,6 +197,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
   const outcome$ = defer(() => {
     // The one loop of the agent: what a worker did to a pod has to be seen by PLEG before the worker goes on.
     const relistRequest$ = new Subject<string>();
+    const viewRequest$ = new Subject<ViewRequest>();
     const listing$ = new Subject<readonly RuntimePod[]>();
     const work = podWork({
       ...ports,
@@ -229,6 +230,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       hint$: eventNews$.pipe(mergeMap((news) => (news.kind === 'event' ? [news.uid] : []))),
       cadence$: cadence$.pipe(tap((cadence) => (relistWatch.cadence = cadence))),
       relistRequest$: relistRequest$.pipe(observeOn(scheduler)),
+      viewRequest$: viewRequest$.pipe(observeOn(scheduler)),
       observe: observePleg(desk, relistWatch, (pods) => listing$.next(pods)),
       scheduler,
     });
@@ -281,7 +283,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       podWorkers({
         registry: desk.workers,
         work,
-        newerThan: (uid, timeMs) => newerThan(cache, uid, timeMs, () => relistRequest$.next(uid)),
+        newerThan: (uid, timeMs) => newerThan(cache, uid, timeMs, () => viewRequest$.next({ uid, newerThan: timeMs })),
         resyncIntervalMs: syncFrequencyMs,
         record,
         recordEvent,

@@ -67,6 +67,12 @@ export type PlegObservation =
       readonly error?: unknown;
     };
 
+/** Somebody wants to know the pod as it was later than `newerThan`, in the scheduler's milliseconds. */
+export interface ViewRequest {
+  readonly uid: string;
+  readonly newerThan: number;
+}
+
 export interface PlegOptions {
   readonly reader: Pick<RuntimeReader, 'listPods' | 'podStatus'>;
   readonly cache: PodCache;
@@ -74,6 +80,8 @@ export interface PlegOptions {
   readonly hint$?: Observable<string>;
   /** Uids of pods that the agent itself changed. One that a full relist overtakes is dropped. */
   readonly relistRequest$?: Observable<string>;
+  /** Pods of which somebody waits for a newer view. One that a read in flight answers, since it was asked for later, is dropped. */
+  readonly viewRequest$?: Observable<ViewRequest>;
   /** How often to list, from now on; each value lists at once. `GENERIC_PLEG` unless given. */
   readonly cadence$?: Observable<PlegCadence>;
   readonly observe?: (observation: PlegObservation) => void;
@@ -127,6 +135,7 @@ export const pleg = ({
   cache,
   hint$ = NEVER,
   relistRequest$ = NEVER,
+  viewRequest$ = NEVER,
   cadence$ = concat(of(GENERIC_PLEG), NEVER),
   observe = () => undefined,
   scheduler = asyncScheduler,
@@ -305,7 +314,15 @@ export const pleg = ({
 
     const unnamed = (uid: string): PodRecord => recordFor({ uid, namespace: '', name: '' });
     const hinted$ = hint$.pipe(tap((uid) => addTodo(unnamed(uid), { isHinted: true })));
-    const requested$ = relistRequest$.pipe(tap((uid) => addTodo(unnamed(uid), { requestedAt: scheduler.now() })));
+    const isAnswered = ({ uid, newerThan }: ViewRequest): boolean =>
+      (records.get(uid)?.readingSince ?? -Infinity) > newerThan;
+    const viewed$ = viewRequest$.pipe(
+      filter((request) => !isAnswered(request)),
+      map(({ uid }) => uid),
+    );
+    const requested$ = merge(relistRequest$, viewed$).pipe(
+      tap((uid) => addTodo(unnamed(uid), { requestedAt: scheduler.now() })),
+    );
 
     // Hints first: what happens during the first listing must not go unheard.
     return merge(hinted$, requested$, relist$, tick$).pipe(
@@ -320,7 +337,8 @@ const itemsOf = function* (records: ReadonlyMap<string, PodRecord>) {
   for (const { known } of records.values()) yield { items: known.values() };
 };
 
-const ranIn = (record: PlegRecord): readonly RuntimeItem[] => [...record.values()].filter(({ state }) => state === 'running');
+const ranIn = (record: PlegRecord): readonly RuntimeItem[] =>
+  [...record.values()].filter(({ state }) => state === 'running');
 
 type Attempt<T> = { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'failed'; readonly error: unknown };
 
