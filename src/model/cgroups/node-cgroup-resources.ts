@@ -74,15 +74,23 @@ export const tierResources = (
   active: readonly Pod[],
   hugePageSizes: readonly bigint[],
 ): CgroupResources => {
-  const milliCpu = active
-    .filter((pod) => qosClass(pod) === 'Burstable')
-    .map((pod) => milliValue(podAmountsWithOverhead(pod, 'requests').get('cpu') ?? 0n))
-    .reduce((sum, amount) => sum + amount, 0);
+  const milliCpu = tier === 'burstable' ? active.reduce((sum, pod) => sum + burstableMilliCpu(pod), 0) : 0;
   return {
-    cpuShares: cpuShares(tier === 'burstable' ? milliCpu : 0),
+    cpuShares: cpuShares(milliCpu),
     hugePages: new Map(hugePageSizes.map((size) => [size, UNBOUNDED])),
   };
 };
+
+/** What a burstable pod asks for, 0 of any other. Remembered: when many pods start, each of them has all the others counted. */
+const burstableMilliCpu = (pod: Pod): number => {
+  const known = requestsOfPods.get(pod);
+  if (known !== undefined) return known;
+  const isBurstable = qosClass(pod) === 'Burstable';
+  const milliCpu = isBurstable ? milliValue(podAmountsWithOverhead(pod, 'requests').get('cpu') ?? 0n) : 0;
+  requestsOfPods.set(pod, milliCpu);
+  return milliCpu;
+};
+const requestsOfPods = new WeakMap<Pod, number>();
 
 /** Bytes by bytes per page of the resources called `hugepages-<size>`. Source: HugePageLimits. */
 export const hugePagesIn = (amounts: ResourceAmounts): ReadonlyMap<bigint, bigint> =>
