@@ -32,7 +32,11 @@ const statusOfContainer = (id: string): ContainerStatusResponse =>
       id,
       metadata: { name: 'main', attempt: 0 },
       state: id.startsWith('running') ? 'CONTAINER_RUNNING' : 'CONTAINER_EXITED',
-      labels: { 'io.kubernetes.pod.name': 'web', 'io.kubernetes.pod.namespace': 'default' },
+      labels: {
+        'io.kubernetes.pod.uid': 'uid',
+        'io.kubernetes.pod.name': 'web',
+        'io.kubernetes.pod.namespace': 'default',
+      },
       logPath: `/logs/${id}`,
       mounts: [{ hostPath: `/root-dir/pods/uid/containers/main/0000000${id.at(-1)}` }],
     },
