@@ -90,9 +90,10 @@ export const ensureImage = (
   });
 
 const mayHave = ({ context, image, reference, fail }: Look, { id }: PresentImage): Observable<boolean> =>
-  context.ports.pullLedger
-    .mayHave(image, id, secretCredentials(context, repositoryOf(reference)))
-    .pipe(catchError((error: unknown) => throwError(() => fail('ErrImagePull', errorText(error), error))));
+  context.ports.pullLedger.mayHave(image, id, secretCredentials(context, repositoryOf(reference))).pipe(
+    catchError((error: unknown) => throwError(() => fail('ErrImagePull', errorText(error), error))),
+    errorOnAbort(context.signal, () => new SyncCancelled()),
+  );
 
 /** What the runtime has under this name. */
 const inspect = ({ context, image, reference }: Look): Observable<Inspected | undefined> => {
