@@ -8,7 +8,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -64,8 +64,13 @@ async function main(): Promise<void> {
   let driver: ChildProcess | undefined;
   try {
     console.log(`${stage.runtime}; load average before: ${loadavg()[0]?.toFixed(2)}`);
-    const { requests, counts } = await recordPodStart(stage, values.agent[0] ?? '', folder);
-    console.log(`calls for one pod, until its status is known: ${counts}`);
+    let requests: PodRequests | undefined;
+    for (const program of values.agent) {
+      const recorded = await recordPodStart(stage, program, folder);
+      requests ??= recorded.requests;
+      console.log(`calls for one pod, until its status is known, ${program}: ${recorded.counts}`);
+    }
+    if (!requests) throw new Error('--agent: expected a program');
     driver = fork(fileURLToPath(import.meta.url), [stage.endpoint]);
 
     for (const [index, pods] of sizes.entries()) {
@@ -112,11 +117,11 @@ async function recordPodStart(
   program: string,
   folder: string,
 ): Promise<{ readonly requests: PodRequests; readonly counts: string }> {
-  const own = join(folder, 'recorded');
-  mkdirSync(own);
+  // Stays: the bare calls mount what lies there.
+  const own = mkdtempSync(join(folder, 'recorded-'));
   const socket = join(own, 'cri.sock');
   const proxy = await recordingProxy(stage.endpoint, socket);
-  const agent = startAgent(program, own, `unix://${socket}`);
+  const agent = startAgent(program, own, { ...stage, endpoint: `unix://${socket}` });
   try {
     await pause(SETTLE_MS);
     const before = proxy.calls.length;
@@ -126,7 +131,9 @@ async function recordPodStart(
     // Relists and housekeeping go on beside it.
     const calls = proxy.calls
       .slice(before)
-      .filter(({ call, request }) => !call.startsWith('List') || request.length > 4);
+      .filter(({ call, request }) =>
+        call.startsWith('List') ? request.includes('io.kubernetes.pod.') : call !== 'Status',
+      );
     const numbers = new Map<string, typeof calls>();
     for (const one of calls) numbers.set(one.call, [...(numbers.get(one.call) ?? []), one]);
     const requestOf = (name: string): string => {
@@ -179,7 +186,7 @@ async function agentBurst(
   idleSeconds: number,
 ): Promise<{ readonly burst: AgentBurst; readonly idleShare: string }> {
   const own = mkdtempSync(join(folder, 'agent-'));
-  const agent = startAgent(program, own, stage.endpoint);
+  const agent = startAgent(program, own, stage);
   try {
     agent.place(['warm-up']);
     await stage.running(1);
@@ -216,7 +223,7 @@ async function agentBurst(
 /** From each manifest to its container running; earlier ones stay. */
 async function oneByOne(stage: Stage, program: string, folder: string, singles: number): Promise<string> {
   const own = mkdtempSync(join(folder, 'agent-'));
-  const agent = startAgent(program, own, stage.endpoint);
+  const agent = startAgent(program, own, stage);
   try {
     agent.place(['warm-up']);
     await stage.running(1);

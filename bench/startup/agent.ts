@@ -18,7 +18,13 @@ export const IMAGE = 'stage.test/busybox:1';
 export const NODE_NAME = 'bench';
 
 /** The one that warms up must not take the place of another. */
-const CONFIGURATION = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 1000\n';
+const configuration = (cgroupRoot: string): string =>
+  JSON.stringify({
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    maxPods: 1_000,
+    cgroupRoot,
+  });
 
 const manifest = (name: string): string =>
   JSON.stringify({
@@ -31,7 +37,11 @@ const manifest = (name: string): string =>
     },
   });
 
-export const startAgent = (program: string, folder: string, endpoint: string, more: readonly string[] = []): Agent => {
+export const startAgent = (
+  program: string,
+  folder: string,
+  { endpoint, cgroupRoot }: { readonly endpoint: string; readonly cgroupRoot: string },
+): Agent => {
   const [manifests, drafts, root] = ['manifests', 'drafts', 'root'].map((name) => join(folder, name)) as [
     string,
     string,
@@ -49,9 +59,9 @@ export const startAgent = (program: string, folder: string, endpoint: string, mo
     '--healthz-port',
     '0',
   ];
-  writeFileSync(join(folder, 'config.yaml'), CONFIGURATION);
+  writeFileSync(join(folder, 'config.yaml'), configuration(cgroupRoot));
   const log = openSync(join(folder, 'agent.log'), 'a');
-  const child: ChildProcess = spawn(program, ['run', ...flags, ...runtime, ...more], {
+  const child: ChildProcess = spawn(program, ['run', ...flags, ...runtime], {
     stdio: ['ignore', 'ignore', log],
   });
   const end = () => void child.kill('SIGKILL');

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -14,13 +14,15 @@ const script = (name: string): string => fileURLToPath(new URL(`../../test/conta
 export interface Stage {
   readonly endpoint: string;
   readonly pid: number;
+  /** Below this the agent makes the cgroups of its pods. */
+  readonly cgroupRoot: string;
   /** Its name and version. */
   readonly runtime: string;
   /** When every container started that runs, Unix milliseconds, by the name of its pod. */
   readonly startTimes: () => Promise<ReadonlyMap<string, number>>;
   /** Resolves when so many containers run. */
   readonly running: (count: number) => Promise<void>;
-  /** Kills and removes all pods; resolves when nothing of them is listed. */
+  /** Kills and removes all pods with their cgroups; resolves when nothing of them is listed. */
   readonly clear: () => Promise<void>;
   readonly down: () => Promise<void>;
 }
@@ -40,6 +42,7 @@ export const bringUp = async (folder: string): Promise<Stage> => {
   const { runtime, close } = criClient({ endpoint });
   const ask = <T>(call$: Observable<T>): Promise<T> => lastValueFrom(call$);
   const running = { filter: { state: { state: 'CONTAINER_RUNNING' as const } } };
+  const cgroupRoot = readFileSync(join(folder, 'cgroup-root'), 'utf8').trim();
   const { runtimeName, runtimeVersion } = await ask(runtime.version({}));
 
   const startTimes: Stage['startTimes'] = async () => {
@@ -61,7 +64,7 @@ export const bringUp = async (folder: string): Promise<Stage> => {
   const clear: Stage['clear'] = async () => {
     for (;;) {
       const { items } = await ask(runtime.listPodSandbox({}));
-      if (items.length === 0) break;
+      if (items.length === 0) return removeCgroupsBelow(cgroupRoot);
       const removals$ = from(items).pipe(
         mergeMap(
           ({ id }) =>
@@ -79,6 +82,7 @@ export const bringUp = async (folder: string): Promise<Stage> => {
   };
   return {
     endpoint,
+    cgroupRoot,
     pid: Number(readFileSync(join(folder, 'containerd.pid'), 'utf8')),
     runtime: `${runtimeName} ${runtimeVersion}`,
     startTimes,
@@ -98,4 +102,19 @@ export const bringUp = async (folder: string): Promise<Stage> => {
       await run(script('down.sh'), [folder]);
     },
   };
+};
+
+const CGROUPS = '/sys/fs/cgroup';
+
+/** What an agent that was killed has left, so that the next one finds no more than the first one did. */
+const removeCgroupsBelow = (root: string): void => {
+  for (const hierarchy of ['.', ...readdirSync(CGROUPS)]) {
+    const path = join(CGROUPS, hierarchy, root, 'kubepods');
+    if (existsSync(path)) removeCgroups(path);
+  }
+};
+const removeCgroups = (path: string): void => {
+  for (const entry of readdirSync(path, { withFileTypes: true }))
+    if (entry.isDirectory()) removeCgroups(join(path, entry.name));
+  rmdirSync(path);
 };
