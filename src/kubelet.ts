@@ -276,7 +276,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
 
     const directories$ = directories.cleanUp(shared.housekeeping$, (uid, running) => isForgotten(desk, uid, running));
 
-    const cgroups$ = cgroups.tend(shared.housekeeping$, (uid) => desk.workers.couldHaveRunningContainers(uid));
+    const cgroups$ = cgroups.tend(shared.housekeeping$, (uid) => !desk.workers.shouldBeFinished(uid));
 
     const worked$ = syncLoop(shared, handlers).pipe(
       holdWhileUnwell(isWell, merge(runtimeState$, listing$), scheduler),

@@ -1,14 +1,16 @@
 import { concat, map, NEVER, of, Subject, type Subscription, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { kubelet, type KubeletOptions, type KubeletPorts } from '../../src/kubelet.js';
+import { type Kubelet, kubelet, type KubeletOptions, type KubeletPorts } from '../../src/kubelet.js';
 import type { JournalRecord } from '../../src/model/journal.js';
 import type { Pod, PodSpec } from '../../src/model/pod.js';
 import { podSet, type SourceEvent } from '../../src/model/pod-set.js';
+import type { NodeCgroups } from '../../src/streams/cgroups/node-cgroups.js';
 import { noPullRecords } from '../../src/streams/no-pull-records.js';
 import { noCredentials } from '../../src/streams/no-credentials.js';
 import { noMetrics } from '../../src/streams/no-metrics.js';
 import { aPod, type PodSketch } from '../support/a-pod.js';
+import { type FakeCgroups, fakeCgroups } from '../support/fake-cgroups.js';
 import { type Behaviour, type FakeRuntime, fakeRuntime } from '../support/fake-runtime.js';
 import { nodeFacts } from '../support/node-facts.js';
 import { noFiles, noLogFiles, noPodFiles } from '../support/sync-context.js';
@@ -23,6 +25,8 @@ interface Stage {
   readonly fake: FakeRuntime;
   readonly records: JournalRecord[];
   readonly events: string[];
+  /** One that nobody has subscribed to yet. */
+  readonly agent: (options: KubeletOptions) => Kubelet;
   readonly start: (options: KubeletOptions) => {
     readonly subscription: Subscription;
     readonly pods: () => readonly Pod[];
@@ -36,8 +40,11 @@ const onNode = (
     behaviours = {},
     tellsEvents = true,
     ready,
+    nodeCgroups,
     untilMs,
   }: Pick<NonNullable<Parameters<typeof fakeRuntime>[1]>, 'ready'> & {
+    /** Pods get cgroups of their own. */
+    nodeCgroups?: (scheduler: TestScheduler) => NodeCgroups;
     behaviours?: Record<string, Behaviour>;
     tellsEvents?: boolean;
     untilMs: number;
@@ -69,15 +76,17 @@ const onNode = (
       log: quiet,
       runtimeName: 'fake',
       node: nodeFacts,
+      ...(nodeCgroups && { nodeCgroups: nodeCgroups(scheduler) }),
     };
     const running: Subscription[] = [];
+    const make = (options: KubeletOptions) => kubelet(ports, options);
     const start: Stage['start'] = (options) => {
-      const agent = kubelet(ports, options);
+      const agent = make(options);
       const subscription = agent.outcome$.subscribe();
       running.push(subscription);
       return { subscription, pods: agent.pods, health: agent.health };
     };
-    stage = { scheduler, fake, records, events, start };
+    stage = { scheduler, fake, records, events, agent: make, start };
     play(stage);
     scheduler.schedule(() => running.forEach((subscription) => subscription.unsubscribe()), untilMs);
   });
@@ -382,5 +391,50 @@ describe('events of the runtime', () => {
       start({ sources: { file: forever(pod()) } }),
     );
     expect(fake.listings).toHaveLength(30);
+  });
+});
+
+describe('cgroups of pods', () => {
+  const settings = {
+    ...{ root: [], podPidsLimit: -1, enforced: ['pods'] as const, systemReserved: {}, kubeReserved: {} },
+    ...{ systemReservedCgroup: '', kubeReservedCgroup: '' },
+  };
+  const PATH = '/kubepods/besteffort/poduid-1';
+
+  it('are there before their pod and gone after it; those of pods that nobody knows go after the first housekeeping', () => {
+    let cgroups!: FakeCgroups;
+    const nodeCgroups = (scheduler: TestScheduler): NodeCgroups => {
+      cgroups = fakeCgroups(scheduler, ['/kubepods', '/kubepods/burstable', '/kubepods/burstable/podlost']);
+      return { cgroups: cgroups.cgroups, settings, capacity: new Map() };
+    };
+    const { fake, events } = onNode({ nodeCgroups, untilMs: MINUTE }, ({ start, scheduler }) => {
+      start({ sources: { file: sets([0, [pod()]], [20 * SECOND, []]) } });
+      scheduler.schedule(() => expect(cgroups.there.has(PATH)).toBe(true), 19 * SECOND);
+    });
+    expect(fake.history.slice(0, 2)).toEqual(['4 sandbox web 0', '8 start main 0']);
+    const about = (path: string) => cgroups.did.filter((line) => line.endsWith(path)).map((line) => line.split(' '));
+    const pathEvents = about(PATH).map(([at, call]) => `${Math.round(Number(at) / SECOND)} ${call}`);
+    expect(pathEvents).toEqual(['0 create', '20 kill', '20 remove']);
+    const lost = about('podlost').map(([, call]) => call);
+    expect(lost).toEqual(['kill', 'remove']);
+    expect([...cgroups.there].toSorted()).toEqual(['/', '/kubepods', '/kubepods/besteffort', '/kubepods/burstable']);
+    expect(events.filter((event) => event.endsWith('NodeAllocatableEnforced'))).toEqual(['0 NodeAllocatableEnforced']);
+  });
+
+  it('stop the start when they cannot be made: no pod is touched', () => {
+    const said: string[] = [];
+    const nodeCgroups = (scheduler: TestScheduler): NodeCgroups => {
+      const { cgroups } = fakeCgroups(scheduler);
+      return { cgroups, settings: { ...settings, root: ['nobody'] }, capacity: new Map() };
+    };
+    const { fake } = onNode({ nodeCgroups, untilMs: MINUTE }, ({ agent }) => {
+      agent({ sources: { file: forever(pod()) } }).outcome$.subscribe({
+        error: (error: unknown) => said.push(String(error)),
+      });
+    });
+    expect(said).toEqual([
+      'NodeCgroupsError: invalid configuration: cgroupRoot: cgroup ["nobody"] has some missing paths: /nobody',
+    ]);
+    expect(fake.history).toEqual([]);
   });
 });

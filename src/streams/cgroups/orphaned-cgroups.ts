@@ -24,7 +24,7 @@ export interface OrphanedCgroupsOptions {
   readonly root: CgroupName;
   /** Emits whenever housekeeping has brought workers, configuration and runtime together; hot. */
   readonly housekept$: Observable<unknown>;
-  /** A worker has the pod and has not seen the end of its containers. */
+  /** A worker has the pod and is not done with it. */
   readonly isPossiblyRunning: (uid: string) => boolean;
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
@@ -57,6 +57,9 @@ export const orphanedCgroups = ({
         return [[] as readonly FoundPodCgroup[]];
       }),
     );
+    // The worker of a pod that has just ended may have removed it since the listing.
+    const stillThere = (orphans: readonly FoundPodCgroup[]): Observable<FoundPodCgroup> =>
+      listed$.pipe(mergeMap((found) => found.filter(({ uid }) => orphans.some((orphan) => orphan.uid === uid))));
     return listed$.pipe(
       concatMap((found) =>
         housekept$.pipe(
@@ -65,7 +68,7 @@ export const orphanedCgroups = ({
         ),
       ),
       repeat(),
-      mergeMap((orphans) => orphans),
+      mergeMap((orphans) => (orphans.length === 0 ? EMPTY : stillThere(orphans))),
       mergeMap(({ uid, name }) => {
         const cgroup = name.join('/');
         inHand.add(cgroup);

@@ -101,3 +101,15 @@ it(
     ]);
   }),
 );
+
+it(
+  'one that its worker has removed since the listing is left alone',
+  marbles(({ hot, scheduler, expectObservable, flush }) => {
+    const stage = stageOf(scheduler, ['/kubepods/podone', '/kubepods/podtwo']);
+    const housekept$ = hot('----h');
+    scheduler.schedule(() => stage.there.delete('/kubepods/podone'), 2);
+    expectObservable(orphanedCgroups({ ...stage.options, housekept$ }), '^-----!').toBe('------');
+    flush();
+    expect(stage.did).toEqual(['4 kill /kubepods/podtwo', '4 remove /kubepods/podtwo']);
+  }),
+);
