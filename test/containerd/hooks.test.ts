@@ -200,15 +200,19 @@ overContainerd('a preStop hook', () => {
   });
 
   // It kills its agent, so it has one of its own.
-  onOwnNode('is run by an agent that was started after the manifest was deleted', async ({ node }) => {
-    const lifecycle = { preStop: shell(`echo hooked > ${OUTPUT}`) };
-    node.apply({ name: 'orphan', terminationGracePeriodSeconds: 60, containers: [{ script: SAYS_TERM, lifecycle }] });
-    await node.start();
-    await up(node, 'orphan');
-    await node.kill('SIGKILL');
-    node.delete('orphan.yaml');
-    await node.start();
-    const ended = await node.reached('orphan', 'CONTAINER_EXITED');
-    expect(node.output(ended).slice(0, 2)).toEqual(['up', 'hooked']);
-  });
+  onOwnNode(
+    'is run by an agent that was started after the manifest was deleted',
+    async ({ node }) => {
+      const lifecycle = { preStop: shell(`echo hooked > ${OUTPUT}`) };
+      node.apply({ name: 'orphan', terminationGracePeriodSeconds: 60, containers: [{ script: SAYS_TERM, lifecycle }] });
+      await node.start();
+      await up(node, 'orphan');
+      await node.kill('SIGKILL');
+      node.delete('orphan.yaml');
+      await node.start();
+      const ended = await node.reached('orphan', 'CONTAINER_EXITED');
+      expect(node.output(ended).slice(0, 2)).toEqual(['up', 'hooked']);
+    },
+    120_000,
+  );
 });

@@ -4,6 +4,7 @@ import { type ManifestDocument, parseDocuments, type Position } from './manifest
 import type { ManifestProblem } from './manifest-problem.js';
 import { withPodDefaults } from './pod-defaults.js';
 import type { ManifestPod, PodManifest } from './pod-manifest.js';
+import { podWarnings } from './pod-warnings.js';
 import { staticPodRestrictions } from './static-pod-restrictions.js';
 import { validatePod } from './validate-pod.js';
 
@@ -12,6 +13,8 @@ export interface ManifestReading {
   readonly pods: readonly ManifestPod[];
   /** In the order of the text. A pod with a problem is not among `pods`. */
   readonly problems: readonly ManifestProblem[];
+  /** In the order of the text: what keeps no pod away, but will hardly do what was meant. */
+  readonly warnings: readonly ManifestProblem[];
 }
 
 export interface ManifestOrigin {
@@ -34,12 +37,13 @@ export interface ManifestRules {
 export const readManifest = (text: string, origin: ManifestOrigin, rules: ManifestRules = {}): ManifestReading => {
   if (text.replace(/^\uFEFF/, '').trim() === '') {
     const problem = { ...origin, document: 1, line: 1, column: 1, field: '', message: 'is empty', expected: 'a Pod' };
-    return { pods: [], problems: [problem] };
+    return { pods: [], problems: [problem], warnings: [] };
   }
   const readings = parseDocuments(text).map((document) => readDocument(document, origin, rules));
   return {
     pods: readings.flatMap(({ pods }) => pods),
     problems: readings.flatMap(({ problems }) => problems),
+    warnings: readings.flatMap(({ warnings }) => warnings),
   };
 };
 
@@ -58,19 +62,23 @@ const readDocument = (document: ManifestDocument, origin: ManifestOrigin, rules:
     ...(expected === undefined ? {} : { expected }),
   });
   if (document.errors.length > 0) {
-    return { pods: [], problems: document.errors.map((error) => problemAt(error, '', error)) };
+    return { pods: [], problems: document.errors.map((error) => problemAt(error, '', error)), warnings: [] };
   }
   const { entries, issues } = entriesOf(document.value);
   const pods: ManifestPod[] = [];
+  const doubts: FieldIssue[] = [];
   for (const { value, path } of entries) {
     const { pod, issues: podIssues } = readPod(value, path, rules);
     issues.push(...podIssues);
-    if (pod) pods.push({ pod, document: document.document, ...document.locate({ path }) });
+    if (!pod) continue;
+    pods.push({ pod, document: document.document, ...document.locate({ path }) });
+    doubts.push(...podWarnings(pod, path));
   }
-  const problems = issues
-    .map((found) => problemAt(document.locate(found), formatFieldPath(found.path), found))
-    .sort((one, other) => one.line - other.line || one.column - other.column);
-  return { pods, problems };
+  const inPlace = (found: readonly FieldIssue[]) =>
+    found
+      .map((one) => problemAt(document.locate(one), formatFieldPath(one.path), one))
+      .sort((one, other) => one.line - other.line || one.column - other.column);
+  return { pods, problems: inPlace(issues), warnings: inPlace(doubts) };
 };
 
 interface Entry {

@@ -112,6 +112,15 @@ describe('validate', () => {
     expect(JSON.parse(json)).toMatchObject({ pods: 0, problems: [{ file: path, line: 4 }] });
   });
 
+  it('warns of what will not work, and does not fail', async () => {
+    const hook = 'lifecycle: {preStop: {tcpSocket: {port: 80}}}';
+    const path = file('doubtful.yaml', POD.replace('image: i', `image: i, ${hook}`));
+    const { code, stdout } = await run('validate', path);
+    expect(code).toBe(0);
+    const warning = `warning: ${path}:4:\\d+: spec\\.containers\\[0\\]\\.lifecycle\\.preStop\\.tcpSocket: is not run by any kubelet`;
+    expect(stdout).toMatch(new RegExp(`^${warning}.*\nok: 1 pod in 1 file\n$`));
+  });
+
   it('names a file that is not there', async () => {
     expect((await run('validate', '/nowhere.yaml')).stderr).toMatch(/^Error: ENOENT.*\/nowhere\.yaml/);
   });

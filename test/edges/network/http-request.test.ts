@@ -1,8 +1,14 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Server as TcpServer,
+  type Socket,
+} from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -236,6 +242,28 @@ describe('a failure says what went wrong', () => {
       stage: 'body',
       message: 'context deadline exceeded (Client.Timeout or context cancellation while reading body)',
     });
+  });
+
+  it('when no connection comes about', async () => {
+    const script =
+      "require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () { console.log(this.address().port) })";
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const waiting: Socket[] = [];
+    try {
+      const [line] = (await once(child.stdout, 'data')) as [Buffer];
+      const port = Number(line.toString());
+      // Nobody takes connections, and the kernel keeps no more than a few for later.
+      child.kill('SIGSTOP');
+      for (let i = 0; i < 8; i++) waiting.push(connect(port, '127.0.0.1').on('error', () => undefined));
+      await eventually('no more are kept', () => waiting.filter(({ connecting }) => !connecting).length >= 2);
+      expect(await failure(to(port), { limits: { dialMs: 20 } })).toMatchObject({
+        stage: 'request',
+        message: `Get "http://127.0.0.1:${port}/": dial tcp: i/o timeout`,
+      });
+    } finally {
+      for (const socket of waiting) socket.destroy();
+      child.kill('SIGKILL');
+    }
   });
 
   it('when nothing comes of the TLS handshake', async () => {

@@ -236,6 +236,16 @@ describe('readManifest', () => {
     ]);
   });
 
+  it('warns of hooks that are never run, and keeps the pod', () => {
+    const lifecycle = 'lifecycle: {postStart: {tcpSocket: {port: 80}}, preStop: {exec: {command: [x]}}}';
+    const { pods, problems, warnings } = readManifest(withContainer(lifecycle), { file: 'p.yaml' });
+    expect(pods).toHaveLength(1);
+    expect(problems).toEqual([]);
+    expect(warnings.map(formatManifestProblem)).toEqual([
+      'p.yaml:9:29: spec.containers[0].lifecycle.postStart.tcpSocket: is not run by any kubelet: the hook always fails (expected exec, httpGet or sleep)',
+    ]);
+  });
+
   it('is not confused by names that objects have anyway', () => {
     expect(said(withSpec('constructor: {}'))).toEqual([
       'p.yaml:7:3: spec.constructor: is not a known field (expected a field of PodSpec)',
