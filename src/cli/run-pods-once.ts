@@ -23,7 +23,14 @@ import { handleProblem } from '../streams/sync-loop/handle-problem.js';
  */
 export const runPodsOnce = (
   ports: KubeletPorts,
-  { sources, maxRestartBackOffMs = 300_000, imagePulls = {}, imageVerification, admit = admitPod(() => ports.node), runtimeClasses }: KubeletOptions,
+  {
+    sources,
+    maxRestartBackOffMs = 300_000,
+    imagePulls = {},
+    imageVerification,
+    admit = admitPod(() => ports.node),
+    runtimeClasses,
+  }: KubeletOptions,
   statuses: PodStatusStore = new PodStatusStore(),
 ): Observable<RunOnceResult> =>
   defer(() => {

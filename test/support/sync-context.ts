@@ -2,7 +2,18 @@ import { EMPTY, identity, NEVER, of, type SchedulerLike } from 'rxjs';
 import type { JournalRecord } from '../../src/model/journal.js';
 import type { Pod } from '../../src/model/pod.js';
 import type { PodSyncContext } from '../../src/streams/pod-sync/pod-sync-context.js';
-import type { CredentialPorts, HttpRequest, ImageService, LogFiles, NodeFiles, NodeAgentEvent, PodFiles, Random, RuntimeClasses, RuntimeService } from '../../src/streams/ports.js';
+import type {
+  CredentialPorts,
+  HttpRequest,
+  ImageService,
+  LogFiles,
+  NodeFiles,
+  NodeAgentEvent,
+  PodFiles,
+  Random,
+  RuntimeClasses,
+  RuntimeService,
+} from '../../src/streams/ports.js';
 import { noCredentials } from '../../src/streams/no-credentials.js';
 import { noLedger, type PullLedger } from '../../src/streams/pull-ledger.js';
 import type { PullQueue } from '../../src/streams/pull-queue.js';
