@@ -23,7 +23,7 @@ import { bringUp, type Stage } from './startup/stage.js';
 const AT_ONCE = [1, 2, 4, 8, 16, Infinity];
 /** Levels that later rounds try again: the best of the first one. */
 const CANDIDATES = 2;
-const SETTLE_MS = 3_000;
+const SETTLE_MS = 2_000;
 /** The compiler and the collector of Node.js have work left after a burst. */
 const REST_MS = 10_000;
 

@@ -7,10 +7,9 @@ import { type Answer, fakePods } from './fake-pods.js';
 import { every } from './cadences.js';
 import { inTurn, marbles } from './marbles.js';
 
-interface Setup {
+interface Setup extends Pick<PlegOptions, 'hint$' | 'relistRequest$' | 'viewRequest$'> {
   readonly read: (uid: string) => Answer;
   readonly periodMs?: number;
-  readonly hint$?: Observable<string>;
 }
 const setup = (scheduler: SchedulerLike, { read, periodMs, ...options }: Setup) => {
   const runtime = fakePods(scheduler, { read });
@@ -103,6 +102,26 @@ describe('a listing that leaves out what ran', () => {
       });
       flush();
       expect(lookedFor).toEqual([[], ['container c'], ['container c'], ['container c']]);
+    }),
+  );
+});
+
+describe('a wish for a newer view', () => {
+  it(
+    'has its pod read, unless a read in flight was asked for late enough',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const relistRequest$ = hot('--a-----------', { a: 'a' });
+      const viewRequest$ = hot('  ---a---cb-----', {
+        a: { uid: 'a', newerThan: 1 },
+        c: { uid: 'a', newerThan: 6 },
+        // The read in flight was asked for at 7, which is not later.
+        b: { uid: 'a', newerThan: 7 },
+      });
+      const { runtime, summary$ } = setup(scheduler, { relistRequest$, viewRequest$, read: () => 3 });
+      scheduler.schedule(() => runtime.put('a', 'c', 'running'), 1);
+      expectObservable(summary$, '--------------!').toBe('-----s', { s: 'a ContainerStarted' });
+      flush();
+      expect(runtime.asked).toEqual(['0 list', '2 read a', '7 read a', '10 read a']);
     }),
   );
 });

@@ -393,26 +393,6 @@ describe('a hint', () => {
   );
 });
 
-describe('a wish for a newer view', () => {
-  it(
-    'has its pod read, unless a read in flight was asked for late enough',
-    marbles(({ hot, expectObservable, flush, scheduler }) => {
-      const relistRequest$ = hot('--a-----------', { a: 'a' });
-      const viewRequest$ = hot('  ---a---cb-----', {
-        a: { uid: 'a', newerThan: 1 },
-        c: { uid: 'a', newerThan: 6 },
-        // The read in flight was asked for at 7, which is not later.
-        b: { uid: 'a', newerThan: 7 },
-      });
-      const { runtime, summary$ } = setup(scheduler, { relistRequest$, viewRequest$, read: () => 3 });
-      const change$ = at(scheduler, { 1: () => runtime.put('a', 'c', 'running') });
-      expectObservable(merge(change$, summary$), '--------------!').toBe('-----s', { s: 'a c Started' });
-      flush();
-      expect(runtime.asked).toEqual(['0 list', '2 read a', '7 read a', '10 read a']);
-    }),
-  );
-});
-
 describe('a request', () => {
   it(
     'has its pod read at once, and only once however often it is asked',
