@@ -73,7 +73,7 @@ export const imageGarbageCollection = (options: ImageGcOptions): Observable<neve
     const startedAt = scheduler.now();
     const known = new Map<string, ImageRecord>();
     let hasFailed = false;
-    const looking$ = detect(known, options).pipe(
+    const looking$ = defer(() => detect(known, scheduler.now(), options)).pipe(
       ignoreElements(),
       catchError((error: unknown) => {
         log.info({ error: errorText(error) }, 'what images are in use could not be seen');
@@ -100,23 +100,24 @@ export const imageGarbageCollection = (options: ImageGcOptions): Observable<neve
 type KnownImages = Map<string, ImageRecord>;
 
 /** Looks at all images and at what all containers have, ended ones too. Completes when that is known. */
-const detect = (known: KnownImages, { runtime, images, scheduler }: ImageGcOptions): Observable<never> =>
-  defer(() => {
-    const begunAt = scheduler.now();
-    return forkJoin([images.listImages({}), runtime.listContainers({}), runtime.status({ verbose: true })]).pipe(
-      concatMap(([listed, { containers }, { info }]) =>
-        namesInUse(containers, runtime).pipe(
-          tap((inUse) => {
-            const names = new Set([...inUse, sandboxImageOf(info) ?? '']);
-            const found = detectImages(known, listed.images, { names, begunAt, endedAt: scheduler.now() });
-            known.clear();
-            for (const [id, record] of found) known.set(id, record);
-          }),
-        ),
+const detect = (
+  known: KnownImages,
+  begunAt: number,
+  { runtime, images, scheduler }: ImageGcOptions,
+): Observable<never> =>
+  forkJoin([images.listImages({}), runtime.listContainers({}), runtime.status({ verbose: true })]).pipe(
+    concatMap(([listed, { containers }, { info }]) =>
+      namesInUse(containers, runtime).pipe(
+        tap((inUse) => {
+          const names = new Set([...inUse, sandboxImageOf(info) ?? '']);
+          const found = detectImages(known, listed.images, { names, begunAt, endedAt: scheduler.now() });
+          known.clear();
+          for (const [id, record] of found) known.set(id, record);
+        }),
       ),
-      ignoreElements(),
-    );
-  });
+    ),
+    ignoreElements(),
+  );
 
 /** Images of containers, and those that are mounted into them, which only a status tells of. */
 const namesInUse = (
@@ -143,7 +144,10 @@ interface Moment {
 const pass = (known: KnownImages, moment: Moment, options: ImageGcOptions): Observable<never> => {
   const remove = remover(known, options);
   const collect$ = defer(() => removeOld(imagesInEvictionOrder(known, moment.now), moment, remove, options));
-  return concat(detect(known, options), collect$.pipe(concatMap((left) => makeRoom(left, moment, remove, options))));
+  return concat(
+    detect(known, moment.now, options),
+    collect$.pipe(concatMap((left) => makeRoom(left, moment, remove, options))),
+  );
 };
 
 /** Emits what is left. */
