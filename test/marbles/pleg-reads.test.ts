@@ -1,4 +1,4 @@
-import { filter, map, type Observable, of, type SchedulerLike } from 'rxjs';
+import { filter, map, of, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { emptyPodStatus } from '../../src/model/runtime-pod.js';
 import { pleg, type PlegOptions } from '../../src/streams/pleg.js';
