@@ -30,12 +30,16 @@ export { pleg, type PlegObservation, type PlegOptions, type ViewRequest } from '
 export { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
 export { type RuntimeEventNews, runtimeEvents } from './streams/runtime-events.js';
 export { type RuntimeReader, runtimeReader } from './streams/runtime-reader.js';
+export { type TerminationMessages, terminationMessages } from './streams/termination-messages.js';
+export { type PodDirectories, podDirectories, type PodDirectoriesOptions } from './streams/pod-directories.js';
 export { podWorkers, type PodWorkerOptions, type WorkerOutcome } from './streams/pod-workers.js';
 export { podWork, type PodWorkPorts } from './streams/pod-work.js';
 export { type PullLimits, type PullQueue, pullQueue } from './streams/pull-queue.js';
 export { type StartingCall, type StartQueue, startQueue } from './streams/start-queue.js';
 export { ledgerFor, noLedger, type PullLedger, pullLedger, type PullLedgerPorts } from './streams/pull-ledger.js';
 export { garbageCollection, type GarbageCollectionOptions } from './streams/garbage-collection.js';
+export { imageGarbageCollection, type ImageGcOptions } from './streams/image-gc.js';
+export { logRotation, type LogRotationOptions } from './streams/log-rotation.js';
 export { runOnce, RunOnceError, type RunOnceOptions, type RunOnceResult } from './streams/run-once.js';
 export {
   housekeepingTicks,
@@ -55,6 +59,7 @@ export {
   type AdaptiveLimitOptions,
   type LimitedCall,
 } from './streams/operators/adaptive-limit.js';
+export { concatMapBounded, type WaitingLine } from './streams/operators/concat-map-bounded.js';
 export { conflateByKey } from './streams/operators/conflate-by-key.js';
 export { errorOnAbort } from './streams/operators/error-on-abort.js';
 export { exhaustMapLatest } from './streams/operators/exhaust-map-latest.js';
@@ -82,6 +87,9 @@ export { generatePodStatus, type PodStatusInput } from './model/pod-status/gener
 export { podPhase, type PodPhase, type PodPhaseInput } from './model/pod-status/pod-phase.js';
 export { computeQosClass, type QosClass, qosClass } from './model/pod-status/qos.js';
 export { type ContainerGcPolicy, DEFAULT_CONTAINER_GC } from './model/container-gc.js';
+export { DEFAULT_LOG_ROTATION, type LogRotationPolicy } from './model/log-rotation.js';
+export { DEFAULT_IMAGE_GC, type ImageGcPolicy } from './model/images/image-gc.js';
+export { lastLogLines, type LogLine, parseLogLine } from './model/cri/log-line.js';
 export { type PlegChange, type PlegEvent, plegEvents, type PlegHealth, plegHealth } from './model/pleg.js';
 export { PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
 export { foldPodUpdate, type PodUpdate, type PodUpdateType } from './model/pod-workers/pod-update.js';

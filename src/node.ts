@@ -4,6 +4,8 @@ export { type NodePortsOptions, withNodePorts } from './with-node-ports.js';
 export { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
 export { monotonicScheduler } from './host/monotonic-scheduler.js';
 export { nodeFiles } from './host/node-files.js';
+export { logFiles } from './host/log-files.js';
+export { diskSpace } from './host/disk-space.js';
 export { podFiles } from './host/pod-files.js';
 export { pullRecordFiles } from './images/pull-record-files.js';
 export { type DockerConfigPlace, dockerConfigPlaces, nodeCredentials } from './images/node-credentials.js';

@@ -43,9 +43,9 @@ import { ignoreNotFound } from './remove-dead-container.js';
 import type { DiskSpace, ImageService, Logger, Metrics, RecordEvent, RuntimeService } from './ports.js';
 
 /** Source: pkg/kubelet/kubelet.go ImageGCPeriod. Milliseconds. */
-export const IMAGE_GC_PERIOD_MS = 300_000;
+const IMAGE_GC_PERIOD_MS = 300_000;
 /** Source: pkg/kubelet/images/image_gc_manager.go Start. */
-export const IMAGE_DETECTION_PERIOD_MS = 300_000;
+const IMAGE_DETECTION_PERIOD_MS = 300_000;
 
 export interface ImageGcOptions {
   readonly runtime: Pick<RuntimeService, 'status' | 'listContainers' | 'containerStatus'>;
