@@ -19,6 +19,22 @@ describe.concurrent('the examples', () => {
 });
 
 describe.concurrent('stopping', () => {
+  it('asks by the signal of the manifest, behind its gate', async ({ daemon }) => {
+    const script = `trap 'echo usr1; exit 0' USR1; trap 'echo term; exit 0' TERM; echo up; while :; do sleep 0.1; done`;
+    daemon.apply({
+      name: 'signals',
+      os: { name: 'linux' },
+      containers: [{ script, lifecycle: { stopSignal: 'SIGUSR1' } }],
+    });
+    await daemon.start('--config', daemon.configuration({ featureGates: { ContainerStopSignals: true } }));
+    const status = await daemon.reached('signals', 'CONTAINER_RUNNING');
+    await eventually('it listens to signals', () => daemon.output(status).includes('up'));
+    const shown = async () => (await daemon.shownPods())[0]?.status?.containerStatuses?.[0]?.stopSignal;
+    await eventually('the status shows it', async () => (await shown()) === 'SIGUSR1');
+    daemon.delete('signals.yaml');
+    expect(daemon.output(await daemon.reached('signals', 'CONTAINER_EXITED'))).toEqual(['up', 'usr1']);
+  });
+
   it('lets a container end by itself, and kills one that does not after its grace period', async ({ daemon }) => {
     daemon.apply({
       name: 'polite',

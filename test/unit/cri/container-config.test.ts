@@ -68,6 +68,16 @@ describe('what the agent itself mounts', () => {
   });
 });
 
+it.each([
+  { stopSignal: 'SIGUSR1', containerStopSignals: true, told: 'SIGUSR1' },
+  { stopSignal: 'SIGRTMIN+3', containerStopSignals: true, told: 'SIGRTMINPLUS3' },
+  { stopSignal: undefined, containerStopSignals: true, told: 'RUNTIME_DEFAULT' },
+  { stopSignal: 'SIGUSR1', containerStopSignals: false, told: undefined },
+])('tells of the signal $stopSignal with the gate $containerStopSignals: $told', ({ stopSignal, told, ...gates }) => {
+  const container = aContainer('web', { lifecycle: { stopSignal } });
+  expect(config(container, { node: aNode(gates) }).stopSignal).toBe(told);
+});
+
 it('expands commands with the whole environment', () => {
   const env = [
     { name: 'A', value: 'a' },

@@ -247,6 +247,13 @@ it('orders regular and ephemeral containers by name', () => {
   expect(containerStatuses('ephemeral', input(pod, [])).map(({ name }) => name)).toEqual(['c', 'd']);
 });
 
+it('shows the signal that stops a container only with the gate', () => {
+  const instance = aStatus('web', { stopSignal: 'SIGRTMIN+3' });
+  expect(web([instance], { showsStopSignals: true }).stopSignal).toBe('SIGRTMIN+3');
+  expect(web([aStatus('web')], { showsStopSignals: true })).not.toHaveProperty('stopSignal');
+  expect(web([instance])).not.toHaveProperty('stopSignal');
+});
+
 it('lists the mounts of the spec', () => {
   const volumeMounts = [
     { name: 'v', mountPath: '/v', readOnly: true, recursiveReadOnly: 'Enabled' },
