@@ -1,5 +1,5 @@
-import { normalizedSysctl } from '../cri/sandbox-config.js';
 import type { Pod } from '../pod.js';
+import { normalizedSysctl } from '../sysctl-name.js';
 import type { Rejection } from './rejection.js';
 
 /** Kernel parameters that change nothing for other pods, with the kernel since which that is so. */

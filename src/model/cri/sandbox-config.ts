@@ -4,6 +4,7 @@ import type { NodeFacts } from '../node-facts.js';
 import type { Container, ContainerPort, Pod } from '../pod.js';
 import { podAmounts } from '../pod-resources.js';
 import { quantity } from '../quantity.js';
+import { normalizedSysctl } from '../sysctl-name.js';
 import { podDns } from './dns-config.js';
 import { kernelHostname } from './hostname.js';
 import { sandboxLabels } from './labels.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PodSandboxConfig } from '../../../src/generated/runtime/v1/api.js';
-import { normalizedSysctl, sandboxConfig } from '../../../src/model/cri/sandbox-config.js';
+import { sandboxConfig } from '../../../src/model/cri/sandbox-config.js';
+import { normalizedSysctl } from '../../../src/model/sysctl-name.js';
 import type { ContainerPort, PodSpec } from '../../../src/model/pod.js';
 import { aContainer, aNode, aPod } from '../pods.js';
 
