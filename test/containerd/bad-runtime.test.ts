@@ -1,36 +1,15 @@
-import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { expect } from 'vitest';
 import { NODE_NAME } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import { QUICK_RESTARTS } from '../embedded/quick-restarts.js';
 import { watchRuntime } from '../embedded/watch.js';
-import { CriProxy } from '../support/cri-proxy.js';
-import { type ContainerdNode, it as baseIt, WAIT } from './containerd-node.js';
+import { type ContainerdNode, WAIT } from './containerd-node.js';
 import { overContainerd } from './missing.js';
+import { IMPATIENT, it, startOver } from './proxied-node.js';
 
 const SLOW_MACHINE_MS = 240_000;
 const LONG_MS = 120_000;
-
-/** `it` with a proxy in front of containerd that can be made to misbehave. */
-const it = baseIt.extend<{ readonly proxy: CriProxy }>({
-  proxy: async ({ node }, use) => {
-    const proxy = await CriProxy.start(join(node.stage, 'containerd.sock'), join(node.directory, 'proxy.sock'));
-    try {
-      await use(proxy);
-    } finally {
-      // The agent is still there and will not find it again.
-      await proxy.close();
-    }
-  },
-});
-
-const startOver = (
-  node: ContainerdNode,
-  proxy: CriProxy,
-  configuration: Readonly<Record<string, unknown>> = QUICK_RESTARTS,
-): Promise<void> =>
-  node.start('--container-runtime-endpoint', proxy.endpoint, '--config', node.configuration(configuration));
 
 const why = async (node: ContainerdNode, pod: string): Promise<string> =>
   (await node.run('why', `${pod}-${NODE_NAME}`, '--root-dir', node.rootDir)).stdout;
@@ -153,8 +132,6 @@ overContainerd('one pod for which the runtime does not answer', () => {
     },
   );
 });
-
-const IMPATIENT = { ...QUICK_RESTARTS, runtimeRequestTimeout: '4s' };
 
 overContainerd('calls past their deadline', () => {
   it(

@@ -167,6 +167,28 @@ export class CriProxy {
     return { ...rule, release };
   }
 
+  /** Calls that fit reach the runtime when they are let go, even if the agent has given them up long before; `outcomes` are theirs. */
+  delay(which: Which): Rule & { readonly release: () => void; readonly outcomes: readonly string[] } {
+    const gate = newGate();
+    const outcomes: string[] = [];
+    const rule = this.rule(which, async ({ forward }) => {
+      await gate.passed();
+      try {
+        const answer = await forward({ outlives: true });
+        outcomes.push('ok');
+        return answer;
+      } catch (error) {
+        outcomes.push(String(error));
+        throw error;
+      }
+    });
+    const release = (): void => {
+      rule.remove();
+      gate.open();
+    };
+    return { ...rule, release, outcomes };
+  }
+
   /** Calls that fit fail without reaching the runtime. */
   fail(which: Which, code: status, message: string): Rule {
     return this.rule(which, () => Promise.reject(new Failure(code, message)));
@@ -371,11 +393,11 @@ const newGate = () => {
       isOpen = true;
       for (const pass of waiting) pass();
     },
-    passed: (givenUp: AbortSignal): Promise<void> =>
+    passed: (givenUp?: AbortSignal): Promise<void> =>
       new Promise((resolve, reject) => {
         if (isOpen) return resolve();
         waiting.add(resolve);
-        givenUp.addEventListener('abort', () => {
+        givenUp?.addEventListener('abort', () => {
           waiting.delete(resolve);
           reject(new Failure(status.CANCELLED, 'the agent gave the call up'));
         });
