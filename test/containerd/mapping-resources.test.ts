@@ -67,14 +67,15 @@ overContainerd('when memory runs out', () => {
 
   it('the pods that ask for nothing go first, those with a guarantee last', async ({ node }) => {
     const all = { cpu: '100m', memory: '32Mi' };
-    const half = Math.floor(totalmem() / 2 / MEBI);
+    // Of two pods, so that the node can hold both.
+    const quarter = Math.floor(totalmem() / 4 / MEBI);
     node.apply({ name: 'effort' });
     node.apply({ name: 'guaranteed', containers: [{ resources: { requests: all, limits: all } }] });
     node.apply({
       name: 'burstable',
       initContainers: [{ name: 'sidecar', restartPolicy: 'Always' }],
       containers: [
-        { resources: { requests: { memory: `${half}Mi` } } },
+        { resources: { requests: { memory: `${quarter}Mi` } } },
         { name: 'small', resources: { requests: { memory: '1Mi' } } },
         { name: 'none', resources: { requests: { cpu: '1m' } } },
       ],
@@ -82,13 +83,13 @@ overContainerd('when memory runs out', () => {
     node.apply({
       name: 'helped',
       initContainers: [{ name: 'sidecar', restartPolicy: 'Always' }],
-      containers: [{ resources: { requests: { memory: `${half}Mi` } } }],
+      containers: [{ resources: { requests: { memory: `${quarter}Mi` } } }],
     });
     expect(await scores(node, 'effort')).toEqual({ asked: 1000, real: 1000 });
     const guaranteed = await scores(node, 'guaranteed');
     expect(guaranteed.asked).toBe(-997);
     expect(guaranteed.real).toBe(Math.max(-997, own));
-    const middle = share(half * MEBI);
+    const middle = share(quarter * MEBI);
     expect(await scores(node, 'burstable')).toEqual({ asked: middle, real: Math.max(middle, own) });
     expect(await scores(node, 'burstable', 'small')).toEqual({ asked: 999, real: 999 });
     expect(await scores(node, 'burstable', 'none')).toEqual({ asked: 999, real: 999 });

@@ -48,15 +48,25 @@ overContainerd('the users of containers', () => {
       ...{ name: 'strict', containers },
       securityContext: { ...securityContext, supplementalGroupsPolicy: 'Strict' },
     });
-    const merged = groupsOf((await running(node, 'merged')).pid);
-    expect(merged).toEqual(expect.arrayContaining(['3000', '4000', '5000', '5001']));
+    const merged = await running(node, 'merged');
+    expect(groupsOf(merged.pid)).toEqual(expect.arrayContaining(['3000', '4000', '5000', '5001']));
+    const { config } = await toldOfContainer(node, merged.id);
+    expect(config.linux.security_context?.supplemental_groups).toEqual([4000, 5000, 5001]);
+    // containerd knows of strict pods from 2.0 on.
+    const { features } = await node.ask((runtime) => runtime.status({ verbose: false }));
+    if (!features?.supplementalGroupsPolicy) {
+      await eventually('it is refused', async () => {
+        expect(await node.podStatus('strict')).toMatchObject({
+          ...{ phase: 'Failed', reason: 'SupplementalGroupsPolicyNotSupported' },
+        });
+        return true;
+      });
+      await expect(node.sandboxOf('strict')).rejects.toThrow('strict has no sandbox');
+      return;
+    }
     const strict = await running(node, 'strict');
     expect(groupsOf(strict.pid)).toEqual(expect.arrayContaining(['4000', '5000', '5001']));
-    // containerd knows of strict pods from 2.1 on.
-    const { features } = await node.ask((runtime) => runtime.status({ verbose: false }));
-    if (features?.supplementalGroupsPolicy) expect(groupsOf(strict.pid)).not.toContain('3000');
-    const { config } = await toldOfContainer(node, strict.id);
-    expect(config.linux.security_context?.supplemental_groups).toEqual([4000, 5000, 5001]);
+    expect(groupsOf(strict.pid)).not.toContain('3000');
   });
 });
 

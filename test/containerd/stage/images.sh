@@ -4,6 +4,7 @@
 #   stage.test/busybox:1   a shell; the variable FROM_IMAGE, the folder /srv, user root
 #   stage.test/named:1     a shell as the user "web", by name: ids 1000, in the group 3000, too
 #   stage.test/server:1    serves /www on port 8080 as user 1000
+#   busybox:1              the same as far as the examples are concerned, under the name that they use
 #   stage.test/pause:1     what a pod's sandbox runs: sleeps, and reaps what it inherits
 set -euo pipefail
 layout=$1
@@ -52,15 +53,17 @@ image() {
   printf '{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":%s,"layers":[%s]}' \
     "$config" "$layer" >"$layout/manifest"
   blob "$layout/manifest" application/vnd.oci.image.manifest.v1+json \
-    ",\"annotations\":{\"io.containerd.image.name\":\"stage.test/$1:1\",\"org.opencontainers.image.ref.name\":\"1\"}"
+    ",\"annotations\":{\"io.containerd.image.name\":\"$1:1\",\"org.opencontainers.image.ref.name\":\"1\"}"
 }
 
 PAUSE='trap "exit 0" TERM INT; while :; do sleep 2147483 & wait; done'
 images=(
-  "$(image busybox '{"Env":["PATH=/bin","FROM_IMAGE=yes"],"Cmd":["sh"],"WorkingDir":"/srv"}')"
-  "$(image server '{"Env":["PATH=/bin"],"Entrypoint":["httpd","-f","-p","8080"],"Cmd":["-h","/www"],"User":"1000"}')"
-  "$(image named '{"Env":["PATH=/bin"],"Entrypoint":["sh"],"Cmd":["-c","exit 6"],"User":"web"}')"
-  "$(image pause "{\"Env\":[\"PATH=/bin\"],\"Entrypoint\":[\"sh\",\"-c\",\"${PAUSE//\"/\\\"}\"]}")"
+  "$(image stage.test/busybox '{"Env":["PATH=/bin","FROM_IMAGE=yes"],"Cmd":["sh"],"WorkingDir":"/srv"}')"
+  "$(image stage.test/server '{"Env":["PATH=/bin"],"Entrypoint":["httpd","-f","-p","8080"],"Cmd":["-h","/www"],"User":"1000"}')"
+  "$(image stage.test/named '{"Env":["PATH=/bin"],"Entrypoint":["sh"],"Cmd":["-c","exit 6"],"User":"web"}')"
+  # With a configuration of its own: containerd tells of an image by any of its names.
+  "$(image docker.io/library/busybox '{"Env":["PATH=/bin"],"Cmd":["sh"]}')"
+  "$(image stage.test/pause "{\"Env\":[\"PATH=/bin\"],\"Entrypoint\":[\"sh\",\"-c\",\"${PAUSE//\"/\\\"}\"]}")"
 )
 printf '{"imageLayoutVersion":"1.0.0"}' >"$layout/oci-layout"
 (
