@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { NODE_NAME } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import { leftovers } from './leftovers.js';
 import { overContainerd } from './missing.js';
