@@ -1,21 +1,13 @@
 import {
-  catchError,
   concat,
   defer,
   EMPTY,
   filter,
-  ignoreElements,
-  map,
   merge,
-  mergeMap,
   type MonoTypeOperatorFunction,
   NEVER,
   type Observable,
-  observeOn,
-  of,
-  type SchedulerLike,
   share,
-  startWith,
   Subject,
   take,
   takeUntil,
@@ -24,33 +16,24 @@ import {
 } from 'rxjs';
 import { admitPod } from './model/admission/admit-pod.js';
 import type { Admit } from './model/admission/rejection.js';
-import type { Image } from './generated/runtime/v1/api.js';
-import { type ContainerGcPolicy, DEFAULT_CONTAINER_GC } from './model/container-gc.js';
-import { errorText } from './model/cri-error.js';
-import { EVENTED_PLEG, GENERIC_PLEG, type PlegCadence, plegHealth } from './model/pleg.js';
-import { DEFAULT_IMAGE_GC, type ImageGcPolicy, keepsImages } from './model/images/image-gc.js';
-import { DEFAULT_LOG_ROTATION, type LogRotationPolicy } from './model/log-rotation.js';
 import type { ImageVerification } from './model/images/image-verification.js';
 import type { Pod } from './model/pod.js';
 import { PodManager } from './model/pod-manager.js';
 import { PodStatusStore } from './model/pod-status-store.js';
 import { podOf, type PodWorkerRecord } from './model/pod-workers/pod-worker-record.js';
-import { type Delivery, PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
+import { PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
 import { ReasonCache } from './model/reason-cache.js';
-import { aggregateText, runtimeProblems, UNKNOWN_RUNTIME_STATE } from './model/runtime-state.js';
-import { isQuiet, type RuntimePod, type RuntimePodStatus } from './model/runtime-pod.js';
+import { isQuiet, type RuntimePodStatus } from './model/runtime-pod.js';
 import { SourcesReady } from './model/sources-ready.js';
 import { WorkQueue } from './model/work-queue.js';
 import { kubeletCgroups } from './streams/cgroups/kubelet-cgroups.js';
 import type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
-import { garbageCollection } from './streams/garbage-collection.js';
-import { imageGarbageCollection } from './streams/image-gc.js';
-import { imageLists } from './streams/image-list.js';
-import { logRotation } from './streams/log-rotation.js';
-import { gate } from './streams/operators/gate.js';
-import { pleg, type ViewRequest } from './streams/pleg.js';
+import type { ViewRequest } from './streams/pleg.js';
+import { type ChorePolicies, chores } from './streams/chores.js';
+import type { Image } from './streams/image-list.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
 import { podDirectories } from './streams/pod-directories.js';
+import { ownEvents } from './streams/own-events.js';
 import { podConfig, type PodSources } from './streams/pod-config.js';
 import { newBackOffs } from './streams/pod-sync/back-offs.js';
 import { podWork, type PodWorkPorts } from './streams/pod-work.js';
@@ -59,9 +42,8 @@ import type { DiskSpace, LogFiles, Logger, PullRecords, Random, RuntimeClasses }
 import { ledgerFor } from './streams/pull-ledger.js';
 import { type PullLimits, pullQueue } from './streams/pull-queue.js';
 import { startQueue } from './streams/start-queue.js';
-import { type RuntimeEventNews, runtimeEvents } from './streams/runtime-events.js';
-import { type RuntimeReader, runtimeReader } from './streams/runtime-reader.js';
-import { runtimeStates } from './streams/runtime-state.js';
+import { runtimeReader } from './streams/runtime-reader.js';
+import { healthProblem, unknownHealth, watchRuntime } from './streams/runtime-watch.js';
 import { terminationMessages } from './streams/termination-messages.js';
 import { handleConfig } from './streams/sync-loop/handle-config.js';
 import { handleHousekeeping } from './streams/sync-loop/handle-housekeeping.js';
@@ -70,9 +52,6 @@ import { handleStop, hasStopped, type StopRequest } from './streams/sync-loop/ha
 import { handleWorkDue } from './streams/sync-loop/handle-work-due.js';
 import { activePods, type LoopDesk } from './streams/sync-loop/loop-desk.js';
 import { observeOutcome } from './streams/sync-loop/observe-outcome.js';
-import { observePleg, type PlegWatch } from './streams/sync-loop/observe-pleg.js';
-import { observeRuntime } from './streams/sync-loop/observe-runtime.js';
-import { observeRuntimeEvents } from './streams/sync-loop/observe-runtime-events.js';
 import {
   housekeepingTicks,
   syncLoop,
@@ -80,7 +59,6 @@ import {
   type SyncLoopInputs,
   syncTicks,
 } from './streams/sync-loop/sync-loop.js';
-import { runningPods, runningPodsInCache } from './streams/sync-loop/running-pods.js';
 
 /** The outside world, as the whole agent needs it. */
 export interface KubeletPorts extends Pick<
@@ -109,7 +87,7 @@ export interface KubeletPorts extends Pick<
   readonly nodeCgroups?: NodeCgroups;
 }
 
-export interface KubeletOptions {
+export interface KubeletOptions extends ChorePolicies {
   /** Where pods come from, by name. */
   readonly sources: PodSources;
   /** Milliseconds between two looks at a pod with which all is well, before jitter. */
@@ -120,9 +98,6 @@ export interface KubeletOptions {
   readonly imagePulls?: PullLimits;
   /** Which images that are there a pod must prove to have access to; `undefined` is the kubelet's default, `none` is of no image. */
   readonly imageVerification?: ImageVerification | 'none';
-  readonly containerGc?: ContainerGcPolicy;
-  readonly logRotation?: LogRotationPolicy;
-  readonly imageGc?: ImageGcPolicy;
   /** Which pods this node takes in; `admitPod` by the facts of the node unless given. */
   readonly admit?: Admit;
   /** Lists rarely while the runtime tells what happens. Its events are heard in any case. */
@@ -155,12 +130,11 @@ export interface Kubelet {
  * one serial worker per pod.
  */
 export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet => {
-  const { runtime, scheduler, wallClock, random, record, recordEvent, log } = ports;
+  const { runtime, scheduler, wallClock, random, record, recordEvent } = ports;
   const {
     sources,
     syncFrequencyMs = 60_000,
     maxRestartBackOffMs = 300_000,
-    eventedPleg = false,
     stop$ = NEVER,
     swap = (inputs) => inputs,
   } = options;
@@ -168,13 +142,8 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
   const cache = createPodCache();
   const reader = runtimeReader(runtime, scheduler, terminationMessages(ports.podFiles));
   const directories = podDirectories({ ...ports, rootDirectory: ports.node.rootDirectory });
-  const relistWatch: PlegWatch = { lastRelistAt: undefined, cadence: GENERIC_PLEG };
-  let runtimeState = UNKNOWN_RUNTIME_STATE;
+  const health = unknownHealth();
   let imageList: readonly Image[] = [];
-  const problems = (): readonly string[] => {
-    const health = plegHealth(relistWatch.lastRelistAt, scheduler.now(), relistWatch.cadence.thresholdMs);
-    return runtimeProblems(runtimeState, scheduler.now(), health.healthy ? undefined : health.problem);
-  };
   const desk: LoopDesk = {
     ...ports,
     pods: new PodManager(),
@@ -198,7 +167,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     // The one loop of the agent: what a worker did to a pod has to be seen by PLEG before the worker goes on.
     const relistRequest$ = new Subject<string>();
     const viewRequest$ = new Subject<ViewRequest>();
-    const listing$ = new Subject<readonly RuntimePod[]>();
+    const ownEvent = ownEvents((uid) => relistRequest$.next(uid));
     const work = podWork({
       ...ports,
       reader,
@@ -212,77 +181,39 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       pullLedger: ledgerFor(ports, options.imageVerification),
       startQueue: startQueue(scheduler),
       maxRestartBackOffMs,
-      networkProblem: () => runtimeState.networkProblem,
+      networkProblem: () => health.state.networkProblem,
       isKnown: (uid) => hasConfiguration(desk.workers.record(uid)),
-      relistSoon: (uid) => relistRequest$.next(uid),
+      relistSoon: (uid) => {
+        ownEvent.answered(uid);
+        relistRequest$.next(uid);
+      },
     });
 
     const stopping$ = stop$.pipe(share());
     const config$ = podConfig(sources, { scheduler, wallClock }).pipe(takeUntil(stopping$));
-    const eventNews$ = runtimeEvents(() => runtime.containerEvents(), scheduler).pipe(
-      tap(observeRuntimeEvents(desk)),
-      share(),
-    );
-    const cadence$ = eventedPleg ? relistCadence(eventNews$) : concat(of(GENERIC_PLEG), NEVER);
-    const pleg$ = pleg({
-      reader,
-      cache,
-      hint$: eventNews$.pipe(mergeMap((news) => (news.kind === 'event' ? [news.uid] : []))),
-      cadence$: cadence$.pipe(tap((cadence) => (relistWatch.cadence = cadence))),
-      relistRequest$: relistRequest$.pipe(observeOn(scheduler)),
-      viewRequest$: viewRequest$.pipe(observeOn(scheduler)),
-      observe: observePleg(desk, relistWatch, (pods) => listing$.next(pods)),
-      scheduler,
+    const watch = watchRuntime({
+      ...{ desk, runtime, reader, cache, health, relistRequest$, viewRequest$ },
+      hints: ownEvent.hints,
+      eventedPleg: options.eventedPleg ?? false,
     });
-    const isWell = observeRuntime(desk, problems);
-    const runtimeState$ = runtimeStates(ports).pipe(
-      tap((state) => (runtimeState = state)),
-      share(),
-    );
-    const syncTick$ = syncTicks(scheduler).pipe(tap(isWell));
-    const housekeeping$ = housekeepingTicks(
-      () => {
-        const list = () => runningPods(listing$, listRunning(reader, log), scheduler);
-        const isTold = relistWatch.cadence !== GENERIC_PLEG;
-        return isTold ? runningPodsInCache(cache, (uid) => desk.workers.record(uid) !== undefined, list) : list();
-      },
-      () => desk.sources.all,
-      scheduler,
-    );
+    const { pleg$ } = watch;
+    const syncTick$ = syncTicks(scheduler).pipe(tap(watch.isWell));
+    const housekeeping$ = housekeepingTicks(watch.running, () => desk.sources.all, scheduler);
 
     const inputs = swap({ config$, pleg$, syncTick$, housekeeping$, stop$: stopping$ });
     const shared = { ...inputs, pleg$: inputs.pleg$.pipe(share()), housekeeping$: inputs.housekeeping$.pipe(share()) };
-    const garbage$ = garbageCollection({
+    const chore$ = chores({
       ...ports,
-      reader,
-      workers: desk.workers,
-      areSourcesReady: () => desk.sources.all,
-      statusOf: (uid) => statusIn(cache.get(uid)),
-      pleg$: shared.pleg$,
-      rootDirectory: ports.node.rootDirectory,
-      podLogsDirectory: ports.node.podLogsDirectory,
-      containerLogsDirectory: ports.node.containerLogsDirectory,
-      policy: options.containerGc ?? DEFAULT_CONTAINER_GC,
+      ...{ desk, reader, cache, directories, cgroups },
+      ...{ pleg$: shared.pleg$, housekeeping$: shared.housekeeping$ },
+      imagesListed: (images) => (imageList = images),
+      policies: options,
     });
-
-    const rotation$ = logRotation({ ...ports, policy: options.logRotation ?? DEFAULT_LOG_ROTATION });
-    const imageGarbage$ = keepsImages(ports.runtimeName)
-      ? imageGarbageCollection({ ...ports, policy: options.imageGc ?? DEFAULT_IMAGE_GC })
-      : EMPTY;
-    const imageList$ = imageLists(ports).pipe(
-      tap((images) => (imageList = images)),
-      ignoreElements(),
-    );
-
-    const directories$ = directories.cleanUp(shared.housekeeping$, (uid, running) => isForgotten(desk, uid, running));
-
-    const cgroups$ = cgroups.tend(shared.housekeeping$, (uid) => !desk.workers.shouldBeFinished(uid));
-
     const worked$ = syncLoop(shared, handlers).pipe(
-      holdWhileUnwell(isWell, merge(runtimeState$, listing$), scheduler),
+      watch.whileWell,
       podWorkers({
         registry: desk.workers,
-        work,
+        work: ownEvent.during(work),
         newerThan: (uid, timeMs) => newerThan(cache, uid, timeMs, () => viewRequest$.next({ uid, newerThan: timeMs })),
         resyncIntervalMs: syncFrequencyMs,
         record,
@@ -293,16 +224,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       }),
       tap(observeOutcome(desk)),
     );
-    const running$ = merge(
-      worked$,
-      runtimeState$.pipe(ignoreElements()),
-      garbage$,
-      rotation$,
-      imageGarbage$,
-      imageList$,
-      directories$,
-      cgroups$,
-    ).pipe(endWhenStopped(stopping$, () => hasStopped(desk)));
+    const running$ = merge(worked$, watch.state$, chore$).pipe(endWhenStopped(stopping$, () => hasStopped(desk)));
     return concat(cgroups.prepare$, running$);
   });
 
@@ -310,42 +232,9 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     outcome$,
     pods: () => desk.pods.pods().map((pod) => ({ ...pod, status: desk.statuses.get(pod.metadata.uid) ?? pod.status })),
     images: () => imageList,
-    health: () => {
-      const found = problems();
-      return found.length === 0 ? undefined : aggregateText(found);
-    },
+    health: () => healthProblem(health, scheduler.now()),
   };
 };
-
-/** Pods are known at once, but nobody works on them while the runtime is not well. Source: pkg/kubelet/kubelet.go syncLoop. */
-const holdWhileUnwell = (
-  isWell: () => boolean,
-  news$: Observable<unknown>,
-  scheduler: SchedulerLike,
-): MonoTypeOperatorFunction<Delivery> =>
-  gate({
-    isOpen: isWell,
-    keyOf: ({ kind, uid }) => `${kind} ${uid}`,
-    fold: (held, delivery) =>
-      held.kind === 'wake' && delivery.kind === 'wake'
-        ? { ...delivery, cancel: held.cancel || delivery.cancel }
-        : delivery,
-    initialMs: 100,
-    maxMs: 5_000,
-    nudge$: news$,
-    scheduler,
-  });
-
-/**
- * Rare listings from when the runtime's events are there until they break, else frequent ones; each change, and each further
- * failure, lists at once.
- */
-const relistCadence = (news$: Observable<RuntimeEventNews>): Observable<PlegCadence> =>
-  news$.pipe(
-    filter(({ kind }) => kind !== 'event'),
-    map(({ kind }) => (kind === 'connected' ? EVENTED_PLEG : GENERIC_PLEG)),
-    startWith(GENERIC_PLEG),
-  );
 
 /** Ends once a stop was asked for and nothing can be running any more. */
 const endWhenStopped =
@@ -376,21 +265,5 @@ const newerThan = (cache: PodCache, uid: string, timeMs: number, relist: () => v
 const hasConfiguration = (record: PodWorkerRecord | undefined): boolean =>
   record !== undefined && podOf(record) !== undefined;
 
-/** No source wants the pod, nobody works on it, and nothing of it runs. */
-const isForgotten = ({ pods, workers }: LoopDesk, uid: string, running: readonly RuntimePod[]): boolean =>
-  pods.get(uid) === undefined && workers.record(uid) === undefined && running.every((pod) => pod.uid !== uid);
-
-const statusIn = (reading: PodReading): RuntimePodStatus | undefined =>
-  reading.kind === 'status' ? reading.status : undefined;
-
 /** A pod that could not be read may run for all we know. */
 const showsNothing = (reading: PodReading): boolean => reading.kind === 'status' && isQuiet(reading.status);
-
-/** A listing for housekeeping; one that fails is said and skipped. */
-const listRunning = (reader: RuntimeReader, log: Logger) => () =>
-  reader.listPods('running').pipe(
-    catchError((error: unknown) => {
-      log.warn({ error: errorText(error) }, 'housekeeping is skipped: the runtime could not list its pods');
-      return EMPTY;
-    }),
-  );

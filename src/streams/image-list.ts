@@ -3,6 +3,8 @@ import type { Image } from '../generated/runtime/v1/api.js';
 import { errorText } from '../model/cri-error.js';
 import type { ImageService, Logger } from './ports.js';
 
+export type { Image };
+
 /** Source: pkg/kubelet/images/image_gc_manager.go Start. Milliseconds. */
 const IMAGE_LIST_PERIOD_MS = 30_000;
 

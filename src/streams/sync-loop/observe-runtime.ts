@@ -1,4 +1,3 @@
-import { aggregateText } from '../../model/runtime-state.js';
 import type { LoopDesk } from './loop-desk.js';
 
 /**
@@ -8,12 +7,11 @@ import type { LoopDesk } from './loop-desk.js';
  */
 export const observeRuntime = (
   { record, log }: Pick<LoopDesk, 'record' | 'log'>,
-  problems: () => readonly string[],
+  problemNow: () => string | undefined,
 ): (() => boolean) => {
   let said: string | undefined;
   return () => {
-    const found = problems();
-    const message = found.length === 0 ? undefined : aggregateText(found);
+    const message = problemNow();
     if (message !== said) {
       said = message;
       record({ kind: 'runtime-health', healthy: message === undefined, message, causes: [] });
