@@ -111,6 +111,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     DEFAULT_BUCKETS,
   );
   const plegSeen = gauge('kubelet_pleg_last_seen_seconds', 'Unix time of the newest relist.');
+  const lateReads = counter('rx_kubelet_late_pod_reads_total', 'Reads of one pod that took more than ten seconds.');
   const plegDiscarded = counter('kubelet_pleg_discard_events', 'Events of PLEG that were dropped.');
   const eventedPlegLatency = histogram(
     'kubelet_evented_pleg_connection_latency_seconds',
@@ -173,6 +174,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
       plegSeen.set(at / 1000);
     },
     podRelist: (seconds) => podRelistSeconds.observe(seconds),
+    podReadLate: () => lateReads.inc(),
     plegDiscarded: () => plegDiscarded.inc(),
     runtimeEvent: (seconds) => eventedPlegLatency.observe(seconds),
     runtimeEventsConnected: () => eventedPlegConnected.inc(),

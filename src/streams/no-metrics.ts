@@ -15,6 +15,7 @@ export const noMetrics: Metrics = {
   containersPerPod: nothing,
   relist: nothing,
   podRelist: nothing,
+  podReadLate: nothing,
   plegDiscarded: nothing,
   runtimeEvent: nothing,
   runtimeEventsConnected: nothing,

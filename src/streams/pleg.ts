@@ -41,6 +41,7 @@ import type { PodRef } from '../model/pod.js';
 import type { RuntimeItem, RuntimePod, RuntimePodStatus } from '../model/runtime-pod.js';
 import { conflateByKey } from './operators/conflate-by-key.js';
 import { inSlots } from './operators/in-slots.js';
+import { tapLate } from './operators/tap-late.js';
 import type { PodCache, PodReading } from './pod-cache.js';
 import type { RuntimeReader } from './runtime-reader.js';
 
@@ -57,6 +58,8 @@ export type PlegObservation =
       readonly pods?: readonly RuntimePod[];
       readonly error?: unknown;
     }
+  /** A read is under way and has been for `LATE_READ_MS`. */
+  | { readonly kind: 'pod-read-late'; readonly uid: string; readonly at: number }
   /** What runs, after a read has shown a change. */
   | ({ readonly kind: 'changed' } & ReturnType<typeof countRunning>)
   | {
@@ -92,6 +95,9 @@ export interface PlegOptions {
 const READS_AT_ONCE = 10;
 /** A read that takes longer leaves its place to another pod, and goes on. Milliseconds. */
 const READ_SLOT_MS = 1_000;
+
+/** A read that takes this long is told of while it is still under way. Milliseconds. */
+export const LATE_READ_MS = 10_000;
 
 /** What is known of one pod, and what is to be done about it. */
 interface PodRecord {
@@ -282,6 +288,7 @@ export const pleg = ({
       record.todo = undefined;
       record.readingSince = at;
       return attempt(() => reader.podStatus(record.ref, ranIn(record.known))).pipe(
+        tapLate(LATE_READ_MS, () => observe({ kind: 'pod-read-late', uid, at }), scheduler),
         mergeMap((read) => {
           record.readingSince = undefined;
           const ended = { kind: 'pod-read' as const, uid, at, durationMs: scheduler.now() - at };

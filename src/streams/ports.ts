@@ -293,6 +293,8 @@ export interface Metrics {
   }) => void;
   /** One listing of one pod. */
   readonly podRelist: (seconds: number) => void;
+  /** A read of one pod that takes long, while it is under way: `rx_kubelet_late_pod_reads_total`. */
+  readonly podReadLate: () => void;
   readonly plegDiscarded: () => void;
   /** One container event; seconds since the runtime made it: `kubelet_evented_pleg_connection_latency_seconds`. */
   readonly runtimeEvent: (seconds: number) => void;

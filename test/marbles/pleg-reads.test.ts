@@ -10,6 +10,7 @@ import { inTurn, marbles } from './marbles.js';
 interface Setup extends Pick<PlegOptions, 'hint$' | 'relistRequest$' | 'viewRequest$'> {
   readonly read: (uid: string) => Answer;
   readonly periodMs?: number;
+  readonly observe?: PlegOptions['observe'];
 }
 const setup = (scheduler: SchedulerLike, { read, periodMs, ...options }: Setup) => {
   const runtime = fakePods(scheduler, { read });
@@ -125,3 +126,23 @@ describe('a wish for a newer view', () => {
     }),
   );
 });
+
+it(
+  'a read that takes ten seconds is told of while it is under way, once; the others go on',
+  marbles(({ hot, expectObservable, flush, scheduler }) => {
+    const late: string[] = [];
+    const observe: PlegOptions['observe'] = (seen) => {
+      if (seen.kind === 'pod-read-late') late.push(`${seen.uid} ${scheduler.now()}`);
+    };
+    const read = (uid: string): Answer => (uid === 'hanging' ? 'never' : 2);
+    const hint$ = hot('30s h', { h: 'well' });
+    const { runtime, summary$ } = setup(scheduler, { periodMs: 300_000, read, hint$, observe });
+    runtime.put('hanging', 'c', 'running');
+    runtime.put('well', 'c', 'running');
+    scheduler.schedule(() => runtime.put('well', 'c', 'exited'), 29_000);
+    const values = { s: 'well ContainerStarted', d: 'well ContainerDied' };
+    expectObservable(summary$, '60s !').toBe('2ms s 29999ms d', values);
+    flush();
+    expect(late).toEqual(['hanging 10000']);
+  }),
+);

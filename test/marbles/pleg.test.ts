@@ -90,7 +90,7 @@ describe('relists', () => {
     marbles(({ expectObservable, flush, scheduler }) => {
       const observed: string[] = [];
       const observe = (observation: PlegObservation) => {
-        if (observation.kind === 'changed') return;
+        if (observation.kind === 'changed' || observation.kind === 'pod-read-late') return;
         const { kind, at: asked, durationMs } = observation;
         const interval = observation.kind === 'relist' ? ` ${observation.intervalMs ?? 'first'}` : '';
         observed.push(`${kind} ${asked} ${durationMs}${interval}${observation.error === undefined ? '' : ' failed'}`);

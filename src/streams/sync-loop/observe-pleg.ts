@@ -24,6 +24,11 @@ export const observePleg =
       metrics.running(observation.pods, { ...NO_CONTAINERS, ...observation.containers });
       return;
     }
+    if (observation.kind === 'pod-read-late') {
+      metrics.podReadLate();
+      log.warn({ uid: observation.uid }, 'the runtime takes long to tell the state of a pod; the others go on');
+      return;
+    }
     const seconds = observation.durationMs / 1000;
     if (observation.kind === 'pod-read') {
       metrics.podRelist(seconds);
