@@ -4,7 +4,8 @@
  *
  *   npm run build && npm run bench:startup -- [--pods 30,110] [--rounds 3] [--idle 60] [--singles 20] [--agent bin/rx-kubelet]
  *
- * `CONTAINERD` names another containerd than that of the PATH. `--agent` may be given more than once, to compare builds.
+ * `CONTAINERD` names another containerd than that of the PATH. `--agent` may be given more than once, to compare builds, and
+ * `--at-once 4,8,all` says how many pods the bare driver starts at a time.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +21,6 @@ import { cpuSeconds, machineCpuSeconds, peakResidentMiB, residentMiB } from './s
 import { recordingProxy } from './startup/recording-proxy.js';
 import { bringUp, type Stage } from './startup/stage.js';
 
-const AT_ONCE = [1, 2, 4, 8, 16, Infinity];
 /** Levels that later rounds try again: the best of the first one. */
 const CANDIDATES = 2;
 const SETTLE_MS = 2_000;
@@ -48,12 +48,14 @@ async function main(): Promise<void> {
     options: {
       pods: { type: 'string', default: '30,110' },
       rounds: { type: 'string', default: '3' },
+      'at-once': { type: 'string', default: '1,2,4,8,16,all' },
       idle: { type: 'string', default: '60' },
       singles: { type: 'string', default: '20' },
       agent: { type: 'string', multiple: true, default: ['bin/rx-kubelet'] },
     },
   });
   const sizes = values.pods.split(',').map(Number);
+  const atOnceLevels = values['at-once'].split(',').map((level) => (level === 'all' ? Infinity : Number(level)));
   const [rounds, idleSeconds, singles] = [values.rounds, values.idle, values.singles].map(Number) as [
     number,
     number,
@@ -76,7 +78,7 @@ async function main(): Promise<void> {
     for (const [index, pods] of sizes.entries()) {
       const floors = new Map<number, Burst[]>();
       const agents = new Map<string, AgentBurst[]>();
-      let levels: readonly number[] = AT_ONCE.filter((level) => level < pods || level === Infinity);
+      let levels: readonly number[] = atOnceLevels.filter((level) => level < pods || level === Infinity);
       let idle = '';
       for (let round = 0; round < rounds; round++) {
         for (const atOnce of levels) {
