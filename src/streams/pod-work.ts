@@ -4,9 +4,9 @@ import {
   concatMap,
   defer,
   EMPTY,
-  endWith,
   ignoreElements,
   map,
+  type MonoTypeOperatorFunction,
   type Observable,
   of,
   tap,
@@ -153,7 +153,7 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
         storeStatus(context, ports, { ...fresh, ips }, { podIsTerminal: true, statusOverride });
       }),
     );
-    return concat(kill$, confirm$.pipe(ignoreElements()), relistSoon(ports, run.uid));
+    return concat(kill$, confirm$.pipe(ignoreElements())).pipe(relistAtEnd(ports, run.uid));
   });
 
 const syncTerminatingRuntimePod = (ports: PodWorkPorts, run: RuntimePodRun): Observable<never> =>
@@ -168,8 +168,8 @@ const syncTerminatingRuntimePod = (ports: PodWorkPorts, run: RuntimePodRun): Obs
         }),
       );
     }),
-    endWith(undefined),
-    concatMap(() => relistSoon(ports, run.uid)),
+    ignoreElements(),
+    relistAtEnd(ports, run.uid),
   );
 
 const syncTerminatedPod = (ports: PodWorkPorts, run: PodRun): Observable<never> =>
@@ -184,11 +184,11 @@ const syncTerminatedPod = (ports: PodWorkPorts, run: PodRun): Observable<never> 
     return concat(ports.podCgroups.destroy(run.pod), end$);
   });
 
-const relistSoon = ({ relistSoon: relist }: PodWorkPorts, uid: string): Observable<never> =>
-  defer(() => {
-    relist(uid);
-    return EMPTY;
-  });
+/** Something may have been done before the work failed, or be done all the same. */
+const relistAtEnd = ({ relistSoon }: PodWorkPorts, uid: string): MonoTypeOperatorFunction<never> => {
+  const relist = (): void => relistSoon(uid);
+  return tap({ complete: relist, error: relist });
+};
 
 /** Generates the status from what the runtime shows, stores it, notes a change of phase, and measures what is new in it. */
 const storeStatus = (

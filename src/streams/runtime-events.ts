@@ -25,7 +25,13 @@ export type RuntimeEventNews =
   /** The stream has delivered something, or has lasted for a second: the runtime has one. */
   | { readonly kind: 'connected' }
   /** Something happened to a container of the pod. `createdAt`: Unix nanoseconds of the runtime's clock. */
-  | { readonly kind: 'event'; readonly uid: string; readonly createdAt: bigint }
+  | {
+      readonly kind: 'event';
+      readonly uid: string;
+      readonly createdAt: bigint;
+      /** It only happens because somebody asks for it: a container is created, or a sandbox is created or starts. */
+      readonly isAskedFor: boolean;
+    }
   /** The stream broke, ended, or was refused; `failures` times in a row. */
   | { readonly kind: 'broken'; readonly error: unknown; readonly failures: number };
 
@@ -43,7 +49,7 @@ export const LATE_RETRY_MS = 300_000;
 
 /**
  * Emits what happens to containers, by pod, and what becomes of the stream that tells of it. What an event says of the pod is
- * not looked at; one without a sandbox is left out, as are containers that are created and sandboxes that start.
+ * not looked at; one without a sandbox is left out.
  *
  * Errors: none; a stream that broke is opened again after 1 s, doubling with each failure in a row, and after five of them every
  *         5 min. What happened meanwhile is never told. A runtime without such a stream is asked every 5 min only.
@@ -95,12 +101,9 @@ const openStream = (
 const newsOf = (response: ContainerEventResponse): readonly RuntimeEventNews[] => {
   const { podSandboxStatus, createdAt } = response;
   const uid = podSandboxStatus?.metadata?.uid;
-  return uid && !isOwnDoing(response) ? [{ kind: 'event', uid, createdAt }] : [];
+  return uid ? [{ kind: 'event', uid, createdAt, isAskedFor: isAskedFor(response) }] : [];
 };
 
-/**
- * The agent hears the answers of its own calls, and looks at the pod when it has started it. Only that a container runs is
- * worth a look before, since what follows in the same pass may take any time.
- */
-const isOwnDoing = ({ containerEventType: type, containerId, podSandboxStatus }: ContainerEventResponse): boolean =>
+/** That a container starts is not among them: what follows in the same pass may take any time, so it is worth a look before. */
+const isAskedFor = ({ containerEventType: type, containerId, podSandboxStatus }: ContainerEventResponse): boolean =>
   type === 'CONTAINER_CREATED_EVENT' || (type === 'CONTAINER_STARTED_EVENT' && containerId === podSandboxStatus?.id);

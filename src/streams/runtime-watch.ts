@@ -104,11 +104,14 @@ export const watchRuntime = (options: RuntimeWatchOptions): RuntimeWatch => {
   );
   const isWell = observeRuntime(desk, () => healthProblem(health, scheduler.now()));
   const isWorkedOn = (uid: string) => desk.workers.record(uid) !== undefined;
-  const list = () => runningPods(listing$, () => listRunning(reader, desk), scheduler);
+  const list = () => listRunning(reader, desk);
   return {
     pleg$,
     state$: state$.pipe(ignoreElements()),
-    running: () => (health.relists.cadence === GENERIC_PLEG ? list() : runningPodsInCache(cache, isWorkedOn, list)),
+    running: () =>
+      health.relists.cadence === GENERIC_PLEG
+        ? runningPods(listing$, list, scheduler)
+        : runningPodsInCache(cache, isWorkedOn, list),
     isWell,
     whileWell: gate({
       isOpen: isWell,

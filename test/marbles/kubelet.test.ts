@@ -1,110 +1,10 @@
-import { concat, map, NEVER, of, Subject, type Subscription, timer } from 'rxjs';
-import { TestScheduler } from 'rxjs/testing';
+import { NEVER, Subject } from 'rxjs';
+import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { type Kubelet, kubelet, type KubeletOptions, type KubeletPorts } from '../../src/kubelet.js';
-import type { JournalRecord } from '../../src/model/journal.js';
-import type { Pod, PodSpec } from '../../src/model/pod.js';
-import { podSet, type SourceEvent } from '../../src/model/pod-set.js';
+import type { Pod } from '../../src/model/pod.js';
 import type { NodeCgroups } from '../../src/streams/cgroups/node-cgroups.js';
-import { noPullRecords } from '../../src/streams/no-pull-records.js';
-import { noCredentials } from '../../src/streams/no-credentials.js';
-import { noMetrics } from '../../src/streams/no-metrics.js';
-import { aPod, type PodSketch } from '../support/a-pod.js';
 import { type FakeCgroups, fakeCgroups } from '../support/fake-cgroups.js';
-import { type Behaviour, type FakeRuntime, fakeRuntime } from '../support/fake-runtime.js';
-import { nodeFacts } from '../support/node-facts.js';
-import { noFiles, noLogFiles, noPodFiles } from '../support/sync-context.js';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-
-const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-
-interface Stage {
-  readonly scheduler: TestScheduler;
-  readonly fake: FakeRuntime;
-  readonly records: JournalRecord[];
-  readonly events: string[];
-  /** One that nobody has subscribed to yet. */
-  readonly agent: (options: KubeletOptions) => Kubelet;
-  readonly start: (options: KubeletOptions) => {
-    readonly subscription: Subscription;
-    readonly pods: () => readonly Pod[];
-    readonly health: () => string | undefined;
-  };
-}
-
-/** A whole node in virtual time: `play` prepares it, then time runs until `untilMs`, then the rest is checked. */
-const onNode = (
-  {
-    behaviours = {},
-    tellsEvents = true,
-    ready,
-    nodeCgroups,
-    untilMs,
-  }: Pick<NonNullable<Parameters<typeof fakeRuntime>[1]>, 'ready'> & {
-    /** Pods get cgroups of their own. */
-    nodeCgroups?: (scheduler: TestScheduler) => NodeCgroups;
-    behaviours?: Record<string, Behaviour>;
-    tellsEvents?: boolean;
-    untilMs: number;
-  },
-  play: (stage: Stage) => void,
-): Stage => {
-  const scheduler = new TestScheduler(() => true);
-  const records: JournalRecord[] = [];
-  const events: string[] = [];
-  let stage!: Stage;
-  scheduler.run(() => {
-    const fake = fakeRuntime(scheduler, { behaviours, tellsEvents, ready });
-    const ports: KubeletPorts = {
-      runtime: fake.runtime,
-      images: fake.images,
-      files: noFiles,
-      logFiles: noLogFiles,
-      diskSpace: () => of({ capacityBytes: 1n, availableBytes: 1n }),
-      httpRequest: () => NEVER,
-      podFiles: noPodFiles,
-      ...noCredentials,
-      pullRecords: noPullRecords,
-      record: (entry) => `j${records.push(entry)}`,
-      recordEvent: ({ reason }) => events.push(`${scheduler.now()} ${reason}`),
-      metrics: noMetrics,
-      scheduler,
-      wallClock: () => scheduler.now(),
-      random: () => 0,
-      log: quiet,
-      runtimeName: 'fake',
-      node: nodeFacts,
-      ...(nodeCgroups && { nodeCgroups: nodeCgroups(scheduler) }),
-    };
-    const running: Subscription[] = [];
-    const make = (options: KubeletOptions) => kubelet(ports, options);
-    const start: Stage['start'] = (options) => {
-      const agent = make(options);
-      const subscription = agent.outcome$.subscribe();
-      running.push(subscription);
-      return { subscription, pods: agent.pods, health: agent.health };
-    };
-    stage = { scheduler, fake, records, events, agent: make, start };
-    play(stage);
-    scheduler.schedule(() => running.forEach((subscription) => subscription.unsubscribe()), untilMs);
-  });
-  return stage;
-};
-
-const forever = (...pods: readonly Pod[]) => concat(of<SourceEvent>(podSet(pods)), NEVER);
-/** Another set every time, at the given milliseconds. */
-const sets = (...steps: readonly (readonly [number, readonly Pod[]])[]) =>
-  concat(
-    ...steps.map(([at, pods], index) => timer(at - (steps[index - 1]?.[0] ?? 0)).pipe(map(() => podSet(pods)))),
-    NEVER,
-  );
-const pod = (spec: Partial<PodSpec> = {}, rest: PodSketch = {}): Pod => aPod({ spec, ...rest });
-const starts = (history: readonly string[], name: string) =>
-  history
-    .filter((line) => line.includes(` start ${name} `))
-    .map((line) => Math.round(Number(line.split(' ')[0]) / SECOND));
+import { forever, MINUTE, onNode, pod, SECOND, sets, starts } from './virtual-node.js';
 
 describe('a pod', () => {
   it('starts at once, runs, and is looked at again only by the resync', () => {
@@ -357,40 +257,6 @@ describe('a runtime that is not well', () => {
     expect(Number(sandboxes[0]?.split(' ')[0])).toBeLessThan(SECOND);
     expect(Number(sandboxes[1]?.split(' ')[0])).toBeGreaterThan(15 * SECOND);
     expect(events.filter((event) => event.endsWith(' NetworkNotReady')).length).toBeGreaterThan(5);
-  });
-});
-
-describe('events of the runtime', () => {
-  const behaviours = { main: [{ exitsAfterMs: 100 * SECOND, exitCode: 1 }] };
-  /** When PLEG has listed, in seconds: collecting garbage lists three times at the full minutes. */
-  const relists = ({ listings }: FakeRuntime) =>
-    listings.filter((at) => at < MINUTE || at % MINUTE > 3).map((at) => Math.round(at / SECOND));
-
-  it('are enough: once they are there everything is listed every five minutes, and a death is noticed at once', () => {
-    const { fake } = onNode({ behaviours, untilMs: 20 * MINUTE }, ({ start }) =>
-      start({ eventedPleg: true, sources: { file: forever(pod()) } }),
-    );
-    // The first event shows that they are there.
-    expect(relists(fake)).toEqual([0, 0, 300, 600, 900]);
-    // At once, then 10, 20 and 40 s after the end, with the next tick.
-    expect(starts(fake.history, 'main').slice(0, 5)).toEqual([0, 100, 211, 332, 473]);
-  });
-
-  it('that break are replaced by listings every second until they are back', () => {
-    const { fake } = onNode({ behaviours, untilMs: 2 * MINUTE }, ({ start, fake: { breakEvents }, scheduler }) => {
-      start({ eventedPleg: true, sources: { file: forever(pod()) } });
-      scheduler.schedule(breakEvents, 70 * SECOND);
-    });
-    // The stream is opened again after a second, and taken for good after another one.
-    expect(relists(fake)).toEqual([0, 0, 70, 71, 72]);
-    expect(starts(fake.history, 'main')).toEqual([0, 100]);
-  });
-
-  it('are hints only where nobody has asked for more: listings go on every second', () => {
-    const { fake } = onNode({ behaviours, untilMs: 30 * SECOND }, ({ start }) =>
-      start({ sources: { file: forever(pod()) } }),
-    );
-    expect(fake.listings).toHaveLength(30);
   });
 });
 

@@ -27,8 +27,10 @@ const gone = new CriError('unavailable', 'GetContainerEvents', 'gone');
 const broken = (failures: number, error: unknown = gone): RuntimeEventNews => ({ kind: 'broken', error, failures });
 const news: Record<string, RuntimeEventNews> = {
   C: { kind: 'connected' },
-  a: { kind: 'event', uid: 'a', createdAt: 7n },
-  b: { kind: 'event', uid: 'b', createdAt: 7n },
+  a: { kind: 'event', uid: 'a', createdAt: 7n, isAskedFor: false },
+  b: { kind: 'event', uid: 'b', createdAt: 7n, isAskedFor: false },
+  x: { kind: 'event', uid: 'a', createdAt: 7n, isAskedFor: true },
+  y: { kind: 'event', uid: 'b', createdAt: 7n, isAskedFor: true },
   1: broken(1),
   2: broken(2),
   3: broken(3),
@@ -53,11 +55,11 @@ describe('events of the runtime', () => {
   );
 
   it(
-    'tell of containers that start or end, and of sandboxes that end, but not of what is only made',
+    'tell what only happens because somebody asks for it: containers that are made, sandboxes that are made or start',
     marbles(({ cold, expectObservable, scheduler }) => {
       const ofSandbox = { containerId: 's', podSandboxStatus: aSandboxStatus('a', 's') };
       const ofContainer = { containerId: 'c', podSandboxStatus: aSandboxStatus('b', 's') };
-      const all$ = cold('      cso-dtp-', {
+      const all$ = cold('      c---so-dtp-', {
         c: event({ ...ofSandbox, containerEventType: 'CONTAINER_CREATED_EVENT' }),
         s: event({ ...ofSandbox, containerEventType: 'CONTAINER_STARTED_EVENT' }),
         o: event({ ...ofSandbox, containerEventType: 'CONTAINER_STOPPED_EVENT' }),
@@ -65,8 +67,9 @@ describe('events of the runtime', () => {
         t: event({ ...ofContainer, containerEventType: 'CONTAINER_STARTED_EVENT' }),
         p: event({ ...ofContainer, containerEventType: 'CONTAINER_STOPPED_EVENT' }),
       });
-      const expected = '       C-a--bb-';
-      const unsub = '          --------!';
+      // The first of them says that the stream is there.
+      const expected = '       (Cx)xa-ybb-';
+      const unsub = '          -----------!';
       expectObservable(
         runtimeEvents(() => all$, scheduler),
         unsub,

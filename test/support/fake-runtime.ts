@@ -1,6 +1,7 @@
 import { defer, delay, map, of, type Observable, type SchedulerLike, Subject, throwError, timer } from 'rxjs';
 import type {
   ContainerEventResponse,
+  ContainerEventType,
   ContainerState,
   ContainerStatus,
   PodSandboxStatus,
@@ -49,6 +50,8 @@ export interface FakeRuntime {
   readonly sandboxes: ReadonlyMap<string, FakeSandbox>;
   /** When all sandboxes were listed, in milliseconds. */
   readonly listings: readonly number[];
+  /** When those of one pod were, in milliseconds. */
+  readonly reads: readonly number[];
   /** Breaks the stream of events; what happens until it is opened again is never told. */
   readonly breakEvents: () => void;
 }
@@ -96,6 +99,7 @@ export const fakeRuntime = (
   const sandboxes = new Map<string, FakeSandbox>();
   const history: string[] = [];
   const listings: number[] = [];
+  const reads: number[] = [];
   let event$ = new Subject<ContainerEventResponse>();
   const breakEvents = () => {
     const broken$ = event$;
@@ -115,11 +119,12 @@ export const fakeRuntime = (
     if (!entry) throw new CriError('not-found', call, `${call}: there is no ${id}`);
     return entry;
   };
-  const tell = (sandboxId: string) => {
+  const tell = (sandboxId: string, what: 'CREATED' | 'STARTED' | 'STOPPED', containerId = sandboxId) => {
     const sandbox = sandboxes.get(sandboxId);
+    const containerEventType: ContainerEventType = `CONTAINER_${what}_EVENT`;
     if (tellsEvents && sandbox)
       event$.next({
-        createdAt: nanos(scheduler.now()),
+        ...{ containerId, containerEventType, createdAt: nanos(scheduler.now()) },
         podSandboxStatus: sandboxStatus(sandbox),
       } as ContainerEventResponse);
   };
@@ -131,7 +136,7 @@ export const fakeRuntime = (
     if (container.state !== 'CONTAINER_RUNNING') return;
     Object.assign(container, { state: 'CONTAINER_EXITED', exitCode, finishedAt: scheduler.now() });
     say(`exit ${container.name} ${exitCode}`);
-    tell(container.sandboxId);
+    tell(container.sandboxId, 'STOPPED', container.id);
   };
   const matches = (labels: Record<string, string>, selector: Record<string, unknown> = {}) =>
     Object.entries(selector).every(([key, value]) => labels[key] === value);
@@ -179,6 +184,7 @@ export const fakeRuntime = (
     execSync: unexpected('ExecSync'),
     listPodSandbox: ({ filter }) => {
       if (filter === undefined) listings.push(scheduler.now());
+      else if (Object.keys(filter.labelSelector ?? {}).length > 0) reads.push(scheduler.now());
       return answer(() => ({
         items: [...sandboxes.values()]
           .filter(
@@ -212,7 +218,8 @@ export const fakeRuntime = (
         const linux = { namespaces: { options } } as PodSandboxStatus['linux'];
         sandboxes.set(id, { id, uid, name, namespace, attempt, labels, createdAt: stamp(), linux, isReady: true });
         say(`sandbox ${name} ${attempt}`);
-        tell(id);
+        tell(id, 'CREATED');
+        tell(id, 'STARTED');
         return { podSandboxId: id };
       }),
     stopPodSandbox: ({ podSandboxId }) =>
@@ -221,7 +228,7 @@ export const fakeRuntime = (
         for (const container of containers.values()) if (container.sandboxId === sandbox.id) exit(container, 137);
         if (sandbox.isReady) say(`stop-sandbox ${sandbox.name}`);
         sandbox.isReady = false;
-        tell(sandbox.id);
+        tell(sandbox.id, 'STOPPED');
         return {};
       }),
     removePodSandbox: ({ podSandboxId = '' }) => answer(() => (sandboxes.delete(podSandboxId), {})),
@@ -240,6 +247,7 @@ export const fakeRuntime = (
           annotations: { ...config?.annotations } as Record<string, string>,
           ...{ state: 'CONTAINER_CREATED', startedAt: 0, finishedAt: 0, exitCode: 0 },
         });
+        tell(podSandboxId, 'CREATED', id);
         return { containerId: id };
       }),
     startContainer: ({ containerId }) =>
@@ -247,7 +255,7 @@ export const fakeRuntime = (
         const container = found(containers, containerId, 'StartContainer');
         Object.assign(container, { state: 'CONTAINER_RUNNING', startedAt: scheduler.now() });
         say(`start ${container.name} ${container.attempt}`);
-        tell(container.sandboxId);
+        tell(container.sandboxId, 'STARTED', container.id);
         const { exitsAfterMs, exitCode = 0 } = behaviourOf(container);
         if (exitsAfterMs !== undefined) scheduler.schedule(() => exit(container, exitCode), exitsAfterMs);
         return {};
@@ -277,7 +285,7 @@ export const fakeRuntime = (
     removeImage: none,
     imageFsInfo: none,
   };
-  return { runtime, images, history, containers, sandboxes, listings, breakEvents };
+  return { runtime, images, history, containers, sandboxes, listings, reads, breakEvents };
 };
 
 const HOST_IMAGE = {
