@@ -43,7 +43,7 @@ import type { CgroupName } from '../model/cgroups/cgroup-name.js';
 import type { CgroupResources } from '../model/cgroups/cgroup-resources.js';
 import type { ImageDisk } from '../model/images/image-gc.js';
 import type { JournalId, JournalRecord } from '../model/journal.js';
-import type { Pod } from '../model/pod.js';
+import type { Container, Pod, Probe } from '../model/pod.js';
 import type { RuntimeContainerState } from '../model/runtime-pod.js';
 
 /**
@@ -174,6 +174,42 @@ export interface HttpRequestOptions {
  * Source: pkg/probe/http/http.go
  */
 export type HttpRequest = (request: HttpGetRequest, options: HttpRequestOptions) => Observable<HttpGetAnswer>;
+
+/** How a probe asks: the field of the API's probe that says it. */
+export type ProbeHandlerKind = 'exec' | 'httpGet' | 'tcpSocket' | 'grpc';
+
+/** What one probe asks, and whom. */
+export interface ProbeTarget {
+  readonly kind: ProbeHandlerKind;
+  /** As the spec has it, with its defaults; its field `kind` is there. */
+  readonly probe: Probe;
+  readonly pod: Pod;
+  /** The one that is probed: its ports have names, its env expands the command of `exec`. */
+  readonly container: Container;
+  /** As the runtime knows the instance. */
+  readonly containerId: string;
+  /** Of the pod, or of the node for a pod on its network; empty while there is none. */
+  readonly podIp: string;
+  /** For all of this one probe; at least 1. */
+  readonly timeoutSeconds: number;
+}
+
+/** What a probe found. A warning counts as a success that somebody should hear of. */
+export interface ProbeOutcome {
+  readonly result: 'success' | 'warning' | 'failure';
+  /** What the far side said, or why it said nothing; at most 10 KiB. */
+  readonly output: string;
+}
+
+/** Asks containers how they are. */
+export interface ProbeHandlers {
+  /**
+   * Asks once, without a retry: nothing happens until it is subscribed, it emits one outcome and completes, and unsubscribing
+   * gives up. Errors: nothing was found out about the container, such as when the runtime does not answer; a far side that
+   * refuses or is late is a failure instead.
+   */
+  readonly probe: (target: ProbeTarget) => Observable<ProbeOutcome>;
+}
 
 /** What the agent asks of the files that it lends to containers. Every call is cold. Errors: Node's own, which name the path. */
 export interface PodFiles {
