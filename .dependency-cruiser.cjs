@@ -57,7 +57,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/(model|streams)/|^src/(kubelet|index)\\.ts$' },
       to: {
-        path: '^src/generated/runtime|node_modules/@(grpc|kubernetes|bufbuild)/',
+        path: '^src/generated/(runtime|grpc)/|node_modules/@(grpc|kubernetes|bufbuild)/',
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -5,12 +5,15 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+/** Makes the code of every file of proto/ at once. */
+const buf = ['node_modules/@bufbuild/buf/bin/buf', 'generate'];
+
 const steps = [
-  {
-    output: 'src/generated/runtime/v1/api.ts',
-    inputs: ['proto/runtime/v1/api.proto', 'buf.gen.yaml', 'package-lock.json'],
-    command: ['node_modules/@bufbuild/buf/bin/buf', 'generate'],
-  },
+  ...['runtime/v1/api', 'grpc/health/v1/health'].map((name) => ({
+    output: `src/generated/${name}.ts`,
+    inputs: [`proto/${name}.proto`, 'buf.gen.yaml', 'package-lock.json'],
+    command: buf,
+  })),
   {
     output: 'src/generated/pod-schema.ts',
     inputs: ['scripts/generate-pod-schema.mjs', 'package-lock.json'],

@@ -44,6 +44,7 @@ import type { CgroupResources } from '../model/cgroups/cgroup-resources.js';
 import type { ImageDisk } from '../model/images/image-gc.js';
 import type { JournalId, JournalRecord } from '../model/journal.js';
 import type { Container, Pod, Probe } from '../model/pod.js';
+import type { ProbeOutcome } from '../model/probes/probe-outcome.js';
 import type { RuntimeContainerState } from '../model/runtime-pod.js';
 
 /**
@@ -194,22 +195,50 @@ export interface ProbeTarget {
   readonly timeoutSeconds: number;
 }
 
-/** What a probe found. A warning counts as a success that somebody should hear of. */
-export interface ProbeOutcome {
-  readonly result: 'success' | 'warning' | 'failure';
-  /** What the far side said, or why it said nothing; at most 10 KiB. */
-  readonly output: string;
-}
+export type { ProbeOutcome };
 
 /** Asks containers how they are. */
 export interface ProbeHandlers {
   /**
    * Asks once, without a retry: nothing happens until it is subscribed, it emits one outcome and completes, and unsubscribing
-   * gives up. Errors: nothing was found out about the container, such as when the runtime does not answer; a far side that
-   * refuses or is late is a failure instead.
+   * gives up. Errors: nothing was found out about the container, such as when the runtime does not answer; a `ProbeErrored`
+   * (src/model/probes/probe-errored.ts) says what the kubelet calls the state. A far side that refuses or is late is a failure
+   * instead.
    */
   readonly probe: (target: ProbeTarget) => Observable<ProbeOutcome>;
 }
+
+/** Where a server that a pod names listens; an IPv6 address without brackets. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * Opens a TCP connection, closes it and completes. Nothing happens until it is subscribed, nothing is sent, and unsubscribing gives
+ * up, however far it got. Errors: why there was no connection, as Go says it: `dial tcp 10.0.0.1:80: connect: connection refused`.
+ */
+export type TcpConnect = (address: ServerAddress) => Observable<never>;
+
+export interface HealthCheckRequest extends ServerAddress {
+  /** Empty for the server as a whole. */
+  readonly service: string;
+  /** How the agent names itself. */
+  readonly userAgent: string;
+  /** What the server is told to take at most; nobody here waits for it. */
+  readonly timeoutMs: number;
+}
+
+/** Speaking HTTP/2, then the name of the status: `SERVING`. */
+export type HealthCheckProgress =
+  { readonly kind: 'connected' } | { readonly kind: 'answered'; readonly status: string };
+
+/**
+ * Asks a server by the health protocol of gRPC, without TLS and over a connection of its own: says when there is one, then what
+ * the answer is, and completes. Unsubscribing closes the connection, however far it got. Errors: `HealthFailure`
+ * (src/model/probes/health-failure.ts).
+ */
+export type CheckHealth = (request: HealthCheckRequest) => Observable<HealthCheckProgress>;
 
 /** What the agent asks of the files that it lends to containers. Every call is cold. Errors: Node's own, which name the path. */
 export interface PodFiles {

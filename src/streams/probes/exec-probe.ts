@@ -1,0 +1,30 @@
+import { catchError, defer, map, type Observable, of } from 'rxjs';
+import { errorText } from '../../model/cri-error.js';
+import type { Probe } from '../../model/pod.js';
+import { execOutcome, lateExecOutcome } from '../../model/probes/exec-outcome.js';
+import { probeCommand } from '../../model/probes/probe-command.js';
+import { ProbeErrored } from '../../model/probes/probe-errored.js';
+import type { ProbeOutcome, ProbeTarget, RuntimeService } from '../ports.js';
+
+/**
+ * Runs a command in the container; its exit code counts. The runtime ends one that takes longer than it may.
+ *
+ * Errors: `ProbeErrored`, when the runtime could not run it.
+ * Source: pkg/probe/exec/exec.go
+ */
+export const execProbe = (
+  { execSync }: Pick<RuntimeService, 'execSync'>,
+  { command = [] }: NonNullable<Probe['exec']>,
+  { container, containerId, timeoutSeconds }: ProbeTarget,
+): Observable<ProbeOutcome> =>
+  defer(() => {
+    const cmd = probeCommand(command, container);
+    return execSync({ containerId, cmd, timeout: BigInt(timeoutSeconds) }).pipe(
+      map(execOutcome),
+      catchError((error: unknown) => {
+        const late = lateExecOutcome(error, cmd, timeoutSeconds);
+        if (late) return of(late);
+        throw new ProbeErrored(errorText(error), 'unknown', { cause: error });
+      }),
+    );
+  });
