@@ -8,6 +8,8 @@ import type { HttpRequest } from '../streams/ports.js';
 import { httpErrorText, isPlainHttpError } from './http-error-text.js';
 
 const MAX_REQUESTS = 10;
+/** Of all headers of an answer together, as many as a client of Go takes. */
+const MAX_HEADER_BYTES = 10 * 1024 * 1024;
 const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 308]);
 
 export interface HttpRequestLimits {
@@ -84,6 +86,7 @@ const open = ({ scheme, host, port, target, headers }: HttpGetRequest): ClientRe
   const options = {
     ...{ host, port, path: target, method: 'GET', agent: false as const },
     headers: headers.flatMap(([name, value]) => [name, value]),
+    maxHeaderSize: MAX_HEADER_BYTES,
   };
   if (scheme === 'http') return requestHttp(options);
   // The name of the URL, whatever the header Host says.
