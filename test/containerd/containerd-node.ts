@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { it as baseIt } from 'vitest';
+import { it as baseIt, type TestAPI } from 'vitest';
 import { isAlive, processId, sendSignal } from '../../src/runtime/embedded/process-tree.js';
 import type { PodSandbox } from '../../src/generated/runtime/v1/api.js';
 import type { PodStatus } from '../../src/model/pod.js';
@@ -33,13 +33,21 @@ const ofImage = ({ script = WAIT, ...container }: ContainerOf): ContainerOf => (
 
 /** The agent over a containerd that nobody else uses. Pods have the shell of busybox unless they say otherwise. */
 export class ContainerdNode extends Daemon {
+  /** `containerd` is the path of another one than that of the machine. */
+  constructor(private readonly containerd = process.env.CONTAINERD) {
+    super();
+  }
+
   readonly stage = join(this.directory, 'stage');
   readonly logs = join(this.rootDir, 'pod-logs');
 
   /** Starts containerd unless it runs; resolves when it answers. Errors: what the machine lacks. */
   async startRuntime(): Promise<void> {
     if (missing.length > 0) throw new Error(`a real containerd needs ${missing.join(', ')}`);
-    await run(script('up.sh'), [this.stage]);
+    const { containerd } = this;
+    await run(script('up.sh'), [this.stage], {
+      env: { ...process.env, ...(containerd && { CONTAINERD: containerd }) },
+    });
   }
 
   /** Two registries on loopback with the images of the tests, one behind a password; started unless they run. */
@@ -201,15 +209,19 @@ const pidIn = ({ info = '' }: { [key: string]: string }): number => {
   return pid;
 };
 
-/** `it` with a containerd of its own that is ended afterwards in any case, and leaves nothing. */
-export const it = baseIt.extend<{ readonly node: ContainerdNode }>({
-  node: async ({}, use) => {
-    const node = new ContainerdNode();
-    try {
-      await node.startRuntime();
-      await use(node);
-    } finally {
-      await node.dispose();
-    }
-  },
-});
+/** `it` with a containerd of its own, of the given path, that is ended afterwards in any case, and leaves nothing. */
+export const itOver = (containerd?: () => Promise<string>): TestAPI<{ readonly node: ContainerdNode }> =>
+  baseIt.extend<{ readonly node: ContainerdNode }>({
+    node: async ({}, use) => {
+      const node = new ContainerdNode(await containerd?.());
+      try {
+        await node.startRuntime();
+        await use(node);
+      } finally {
+        await node.dispose();
+      }
+    },
+  });
+
+/** `it` over the containerd of the machine. */
+export const it = itOver();

@@ -3,6 +3,8 @@ export interface WhatItIsAbout {
   /** The name of the pod without that of the node. */
   readonly pod?: string;
   readonly container?: string;
+  /** It asks for those of one pod, known or not, or for those with other labels. */
+  readonly isSelective?: true;
 }
 
 interface Metadata {
@@ -34,8 +36,10 @@ export class CallNames {
     const { config, sandboxConfig, podSandboxId = '', containerId = '', filter } = request;
     if (sandboxConfig) return { pod: nameIn(sandboxConfig), container: config?.metadata?.name };
     if (config) return { pod: nameIn(config) };
-    const uid = filter?.labelSelector?.[POD_UID];
-    if (uid !== undefined) return { pod: this.pods.get(uid) };
+    const labels = filter?.labelSelector ?? {};
+    const uid = labels[POD_UID];
+    if (uid !== undefined) return { pod: this.pods.get(uid), isSelective: true };
+    if (Object.keys(labels).length > 0) return { isSelective: true };
     return this.containers.get(containerId) ?? { pod: this.sandboxes.get(podSandboxId) };
   }
 

@@ -65,6 +65,8 @@ export interface Which {
   /** The name of the pod, without the node's. */
   readonly pod?: string | RegExp;
   readonly container?: string;
+  /** Only calls that are about no pod in particular, such as listings of everything. */
+  readonly ofAll?: true;
   /** The rule is spent after so many calls. */
   readonly times?: number;
 }
@@ -74,6 +76,8 @@ export interface Rule {
   readonly hits: () => number;
   readonly remove: () => void;
 }
+
+const REFUSED = { code: status.UNAVAILABLE, details: 'the test refuses the stream of events' };
 
 interface KeptRule extends Which {
   readonly act: Act;
@@ -96,6 +100,7 @@ export class CriProxy {
   private readonly streams = new Set<ServerWritableStream<Buffer, Buffer>>();
   private changeEvent: EventChange = (event) => [event];
   private tellsOwnEvents = false;
+  private refusesEvents = false;
   private front: SocketServer | undefined;
 
   private constructor(
@@ -222,6 +227,12 @@ export class CriProxy {
     this.cut();
   }
 
+  /** Whether the stream of events is refused from now on; one that is open is ended. */
+  refuseEvents(refused: boolean): void {
+    this.refusesEvents = refused;
+    if (refused) for (const stream of this.streams) stream.emit('error', REFUSED);
+  }
+
   /** Tells every agent that listens. */
   tell(event: ContainerEventResponse): void {
     const bytes = RuntimeServiceService.getContainerEvents.responseSerialize(event);
@@ -322,6 +333,10 @@ export class CriProxy {
 
   private stream(method: CriMethod, call: ServerWritableStream<Buffer, Buffer>): void {
     const isOfEvents = method === 'getContainerEvents';
+    if (isOfEvents && this.refusesEvents) {
+      call.emit('error', REFUSED);
+      return;
+    }
     if (isOfEvents) this.streams.add(call);
     // Without a first answer the agent's side would not know that the stream is open.
     call.sendMetadata(call.metadata.clone());
@@ -377,8 +392,9 @@ const asBytes = (service: ServiceDefinition): ServiceDefinition =>
     ]),
   );
 
-const fits = ({ methods, pod, container }: Which, method: CriMethod, about: WhatItIsAbout): boolean => {
+const fits = ({ methods, pod, container, ofAll }: Which, method: CriMethod, about: WhatItIsAbout): boolean => {
   if (!(typeof methods === 'string' ? [methods] : methods).includes(method)) return false;
+  if (ofAll && (about.isSelective || about.pod !== undefined)) return false;
   if (container !== undefined && container !== about.container) return false;
   if (pod === undefined) return true;
   return about.pod !== undefined && (typeof pod === 'string' ? about.pod === pod : pod.test(about.pod));
