@@ -60,7 +60,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
     now: () => Date.now(),
     log,
   });
-  const { registry, metrics } = createMetrics({ nodeName, version });
+  const { registry, probeRegistry, metrics } = createMetrics({ nodeName, version });
   const agent = { pid: process.pid, startedAt: startedAt.toISOString(), node: nodeName };
 
   let reason = 'it has run once';
@@ -85,6 +85,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
             pods: kubelet.pods,
             healthChecks: kubelet.healthChecks,
             metrics: registry,
+            probeMetrics: probeRegistry,
           }).pipe(
             tap((event) => serverChanged(event, log, (url) => writeAgentFile(paths.agentFile, { ...agent, url }))),
           );

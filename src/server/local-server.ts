@@ -16,6 +16,8 @@ export interface LocalServerOptions {
   /** By name; `ping` is always there. */
   readonly healthChecks: HealthChecks;
   readonly metrics: Registry;
+  /** Served at `/metrics/probes`; nothing is unless given. */
+  readonly probeMetrics?: Registry;
   readonly scheduler?: SchedulerLike;
 }
 
@@ -55,9 +57,9 @@ const listening = ({ address, port, ...inputs }: LocalServerOptions) =>
     };
   });
 
-type Inputs = Pick<LocalServerOptions, 'pods' | 'healthChecks' | 'metrics'>;
+type Inputs = Pick<LocalServerOptions, 'pods' | 'healthChecks' | 'metrics' | 'probeMetrics'>;
 
-const routes = ({ pods, healthChecks, metrics }: Inputs) => {
+const routes = ({ pods, healthChecks, metrics, probeMetrics }: Inputs) => {
   const known: string[] = [];
   const router = createRouter({
     ignoreTrailingSlash: true,
@@ -96,6 +98,11 @@ const routes = ({ pods, healthChecks, metrics }: Inputs) => {
   get('/metrics', async (_request, response) => {
     send(response, 200, metrics.contentType, await metrics.metrics());
   });
+  if (probeMetrics) {
+    get('/metrics/probes', async (_request, response) => {
+      send(response, 200, probeMetrics.contentType, await probeMetrics.metrics());
+    });
+  }
   return router;
 };
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Metrics, WorkingPods } from '../streams/ports.js';
+import { probeMetrics } from './probe-metrics.js';
 
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const POD_START_BUCKETS = [
@@ -16,6 +17,8 @@ export interface MetricsOptions {
 
 export interface MeteredRegistry {
   readonly registry: Registry;
+  /** Of probes alone: a scrape of everything else stays small. */
+  readonly probeRegistry: Registry;
   readonly metrics: Metrics;
 }
 
@@ -143,6 +146,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   registerBuildInfo(registry, version);
   registerProcess(registry);
 
+  const probes = probeMetrics();
   const knownStates = new Map<string, Omit<WorkingPods, 'count'>>();
   const metrics: Metrics = {
     runtimeOperation: (operation_type, seconds, failed) => {
@@ -202,9 +206,11 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     },
     orphanedRuntimePod: () => orphans.inc(),
     imageCollected: (reason) => imagesCollected.inc({ reason }),
+    ...probes.metrics,
     podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),
   };
-  return { registry, metrics };
+  registerStartTime(probes.registry);
+  return { registry, probeRegistry: probes.registry, metrics };
 }
 
 const registerBuildInfo = (registry: Registry, version: string): void => {
@@ -250,8 +256,13 @@ const registerProcess = (registry: Registry): void => {
       this.set(process.memoryUsage.rss());
     },
   });
-  new Gauge({ name: 'process_start_time_seconds', help: 'Unix time of the start.', registers }).set(startTimeSeconds());
+  registerStartTime(registry);
 };
+
+const registerStartTime = (registry: Registry): void =>
+  new Gauge({ name: 'process_start_time_seconds', help: 'Unix time of the start.', registers: [registry] }).set(
+    startTimeSeconds(),
+  );
 
 /** Linux counts the start in ticks since boot; `uptime` of Node is close enough where /proc is not there. */
 const startTimeSeconds = (): number => {

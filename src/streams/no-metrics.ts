@@ -25,4 +25,6 @@ export const noMetrics: Metrics = {
   orphanedRuntimePod: nothing,
   podRestarted: nothing,
   imageCollected: nothing,
+  probe: nothing,
+  probeWorkerEnded: nothing,
 };

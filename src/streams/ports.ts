@@ -45,6 +45,8 @@ import type { ImageDisk } from '../model/images/image-gc.js';
 import type { JournalId, JournalRecord } from '../model/journal.js';
 import type { Container, Pod, Probe } from '../model/pod.js';
 import type { ProbeOutcome } from '../model/probes/probe-outcome.js';
+import type { ProbeRecord } from '../model/probes/probe-record.js';
+import type { ProbeWorker } from '../model/probes/probe-worker.js';
 import type { RuntimeContainerState } from '../model/runtime-pod.js';
 
 /**
@@ -240,6 +242,14 @@ export type HealthCheckProgress =
  */
 export type CheckHealth = (request: HealthCheckRequest) => Observable<HealthCheckProgress>;
 
+/** What the agent remembers of the probes of instances, across its own restarts. Every call is cold. */
+export interface ProbeRecords {
+  /** Emits once what was written last; none when nothing was. Errors: it cannot be read; then it is as if nothing was. */
+  readonly read: () => Observable<readonly ProbeRecord[]>;
+  /** Replaces all of them at once, or leaves them as they are and errors. */
+  readonly write: (records: readonly ProbeRecord[]) => Observable<never>;
+}
+
 /** What the agent asks of the files that it lends to containers. Every call is cold. Errors: Node's own, which name the path. */
 export interface PodFiles {
   /**
@@ -377,4 +387,8 @@ export interface Metrics {
   readonly podRestarted: (isStatic: boolean) => void;
   /** One image that garbage collection has removed, for its age or to make room. */
   readonly imageCollected: (reason: 'age' | 'space') => void;
+  /** One probe that found something out, and the seconds that it took. */
+  readonly probe: (worker: ProbeWorker, result: 'success' | 'failure', seconds: number) => void;
+  /** The worker of a probe has ended, and its numbers with it. */
+  readonly probeWorkerEnded: (worker: ProbeWorker) => void;
 }

@@ -1,0 +1,41 @@
+import type { ProbeType } from './probe-worker.js';
+
+/** How a probe ended, once its attempts are over. */
+export type ProbeEnd =
+  | { readonly result: 'success' | 'warning' | 'failure'; readonly output: string }
+  /** Nothing was found out. */
+  | { readonly error: string };
+
+export interface ProbeEvent {
+  readonly type: 'Warning';
+  readonly reason: 'Unhealthy' | 'ProbeWarning';
+  readonly message: string;
+}
+
+/** As events and metrics call the types. */
+export const PROBE_TITLES: Readonly<Record<ProbeType, string>> = {
+  startup: 'Startup',
+  readiness: 'Readiness',
+  liveness: 'Liveness',
+};
+
+/**
+ * What is told of the end of a probe: of every failure, below the threshold too; nothing of a success.
+ *
+ * Source: pkg/kubelet/prober/prober.go probe
+ */
+export const probeEvent = (type: ProbeType, end: ProbeEnd): ProbeEvent | undefined => {
+  const title = `${PROBE_TITLES[type]} probe`;
+  if ('error' in end) {
+    const message = `${title} errored and resulted in unknown state: ${end.error}`;
+    return { type: 'Warning', reason: 'Unhealthy', message };
+  }
+  switch (end.result) {
+    case 'success':
+      return undefined;
+    case 'warning':
+      return { type: 'Warning', reason: 'ProbeWarning', message: `${title} warning: ${end.output}` };
+    case 'failure':
+      return { type: 'Warning', reason: 'Unhealthy', message: `${title} failed: ${end.output}` };
+  }
+};

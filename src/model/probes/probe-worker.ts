@@ -1,0 +1,41 @@
+import { type Container, isSidecar, type Pod, type Probe } from '../pod.js';
+import { type ProbePace, probePace } from './probe-pace.js';
+
+export type ProbeType = 'startup' | 'readiness' | 'liveness';
+
+/** What is known of an instance by its probes. `unknown` is what a startup probe begins with. */
+export type ProbeResult = 'success' | 'failure' | 'unknown';
+
+/** In the order in which the workers of one container are made. */
+export const PROBE_TYPES: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];
+
+/** One probe of one container, as it was when its worker was made: probes of a pod never change. */
+export interface ProbeWorker {
+  readonly type: ProbeType;
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly probe: Probe;
+  readonly pace: ProbePace;
+}
+
+/**
+ * The workers that a pod needs: for every regular container, then for every sidecar. Other init containers and ephemeral ones
+ * are not probed.
+ *
+ * Source: pkg/kubelet/prober/prober_manager.go AddPod
+ */
+export const probeWorkersOf = (pod: Pod): readonly ProbeWorker[] =>
+  [...pod.spec.containers, ...(pod.spec.initContainers ?? []).filter(isSidecar)].flatMap((container) =>
+    PROBE_TYPES.flatMap((type): readonly ProbeWorker[] => {
+      const probe = probeOf(container, type);
+      return probe ? [{ type, pod, container, probe, pace: probePace(pod, container.name, type, probe) }] : [];
+    }),
+  );
+
+export const probeOf = (container: Container, type: ProbeType): Probe | undefined => container[`${type}Probe`];
+
+/** A container of this pod that workers probe in this way. */
+export const isProbed = (pod: Pod, containerName: string, type: ProbeType): boolean =>
+  [...pod.spec.containers, ...(pod.spec.initContainers ?? []).filter(isSidecar)].some(
+    (container) => container.name === containerName && probeOf(container, type) !== undefined,
+  );
