@@ -55,6 +55,12 @@ export const httpRequest =
           request.destroy();
           send(next, requests + 1);
         });
+        // A server that changes the protocol unasked has answered, too.
+        request.on('upgrade', ({ statusCode }, socket) => {
+          socket.destroy();
+          subscriber.next({ status: statusCode ?? 0, body: '' });
+          subscriber.complete();
+        });
         request.end();
       };
 

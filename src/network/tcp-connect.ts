@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { Observable } from 'rxjs';
 import { errorText } from '../model/cri-error.js';
+import { hostAndPort } from '../model/http-get.js';
 import type { TcpConnect } from '../streams/ports.js';
 import { dialErrorText } from './dial-error-text.js';
 
@@ -17,8 +18,9 @@ export const tcpConnect: TcpConnect = (address) =>
       socket.destroy();
       subscriber.complete();
     });
-    socket.on('error', (error) =>
-      subscriber.error(new Error(dialErrorText(error, address) ?? `dial tcp: ${errorText(error)}`, { cause: error })),
-    );
+    socket.on('error', (error) => {
+      const text = dialErrorText(error, address) ?? `dial tcp ${hostAndPort(address)}: ${errorText(error)}`;
+      subscriber.error(new Error(text, { cause: error }));
+    });
     return () => socket.destroy();
   });

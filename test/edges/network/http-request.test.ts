@@ -1,5 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import {
@@ -10,14 +9,13 @@ import {
   type Socket,
 } from 'node:net';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HttpFailure } from '../../../src/model/http-failure.js';
 import type { HttpGetAnswer, HttpGetRequest } from '../../../src/model/http-get.js';
 import { httpRequest, type HttpRequestLimits } from '../../../src/network/http-request.js';
 import { eventually } from '../../embedded/eventually.js';
+import { selfSigned } from './local-servers.js';
 
 const opened: (Server | TcpServer)[] = [];
 const connections = new Set<Socket>();
@@ -61,20 +59,6 @@ const failure = async (request: HttpGetRequest, options: Options = {}): Promise<
   const answer = await get(request, options).catch((error: unknown) => error);
   if (answer instanceof HttpFailure) return answer;
   throw new Error(`no failure, but ${JSON.stringify(answer)}`);
-};
-
-/** A key and a certificate that nobody has signed. */
-const selfSigned = (): { readonly key: string; readonly cert: string } => {
-  const directory = mkdtempSync(join(tmpdir(), 'rx-tls-'));
-  try {
-    const [key, cert] = [join(directory, 'key'), join(directory, 'cert')];
-    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-    const subject = ['-subj', '/CN=nobody.test', '-days', '1'];
-    execFileSync('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-    return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
 };
 
 describe('a request', () => {

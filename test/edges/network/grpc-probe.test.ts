@@ -1,0 +1,186 @@
+import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, status } from '@grpc/grpc-js';
+import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
+import { createServer as createHttpServer } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type HealthCheckRequest,
+  type HealthCheckResponse,
+  HealthService,
+} from '../../../src/generated/grpc/health/v1/health.js';
+import type { ProbeOutcome } from '../../../src/streams/ports.js';
+import { type LocalServers, localServers } from './local-servers.js';
+import { probeOnce, SHORT } from './probing.js';
+
+let servers: LocalServers;
+const grpcServers: Server[] = [];
+beforeEach(() => {
+  servers = localServers();
+});
+afterEach(() => {
+  servers.close();
+  for (const server of grpcServers.splice(0)) server.forceShutdown();
+});
+
+type Answer = (
+  call: ServerUnaryCall<HealthCheckRequest, HealthCheckResponse>,
+  reply: sendUnaryData<HealthCheckResponse>,
+) => void;
+
+/** A server of grpc-js, behind a socket whose connections are counted. */
+const serveGrpc = (check?: Answer): Promise<number> => {
+  const server = new Server();
+  grpcServers.push(server);
+  if (check) server.addService(HealthService, { check });
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  return servers.serveUnread((socket) => injector.injectConnection(socket));
+};
+const ask = (port: number, service?: string, timeoutSeconds?: number): Promise<ProbeOutcome> =>
+  probeOnce({ grpc: service === undefined ? { port } : { port, service } }, timeoutSeconds);
+
+/** A server of HTTP/2 that does as it likes with a call. */
+const serveHttp2 = (handle: (stream: ServerHttp2Stream) => void): Promise<number> => {
+  const server = createHttp2Server();
+  server.on('stream', (stream) => {
+    stream.on('error', () => undefined);
+    handle(stream);
+  });
+  return servers.listen(server);
+};
+
+describe('a gRPC probe', () => {
+  it('asks for the service that it names, by its own name, over a connection of its own', async () => {
+    const asked: unknown[] = [];
+    const port = await serveGrpc(({ request, metadata }, reply) => {
+      asked.push([request.service, metadata.get('user-agent')]);
+      reply(null, { status: 'SERVING' });
+    });
+    expect(await ask(port)).toEqual({ result: 'success', output: 'service healthy' });
+    expect(await ask(port, 'shop.Cart')).toEqual({ result: 'success', output: 'service healthy' });
+    expect(asked).toEqual([
+      ['', ['kube-probe/1.36']],
+      ['shop.Cart', ['kube-probe/1.36']],
+    ]);
+    expect(servers.taken()).toBe(2);
+    await servers.deserted();
+  });
+
+  it.each(['NOT_SERVING', 'UNKNOWN', 'SERVICE_UNKNOWN'] as const)('takes %s for a failure', async (answer) => {
+    const port = await serveGrpc((_, reply) => reply(null, { status: answer }));
+    expect(await ask(port)).toEqual({ result: 'failure', output: `service unhealthy (responded with "${answer}")` });
+    await servers.deserted();
+  });
+
+  it.each<[string, { code: status; details: string }, string]>([
+    [
+      'does not know the service',
+      { code: status.NOT_FOUND, details: 'unknown service' },
+      'error: health rpc probe failed: rpc error: code = NotFound desc = unknown service',
+    ],
+    [
+      'says why in any letters',
+      { code: status.INTERNAL, details: 'kaputt: 100 % ärgerlich' },
+      'error: health rpc probe failed: rpc error: code = Internal desc = kaputt: 100 % ärgerlich',
+    ],
+    [
+      'gives up by itself',
+      { code: status.DEADLINE_EXCEEDED, details: 'late' },
+      'timeout: health rpc did not complete within 10m0s',
+    ],
+  ])('hears of a server that %s', async (_, error, output) => {
+    const port = await serveGrpc((_call, reply) => reply(error));
+    expect(await ask(port)).toEqual({ result: 'failure', output });
+    await servers.deserted();
+  });
+
+  it('hears of a server without the health protocol', async () => {
+    const port = await serveGrpc();
+    const { result, output } = await ask(port);
+    expect(result).toBe('failure');
+    expect(output).toMatch(
+      /^error: this server does not implement the grpc health protocol \(grpc\.health\.v1\.Health\): ./,
+    );
+    await servers.deserted();
+  });
+
+  it('gives up a server that does not answer, and tells it so', async () => {
+    const ended: unknown[] = [];
+    const port = await serveGrpc((call) => void call.on('cancelled', () => ended.push('cancelled')));
+    expect(await ask(port, '', SHORT.seconds)).toEqual({
+      result: 'failure',
+      output: `timeout: health rpc did not complete within ${SHORT.text}`,
+    });
+    await servers.deserted();
+    expect(ended).toEqual(['cancelled']);
+  });
+
+  it.each([
+    ['takes the connection and is silent', () => servers.serve(() => undefined)],
+    ['hangs up', () => servers.serve((socket) => void socket.end())],
+    ['resets the connection', () => servers.serve((socket) => socket.once('data', () => socket.resetAndDestroy()))],
+    ['speaks HTTP/1', () => servers.listen(createHttpServer((_, response) => response.end()))],
+    ['is not there', () => servers.closedPort()],
+  ])('does not reach a server that %s, and leaves no connection behind', async (_, start) => {
+    const port = await start();
+    expect(await ask(port, '', SHORT.seconds)).toEqual({
+      result: 'failure',
+      output: `timeout: failed to connect service "127.0.0.1:${port}" within ${SHORT.text}: context deadline exceeded`,
+    });
+    await servers.deserted();
+  });
+
+  it('asks a server that comes up before the time is up', async () => {
+    let refused = 0;
+    const server = new Server();
+    grpcServers.push(server);
+    server.addService(HealthService, { check: ((_, reply) => reply(null, { status: 'SERVING' })) satisfies Answer });
+    const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+    const port = await servers.serveUnread((socket) =>
+      ++refused === 1 ? socket.resetAndDestroy() : injector.injectConnection(socket),
+    );
+    expect(await ask(port)).toEqual({ result: 'success', output: 'service healthy' });
+  });
+
+  it.each<[string, (stream: ServerHttp2Stream) => void, string]>([
+    [
+      'answers without gRPC',
+      (stream) => {
+        stream.respond({ ':status': 404, 'content-type': 'text/html' });
+        stream.end('<p>not here</p>');
+      },
+      'error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ' +
+        'unexpected HTTP status code received from server: 404; transport: received unexpected content-type "text/html"',
+    ],
+    [
+      'resets the call',
+      (stream) => stream.close(8),
+      'error: health rpc probe failed: rpc error: code = Canceled desc = stream terminated by RST_STREAM with error code: CANCEL',
+    ],
+    [
+      'ends without saying how it went',
+      (stream) => {
+        stream.respond({ ':status': 200, 'content-type': 'application/grpc' });
+        stream.end();
+      },
+      'error: health rpc probe failed: rpc error: code = Internal desc = server closed the stream without sending trailers',
+    ],
+    [
+      'breaks the connection in the middle',
+      () => servers.hangUp(),
+      'error: health rpc probe failed: rpc error: code = Unavailable desc = error reading from server: EOF',
+    ],
+    [
+      'sends nonsense',
+      (stream) => {
+        stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+        stream.end(Buffer.from([0, 0, 0, 0, 9, 8]));
+      },
+      'error: health rpc probe failed: rpc error: code = Internal desc = grpc: failed to unmarshal the received message: ' +
+        'it should end at byte 14, but 6 bytes came',
+    ],
+  ])('makes sense of a server that %s', async (_, handle, output) => {
+    const port = await serveHttp2(handle);
+    expect(await ask(port)).toEqual({ result: 'failure', output });
+    await servers.deserted();
+  });
+});

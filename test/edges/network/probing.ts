@@ -1,0 +1,31 @@
+import { asyncScheduler, firstValueFrom, throwError } from 'rxjs';
+import type { Probe } from '../../../src/model/pod.js';
+import { checkHealth } from '../../../src/network/check-health.js';
+import { httpRequest } from '../../../src/network/http-request.js';
+import { tcpConnect } from '../../../src/network/tcp-connect.js';
+import { probeHandlers } from '../../../src/streams/probes/probe-handlers.js';
+import type { ProbeHandlerKind, ProbeOutcome } from '../../../src/streams/ports.js';
+import { aPod } from '../../support/a-pod.js';
+
+const handlers = probeHandlers({
+  runtime: { execSync: () => throwError(() => new Error('there is no runtime')) },
+  httpRequest: httpRequest(),
+  ...{ tcpConnect, checkHealth },
+  scheduler: asyncScheduler,
+});
+
+/** Probes the loopback over real sockets. Without a time of its own it has one that no test lives to see the end of. */
+export const probeOnce = (probe: Probe, timeoutSeconds = 600): Promise<ProbeOutcome> =>
+  firstValueFrom(
+    handlers.probe({
+      kind: (['exec', 'httpGet', 'tcpSocket', 'grpc'] satisfies ProbeHandlerKind[]).find((kind) => kind in probe)!,
+      ...{ probe, timeoutSeconds },
+      pod: aPod(),
+      container: { name: 'main' },
+      containerId: 'id',
+      podIp: '127.0.0.1',
+    }),
+  );
+
+/** Soon enough for a test, and what messages call it. */
+export const SHORT = { seconds: 0.05, text: '50ms' };
