@@ -37,8 +37,18 @@ import { ownEvents } from './streams/own-events.js';
 import { podConfig, type PodSources } from './streams/pod-config.js';
 import { newBackOffs } from './streams/pod-sync/back-offs.js';
 import { podWork, type PodWorkPorts } from './streams/pod-work.js';
+import { nodeProber } from './streams/probes/node-prober.js';
 import { podWorkers, type WorkerOutcome } from './streams/pod-workers.js';
-import type { DiskSpace, LogFiles, Logger, PullRecords, Random, RuntimeClasses } from './streams/ports.js';
+import type {
+  DiskSpace,
+  LogFiles,
+  Logger,
+  ProbeHandlers,
+  ProbeRecords,
+  PullRecords,
+  Random,
+  RuntimeClasses,
+} from './streams/ports.js';
 import { ledgerFor } from './streams/pull-ledger.js';
 import { type PullLimits, pullQueue } from './streams/pull-queue.js';
 import { startQueue } from './streams/start-queue.js';
@@ -47,6 +57,7 @@ import { healthProblem, unknownHealth, watchRuntime } from './streams/runtime-wa
 import { terminationMessages } from './streams/termination-messages.js';
 import { handleConfig } from './streams/sync-loop/handle-config.js';
 import { handleHousekeeping } from './streams/sync-loop/handle-housekeeping.js';
+import { handleProbe } from './streams/sync-loop/handle-probe.js';
 import { handleRuntimeChange } from './streams/sync-loop/handle-runtime-change.js';
 import { handleStop, hasStopped, type StopRequest } from './streams/sync-loop/handle-stop.js';
 import { handleWorkDue } from './streams/sync-loop/handle-work-due.js';
@@ -83,6 +94,10 @@ export interface KubeletPorts extends Pick<
   readonly logFiles: LogFiles;
   readonly diskSpace: DiskSpace;
   readonly random: Random;
+  /** Without them nothing is probed, and containers are as if they had no probes. */
+  readonly probeHandlers?: ProbeHandlers;
+  /** What probes have found out is forgotten with the agent unless given. */
+  readonly probeRecords?: ProbeRecords;
   /** Pods stay where the runtime puts them unless given. */
   readonly nodeCgroups?: NodeCgroups;
 }
@@ -155,11 +170,13 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     backOffs: newBackOffs(),
   };
   const cgroups = kubeletCgroups({ ...ports, activePods: () => activePods(desk) });
+  const probes = nodeProber({ ...ports, ...desk, cache });
   const handlers: SyncLoopHandlers = {
     config: handleConfig(desk),
     runtimeChange: handleRuntimeChange(desk),
+    probe: handleProbe(desk, probes.look),
     workDue: handleWorkDue(desk),
-    housekeeping: handleHousekeeping(desk),
+    housekeeping: handleHousekeeping(desk, probes.retain),
     stop: handleStop(desk),
   };
 
@@ -173,6 +190,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       reader,
       podDirectories: directories,
       podCgroups: cgroups.podCgroups,
+      probes,
       statuses: desk.statuses,
       reasons: new ReasonCache(),
       runtimeClasses: options.runtimeClasses,
@@ -200,7 +218,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     const syncTick$ = syncTicks(scheduler).pipe(tap(watch.isWell));
     const housekeeping$ = housekeepingTicks(watch.running, () => desk.sources.all, scheduler);
 
-    const inputs = swap({ config$, pleg$, syncTick$, housekeeping$, stop$: stopping$ });
+    const inputs = swap({ config$, pleg$, probe$: probes.change$, syncTick$, housekeeping$, stop$: stopping$ });
     const shared = { ...inputs, pleg$: inputs.pleg$.pipe(share()), housekeeping$: inputs.housekeeping$.pipe(share()) };
     const chore$ = chores({
       ...ports,
@@ -225,7 +243,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       tap(observeOutcome(desk)),
     );
     const running$ = merge(worked$, watch.state$, chore$).pipe(endWhenStopped(stopping$, () => hasStopped(desk)));
-    return concat(cgroups.prepare$, running$);
+    return concat(cgroups.prepare$, probes.prepare$, running$);
   });
 
   return {

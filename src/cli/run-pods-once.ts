@@ -6,6 +6,7 @@ import { PodStatusStore } from '../model/pod-status-store.js';
 import { ReasonCache } from '../model/reason-cache.js';
 import { kubeletCgroups } from '../streams/cgroups/kubelet-cgroups.js';
 import { podConfig } from '../streams/pod-config.js';
+import { noProbes } from '../streams/probes/no-probes.js';
 import { podDirectories } from '../streams/pod-directories.js';
 import { podWork } from '../streams/pod-work.js';
 import { ledgerFor } from '../streams/pull-ledger.js';
@@ -50,6 +51,7 @@ export const runPodsOnce = (
       ...{ reader, statuses, maxRestartBackOffMs },
       podCgroups: cgroups.podCgroups,
       podDirectories: podDirectories({ ...ports, rootDirectory: ports.node.rootDirectory }),
+      probes: noProbes,
       reasons: new ReasonCache(),
       runtimeClasses,
       restarts: new Map(),

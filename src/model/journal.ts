@@ -48,6 +48,14 @@ export type JournalEvent =
       /** The end of what the runtime and the container itself said of it. */
       readonly message?: string;
     }
+  /** Probes of a container have come to another verdict. */
+  | {
+      readonly kind: 'probe';
+      readonly probe: 'startup' | 'readiness' | 'liveness';
+      readonly result: 'success' | 'failure';
+      /** The beginning of what the last one heard. */
+      readonly output?: string;
+    }
   /** The runtime became usable or unusable; nothing is synchronised meanwhile. About no pod. */
   | { readonly kind: 'runtime-health'; readonly healthy: boolean; readonly message?: string }
   | { readonly kind: 'work-due' }

@@ -47,12 +47,14 @@ import { METRIC_TYPES, type StartContainerPorts } from './pod-sync/start-contain
 import { errorOf, syncContainers } from './pod-sync/sync-containers.js';
 import type { PodRun, PodWork, RuntimePodRun } from './pod-workers.js';
 import type { PodDirectories } from './pod-directories.js';
+import type { PodProbes } from './probes/prober.js';
 import type { RuntimeReader } from './runtime-reader.js';
 
 export interface PodWorkPorts extends PodSyncPorts, StartContainerPorts {
   readonly reader: RuntimeReader;
   readonly podDirectories: Pick<PodDirectories, 'make'>;
   readonly podCgroups: PodCgroups;
+  readonly probes: PodProbes;
   readonly statuses: PodStatusStore;
   readonly reasons: ReasonCache;
   /** Scheme of container ids in statuses, such as `containerd`. */
@@ -96,7 +98,11 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
       isStaticPod(run.pod) && isQuiet(run.status) ? clearNamesakes(context, ports.reader, ports.isKnown) : EMPTY;
     const sync$ = defer(() => {
       const inCgroup: PodSyncContext = { ...context, cgroupParent: ports.podCgroups.parentOf(run.pod) };
-      return concat(makeDirectories(inCgroup, ports), syncContainers(inCgroup, run.status, ports));
+      const containers$ = defer(() => {
+        ports.probes.add(run.pod);
+        return syncContainers(inCgroup, run.status, ports, ports.probes.results());
+      });
+      return concat(makeDirectories(inCgroup, ports), containers$);
     });
     return concat(namesakes$, letGo(context), ensurePodCgroup(context, ports.podCgroups, run.status)).pipe(
       // Its own view of the pod is out of date after a kill; the next pass has a new one.
@@ -134,6 +140,7 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
     const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes };
     const { statusOverride } = run;
     storeStatus(context, ports, run.status, { podIsTerminal: false, statusOverride });
+    ports.probes.stopLivenessAndStartup(run.pod);
     const kill$ = concat(killPod(context, run.status, run.graceSeconds), ports.podCgroups.weigh()).pipe(
       catchError((error: unknown) => {
         emitEvent(context, 'Warning', 'FailedKillPod', `error killing pod: ${errorText(error)}`);
@@ -141,6 +148,10 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
       }),
     );
     const about = { pod: podRef(run.pod), causes: run.causes };
+    const removeProbes$ = defer(() => {
+      ports.probes.remove(run.uid);
+      return EMPTY;
+    });
     const confirm$ = defer(() => watchedRead(ports, about, ports.reader.podStatus(about.pod))).pipe(
       map((fresh) => {
         const running = runningContainersOf(fresh);
@@ -153,7 +164,7 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
         storeStatus(context, ports, { ...fresh, ips }, { podIsTerminal: true, statusOverride });
       }),
     );
-    return concat(kill$, confirm$.pipe(ignoreElements())).pipe(relistAtEnd(ports, run.uid));
+    return concat(kill$, removeProbes$, confirm$.pipe(ignoreElements())).pipe(relistAtEnd(ports, run.uid));
   });
 
 const syncTerminatingRuntimePod = (ports: PodWorkPorts, run: RuntimePodRun): Observable<never> =>
@@ -207,7 +218,7 @@ const storeStatus = (
   },
 ): PodStatus => {
   const { pod } = context;
-  const { statuses, reasons, metrics, wallClock, runtimeName, node } = ports;
+  const { statuses, reasons, metrics, probes, wallClock, runtimeName, node } = ports;
   const { uid } = pod.metadata;
   const previous = statuses.get(uid);
   const status = statusOverride(
@@ -220,6 +231,7 @@ const storeStatus = (
       runtimeName,
       hostIps: node.nodeIps,
       showsStopSignals: node.containerStopSignals,
+      ...probes.findings(pod),
       startFailure: (container) =>
         waits && (waits.container ?? container) === container
           ? { reason: defaultWaitingReason(pod), message: waits.text }
@@ -232,6 +244,7 @@ const storeStatus = (
       emitEvent(context, 'Normal', DEADLINE_EXCEEDED.reason, DEADLINE_EXCEEDED.message);
     }
   }
+  probes.statusStored(uid, status);
   for (const { kind, exitCode, reason } of newTerminations(previous, status)) {
     metrics.containerTerminated(METRIC_TYPES[kind], exitCode, reason);
   }

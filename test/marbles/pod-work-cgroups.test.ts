@@ -7,6 +7,7 @@ import type { RuntimePodStatus } from '../../src/model/runtime-pod.js';
 import { type PodCgroups, podCgroups } from '../../src/streams/cgroups/pod-cgroups.js';
 import { newBackOffs } from '../../src/streams/pod-sync/back-offs.js';
 import { podWork, type PodWorkPorts } from '../../src/streams/pod-work.js';
+import { noProbes } from '../../src/streams/probes/no-probes.js';
 import type { PodRun } from '../../src/streams/pod-workers.js';
 import type { RuntimeReader } from '../../src/streams/runtime-reader.js';
 import { aPod } from '../support/a-pod.js';
@@ -64,6 +65,7 @@ const stageOf = (scheduler: SchedulerLike, existing: readonly string[] = []) => 
     reader: { podStatus: () => of(stopped), readyPodsCalled: () => of([]) } as unknown as RuntimeReader,
     podDirectories: { make: () => timer(0, scheduler).pipe(ignoreElements(), tapComplete(fake.did, 'directories')) },
     podCgroups: own,
+    probes: noProbes,
     statuses,
     reasons: new ReasonCache(),
     node: nodeFacts,

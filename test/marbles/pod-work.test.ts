@@ -22,6 +22,7 @@ import type { RuntimePodStatus } from '../../src/model/runtime-pod.js';
 import { noPodCgroups, type PodCgroups } from '../../src/streams/cgroups/pod-cgroups.js';
 import { newBackOffs } from '../../src/streams/pod-sync/back-offs.js';
 import { podWork, type PodWorkPorts } from '../../src/streams/pod-work.js';
+import { noProbes } from '../../src/streams/probes/no-probes.js';
 import type { PodRun, RuntimePodRun } from '../../src/streams/pod-workers.js';
 import type { RuntimeService } from '../../src/streams/ports.js';
 import type { RuntimeReader } from '../../src/streams/runtime-reader.js';
@@ -89,6 +90,7 @@ const stageOf = (
     reader: { podStatus: () => fresh, readyPodsCalled: () => of([]) } as unknown as RuntimeReader,
     podDirectories: { make: directories },
     podCgroups: cgroups,
+    probes: noProbes,
     statuses,
     reasons,
     node: nodeFacts,

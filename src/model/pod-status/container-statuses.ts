@@ -135,7 +135,7 @@ const statusOfInstance = (
         restartCount:
           oldTerminated && old.restartCount >= instance.restartCount ? old.restartCount + 1 : status.restartCount,
         state: { running: { startedAt: timestamp(instance.startedAt) } },
-        started: old?.started,
+        started: old?.containerID === containerID ? old.started : undefined,
       };
     case 'created':
       return { ...status, state: { waiting: {} } };

@@ -41,10 +41,13 @@ export interface PodStatusInput {
   readonly runtimeName: string;
   /** Why a container could not be started last time. */
   readonly startFailure?: (containerName: string) => StartFailure | undefined;
-  /** What startup probes say of a running instance; `undefined` where there is none, which is as good as a success. */
-  readonly hasStarted?: (containerId: string) => boolean | undefined;
+  /**
+   * What startup probes say of a running instance; `undefined` where there is none, which is as good as a success. Its status
+   * says in `started` what was said of this instance before.
+   */
+  readonly hasStarted?: (containerId: string, status: ContainerStatus) => boolean | undefined;
   /** What readiness probes say of a running instance that has started; `undefined` where there is none. */
-  readonly isReady?: (containerId: string) => boolean | undefined;
+  readonly isReady?: (containerId: string, status: ContainerStatus) => boolean | undefined;
   /** Gate ContainerStopSignals. */
   readonly showsStopSignals?: boolean;
   /** Addresses of the node, internal ones first; empty while the agent knows of none. */
@@ -141,8 +144,8 @@ const verdict = (input: PodStatusInput, statuses: readonly ContainerStatus[]): V
 const withProbes = ({ hasStarted, isReady }: PodStatusInput, status: ContainerStatus): ContainerStatus => {
   if (!status.state?.running) return { ...status, started: false, ready: false };
   const id = runtimeContainerId(status);
-  const started = hasStarted?.(id) ?? true;
-  return { ...status, started, ready: started && (isReady?.(id) ?? true) };
+  const started = hasStarted?.(id, status) ?? true;
+  return { ...status, started, ready: started && (isReady?.(id, status) ?? true) };
 };
 
 const conditionsOf = (

@@ -41,6 +41,10 @@ export const describeEntry = (entry: JournalEntry): string | undefined => {
       return describeChange(entry, container);
     case 'runtime-health':
       return entry.healthy ? 'the runtime works again' : `the runtime does not work: ${entry.message ?? 'no message'}`;
+    case 'probe': {
+      const verdict = entry.result === 'success' ? 'succeeded' : 'failed';
+      return `the ${entry.probe} probe of ${container} ${verdict}${entry.output ? `: ${entry.output}` : ''}`;
+    }
     case 'kill-requested':
       return `a stop was asked for${graceText(entry.graceSeconds)}: ${entry.reason}`;
     case 'housekeeping':

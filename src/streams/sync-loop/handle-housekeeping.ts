@@ -10,18 +10,19 @@ const ORPHAN_GRACE_SECONDS = 1;
 
 /**
  * Brings workers, configuration and runtime together again: orphans are stopped, the ended forgotten, the forgotten started.
- * `running` is a listing that was asked for after the tick.
+ * `running` is a listing that was asked for after the tick. `retainProbes` hears which pods may still run.
  *
  * Source: pkg/kubelet/kubelet_pods.go HandlePodCleanups
  */
 export const handleHousekeeping =
-  (desk: LoopDesk) =>
+  (desk: LoopDesk, retainProbes: (uids: ReadonlySet<string>) => void = () => undefined) =>
   (running: readonly RuntimePod[]): readonly Delivery[] => {
     const { pods, workers, statuses, backOffs, metrics, scheduler, wallClock } = desk;
     const now = scheduler.now();
     const desired = pods.pods();
     const { known, deliveries } = workers.syncKnownPods(new Set(desired.map(({ metadata }) => metadata.uid)), now);
     for (const { kind, uid } of deliveries) if (kind === 'wake') noteOrphan(desk, uid, now);
+    retainProbes(new Set([...known].filter(([, { work }]) => work !== 'terminated').map(([uid]) => uid)));
     statuses.retain(new Set([...desired, ...pods.mirrors()].map(({ metadata }) => metadata.uid)));
     dropStale(backOffs, wallClock());
     const active = activePods(desk);

@@ -3,6 +3,7 @@ import type { PlegEvent } from '../../model/pleg.js';
 import type { PodConfigUpdate } from '../../model/pod-config.js';
 import type { Delivery } from '../../model/pod-workers/pod-worker-registry.js';
 import type { RuntimePod } from '../../model/runtime-pod.js';
+import type { ProbeChange } from '../probes/probe-worker.js';
 import type { StopRequest } from './handle-stop.js';
 
 /** Source: pkg/kubelet/kubelet.go syncLoop, housekeepingPeriod. Milliseconds. */
@@ -13,6 +14,8 @@ export const HOUSEKEEPING_MS = 2_000;
 export interface SyncLoopInputs {
   readonly config$: Observable<PodConfigUpdate>;
   readonly pleg$: Observable<PlegEvent>;
+  /** What becomes known by probes. Probes are made while this is subscribed: without it nothing is probed. */
+  readonly probe$: Observable<ProbeChange>;
   readonly syncTick$: Observable<unknown>;
   /** The pods that run, as listed for a housekeeping tick. */
   readonly housekeeping$: Observable<readonly RuntimePod[]>;
@@ -24,6 +27,7 @@ export interface SyncLoopInputs {
 export interface SyncLoopHandlers {
   readonly config: (update: PodConfigUpdate) => readonly Delivery[];
   readonly runtimeChange: (event: PlegEvent) => readonly Delivery[];
+  readonly probe: (change: ProbeChange) => readonly Delivery[];
   readonly workDue: () => readonly Delivery[];
   readonly housekeeping: (running: readonly RuntimePod[]) => readonly Delivery[];
   readonly stop: (request: StopRequest) => readonly Delivery[];
@@ -38,6 +42,8 @@ export interface SyncLoopHandlers {
  */
 export const syncLoop = (inputs: SyncLoopInputs, handlers: SyncLoopHandlers): Observable<Delivery> =>
   merge(
+    // Before anything can ask for a probe.
+    inputs.probe$.pipe(map((change) => handlers.probe(change))),
     inputs.config$.pipe(map((update) => handlers.config(update))),
     inputs.pleg$.pipe(map((event) => handlers.runtimeChange(event))),
     inputs.syncTick$.pipe(map(() => handlers.workDue())),

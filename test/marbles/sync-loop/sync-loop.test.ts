@@ -4,6 +4,7 @@ import type { PlegEvent } from '../../../src/model/pleg.js';
 import type { PodConfigUpdate } from '../../../src/model/pod-config.js';
 import type { Delivery } from '../../../src/model/pod-workers/pod-worker-registry.js';
 import type { RuntimePod } from '../../../src/model/runtime-pod.js';
+import type { ProbeChange } from '../../../src/streams/probes/probe-worker.js';
 import type { StopRequest } from '../../../src/streams/sync-loop/handle-stop.js';
 import {
   housekeepingTicks,
@@ -16,10 +17,18 @@ import { marbles } from '../marbles.js';
 
 const wake = (uid: string): Delivery => ({ kind: 'wake', uid, cancel: false });
 const uidOf = (delivery: Delivery) => delivery.uid;
-const silent: SyncLoopInputs = { config$: NEVER, pleg$: NEVER, syncTick$: NEVER, housekeeping$: NEVER, stop$: NEVER };
+const silent: SyncLoopInputs = {
+  config$: NEVER,
+  pleg$: NEVER,
+  probe$: NEVER,
+  syncTick$: NEVER,
+  housekeeping$: NEVER,
+  stop$: NEVER,
+};
 const handlers: SyncLoopHandlers = {
   config: () => [wake('c'), wake('d')],
   runtimeChange: () => [wake('p')],
+  probe: () => [wake('r')],
   workDue: () => [wake('s')],
   housekeeping: () => [wake('h')],
   stop: () => [wake('x')],
@@ -30,14 +39,14 @@ describe('the loop', () => {
     'is a merge of its inputs: each is answered at once, in order of arrival, and one answer stays together',
     marbles(({ hot, expectObservable }) => {
       const config$ = hot<PodConfigUpdate>('  c-------|');
+      const probe$ = hot<ProbeChange>('        ----r|');
       const pleg$ = hot<PlegEvent>('         -----p--|');
       const syncTick$ = hot('               ------s-|');
       const housekeeping$ = hot<readonly RuntimePod[]>('-------h|');
       const stop$ = hot<StopRequest>('                 --------x|');
-      const expected = '                     (cd)-pshx|';
-      expectObservable(syncLoop({ config$, pleg$, syncTick$, housekeeping$, stop$ }, handlers).pipe(map(uidOf))).toBe(
-        expected,
-      );
+      const inputs = { config$, pleg$, probe$, syncTick$, housekeeping$, stop$ };
+      const expected = '                     (cd)rpshx|';
+      expectObservable(syncLoop(inputs, handlers).pipe(map(uidOf))).toBe(expected);
     }),
   );
 

@@ -1,0 +1,43 @@
+import { EMPTY, NEVER } from 'rxjs';
+import type { PodStatusStore } from '../../model/pod-status-store.js';
+import { nanosToMillis } from '../../model/runtime-pod.js';
+import type { PodCache } from '../pod-cache.js';
+import type { ProbeHandlers, ProbeRecords } from '../ports.js';
+import { noProbeRecords, noProbes } from './no-probes.js';
+import { type Prober, prober, type ProberOptions } from './prober.js';
+
+export interface NodeProberOptions extends Omit<
+  ProberOptions,
+  'handlers' | 'records' | 'statusOf' | 'startedAt' | 'agentStart'
+> {
+  readonly probeHandlers?: ProbeHandlers;
+  readonly probeRecords?: ProbeRecords;
+  readonly statuses: Pick<PodStatusStore, 'get'>;
+  readonly cache: Pick<PodCache, 'get'>;
+}
+
+/** The probes of a node, by what this agent knows of its pods. One that has no handlers probes nothing. */
+export const nodeProber = (options: NodeProberOptions): Prober => {
+  const { probeHandlers, probeRecords = noProbeRecords, statuses, cache, scheduler, wallClock } = options;
+  if (!probeHandlers) return silentProber;
+  return prober({
+    ...options,
+    handlers: probeHandlers,
+    records: probeRecords,
+    statusOf: (uid) => statuses.get(uid),
+    startedAt: (uid, containerId) => {
+      const reading = cache.get(uid);
+      const instance = reading.kind === 'status' && reading.status.containers.find(({ id }) => id === containerId);
+      return instance && instance.startedAt > 0n ? nanosToMillis(instance.startedAt) : undefined;
+    },
+    agentStart: { at: scheduler.now(), wallTime: wallClock() },
+  });
+};
+
+const silentProber: Prober = {
+  ...noProbes,
+  prepare$: EMPTY,
+  change$: NEVER,
+  look: () => undefined,
+  retain: () => undefined,
+};
