@@ -1,0 +1,225 @@
+import { catchError, of, type SchedulerLike, tap, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { CriError } from '../../../src/model/cri-error.js';
+import { HttpFailure } from '../../../src/model/http-failure.js';
+import type { Probe } from '../../../src/model/pod.js';
+import { HealthFailure } from '../../../src/model/probes/health-failure.js';
+import { ProbeErrored } from '../../../src/model/probes/probe-errored.js';
+import { probeHandlers, type ProbePorts } from '../../../src/streams/probes/probe-handlers.js';
+import type { HealthCheckProgress, ProbeTarget } from '../../../src/streams/ports.js';
+import { aPod } from '../../support/a-pod.js';
+import { inTurn, marbles } from '../marbles.js';
+
+const unasked = () => throwError(() => new Error('not asked for'));
+
+/** One probe of `main` in a pod at 10.0.0.1, with one second for it. An error is shown as its text and its state. */
+const probing = (
+  probe: Probe,
+  ports: Partial<ProbePorts> & { readonly scheduler: SchedulerLike },
+  target: Partial<ProbeTarget> = {},
+) =>
+  probeHandlers({
+    runtime: { execSync: unasked },
+    ...{ httpRequest: unasked, tcpConnect: unasked, checkHealth: unasked },
+    ...ports,
+  })
+    .probe({
+      kind: 'exec',
+      probe,
+      pod: aPod({ uid: 'u' }),
+      container: { name: 'main', ports: [{ name: 'web', containerPort: 8080 }], env: [{ name: 'A', value: 'b' }] },
+      containerId: 'id',
+      podIp: '10.0.0.1',
+      timeoutSeconds: 1,
+      ...target,
+    })
+    .pipe(
+      catchError((error: unknown) =>
+        of(error instanceof ProbeErrored ? `${error.state}: ${error.message}` : (error as Error).message),
+      ),
+    );
+
+describe('exec', () => {
+  it(
+    'asks the runtime, which minds the time',
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const asked: unknown[] = [];
+      const answer$ = cold('90s (x|)', { x: { exitCode: 0, stdout: Buffer.from('out'), stderr: Buffer.from('err') } });
+      const execSync: ProbePorts['runtime']['execSync'] = (request) => {
+        asked.push(request);
+        return answer$;
+      };
+      const outcome$ = probing({ exec: { command: ['echo', '$(A)'] } }, { runtime: { execSync }, scheduler });
+      expectObservable(outcome$).toBe('90s (x|)', { x: { result: 'success', output: 'outerr' } });
+      expectSubscriptions(answer$.subscriptions).toBe('^ 89999ms !');
+      scheduler.schedule(() => expect(asked).toEqual([{ containerId: 'id', cmd: ['echo', 'b'], timeout: 1n }]), 90_001);
+    }),
+  );
+
+  it.each([
+    [
+      'a command that took too long is a failure',
+      new CriError('deadline-exceeded', 'ExecSync', 'timeout'),
+      { result: 'failure', output: 'command timed out: "true" timed out after 1s' },
+    ],
+    [
+      'any other trouble of the runtime is an error',
+      new CriError('not-found', 'ExecSync', 'no such container'),
+      'unknown: no such container',
+    ],
+  ])('%s', (_, error, expected) => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const execSync = () => cold<never>('--#', {}, error);
+      const outcome$ = probing({ exec: { command: ['true'] } }, { runtime: { execSync }, scheduler });
+      expectObservable(outcome$).toBe('--(x|)', { x: expected });
+    })();
+  });
+});
+
+describe('httpGet', () => {
+  it(
+    'asks for a page within the time, and for no more than 10 KiB of it',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const asked: unknown[] = [];
+      const httpRequest: ProbePorts['httpRequest'] = (...request) => {
+        asked.push(request);
+        return cold('-(x|)', { x: { status: 200, body: 'ok' } });
+      };
+      const outcome$ = probing({ httpGet: { port: 'web', path: '/up' } }, { httpRequest, scheduler });
+      expectObservable(outcome$).toBe('-(x|)', { x: { result: 'success', output: 'ok' } });
+      scheduler.schedule(() => {
+        const headers = [
+          ['Host', '10.0.0.1:8080'],
+          ['User-Agent', 'kube-probe/1.36'],
+          ['Accept', '*/*'],
+        ];
+        expect(asked).toEqual([
+          [
+            { scheme: 'http', host: '10.0.0.1', port: 8080, target: '/up', headers },
+            { timeoutMs: 1000, maxBodyBytes: 10_240 },
+          ],
+        ]);
+      }, 2);
+    }),
+  );
+
+  it.each([
+    ['no answer is a failure', new HttpFailure('request', 'EOF'), { result: 'failure', output: 'EOF' }],
+    ['half an answer is an error', new HttpFailure('body', 'unexpected EOF'), 'failure: unexpected EOF'],
+  ])('%s', (_, error, expected) => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const httpRequest = () => cold<never>('-#', {}, error);
+      expectObservable(probing({ httpGet: { port: 80 } }, { httpRequest, scheduler })).toBe('-(x|)', { x: expected });
+    })();
+  });
+});
+
+describe('tcpSocket', () => {
+  it.each([
+    ['connects', '--|', '--(s|)', '^-!'],
+    ['is refused', '--#', '--(r|)', '^-!'],
+    ['waits until the time is up', '-', '1s (l|)', '^ 999ms !'],
+    ['is just in time', '999ms |', '999ms (s|)', '^ 998ms !'],
+  ])('%s', (_, connection, expected, subscription) => {
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const connection$ = cold<never>(connection, {}, new Error('dial tcp 10.0.0.1:80: connect: connection refused'));
+      const asked: unknown[] = [];
+      const tcpConnect: ProbePorts['tcpConnect'] = (address) => {
+        asked.push(address);
+        return connection$;
+      };
+      expectObservable(probing({ tcpSocket: { port: 80 } }, { tcpConnect, scheduler })).toBe(expected, {
+        s: { result: 'success', output: '' },
+        r: { result: 'failure', output: 'dial tcp 10.0.0.1:80: connect: connection refused' },
+        l: { result: 'failure', output: 'dial tcp 10.0.0.1:80: i/o timeout' },
+      });
+      expectSubscriptions(connection$.subscriptions).toBe(subscription);
+      scheduler.schedule(() => expect(asked).toEqual([{ host: '10.0.0.1', port: 80 }]), 1);
+    })();
+  });
+});
+
+describe('grpc', () => {
+  const progress = {
+    c: { kind: 'connected' },
+    s: { kind: 'answered', status: 'SERVING' },
+    n: { kind: 'answered', status: 'NOT_SERVING' },
+  } satisfies Record<string, HealthCheckProgress>;
+  const outcomes = {
+    s: { result: 'success', output: 'service healthy' },
+    n: { result: 'failure', output: 'service unhealthy (responded with "NOT_SERVING")' },
+    u: {
+      result: 'failure',
+      output: 'timeout: failed to connect service "10.0.0.1:80" within 3s: context deadline exceeded',
+    },
+    l: { result: 'failure', output: 'timeout: health rpc did not complete within 3s' },
+    x: {
+      result: 'failure',
+      output: 'error: health rpc probe failed: rpc error: code = Unavailable desc = EOF',
+    },
+  };
+  const refused = new HealthFailure('connect', 'Unavailable', 'connection refused');
+  const broken = new HealthFailure('call', 'Unavailable', 'EOF');
+
+  it.each([
+    ['answered', '-c-(s|)', undefined, '---(s|)', ['^--!']],
+    ['answered badly', '-c-(n|)', undefined, '---(n|)', ['^--!']],
+    ['broken off in the call', '-c-#', broken, '---(x|)', ['^--!']],
+    ['never connected', '-', undefined, '3s (u|)', ['^ 2999ms !']],
+    ['never answered', '-c-', undefined, '3s (l|)', ['^ 2999ms !']],
+  ])('is %s', (_, check, error, expected, subscriptions) => {
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const check$ = cold(check, progress, error);
+      const checkHealth = () => check$;
+      const outcome$ = probing({ grpc: { port: 80 } }, { checkHealth, scheduler }, { timeoutSeconds: 3 });
+      expectObservable(outcome$).toBe(expected, outcomes);
+      expectSubscriptions(check$.subscriptions).toBe(subscriptions);
+    })();
+  });
+
+  it(
+    'tries a connection that does not come about again after 1 s, then after 1.6 s, until the time is up',
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const refused$ = cold<HealthCheckProgress>('#', {}, refused);
+      const checkHealth = () => refused$;
+      const outcome$ = probing({ grpc: { port: 80 } }, { checkHealth, scheduler }, { timeoutSeconds: 3 });
+      expectObservable(outcome$).toBe('3s (u|)', outcomes);
+      expectSubscriptions(refused$.subscriptions).toBe(['(^!)', '1s (^!)', '2600ms (^!)']);
+    }),
+  );
+
+  it(
+    'is content with a server that comes up in time',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const asked: unknown[] = [];
+      const check$ = inTurn(cold<HealthCheckProgress>('#', {}, refused), cold('-c-(s|)', progress));
+      const checkHealth: ProbePorts['checkHealth'] = (request) =>
+        check$.pipe(tap({ subscribe: () => asked.push(request) }));
+      const outcome$ = probing(
+        { grpc: { port: 80, service: 'cart' } },
+        { checkHealth, scheduler },
+        { timeoutSeconds: 3 },
+      );
+      expectObservable(outcome$).toBe('1003ms (s|)', outcomes);
+      scheduler.schedule(() => {
+        const request = { service: 'cart', userAgent: 'kube-probe/1.36', timeoutMs: 3000 };
+        expect(asked).toEqual(Array(2).fill({ host: '10.0.0.1', port: 80, ...request }));
+      }, 1004);
+    }),
+  );
+});
+
+describe('what cannot be asked is an error', () => {
+  it.each<[string, Probe, Partial<ProbeTarget>, string]>([
+    ['no handler', {}, {}, 'missing probe handler for web_default(u):main'],
+    ['no such port', { tcpSocket: { port: 'db' } }, {}, 'the container has no port named "db"'],
+    ['no port at all', { httpGet: { port: 0 } }, {}, 'invalid port number: 0'],
+    ['no address', { tcpSocket: { port: 80 } }, { podIp: '' }, 'the pod has no address yet'],
+    ['no address for HTTP', { httpGet: { port: 80 } }, { podIp: '' }, 'the pod has no address yet'],
+    ['no address for gRPC', { grpc: { port: 80 } }, { podIp: '' }, 'the pod has no address yet'],
+  ])('%s', (_, probe, target, message) => {
+    marbles(({ expectObservable, scheduler }) => {
+      expectObservable(probing(probe, { scheduler }, target)).toBe('(x|)', { x: message });
+    })();
+  });
+});
