@@ -18,12 +18,13 @@ export const IMAGE = 'stage.test/busybox:1';
 export const NODE_NAME = 'bench';
 
 /** The one that warms up must not take the place of another. */
-const configuration = (cgroupRoot: string): string =>
+const configuration = (cgroupRoot: string, settings: object): string =>
   JSON.stringify({
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
     maxPods: 1_000,
     cgroupRoot,
+    ...settings,
   });
 
 const manifest = (name: string): string =>
@@ -41,6 +42,8 @@ export const startAgent = (
   program: string,
   folder: string,
   { endpoint, cgroupRoot }: { readonly endpoint: string; readonly cgroupRoot: string },
+  /** More fields of its configuration. */
+  settings: object = {},
 ): Agent => {
   const [manifests, drafts, root] = ['manifests', 'drafts', 'root'].map((name) => join(folder, name)) as [
     string,
@@ -59,7 +62,7 @@ export const startAgent = (
     '--healthz-port',
     '0',
   ];
-  writeFileSync(join(folder, 'config.yaml'), configuration(cgroupRoot));
+  writeFileSync(join(folder, 'config.yaml'), configuration(cgroupRoot, settings));
   const log = openSync(join(folder, 'agent.log'), 'a');
   const child: ChildProcess = spawn(program, ['run', ...flags, ...runtime], {
     stdio: ['ignore', 'ignore', log],

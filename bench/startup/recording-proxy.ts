@@ -11,9 +11,10 @@ import {
 } from '@grpc/grpc-js';
 import { ImageServiceService, RuntimeServiceService } from '../../src/generated/runtime/v1/api.js';
 
-/** One call that passed: `StartContainer`, and its request as it was sent. */
+/** One call that passed: `StartContainer`, when, in Unix milliseconds, and its request as it was sent. */
 export interface RecordedCall {
   readonly call: string;
+  readonly at: number;
   readonly request: Buffer;
 }
 
@@ -38,7 +39,7 @@ export const recordingProxy = async (endpoint: string, socket: string): Promise<
   const forward = ({ path }: { readonly path: string }) => {
     const call = path.slice(path.lastIndexOf('/') + 1);
     return ({ request }: ServerUnaryCall<Buffer, Buffer>, reply: sendUnaryData<Buffer>): void => {
-      calls.push({ call, request });
+      calls.push({ call, at: performance.timeOrigin + performance.now(), request });
       client.makeUnaryRequest(path, asBytes, asBytes, request, new Metadata(), (error, response) =>
         reply(error, response),
       );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { catchError, EMPTY, from, lastValueFrom, mergeMap, type Observable, toArray } from 'rxjs';
+import { catchError, EMPTY, from, lastValueFrom, map, mergeMap, type Observable, toArray } from 'rxjs';
 import { criClient } from '../../src/runtime/cri-client.js';
 
 const run = promisify(execFile);
@@ -20,6 +20,8 @@ export interface Stage {
   readonly runtime: string;
   /** When every container started that runs, Unix milliseconds, by the name of its pod. */
   readonly startTimes: () => Promise<ReadonlyMap<string, number>>;
+  /** The process ids of the containers that run, by the names of their pods. */
+  readonly processes: () => Promise<ReadonlyMap<string, number>>;
   /** Resolves when so many containers run. */
   readonly running: (count: number) => Promise<void>;
   /** Kills and removes all pods with their cgroups; resolves when nothing of them is listed. */
@@ -61,6 +63,25 @@ export const bringUp = async (folder: string): Promise<Stage> => {
       ),
     );
   };
+  const processes: Stage['processes'] = async () => {
+    const { containers } = await ask(runtime.listContainers(running));
+    const found = await ask(
+      from(containers).pipe(
+        mergeMap(
+          ({ id, labels }) =>
+            runtime.containerStatus({ containerId: id, verbose: true }).pipe(
+              map(({ info }) => {
+                const { pid } = JSON.parse(info.info ?? '') as { readonly pid: number };
+                return [labels['io.kubernetes.pod.name'] ?? id, pid] as const;
+              }),
+            ),
+          IN_PARALLEL,
+        ),
+        toArray(),
+      ),
+    );
+    return new Map(found);
+  };
   const clear: Stage['clear'] = async () => {
     for (;;) {
       const { items } = await ask(runtime.listPodSandbox({}));
@@ -86,6 +107,7 @@ export const bringUp = async (folder: string): Promise<Stage> => {
     pid: Number(readFileSync(join(folder, 'containerd.pid'), 'utf8')),
     runtime: `${runtimeName} ${runtimeVersion}`,
     startTimes,
+    processes,
     running: async (count) => {
       const deadline = performance.now() + LONGEST_MS;
       for (;;) {

@@ -1,0 +1,66 @@
+import { Server, ServerCredentials, type ServerUnaryCall, type ServerWritableStream, status } from '@grpc/grpc-js';
+import { asyncScheduler, lastValueFrom, type Observable } from 'rxjs';
+import * as api from '../../src/generated/runtime/v1/api.js';
+import { isCriError } from '../../src/model/cri-error.js';
+import { fakeRuntime } from '../../test/support/fake-runtime.js';
+
+interface Type {
+  readonly fromPartial: (fields: object) => object;
+}
+type Calls = Readonly<Record<string, (request: never) => Observable<object>>>;
+type Answer = (error: object | null, response?: object) => void;
+
+const failureOf = (error: unknown): object => ({
+  code: isCriError(error, 'unimplemented')
+    ? status.UNIMPLEMENTED
+    : isCriError(error, 'not-found')
+      ? status.NOT_FOUND
+      : status.UNKNOWN,
+  details: String(error),
+});
+
+/** Serves the runtime in memory of the tests as CRI on a socket: any number of pods, and no process. It tells of events. */
+export const serveSimulatedRuntime = async (socket: string): Promise<void> => {
+  const fake = fakeRuntime(asyncScheduler);
+  const server = new Server();
+  const services = [
+    [api.RuntimeServiceService, fake.runtime],
+    [api.ImageServiceService, fake.images],
+  ] as const;
+  for (const [service, port] of services) {
+    const calls = port as unknown as Calls;
+    const handlers = Object.entries(service).map(([name, { responseStream }]) => {
+      if (name === 'getContainerEvents') return [name, tellEvents(fake.runtime.containerEvents)];
+      const type = (api as unknown as Record<string, Type>)[`${name.charAt(0).toUpperCase()}${name.slice(1)}Response`];
+      const call = calls[name];
+      if (responseStream || !call || !type) {
+        const details = `${name} is not simulated`;
+        const refuse = (stream: ServerWritableStream<object, object>, answer?: Answer): void => {
+          if (answer) answer({ code: status.UNIMPLEMENTED, details });
+          else stream.emit('error', { code: status.UNIMPLEMENTED, details });
+        };
+        return [name, refuse];
+      }
+      const unary = ({ request }: ServerUnaryCall<never, object>, answer: Answer): void => {
+        lastValueFrom(call(request)).then(
+          (response) => answer(null, type.fromPartial(response)),
+          (error: unknown) => answer(failureOf(error)),
+        );
+      };
+      return [name, unary];
+    });
+    server.addService(service as never, Object.fromEntries(handlers));
+  }
+  await new Promise<void>((resolve, reject) =>
+    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    ),
+  );
+};
+
+const tellEvents =
+  (event$: () => Observable<api.ContainerEventResponse>) =>
+  (stream: ServerWritableStream<object, object>): void => {
+    const subscription = event$().subscribe((event) => stream.write(api.ContainerEventResponse.fromPartial(event)));
+    stream.on('cancelled', () => subscription.unsubscribe());
+  };
