@@ -13,6 +13,8 @@ export { noCredentials } from './streams/no-credentials.js';
 export { noPullRecords } from './streams/no-pull-records.js';
 export { CriError, type CriErrorCode, errorText, isCriError } from './model/cri-error.js';
 export { HttpFailure, type HttpFailureStage } from './model/http-failure.js';
+export { HealthFailure, type HealthFailureStage } from './model/probes/health-failure.js';
+export { ProbeErrored } from './model/probes/probe-errored.js';
 export type { HttpGetAnswer, HttpGetRequest, HttpHeader } from './model/http-get.js';
 export type { NodeFacts, ResolvConf } from './model/node-facts.js';
 
@@ -34,6 +36,7 @@ export { type TerminationMessages, terminationMessages } from './streams/termina
 export { type PodDirectories, podDirectories, type PodDirectoriesOptions } from './streams/pod-directories.js';
 export { podWorkers, type PodWorkerOptions, type WorkerOutcome } from './streams/pod-workers.js';
 export { podWork, type PodWorkPorts } from './streams/pod-work.js';
+export { probeHandlers, type ProbePorts } from './streams/probes/probe-handlers.js';
 export { type PullLimits, type PullQueue, pullQueue } from './streams/pull-queue.js';
 export { type StartingCall, type StartQueue, startQueue } from './streams/start-queue.js';
 export { ledgerFor, noLedger, type PullLedger, pullLedger, type PullLedgerPorts } from './streams/pull-ledger.js';

@@ -16,9 +16,12 @@ import { podFiles } from './host/pod-files.js';
 import { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
 import { cgroupDriver } from './streams/cgroups/cgroup-driver.js';
 import { noCredentials } from './streams/no-credentials.js';
+import { checkHealth } from './network/check-health.js';
 import { httpRequest } from './network/http-request.js';
+import { tcpConnect } from './network/tcp-connect.js';
 import { noMetrics } from './streams/no-metrics.js';
 import { retryWithBackoff } from './streams/operators/retry-with-backoff.js';
+import { probeHandlers } from './streams/probes/probe-handlers.js';
 import type { Logger, Metrics, RecordEvent, RecordJournal } from './streams/ports.js';
 
 export interface NodePortsOptions {
@@ -80,6 +83,7 @@ export const withNodePorts = <T>(
       diskSpace,
       podFiles,
       httpRequest: httpRequest(),
+      probeHandlers: probeHandlers({ runtime, httpRequest: httpRequest(), tcpConnect, checkHealth, scheduler }),
       ...noCredentials,
       pullRecords: pullRecordFiles(node.rootDirectory, log),
       nodeCredentials: nodeCredentials(dockerConfigPlaces(node.rootDirectory), { log, scheduler }),

@@ -63,7 +63,9 @@ export const localServers = (): LocalServers => {
       return port;
     },
     taken: () => taken,
-    deserted: () => eventually('no connection is left', () => sockets.size === 0),
+    deserted: async () => {
+      await eventually('no connection is left', () => sockets.size === 0);
+    },
     hangUp,
     close: () => {
       hangUp();
