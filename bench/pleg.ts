@@ -53,9 +53,9 @@ async function main(): Promise<void> {
   try {
     if (deaths > 0) {
       console.log(
-        '| a container dies | CreateContainer reaches the runtime | StartContainer | the next one has started |',
+        '| a container dies | the runtime tells | it is asked for another | to start it | which has started |',
       );
-      console.log('| --- | --- | --- | --- |');
+      console.log('| --- | --- | --- | --- | --- |');
       if (values.newer !== '') {
         await measureDeaths('events, EventedPLEG', values.newer, folder, deaths, EVENTED);
         await measureDeaths('events as hints', values.newer, folder, deaths, {});
@@ -103,21 +103,22 @@ async function measureDeaths(
       const processes = await stage.processes();
       await pause(SETTLE_MS);
       const killedAt = new Map<string, number>();
-      const [created, started]: [number[], number[]] = [[], []];
+      const [told, created, started]: [number[], number[], number[]] = [[], [], []];
       for (const [index, pod] of pods.map((one) => `${one}-${NODE_NAME}`).entries()) {
         // At another distance from the ticks of the agent each time.
         await pause(500 + ((index * 137) % 1_000));
-        const seen = proxy.calls.length;
+        const [seen, heard] = [proxy.calls.length, proxy.parts.length];
         const at = performance.timeOrigin + performance.now();
         process.kill(processes.get(pod) ?? NaN, 'SIGKILL');
         killedAt.set(pod, at);
         created.push((await called(proxy.calls, seen, 'CreateContainer')) - at);
         started.push((await called(proxy.calls, seen, 'StartContainer')) - at);
+        told.push((proxy.parts[heard] ?? NaN) - at);
       }
       await stage.running(deaths);
       const startTimes = await stage.startTimes();
       const runs = [...killedAt].map(([pod, at]) => (startTimes.get(pod) ?? NaN) - at);
-      console.log(`| ${[`${name}, ${stage.runtime}`, ...[created, started, runs].map(summary)].join(' | ')} |`);
+      console.log(`| ${[`${name}, ${stage.runtime}`, ...[told, created, started, runs].map(summary)].join(' | ')} |`);
     } finally {
       await agent.kill();
       proxy.close();
@@ -220,6 +221,7 @@ function share(seconds: number, of: number): string {
 
 function summary(values: readonly number[]): string {
   const sorted = values.toSorted((one, other) => one - other);
+  if (sorted.some(Number.isNaN)) return '';
   const at = (part: number) => (sorted[Math.ceil(part * sorted.length) - 1] ?? NaN).toFixed(0);
   return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`;
 }

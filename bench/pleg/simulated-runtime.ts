@@ -1,4 +1,11 @@
-import { Server, ServerCredentials, type ServerUnaryCall, type ServerWritableStream, status } from '@grpc/grpc-js';
+import {
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
 import { asyncScheduler, lastValueFrom, type Observable } from 'rxjs';
 import * as api from '../../src/generated/runtime/v1/api.js';
 import { isCriError } from '../../src/model/cri-error.js';
@@ -49,7 +56,7 @@ export const serveSimulatedRuntime = async (socket: string): Promise<void> => {
       };
       return [name, unary];
     });
-    server.addService(service as never, Object.fromEntries(handlers));
+    server.addService(service, Object.fromEntries(handlers) as UntypedServiceImplementation);
   }
   await new Promise<void>((resolve, reject) =>
     server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>

@@ -20,6 +20,8 @@ export interface RecordedCall {
 
 export interface RecordingProxy {
   readonly calls: readonly RecordedCall[];
+  /** When parts of streams passed, such as events, Unix milliseconds. */
+  readonly parts: readonly number[];
   readonly close: () => void;
 }
 
@@ -33,6 +35,7 @@ const asBytes = (bytes: Buffer): Buffer => bytes;
 /** A CRI server on `socket` that hands every call to the runtime at `endpoint` as it is, and keeps the requests. */
 export const recordingProxy = async (endpoint: string, socket: string): Promise<RecordingProxy> => {
   const calls: RecordedCall[] = [];
+  const parts: number[] = [];
   const client = new Client(endpoint, credentials.createInsecure(), { 'grpc.default_authority': 'localhost' });
   const server = new Server();
 
@@ -49,7 +52,10 @@ export const recordingProxy = async (endpoint: string, socket: string): Promise<
     ({ path }: { readonly path: string }) =>
     (stream: ServerWritableStream<Buffer, Buffer>): void => {
       const answer = client.makeServerStreamRequest(path, asBytes, asBytes, stream.request, new Metadata());
-      answer.on('data', (part: Buffer) => stream.write(part));
+      answer.on('data', (part: Buffer) => {
+        parts.push(performance.timeOrigin + performance.now());
+        stream.write(part);
+      });
       answer.on('error', (error) => stream.emit('error', error));
       answer.on('end', () => stream.end());
       stream.on('cancelled', () => answer.cancel());
@@ -78,6 +84,7 @@ export const recordingProxy = async (endpoint: string, socket: string): Promise<
   );
   return {
     calls,
+    parts,
     close: () => {
       server.forceShutdown();
       client.close();
