@@ -1,0 +1,49 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { defer, from, ignoreElements } from 'rxjs';
+import writeFileAtomic from 'write-file-atomic';
+import { errorText } from '../model/cri-error.js';
+import { readProbeRecords } from '../model/probes/probe-record.js';
+import type { Logger, ProbeRecords } from '../streams/ports.js';
+
+const FILE = 'probe-results.json';
+
+/**
+ * Records in one file of the agent's root directory, which is replaced as a whole. What in it is no record is left out, and the log
+ * says how much.
+ *
+ * Errors: Node's own, which name the path; a text that is no list, by the path.
+ */
+export const probeRecordFiles = (rootDirectory: string, log: Pick<Logger, 'warn'>): ProbeRecords => {
+  const path = join(rootDirectory, FILE);
+  return {
+    read: () =>
+      defer(async () => {
+        const text = await readFile(path, 'utf8').catch(undefinedIfMissing);
+        if (text === undefined) return [];
+        const { records, ignored } = parse(text, path);
+        if (ignored > 0) log.warn({ path, ignored }, 'some of what an earlier agent knew by its probes cannot be read');
+        return records;
+      }),
+    write: (records) =>
+      defer(() => {
+        const written = mkdir(rootDirectory, { recursive: true }).then(() =>
+          writeFileAtomic(path, `${JSON.stringify(records)}\n`, { mode: 0o600 }),
+        );
+        return from(written).pipe(ignoreElements());
+      }),
+  };
+};
+
+const undefinedIfMissing = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code === 'ENOENT') return undefined;
+  throw error;
+};
+
+const parse = (text: string, path: string): ReturnType<typeof readProbeRecords> => {
+  try {
+    return readProbeRecords(text);
+  } catch (error) {
+    throw new Error(`${path}: ${errorText(error)}`, { cause: error });
+  }
+};
