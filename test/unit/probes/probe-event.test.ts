@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { type ProbeEnd, probeEvent } from '../../../src/model/probes/probe-event.js';
+import type { ProbeType } from '../../../src/model/probes/probe-worker.js';
+
+it.each<[ProbeType, ProbeEnd, string | undefined]>([
+  ['liveness', { result: 'failure', output: 'no' }, 'Unhealthy Liveness probe failed: no'],
+  ['readiness', { result: 'failure', output: '' }, 'Unhealthy Readiness probe failed: '],
+  ['startup', { error: 'gone' }, 'Unhealthy Startup probe errored and resulted in unknown state: gone'],
+  ['readiness', { result: 'warning', output: 'moved' }, 'ProbeWarning Readiness probe warning: moved'],
+  ['liveness', { result: 'success', output: 'fine' }, undefined],
+])('a %s probe that ends with %j tells %s', (type, end, told) => {
+  const event = probeEvent(type, end);
+  expect(event && `${event.reason} ${event.message}`).toBe(told);
+});
