@@ -93,7 +93,14 @@ export { type ContainerGcPolicy, DEFAULT_CONTAINER_GC } from './model/container-
 export { DEFAULT_LOG_ROTATION, type LogRotationPolicy } from './model/log-rotation.js';
 export { DEFAULT_IMAGE_GC, type ImageGcPolicy } from './model/images/image-gc.js';
 export { lastLogLines, type LogLine, parseLogLine } from './model/cri/log-line.js';
-export { type PlegChange, type PlegEvent, plegEvents, type PlegHealth, plegHealth } from './model/pleg.js';
+export {
+  type PlegCadence,
+  type PlegChange,
+  type PlegEvent,
+  plegEvents,
+  type PlegHealth,
+  plegHealth,
+} from './model/pleg.js';
 export { PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
 export { foldPodUpdate, type PodUpdate, type PodUpdateType } from './model/pod-workers/pod-update.js';
 export { PodManager } from './model/pod-manager.js';

@@ -28,7 +28,7 @@ import { SourcesReady } from './model/sources-ready.js';
 import { WorkQueue } from './model/work-queue.js';
 import { kubeletCgroups } from './streams/cgroups/kubelet-cgroups.js';
 import type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
-import type { ViewRequest } from './streams/pleg.js';
+import type { PlegOptions, ViewRequest } from './streams/pleg.js';
 import { type ChorePolicies, chores } from './streams/chores.js';
 import type { Image } from './streams/image-list.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
@@ -124,8 +124,11 @@ export interface KubeletOptions extends ChorePolicies {
   readonly runtimeClasses?: RuntimeClasses;
   /** Stops every pod; then `outcome$` ends as soon as nothing of them can be running. */
   readonly stop$?: Observable<StopRequest>;
-  /** Swaps inputs of the loop: `(inputs) => ({ ...inputs, pleg$: mine$ })`. */
-  readonly swap?: (inputs: SyncLoopInputs) => SyncLoopInputs;
+  /**
+   * Swaps inputs of the loop: `(inputs) => ({ ...inputs, pleg$: mine$ })`. A `pleg$` of your own is one of `pleg(ofPleg)` with
+   * other options, since workers wait for what it puts into their cache.
+   */
+  readonly swap?: (inputs: SyncLoopInputs, ofPleg: PlegOptions) => SyncLoopInputs;
 }
 
 /** A node agent. Nothing happens until `outcome$` is subscribed, and everything stops when it is unsubscribed. */
@@ -218,7 +221,10 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     const syncTick$ = syncTicks(scheduler).pipe(tap(watch.isWell));
     const housekeeping$ = housekeepingTicks(watch.running, () => desk.sources.all, scheduler);
 
-    const inputs = swap({ config$, pleg$, probe$: probes.change$, syncTick$, housekeeping$, stop$: stopping$ });
+    const inputs = swap(
+      { config$, pleg$, probe$: probes.change$, syncTick$, housekeeping$, stop$: stopping$ },
+      watch.ofPleg,
+    );
     const shared = { ...inputs, pleg$: inputs.pleg$.pipe(share()), housekeeping$: inputs.housekeeping$.pipe(share()) };
     const chore$ = chores({
       ...ports,

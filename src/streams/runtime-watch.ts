@@ -68,6 +68,8 @@ interface RuntimeWatchOptions extends Required<Pick<PlegOptions, 'cache' | 'reli
 export interface RuntimeWatch {
   /** What happens to containers. */
   readonly pleg$: Observable<PlegEvent>;
+  /** What it is made of. */
+  readonly ofPleg: PlegOptions;
   /** Asks the runtime how it is; emits nothing. */
   readonly state$: Observable<never>;
   /** The pods that run, as one pass of housekeeping wants them. Errors: none; where they cannot be listed nothing comes. */
@@ -88,7 +90,7 @@ export const watchRuntime = (options: RuntimeWatchOptions): RuntimeWatch => {
     share(),
   );
   const cadence$ = eventedPleg ? relistCadence(news$) : concat(of(GENERIC_PLEG), NEVER);
-  const pleg$ = pleg({
+  const ofPleg: PlegOptions = {
     reader,
     cache,
     hint$: news$.pipe(mergeMap(hints)),
@@ -97,7 +99,7 @@ export const watchRuntime = (options: RuntimeWatchOptions): RuntimeWatch => {
     viewRequest$: viewRequest$.pipe(observeOn(scheduler)),
     observe: observePleg(desk, health.relists, (pods) => listing$.next(pods)),
     scheduler,
-  });
+  };
   const state$ = runtimeStates({ ...desk, runtime }).pipe(
     tap((state) => (health.state = state)),
     share(),
@@ -106,7 +108,8 @@ export const watchRuntime = (options: RuntimeWatchOptions): RuntimeWatch => {
   const isWorkedOn = (uid: string) => desk.workers.record(uid) !== undefined;
   const list = () => listRunning(reader, desk);
   return {
-    pleg$,
+    pleg$: pleg(ofPleg),
+    ofPleg,
     state$: state$.pipe(ignoreElements()),
     running: () =>
       health.relists.cadence === GENERIC_PLEG
