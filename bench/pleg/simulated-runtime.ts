@@ -6,10 +6,14 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { asyncScheduler, lastValueFrom, type Observable } from 'rxjs';
+import { fileURLToPath } from 'node:url';
+import { asyncScheduler, lastValueFrom, map, type Observable } from 'rxjs';
 import * as api from '../../src/generated/runtime/v1/api.js';
 import { isCriError } from '../../src/model/cri-error.js';
+import type { RuntimeService } from '../../src/streams/ports.js';
 import { fakeRuntime } from '../../test/support/fake-runtime.js';
+
+const THIS_FILE = fileURLToPath(import.meta.url);
 
 interface Type {
   readonly fromPartial: (fields: object) => object;
@@ -29,15 +33,23 @@ const failureOf = (error: unknown): object => ({
 /** Serves the runtime in memory of the tests as CRI on a socket: any number of pods, and no process. It tells of events. */
 export const serveSimulatedRuntime = async (socket: string): Promise<void> => {
   const fake = fakeRuntime(asyncScheduler);
+  const runtime: RuntimeService = {
+    ...fake.runtime,
+    // A log that is there and small.
+    containerStatus: (request) =>
+      fake.runtime
+        .containerStatus(request)
+        .pipe(map((answer) => ({ ...answer, status: answer.status && { ...answer.status, logPath: THIS_FILE } }))),
+  };
   const server = new Server();
   const services = [
-    [api.RuntimeServiceService, fake.runtime],
+    [api.RuntimeServiceService, runtime],
     [api.ImageServiceService, fake.images],
   ] as const;
   for (const [service, port] of services) {
     const calls = port as unknown as Calls;
     const handlers = Object.entries(service).map(([name, { responseStream }]) => {
-      if (name === 'getContainerEvents') return [name, tellEvents(fake.runtime.containerEvents)];
+      if (name === 'getContainerEvents') return [name, tellEvents(runtime.containerEvents)];
       const type = (api as unknown as Record<string, Type>)[`${name.charAt(0).toUpperCase()}${name.slice(1)}Response`];
       const call = calls[name];
       if (responseStream || !call || !type) {

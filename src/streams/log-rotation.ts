@@ -43,7 +43,7 @@ export const logRotation = (options: LogRotationOptions): Observable<never> => {
   const { runtime, policy, log, scheduler } = options;
   if (policy.maxBytes < 0n) return EMPTY;
   const running$ = defer(() => runtime.listContainers({ filter: { state: { state: 'CONTAINER_RUNNING' } } })).pipe(
-    mergeMap(({ containers }) => containers.map(({ id }) => id)),
+    map(({ containers }) => new Set(containers.map(({ id }) => id))),
     catchError((error: unknown) => {
       log.error({ error: errorText(error) }, 'logs are not rotated: the runtime could not list its containers');
       return EMPTY;
@@ -51,29 +51,52 @@ export const logRotation = (options: LogRotationOptions): Observable<never> => {
   );
   return defer(() => {
     const underWay = new Set<string>();
+    const paths: LogPaths = new Map();
     return running$.pipe(
       repeat({ delay: () => timer(policy.periodMs, scheduler) }),
+      mergeMap((ids) => {
+        for (const id of paths.keys()) if (!ids.has(id)) paths.delete(id);
+        return ids;
+      }),
       // From its place in the line to its end.
       filter((id) => !underWay.has(id)),
       tap((id) => underWay.add(id)),
-      mergeMap((id) => lookAfter(id, options).pipe(finalize(() => underWay.delete(id))), policy.workers),
+      mergeMap((id) => lookAfter(id, paths, options).pipe(finalize(() => underWay.delete(id))), policy.workers),
     );
   });
 };
 
-/** One container. Ended ones are left alone: nothing more is written, and an empty newest log helps nobody. */
-const lookAfter = (containerId: string, options: LogRotationOptions): Observable<never> =>
-  defer(() => options.runtime.containerStatus({ containerId })).pipe(
-    concatMap(({ status }) =>
-      status?.state === 'CONTAINER_RUNNING' && status.logPath !== ''
-        ? rotateIfLarge({ containerId, path: status.logPath }, options)
-        : EMPTY,
-    ),
+/** Where the logs of containers are that ran at the last listing, by their ids; a log stays where it is. */
+type LogPaths = Map<string, string>;
+
+/**
+ * One container. The runtime is asked about it only until it has said where the log is, and when that has grown: of an idle node
+ * all that is looked at are sizes of files.
+ */
+const lookAfter = (containerId: string, paths: LogPaths, options: LogRotationOptions): Observable<never> =>
+  defer(() => {
+    const path = paths.get(containerId);
+    return path === undefined ? of(false) : isSmall(path, options);
+  }).pipe(
+    concatMap((small) => (small ? EMPTY : inspect(containerId, paths, options))),
     catchError((error: unknown) => {
       if (!isCriError(error, 'not-found')) {
         options.log.error({ containerId, error: errorText(error) }, 'the log of a container could not be rotated');
       }
       return EMPTY;
+    }),
+  );
+
+const isSmall = (path: string, { logFiles, policy }: LogRotationOptions): Observable<boolean> =>
+  logFiles.size(path).pipe(map((bytes) => bytes !== undefined && bytes < policy.maxBytes));
+
+/** Ended ones are left alone: nothing more is written, and an empty newest log helps nobody. */
+const inspect = (containerId: string, paths: LogPaths, options: LogRotationOptions): Observable<never> =>
+  defer(() => options.runtime.containerStatus({ containerId })).pipe(
+    concatMap(({ status }) => {
+      if (status?.state !== 'CONTAINER_RUNNING' || status.logPath === '') return EMPTY;
+      paths.set(containerId, status.logPath);
+      return rotateIfLarge({ containerId, path: status.logPath }, options);
     }),
   );
 

@@ -37,12 +37,13 @@ interface Scene {
   readonly listing?: (scheduler: SchedulerLike) => Observable<ListContainersResponse>;
 }
 
-/** What was done until `untilMs`, as `<seconds> <call> <what>`; looks at containers are left out. */
+/** What was done until `untilMs`, as `<seconds> <call> <what>`; looks at containers and at the sizes of files are told apart. */
 const played = (scene: Scene) => {
   const { running = ['c1'], policy, untilMs = SECOND, calls = {}, ended = [] } = scene;
   const files = new Map(Object.entries(scene.files ?? {}));
   const done: string[] = [];
   const looks: string[] = [];
+  const sizes = new Set<string>();
   const logged: string[] = [];
   marbles(({ scheduler }) => {
     const call = (name: string, effect: () => void, notes = done): Observable<never> =>
@@ -81,7 +82,10 @@ const played = (scene: Scene) => {
         },
       },
       logFiles: {
-        size: (path) => of(files.get(path)),
+        size: (path) => {
+          sizes.add(`${scheduler.now() / SECOND} ${path.replace('/logs/', '')}`);
+          return of(files.get(path));
+        },
         rotated: (path) => of([...files.keys()].filter((name) => name.startsWith(`${path}.`))),
         rename: (from, to) => call(`rename ${from} ${to}`, () => move(from, to)),
         compress: (path) => call(`compress ${path}`, () => move(path, `${path}.gz`)),
@@ -96,7 +100,7 @@ const played = (scene: Scene) => {
     const subscription = rotation$.subscribe();
     scheduler.schedule(() => subscription.unsubscribe(), untilMs);
   })();
-  return { done, looks, logged, files: [...files.keys()].toSorted() };
+  return { done, looks, sizes: [...sizes], logged, files: [...files.keys()].toSorted() };
 };
 
 const listed = (...ids: readonly string[]) =>
@@ -105,16 +109,37 @@ const failing = (error: Error) => () => throwError(() => error);
 
 describe('the logs of running containers', () => {
   it('are looked at at once and every 10 s after a listing has ended, however long that took', () => {
-    const { looks } = played({
+    const { sizes } = played({
       untilMs: 40 * SECOND,
       listing: (scheduler) => timer(2 * SECOND, scheduler).pipe(map(() => listed('c1'))),
     });
-    expect(looks).toEqual(['2 c1', '14 c1', '26 c1', '38 c1']);
+    expect(sizes).toEqual(['2 c1', '14 c1', '26 c1', '38 c1']);
   });
 
   it('are looked at as often as the configuration says', () => {
-    const { looks } = played({ untilMs: 10 * SECOND, policy: { periodMs: 3 * SECOND } });
-    expect(looks).toEqual(['0 c1', '3 c1', '6 c1', '9 c1']);
+    const { sizes } = played({ untilMs: 10 * SECOND, policy: { periodMs: 3 * SECOND } });
+    expect(sizes).toEqual(['0 c1', '3 c1', '6 c1', '9 c1']);
+  });
+
+  it('cost the runtime one question for each container, until one has grown', () => {
+    const files = { '/logs/c1': 1n, '/logs/c2': SMALL };
+    const { looks, sizes } = played({ untilMs: 25 * SECOND, running: ['c1', 'c2'], files });
+    // The second one is large at first, and then a new file.
+    expect(looks).toEqual(['0 c1', '0 c2']);
+    expect(sizes).toEqual(['0 c1', '0 c2', '10 c1', '10 c2', '20 c1', '20 c2']);
+    const refused = { 'reopen c2': failing(away) };
+    expect(played({ untilMs: 25 * SECOND, running: ['c1', 'c2'], files, calls: refused }).looks).toEqual([
+      ...['0 c1', '0 c2', '10 c2', '20 c2'],
+    ]);
+  });
+
+  it('are asked for again of a container that was away from the listing', () => {
+    let listings = 0;
+    const { looks } = played({
+      untilMs: 25 * SECOND,
+      listing: () => defer(() => of(++listings === 2 ? listed('c2') : listed('c1', 'c2'))),
+    });
+    expect(looks).toEqual(['0 c1', '0 c2', '20 c1']);
   });
 
   it('are looked at again after a listing that failed, which is said', () => {
@@ -261,14 +286,15 @@ describe('a container that takes long', () => {
   const slow = { 'look slow': () => NEVER };
 
   it('holds up one worker and no other, and is not looked at twice', () => {
-    const { looks } = played({
+    const { looks, sizes } = played({
       running: ['slow', 'c1', 'c2'],
       files: { '/logs/c1': 0n, '/logs/c2': 0n },
       policy: { workers: 2 },
       calls: slow,
       untilMs: 15 * SECOND,
     });
-    expect(looks).toEqual(['0 slow', '0 c1', '0 c2', '10 c1', '10 c2']);
+    expect(looks).toEqual(['0 slow', '0 c1', '0 c2']);
+    expect(sizes).toEqual(['0 c1', '0 c2', '10 c1', '10 c2']);
   });
 
   it('lets the others wait for their one turn when there is one worker', () => {
