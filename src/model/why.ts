@@ -2,10 +2,11 @@ import type { JournalEntry } from './journal.js';
 import { formatPod, isTerminalPhase } from './pod.js';
 import { causeChain } from './why/cause-chain.js';
 import { callText, describeEntry, endText, placeText } from './why/describe-entry.js';
+import { firstLine } from './why/first-line.js';
 import { fullName, type KnownPod, nodesIn, podsCalled, podsIn } from './why/find-pod.js';
 import { lastWords } from './why/last-words.js';
 import { plainDuration } from './why/plain-duration.js';
-import { type ContainerStory, type PodStory, storyOf } from './why/pod-story.js';
+import { type ContainerStory, type Held, type PodStory, storyOf } from './why/pod-story.js';
 
 export interface Question {
   /** Oldest first. */
@@ -37,10 +38,7 @@ export function explainWhy({ entries, pod, container, now }: Question): string[]
     stateText(story, now),
     ...(story.forgotten
       ? []
-      : tellers.flatMap((told) => [
-          `  ${containerText(told, now)}`,
-          ...lastWords(told).map((line) => `    ${line}`),
-        ])),
+      : tellers.flatMap((told) => [`  ${containerText(told, now)}`, ...lastWords(told).map((line) => `    ${line}`)])),
     ...[...story.problems.values()].map(
       (problem) =>
         `  left as it is: ${placeText(problem)} cannot be used since ${plainDuration(now - problem.at)}: ${problem.problem}`,
@@ -99,10 +97,15 @@ const stateText = (story: PodStory, now: number): string => {
 const phaseText = ({ to, reason }: Extract<JournalEntry, { kind: 'phase' }>, since: string): string =>
   `is ${to} ${since}${reason ? ` (${reason})` : ''}`;
 
-const containerText = ({ name, started, died, deaths, backOff, failure }: ContainerStory, now: number): string => {
+const containerText = (
+  { name, started, died, deaths, backOff, failure, held }: ContainerStory,
+  now: number,
+): string => {
   const restarts =
     deaths.length === 0 ? '' : `, ended ${deaths.length} ${deaths.length === 1 ? 'time' : 'times'} before`;
-  if (started) return `${name} runs for ${plainDuration(now - started.at)}${restarts}`;
+  if (started) {
+    return `${name} runs for ${plainDuration(now - started.at)}${restarts}${held ? heldText(held, now) : ''}`;
+  }
   if (failure && failure.at >= (died?.at ?? 0)) {
     return `${name} cannot start: ${callText(failure)} failed ${plainDuration(now - failure.at)} ago: ${failure.error ?? ''}`;
   }
@@ -111,6 +114,12 @@ const containerText = ({ name, started, died, deaths, backOff, failure }: Contai
     return `${name} ${endText(died)} ${plainDuration(now - died.at)} ago${looping}`;
   }
   return `${name} has not started yet`;
+};
+
+const heldText = ({ probe, since, message }: Held, now: number): string => {
+  const what = probe === 'startup' ? 'has not started' : 'is not ready';
+  const why = firstLine(message);
+  return `, ${what}: its ${probe} probe fails since ${plainDuration(now - since)}${why && `: ${why}`}`;
 };
 
 const nextText = (story: PodStory, containers: readonly ContainerStory[], now: number): string => {

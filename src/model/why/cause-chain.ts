@@ -20,6 +20,7 @@ const isTelling = (entry: JournalEntry): boolean => {
     case 'phase':
     case 'forgotten':
     case 'call-slow':
+    case 'probe':
       return true;
     case 'runtime-changed':
       // Without a container it is the sandbox, which follows its containers.
@@ -37,7 +38,7 @@ const isTelling = (entry: JournalEntry): boolean => {
 
 /**
  * The newest entry that tells something of the pod (or of one container), and what led to it, newest first. Causes are
- * followed; an observation of the runtime has none, so it leads to the start of that container. Of a loop only the newest
+ * followed; an observation of the runtime or by a probe has none, so it leads to the start of that container. Of a loop only the newest
  * turn is in the chain, and the entry that brought the pod ends it.
  */
 export const causeChain = (
@@ -98,7 +99,7 @@ const impliedCause = (entry: JournalEntry, before: readonly JournalEntry[]): Jou
   if (entry.kind === 'back-off' && entry.subject === 'restart') {
     return before.findLast((earlier) => isDeath(earlier) && ofSame(earlier));
   }
-  if (entry.kind !== 'runtime-changed') return undefined;
+  if (entry.kind !== 'runtime-changed' && entry.kind !== 'probe') return undefined;
   const isStart = (earlier: JournalEntry) =>
     ofSame(earlier) && earlier.kind === 'call' && earlier.call === 'StartContainer' && earlier.error === undefined;
   // The call that stops a container is in the journal when it returns, which may be after the end that it brought about.

@@ -1,6 +1,7 @@
 import type { JournalEntry } from '../journal.js';
 import { formatPod } from '../pod.js';
 import { fullName } from './find-pod.js';
+import { firstLine } from './first-line.js';
 import { plainDuration } from './plain-duration.js';
 
 /** The change of the world that a successful call makes, for those calls that make one. */
@@ -43,7 +44,8 @@ export const describeEntry = (entry: JournalEntry): string | undefined => {
       return entry.healthy ? 'the runtime works again' : `the runtime does not work: ${entry.message ?? 'no message'}`;
     case 'probe': {
       const verdict = entry.result === 'success' ? 'succeeded' : 'failed';
-      return `the ${entry.probe} probe of ${container} ${verdict}${entry.output ? `: ${entry.output}` : ''}`;
+      const heard = firstLine(entry.output ?? '');
+      return `the ${entry.probe} probe of ${container} ${verdict}${heard && `: ${heard}`}`;
     }
     case 'kill-requested':
       return `a stop was asked for${graceText(entry.graceSeconds)}: ${entry.reason}`;

@@ -13,6 +13,21 @@ export interface ContainerStory {
   readonly backOff?: EntryOf<'back-off'>;
   /** The call that keeps it from starting. */
   readonly failure?: EntryOf<'call'>;
+  /** The probes that the instance which runs has passed. */
+  readonly passed: ReadonlySet<HoldingProbe>;
+  /** The probe by which it is not ready, or has not started. */
+  readonly held?: Held;
+}
+
+/** Probes that a container has to pass; that it is alive is taken for granted. */
+export type HoldingProbe = 'startup' | 'readiness';
+
+export interface Held {
+  readonly probe: HoldingProbe;
+  /** When it failed first, in Unix milliseconds. */
+  readonly since: number;
+  /** Of the newest failure. */
+  readonly message: string;
 }
 
 /** What the entries say of one pod as things stand at the end of them. */
@@ -133,12 +148,14 @@ const withoutBackOffs = (containers: PodStory['containers']): PodStory['containe
   new Map([...containers].map(([name, told]) => [name, { ...told, backOff: undefined }]));
 
 const withContainer = (story: PodStory, name: string, entry: JournalEntry): PodStory => {
-  const told = story.containers.get(name) ?? { name, deaths: [] };
+  const told = story.containers.get(name) ?? { name, deaths: [], passed: NONE };
   return { ...story, containers: new Map([...story.containers, [name, tellOfContainer(told, entry)]]) };
 };
 
 const tellOfContainer = (told: ContainerStory, entry: JournalEntry): ContainerStory => {
-  const running = { ...told, started: entry, died: undefined, backOff: undefined, failure: undefined };
+  const running = { ...told, started: entry, died: undefined, backOff: undefined, failure: undefined, ...UNPROBED };
+  if (entry.kind === 'probe') return tellOfProbe(told, entry);
+  if (entry.kind === 'event' && entry.reason === 'Unhealthy') return tellOfFailure(told, entry);
   if (entry.kind === 'back-off') return { ...told, backOff: entry };
   if (entry.kind === 'call') {
     if (entry.error !== undefined) return { ...told, failure: entry };
@@ -148,8 +165,33 @@ const tellOfContainer = (told: ContainerStory, entry: JournalEntry): ContainerSt
   // The runtime reports a start that this agent made as well; the call was first.
   if (entry.change === 'ContainerStarted') return told.started ? told : running;
   if (entry.change !== 'ContainerDied') return told;
-  return { ...told, started: undefined, died: entry, deaths: [...told.deaths, entry] };
+  return { ...told, started: undefined, died: entry, deaths: [...told.deaths, entry], ...UNPROBED };
 };
+
+const NONE: ReadonlySet<HoldingProbe> = new Set();
+const UNPROBED = { passed: NONE, held: undefined };
+
+const tellOfProbe = (told: ContainerStory, { probe, result, output, at }: EntryOf<'probe'>): ContainerStory => {
+  if (probe === 'liveness') return told;
+  const others = [...told.passed].filter((one) => one !== probe);
+  if (result === 'failure') return hold({ ...told, passed: new Set(others) }, probe, output ?? '', at);
+  const passed = new Set([...others, probe]);
+  return told.held?.probe === probe ? { ...told, passed, held: undefined } : { ...told, passed };
+};
+
+/** What was not passed yet is failed without a word of the verdict: that does not change. */
+const tellOfFailure = (told: ContainerStory, { message, at }: EntryOf<'event'>): ContainerStory => {
+  const { title, text = '' } = FAILURE.exec(message)?.groups ?? {};
+  const probe = title?.toLowerCase() as HoldingProbe | undefined;
+  return probe === undefined || told.passed.has(probe) ? told : hold(told, probe, text, at);
+};
+
+const FAILURE = /^(?<title>Startup|Readiness) probe (?:failed|errored[^:]*): (?<text>.*)/s;
+
+const hold = (told: ContainerStory, probe: HoldingProbe, message: string, at: number): ContainerStory => ({
+  ...told,
+  held: { probe, message, since: told.held?.probe === probe ? told.held.since : at },
+});
 
 const placeOf = ({ source, from }: { readonly source: string; readonly from?: string }): string =>
   `${source} ${from ?? ''}`;
