@@ -11,6 +11,7 @@ import { diskSpace } from './host/disk-space.js';
 import { logFiles } from './host/log-files.js';
 import { monotonicScheduler } from './host/monotonic-scheduler.js';
 import { nodeFiles } from './host/node-files.js';
+import { probeRecordFiles } from './host/probe-record-files.js';
 import { pullRecordFiles } from './images/pull-record-files.js';
 import { podFiles } from './host/pod-files.js';
 import { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
@@ -86,6 +87,7 @@ export const withNodePorts = <T>(
       probeHandlers: probeHandlers({ runtime, httpRequest: httpRequest(), tcpConnect, checkHealth, scheduler }),
       ...noCredentials,
       pullRecords: pullRecordFiles(node.rootDirectory, log),
+      probeRecords: probeRecordFiles(node.rootDirectory, log),
       nodeCredentials: nodeCredentials(dockerConfigPlaces(node.rootDirectory), { log, scheduler }),
       wallClock: () => Date.now(),
       random: Math.random,

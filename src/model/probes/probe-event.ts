@@ -4,7 +4,7 @@ import type { ProbeType } from './probe-worker.js';
 export type ProbeEnd =
   | { readonly result: 'success' | 'warning' | 'failure'; readonly output: string }
   /** Nothing was found out. */
-  | { readonly error: string };
+  | { readonly error: string; readonly state: 'unknown' | 'failure' };
 
 export interface ProbeEvent {
   readonly type: 'Warning';
@@ -27,7 +27,7 @@ export const PROBE_TITLES: Readonly<Record<ProbeType, string>> = {
 export const probeEvent = (type: ProbeType, end: ProbeEnd): ProbeEvent | undefined => {
   const title = `${PROBE_TITLES[type]} probe`;
   if ('error' in end) {
-    const message = `${title} errored and resulted in unknown state: ${end.error}`;
+    const message = `${title} errored and resulted in ${end.state} state: ${end.error}`;
     return { type: 'Warning', reason: 'Unhealthy', message };
   }
   switch (end.result) {

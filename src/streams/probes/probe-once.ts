@@ -1,5 +1,6 @@
 import { catchError, defer, map, type Observable, of, retry, take, throwError, throwIfEmpty } from 'rxjs';
 import { errorText } from '../../model/cri-error.js';
+import { ProbeErrored } from '../../model/probes/probe-errored.js';
 import type { ProbeEnd } from '../../model/probes/probe-event.js';
 import type { ProbeWorker } from '../../model/probes/probe-worker.js';
 import { formatPod } from '../../model/pod.js';
@@ -32,5 +33,7 @@ export const probeOnce = (
     throwIfEmpty(() => new Error('the probe ended without a result')),
     retry(PROBE_TRIES - 1),
     map(({ result, output }): ProbeEnd => ({ result, output })),
-    catchError((error: unknown) => of<ProbeEnd>({ error: errorText(error) })),
+    catchError((error: unknown) =>
+      of<ProbeEnd>({ error: errorText(error), state: error instanceof ProbeErrored ? error.state : 'unknown' }),
+    ),
   );

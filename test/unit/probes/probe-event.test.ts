@@ -5,7 +5,16 @@ import type { ProbeType } from '../../../src/model/probes/probe-worker.js';
 it.each<[ProbeType, ProbeEnd, string | undefined]>([
   ['liveness', { result: 'failure', output: 'no' }, 'Unhealthy Liveness probe failed: no'],
   ['readiness', { result: 'failure', output: '' }, 'Unhealthy Readiness probe failed: '],
-  ['startup', { error: 'gone' }, 'Unhealthy Startup probe errored and resulted in unknown state: gone'],
+  [
+    'startup',
+    { error: 'gone', state: 'unknown' },
+    'Unhealthy Startup probe errored and resulted in unknown state: gone',
+  ],
+  [
+    'readiness',
+    { error: 'cut off', state: 'failure' },
+    'Unhealthy Readiness probe errored and resulted in failure state: cut off',
+  ],
   ['readiness', { result: 'warning', output: 'moved' }, 'ProbeWarning Readiness probe warning: moved'],
   ['liveness', { result: 'success', output: 'fine' }, undefined],
 ])('a %s probe that ends with %j tells %s', (type, end, told) => {
