@@ -218,7 +218,12 @@ export const pleg = ({
       );
     });
 
-    const isBehind = (): boolean => hasFailed || [...records.values()].some(({ reinspect }) => reinspect);
+    /** Asked every second, so it allocates nothing. */
+    const isBehind = (): boolean => {
+      if (hasFailed) return true;
+      for (const { reinspect } of records.values()) if (reinspect) return true;
+      return false;
+    };
     const untilNext = ({ periodMs }: PlegCadence): Observable<unknown> => {
       const retryMs = GENERIC_PLEG.periodMs;
       if (periodMs <= retryMs) return timer(periodMs, scheduler);
