@@ -122,6 +122,7 @@ export const bringUp = async (folder: string): Promise<Stage> => {
     down: async () => {
       close();
       await run(script('down.sh'), [folder]);
+      for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, interrupted);
     },
   };
 };
