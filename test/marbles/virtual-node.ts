@@ -1,10 +1,11 @@
-import { concat, map, NEVER, type Observable, of, type Subscription, timer } from 'rxjs';
+import { concat, defer, map, NEVER, type Observable, of, type Subscription, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { type Kubelet, kubelet, type KubeletOptions, type KubeletPorts } from '../../src/kubelet.js';
 import type { JournalRecord } from '../../src/model/journal.js';
 import type { Pod, PodSpec } from '../../src/model/pod.js';
 import { podSet, type SourceEvent } from '../../src/model/pod-set.js';
 import type { NodeCgroups } from '../../src/streams/cgroups/node-cgroups.js';
+import type { ProbeOutcome, ProbeRecords, ProbeTarget } from '../../src/streams/ports.js';
 import { noPullRecords } from '../../src/streams/no-pull-records.js';
 import { noCredentials } from '../../src/streams/no-credentials.js';
 import { noMetrics } from '../../src/streams/no-metrics.js';
@@ -39,10 +40,17 @@ export const onNode = (
     tellsEvents = true,
     ready,
     nodeCgroups,
+    probe,
+    probeRecords,
+    random = () => 0,
     untilMs,
   }: Pick<NonNullable<Parameters<typeof fakeRuntime>[1]>, 'ready'> & {
     /** Pods get cgroups of their own. */
     nodeCgroups?: (scheduler: TestScheduler) => NodeCgroups;
+    /** What a probe finds, from `atMs` on the node's clock; nothing is probed unless given. */
+    probe?: (target: ProbeTarget, atMs: number) => Observable<ProbeOutcome>;
+    probeRecords?: ProbeRecords;
+    random?: () => number;
     behaviours?: Record<string, Behaviour>;
     tellsEvents?: boolean;
     untilMs: number;
@@ -70,10 +78,12 @@ export const onNode = (
       metrics: noMetrics,
       scheduler,
       wallClock: () => scheduler.now(),
-      random: () => 0,
+      random,
       log: quiet,
       runtimeName: 'fake',
       node: nodeFacts,
+      ...(probe && { probeHandlers: { probe: (target) => defer(() => probe(target, scheduler.now())) } }),
+      probeRecords,
       ...(nodeCgroups && { nodeCgroups: nodeCgroups(scheduler) }),
     };
     const running: Subscription[] = [];
