@@ -93,6 +93,8 @@ const open = ({ scheme, host, port, target, headers }: HttpGetRequest): ClientRe
     ...{ host, port, path: target, method: 'GET', agent: false as const },
     headers: headers.flatMap(([name, value]) => [name, value]),
     maxHeaderSize: MAX_HEADER_BYTES,
+    // Small servers end their lines with a line feed alone; Go takes that.
+    insecureHTTPParser: true,
   };
   if (scheme === 'http') return requestHttp(options);
   // The name of the URL, whatever the header Host says.

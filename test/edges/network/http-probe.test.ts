@@ -75,6 +75,11 @@ describe('an HTTP probe', () => {
     await servers.deserted();
   });
 
+  it('asks a server that ends its lines in its own way', async () => {
+    const port = await say('HTTP/1.1 200 OK\nContent-Length: 2\n\nok');
+    expect(await get(port)).toEqual({ result: 'success', output: 'ok' });
+  });
+
   it('asks over TLS without a look at the certificate', async () => {
     const port = await servers.listen(createTlsServer(selfSigned(), (_, response) => response.end('secret')));
     expect(await get(port, { scheme: 'HTTPS' })).toEqual({ result: 'success', output: 'secret' });
