@@ -36,6 +36,20 @@ export { type TerminationMessages, terminationMessages } from './streams/termina
 export { type PodDirectories, podDirectories, type PodDirectoriesOptions } from './streams/pod-directories.js';
 export { podWorkers, type PodWorkerOptions, type WorkerOutcome } from './streams/pod-workers.js';
 export { podWork, type PodWorkPorts } from './streams/pod-work.js';
+export {
+  type PodProbes,
+  type ProbeFindings,
+  type Prober,
+  prober,
+  type ProberOptions,
+} from './streams/probes/prober.js';
+export { noProbeRecords, noProbes } from './streams/probes/no-probes.js';
+export {
+  type ProbeChange,
+  type ProbeNudge,
+  probeWorker,
+  type ProbeWorkerOptions,
+} from './streams/probes/probe-worker.js';
 export { probeHandlers, type ProbePorts } from './streams/probes/probe-handlers.js';
 export { type PullLimits, type PullQueue, pullQueue } from './streams/pull-queue.js';
 export { type StartingCall, type StartQueue, startQueue } from './streams/start-queue.js';
@@ -83,6 +97,17 @@ export * from './model/pod.js';
 export * from './model/runtime-pod.js';
 export { computePodActions, type PodActionsInput } from './model/compute-pod-actions.js';
 export type { ContainerToKill, KillReason, PodActions, ProbeResults } from './model/pod-actions.js';
+export { countProbe } from './model/probes/count-probe.js';
+export {
+  type ProbePace,
+  probePace,
+  PROBE_FAST_ANNOTATION,
+  PROBE_PERIOD_ANNOTATION,
+} from './model/probes/probe-pace.js';
+export { type ProbeRecord } from './model/probes/probe-record.js';
+export { ProbeResultStore } from './model/probes/probe-result-store.js';
+export { probeTurn, type ProbeTurn, type ProbeTurnFacts, type ProbeWorkerState } from './model/probes/probe-turn.js';
+export { type ProbeResult, type ProbeType, type ProbeWorker, probeWorkersOf } from './model/probes/probe-worker.js';
 export { restartVerdict, type RestartVerdict } from './model/restart-policy.js';
 export { sandboxChanged, type SandboxVerdict } from './model/sandbox-changed.js';
 export { type CrashLoopInput, type CrashLoopVerdict, decideBackOff } from './model/crash-loop-back-off.js';
