@@ -7,6 +7,7 @@ export { nodeFiles } from './host/node-files.js';
 export { logFiles } from './host/log-files.js';
 export { diskSpace } from './host/disk-space.js';
 export { podFiles } from './host/pod-files.js';
+export { probeRecordFiles } from './host/probe-record-files.js';
 export { pullRecordFiles } from './images/pull-record-files.js';
 export { type DockerConfigPlace, dockerConfigPlaces, nodeCredentials } from './images/node-credentials.js';
 export { checkHealth } from './network/check-health.js';

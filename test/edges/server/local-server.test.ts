@@ -7,6 +7,7 @@ import type { Pod } from '../../../src/model/pod.js';
 import type { HealthChecks } from '../../../src/server/health.js';
 import { localServer, type LocalServerOptions } from '../../../src/server/local-server.js';
 import { createMetrics } from '../../../src/server/metrics.js';
+import { aProbeWorker } from '../../support/a-probe.js';
 
 const web: Pod = {
   metadata: { name: 'web', namespace: 'default', uid: 'u1' },
@@ -119,6 +120,38 @@ describe('the server', () => {
       retryInMs: 5000,
     });
     squatter.close();
+  });
+});
+
+describe('/metrics/probes', () => {
+  const worker = aProbeWorker('readiness');
+
+  it("has the numbers of probes alone, with the kubelet's names and labels, until their worker ends", async () => {
+    const { registry, probeRegistry, metrics } = createMetrics({ nodeName: 'n1', version: '0.1.0' });
+    metrics.probe(worker, 'success', 0.2);
+    metrics.probe(worker, 'success', 0.3);
+    metrics.probe(worker, 'failure', 0.4);
+    const url = await serve({ metrics: registry, probeMetrics: probeRegistry });
+    const who = 'container="main",pod="web",namespace="default"';
+    const { body } = await get(`${url}/metrics/probes`);
+    const lines = body.split('\n');
+    for (const line of [
+      `prober_probe_total{probe_type="Readiness",${who},result="successful",pod_uid="uid-1"} 2`,
+      `prober_probe_total{probe_type="Readiness",${who},result="failed",pod_uid="uid-1"} 1`,
+      `prober_probe_duration_seconds_bucket{le="0.25",probe_type="Readiness",${who}} 1`,
+      `prober_probe_duration_seconds_count{probe_type="Readiness",${who}} 2`,
+    ]) {
+      expect(lines).toContain(line);
+    }
+    expect(lines.some((line) => line.startsWith('process_start_time_seconds '))).toBe(true);
+    expect((await get(`${url}/metrics`)).body).not.toContain('prober_');
+
+    metrics.probeWorkerEnded(worker);
+    expect((await get(`${url}/metrics/probes`)).body).not.toContain('main');
+  });
+
+  it('is not there where nobody has any', async () => {
+    expect((await get(`${await serve()}/metrics/probes`)).status).toBe(404);
   });
 });
 
