@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { describe } from 'vitest';
+import { missing, overContainerd } from './missing.js';
 
 const newer = fileURLToPath(new URL('stage/newer.sh', import.meta.url));
 let path: Promise<string> | undefined;
@@ -13,3 +15,19 @@ export const newerContainerd = (): Promise<string> =>
   (path ??= process.env.NEWER_CONTAINERD
     ? Promise.resolve(process.env.NEWER_CONTAINERD)
     : promisify(execFile)(newer).then(({ stdout }) => stdout.trim()));
+
+/** Why there is none. */
+const problem =
+  missing.length > 0
+    ? undefined
+    : await newerContainerd().then(
+        () => undefined,
+        (error: unknown) => String(error),
+      );
+
+/** Tests over that one. Where it cannot be had they are skipped, and that is said; in CI they fail instead. */
+export const overNewerContainerd = (name: string, tests: () => void): void => {
+  if (problem === undefined || process.env.CI === 'true') return overContainerd(name, tests);
+  console.warn(`SKIPPED, not tested over a newer containerd: ${name}. ${problem}`);
+  describe.skip(`over a newer containerd, ${name} (skipped: it could not be fetched)`, tests);
+};
