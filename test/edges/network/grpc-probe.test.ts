@@ -1,6 +1,7 @@
 import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, status } from '@grpc/grpc-js';
 import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
 import { createServer as createHttpServer } from 'node:http';
+import { VirtualTimeScheduler } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type HealthCheckRequest,
@@ -8,6 +9,7 @@ import {
   HealthService,
 } from '../../../src/generated/grpc/health/v1/health.js';
 import type { ProbeOutcome } from '../../../src/streams/ports.js';
+import { eventually } from '../../embedded/eventually.js';
 import { type LocalServers, localServers } from './local-servers.js';
 import { probeOnce, SHORT } from './probing.js';
 
@@ -103,14 +105,18 @@ describe('a gRPC probe', () => {
   });
 
   it('gives up a server that does not answer, and tells it so', async () => {
-    const ended: unknown[] = [];
-    const port = await serveGrpc((call) => void call.on('cancelled', () => ended.push('cancelled')));
-    expect(await ask(port, '', SHORT.seconds)).toEqual({
-      result: 'failure',
-      output: `timeout: health rpc did not complete within ${SHORT.text}`,
+    const heard: string[] = [];
+    const port = await serveGrpc((call) => {
+      heard.push('asked');
+      call.on('cancelled', () => heard.push('cancelled'));
     });
+    const scheduler = new VirtualTimeScheduler();
+    const outcome = probeOnce({ grpc: { port } }, 2, scheduler);
+    await eventually('it is asked', () => heard.length === 1);
+    scheduler.flush();
+    expect(await outcome).toEqual({ result: 'failure', output: 'timeout: health rpc did not complete within 2s' });
     await servers.deserted();
-    expect(ended).toEqual(['cancelled']);
+    expect(heard).toEqual(['asked', 'cancelled']);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { asyncScheduler, firstValueFrom, throwError } from 'rxjs';
+import { asyncScheduler, firstValueFrom, type SchedulerLike, throwError } from 'rxjs';
 import type { Probe } from '../../../src/model/pod.js';
 import { checkHealth } from '../../../src/network/check-health.js';
 import { httpRequest } from '../../../src/network/http-request.js';
@@ -7,17 +7,20 @@ import { probeHandlers } from '../../../src/streams/probes/probe-handlers.js';
 import type { ProbeHandlerKind, ProbeOutcome } from '../../../src/streams/ports.js';
 import { aPod } from '../../support/a-pod.js';
 
-const handlers = probeHandlers({
+const ports = {
   runtime: { execSync: () => throwError(() => new Error('there is no runtime')) },
   httpRequest: httpRequest(),
   ...{ tcpConnect, checkHealth },
-  scheduler: asyncScheduler,
-});
+};
 
 /** Probes the loopback over real sockets. Without a time of its own it has one that no test lives to see the end of. */
-export const probeOnce = (probe: Probe, timeoutSeconds = 600): Promise<ProbeOutcome> =>
+export const probeOnce = (
+  probe: Probe,
+  timeoutSeconds = 600,
+  scheduler: SchedulerLike = asyncScheduler,
+): Promise<ProbeOutcome> =>
   firstValueFrom(
-    handlers.probe({
+    probeHandlers({ ...ports, scheduler }).probe({
       kind: (['exec', 'httpGet', 'tcpSocket', 'grpc'] satisfies ProbeHandlerKind[]).find((kind) => kind in probe)!,
       ...{ probe, timeoutSeconds },
       pod: aPod(),
