@@ -1,5 +1,5 @@
 import type { Pod, Probe } from '../pod.js';
-import type { ProbeType } from './probe-worker.js';
+import type { ProbeType } from './probe-type.js';
 
 /** Replaces the period of a probe by one in milliseconds: `web.readiness=250, web.liveness=500`. */
 export const PROBE_PERIOD_ANNOTATION = 'rx-kubelet/probe-period-ms';

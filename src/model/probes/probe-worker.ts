@@ -1,13 +1,11 @@
 import { type Container, isSidecar, type Pod, type Probe } from '../pod.js';
 import { type ProbePace, probePace } from './probe-pace.js';
+import { PROBE_TYPES, type ProbeType } from './probe-type.js';
 
-export type ProbeType = 'startup' | 'readiness' | 'liveness';
+export { PROBE_TYPES, type ProbeType };
 
 /** What is known of an instance by its probes. `unknown` is what a startup probe begins with. */
 export type ProbeResult = 'success' | 'failure' | 'unknown';
-
-/** In the order in which the workers of one container are made. */
-export const PROBE_TYPES: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];
 
 /** One probe of one container, as it was when its worker was made: probes of a pod never change. */
 export interface ProbeWorker {
