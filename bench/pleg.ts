@@ -14,6 +14,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { firstValueFrom } from 'rxjs';
+import { criClient } from '../src/runtime/cri-client.js';
 import { serveSimulatedRuntime } from './pleg/simulated-runtime.js';
 import { NODE_NAME, startAgent } from './startup/agent.js';
 import { cpuSeconds } from './startup/proc.js';
@@ -173,6 +175,7 @@ async function measureIdle(sizes: readonly number[], folder: string, idleSeconds
     { pods, name: 'listings every second', settings: {} },
   ]);
   const children: ChildProcess[] = [];
+  const sockets: string[] = [];
   const agents: { readonly pid: number; readonly kill: () => Promise<void> }[] = [];
   try {
     for (const { pods, settings } of runs) {
@@ -181,6 +184,7 @@ async function measureIdle(sizes: readonly number[], folder: string, idleSeconds
       const socket = join(own, 'runtime', 'cri.sock');
       const child = fork(fileURLToPath(import.meta.url), [socket]);
       children.push(child);
+      sockets.push(socket);
       await once(child, 'message');
       const agent = startAgent(
         PROGRAM,
@@ -191,6 +195,7 @@ async function measureIdle(sizes: readonly number[], folder: string, idleSeconds
       agents.push(agent);
       agent.place(Array.from({ length: pods }, (_, index) => `pod-${index}`));
     }
+    for (const [index, socket] of sockets.entries()) await allRun(socket, runs[index]?.pods ?? 0);
     await quiet(agents.map(({ pid }) => pid));
     await pause(REST_MS);
     const before = agents.map(({ pid }) => cpuSeconds(pid));
@@ -203,6 +208,15 @@ async function measureIdle(sizes: readonly number[], folder: string, idleSeconds
     await Promise.all(agents.map((agent) => agent.kill()));
     for (const child of children) child.disconnect();
   }
+}
+
+/** Resolves when so many containers run. */
+async function allRun(socket: string, pods: number): Promise<void> {
+  const { runtime, close } = criClient({ endpoint: `unix://${socket}` });
+  const filter = { state: { state: 'CONTAINER_RUNNING' as const } };
+  const count = async () => (await firstValueFrom(runtime.listContainers({ filter }))).containers.length;
+  while ((await count()) < pods) await pause(LOOK_EVERY_MS);
+  close();
 }
 
 /** Resolves when none of them has used more than a fifth of a core for five seconds. */
