@@ -1,4 +1,4 @@
-import { concatMap, defer, from, ignoreElements, type Observable } from 'rxjs';
+import { concatMap, defer, from, ignoreElements, type Observable, of } from 'rxjs';
 import { type CgroupName, cgroupPath, parseCgroupPath } from '../../model/cgroups/cgroup-name.js';
 import type { CgroupResources } from '../../model/cgroups/cgroup-resources.js';
 import type { Cgroups } from '../../streams/ports.js';
@@ -10,7 +10,8 @@ export interface CgroupFiles {
   readonly hugePageSizes: readonly bigint[];
   /** All that a cgroup has, one in each tree. */
   readonly directories: (path: string) => readonly string[];
-  readonly missing: (path: string) => Promise<readonly string[]>;
+  /** Paths of what it lacks. */
+  readonly missing: (path: string) => readonly string[];
   /** Makes it and what is above it, with all controllers. */
   readonly make: (path: string) => Promise<void>;
   /** Writes settings; resolves with the problems of those that were refused. */
@@ -35,7 +36,7 @@ export const cgroupsIn = (
   version: files.version,
   hugePageSizes: files.hugePageSizes,
   pathOf,
-  missing: (name) => defer(() => files.missing(pathOf(name))),
+  missing: (name) => defer(() => of(files.missing(pathOf(name)))),
   create: (name, resources) =>
     defer(async () => {
       await files.make(pathOf(name));

@@ -1,5 +1,7 @@
-import { access, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { closeSync, existsSync, openSync, readFileSync, write } from 'node:fs';
+import { mkdir, readdir, readFile, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import type { CgroupHierarchy } from '../../model/cgroups/cgroup-mounts.js';
 import { errorText } from '../../model/cri-error.js';
 
@@ -14,14 +16,14 @@ export interface Setting {
 export const directoriesOf = (hierarchies: readonly CgroupHierarchy[], path: string): readonly string[] =>
   hierarchies.map(({ mountPoint }) => join(mountPoint, path));
 
-export const isThere = async (path: string): Promise<boolean> => {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
-  }
-};
+/**
+ * Asked at once, as `contentOf` is: the kernel answers both from memory and lets nobody wait, so that handing the question to
+ * another thread takes many times as long as the answer. What may wait for others, such as making and writing, goes there.
+ */
+export const isThere = existsSync;
+
+/** What is in a file of a cgroup now, without the white space around it. Errors: it cannot be read. */
+const contentOf = (path: string): string => readFileSync(path, 'utf8').trim();
 
 /** Makes the directory and those above it that are missing, again if a neighbour removes one of them meanwhile. */
 export const makeDirectory = async (path: string): Promise<void> => {
@@ -53,11 +55,22 @@ export const writeSettings = async (settings: readonly Setting[]): Promise<reado
 const tryWrite = async ({ directory, file, value }: Setting): Promise<string | undefined> => {
   const path = join(directory, file);
   try {
-    // One that is missing must not be made: in a cgroup only the kernel makes files.
-    await writeFile(path, value, { flag: 'r+' });
+    if (contentOf(path) !== value) await writeInto(path, value);
     return undefined;
   } catch (error) {
     return `${path}: ${value} was refused: ${errorText(error)}`;
+  }
+};
+
+const writeText: (descriptor: number, text: string) => Promise<unknown> = promisify(write);
+
+/** Errors: the kernel refuses the value; there is no such file, for in a cgroup only the kernel makes files. */
+export const writeInto = async (path: string, value: string): Promise<void> => {
+  const descriptor = openSync(path, 'r+');
+  try {
+    await writeText(descriptor, value);
+  } finally {
+    closeSync(descriptor);
   }
 };
 
@@ -122,9 +135,9 @@ export const levelsBetween = (top: string, directory: string): readonly string[]
   directory === top || directory.length <= top.length ? [] : [...levelsBetween(top, dirname(directory)), directory];
 
 /** A file that has nothing in it counts as empty, and so does a missing one. */
-export const readOrEmpty = async (path: string): Promise<string> => {
+export const readOrEmpty = (path: string): string => {
   try {
-    return (await readFile(path, 'utf8')).trim();
+    return contentOf(path);
   } catch (error) {
     if (isGone(error)) return '';
     throw error;

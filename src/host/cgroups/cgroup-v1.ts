@@ -1,5 +1,4 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type CgroupFeatures, v1Files } from '../../model/cgroups/cgroup-files.js';
 import type { CgroupHierarchy, CgroupMounts } from '../../model/cgroups/cgroup-mounts.js';
 import type { CgroupResources } from '../../model/cgroups/cgroup-resources.js';
@@ -7,10 +6,10 @@ import type { CgroupFiles } from './cgroup-files-adapter.js';
 import {
   directoriesOf,
   isThere,
-  levelsBetween,
   makeDirectory,
   readOrEmpty,
   type Setting,
+  writeInto,
   writeSettings,
 } from './cgroup-tree.js';
 
@@ -40,29 +39,27 @@ export const cgroupV1 = ({ hierarchies }: CgroupMounts, hugePageSizes: readonly 
     version: 1,
     hugePageSizes: hasHugetlb ? hugePageSizes : [],
     directories: (path) => directoriesOf(hierarchies, path),
-    missing: async (path) => {
-      const wanted = directoriesOf(needed, path);
-      const there = await Promise.all(wanted.map(isThere));
-      return wanted.filter((_, index) => !there[index]);
-    },
+    missing: (path) => directoriesOf(needed, path).filter((directory) => !isThere(directory)),
     make: async (path) => {
       for (const hierarchy of hierarchies) {
         const directory = join(hierarchy.mountPoint, path);
         await makeDirectory(directory);
-        if (hierarchy.controllers.includes('cpuset')) {
-          for (const level of levelsBetween(hierarchy.mountPoint, directory)) await inheritCpuset(level);
-        }
+        if (!hierarchy.controllers.includes('cpuset')) continue;
+        for (const file of ['cpuset.cpus', 'cpuset.mems']) await inherited(hierarchy.mountPoint, directory, file);
       }
     },
     write,
   };
 };
 
-/** A new cgroup has no CPUs and no memory nodes, and no process can be put into it until it has. */
-const inheritCpuset = async (directory: string): Promise<void> => {
-  for (const file of ['cpuset.cpus', 'cpuset.mems']) {
-    if ((await readOrEmpty(join(directory, file))) !== '') continue;
-    const above = await readOrEmpty(join(directory, '..', file));
-    if (above !== '') await writeFile(join(directory, file), above, { flag: 'r+' });
-  }
+/**
+ * What a cgroup has of CPUs or memory nodes, which it gets from above if it is new: a new one has none, and no process can be put
+ * into it until it has. One that has some stands below others that do, so nobody looks further.
+ */
+const inherited = async (mountPoint: string, directory: string, file: string): Promise<string> => {
+  const own = readOrEmpty(join(directory, file));
+  if (own !== '' || directory.length <= mountPoint.length) return own;
+  const above = await inherited(mountPoint, dirname(directory), file);
+  if (above !== '') await writeInto(join(directory, file), above);
+  return above;
 };

@@ -9,17 +9,19 @@ const NEEDED = ['cpu', 'cpuset', 'memory', 'hugetlb', 'pids'];
 
 /** Cgroups in one tree with all controllers. */
 export const cgroupV2 = ({ mountPoint }: CgroupHierarchy, hugePageSizes: readonly bigint[]): CgroupFiles => {
-  const controllersIn = async (directory: string): Promise<readonly string[]> =>
-    (await readOrEmpty(join(directory, 'cgroup.controllers'))).split(' ').filter((name) => name !== '');
+  const controllersIn = (directory: string): readonly string[] =>
+    readOrEmpty(join(directory, 'cgroup.controllers'))
+      .split(' ')
+      .filter((name) => name !== '');
 
   return {
     version: 2,
     hugePageSizes,
     directories: (path) => [join(mountPoint, path)],
-    missing: async (path) => {
+    missing: (path) => {
       const directory = join(mountPoint, path);
-      if (!(await isThere(directory))) return [directory];
-      const [wanted, has] = [await controllersIn(mountPoint), await controllersIn(directory)];
+      if (!isThere(directory)) return [directory];
+      const [wanted, has] = [controllersIn(mountPoint), controllersIn(directory)];
       return wanted
         .filter((name) => NEEDED.includes(name) && !has.includes(name))
         .map((name) => `${directory} (controller ${name})`);
@@ -27,14 +29,14 @@ export const cgroupV2 = ({ mountPoint }: CgroupHierarchy, hugePageSizes: readonl
     make: async (path) => {
       for (const level of levelsBetween(mountPoint, join(mountPoint, path))) {
         const above = dirname(level);
-        await delegate(above, await controllersIn(above));
+        await delegate(above, controllersIn(above));
         await makeDirectory(level);
       }
     },
     write: async (path, resources) => {
       const directory = join(mountPoint, path);
       const features: CgroupFeatures = {
-        hasHugetlb: (await controllersIn(directory)).includes('hugetlb'),
+        hasHugetlb: controllersIn(directory).includes('hugetlb'),
         hugePageSizes,
       };
       const settings = v2Files(resources, features).map(({ file, value }): Setting => ({ directory, file, value }));
@@ -49,7 +51,7 @@ export const cgroupV2 = ({ mountPoint }: CgroupHierarchy, hugePageSizes: readonl
  */
 const delegate = async (directory: string, controllers: readonly string[]): Promise<void> => {
   const file = 'cgroup.subtree_control';
-  const enabled = (await readOrEmpty(join(directory, file))).split(' ');
+  const enabled = readOrEmpty(join(directory, file)).split(' ');
   const added = controllers.filter((name) => !enabled.includes(name)).map((name) => `+${name}`);
   if (added.length === 0) return;
   const refused = await writeSettings([{ directory, file, value: added.join(' ') }]);

@@ -90,6 +90,16 @@ onThisMachine('cgroups of this machine', () => {
     expect(file('memory', 'memory.limit_in_bytes')).toBe('134217728');
   });
 
+  underV1('get CPUs and memory nodes also below one that somebody has left without any', async () => {
+    const tree = stage.in('cpuset');
+    mkdirSync(join(tree, 'kubepods/burstable'), { recursive: true });
+    expect(read(tree, 'kubepods/cpuset.cpus')).toBe('');
+    await all(cgroups.create(pod(), {}));
+    for (const level of ['kubepods', 'kubepods/burstable', 'kubepods/burstable/poduid-1']) {
+      for (const file of ['cpuset.cpus', 'cpuset.mems']) expect(read(tree, level, file)).toBe(read(tree, file));
+    }
+  });
+
   underV1('change period and quota whatever the order that the kernel wants', async () => {
     // 90 ms of 100 ms; a period of 50 ms is only possible below a limit of 100 % once the quota has shrunk.
     const above = [stage.name, 'kubepods'];

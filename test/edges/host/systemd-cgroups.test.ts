@@ -27,7 +27,7 @@ const aSystemd = (answers: Readonly<Record<string, readonly (string | Error)[]>>
     version: 2,
     hugePageSizes: [],
     directories: () => [],
-    missing: (path) => Promise.resolve([path]),
+    missing: (path) => [path],
     make: (path) => Promise.resolve(void log.push(`make ${path}`)),
     write: (path, resources) => {
       log.push(`write ${path} ${Object.keys(resources).join()}`);
