@@ -1,0 +1,89 @@
+import { catchError, concat, type Observable, of } from 'rxjs';
+import type { ImageStatusResponse } from '../../../src/generated/runtime/v1/api.js';
+import { CriError } from '../../../src/model/cri-error.js';
+import type { Container, Pod } from '../../../src/model/pod.js';
+import type { RuntimeContainerStatus } from '../../../src/model/runtime-pod.js';
+import { ContainerSyncError } from '../../../src/model/sync-error.js';
+import type { RuntimeService } from '../../../src/streams/ports.js';
+import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
+import type { Sandbox } from '../../../src/streams/pod-sync/ensure-sandbox.js';
+import { startContainer } from '../../../src/streams/pod-sync/start-container.js';
+import { aPod } from '../../support/a-pod.js';
+import { aContainer, aRuntimeStatus } from '../../support/a-runtime-status.js';
+import { nodeFacts } from '../../support/node-facts.js';
+import { noFiles, syncStage } from '../../support/sync-context.js';
+
+export const SECOND = 1_000;
+export const nanos = (ms: number): bigint => BigInt(ms) * 1_000_000n;
+export const sandbox: Sandbox = { id: 'sandbox', config: {}, ips: ['10.0.0.1'] };
+export const present = {
+  image: { id: 'sha256:1', uid: { value: 0n }, username: '' },
+  info: {},
+} as unknown as ImageStatusResponse;
+export const away = new CriError('unavailable', 'any', 'the runtime is away');
+
+interface Scene {
+  readonly container?: Container;
+  readonly instances?: readonly RuntimeContainerStatus[];
+  readonly logFiles?: readonly string[];
+  readonly runtime?: Partial<RuntimeService>;
+  readonly files?: Partial<typeof noFiles>;
+  readonly image?: Observable<ImageStatusResponse>;
+  readonly signal?: AbortSignal;
+}
+
+type Stage = ReturnType<typeof syncStage> &
+  ReturnType<typeof newBackOffs> & {
+    readonly calls: string[];
+    readonly start$: Observable<string>;
+    readonly pod: Pod;
+    readonly container: Container;
+  };
+
+/** Starts `main` and shows how that ended: `ok`, or `reason: message`. */
+export const stageOf = (
+  scheduler: Parameters<typeof syncStage>[1],
+  { container = { name: 'main', image: 'app:1', imagePullPolicy: 'IfNotPresent' }, ...scene }: Scene,
+): Stage => {
+  const { instances = [], logFiles = [], runtime = {}, files = {}, image, signal } = scene;
+  const calls: string[] = [];
+  const pod = aPod({ spec: { containers: [container] } });
+  const stage = syncStage(pod, scheduler, {
+    signal,
+    files: { ...noFiles, listDirectory: () => of(logFiles), ...files },
+    images: { imageStatus: () => image ?? of(present) },
+    runtime: {
+      createContainer: ({ config }) => {
+        calls.push(`create ${config?.metadata?.name} ${config?.metadata?.attempt} ${config?.logPath}`);
+        return of({ containerId: 'new' });
+      },
+      startContainer: ({ containerId }) => {
+        calls.push(`start ${containerId}`);
+        return of({});
+      },
+      stopContainer: ({ containerId }) => {
+        calls.push(`stop ${containerId}`);
+        return of({});
+      },
+      removeContainer: ({ containerId }) => {
+        calls.push(`remove ${containerId}`);
+        return of({});
+      },
+      ...runtime,
+    },
+  });
+  const backOffs = newBackOffs();
+  const ports = { node: nodeFacts, ...backOffs, maxRestartBackOffMs: 300 * SECOND };
+  const start$ = concat(
+    startContainer(stage.context, { kind: 'regular', container }, sandbox, aRuntimeStatus(instances), ports),
+    of('ok'),
+  ).pipe(
+    catchError((error: unknown) =>
+      of(error instanceof ContainerSyncError ? `${error.reason}: ${error.message}` : String(error)),
+    ),
+  );
+  return { ...stage, ...backOffs, calls, start$, pod, container };
+};
+
+export const ended = (rest: Partial<RuntimeContainerStatus> = {}): RuntimeContainerStatus =>
+  aContainer({ name: 'main', state: 'exited', exitCode: 1, finishedAt: nanos(0), hash: 'other', ...rest });
