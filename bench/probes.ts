@@ -93,17 +93,15 @@ const measure = async (kind: Kind, ports: Ports, farSide: ChildProcess): Promise
   const flags = ['--pod-manifest-path', manifests, '--root-dir', state, '--healthz-port', `${port}`];
   const agent = spawn('bin/rx-kubelet', ['run', ...flags, '--stop-pods-on-exit'], { stdio: 'ignore' });
   const ended = once(agent, 'exit');
-  let runtimePid: number | undefined;
+  const runtimePid = (): number =>
+    (JSON.parse(readFileSync(join(state, 'runtime', 'state', 'runtime.json'), 'utf8')) as { readonly pid: number }).pid;
   try {
     const deadline = performance.now() + 180_000;
     while ((await readyPods(port)) < pods) {
       if (performance.now() > deadline) throw new Error(`${pods} pods with ${kind}: not ready within 3 minutes`);
       await pause(500);
     }
-    const { pid } = JSON.parse(readFileSync(join(state, 'runtime', 'state', 'runtime.json'), 'utf8')) as {
-      readonly pid: number;
-    };
-    runtimePid = pid;
+    const pid = runtimePid();
     await pause(SETTLING_MS);
     await arrivalsAt(farSide);
     const before = { agent: cpuSeconds(agent.pid!), runtime: cpuSeconds(pid) };
@@ -116,7 +114,7 @@ const measure = async (kind: Kind, ports: Ports, farSide: ChildProcess): Promise
   } finally {
     agent.kill('SIGTERM');
     await ended;
-    if (runtimePid !== undefined) process.kill(runtimePid);
+    process.kill(runtimePid());
     rmSync(root, { recursive: true, force: true });
   }
 };
