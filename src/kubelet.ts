@@ -233,7 +233,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       imagesListed: (images) => (imageList = images),
       policies: options,
     });
-    const worked$ = syncLoop(shared, handlers).pipe(
+    const worked$ = syncLoop(shared, handlers, scheduler).pipe(
       watch.whileWell,
       podWorkers({
         registry: desk.workers,

@@ -1,4 +1,15 @@
-import { concatMap, exhaustMap, filter, interval, map, merge, type Observable, type SchedulerLike } from 'rxjs';
+import {
+  asyncScheduler,
+  concatMap,
+  exhaustMap,
+  filter,
+  interval,
+  map,
+  merge,
+  type Observable,
+  observeOn,
+  type SchedulerLike,
+} from 'rxjs';
 import type { PlegEvent } from '../../model/pleg.js';
 import type { PodConfigUpdate } from '../../model/pod-config.js';
 import type { Delivery } from '../../model/pod-workers/pod-worker-registry.js';
@@ -36,16 +47,26 @@ export interface SyncLoopHandlers {
 /**
  * The loop of the kubelet: a merge of its inputs, each answered by what the workers are to do, in order of arrival.
  *
+ * What a change of the runtime asks for is noted at once and comes out a hop of the scheduler later: one look at a pod tells of
+ * several changes in a row, and a worker that the first one woke would have to read the pod again for the others.
+ *
  * Errors: those of an input; every input recovers on its own before it comes here.
  * Ends:   with the last input.
  * Source: pkg/kubelet/kubelet.go syncLoopIteration
  */
-export const syncLoop = (inputs: SyncLoopInputs, handlers: SyncLoopHandlers): Observable<Delivery> =>
+export const syncLoop = (
+  inputs: SyncLoopInputs,
+  handlers: SyncLoopHandlers,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<Delivery> =>
   merge(
     // Before anything can ask for a probe.
     inputs.probe$.pipe(map((change) => handlers.probe(change))),
     inputs.config$.pipe(map((update) => handlers.config(update))),
-    inputs.pleg$.pipe(map((event) => handlers.runtimeChange(event))),
+    inputs.pleg$.pipe(
+      map((event) => handlers.runtimeChange(event)),
+      observeOn(scheduler),
+    ),
     inputs.syncTick$.pipe(map(() => handlers.workDue())),
     inputs.housekeeping$.pipe(map((running) => handlers.housekeeping(running))),
     inputs.stop$.pipe(map((request) => handlers.stop(request))),

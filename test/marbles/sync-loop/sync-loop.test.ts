@@ -37,7 +37,7 @@ const handlers: SyncLoopHandlers = {
 describe('the loop', () => {
   it(
     'is a merge of its inputs: each is answered at once, in order of arrival, and one answer stays together',
-    marbles(({ hot, expectObservable }) => {
+    marbles(({ hot, expectObservable, scheduler }) => {
       const config$ = hot<PodConfigUpdate>('  c-------|');
       const probe$ = hot<ProbeChange>('        ----r|');
       const pleg$ = hot<PlegEvent>('         -----p--|');
@@ -46,16 +46,27 @@ describe('the loop', () => {
       const stop$ = hot<StopRequest>('                 --------x|');
       const inputs = { config$, pleg$, probe$, syncTick$, housekeeping$, stop$ };
       const expected = '                     (cd)rpshx|';
-      expectObservable(syncLoop(inputs, handlers).pipe(map(uidOf))).toBe(expected);
+      expectObservable(syncLoop(inputs, handlers, scheduler).pipe(map(uidOf))).toBe(expected);
+    }),
+  );
+
+  it(
+    'notes all that one look at the runtime shows before it wakes anybody for the first of it',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      let noted = 0;
+      const counting: SyncLoopHandlers = { ...handlers, runtimeChange: () => [wake(`p${(noted += 1)}`)] };
+      const inputs = { ...silent, pleg$: cold<PlegEvent>('-(pq)-r') };
+      const seen$ = syncLoop(inputs, counting, scheduler).pipe(map(({ uid }) => `${uid} of ${noted}`));
+      expectObservable(seen$).toBe('-(ab)-c', { a: 'p1 of 2', b: 'p2 of 2', c: 'p3 of 3' });
     }),
   );
 
   it(
     'is silent where an input is swapped for silence',
-    marbles(({ cold, expectObservable }) => {
+    marbles(({ cold, expectObservable, scheduler }) => {
       const inputs = { ...silent, pleg$: cold<PlegEvent>('p-p'), syncTick$: cold('-s-') };
       const withoutPleg = (all: SyncLoopInputs): SyncLoopInputs => ({ ...all, pleg$: EMPTY });
-      expectObservable(syncLoop(withoutPleg(inputs), handlers).pipe(map(uidOf))).toBe('-s-');
+      expectObservable(syncLoop(withoutPleg(inputs), handlers, scheduler).pipe(map(uidOf))).toBe('-s-');
     }),
   );
 });
