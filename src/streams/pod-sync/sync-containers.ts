@@ -112,7 +112,9 @@ const makeWay = (context: PodSyncContext, actions: PodActions, status: RuntimePo
   }
   const kills$ = from(actions.containersToKill).pipe(
     concatMap((kill) =>
-      killContainer(context, { ...kill, podIps: status.ips }).pipe(catchError((error: unknown) => failedKill(kill.name, error))),
+      killContainer(context, { ...kill, podIps: status.ips }).pipe(
+        catchError((error: unknown) => failedKill(kill.name, error)),
+      ),
     ),
   );
   const resets$ = from(actions.containersToReset).pipe(

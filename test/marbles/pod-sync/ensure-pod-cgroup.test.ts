@@ -88,7 +88,9 @@ it(
   marbles(({ scheduler, expectObservable, flush }) => {
     const stopContainer = () => throwError(() => new Error('busy'));
     const stage = stageOf(scheduler, { stopContainer });
-    expectObservable(stage.ensure(running)).toBe('(e|)', { e: 'PodSyncError: container "main": KillContainerError: busy' });
+    expectObservable(stage.ensure(running)).toBe('(e|)', {
+      e: 'PodSyncError: container "main": KillContainerError: busy',
+    });
     flush();
     expect(stage.events.filter((event) => event.startsWith('FailedKillPod'))).toHaveLength(1);
     expect(stage.did).toEqual(['stop']);
