@@ -35,12 +35,12 @@ const onNode = () => {
 describe('passwords of this machine', () => {
   it('are looked for in the root directory, the working directory, the home and below /', () => {
     expect(onNode().places.map(({ path }) => path.replace(folder, ''))).toEqual([
-      '/root/config.json',
-      '/work/config.json',
+      '/state/config.json',
+      '/cwd/config.json',
       '/home/.docker/config.json',
       '/.docker/config.json',
-      '/root/.dockercfg',
-      '/work/.dockercfg',
+      '/state/.dockercfg',
+      '/cwd/.dockercfg',
       '/home/.dockercfg',
       '/.dockercfg',
     ]);

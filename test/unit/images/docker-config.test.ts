@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDockerConfigJson, parseDockercfg } from '../../../src/model/images/docker-config.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
-const json = (value: unknown) => parseDockerConfigJson(JSON.stringify(value), '/root/config.json');
+const json = (value: unknown) => parseDockerConfigJson(JSON.stringify(value), '/state/config.json');
 
 describe('a config.json of docker', () => {
   it('has the credentials of registries under auths', () => {
@@ -44,21 +44,21 @@ describe('a config.json of docker', () => {
   );
 
   it.each([
-    [[], '/root/config.json: is not an object'],
-    [{ auths: [] }, '/root/config.json: auths: is not an object'],
-    [{ auths: { r: 'x' } }, '/root/config.json: auths["r"]: is not an object'],
-    [{ auths: { r: { username: 5 } } }, '/root/config.json: auths["r"].username: is not a string'],
-    [{ auths: { r: { auth: '!!' } } }, '/root/config.json: auths["r"].auth: is not base64'],
-    [{ auths: { r: { auth: 'YQ=' } } }, '/root/config.json: auths["r"].auth: is not base64'],
+    [[], '/state/config.json: is not an object'],
+    [{ auths: [] }, '/state/config.json: auths: is not an object'],
+    [{ auths: { r: 'x' } }, '/state/config.json: auths["r"]: is not an object'],
+    [{ auths: { r: { username: 5 } } }, '/state/config.json: auths["r"].username: is not a string'],
+    [{ auths: { r: { auth: '!!' } } }, '/state/config.json: auths["r"].auth: is not base64'],
+    [{ auths: { r: { auth: 'YQ=' } } }, '/state/config.json: auths["r"].auth: is not base64'],
     [
       { auths: { r: { auth: base64('anna') } } },
-      '/root/config.json: auths["r"].auth: holds no colon (expected base64 of username:password)',
+      '/state/config.json: auths["r"].auth: holds no colon (expected base64 of username:password)',
     ],
   ])('%j is refused: %s', (value, message) => expect(() => json(value)).toThrow(new Error(message)));
 
   it('that is no JSON is refused without a word of what stands in it', () => {
-    const read = () => parseDockerConfigJson('{"auths":{"r":{"password":"secret"}', '/root/config.json');
-    expect(read).toThrow(new Error('/root/config.json: is not JSON'));
+    const read = () => parseDockerConfigJson('{"auths":{"r":{"password":"secret"}', '/state/config.json');
+    expect(read).toThrow(new Error('/state/config.json: is not JSON'));
   });
 });
 
