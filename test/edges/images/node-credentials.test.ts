@@ -21,8 +21,8 @@ const write = (path: string, content: unknown): void => {
 const onNode = () => {
   const scheduler = new TestScheduler(() => true);
   const warnings: unknown[] = [];
-  const places = dockerConfigPlaces(join(folder, 'root'), {
-    workingDirectory: join(folder, 'work'),
+  const places = dockerConfigPlaces(join(folder, 'state'), {
+    workingDirectory: join(folder, 'cwd'),
     home: join(folder, 'home'),
   });
   // What is in the folder only; the others are this machine's own.
@@ -49,10 +49,10 @@ describe('passwords of this machine', () => {
   it('are those of the first file that is there', async () => {
     const files: readonly (readonly [string, unknown])[] = [
       ['home/.dockercfg', entry('oldest')],
-      ['root/.dockercfg', entry('old')],
+      ['state/.dockercfg', entry('old')],
       ['home/.docker/config.json', { auths: entry('home') }],
-      ['work/config.json', { auths: entry('work') }],
-      ['root/config.json', { auths: entry('root') }],
+      ['cwd/config.json', { auths: entry('work') }],
+      ['state/config.json', { auths: entry('root') }],
     ];
     expect(await onNode().names()).toEqual([]);
     const found: unknown[] = [];
@@ -64,10 +64,10 @@ describe('passwords of this machine', () => {
   });
 
   it('are read again five minutes after they were read', async () => {
-    write('root/config.json', { auths: entry('before') });
+    write('state/config.json', { auths: entry('before') });
     const { scheduler, names } = onNode();
     const seen: unknown[] = [await names()];
-    write('root/config.json', { auths: entry('after') });
+    write('state/config.json', { auths: entry('after') });
     for (const minutes of [1, 299_999 / 60_000, 5]) {
       scheduler.now = () => minutes * 60_000;
       seen.push(await names());
@@ -76,15 +76,15 @@ describe('passwords of this machine', () => {
   });
 
   it('that cannot be read are told by file and field, and the next file is taken', async () => {
-    write('root/config.json', { auths: { 'r.example.com': { auth: '!' } } });
-    write('work/config.json', '{ "auths": { "r.example.com": { "password": "secret" ');
+    write('state/config.json', { auths: { 'r.example.com': { auth: '!' } } });
+    write('cwd/config.json', '{ "auths": { "r.example.com": { "password": "secret" ');
     mkdirSync(join(folder, 'home/.docker/config.json'), { recursive: true });
     write('home/.dockercfg', entry('fine'));
     const { names, warnings } = onNode();
     expect(await names()).toEqual(['fine']);
     expect(warnings).toEqual([
-      { error: `${join(folder, 'root/config.json')}: auths["r.example.com"].auth: is not base64` },
-      { error: `${join(folder, 'work/config.json')}: is not JSON` },
+      { error: `${join(folder, 'state/config.json')}: auths["r.example.com"].auth: is not base64` },
+      { error: `${join(folder, 'cwd/config.json')}: is not JSON` },
       { error: expect.stringContaining('EISDIR') as string },
     ]);
     expect(JSON.stringify(warnings)).not.toContain('secret');
