@@ -69,7 +69,7 @@ export default tseslint.config(
       ],
     },
   },
-  { files: ['src/streams/**/*.ts', 'src/model/**/*.ts'], rules: nondeterminism },
+  { files: ['src/streams/**/*.ts', 'src/model/**/*.ts', 'src/sim/**/*.ts'], rules: nondeterminism },
   {
     // One place subscribes: the command line. Adapters that turn an Observable into something else are named here.
     files: ['src/streams/**/*.ts', 'src/model/**/*.ts', 'src/kubelet.ts'],

@@ -1,0 +1,179 @@
+import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
+
+export interface VirtualSchedulerOptions {
+  /** What `now` says at first, in milliseconds. */
+  readonly startMs?: number;
+  /**
+   * Orders what is due at the same instant after a delay, uniform in [0, 1): two timers that meet have no order in real time
+   * either. First come, first served unless given. What is due without delay always comes in order.
+   */
+  readonly tieBreak?: () => number;
+}
+
+type Work<T> = (this: SchedulerAction<T>, state?: T) => void;
+
+/** An action in the heap; stale once the action was scheduled again or cancelled. */
+interface Entry {
+  readonly at: number;
+  readonly rank: number;
+  readonly order: number;
+  readonly action: VirtualAction<unknown>;
+  readonly ticket: number;
+}
+
+const EARLIEST = Date.UTC(2026, 0, 1);
+/** Nothing sensible does so much without time going on. */
+const MAX_ACTIONS_PER_INSTANT = 1_000_000;
+
+/**
+ * A clock that only goes on when it is told to, for years of simulated time in flat memory. Actions are done in the order of
+ * when they are due, each with `now` at exactly its time.
+ *
+ * Errors: what an action throws comes out of `runUntil` and `step`; a million actions at one instant throw, as time stands still.
+ */
+export class VirtualScheduler implements SchedulerLike {
+  readonly #tieBreak: (() => number) | undefined;
+  #heap: Entry[] = [];
+  #now: number;
+  #order = 0;
+  #pending = 0;
+  #atThisInstant = 0;
+
+  constructor({ startMs = EARLIEST, tieBreak }: VirtualSchedulerOptions = {}) {
+    this.#now = startMs;
+    this.#tieBreak = tieBreak;
+  }
+
+  readonly now = (): number => this.#now;
+
+  /** Actions that wait to be done. */
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** When the next action is due; undefined when nothing waits. */
+  get nextAt(): number | undefined {
+    this.#dropStale();
+    return this.#heap[0]?.at;
+  }
+
+  schedule<T>(work: Work<T>, delay = 0, state?: T): Subscription {
+    return new VirtualAction<T>(this, work).schedule(state, delay);
+  }
+
+  /** Does the next action; false when nothing waits. */
+  step(): boolean {
+    this.#dropStale();
+    const entry = this.#heap[0];
+    if (!entry) return false;
+    if (entry.at > this.#now) this.#atThisInstant = 0;
+    else if (++this.#atThisInstant > MAX_ACTIONS_PER_INSTANT) throw new Error(`time stands still at ${this.#now} ms`);
+    this.#now = Math.max(this.#now, entry.at);
+    pop(this.#heap);
+    this.#pending -= 1;
+    entry.action.execute();
+    return true;
+  }
+
+  /** Does everything that is due until then, and ends with `now` at that time. */
+  runUntil(atMs: number): void {
+    for (let next = this.nextAt; next !== undefined && next <= atMs; next = this.nextAt) this.step();
+    this.#now = Math.max(this.#now, atMs);
+  }
+
+  /** @internal */
+  push(action: VirtualAction<unknown>, delay: number, ticket: number): void {
+    const order = this.#order++;
+    const rank = delay > 0 && this.#tieBreak ? this.#tieBreak() : 1;
+    this.#pending += 1;
+    push(this.#heap, { at: this.#now + Math.max(0, delay), rank, order, action, ticket });
+  }
+
+  /** @internal */
+  cancelled(): void {
+    this.#pending -= 1;
+    // Timers that were cancelled long before they are due must not fill the memory.
+    if (this.#heap.length > 1024 && this.#heap.length > 4 * this.#pending) {
+      const live = this.#heap.filter(({ action, ticket }) => action.isDue(ticket));
+      this.#heap = [];
+      for (const entry of live) push(this.#heap, entry);
+    }
+  }
+
+  #dropStale(): void {
+    for (let entry = this.#heap[0]; entry && !entry.action.isDue(entry.ticket); entry = this.#heap[0]) pop(this.#heap);
+  }
+}
+
+class VirtualAction<T> extends Subscription implements SchedulerAction<T> {
+  #ticket = 0;
+  #isPending = false;
+  #state: T | undefined;
+
+  constructor(
+    private readonly scheduler: VirtualScheduler,
+    private readonly work: Work<T>,
+  ) {
+    super();
+  }
+
+  schedule(state?: T, delay = 0): this {
+    if (this.closed) return this;
+    this.#cancel();
+    this.#state = state;
+    this.#isPending = true;
+    this.scheduler.push(this as VirtualAction<unknown>, delay, ++this.#ticket);
+    return this;
+  }
+
+  isDue(ticket: number): boolean {
+    return this.#isPending && ticket === this.#ticket;
+  }
+
+  execute(): void {
+    this.#isPending = false;
+    this.work.call(this, this.#state);
+  }
+
+  override unsubscribe(): void {
+    if (this.closed) return;
+    this.#cancel();
+    super.unsubscribe();
+  }
+
+  #cancel(): void {
+    if (!this.#isPending) return;
+    this.#isPending = false;
+    this.scheduler.cancelled();
+  }
+}
+
+const isBefore = (one: Entry, other: Entry): boolean =>
+  one.at !== other.at ? one.at < other.at : one.rank !== other.rank ? one.rank < other.rank : one.order < other.order;
+
+const push = (heap: Entry[], entry: Entry): void => {
+  let index = heap.length;
+  heap.push(entry);
+  while (index > 0) {
+    const parent = (index - 1) >> 1;
+    if (!isBefore(entry, heap[parent]!)) break;
+    heap[index] = heap[parent]!;
+    index = parent;
+  }
+  heap[index] = entry;
+};
+
+const pop = (heap: Entry[]): void => {
+  const last = heap.pop();
+  if (!last || heap.length === 0) return;
+  let index = 0;
+  for (;;) {
+    let child = 2 * index + 1;
+    if (child >= heap.length) break;
+    if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1;
+    if (!isBefore(heap[child]!, last)) break;
+    heap[index] = heap[child]!;
+    index = child;
+  }
+  heap[index] = last;
+};

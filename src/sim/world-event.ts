@@ -1,0 +1,55 @@
+import type { JournalEntry } from '../model/journal.js';
+import type { Pod } from '../model/pod.js';
+
+/** Of one instance of a container, as the simulated runtime sees it. */
+export interface SimulatedInstance {
+  readonly uid: string;
+  readonly pod: string;
+  readonly namespace: string;
+  readonly container: string;
+  readonly containerId: string;
+  readonly sandboxId: string;
+  readonly attempt: number;
+}
+
+export interface SimulatedPodSandbox {
+  readonly uid: string;
+  readonly pod: string;
+  readonly namespace: string;
+  readonly sandboxId: string;
+  readonly attempt: number;
+}
+
+/**
+ * What happens in a simulated world, told at the moment when it happens: the truth, whatever the agent has been told of it.
+ * `at` is the virtual time in milliseconds.
+ */
+export type WorldEvent = { readonly at: number } & (
+  | ({ readonly kind: 'sandbox-created' | 'sandbox-stopped' | 'sandbox-removed' } & SimulatedPodSandbox)
+  | ({ readonly kind: 'container-created' | 'container-started' | 'container-removed' } & SimulatedInstance)
+  | ({ readonly kind: 'container-exited'; readonly exitCode: number } & SimulatedInstance)
+  /** StopContainer has reached the runtime. */
+  | ({ readonly kind: 'container-stopping'; readonly graceSeconds: number } & SimulatedInstance)
+  | { readonly kind: 'image-pulled'; readonly image: string }
+  /** A probe, or any other question, has reached a container and was answered. */
+  | ({
+      readonly kind: 'asked';
+      readonly how: 'exec' | 'http' | 'tcp' | 'grpc';
+      readonly ok: boolean;
+    } & SimulatedInstance)
+  /** The agent calls the runtime; `call` is the CRI method. `number` names the call within the world. */
+  | { readonly kind: 'call'; readonly number: number; readonly call: string; readonly request: object }
+  | { readonly kind: 'call-ended'; readonly number: number; readonly call: string; readonly error?: string }
+  /** The agent has unsubscribed from the call, or was killed, before it ended. */
+  | { readonly kind: 'call-given-up'; readonly number: number; readonly call: string }
+  | { readonly kind: 'runtime-stopped' | 'runtime-started' }
+  /** What a source wants from now on. */
+  | { readonly kind: 'wanted'; readonly source: string; readonly pods: readonly Pod[] }
+  | { readonly kind: 'agent-started' | 'agent-killed'; readonly life: number }
+  /** What the agent wrote into its journal. */
+  | { readonly kind: 'journal'; readonly entry: JournalEntry }
+  /** The pods with their statuses as the agent shows them, after a run of the worker of one of them. */
+  | { readonly kind: 'status'; readonly uid: string; readonly pod: Pod | undefined }
+);
+
+export type TellWorld = (event: WorldEvent) => void;
