@@ -1,0 +1,221 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync, appendFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRecordingFile, type RecordingFileOptions } from '../../../src/recording/recording-file.js';
+import { openRecording } from '../../../src/recording/recording-reader.js';
+import type { Logger } from '../../../src/streams/ports.js';
+
+const child = fileURLToPath(new URL('recording-child.ts', import.meta.url));
+const node = [...['--import', 'tsx'], child];
+
+let directory = '';
+let path = '';
+let warnings: string[] = [];
+const nothing = (): void => undefined;
+const log: Logger = {
+  debug: nothing,
+  info: nothing,
+  warn: (fields, message) => void warnings.push(`${message}: ${(fields as { reason: string }).reason}`),
+  error: nothing,
+};
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'recording-'));
+  path = join(directory, 'node.rec');
+  warnings = [];
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const create = (options: Partial<RecordingFileOptions> = {}) =>
+  createRecordingFile({
+    path,
+    header: 'header',
+    lastLine: (reason) => `ended: ${reason}`,
+    maxBytes: 2 ** 30,
+    log,
+    ...options,
+  });
+
+const read = (file = path) => {
+  const { header, lines, tornBytes, close } = openRecording(file);
+  const all = [...lines];
+  close();
+  return { header, lines: all, tornBytes: tornBytes() };
+};
+
+/** What zips badly, but is the same each time. */
+const noise = (length: number): string => {
+  let state = 1;
+  const draw = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) >>> 16;
+  return Array.from({ length }, () => String.fromCharCode(33 + (draw() % 90))).join('');
+};
+
+describe('a recording', () => {
+  it('gives back its lines, and is an ordinary gzip file that only its owner may read', async () => {
+    const recording = create();
+    recording.append('{"one":"ä"}');
+    recording.append('');
+    recording.append('three');
+    await recording.close();
+    expect(read()).toEqual({ header: 'header', lines: ['{"one":"ä"}', '', 'three'], tornBytes: 0 });
+    expect(gunzipSync(readFileSync(path)).toString()).toBe('header\n{"one":"ä"}\n\nthree\n');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('leaves a file alone that is there, and takes the next free number', async () => {
+    writeFileSync(path, 'mine');
+    const [one, two] = [create(), create()];
+    await Promise.all([one.close(), two.close()]);
+    expect([one.path, two.path]).toEqual([join(directory, 'node-2.rec'), join(directory, 'node-3.rec')]);
+    expect(readFileSync(path, 'utf8')).toBe('mine');
+  });
+
+  it('says at once where it cannot be', () => {
+    expect(() => create({ path: join(directory, 'missing', 'node.rec') })).toThrow(/ENOENT.*missing\/node\.rec/);
+  });
+
+  it('is on the disk soon without being closed', async () => {
+    const recording = create();
+    recording.append('first');
+    await expect.poll(() => read().lines, { timeout: 30_000 }).toEqual(['first']);
+    recording.append('second');
+    await expect.poll(() => read().lines, { timeout: 30_000 }).toEqual(['first', 'second']);
+    await recording.close();
+  });
+
+  it('ends before it is too large, with a line and one warning that say so', async () => {
+    const recording = create({ maxBytes: 100_000 });
+    const sent: string[] = [];
+    for (let index = 0; recording.isOpen(); index++) {
+      const line = `${index} ${noise(1000)}`;
+      sent.push(line);
+      recording.append(line);
+      if (index % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    recording.append('too late');
+    await recording.close();
+    const { lines } = read();
+    expect(lines.at(-1)).toBe('ended: it would be larger than 100000 bytes');
+    expect(lines.slice(0, -1)).toEqual(sent.slice(0, lines.length - 1));
+    expect(statSync(path).size).toBeLessThanOrEqual(100_000);
+    expect(warnings).toEqual([
+      'the recording has ended; the agent goes on without it: it would be larger than 100000 bytes',
+    ]);
+  });
+
+  it('ends when too much waits for the disk', async () => {
+    const recording = create({ maxWaiting: 10_000 });
+    for (let index = 0; index < 100; index++) recording.append(noise(200));
+    expect(recording.isOpen()).toBe(false);
+    await recording.close();
+    const { lines } = read();
+    expect(lines).toHaveLength(51);
+    expect(lines.at(-1)).toBe('ended: the disk is too slow for it');
+    expect(warnings).toHaveLength(1);
+  });
+});
+
+describe('a recording on a full disk', () => {
+  it('ends with a warning and keeps what was written', async () => {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory]);
+    try {
+      const recording = create();
+      recording.append('before');
+      await expect.poll(() => read().lines, { timeout: 30_000 }).toEqual(['before']);
+      while (recording.isOpen()) {
+        recording.append(noise(2000) + String(Math.trunc(performance.now() * 1000)));
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      await recording.close();
+      const { lines, tornBytes } = read();
+      expect(lines[0]).toBe('before');
+      expect(lines.at(-1)).toMatch(/^ended: ENOSPC/);
+      expect(tornBytes).toBe(0);
+      expect(warnings).toHaveLength(1);
+    } finally {
+      execFileSync('umount', [directory]);
+    }
+  });
+});
+
+describe('a recording whose agent ends', () => {
+  const start = (how = '') => spawn(process.execPath, [...node, path, how], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const numbers = () => read().lines.map((line) => Number(line.split(' ')[1]));
+
+  it.each(['exit', 'close'])('by %s has every line', async (how) => {
+    const writer = start(how);
+    const [code] = (await once(writer, 'exit')) as [number];
+    expect(code).toBe(0);
+    expect(numbers()).toEqual(Array.from({ length: 20_000 }, (_, index) => index + 1));
+    expect(read().tornBytes).toBe(0);
+  });
+
+  it('by a kill can be read up to its last whole block', async () => {
+    const writer = start();
+    await once(writer.stdout, 'data');
+    writer.kill('SIGKILL');
+    await once(writer, 'exit');
+    const found = numbers();
+    expect(found.length).toBeGreaterThan(0);
+    expect(found).toEqual(found.map((_, index) => index + 1));
+  });
+});
+
+describe('a recording that is not as it was', () => {
+  const blocks = async (count: number): Promise<number[]> => {
+    const recording = create();
+    const ends: number[] = [];
+    for (let index = 0; index < count; index++) {
+      recording.append(`line ${index} ${noise(500)}`);
+      const before = statSync(path).size;
+      await expect.poll(() => statSync(path).size, { timeout: 30_000 }).toBeGreaterThan(before);
+      ends.push(statSync(path).size);
+    }
+    await recording.close();
+    return ends;
+  };
+  const starts = (lines: readonly string[]) => lines.map((line) => line.slice(0, 6));
+
+  it('ends before a torn block, wherever it was torn', async () => {
+    const ends = await blocks(2);
+    const whole = readFileSync(path);
+    const [first = 0, second = 0] = ends;
+    for (const size of [first + 1, first + 15, first + 19, first + 21, second - 9, second - 1]) {
+      writeFileSync(path, whole.subarray(0, size));
+      const { lines, tornBytes } = read();
+      expect([starts(lines), tornBytes]).toEqual([['line 0'], size - first]);
+    }
+    truncateSync(path, first);
+    appendFileSync(path, Buffer.alloc(5000));
+    expect([starts(read().lines), read().tornBytes]).toEqual([['line 0'], 5000]);
+  });
+
+  it('says after which entry it is damaged', async () => {
+    const [first = 0] = await blocks(2);
+    const bytes = readFileSync(path);
+    bytes[first - 20] = (bytes[first - 20] ?? 0) ^ 0xff;
+    writeFileSync(path, bytes);
+    expect(() => read()).toThrow(/node\.rec is damaged after entry 0: no whole block begins at byte \d+/);
+  });
+
+  it.each([
+    ['a text', 'no recording at all', 'is no recording: it does not begin with a block of one'],
+    ['a short text', 'x', 'is no recording: it does not begin with a block of one'],
+    ['nothing', '', 'has no whole block that could be read'],
+  ])('says of %s that it is none', (_name, content, problem) => {
+    writeFileSync(path, content);
+    expect(() => read()).toThrow(`${path} ${problem}`);
+  });
+
+  it('says of a folder and of nothing that it is none', () => {
+    expect(() => read(directory)).toThrow(`${directory} is no recording: it is not a file`);
+    expect(() => read()).toThrow(/the recording cannot be read: ENOENT/);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+});
