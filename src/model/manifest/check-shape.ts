@@ -127,7 +127,7 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** `is the number 8080`; a hint where quotes would have helped. */
-const describeWrong = (value: unknown, code: string): string => {
+export const describeWrong = (value: unknown, code = ''): string => {
   if (value === null || value === undefined) return 'is empty';
   if (Array.isArray(value)) return 'is a list';
   if (typeof value === 'object') return 'is a mapping';

@@ -1,0 +1,52 @@
+import { type FieldIssue, formatFieldPath } from '../../model/manifest/field-issue.js';
+import { parseDocuments, type Position } from '../../model/manifest/manifest-documents.js';
+import type { ManifestProblem } from '../../model/manifest/manifest-problem.js';
+import { NOTHING_ASSUMED, type Scenario } from './scenario.js';
+import { readScenarioFields } from './scenario-fields.js';
+
+export interface ScenarioReading {
+  /** Complete only when there is no problem. */
+  readonly scenario: Scenario;
+  /** In the order of the text. */
+  readonly problems: readonly ManifestProblem[];
+  /** The problem that an issue with a field of this text is. */
+  readonly problemAt: (issue: FieldIssue) => ManifestProblem;
+}
+
+/**
+ * The scenario of a YAML or JSON text with one document. A text without anything in it assumes nothing.
+ *
+ * Errors: none; what cannot be read is a problem, with its place.
+ */
+export const readScenario = (text: string, file: string): ScenarioReading => {
+  const [document, second] = parseDocuments(text);
+  const problem = (
+    { line, column }: Position,
+    field: string,
+    { message, expected }: { readonly message: string; readonly expected?: string },
+  ): ManifestProblem => ({
+    ...{ file, document: 1, line, column, field, message },
+    ...(expected === undefined ? {} : { expected }),
+  });
+  const problemAt = (issue: FieldIssue): ManifestProblem =>
+    problem(document?.locate(issue) ?? { line: 1, column: 1 }, formatFieldPath(issue.path), issue);
+  if (!document) return { scenario: NOTHING_ASSUMED, problems: [], problemAt };
+  if (document.errors.length > 0)
+    return {
+      scenario: NOTHING_ASSUMED,
+      problems: document.errors.map((error) => problem(error, '', error)),
+      problemAt,
+    };
+  const issues: FieldIssue[] = [];
+  const scenario = readScenarioFields(document.value, [], issues) ?? NOTHING_ASSUMED;
+  const problems = issues.map(problemAt);
+  if (second)
+    problems.push(
+      problem(second.locate({ path: [] }), '', { message: 'is a second document', expected: 'one scenario in a file' }),
+    );
+  return {
+    scenario,
+    problems: problems.toSorted((one, other) => one.line - other.line || one.column - other.column),
+    problemAt,
+  };
+};
