@@ -10,6 +10,20 @@ export interface VirtualSchedulerOptions {
   readonly tieBreak?: () => number;
 }
 
+/** A part of a scheduler that goes away as a whole. */
+export interface SchedulerShare extends SchedulerLike {
+  /** Actions of this part that wait to be done. */
+  readonly pending: number;
+  /** Drops everything that waits; what is scheduled from now on is never done. */
+  readonly close: () => void;
+}
+
+/** Whose an action is. */
+interface Share {
+  pending: number;
+  isClosed: boolean;
+}
+
 type Work<T> = (this: SchedulerAction<T>, state?: T) => void;
 
 /** An action in the heap; stale once the action was scheduled again or cancelled. */
@@ -33,6 +47,7 @@ const MAX_ACTIONS_PER_INSTANT = 1_000_000;
  */
 export class VirtualScheduler implements SchedulerLike {
   readonly #tieBreak: (() => number) | undefined;
+  readonly #own: Share = { pending: 0, isClosed: false };
   #heap: Entry[] = [];
   #now: number;
   #order = 0;
@@ -58,7 +73,25 @@ export class VirtualScheduler implements SchedulerLike {
   }
 
   schedule<T>(work: Work<T>, delay = 0, state?: T): Subscription {
-    return new VirtualAction<T>(this, work).schedule(state, delay);
+    return new VirtualAction<T>(this, work, this.#own).schedule(state, delay);
+  }
+
+  /** A part of this scheduler for somebody who may die: everything of theirs can be dropped at once. */
+  share(): SchedulerShare {
+    const share: Share = { pending: 0, isClosed: false };
+    return {
+      now: this.now,
+      schedule: <T>(work: Work<T>, delay = 0, state?: T) =>
+        share.isClosed ? Subscription.EMPTY : new VirtualAction<T>(this, work, share).schedule(state, delay),
+      get pending() {
+        return share.pending;
+      },
+      close: () => {
+        this.#pending -= share.pending;
+        share.pending = 0;
+        share.isClosed = true;
+      },
+    };
   }
 
   /** Does the next action; false when nothing waits. */
@@ -70,7 +103,7 @@ export class VirtualScheduler implements SchedulerLike {
     else if (++this.#atThisInstant > MAX_ACTIONS_PER_INSTANT) throw new Error(`time stands still at ${this.#now} ms`);
     this.#now = Math.max(this.#now, entry.at);
     pop(this.#heap);
-    this.#pending -= 1;
+    this.done(entry.action.share);
     entry.action.execute();
     return true;
   }
@@ -82,16 +115,23 @@ export class VirtualScheduler implements SchedulerLike {
   }
 
   /** @internal */
-  push(action: VirtualAction<unknown>, delay: number, ticket: number): void {
+  push(action: VirtualAction<unknown>, delay: number, ticket: number, share: Share): void {
     const order = this.#order++;
     const rank = delay > 0 && this.#tieBreak ? this.#tieBreak() : 1;
     this.#pending += 1;
+    share.pending += 1;
     push(this.#heap, { at: this.#now + Math.max(0, delay), rank, order, action, ticket });
   }
 
   /** @internal */
-  cancelled(): void {
+  done(share: Share): void {
     this.#pending -= 1;
+    share.pending -= 1;
+  }
+
+  /** @internal */
+  cancelled(share: Share): void {
+    this.done(share);
     // Timers that were cancelled long before they are due must not fill the memory.
     if (this.#heap.length > 1024 && this.#heap.length > 4 * this.#pending) {
       const live = this.#heap.filter(({ action, ticket }) => action.isDue(ticket));
@@ -113,21 +153,22 @@ class VirtualAction<T> extends Subscription implements SchedulerAction<T> {
   constructor(
     private readonly scheduler: VirtualScheduler,
     private readonly work: Work<T>,
+    readonly share: Share,
   ) {
     super();
   }
 
   schedule(state?: T, delay = 0): this {
-    if (this.closed) return this;
+    if (this.closed || this.share.isClosed) return this;
     this.#cancel();
     this.#state = state;
     this.#isPending = true;
-    this.scheduler.push(this as VirtualAction<unknown>, delay, ++this.#ticket);
+    this.scheduler.push(this as VirtualAction<unknown>, delay, ++this.#ticket, this.share);
     return this;
   }
 
   isDue(ticket: number): boolean {
-    return this.#isPending && ticket === this.#ticket;
+    return this.#isPending && ticket === this.#ticket && !this.share.isClosed;
   }
 
   execute(): void {
@@ -144,7 +185,7 @@ class VirtualAction<T> extends Subscription implements SchedulerAction<T> {
   #cancel(): void {
     if (!this.#isPending) return;
     this.#isPending = false;
-    this.scheduler.cancelled();
+    if (!this.share.isClosed) this.scheduler.cancelled(this.share);
   }
 }
 
