@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../model/journal.js';
 import type { Pod } from '../model/pod.js';
+import type { ProbeName } from './behaviour.js';
 
 /** Of one instance of a container, as the simulated runtime sees it. */
 export interface SimulatedInstance {
@@ -10,6 +11,8 @@ export interface SimulatedInstance {
   readonly containerId: string;
   readonly sandboxId: string;
   readonly attempt: number;
+  /** As CreateContainer named it for the user: what the pod says. */
+  readonly image: string;
 }
 
 export interface SimulatedPodSandbox {
@@ -35,6 +38,8 @@ export type WorldEvent = { readonly at: number } & (
   | ({
       readonly kind: 'asked';
       readonly how: 'exec' | 'http' | 'tcp' | 'grpc';
+      /** Which probe it was, as far as the spec of the pod lets it be told; absent for a hook. */
+      readonly which?: ProbeName;
       readonly ok: boolean;
     } & SimulatedInstance)
   /** The agent calls the runtime; `call` is the CRI method. `number` names the call within the world. */
@@ -45,7 +50,9 @@ export type WorldEvent = { readonly at: number } & (
   | { readonly kind: 'runtime-stopped' | 'runtime-started' }
   /** What a source wants from now on. */
   | { readonly kind: 'wanted'; readonly source: string; readonly pods: readonly Pod[] }
-  | { readonly kind: 'agent-started' | 'agent-killed'; readonly life: number }
+  | { readonly kind: 'agent-started'; readonly life: number }
+  /** `actionsLeft`: what the agent had scheduled and has not taken back. */
+  | { readonly kind: 'agent-killed'; readonly life: number; readonly actionsLeft: number }
   /** What the agent wrote into its journal. */
   | { readonly kind: 'journal'; readonly entry: JournalEntry }
   /** The pods with their statuses as the agent shows them, after a run of the worker of one of them. */
