@@ -1,12 +1,11 @@
 import type { Pod } from '../../model/pod.js';
+import type { NodeBehaviours } from '../behaviour.js';
 import type { Fault } from '../faults/fault.js';
 
 /** How the node of a history is set up. */
 export interface HistoryNode {
   /** Lists rarely while the runtime tells what happens. */
   readonly eventedPleg: boolean;
-  /** Whether the runtime has a stream of events. */
-  readonly tellsEvents: boolean;
   readonly syncFrequencyMs: number;
   readonly maxRestartBackOffMs: number;
   /** Images that are pulled at a time. */
@@ -38,6 +37,7 @@ export interface History {
   readonly seed: number;
   readonly node: HistoryNode;
   readonly pods: readonly PodPlan[];
+  readonly behaviours: NodeBehaviours;
   readonly faults: readonly Fault[];
   /** From then on nothing changes and nothing goes wrong any more, and what is wanted has to come true. */
   readonly quietFromMs: number;

@@ -1,0 +1,42 @@
+import { defer, Observable, throwError } from 'rxjs';
+import type { DiskFault } from './fault.js';
+import { arm, type FaultStage, strikes } from './fault-stage.js';
+
+/** What a full or read-only disk goes on doing. */
+const READS: ReadonlySet<string> = new Set([
+  ...['listDirectory', 'danglingLinks', 'read', 'readTail', 'mountsBelow'],
+  ...['size', 'rotated', 'pulled', 'everyPulled', 'intents'],
+]);
+const MEANINGS = { EIO: 'i/o error', ENOSPC: 'no space left on device', EROFS: 'read-only file system' } as const;
+
+type Calls = Readonly<Record<string, unknown>>;
+type Call = (...parameters: readonly unknown[]) => unknown;
+
+/** Puts faults before each call of a port to the disk: what fails has not been done. */
+export const faultyDisk = (
+  faults: readonly DiskFault[],
+  stage: FaultStage,
+): (<Port extends object>(port: Port) => Port) => {
+  if (faults.length === 0) return (port) => port;
+  const armed = arm(faults, stage);
+  const wrap =
+    (name: string, call: Call): Call =>
+    (...parameters) => {
+      const result = call(...parameters);
+      if (!(result instanceof Observable)) return result;
+      return defer(() => {
+        const met = armed.find((one) => (one.fault.code === 'EIO' || !READS.has(name)) && strikes(one, stage));
+        if (!met) return result as Observable<unknown>;
+        const { code } = met.fault;
+        const path = typeof parameters[0] === 'string' ? ` '${parameters[0]}'` : '';
+        return throwError(() => Object.assign(new Error(`${code}: ${MEANINGS[code]}, ${name}${path}`), { code }));
+      });
+    };
+  return (port) =>
+    Object.fromEntries(
+      Object.entries(port as Calls).map(([name, call]) => [
+        name,
+        typeof call === 'function' ? wrap(name, call as Call) : call,
+      ]),
+    ) as typeof port;
+};
