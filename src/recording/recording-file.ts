@@ -9,8 +9,6 @@ import { gzipBlock } from './gzip-block.js';
 export interface RecordingFileOptions {
   /** Where the recording goes. A file that is there is left alone: then it goes to `name-2.ext`, `name-3.ext` ... beside it. */
   readonly path: string;
-  /** The first line of the file, without its end. */
-  readonly header: string;
   /** The last line of a recording that ends before the agent does. */
   readonly lastLine: (reason: string) => string;
   /** Bytes on the disk; the recording ends before it has more. */
@@ -50,10 +48,10 @@ const MOST_FILES = 10_000;
  * recording with a warning in the log.
  */
 export const createRecordingFile = (options: RecordingFileOptions): RecordingFile => {
-  const { header, lastLine, maxBytes, log, maxWaiting = 64 * 1024 * 1024 } = options;
+  const { lastLine, maxBytes, log, maxWaiting = 64 * 1024 * 1024 } = options;
   const { path, descriptor } = openNext(options.path);
-  let waiting: string[] = [`${header}\n`];
-  let waitingLength = header.length;
+  let waiting: string[] = [];
+  let waitingLength = 0;
   /** What is being written, and where it begins. */
   let block: { readonly content: Buffer; readonly at: number } | undefined;
   let size = 0;
@@ -132,7 +130,6 @@ export const createRecordingFile = (options: RecordingFileOptions): RecordingFil
     }
   };
   process.on('exit', writeAtExit);
-  flush();
 
   return {
     path,
@@ -141,7 +138,8 @@ export const createRecordingFile = (options: RecordingFileOptions): RecordingFil
       waiting.push(line, '\n');
       waitingLength += line.length + 1;
       if (waitingLength > maxWaiting) end('the disk is too slow for it', waiting);
-      if (waitingLength >= FLUSH_AT_LENGTH) flush();
+      // The header goes at once: with it the file is a recording.
+      if (waitingLength >= FLUSH_AT_LENGTH || size === 0) flush();
       else timer ??= setTimeout(flush, FLUSH_AFTER_MS).unref();
     },
     isOpen: () => isOpen,

@@ -1,15 +1,18 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { errorText } from '../model/cri-error.js';
 import { BLOCK_HEADER_BYTES, blockLength, contentOf, isBeginning } from './gzip-block.js';
+import { isInput, isOutput, type RecordingEntry, type RecordingHeader } from './recording-entry.js';
 
-/** A file whose lines are read as they are asked for. */
+/** A recording whose entries are read as they are asked for. */
 export interface RecordingReader {
   readonly path: string;
-  /** The first line. */
-  readonly header: string;
-  /** The lines after the header, each from the disk when it is asked for; once. Errors: the file is damaged in the middle. */
-  readonly lines: Iterable<string>;
-  /** Bytes at the end that are no whole block, once all lines were read: a kill has torn it, or it is being written. */
+  readonly header: RecordingHeader;
+  /**
+   * The entries after the header, each from the disk when it is asked for; once. Errors: with the file and the number of the
+   * entry, where it is damaged or no entry. The header is entry 0.
+   */
+  readonly entries: Iterable<RecordingEntry>;
+  /** Bytes at the end that are no whole block, once all entries were read: a kill has torn it, or it is being written. */
   readonly tornBytes: () => number;
   readonly close: () => void;
 }
@@ -17,20 +20,59 @@ export interface RecordingReader {
 /**
  * Opens what `createRecordingFile` has written; safe while it is being written. A torn end is as if it were not there.
  *
- * Errors: throws, with the name of the file, when it cannot be read or is no recording.
+ * Errors: throws, with the name of the file, when it cannot be read, is no recording, or one of a format that is not known here.
  */
 export const openRecording = (path: string): RecordingReader => {
   const descriptor = open(path);
   let tornBytes = 0;
-  const lines = readLines(path, descriptor, (bytes) => (tornBytes = bytes));
   try {
-    const first = lines.next();
+    const entries = readEntries(
+      path,
+      readLines(path, descriptor, (bytes) => (tornBytes = bytes)),
+    );
+    const first = entries.next();
     if (first.done) throw new Error(`${path} has no whole block that could be read`);
-    return { path, header: first.value, lines, tornBytes: () => tornBytes, close: () => closeSync(descriptor) };
+    const header = headerOf(path, first.value);
+    return { path, header, entries, tornBytes: () => tornBytes, close: () => closeSync(descriptor) };
   } catch (error) {
     closeSync(descriptor);
     throw error;
   }
+};
+
+const headerOf = (path: string, entry: RecordingEntry): RecordingHeader => {
+  if (entry.kind !== 'recording') throw new Error(`${path} is no recording: its first entry is not the header of one`);
+  const { format } = entry as { readonly format: unknown };
+  if (format !== FORMAT) {
+    throw new Error(`${path} is a recording of format ${String(format)}; this version reads format ${FORMAT}`);
+  }
+  return entry;
+};
+
+const FORMAT: RecordingHeader['format'] = 1;
+
+function* readEntries(path: string, lines: Iterable<string>): Generator<RecordingEntry, void> {
+  let number = 0;
+  for (const line of lines) {
+    yield parseEntry(line, `entry ${number} of ${path}`);
+    number += 1;
+  }
+}
+
+const parseEntry = (line: string, what: string): RecordingEntry => {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    throw new Error(`${what} is not JSON: ${errorText(error)}`, { cause: error });
+  }
+  const { kind } = (value ?? {}) as { readonly kind?: unknown };
+  if (typeof kind !== 'string') throw new Error(`${what} has no kind`);
+  const entry = value as RecordingEntry;
+  if (entry.kind !== 'recording' && entry.kind !== 'cut' && !isInput(entry) && !isOutput(entry)) {
+    throw new Error(`${what} is of the unknown kind ${JSON.stringify(kind)}`);
+  }
+  return entry;
 };
 
 const open = (path: string): number => {
@@ -52,10 +94,12 @@ function* readLines(path: string, descriptor: number, torn: (bytes: number) => v
     const block = length === undefined ? undefined : readAt(path, descriptor, at, length);
     const content = block && contentOf(block);
     if (!content) {
-      if (at === 0) throw new Error(`${path} is no recording: it does not begin with a block of one`);
+      if (at === 0 && length === undefined)
+        throw new Error(`${path} is no recording: it does not begin with a block of one`);
       // A machine that went down may have kept the length of the file and lost what was in it.
       if (length !== undefined && at + length === size) return torn(size - at);
-      throw new Error(`${path} is damaged after entry ${entries - 1}: no whole block begins at byte ${at}`);
+      const place = entries === 0 ? 'at its beginning' : `after entry ${entries - 1}`;
+      throw new Error(`${path} is damaged ${place}: no whole block begins at byte ${at}`);
     }
     for (let from = 0; from < content.length;) {
       const end = content.indexOf(0x0a, from);

@@ -6,15 +6,16 @@ const quiet = { debug: () => undefined, info: () => undefined, warn: () => undef
 const [, , path = '', how] = process.argv;
 const recording = createRecordingFile({
   path,
-  header: 'header',
-  lastLine: (reason) => `ended: ${reason}`,
+  lastLine: (reason) => JSON.stringify({ kind: 'cut', reason }),
   maxBytes: 2 ** 30,
   log: quiet,
 });
 let count = 0;
+recording.append(JSON.stringify({ kind: 'recording', format: 1 }));
 let isAnnounced = false;
 const burst = () => {
-  for (let index = 0; index < 1000; index++) recording.append(`line ${++count} ${'x'.repeat(index % 300)}`);
+  for (let index = 0; index < 1000; index++)
+    recording.append(JSON.stringify({ kind: 'cut', reason: `${++count} ${'x'.repeat(index % 300)}` }));
   if (how === 'exit' && count >= 20_000) process.exit(0);
   if (how === 'close' && count >= 20_000) return void recording.close();
   if (!isAnnounced && statSync(path).size > 1000) {
