@@ -1,7 +1,7 @@
 import { closestName } from '../../model/manifest/closest-name.js';
-import { type FieldIssue, type FieldPath } from '../../model/manifest/field-issue.js';
-import { type PodSpec } from '../../model/pod.js';
-import type { Scenario } from './scenario.js';
+import { type FieldIssue, type FieldPath, issue } from '../../model/manifest/field-issue.js';
+import type { Container, PodSpec } from '../../model/pod.js';
+import type { InstanceScript, Scenario } from './scenario.js';
 
 /** A pod under the name that its manifest gives it. */
 export interface NamedPod {
@@ -9,55 +9,87 @@ export interface NamedPod {
   readonly spec: Pick<PodSpec, 'containers' | 'initContainers'>;
 }
 
-/** What a scenario says about containers, pods and images that no manifest has, each with the names that are there. */
+export const containersIn = (
+  pods: readonly NamedPod[],
+): readonly { readonly pod: string; readonly container: Container }[] =>
+  pods.flatMap(({ name: pod, spec }) =>
+    [...(spec.initContainers ?? []), ...spec.containers].map((container) => ({ pod, container })),
+  );
+
+/**
+ * What a scenario says about containers, pods, hooks and images that no manifest has, each with the names that are there. `*` is
+ * always there.
+ */
 export const scenarioMismatches = (
   { containers, images, timeline }: Scenario,
   pods: readonly NamedPod[],
 ): readonly FieldIssue[] => {
-  const all = pods.flatMap(({ name: pod, spec }) =>
-    [...(spec.initContainers ?? []), ...spec.containers].map(({ name, image }) => ({ pod, name, image: image ?? '' })),
-  );
-  const full = unique(all.map(({ pod, name }) => `${pod}/${name}`));
-  const short = unique(all.map(({ name }) => name));
-  const inContainers = (name: string, path: FieldPath, atKey: boolean): readonly FieldIssue[] =>
-    missing('container', name, name.includes('/') ? full : short, full, path, atKey);
+  const all = containersIn(pods);
+  const full = unique(all.map(({ pod, container }) => `${pod}/${container.name}`));
+  const short = unique(all.map(({ container }) => container.name));
   const podNames = unique(pods.map(({ name }) => name));
-  const imageNames = unique(all.map(({ image }) => image));
+  const imageNames = unique(all.flatMap(({ container }) => container.image ?? []));
+  const named = (name: string): readonly Container[] =>
+    all
+      .filter(({ pod, container }) => [`${pod}/${container.name}`, container.name, '*'].includes(name))
+      .map(({ container }) => container);
   return [
-    ...Object.keys(containers).flatMap((name) => inContainers(name, ['containers', name], true)),
-    ...Object.keys(images).flatMap((name) => missing('image', name, imageNames, imageNames, ['images', name], true)),
+    ...Object.entries(containers).flatMap(([name, scripts]) => [
+      ...missing({ what: 'a container', name, known: name.includes('/') ? full : short, shown: full }, [
+        'containers',
+        name,
+      ]),
+      ...scripts.flatMap((script, index) => missingHooks(script, named(name), ['containers', name], index)),
+    ]),
+    ...Object.keys(images).flatMap((name) => missing({ what: 'an image', name, known: imageNames }, ['images', name])),
     ...timeline.flatMap((step, index) => {
       const at = (field: string): FieldPath => ['timeline', index, field];
-      if (step.kind === 'delete-pod') return missing('pod', step.pod, podNames, podNames, at('deletePod'), false);
-      if (step.kind === 'exit') return inContainers(step.container, at('exit'), false);
-      if (step.kind === 'image') return missing('image', step.image, imageNames, imageNames, at('image'), false);
+      if (step.kind === 'delete-pod')
+        return missing({ what: 'a pod', name: step.pod, known: podNames }, at('deletePod'));
+      if (step.kind === 'exit') return missing({ what: 'a container', name: step.container, known: full }, at('exit'));
+      if (step.kind === 'image') return missing({ what: 'an image', name: step.image, known: imageNames }, at('image'));
       return [];
     }),
   ];
 };
 
-const missing = (
-  what: string,
-  name: string,
-  known: readonly string[],
-  shown: readonly string[],
-  path: FieldPath,
-  atKey: boolean,
-): readonly FieldIssue[] => {
-  if (known.includes(name)) return [];
+interface Sought {
+  readonly what: string;
+  readonly name: string;
+  readonly known: readonly string[];
+  /** What is offered instead; `known` unless given. */
+  readonly shown?: readonly string[];
+}
+
+const missing = ({ what, name, known, shown = known }: Sought, path: FieldPath): readonly FieldIssue[] => {
+  const isKey = path.at(-1) === name;
+  if (known.includes(name) || (isKey && name === '*')) return [];
   const closest = closestName(name, known);
-  const there =
-    shown.length === 0
-      ? 'there is none'
-      : `${closest === undefined ? '' : `perhaps ${closest}; `}one of ${shown.join(', ')}`;
+  const perhaps = closest === undefined ? '' : `perhaps ${closest}; `;
   return [
     {
-      path,
-      message: `no manifest has a ${what} ${JSON.stringify(name)}`.replace('a image', 'an image'),
-      expected: there,
-      atKey,
+      ...issue(path, `no manifest has ${what} ${JSON.stringify(name)}`, `${perhaps}one of ${shown.join(', ')}`),
+      atKey: isKey,
     },
   ];
 };
+
+const missingHooks = (
+  script: InstanceScript,
+  containers: readonly Container[],
+  path: FieldPath,
+  index: number,
+): readonly FieldIssue[] =>
+  (['postStart', 'preStop'] as const)
+    .filter((hook) => script[hook] && containers.length > 0)
+    .filter((hook) => !containers.some(({ lifecycle }) => lifecycle?.[hook]?.exec))
+    .map((hook) => ({
+      ...issue(
+        [...path, index, hook],
+        'is no hook of that container',
+        `a container whose lifecycle.${hook} is an exec`,
+      ),
+      atKey: true,
+    }));
 
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
