@@ -48,6 +48,8 @@ export type WorldEvent = { readonly at: number } & (
   /** The agent has unsubscribed from the call, or was killed, before it ended. */
   | { readonly kind: 'call-given-up'; readonly number: number; readonly call: string }
   | { readonly kind: 'runtime-stopped' | 'runtime-started' }
+  /** The clock of the wall, of the agent and of the runtime alike, is so far ahead of `at` from now on. 0 at first. */
+  | { readonly kind: 'clock-set'; readonly aheadMs: number }
   /** What a source wants from now on. */
   | { readonly kind: 'wanted'; readonly source: string; readonly pods: readonly Pod[] }
   | { readonly kind: 'agent-started'; readonly life: number }
