@@ -11,7 +11,7 @@ import { asyncScheduler, lastValueFrom, map, type Observable } from 'rxjs';
 import * as api from '../../src/generated/runtime/v1/api.js';
 import { isCriError } from '../../src/model/cri-error.js';
 import type { RuntimeService } from '../../src/streams/ports.js';
-import { fakeRuntime } from '../../test/support/fake-runtime.js';
+import { type Behaviour, fakeRuntime } from '../../test/support/fake-runtime.js';
 
 const THIS_FILE = fileURLToPath(import.meta.url);
 
@@ -30,9 +30,15 @@ const failureOf = (error: unknown): object => ({
   details: String(error),
 });
 
-/** Serves the runtime in memory of the tests as CRI on a socket: any number of pods, and no process. It tells of events. */
-export const serveSimulatedRuntime = async (socket: string): Promise<void> => {
-  const fake = fakeRuntime(asyncScheduler);
+/**
+ * Serves the runtime in memory of the tests as CRI on a socket: any number of pods, and no process. It tells of events. Behaviours are
+ * those of containers by their name.
+ */
+export const serveSimulatedRuntime = async (
+  socket: string,
+  behaviours: Readonly<Record<string, Behaviour>> = {},
+): Promise<void> => {
+  const fake = fakeRuntime(asyncScheduler, { behaviours });
   const runtime: RuntimeService = {
     ...fake.runtime,
     // A log that is there and small.
