@@ -190,7 +190,7 @@ const readStep: ReadField<TimelineStep> = (value, path, issues) => {
     issues.push(issue(path, message, `one of ${EFFECTS.join(', ')}`));
     return undefined;
   }
-  return stepOf(read as StepFields, given[0]!, value, path, issues);
+  return stepOf(read, given[0]!, value, path, issues);
 };
 
 interface StepFields extends ImageFields {

@@ -1,0 +1,85 @@
+import type { JournalEntry } from '../../model/journal.js';
+import type { Pod } from '../../model/pod.js';
+import type { WorldEvent } from '../world-event.js';
+
+/** Whether a pod or one of its containers is ready, told when it changes. */
+export interface ReadyChange {
+  readonly kind: 'ready';
+  readonly at: number;
+  readonly uid: string;
+  /** Absent for the pod as a whole. */
+  readonly container?: string;
+  readonly isReady: boolean;
+}
+
+/** What stands alone in a world: calls, sets of pods and statuses are not kept as they are. */
+export type TraceEvent =
+  | Exclude<
+      WorldEvent,
+      { readonly kind: 'image-pulled' | 'call' | 'call-ended' | 'call-given-up' | 'wanted' | 'status' }
+    >
+  | ReadyChange;
+
+/** What of a world a plan is made of, in the order in which it happened. */
+export interface PlanTrace {
+  readonly events: readonly TraceEvent[];
+  readonly tell: (event: WorldEvent) => void;
+}
+
+export const planTrace = (): PlanTrace => {
+  const events: TraceEvent[] = [];
+  const known = new Map<string, boolean>();
+  const note = (at: number, uid: string, isReady: boolean, container?: string): void => {
+    const key = `${uid}/${container ?? ''}`;
+    if ((known.get(key) ?? false) === isReady) return;
+    known.set(key, isReady);
+    events.push({ kind: 'ready', at, uid, isReady, ...(container === undefined ? {} : { container }) });
+  };
+  const noteReady = (at: number, uid: string, status: Pod['status']): void => {
+    for (const { name, ready } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])])
+      note(at, uid, ready, name);
+    note(at, uid, status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false);
+  };
+  return {
+    events,
+    tell: (event) => {
+      switch (event.kind) {
+        case 'status':
+          noteReady(event.at, event.uid, event.pod?.status);
+          return;
+        case 'journal':
+          if (isKept(event.entry)) events.push(event);
+          return;
+        case 'sandbox-created':
+        case 'sandbox-stopped':
+        case 'container-started':
+        case 'container-exited':
+        case 'container-stopping':
+        case 'asked':
+        case 'agent-started':
+        case 'agent-killed':
+        case 'runtime-started':
+        case 'runtime-stopped':
+          events.push(event);
+          return;
+        default:
+      }
+    },
+  };
+};
+
+const KEPT: ReadonlySet<JournalEntry['kind']> = new Set([
+  'config',
+  'admission-rejected',
+  'probe',
+  'back-off',
+  'event',
+  'phase',
+  'kill-requested',
+  'forgotten',
+] as const);
+
+const isKept = (entry: JournalEntry): boolean =>
+  KEPT.has(entry.kind) ||
+  (entry.kind === 'call' && entry.call === 'PullImage') ||
+  ((entry.kind === 'sync-started' || entry.kind === 'sync-ended') && entry.work !== 'sync');
