@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Pod } from '../model/pod.js';
+import type { RecordingFile } from '../recording/recording-file.js';
 import type { Logger, Metrics, RecordJournal } from '../streams/ports.js';
 import type { AgentPaths } from './config/agent-paths.js';
 import type { AgentConfig } from './config/kubelet-configuration.js';
@@ -15,6 +16,8 @@ export interface KubeletEnvironment {
   readonly log: Logger;
   readonly record: RecordJournal;
   readonly metrics: Metrics;
+  /** Takes everything that passes between the loop and its ports, where a recording was asked for. */
+  readonly recording?: RecordingFile | undefined;
 }
 
 /** A problem or event that a person watching should see, in one line. */

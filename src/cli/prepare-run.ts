@@ -45,6 +45,9 @@ export const prepareRun = (flags: RunFlags): PreparedRun => {
       'kubelet is configured to not run on a host using cgroup v1. Support for it ends in a future release: move to cgroup v2, or set failCgroupV1: false',
     );
   }
+  if (flags.record !== '' && config.runOnce) {
+    throw new Error('--record records a loop, and there is none with --runonce');
+  }
   const paths = pathsFor(flags.rootDir, config.podLogsDir, config.containerRuntimeEndpoint);
   const isEmbedded = config.containerRuntimeEndpoint === '';
   const runtimeSocket = isEmbedded ? paths.embedded.socketPath : socketPath(config.containerRuntimeEndpoint);

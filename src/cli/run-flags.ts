@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseGoDuration } from '../model/go-duration.js';
+import { parseQuantity, unitValue } from '../model/quantity.js';
 import { parseFeatureGates } from './config/feature-gates.js';
 import type { JsonObject } from './config/merge-patch.js';
 
@@ -9,6 +10,10 @@ export interface RunFlags {
   readonly rootDir: string;
   readonly hostnameOverride: string;
   readonly stopPodsOnExit: boolean;
+  /** The file of a recording; empty for none. */
+  readonly record: string;
+  /** Bytes. */
+  readonly recordMaxSize: number;
   /** Those flags that have a field, as a configuration file would say it. Only what was given. */
   readonly fields: JsonObject;
 }
@@ -27,6 +32,16 @@ const trueOrFalse = (text: string): boolean => {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('expected true or false');
   return text === 'true';
 };
+
+const bytes = (text: string): number => {
+  const amount = parseQuantity(text);
+  if (amount === undefined || unitValue(amount) < SMALLEST_RECORDING) {
+    throw new InvalidArgumentError('expected a size such as 256Mi, and at least 1Mi');
+  }
+  return Number(unitValue(amount));
+};
+
+const SMALLEST_RECORDING = 1024n * 1024n;
 
 const commaList = (text: string): readonly string[] => text.split(',').filter((item) => item !== '');
 
@@ -125,6 +140,10 @@ export const addRunFlags = (command: Command): Command => {
     .option('--root-dir <folder>', 'where the agent keeps its state', '')
     .option('--hostname-override <name>', 'name of the node', '')
     .option('--stop-pods-on-exit', 'stop the pods, too, when the agent is told to stop', false)
+    .option('--record <file>', 'record what the agent sees and does, for replay', '')
+    .addOption(
+      new Option('--record-max-size <size>', 'where the recording ends').argParser(bytes).default(2 ** 28, '256Mi'),
+    )
     .addOption(
       new Option('-v, --v <level>', 'verbosity of the log; 4 and more is for developers').argParser(wholeNumber),
     );
@@ -136,16 +155,16 @@ export const readRunFlags = (options: Readonly<Record<string, unknown>>): RunFla
     const value = options[option.attributeName()];
     return value === undefined ? [] : [[field, value] as const];
   });
-  const { config, configDir, rootDir, hostnameOverride, stopPodsOnExit, v } = options as unknown as Omit<
-    RunFlags,
-    'fields'
-  > & { readonly v?: number };
+  const { config, configDir, rootDir, hostnameOverride, stopPodsOnExit, record, recordMaxSize, v } =
+    options as unknown as Omit<RunFlags, 'fields'> & { readonly v?: number };
   return {
     config,
     configDir,
     rootDir,
     hostnameOverride,
     stopPodsOnExit,
+    record,
+    recordMaxSize,
     fields: { ...Object.fromEntries(given), ...(v === undefined ? {} : { logging: { verbosity: v } }) },
   };
 };

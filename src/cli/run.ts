@@ -22,6 +22,7 @@ import { createJournal } from '../journal/journal-writer.js';
 import { errorText } from '../model/cri-error.js';
 import { localServer, type ServerEvent } from '../server/local-server.js';
 import { createMetrics } from '../server/metrics.js';
+import type { RecordingFile } from '../recording/recording-file.js';
 import type { Logger } from '../streams/ports.js';
 import { removeAgentFile, writeAgentFile } from './agent-file.js';
 import { lockRootDir } from './agent-lock.js';
@@ -31,6 +32,7 @@ import { frames, liveTable } from './live-table.js';
 import { createLogger } from './logger.js';
 import { type PreparedRun, prepareRun } from './prepare-run.js';
 import type { RunFlags } from './run-flags.js';
+import { startRecording } from './start-recording.js';
 import { stopSignal } from './stop-signal.js';
 import { packageVersion } from './version.js';
 
@@ -60,6 +62,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
     now: () => Date.now(),
     log,
   });
+  let recording: RecordingFile | undefined;
   const { registry, probeRegistry, metrics } = createMetrics({ nodeName, version });
   const agent = { pid: process.pid, startedAt: startedAt.toISOString(), node: nodeName };
 
@@ -70,9 +73,10 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
     log.info({ version, node: nodeName, runtime: prepared.runtimeSocket, rootDir: paths.rootDir }, 'rx-kubelet starts');
     for (const warning of prepared.warnings) log.warn({}, warning);
 
+    recording = startRecording(flags, log);
     const { runtimeSocket, imageSocket } = prepared;
     const kubelet = createKubelet({
-      ...{ config, nodeName, paths, runtimeSocket, imageSocket, log, metrics },
+      ...{ config, nodeName, paths, runtimeSocket, imageSocket, log, metrics, recording },
       record: journal.record,
     });
     const runtime$ = runtimeEvents(prepared, log).pipe(share());
@@ -115,6 +119,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
     throw error;
   } finally {
     journal.close();
+    await recording?.close();
     removeAgentFile(paths.agentFile);
     lock.release();
   }

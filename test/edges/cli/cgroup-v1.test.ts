@@ -11,7 +11,15 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const prepare = (fields: object) => () =>
   prepareRun({
-    ...{ config: '', configDir: '', rootDir: folder, hostnameOverride: 'node', stopPodsOnExit: false },
+    ...{
+      config: '',
+      configDir: '',
+      rootDir: folder,
+      hostnameOverride: 'node',
+      stopPodsOnExit: false,
+      record: '',
+      recordMaxSize: 2 ** 28,
+    },
     fields: { ...fields },
   });
 
