@@ -1,15 +1,4 @@
-import {
-  delay,
-  merge,
-  mergeMap,
-  type MonoTypeOperatorFunction,
-  Observable,
-  of,
-  throwError,
-  timer,
-  switchMap,
-  defer,
-} from 'rxjs';
+import { delay, merge, mergeMap, Observable, of, throwError, timer, switchMap, defer } from 'rxjs';
 import type { ContainerEventResponse } from '../../generated/runtime/v1/api.js';
 import { CriError } from '../../model/cri-error.js';
 import type { EventFault } from './fault.js';
@@ -19,7 +8,7 @@ import { arm, type ArmedFault, type FaultStage, strikes } from './fault-stage.js
 export const faultyEvents = (
   faults: readonly EventFault[],
   stage: FaultStage,
-): MonoTypeOperatorFunction<ContainerEventResponse> => {
+): ((source: Observable<ContainerEventResponse>) => Observable<ContainerEventResponse>) => {
   if (faults.length === 0) return (source) => source;
   const { scheduler, startMs } = stage;
   const armed = arm(faults, stage);

@@ -2,6 +2,9 @@ import type { Pod } from '../../model/pod.js';
 import type { NodeBehaviours } from '../behaviour.js';
 import type { Fault } from '../faults/fault.js';
 
+/** When every history begins, in Unix milliseconds. */
+export const HISTORY_START_MS = Date.UTC(2026, 0, 1);
+
 /** How the node of a history is set up. */
 export interface HistoryNode {
   /** Lists rarely while the runtime tells what happens. */

@@ -1,0 +1,123 @@
+import type { NodeBehaviours } from '../behaviour.js';
+import type { Fault } from '../faults/fault.js';
+import { type SeededRandom, seededRandom } from '../seeded-random.js';
+import { generateBehaviours, generateImages } from './generate-behaviours.js';
+import { generateFaults } from './generate-faults.js';
+import { generatePodPlan, type GeneratedPlan } from './generate-pod-plan.js';
+import type { History, PodPlan } from './history.js';
+import { weighted } from './weighted.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+/** As the simulated node is called. */
+const NODE_NAME = 'node-1';
+
+/**
+ * The history of a seed: the same for the same seed, and for as long as the generator stays the same. Most of them take a few minutes
+ * of virtual time, some take hours.
+ */
+export const generateHistory = (seed: number): History => {
+  const random = seededRandom(seed);
+  const shape = random.fork('shape');
+  const isLong = shape.chance(0.02);
+  const horizonMs = isLong ? shape.integer(40, 120) * MINUTE : shape.integer(30, 180) * SECOND;
+  const count = weighted(shape, [
+    [4, 1],
+    [3, 2],
+    [2, 3],
+    [1, 4],
+  ] as const);
+  const plans = Array.from({ length: count }, (_, index) =>
+    planOf(random.fork(`pod ${index}`), index, { horizonMs, isNameShared: index > 0 && shape.chance(0.1) }),
+  );
+  const pods = plans.map(({ plan }) => plan);
+  const sources = [...new Set(pods.map(({ source }) => source))];
+  const faults = generateFaults(random.fork('faults'), { horizonMs: Math.min(horizonMs, 4 * MINUTE), sources });
+  const node = random.fork('node');
+  const maxRestartBackOffMs = node.pick([10, 20, 60, 300]) * SECOND;
+  const quietFromMs = Math.max(
+    ...pods.flatMap(({ changes }) => changes.map(({ atMs }) => atMs)),
+    ...faults.map(endOfFault),
+    horizonMs / 2,
+  );
+  return {
+    seed,
+    node: {
+      eventedPleg: node.chance(0.5),
+      syncFrequencyMs: node.pick([10, 20, 60]) * SECOND,
+      maxRestartBackOffMs,
+      parallelPulls: node.integer(1, 3),
+    },
+    pods,
+    behaviours: behavioursOf(random, plans),
+    faults,
+    quietFromMs,
+    endMs: quietFromMs + Math.max(2 * MINUTE, Math.min(maxRestartBackOffMs, MINUTE) * 2),
+  };
+};
+
+const planOf = (
+  draw: SeededRandom,
+  index: number,
+  { horizonMs, isNameShared }: { readonly horizonMs: number; readonly isNameShared: boolean },
+): GeneratedPlan => {
+  const source = weighted<PodPlan['source']>(draw, [
+    [5, 'file'],
+    [3, 'http'],
+    [2, 'api'],
+  ]);
+  const key = `pod-${index + 1}`;
+  return generatePodPlan(draw, { key, name: isNameShared ? 'pod-1' : key, source, nodeName: NODE_NAME, horizonMs });
+};
+
+const behavioursOf = (random: SeededRandom, plans: readonly GeneratedPlan[]): NodeBehaviours => {
+  const draw = random.fork('behaviours');
+  const containers = plans
+    .flatMap(({ manifests }) => manifests)
+    .map((manifest) => generateBehaviours(draw, manifest))
+    // Of two pods with one name, the first decides.
+    .reduceRight((later, earlier) => ({ ...later, ...earlier }), {});
+  return {
+    containers,
+    images: generateImages(draw),
+    callMs: draw.pick([
+      { min: 1, max: 1 },
+      { min: 1, max: 5 },
+      { min: 1, max: 30 },
+    ]),
+    ...(draw.chance(0.3) && { sandboxMs: { min: 10, max: draw.integer(10, 3_000) } }),
+    eventMs: draw.pick([
+      { min: 0, max: 0 },
+      { min: 0, max: 2 },
+      { min: 0, max: 100 },
+    ]),
+    ...(draw.chance(0.15) && { tellsNoEvents: true }),
+    ...(draw.chance(0.5) && { stopOutlivesCaller: true }),
+  };
+};
+
+/** When the last that the fault has struck is over. */
+const endOfFault = (fault: Fault): number => {
+  switch (fault.kind) {
+    case 'hangs':
+      // What has no deadline of its own, or twice the usual one, is over after so long.
+      return fault.untilMs + 5 * MINUTE;
+    case 'late-request':
+    case 'late-reply':
+    case 'event-late':
+    case 'network-slow':
+      return fault.untilMs + fault.maxMs;
+    case 'agent-killed':
+      return 'atMs' in fault ? fault.atMs + fault.downMs : 0;
+    case 'runtime-restarts':
+      return fault.atMs + fault.downMs;
+    case 'source-breaks':
+      return fault.atMs + 30 * SECOND;
+    case 'source-repeats':
+    case 'events-break':
+    case 'clock-jumps':
+      return fault.atMs;
+    default:
+      return fault.untilMs;
+  }
+};
