@@ -1,10 +1,10 @@
 import type { NodeBehaviours } from '../behaviour.js';
-import type { Fault } from '../faults/fault.js';
 import { type SeededRandom, seededRandom } from '../seeded-random.js';
 import { generateBehaviours, generateImages } from './generate-behaviours.js';
 import { generateFaults } from './generate-faults.js';
 import { generatePodPlan, type GeneratedPlan } from './generate-pod-plan.js';
 import type { History, PodPlan } from './history.js';
+import { quietFromMs } from './quiet-from.js';
 import { weighted } from './weighted.js';
 
 const SECOND = 1_000;
@@ -35,11 +35,7 @@ export const generateHistory = (seed: number): History => {
   const faults = generateFaults(random.fork('faults'), { horizonMs: Math.min(horizonMs, 4 * MINUTE), sources });
   const node = random.fork('node');
   const maxRestartBackOffMs = node.pick([10, 20, 60, 300]) * SECOND;
-  const quietFromMs = Math.max(
-    ...pods.flatMap(({ changes }) => changes.map(({ atMs }) => atMs)),
-    ...faults.map(endOfFault),
-    horizonMs / 2,
-  );
+  const quietMs = Math.max(quietFromMs({ pods, faults }), Math.floor(horizonMs / 2));
   return {
     seed,
     node: {
@@ -51,8 +47,8 @@ export const generateHistory = (seed: number): History => {
     pods,
     behaviours: behavioursOf(random, plans),
     faults,
-    quietFromMs,
-    endMs: quietFromMs + Math.max(2 * MINUTE, Math.min(maxRestartBackOffMs, MINUTE) * 2),
+    quietFromMs: quietMs,
+    endMs: quietMs + Math.max(2 * MINUTE, Math.min(maxRestartBackOffMs, MINUTE) * 2),
   };
 };
 
@@ -94,30 +90,4 @@ const behavioursOf = (random: SeededRandom, plans: readonly GeneratedPlan[]): No
     ...(draw.chance(0.15) && { tellsNoEvents: true }),
     ...(draw.chance(0.5) && { stopOutlivesCaller: true }),
   };
-};
-
-/** When the last that the fault has struck is over. */
-const endOfFault = (fault: Fault): number => {
-  switch (fault.kind) {
-    case 'hangs':
-      // What has no deadline of its own, or twice the usual one, is over after so long.
-      return fault.untilMs + 5 * MINUTE;
-    case 'late-request':
-    case 'late-reply':
-    case 'event-late':
-    case 'network-slow':
-      return fault.untilMs + fault.maxMs;
-    case 'agent-killed':
-      return 'atMs' in fault ? fault.atMs + fault.downMs : 0;
-    case 'runtime-restarts':
-      return fault.atMs + fault.downMs;
-    case 'source-breaks':
-      return fault.atMs + 30 * SECOND;
-    case 'source-repeats':
-    case 'events-break':
-    case 'clock-jumps':
-      return fault.atMs;
-    default:
-      return fault.untilMs;
-  }
 };

@@ -1,0 +1,34 @@
+import type { Fault } from '../faults/fault.js';
+import type { History } from './history.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/** When the last change has been made, and the last that a fault has struck is over, in milliseconds of the history. */
+export const quietFromMs = ({ pods, faults }: Pick<History, 'pods' | 'faults'>): number =>
+  Math.max(0, ...pods.flatMap(({ changes }) => changes.map(({ atMs }) => atMs)), ...faults.map(endOfFault));
+
+const endOfFault = (fault: Fault): number => {
+  switch (fault.kind) {
+    case 'hangs':
+      // What has no deadline of its own, or twice the usual one, is over after so long.
+      return fault.untilMs + 5 * MINUTE;
+    case 'late-request':
+    case 'late-reply':
+    case 'event-late':
+    case 'network-slow':
+      return fault.untilMs + fault.maxMs;
+    case 'agent-killed':
+      return 'atMs' in fault ? fault.atMs + fault.downMs : 0;
+    case 'runtime-restarts':
+      return fault.atMs + fault.downMs;
+    case 'source-breaks':
+      return fault.atMs + 30 * SECOND;
+    case 'source-repeats':
+    case 'events-break':
+    case 'clock-jumps':
+      return fault.atMs;
+    default:
+      return fault.untilMs;
+  }
+};
