@@ -40,15 +40,30 @@ export interface Lane {
  */
 export type Severity = 'quiet' | 'note' | 'good' | 'warning' | 'error';
 
-/** What a mark is a picture of. Spans and instants have different ones. */
+/** What a span is a picture of. `passing` and `failing` are verdicts of probes, `away` is an agent that does not run. */
 export type SpanLook =
-  'waiting' | 'created' | 'running' | 'sync' | 'stopping' | 'cleanup' | 'back-off' | 'call' | 'phase' | 'not-ready';
+  | 'waiting'
+  | 'created'
+  | 'running'
+  | 'sync'
+  | 'stopping'
+  | 'cleanup'
+  | 'back-off'
+  | 'call'
+  | 'phase'
+  | 'passing'
+  | 'failing'
+  | 'away'
+  | 'unhealthy';
+
+/** What an instant is a picture of. `success` and `failure` are single results, of a probe or otherwise. */
 export type InstantLook =
   | 'change'
   | 'start'
-  | 'exit'
-  | 'failure'
+  | 'exit-good'
+  | 'exit-bad'
   | 'success'
+  | 'failure'
   | 'verdict-good'
   | 'verdict-bad'
   | 'kill'

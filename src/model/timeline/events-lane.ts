@@ -1,0 +1,29 @@
+import type { JournalEntry } from '../journal.js';
+import type { Lane } from './lanes.js';
+import { entriesOfKind, markOf, type PodEntries } from './pod-entries.js';
+import { probeOf } from './probe-lanes.js';
+
+/** The events of the pod. A warning that another lane tells as well is no news, and one of a probe stands in its lane. */
+export const eventsLane = ({ own }: PodEntries): Lane => {
+  const told = new Set(own.filter(isToldElsewhere).flatMap(({ causes }) => causes));
+  return {
+    kind: 'events',
+    name: 'events',
+    marks: entriesOfKind(own, 'event')
+      .filter((entry) => probeOf(entry) === undefined)
+      .map((entry) =>
+        markOf(entry, {
+          look: 'event',
+          label: entry.reason,
+          text: `${entry.reason}: ${entry.message}`,
+          severity: entry.type === 'Warning' && !entry.causes.some((id) => told.has(id)) ? 'warning' : 'quiet',
+        }),
+      ),
+  };
+};
+
+const isToldElsewhere = (entry: JournalEntry): boolean =>
+  entry.kind === 'back-off' ||
+  entry.kind === 'admission-rejected' ||
+  (entry.kind === 'call' && entry.error !== undefined) ||
+  (entry.kind === 'sync-ended' && entry.error !== undefined);

@@ -1,0 +1,189 @@
+import { type Axis, axisOf } from './axis.js';
+import { compactDuration } from './compact-duration.js';
+import { padText, printableLine, textWidth } from './fit-text.js';
+import { chooseFolds, type Fold, type Room, tallyText } from './fold.js';
+import { isNotable, type Lane, type Severity, type Timeline } from './lanes.js';
+import { INSTANT_LOOKS } from './looks.js';
+import { fullName } from '../why/find-pod.js';
+import { type Cell, type Charset, columnAt, laneCells, withBreaks } from './text-cells.js';
+import type { Pen, TextStyle } from './text-pen.js';
+import { legendLines, notedLines } from './text-notes.js';
+import { ticksOf } from './ticks.js';
+
+export interface TextOptions {
+  /** Columns of the terminal; no line takes more. At least 20 are used. */
+  readonly width: number;
+  readonly charset?: Charset;
+  /** Colours a piece of text; nothing is coloured unless given. */
+  readonly paint?: (text: string, style: TextStyle) => string;
+  /** Quiet stretches are folded unless this is false. */
+  readonly isFolded?: boolean;
+  /** Marks listed at most, the newest ones. Default 40. */
+  readonly listed?: number;
+}
+
+/** How often the lanes may go on in a further row when one is too short to tell the marks apart. */
+const MOST_BANDS = 4;
+/** Part of the marks that matter which have to have a column of their own. */
+const TOLD_APART = 0.9;
+const WIDEST_NAME = 24;
+const LEAST_WIDTH = 20;
+const LISTED = 40;
+/** A timeline without any mark needs no room. */
+const LEAST_COLUMNS = 2;
+
+/**
+ * The timeline as lines for a terminal: lanes under a time axis, as often below each other as it takes to tell the marks
+ * apart, then a legend, what was folded away, and the marks that matter with the ids of their journal entries.
+ */
+export const renderText = (timeline: Timeline, options: TextOptions): readonly string[] => {
+  const { charset = 'unicode', paint = (text) => text, isFolded = true, listed = LISTED } = options;
+  const width = Math.max(LEAST_WIDTH, options.width);
+  const names = timeline.pods.flatMap(({ lanes }) => lanes.map(({ name }) => textWidth(printableLine(name))));
+  const nameWidth = Math.min(WIDEST_NAME, Math.floor(width / 3), Math.max(0, ...names) + 2);
+  const columns = width - nameWidth;
+  const { axis, folds } = fittingAxis(timeline, columns, isFolded);
+  const pen: Pen = { charset, paint, nameWidth, width };
+  return [
+    ...titleLines(timeline, pen),
+    ...bandsOf(axis, columns).flatMap((band) => ['', ...bandLines(timeline, axis, band, pen)]),
+    '',
+    ...legendLines(timeline, pen),
+    ...foldedLines(timeline, folds, pen),
+    ...notedLines(timeline, listed, pen),
+  ].map((line) => line.trimEnd());
+};
+
+interface Band {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The shortest axis on which the marks that matter can be told apart, with the folds that suit it. */
+const fittingAxis = (
+  timeline: Timeline,
+  columns: number,
+  isFolded: boolean,
+): { readonly axis: Axis; readonly folds: readonly Fold[] } => {
+  const axisWith = (bands: number) => {
+    const room: Room = {
+      columns: columns * bands,
+      foldColumns: (ms) => compactDuration(ms).length + 2,
+      leastColumns: LEAST_COLUMNS,
+    };
+    const folds = isFolded ? chooseFolds(timeline, room) : [];
+    return { axis: axisOf(timeline, folds, room), folds };
+  };
+  for (let bands = 1; bands < MOST_BANDS; bands++) {
+    const tried = axisWith(bands);
+    if (partToldApart(timeline, tried.axis) >= TOLD_APART) return tried;
+  }
+  return axisWith(MOST_BANDS);
+};
+
+const partToldApart = ({ pods }: Timeline, axis: Axis): number => {
+  const lanes = pods.flatMap(({ lanes: all }) => all.map(({ marks }) => marks.filter(isNotable)));
+  const all = lanes.reduce((sum, marks) => sum + marks.length, 0);
+  const apart = lanes.reduce((sum, marks) => sum + new Set(marks.map(({ at }) => columnAt(axis, at))).size, 0);
+  return all === 0 ? 1 : apart / all;
+};
+
+/** Rows of at most so many columns; a fold is not torn apart. */
+const bandsOf = ({ columns: all, segments }: Axis, columns: number): readonly Band[] => {
+  const bands: Band[] = [];
+  for (let start = 0; start < all;) {
+    const limit = Math.min(all, start + columns);
+    const torn =
+      limit < all
+        ? segments.find(({ fold, ...segment }) => fold && segment.start < limit && segment.end > limit)
+        : undefined;
+    const end = torn && torn.start > start ? torn.start : limit;
+    bands.push({ start, end });
+    start = end;
+  }
+  return bands;
+};
+
+const titleLines = ({ from, until, clock, node, pods }: Timeline, { paint, width }: Pen): string[] => {
+  const names = [...new Set(pods.map(({ ref }) => fullName(ref)))].join(', ');
+  const where = node === undefined ? '' : ` on ${node}`;
+  const when = clock === 'time-of-day' ? `${new Date(from).toISOString()} to ${new Date(until).toISOString()}, ` : '';
+  return [
+    paint(padText(printableLine(`${names}${where}`), width).trimEnd(), 'title'),
+    paint(padText(`${when}${compactDuration(until - from)}`, width).trimEnd(), 'axis'),
+  ];
+};
+
+const bandLines = (timeline: Timeline, axis: Axis, band: Band, pen: Pen): string[] => {
+  const { paint, nameWidth, charset, width } = pen;
+  const laneLine = ({ name, marks }: Lane): string => {
+    const cells = withBreaks(laneCells(marks, axis, charset), timeline.breaks, axis, charset);
+    return (
+      paint(padText(` ${printableLine(name)}`, nameWidth), 'name') + paintCells(cells.slice(band.start, band.end), pen)
+    );
+  };
+  const { pods } = timeline;
+  return [
+    ' '.repeat(nameWidth) + paint(labelsText(timeline, axis, band), 'axis'),
+    ' '.repeat(nameWidth) + paintCells(rulerCells(timeline, axis, pen).slice(band.start, band.end), pen),
+    ...pods.flatMap(({ ref, lanes }) => [
+      ...(pods.length > 1 ? [paint(padText(`${fullName(ref)} (${ref.uid})`, width).trimEnd(), 'title')] : []),
+      ...lanes.map(laneLine),
+    ]),
+  ];
+};
+
+const labelsText = (timeline: Timeline, axis: Axis, { start, end }: Band): string =>
+  ticksOf(timeline, axis, { characterColumns: 1, gapColumns: 2 })
+    .filter(({ position, label }) => Math.floor(position) >= start && Math.floor(position) + label.length <= end)
+    .reduce((text, { position, label }) => text.padEnd(Math.floor(position) - start) + label, '');
+
+/** The axis itself: a notch at every label, folds with their durations, breaks. */
+const rulerCells = (timeline: Timeline, axis: Axis, { charset }: Pen): readonly Cell[] => {
+  const [line, notch, torn] = charset === 'unicode' ? ['─', '┬', '┈'] : ['-', '+', ':'];
+  const plain = (glyph: string, style: Severity | 'fold'): Cell => ({ glyph, style, isGuarded: false });
+  const cells = Array.from({ length: axis.columns }, () => plain(line, 'quiet'));
+  for (const { position } of ticksOf(timeline, axis, { characterColumns: 1, gapColumns: 2 })) {
+    cells[Math.floor(position)] = plain(notch, 'quiet');
+  }
+  for (const { fold, start } of axis.segments) {
+    if (!fold) continue;
+    const text = `${torn}${compactDuration(fold.until - fold.from)}${torn}`;
+    [...text].forEach((glyph, index) => (cells[start + index] = plain(glyph, 'fold')));
+  }
+  for (const mark of timeline.breaks) {
+    cells[columnAt(axis, mark.at)] = plain(INSTANT_LOOKS.break[charset], mark.severity);
+  }
+  return cells;
+};
+
+/** Cells of one style are coloured as one piece. */
+const paintCells = (cells: readonly Cell[], { paint }: Pen): string => {
+  let text = '';
+  for (let start = 0; start < cells.length;) {
+    const { style } = cells[start]!;
+    let end = start + 1;
+    while (cells[end]?.style === style) end += 1;
+    const piece = cells
+      .slice(start, end)
+      .map(({ glyph }) => glyph)
+      .join('');
+    text += piece.trim() === '' ? piece : paint(piece, style);
+    start = end;
+  }
+  return text;
+};
+
+const foldedLines = (timeline: Timeline, folds: readonly Fold[], { paint, width }: Pen): string[] => {
+  const told = folds.filter(({ routine }) => routine.size > 0);
+  if (told.length === 0) return [];
+  const all = new Map<string, number>();
+  for (const { routine } of told) routine.forEach((count, name) => all.set(name, (all.get(name) ?? 0) + count));
+  const duration = compactDuration(folds.reduce((sum, { from, until }) => sum + until - from, 0));
+  return [
+    paint(
+      padText(`folded: ${duration} in ${folds.length}× quiet with ${tallyText({ routine: all })}`, width).trimEnd(),
+      'fold',
+    ),
+  ];
+};

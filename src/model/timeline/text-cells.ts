@@ -1,0 +1,111 @@
+import { type Axis, segmentAt } from './axis.js';
+import { printableLine, textWidth } from './fit-text.js';
+import { isNotable, type Mark, type Severity } from './lanes.js';
+import { INSTANT_LOOKS, type Look, lookOf } from './looks.js';
+
+/** One column of a lane. */
+export interface Cell {
+  readonly glyph: string;
+  readonly style: Severity | 'fold';
+  readonly mark?: Mark;
+  /** The cell by which the mark is seen; what matters less must not take it. */
+  readonly isGuarded: boolean;
+}
+
+export type Charset = 'unicode' | 'ascii';
+
+const BLANK: Cell = { glyph: ' ', style: 'quiet', isGuarded: false };
+
+const RANKS: Readonly<Record<Severity, number>> = { quiet: 0, note: 1, good: 2, warning: 3, error: 4 };
+export const severityRank = ({ severity }: Mark): number => RANKS[severity];
+
+/** The column of an instant. At the edge of a fold it is the one beside the fold. */
+export const columnAt = (axis: Axis, at: number): number => {
+  const { from, until, start, end } = segmentAt(axis, at);
+  if (at <= from || until === from) return start;
+  const column = Math.floor(start + ((at - from) / (until - from)) * (end - start));
+  return Math.max(start, Math.min(end - 1, column));
+};
+
+/**
+ * The columns of one lane: long spans beneath short ones, instants on top, labels where spans have room. A mark that matters
+ * is seen unless one that matters as much stands at the same column.
+ */
+export const laneCells = (marks: readonly Mark[], axis: Axis, charset: Charset): readonly Cell[] => {
+  const cells = Array.from({ length: axis.columns }, () => BLANK);
+  for (const { fold, start, end } of axis.segments) {
+    if (fold) cells.fill({ ...BLANK, glyph: charset === 'unicode' ? '┈' : ' ', style: 'fold' }, start, end);
+  }
+  const put = (column: number, cell: Cell): void => {
+    const below = cells[column];
+    if (!below || !cell.mark) return;
+    const mattersLess = below.isGuarded && below.mark && severityRank(cell.mark) < severityRank(below.mark);
+    if (!mattersLess) cells[column] = cell;
+  };
+  const spans = marks.filter(({ until }) => until !== undefined);
+  for (const mark of spans.toSorted((one, other) => lengthOf(other) - lengthOf(one)))
+    drawSpan(mark, axis, charset, put);
+  const instants = marks.filter(({ until }) => until === undefined);
+  for (const mark of instants.toSorted((one, other) => severityRank(one) - severityRank(other))) {
+    put(columnAt(axis, mark.at), cellOf(mark, lookOf(mark), charset, isNotable(mark)));
+  }
+  for (const mark of spans) writeLabel(mark, axis, cells);
+  return cells;
+};
+
+type Put = (column: number, cell: Cell) => void;
+
+const lengthOf = ({ at, until }: Mark): number => (until ?? at) - at;
+
+const cellOf = (mark: Mark, look: Look, charset: Charset, isGuarded: boolean): Cell => ({
+  glyph: look[charset],
+  style: mark.severity,
+  mark,
+  isGuarded,
+});
+
+const drawSpan = (mark: Mark, axis: Axis, charset: Charset, put: Put): void => {
+  const start = columnAt(axis, mark.at);
+  const until = columnAt(axis, mark.until ?? mark.at);
+  const end = mark.isOpen ? until : Math.max(start, until - 1);
+  const cell = cellOf(mark, lookOf(mark), charset, false);
+  put(start, { ...cell, isGuarded: isNotable(mark) });
+  for (let column = start + 1; column <= end; column++) put(column, cell);
+};
+
+/** Into the first stretch of its own columns, outside of folds, that has room for it. */
+const writeLabel = (mark: Mark, axis: Axis, cells: Cell[]): void => {
+  if (mark.label === '') return;
+  const characters = [...printableLine(mark.label)];
+  if (textWidth(mark.label) !== characters.length) return;
+  for (const { from, start, end, fold } of axis.segments) {
+    if (from > (mark.until ?? mark.at)) return;
+    if (fold) continue;
+    let free = 0;
+    for (let column = Math.max(start, columnAt(axis, mark.at)); column < end; column++) {
+      free = cells[column]?.mark === mark ? free + 1 : 0;
+      if (free < characters.length + 2) continue;
+      const first = column - characters.length;
+      characters.forEach((glyph, index) => (cells[first + index] = { ...cells[first + index]!, glyph }));
+      return;
+    }
+  }
+};
+
+/** Draws what concerns every lane over the cells of one of them. */
+export const withBreaks = (
+  cells: readonly Cell[],
+  breaks: readonly Mark[],
+  axis: Axis,
+  charset: Charset,
+): readonly Cell[] => {
+  const drawn = [...cells];
+  for (const mark of breaks) {
+    for (const at of mark.until === undefined || mark.isOpen ? [mark.at] : [mark.at, mark.until]) {
+      const column = columnAt(axis, at);
+      const below = drawn[column];
+      if (below && !below.isGuarded) drawn[column] = cellOf(mark, INSTANT_LOOKS.break, charset, false);
+    }
+  }
+  return drawn;
+};

@@ -1,0 +1,87 @@
+import { padText, printableLine, textWidth } from './fit-text.js';
+import { isNotable, type Mark, marksOf, type Timeline } from './lanes.js';
+import { lookOf } from './looks.js';
+import type { Pen } from './text-pen.js';
+import { exactTime } from './ticks.js';
+
+/** The meaning of every look that is drawn. */
+export const legendLines = (timeline: Timeline, { charset, paint, width }: Pen): string[] => {
+  const meanings = new Map<string, string>();
+  for (const mark of marksOf(timeline)) {
+    const look = lookOf(mark);
+    const before = meanings.get(look[charset]);
+    if (before === undefined) meanings.set(look[charset], look.meaning);
+    else if (!before.split(' or ').includes(look.meaning)) meanings.set(look[charset], `${before} or ${look.meaning}`);
+  }
+  return wrapped(
+    [...meanings].map(([glyph, meaning]) => `${glyph} ${meaning}`),
+    width,
+  ).map((line) => paint(line, 'axis'));
+};
+
+/** Pieces in as few lines as have room for them; none is torn apart. */
+const wrapped = (pieces: readonly string[], width: number): string[] =>
+  pieces.reduce<string[]>((lines, piece) => {
+    const last = lines.at(-1);
+    const longer = `${last ?? ''}   ${piece}`;
+    if (last !== undefined && textWidth(longer) <= width) return [...lines.slice(0, -1), longer];
+    return [...lines, padText(piece, Math.min(width, textWidth(piece)))];
+  }, []);
+
+/** The newest marks that matter, oldest first, each with the id of its journal entry. */
+export const notedLines = (timeline: Timeline, listed: number, pen: Pen): string[] => {
+  const noted = lanesWithMarks(timeline)
+    .flatMap(({ name, marks }) => marks.filter(isNotable).map((mark) => ({ name, mark })))
+    .toSorted((one, other) => one.mark.at - other.mark.at);
+  if (noted.length === 0) return [];
+  const shown = listed > 0 ? noted.slice(-listed) : [];
+  const hidden = noted.length - shown.length;
+  const nameWidth = Math.min(pen.nameWidth, Math.max(0, ...shown.map(({ name }) => textWidth(printableLine(name)))));
+  return [
+    '',
+    ...(hidden > 0 ? [`… ${hidden} earlier ${hidden === 1 ? 'one' : 'ones'}`] : []),
+    ...shown.map(({ name, mark }) => notedLine(timeline, name, nameWidth, mark, pen)),
+  ];
+};
+
+const lanesWithMarks = ({ breaks, pods }: Timeline): { readonly name: string; readonly marks: readonly Mark[] }[] => [
+  { name: 'node', marks: breaks },
+  ...pods.flatMap(({ lanes }) => lanes),
+];
+
+/** Columns without which a text says nothing. */
+const LEAST_TEXT = 12;
+
+const notedLine = (
+  timeline: Timeline,
+  name: string,
+  nameWidth: number,
+  mark: Mark,
+  { charset, paint, width }: Pen,
+): string => {
+  const time = exactTime(timeline, mark.at);
+  const id = mark.entry === undefined ? '' : printableLine(mark.entry);
+  const parts = [
+    { text: time, style: 'axis' },
+    { text: lookOf(mark)[charset], style: mark.severity },
+    { text: padText(printableLine(name), nameWidth), style: 'name' },
+    { text: printableLine(mark.text), style: mark.severity },
+    { text: id, style: 'axis' },
+  ] as const;
+  const taken = (shown: readonly number[]) =>
+    shown.reduce((sum, index) => sum + (index === TEXT ? 0 : textWidth(parts[index]!.text)) + 2, -2);
+  // Where there is no room for all, the text says most; then the time.
+  const shown = FITTING.find((some) => taken(some) + LEAST_TEXT <= width) ?? [TEXT];
+  return shown
+    .map((index) => {
+      const { text, style } = parts[index];
+      return paint(index === TEXT ? padText(text, width - taken(shown)) : text, style);
+    })
+    .join('  ');
+};
+const TEXT = 3;
+const FITTING = [
+  [0, 1, 2, TEXT, 4],
+  [0, 1, TEXT, 4],
+  [0, 1, TEXT],
+] as const;

@@ -1,0 +1,95 @@
+import { type Axis, positionOf, type Segment } from './axis.js';
+import { compactDuration } from './compact-duration.js';
+import type { Timeline } from './lanes.js';
+
+export interface Tick {
+  readonly at: number;
+  readonly position: number;
+  readonly label: string;
+}
+
+export interface TickRoom {
+  /** Columns that a character takes. */
+  readonly characterColumns: number;
+  /** Columns left free between two labels. */
+  readonly gapColumns: number;
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Steps that a reader counts along without thinking. */
+const STEPS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),
+  ...[1, 2, 3, 6, 12].map((count) => count * HOUR),
+  ...[1, 2, 7, 14, 28, 91, 364].map((count) => count * DAY),
+];
+
+/**
+ * What stands at the axis, in order and never one over the other: the begin of every stretch between folds, then round times
+ * as densely as there is room.
+ */
+export const ticksOf = (
+  { from, clock }: Pick<Timeline, 'from' | 'clock'>,
+  axis: Axis,
+  { characterColumns, gapColumns }: TickRoom,
+): readonly Tick[] => {
+  const longest = clock === 'time-of-day' ? 'hh:mm:ss'.length : '59m59s'.length;
+  const stepMs = stepFor(axis, longest * characterColumns + gapColumns);
+  const label = clock === 'time-of-day' ? timeOfDay(stepMs) : sinceStart(from, stepMs);
+  const room = (at: number): number => label(at).length * characterColumns + gapColumns;
+  const taken: { readonly at: number; readonly start: number; readonly end: number }[] = [];
+  const place = (at: number): void => {
+    const start = positionOf(axis, at);
+    const end = start + room(at);
+    const isFree = taken.every((other) => end <= other.start || start >= other.end);
+    if (isFree && end - gapColumns <= axis.columns) taken.push({ at, start, end });
+  };
+  const open = axis.segments.filter(({ fold }) => !fold);
+  for (const segment of open) place(segment.from);
+  for (const segment of open) roundTimes(segment, stepMs, clock === 'since-start' ? from : 0).forEach(place);
+  return taken
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ at, start }) => ({ at, position: start, label: label(at) }));
+};
+
+/** The smallest step whose labels have room, in the scale of what is not folded. */
+const stepFor = (axis: Axis, leastColumns: number): number => {
+  const open = axis.segments.filter(({ fold }) => !fold);
+  const ms = open.reduce((sum, { from, until }) => sum + until - from, 0);
+  const columns = open.reduce((sum, { start, end }) => sum + end - start, 0);
+  return STEPS.find((step) => (step / Math.max(1, ms)) * columns >= leastColumns) ?? 3640 * DAY;
+};
+
+const roundTimes = ({ from, until }: Segment, stepMs: number, origin: number): readonly number[] => {
+  const begin = Math.ceil((from - origin) / stepMs);
+  const count = Math.max(0, Math.floor((until - origin) / stepMs) - begin + 1);
+  return Array.from({ length: count }, (_, index) => origin + (begin + index) * stepMs);
+};
+
+const timeOfDay =
+  (stepMs: number) =>
+  (at: number): string => {
+    const text = new Date(at).toISOString();
+    if (stepMs >= DAY) return text.slice(0, 10);
+    if (stepMs >= MINUTE) return text.slice(11, 16);
+    if (stepMs >= SECOND) return text.slice(11, 19);
+    return text.slice(11, stepMs >= 100 ? 21 : 23);
+  };
+
+const sinceStart =
+  (from: number, stepMs: number) =>
+  (at: number): string => {
+    const seconds = (at - from) / SECOND;
+    if (stepMs >= SECOND) return compactDuration(Math.round(seconds) * SECOND);
+    return `${Number(seconds.toFixed(stepMs >= 100 ? 1 : 3))}s`;
+  };
+
+/** An instant to the millisecond, in the terms of the axis. */
+export const exactTime = ({ from, clock }: Pick<Timeline, 'from' | 'clock'>, at: number): string =>
+  clock === 'time-of-day'
+    ? new Date(at).toISOString().slice(11, 23)
+    : `+${((at - from) / SECOND).toFixed(3)}s`.padStart(11);

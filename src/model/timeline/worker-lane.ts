@@ -1,0 +1,105 @@
+import type { JournalEntry } from '../journal.js';
+import { describeEntry } from '../why/describe-entry.js';
+import type { EntryOf } from '../why/pod-story.js';
+import { compactDuration } from './compact-duration.js';
+import type { Lane, Mark } from './lanes.js';
+import { endOfRun, inTimeOrder, markOf, type PodEntries } from './pod-entries.js';
+
+/** What the pod's worker did and waits for: its passes, back-offs, timers, and what housekeeping found. */
+export const workerLane = (entries: PodEntries): Lane => ({
+  kind: 'worker',
+  name: 'worker',
+  marks: inTimeOrder([...passes(entries), ...entries.own.flatMap((entry) => markFor(entry, entries))]),
+});
+
+const LOOKS = { sync: 'sync', terminating: 'stopping', terminated: 'cleanup' } as const;
+
+const passes = (entries: PodEntries): readonly Mark[] => {
+  const { own } = entries;
+  const ends = new Map<string, EntryOf<'sync-ended'>>();
+  const active = new Set<string>();
+  const reasons = new Set<string>();
+  const parents = new Map<string, readonly string[]>();
+  for (const entry of own) {
+    parents.set(entry.id, entry.causes);
+    if (entry.kind === 'sync-ended') entry.causes.forEach((id) => ends.set(id, entry));
+    else if (entry.kind !== 'sync-started') entry.causes.forEach((id) => active.add(id));
+    // What led to a pass that only repeats a reason is two steps away: the pass decided, the decision had an effect.
+    const isReason = entry.kind === 'back-off' || (entry.kind === 'call' && entry.error !== undefined);
+    if (isReason) for (const id of entry.causes) [id, ...(parents.get(id) ?? [])].forEach((one) => reasons.add(one));
+  }
+  return own.flatMap((entry) => {
+    if (entry.kind !== 'sync-started') return [];
+    const ended = ends.get(entry.id);
+    const error = ended?.error;
+    const isIdle = entry.work === 'sync' && ended !== undefined && error === undefined && !active.has(entry.id);
+    return [
+      markOf(entry, {
+        look: LOOKS[entry.work],
+        label: LOOKS[entry.work],
+        text: passText(entry, ended),
+        severity:
+          error !== undefined && !reasons.has(entry.id) ? 'error' : entry.work === 'terminating' ? 'note' : 'quiet',
+        ...(ended ? { until: Math.max(entry.at, ended.at), endedBy: ended.id } : endOfRun(entry.at, entries)),
+        ...(isIdle ? { routine: 'idle sync' } : {}),
+      }),
+    ];
+  });
+};
+
+const passText = (started: EntryOf<'sync-started'>, ended: EntryOf<'sync-ended'> | undefined): string => {
+  const begin = describeEntry(started) ?? started.work;
+  if (!ended) return `${begin}; it has not ended`;
+  const outcome = ended.error === undefined ? 'ended well' : `failed: ${ended.error}`;
+  return `${begin}; it ${outcome} after ${compactDuration(ended.at - started.at)}\n${nextText(ended)}`;
+};
+
+const nextText = ({ at, next }: EntryOf<'sync-ended'>): string => {
+  switch (next.kind) {
+    case 'now':
+      return 'next: another pass at once';
+    case 'resync':
+      return `next: a routine pass in ${compactDuration(next.dueAt - at)}`;
+    case 'retry':
+      return `next: another try in ${compactDuration(next.dueAt - at)}: ${next.reason}`;
+    case 'nothing':
+      return `next: nothing: ${next.reason}`;
+  }
+};
+
+const markFor = (entry: JournalEntry, entries: PodEntries): readonly Mark[] => {
+  switch (entry.kind) {
+    case 'back-off': {
+      const what = entry.subject === 'restart' ? 'back-off' : 'pull back-off';
+      const { until, isOpen } = endOfRun(entry.at, entries);
+      return [
+        markOf(entry, {
+          look: 'back-off',
+          label: `${what} ${compactDuration(entry.delayMs)}`,
+          text: `${describeEntry(entry)}: step ${entry.step} of ${entry.steps}`,
+          severity: 'warning',
+          ...(entry.until < until
+            ? { until: Math.max(entry.at, entry.until) }
+            : { until, ...(isOpen ? { isOpen } : {}) }),
+        }),
+      ];
+    }
+    case 'start-delayed':
+      return [
+        markOf(entry, {
+          look: 'back-off',
+          label: 'waits for the name',
+          severity: 'warning',
+          until: Math.max(entry.at, Math.min(entry.retryAt, endOfRun(entry.at, entries).until)),
+        }),
+      ];
+    case 'work-due':
+      return [markOf(entry, { look: 'tick', label: 'timer', severity: 'quiet', routine: 'timer firing' })];
+    case 'housekeeping':
+      return [markOf(entry, { look: 'event', label: 'housekeeping', severity: 'note' })];
+    case 'forgotten':
+      return [markOf(entry, { look: 'change', label: 'forgotten', severity: 'note' })];
+    default:
+      return [];
+  }
+};
