@@ -24,7 +24,7 @@ export interface ProbeFailure {
   readonly path?: string;
   readonly port?: number;
   /**
-   * `fails` unless given: exit code 1, status 503, a refused connection, or NOT_SERVING. `refuses`: nobody listens.
+   * `fails` unless given: exit code 1, status 500, a refused connection, or NOT_SERVING. `refuses`: nobody listens.
    * `hangs`: no answer ever comes.
    */
   readonly how?: 'fails' | 'refuses' | 'hangs';
@@ -91,8 +91,8 @@ export interface LatencyRange {
 /** How everything on a node behaves that is not the agent. Plain data: can be written as JSON. */
 export interface NodeBehaviours {
   /**
-   * By `<pod>/<container>`, or by `<container>`, or `*` for every other. The pod is named by the API's name, or, for a static
-   * pod, without the name of the node at its end.
+   * By `<pod>/<container>`, or by `<container>`, or `*` for every other. The pod is named by its UID, or by the API's name, or, for a
+   * static pod, without the name of the node at its end.
    */
   readonly containers?: Readonly<Record<string, ContainerBehaviour>>;
   /** By the name in the pod, whether or not it is complete, or `*` for every other. */

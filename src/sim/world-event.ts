@@ -53,8 +53,10 @@ export type WorldEvent = { readonly at: number } & (
   /** What a source wants from now on. */
   | { readonly kind: 'wanted'; readonly source: string; readonly pods: readonly Pod[] }
   | { readonly kind: 'agent-started'; readonly life: number }
-  /** `actionsLeft`: what the agent had scheduled and has not taken back. */
+  /** `actionsLeft`: timers that the agent had scheduled, and calls that it had begun, and has not taken back. */
   | { readonly kind: 'agent-killed'; readonly life: number; readonly actionsLeft: number }
+  /** By itself, after it has stopped every pod as it was asked to. */
+  | { readonly kind: 'agent-stopped'; readonly life: number; readonly actionsLeft: number }
   /** What the agent wrote into its journal. */
   | { readonly kind: 'journal'; readonly entry: JournalEntry }
   /** The pods with their statuses as the agent shows them, after a run of the worker of one of them. */

@@ -1,0 +1,91 @@
+import { CriError } from '../../model/cri-error.js';
+import type { RuntimeService } from '../../streams/ports.js';
+import { removeContainer } from './container-calls.js';
+import { infoOf } from './info-of.js';
+import type { RuntimeParts } from './runtime-parts.js';
+import { isOnNodeNetwork, SimulatedSandbox } from './sandbox.js';
+import { sandboxName, selects } from './runtime-store.js';
+
+type SandboxCalls = Pick<
+  RuntimeService,
+  'runPodSandbox' | 'stopPodSandbox' | 'removePodSandbox' | 'podSandboxStatus' | 'listPodSandbox'
+>;
+
+/** What the simulated runtime does with sandboxes. Source: containerd internal/cri/server/sandbox_*.go */
+export const sandboxCalls = (parts: RuntimeParts): SandboxCalls => {
+  const { world, transport, store, events, newId, stamp } = parts;
+  const { scheduler, tell, behaviours, random, daemon } = world;
+  const making = random.fork('sandboxes');
+  let addresses = 0;
+  const nextAddress = (): string => {
+    addresses += 1;
+    return `10.88.${(addresses >> 8) & 255}.${addresses & 255}`;
+  };
+
+  return {
+    runPodSandbox: transport.unary('RunPodSandbox', ({ config = {}, runtimeHandler = '' }, answer) => {
+      const { name, namespace, uid } = config.metadata ?? {};
+      if (!name || !namespace || !uid) {
+        throw new CriError('invalid-argument', 'RunPodSandbox', 'sandbox config must include metadata');
+      }
+      const id = newId();
+      const attempt = config.metadata?.attempt ?? 0;
+      store.reserve('RunPodSandbox', 'sandbox', sandboxName({ pod: name, namespace, uid, attempt }), id);
+      const { min, max } = behaviours.sandboxMs ?? { min: 0, max: 0 };
+      const make = () => {
+        const ip = isOnNodeNetwork(config) ? '' : nextAddress();
+        const sandbox = new SimulatedSandbox(id, config, runtimeHandler, stamp(), ip);
+        store.addSandbox(sandbox);
+        tell({ kind: 'sandbox-created', at: scheduler.now(), ...sandbox.told });
+        events.send('CREATED', id, sandbox);
+        events.send('STARTED', id, sandbox);
+        answer.value({ podSandboxId: id });
+      };
+      const takesMs = making.integer(min, max);
+      if (takesMs === 0) make();
+      else daemon().schedule(make, takesMs);
+    }),
+    stopPodSandbox: transport.sync('StopPodSandbox', ({ podSandboxId = '' }) => {
+      const sandbox = store.sandboxes.get(podSandboxId);
+      if (sandbox) stopSandbox(parts, sandbox);
+      return {};
+    }),
+    removePodSandbox: transport.sync('RemovePodSandbox', ({ podSandboxId = '' }) => {
+      const sandbox = store.sandboxes.get(podSandboxId);
+      if (!sandbox) return {};
+      stopSandbox(parts, sandbox);
+      for (const container of [...sandbox.containers]) removeContainer(parts, container, 'RemovePodSandbox');
+      store.removeSandbox(sandbox);
+      tell({ kind: 'sandbox-removed', at: scheduler.now(), ...sandbox.told });
+      events.send('DELETED', sandbox.id, sandbox);
+      return {};
+    }),
+    podSandboxStatus: transport.sync('PodSandboxStatus', ({ podSandboxId, verbose }) => ({
+      status: store.sandbox('PodSandboxStatus', podSandboxId).status,
+      info: infoOf(verbose),
+      containersStatuses: [],
+      timestamp: 0n,
+    })),
+    listPodSandbox: transport.sync('ListPodSandbox', ({ filter = {} }) => {
+      const { id, state, labelSelector } = filter;
+      const items = [];
+      for (const sandbox of store.sandboxesFor(labelSelector)) {
+        const { listed } = sandbox;
+        if (id && listed.id !== id) continue;
+        if (state && listed.state !== (state.state ?? 'SANDBOX_READY')) continue;
+        if (labelSelector && !selects(labelSelector, listed.labels)) continue;
+        items.push(listed);
+      }
+      return { items };
+    }),
+  };
+};
+
+/** Everything in it is killed, and its network goes. Nothing if it has stopped already. */
+export const stopSandbox = ({ world, events, processes }: RuntimeParts, sandbox: SimulatedSandbox): void => {
+  for (const container of [...sandbox.containers]) processes.kill(container);
+  if (!sandbox.isReady) return;
+  sandbox.stop();
+  world.tell({ kind: 'sandbox-stopped', at: world.scheduler.now(), ...sandbox.told });
+  events.send('STOPPED', sandbox.id, sandbox);
+};

@@ -1,0 +1,29 @@
+import { CriError } from '../../model/cri-error.js';
+import type { RuntimeService } from '../../streams/ports.js';
+import type { RuntimeParts } from './runtime-parts.js';
+
+/** As the runtime calls itself. */
+export const RUNTIME_NAME = 'simulated';
+
+/** What the runtime says of itself. */
+export const statusCalls = ({
+  transport,
+}: RuntimeParts): Pick<RuntimeService, 'version' | 'status' | 'runtimeConfig'> => ({
+  version: transport.sync('Version', () => ({
+    version: '0.1.0',
+    runtimeName: RUNTIME_NAME,
+    runtimeVersion: '1.0.0',
+    runtimeApiVersion: 'v1',
+  })),
+  status: transport.sync('Status', () => ({
+    status: { conditions: [condition('RuntimeReady'), condition('NetworkReady')] },
+    info: {},
+    runtimeHandlers: [],
+    features: { supplementalGroupsPolicy: true, userNamespacesHostNetwork: false },
+  })),
+  runtimeConfig: transport.sync('RuntimeConfig', () => {
+    throw new CriError('unimplemented', 'RuntimeConfig', 'method RuntimeConfig not implemented');
+  }),
+});
+
+const condition = (type: string) => ({ type, status: true, reason: '', message: '' });

@@ -1,0 +1,148 @@
+import { Observable, type SchedulerLike } from 'rxjs';
+import type { PulledRecord } from '../model/images/pulled-record.js';
+import type { ProbeRecord } from '../model/probes/probe-record.js';
+import type { DiskSpace, LogFiles, NodeFiles, PodFiles, ProbeRecords, PullRecords } from '../streams/ports.js';
+import type { LatencyRange } from './behaviour.js';
+import { FileTree } from './file-tree.js';
+import type { SeededRandom } from './seeded-random.js';
+
+export interface SimulatedDiskOptions {
+  /** Of what is on it while nobody looks: logs that grow. */
+  readonly scheduler: Pick<SchedulerLike, 'now'>;
+  readonly random: SeededRandom;
+  readonly latencyMs?: LatencyRange;
+  /** 100 GB unless given. */
+  readonly capacityBytes?: bigint;
+  /** Bytes that something else than files takes: images. */
+  readonly usedBytes?: () => bigint;
+}
+
+/** The ports of one life of the agent to the disk. */
+export interface DiskPorts {
+  readonly files: NodeFiles;
+  readonly podFiles: PodFiles;
+  readonly logFiles: LogFiles;
+  readonly diskSpace: DiskSpace;
+  readonly probeRecords: ProbeRecords;
+  readonly pullRecords: PullRecords;
+}
+
+/** The file system of a simulated node: outlives the agent and the runtime. */
+export interface SimulatedDisk {
+  /**
+   * The ports of a life of the agent. A call that was begun is done even when its caller has gone, but not when the agent has died
+   * with its scheduler.
+   */
+  readonly ports: (scheduler: SchedulerLike) => DiskPorts;
+  /** A log is opened, and grows from now on. */
+  readonly writeLog: (path: string, bytesPerSecond: number) => void;
+  /** A log grows no further. */
+  readonly endLog: (path: string) => void;
+  readonly writeText: (path: string, text: string) => void;
+  /** What is there, in the order of the names: for a look from outside. */
+  readonly paths: () => readonly string[];
+  readonly probeRecords: () => readonly ProbeRecord[];
+}
+
+/** Empty but for what every machine has. Errors of its calls: Node's, as far as they can happen here. */
+export const simulatedDisk = ({
+  scheduler: world,
+  random,
+  latencyMs = { min: 0, max: 1 },
+  capacityBytes = 100_000_000_000n,
+  usedBytes = () => 0n,
+}: SimulatedDiskOptions): SimulatedDisk => {
+  const tree = new FileTree(() => world.now());
+  tree.write('/etc/hosts', '127.0.0.1\tlocalhost\n');
+  let probeRecords: readonly ProbeRecord[] = [];
+  const pulled = new Map<string, PulledRecord>();
+  const intents = new Set<string>();
+
+  const ports = (scheduler: SchedulerLike): DiskPorts => {
+    const ask = <T>(read: () => T): Observable<T> =>
+      new Observable((subscriber) => {
+        scheduler.schedule(
+          () => {
+            let value: T;
+            try {
+              value = read();
+            } catch (error) {
+              return subscriber.error(error);
+            }
+            subscriber.next(value);
+            subscriber.complete();
+          },
+          random.integer(latencyMs.min, latencyMs.max),
+        );
+      });
+    const act = (write: () => unknown): Observable<never> =>
+      new Observable((subscriber) => {
+        scheduler.schedule(
+          () => {
+            try {
+              write();
+            } catch (error) {
+              return subscriber.error(error);
+            }
+            subscriber.complete();
+          },
+          random.integer(latencyMs.min, latencyMs.max),
+        );
+      });
+
+    return {
+      files: {
+        makeDirectory: (path) => act(() => tree.makeDirectory(path)),
+        listDirectory: (path) => ask(() => tree.list(path)),
+        remove: (path) => act(() => tree.remove(path)),
+        removeLog: (path) => act(() => tree.withPrefix(path).forEach((one) => tree.remove(one))),
+        link: (target, path) => act(() => tree.has(target) && tree.link(target, path)),
+        danglingLinks: (directory) => ask(() => tree.danglingLinks(directory)),
+      },
+      podFiles: {
+        write: (path, content) => act(() => tree.write(path, content)),
+        read: (path) => ask(() => tree.read(path)),
+        readTail: (path, maxBytes) => ask(() => tree.tail(path, maxBytes)),
+        mountsBelow: () => ask(() => []),
+      },
+      logFiles: {
+        size: (path) => ask(() => tree.size(path)),
+        rotated: (path) => ask(() => tree.withPrefix(`${path}.`)),
+        rename: (from, to) => act(() => tree.rename(from, to)),
+        compress: (path) => act(() => tree.compress(path)),
+        remove: (path) => act(() => tree.remove(path)),
+        utcOffsetMinutes: () => 0,
+      },
+      diskSpace: () =>
+        ask(() => {
+          const used = usedBytes() + tree.bytes();
+          return { capacityBytes, availableBytes: used > capacityBytes ? 0n : capacityBytes - used };
+        }),
+      probeRecords: {
+        read: () => ask(() => probeRecords),
+        write: (records) => act(() => (probeRecords = [...records])),
+      },
+      pullRecords: {
+        pulled: (imageRef) => ask(() => pulled.get(imageRef)),
+        everyPulled: () => ask(() => [...pulled.values()]),
+        writePulled: (record) => act(() => pulled.set(record.imageRef, record)),
+        removePulled: (imageRef) => act(() => pulled.delete(imageRef)),
+        intents: () => ask(() => [...intents]),
+        writeIntent: (image) => act(() => intents.add(image)),
+        removeIntent: (image) => act(() => intents.delete(image)),
+        hashOf: ({ username, password, identityToken }) => `hash of ${username}:${password}:${identityToken}`,
+      },
+    };
+  };
+
+  return {
+    ports,
+    writeLog: (path, bytesPerSecond) => {
+      if (path !== '') tree.openLog(path, bytesPerSecond);
+    },
+    endLog: (path) => tree.closeLog(path),
+    writeText: (path, text) => tree.write(path, text),
+    paths: () => tree.paths(),
+    probeRecords: () => probeRecords,
+  };
+};
