@@ -1,4 +1,53 @@
+import { causes } from './causes.js';
+import { endsAreReported } from './ends-are-reported.js';
+import { graceOnlyShrinks } from './grace-only-shrinks.js';
+import { initOrder } from './init-order.js';
+import { journalIsTrue } from './journal-is-true.js';
 import type { Invariant } from './monitor.js';
+import { newestWantedRuns } from './newest-wanted-runs.js';
+import { noCallStorm } from './no-call-storm.js';
+import { noRemovalInUse } from './no-removal-in-use.js';
+import { noRetryWithinAPass } from './no-retry-within-a-pass.js';
+import { noStartAfterTermination } from './no-start-after-termination.js';
+import { nothingLeaks } from './nothing-leaks.js';
+import { oneLiveInstance } from './one-live-instance.js';
+import { onePass } from './one-pass.js';
+import { oneRevision } from './one-revision.js';
+import { probesGoOn } from './probes-go-on.js';
+import { promisesAreKept } from './promises-are-kept.js';
+import { pullBackOff } from './pull-back-off.js';
+import { readyIsProven } from './ready-is-proven.js';
+import { restartBackOff } from './restart-back-off.js';
+import { restartPolicyKept } from './restart-policy-kept.js';
+import { statusGoesForward } from './status-goes-forward.js';
+import { stopOrder } from './stop-order.js';
+import { unwantedIsGone } from './unwanted-is-gone.js';
+import { wantedRunsOn } from './wanted-runs-on.js';
 
 /** Every invariant that a world has to keep, in the order of docs/simulation.md. */
-export const INVARIANTS: readonly Invariant[] = [];
+export const INVARIANTS: readonly Invariant[] = [
+  oneLiveInstance,
+  oneRevision,
+  onePass,
+  noRetryWithinAPass,
+  newestWantedRuns,
+  unwantedIsGone,
+  wantedRunsOn,
+  graceOnlyShrinks,
+  noStartAfterTermination,
+  stopOrder,
+  initOrder,
+  restartPolicyKept,
+  restartBackOff,
+  pullBackOff,
+  endsAreReported,
+  statusGoesForward,
+  readyIsProven,
+  probesGoOn,
+  promisesAreKept,
+  noRemovalInUse,
+  noCallStorm,
+  nothingLeaks,
+  journalIsTrue,
+  causes,
+];

@@ -1,16 +1,21 @@
 import type { WorldEvent } from '../world-event.js';
+import type { WorldTruth } from './world-truth.js';
 
-/** Something happened that must never happen, or did not happen that has to. */
-export interface Violation {
-  /** Of the invariant. */
-  readonly invariant: string;
-  /** Virtual milliseconds. */
-  readonly at: number;
+/** What is wrong with what has just happened, or with how it ended. */
+export interface Finding {
   /** UID of the pod it is about. */
   readonly uid?: string;
   readonly container?: string;
   /** What was seen, and what the rule expects instead. */
   readonly message: string;
+}
+
+/** Something happened that must never happen, or did not happen that has to. */
+export interface Violation extends Finding {
+  /** Of the invariant. */
+  readonly invariant: string;
+  /** Virtual milliseconds. */
+  readonly at: number;
 }
 
 /** How a run of a world ended. */
@@ -25,10 +30,16 @@ export interface EndOfRun {
 
 /** Watches one world from its beginning. Cheap: it sees everything that happens. */
 export interface Monitor {
-  /** What is wrong as of this event. An event must not be kept as it is told once and may be large. */
-  readonly on: (event: WorldEvent) => readonly Violation[] | undefined;
+  /** What is wrong with this event, while the truth is still as it was before. */
+  readonly on?: (event: WorldEvent) => readonly Finding[] | undefined;
   /** What should have happened by the end of the run. */
-  readonly end?: (run: EndOfRun) => readonly Violation[];
+  readonly end?: (run: EndOfRun) => readonly Finding[];
+}
+
+/** How the agent of a world is set up, as far as rules depend on it. */
+export interface AgentSettings {
+  readonly syncFrequencyMs: number;
+  readonly maxRestartBackOffMs: number;
 }
 
 /** A rule that holds in every world, whatever goes wrong in it. */
@@ -39,5 +50,5 @@ export interface Invariant {
   readonly rule: string;
   /** The file of the kubelet, or the page of these docs, that the rule comes from. */
   readonly source: string;
-  readonly watch: () => Monitor;
+  readonly watch: (truth: WorldTruth, settings: AgentSettings) => Monitor;
 }

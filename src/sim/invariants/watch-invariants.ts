@@ -1,5 +1,6 @@
 import type { WorldEvent } from '../world-event.js';
-import type { EndOfRun, Invariant, Violation } from './monitor.js';
+import type { AgentSettings, EndOfRun, Finding, Invariant, Violation } from './monitor.js';
+import { WorldTruth } from './world-truth.js';
 
 /** Several invariants watching one world. */
 export interface Watch {
@@ -9,19 +10,32 @@ export interface Watch {
   readonly end: (run: EndOfRun) => readonly Violation[];
 }
 
+/** Of an agent that is told nothing. */
+const DEFAULTS: AgentSettings = { syncFrequencyMs: 60_000, maxRestartBackOffMs: 300_000 };
+
 /** Watches a world from its beginning; a watch serves one world. */
-export const watchInvariants = (invariants: readonly Invariant[]): Watch => {
-  const monitors = invariants.map(({ watch }) => watch());
+export const watchInvariants = (invariants: readonly Invariant[], settings: Partial<AgentSettings> = {}): Watch => {
+  const truth = new WorldTruth();
+  const monitors = invariants.map(({ name, watch }) => ({
+    name,
+    monitor: watch(truth, { ...DEFAULTS, ...settings }),
+  }));
+  const violation = (invariant: string, at: number, finding: Finding): Violation => ({ invariant, at, ...finding });
   return {
     tell: (event) => {
       let found: Violation[] | undefined;
-      for (const monitor of monitors) {
-        const violations = monitor.on(event);
-        if (violations && violations.length > 0) (found ??= []).push(...violations);
+      for (const { name, monitor } of monitors) {
+        const findings = monitor.on?.(event);
+        if (findings === undefined) continue;
+        for (const finding of findings) (found ??= []).push(violation(name, event.at, finding));
       }
+      truth.apply(event);
       return found ?? NONE;
     },
-    end: (run) => monitors.flatMap((monitor) => monitor.end?.(run) ?? []),
+    end: (run) =>
+      monitors.flatMap(({ name, monitor }) =>
+        (monitor.end?.(run) ?? []).map((finding) => violation(name, run.at, finding)),
+      ),
   };
 };
 

@@ -1,0 +1,114 @@
+import type { Container, Pod } from '../../model/pod.js';
+import type { EndOfRun, Finding, Invariant } from './monitor.js';
+import { isTerminal, mayRestart, roleOf } from './pod-spec.js';
+import { isLive, isReady, type PodTruth, type WorldTruth } from './world-truth.js';
+
+/** Within so long of quiet everything wanted has come true, or waits for something that can be named. Milliseconds. */
+const SETTLED_MS = 180_000;
+/** A container that ended so recently need not have been noticed and restarted. */
+const RECENT_MS = 30_000;
+/** The longest until the next look at a pod whose wait is over: a resync with its jitter, and a little more. */
+const NEXT_LOOK_MS = 100_000;
+/** A pull, a hook, or a start that takes so long takes longer than any behaviour of a simulated container. */
+const LONGEST_CALL_MS = 400_000;
+
+export const newestWantedRuns: Invariant = {
+  name: 'newest-wanted-runs',
+  rule: 'Three minutes after everything has become quiet, every pod runs as its source had it last, or waits for something that can be named: a back-off, a pull, an init container.',
+  source: 'pkg/kubelet/pod_workers.go pendingUpdate, docs/workers.md',
+  watch: (truth) => ({
+    end: (run) => {
+      const findings: Finding[] = [];
+      for (const pods of truth.sources.values()) {
+        for (const wanted of withoutNamesakes(pods)) {
+          const pod = truth.pods.get(wanted.metadata.uid);
+          if (!pod || wanted.metadata.deletionTimestamp !== undefined) continue;
+          if (run.at - Math.max(run.quietSince, pod.specSince) < SETTLED_MS) continue;
+          findings.push(...unsettled(truth, pod, wanted, run));
+        }
+      }
+      return findings;
+    },
+  }),
+};
+
+/** The first of a name is the one that counts, and so is the first of a UID. */
+const withoutNamesakes = (pods: readonly Pod[]): readonly Pod[] => {
+  const seen = new Set<string>();
+  return pods.filter(({ metadata: { uid, name, namespace } }) => {
+    const keys = [uid, `${namespace}/${name}`];
+    const isFirst = keys.every((key) => !seen.has(key));
+    keys.forEach((key) => seen.add(key));
+    return isFirst;
+  });
+};
+
+const unsettled = (truth: WorldTruth, pod: PodTruth, wanted: Pod, { at }: EndOfRun): readonly Finding[] => {
+  const { uid } = pod;
+  const wall = truth.wall(at);
+  const isOver = pod.rejectedAt !== undefined || isTerminal(pod.phase) || isTerminal(pod.shown?.pod.status?.phase);
+  if (isOver) return [];
+  if (pod.startDelayed && at - pod.startDelayed.at < RECENT_MS && isHeld(truth, pod.startDelayed.holder)) return [];
+  const isBusy = [...truth.calls.values()].some((call) => call.uid === uid && at - call.since < LONGEST_CALL_MS);
+  const isInHook = pod.pass !== undefined && at - pod.pass.since < LONGEST_CALL_MS && hasHook(wanted);
+  if (isBusy || isInHook) return [];
+
+  const ready = pod.sandboxes.filter(isReady);
+  if (ready.length !== 1) {
+    return [{ uid, message: `has ${ready.length} ready sandboxes after a long quiet time (expected one)` }];
+  }
+  const sandbox = ready[0]!;
+  const findings: Finding[] = [];
+
+  /** Runs, has ended for good, waits, or none of these. */
+  const stateOf = (container: Container): 'live' | 'ended' | 'waiting' | 'missing' | 'outdated' => {
+    const ofName = pod.instances.filter(({ container: name }) => name === container.name);
+    const live = ofName.find(isLive);
+    if (live) return live.image === container.image || roleOf(wanted, container.name) === 'init' ? 'live' : 'outdated';
+    const last = ofName.findLast(({ startedAt }) => startedAt !== undefined);
+    if (last?.exitCode !== undefined && mayRestart(wanted, container.name, last.exitCode) === false) return 'ended';
+    if (last?.exitedAt !== undefined && at - last.exitedAt < RECENT_MS) return 'waiting';
+    const waits = [container.name, `${container.name} image`].some(
+      (key) => (pod.backOffUntil.get(key) ?? -Infinity) > wall - NEXT_LOOK_MS,
+    );
+    return waits ? 'waiting' : 'missing';
+  };
+  const complain = (container: string, state: 'missing' | 'outdated'): void => {
+    const message =
+      state === 'missing'
+        ? 'does not run after a long quiet time, and waits for nothing that could be named'
+        : 'still runs as an earlier version of its pod had it (expected its newest image)';
+    findings.push({ uid, container, message });
+  };
+
+  const isInitialized = wanted.spec.containers.some(({ name }) =>
+    pod.instances.some((instance) => instance.container === name && instance.sandboxId === sandbox.sandboxId),
+  );
+  for (const init of wanted.spec.initContainers ?? []) {
+    const isSidecar = roleOf(wanted, init.name) === 'sidecar';
+    if (!isSidecar && isInitialized) continue;
+    const hasSucceeded = pod.instances.some(
+      ({ container, sandboxId, exitCode }) =>
+        container === init.name && sandboxId === sandbox.sandboxId && exitCode === 0,
+    );
+    if (!isSidecar && hasSucceeded) continue;
+    const state = stateOf(init);
+    // A sidecar that has not shown that it is up is not compared with its spec.
+    if (state === 'missing' || (state === 'outdated' && !init.startupProbe)) complain(init.name, state);
+    if (!isSidecar || state !== 'live' || init.startupProbe) return findings;
+  }
+  for (const container of wanted.spec.containers) {
+    const state = stateOf(container);
+    if (state === 'missing' || state === 'outdated') complain(container.name, state);
+  }
+  return findings;
+};
+
+/** The pod that another of the same name waits for is there for good. */
+const isHeld = (truth: WorldTruth, holder: string): boolean => {
+  const pod = truth.pods.get(holder);
+  return pod?.wanted !== undefined || (pod?.instances.some(isLive) ?? false);
+};
+
+const hasHook = ({ spec }: Pod): boolean =>
+  [...spec.containers, ...(spec.initContainers ?? [])].some(({ lifecycle }) => lifecycle?.postStart !== undefined);

@@ -1,0 +1,48 @@
+import type { Finding, Invariant } from './monitor.js';
+
+/** What makes something new. A container that was made is started, since nobody lets go between the two. */
+const MAKES: ReadonlySet<string> = new Set(['RunPodSandbox', 'CreateContainer']);
+
+export const noStartAfterTermination: Invariant = {
+  name: 'no-start-after-termination',
+  rule: 'Once a pod has to stop, nothing of it is started until it has been forgotten.',
+  source: 'pkg/kubelet/pod_workers.go UpdatePod, startPodSync',
+  watch: (truth) => {
+    /** Pods that have to stop, and why; of this life. */
+    let stopping = new Map<string, string>();
+    return {
+      on: (event): readonly Finding[] | undefined => {
+        if (event.kind === 'agent-started') {
+          stopping = new Map();
+          return undefined;
+        }
+        if (event.kind === 'journal') {
+          const { entry } = event;
+          const uid = entry.pod?.uid;
+          if (uid === undefined) return undefined;
+          if (entry.kind === 'forgotten') stopping.delete(uid);
+          else if (entry.kind === 'config' && entry.op === 'DELETE') stopping.set(uid, 'its deletion was heard');
+          else if (entry.kind === 'kill-requested') stopping.set(uid, 'its end was asked for');
+          else if (entry.kind === 'sync-started') {
+            const why = stopping.get(uid);
+            if (entry.work !== 'sync') stopping.set(uid, `it was ${entry.work}`);
+            else if (why !== undefined) return [{ uid, message: `a sync began after ${why} (expected no way back)` }];
+          }
+          return undefined;
+        }
+        if (event.kind !== 'call' || !(MAKES.has(event.call) || event.call === 'StartContainer')) return undefined;
+        const { uid = '', container, containerId } = truth.subject(event);
+        const why = stopping.get(uid);
+        if (why === undefined) return undefined;
+        const created = truth.instances.get(containerId ?? '');
+        const pass = truth.pods.get(uid)?.pass;
+        if (event.call === 'StartContainer' && created && pass?.work === 'sync' && created.createdAt >= pass.since) {
+          return undefined;
+        }
+        return [
+          { uid, container, message: `${event.call} was called after ${why} (expected nothing to start any more)` },
+        ];
+      },
+    };
+  },
+};

@@ -1,0 +1,44 @@
+import type { Container, Pod } from '../../model/pod.js';
+
+/**
+ * What a pod asks for, read once more: an invariant that asked the code under test what is right would agree with its mistakes.
+ */
+export type Role = 'init' | 'sidecar' | 'regular' | 'ephemeral';
+
+export const roleOf = (pod: Pod, name: string): Role | undefined => {
+  if (pod.spec.containers.some((container) => container.name === name)) return 'regular';
+  const init = pod.spec.initContainers?.find((container) => container.name === name);
+  if (init) return init.restartPolicy === 'Always' ? 'sidecar' : 'init';
+  return pod.spec.ephemeralContainers?.some((container) => container.name === name) ? 'ephemeral' : undefined;
+};
+
+export const containerOf = (pod: Pod, name: string): Container | undefined =>
+  [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find((container) => container.name === name);
+
+/** Whether an instance that ended with that code has a successor; undefined where rules of its own decide. */
+export const mayRestart = (pod: Pod, name: string, exitCode: number): boolean | undefined => {
+  const role = roleOf(pod, name);
+  if (role === 'ephemeral') return false;
+  const container = containerOf(pod, name);
+  if (role === 'sidecar') return true;
+  if (container?.restartPolicyRules !== undefined) return undefined;
+  const podPolicy = pod.spec.restartPolicy ?? 'Always';
+  const policy = container?.restartPolicy ?? podPolicy;
+  // A regular init container has done its work once it has succeeded.
+  if (role === 'init' && exitCode === 0) return false;
+  return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
+};
+
+/** Seconds: the most that anything in the pod may be given to stop. */
+export const longestGraceSeconds = ({ metadata, spec }: Pod): number =>
+  Math.max(
+    metadata.deletionGracePeriodSeconds ?? 0,
+    spec.terminationGracePeriodSeconds ?? 2,
+    ...[...spec.containers, ...(spec.initContainers ?? [])].flatMap(({ livenessProbe, startupProbe }) =>
+      [livenessProbe, startupProbe].map((probe) => probe?.terminationGracePeriodSeconds ?? 0),
+    ),
+  );
+
+export const isTerminal = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed';
+
+export const isStaticSource = (source: string | undefined): boolean => source !== 'api';

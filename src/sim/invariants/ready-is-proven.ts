@@ -1,0 +1,87 @@
+import type { ContainerStatus, Pod } from '../../model/pod.js';
+import { containerOf, roleOf } from './pod-spec.js';
+import type { Finding, Invariant } from './monitor.js';
+import type { PodTruth, WorldTruth } from './world-truth.js';
+
+/** Successes in a row that probes of one kind have had of one instance. */
+interface Row {
+  now: number;
+  longest: number;
+}
+
+export const readyIsProven: Invariant = {
+  name: 'ready-is-proven',
+  rule: 'A container that shows as ready runs, and its probes have succeeded on this very instance as often as they have to.',
+  source: 'pkg/kubelet/prober/prober_manager.go UpdatePodStatus, pkg/kubelet/prober/worker.go',
+  watch: (truth) => {
+    const rows = new Map<string, Row>();
+    return {
+      on: (event) => {
+        if (event.kind === 'asked' && event.which) {
+          const key = `${event.containerId} ${event.which}`;
+          const row = rows.get(key) ?? { now: 0, longest: 0 };
+          row.now = event.ok ? row.now + 1 : 0;
+          row.longest = Math.max(row.longest, row.now);
+          rows.set(key, row);
+          return undefined;
+        }
+        if (event.kind !== 'status' || !event.pod) return undefined;
+        const pod = truth.pods.get(event.uid);
+        return pod && unproven(truth, pod, event.pod, rows);
+      },
+    };
+  },
+};
+
+const unproven = (
+  truth: WorldTruth,
+  pod: PodTruth,
+  shown: Pod,
+  rows: ReadonlyMap<string, Row>,
+): readonly Finding[] | undefined => {
+  const statuses = [...(shown.status?.containerStatuses ?? []), ...(shown.status?.initContainerStatuses ?? [])];
+  const findings: Finding[] = [];
+  for (const status of statuses) {
+    const role = roleOf(shown, status.name);
+    if (!status.ready || role === 'init') continue;
+    const message = problemOf(truth, pod, shown, status, rows);
+    if (message !== undefined) findings.push({ uid: pod.uid, container: status.name, message });
+  }
+  const isReady = shown.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+  const unready = (shown.status?.containerStatuses ?? []).filter(({ ready }) => !ready);
+  if (isReady && unready.length > 0) {
+    const names = unready.map(({ name }) => name).join(', ');
+    findings.push({ uid: pod.uid, message: `the pod shows as ready, but ${names} does not (expected all of them)` });
+  }
+  return findings.length > 0 ? findings : undefined;
+};
+
+const problemOf = (
+  truth: WorldTruth,
+  pod: PodTruth,
+  shown: Pod,
+  { name, containerID = '', state }: ContainerStatus,
+  rows: ReadonlyMap<string, Row>,
+): string | undefined => {
+  const id = containerID.replace(/^[^:]*:\/\//, '');
+  if (!state?.running) return 'shows as ready, but does not show as running';
+  const instance = truth.instances.get(id);
+  if (!instance) return `shows as ready as ${JSON.stringify(containerID)}, which has never been`;
+  // A pass works on a view that is newer than the end of the pass before.
+  const seenSince = pod.passBeforeEndedAt ?? truth.lifeSince;
+  if (instance.exitedAt !== undefined && instance.exitedAt < seenSince) {
+    return `shows as ready, but this instance had ended before the last but one pass did`;
+  }
+  const container = containerOf(shown, name);
+  const heardOfApi = pod.wanted?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+  if (container?.readinessProbe && !heardOfApi) {
+    const needed = container.readinessProbe.successThreshold ?? 1;
+    const had = rows.get(`${id} readiness`)?.longest ?? 0;
+    if (had < needed)
+      return `shows as ready after ${had} successes of its readiness probe in a row (expected ${needed})`;
+  }
+  if (container?.startupProbe && (rows.get(`${id} startup`)?.longest ?? 0) < 1) {
+    return 'shows as ready, but its startup probe has never succeeded on this instance';
+  }
+  return undefined;
+};

@@ -1,0 +1,42 @@
+import type { Invariant } from './monitor.js';
+import { mayRestart } from './pod-spec.js';
+import type { InstanceTruth } from './world-truth.js';
+
+export const restartPolicyKept: Invariant = {
+  name: 'restart-policy-kept',
+  rule: 'What its restart policy leaves ended is not started again: nothing under Never, nothing under OnFailure that ended with 0, no init container that is done within its sandbox.',
+  source: 'pkg/kubelet/container/helpers.go ShouldContainerBeRestarted',
+  watch: (truth) => {
+    const forgottenAt = new Map<string, number>();
+    return {
+      on: (event) => {
+        if (event.kind === 'journal' && event.entry.kind === 'forgotten') {
+          if (event.entry.pod) forgottenAt.set(event.entry.pod.uid, event.at);
+          return undefined;
+        }
+        if (event.kind !== 'container-started') return undefined;
+        const { uid, container, containerId, image, sandboxId } = event;
+        const pod = truth.pods.get(uid);
+        if (!pod?.manifest) return undefined;
+        const before = pod.instances.findLast(
+          (other) =>
+            other.container === container && other.containerId !== containerId && other.startedAt !== undefined,
+        );
+        // A changed definition restarts whatever the policy, and an init container runs again in another sandbox.
+        if (before?.exitCode === undefined || before.image !== image) return undefined;
+        if ((forgottenAt.get(uid) ?? -1) >= (before.startedAt ?? 0)) return undefined;
+        if (isInitOfAnotherSandbox(before, sandboxId, pod.manifest.spec.initContainers)) return undefined;
+        if (mayRestart(pod.manifest, container, before.exitCode) !== false) return undefined;
+        const policy = pod.manifest.spec.restartPolicy ?? 'Always';
+        const message = `was started again after it had ended with ${before.exitCode} (expected policy ${policy} to leave it)`;
+        return [{ uid, container, message }];
+      },
+    };
+  },
+};
+
+const isInitOfAnotherSandbox = (
+  { container, sandboxId }: InstanceTruth,
+  now: string,
+  initContainers: readonly { readonly name: string }[] = [],
+): boolean => sandboxId !== now && initContainers.some(({ name }) => name === container);
