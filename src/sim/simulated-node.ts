@@ -32,6 +32,8 @@ export interface SimulatedNodeOptions {
   readonly options?: Omit<Partial<KubeletOptions>, 'sources' | 'stop$'>;
   /** Between the agent and the world, once for each life: faults, a recorder. */
   readonly wrapPorts?: (ports: KubeletPorts, life: number) => KubeletPorts;
+  /** Makes the agent of each life; `kubelet` unless given, or something around it, such as a recorder. */
+  readonly makeKubelet?: typeof kubelet;
   /** `node-1` unless given. */
   readonly nodeName?: string;
   /** Other facts of the node than `simulatedFacts`. */
@@ -78,6 +80,7 @@ export const simulatedNode = ({
   sources,
   options = {},
   wrapPorts = (ports) => ports,
+  makeKubelet = kubelet,
   nodeName = 'node-1',
   facts,
   log = silent,
@@ -147,7 +150,7 @@ export const simulatedNode = ({
     const life = new AgentLife(lives.push(undefined as never), scheduler);
     lives[life.number - 1] = life;
     tell({ kind: 'agent-started', at: scheduler.now(), life: life.number });
-    const started = kubelet(portsOf(life), { ...options, sources, stop$: life.stop$ });
+    const started = makeKubelet(portsOf(life), { ...options, sources, stop$: life.stop$ });
     agent = started;
     life.run(started, {
       next: ({ uid }) => tellStatus(started, uid),
