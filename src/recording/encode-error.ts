@@ -1,0 +1,53 @@
+import { CriError, type CriErrorCode } from '../model/cri-error.js';
+import { HttpFailure, type HttpFailureStage } from '../model/http-failure.js';
+import type { GrpcCode } from '../model/probes/grpc-code.js';
+import { HealthFailure, type HealthFailureStage } from '../model/probes/health-failure.js';
+import { ProbeErrored } from '../model/probes/probe-errored.js';
+import type { Plain } from './recording-entry.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** How the errors that decisions tell apart by their class are made again; any other one is an `Error` of the same name. */
+const REVIVE: Readonly<Record<string, (message: string, fields: Fields, cause: ErrorOptions) => Error>> = {
+  CriError: (message, { code, call }, cause) => new CriError(code as CriErrorCode, call as string, message, cause),
+  HttpFailure: (message, { stage, options }, cause) =>
+    new HttpFailure(stage as HttpFailureStage, message, { ...(options as object), ...cause }),
+  HealthFailure: (message, { stage, code }, cause) =>
+    new HealthFailure(stage as HealthFailureStage, code as GrpcCode, message, cause),
+  ProbeErrored: (message, { state }, cause) => new ProbeErrored(message, state as ProbeErrored['state'], cause),
+};
+
+/** An error with its own fields and its causes, without its stack: that one is of no use anywhere else. */
+export const encodeError = (error: Error, encode: (value: unknown, field: string) => Plain): Plain => {
+  const own = Object.entries(error).filter(([field, value]) => !(field in STANDARD) && isData(value));
+  const fields = own.map(([field, value]) => [field, encode(value, field)] as const);
+  return {
+    name: error.name,
+    message: encode(error.message, 'message'),
+    ...(error.cause !== undefined && { cause: encode(error.cause, 'cause') }),
+    ...(fields.length > 0 && { fields: Object.fromEntries(fields) }),
+  };
+};
+
+/** Of its class where decisions look at that, else an `Error`; in any case with its name, its fields and its causes. */
+export const decodeError = (plain: Readonly<Record<string, Plain>>, decode: (plain: Plain) => unknown): Error => {
+  const { cause, fields = {} } = plain;
+  const [name, message] = [plain.name as string, plain.message as string];
+  const values = decode(fields) as Fields;
+  const options = cause === undefined ? {} : { cause: decode(cause) };
+  const revive = REVIVE[name];
+  if (revive) return revive(message, values, options);
+  const error = Object.assign(new Error(message, options), values);
+  if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true });
+  return error;
+};
+
+const STANDARD = { name: true, message: true, stack: true, cause: true };
+
+/** What an edge has hung onto its error may be anything, down to a socket; only what says something is kept. */
+const isData = (value: unknown): boolean => {
+  if (typeof value !== 'object') return value !== undefined && typeof value !== 'function';
+  if (value === null || Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null || value instanceof Uint8Array;
+};

@@ -1,0 +1,64 @@
+import type { KnownItems, Plain } from './recording-entry.js';
+import { sameValue } from './same-value.js';
+
+interface Known {
+  readonly number: number;
+  readonly item: unknown;
+  /** The reply that has had it last. */
+  seenIn: number;
+}
+
+/** Replies for which an item is remembered that is in none of them. */
+const REMEMBERED_FOR = 256;
+
+/**
+ * Writes listings of which most is what it was a second ago: an item that has not changed is the number that it got when it was
+ * written whole. It is known by its `id`, and an item without one is always written.
+ */
+export class ItemsWriter {
+  readonly #known = new Map<string, Known>();
+  #numbers = 0;
+  #replies = 0;
+
+  write(items: readonly unknown[], encode: (item: unknown) => Plain): KnownItems {
+    this.#replies += 1;
+    if (this.#replies % REMEMBERED_FOR === 0) this.#forget();
+    return { $items: items.map((item) => this.#writeItem(item, encode)) };
+  }
+
+  #writeItem(item: unknown, encode: (item: unknown) => Plain): KnownItems['$items'][number] {
+    const { id } = (item ?? {}) as { readonly id?: unknown };
+    const known = typeof id === 'string' ? this.#known.get(id) : undefined;
+    if (known && sameValue(known.item, item)) {
+      known.seenIn = this.#replies;
+      return known.number;
+    }
+    const number = ++this.#numbers;
+    const plain = encode(item);
+    if (typeof id === 'string') this.#known.set(id, { number, item, seenIn: this.#replies });
+    return { number, item: plain };
+  }
+
+  #forget(): void {
+    for (const [id, { seenIn }] of this.#known) {
+      if (seenIn < this.#replies - REMEMBERED_FOR) this.#known.delete(id);
+    }
+  }
+}
+
+/** Reads what `ItemsWriter` has written. Errors: throws for a number that was not written before. */
+export class ItemsReader {
+  readonly #items = new Map<number, unknown>();
+
+  read({ $items }: KnownItems, decode: (item: Plain) => unknown): readonly unknown[] {
+    return $items.map((entry) => {
+      if (typeof entry === 'number') {
+        if (!this.#items.has(entry)) throw new Error(`item ${entry} of a listing was never written`);
+        return this.#items.get(entry);
+      }
+      const item = decode(entry.item);
+      this.#items.set(entry.number, item);
+      return item;
+    });
+  }
+}

@@ -1,0 +1,257 @@
+import type { Observable } from 'rxjs';
+import type { KubeletOptions, KubeletPorts } from '../kubelet.js';
+import { type Pod, podRef } from '../model/pod.js';
+import type { SourceEvent } from '../model/pod-set.js';
+import type { NodeAgentEvent, ProbeTarget } from '../streams/ports.js';
+
+/** A port that answers with an Observable: a call, or a stream. */
+export interface CallRule {
+  readonly kind: 'call';
+  /** The field of the reply that lists items which are mostly those of the reply before. */
+  readonly items?: string;
+  /** Fields of requests and replies that are secrets as a whole. */
+  readonly secrets?: ReadonlySet<string>;
+  /** Whether a reply is what everybody may know, such as pods: nothing in it is a secret. */
+  readonly isPublic?: (reply: unknown) => boolean;
+  /** Replies are secrets of the Kubernetes API. */
+  readonly repliesPullSecrets?: boolean;
+  /** What of the arguments is written and compared; all of them unless given. */
+  readonly written?: (...args: readonly never[]) => readonly unknown[];
+}
+
+/** A port that answers at once. `isPure`: the same whenever it is asked the same, so that it is written once. */
+export interface AskedRule {
+  readonly kind: 'asked';
+  readonly isPure?: boolean;
+  readonly secrets?: ReadonlySet<string>;
+  /** The answer is a secret as a whole. */
+  readonly answersSecret?: boolean;
+}
+
+/** A port that is told something and has no answer. */
+export interface ToldRule {
+  readonly kind: 'told';
+  readonly written?: (...args: readonly never[]) => readonly unknown[];
+}
+
+/** A port that is data, and does not change. */
+export interface FactRule {
+  readonly kind: 'fact';
+}
+
+/** What nothing depends on: the loop tells it something and never hears of it again. */
+export interface IgnoredRule {
+  readonly kind: 'ignored';
+}
+
+/** Code of the user: whoever replays gives it again. */
+export interface CodeRule {
+  readonly kind: 'code';
+}
+
+/** Ports that have their own place in a recording. */
+export interface SpecialRule<Kind extends string> {
+  readonly kind: Kind;
+}
+
+type Code = (...args: never[]) => unknown;
+type RuleOfCode<T> = T extends (...args: never[]) => infer Answer
+  ? Answer extends Observable<unknown>
+    ? CallRule
+    : [Answer] extends [void]
+      ? ToldRule
+      : AskedRule
+  : never;
+/** A map has methods and is data all the same. */
+type HasCode<T> =
+  T extends ReadonlyMap<unknown, unknown>
+    ? false
+    : true extends { [Key in keyof T]-?: NonNullable<T[Key]> extends Code ? true : never }[keyof T]
+      ? true
+      : false;
+
+/** One rule for every member; for a group of ports, one for each of them. */
+export type RulesOf<T, Special extends object> = {
+  readonly [Key in keyof Required<T>]: Key extends keyof Special
+    ? Special[Key]
+    : NonNullable<T[Key]> extends Code
+      ? RuleOfCode<NonNullable<T[Key]>> | IgnoredRule
+      : HasCode<NonNullable<T[Key]>> extends true
+        ? RulesOf<NonNullable<T[Key]>, object> | IgnoredRule
+        : FactRule;
+};
+
+interface SpecialPorts {
+  readonly scheduler: SpecialRule<'scheduler'>;
+  readonly wallClock: SpecialRule<'wall-clock'>;
+  readonly record: SpecialRule<'journal'>;
+  readonly nodeCgroups: RulesOf<NonNullable<KubeletPorts['nodeCgroups']>, { readonly cgroups: CgroupRules }>;
+}
+type CgroupRules = RulesOf<NonNullable<KubeletPorts['nodeCgroups']>['cgroups'], object>;
+
+interface SpecialOptions {
+  readonly sources: SpecialRule<'sources'>;
+  readonly stop$: SpecialRule<'stream'>;
+  readonly admit: CodeRule;
+  readonly swap: CodeRule;
+}
+
+export type PortRule =
+  | CallRule
+  | AskedRule
+  | ToldRule
+  | FactRule
+  | IgnoredRule
+  | CodeRule
+  | SpecialRule<'scheduler' | 'wall-clock' | 'journal' | 'sources' | 'stream'>;
+export interface PortRules {
+  readonly [name: string]: PortRule | PortRules;
+}
+
+const call: CallRule = { kind: 'call' };
+const fact: FactRule = { kind: 'fact' };
+const ignored: IgnoredRule = { kind: 'ignored' };
+const code: CodeRule = { kind: 'code' };
+const listing = (items: string): CallRule => ({ kind: 'call', items });
+
+const CREDENTIAL_FIELDS: ReadonlySet<string> = new Set(['password', 'identityToken', 'registryToken', 'auth']);
+/** A hash of a password tells it to whoever can guess. */
+const HASH_FIELDS: ReadonlySet<string> = new Set(['credentialHash']);
+const record: CallRule = { kind: 'call', secrets: HASH_FIELDS };
+
+/** Whom a probe asks; the rest of the target follows from the configuration of the pod. */
+const probed = ({ kind, pod, container, containerId, podIp }: ProbeTarget): readonly unknown[] => [
+  { kind, pod: pod.metadata.uid, container: container.name, containerId, podIp },
+];
+
+/** Of pods only the name: they stand in the recording where they came from. */
+const askedFor = (pod: Pod): readonly unknown[] => [podRef(pod)];
+const eventAbout = ({ pod, ...event }: NodeAgentEvent): readonly unknown[] => [{ ...event, pod: pod && podRef(pod) }];
+
+/** How every port of the agent passes through a recording. A port that is missing here does not compile. */
+export const PORT_RULES = {
+  runtime: {
+    version: call,
+    status: call,
+    runtimeConfig: call,
+    runPodSandbox: call,
+    stopPodSandbox: call,
+    removePodSandbox: call,
+    podSandboxStatus: call,
+    listPodSandbox: listing('items'),
+    createContainer: call,
+    startContainer: call,
+    stopContainer: call,
+    removeContainer: call,
+    listContainers: listing('containers'),
+    containerStatus: call,
+    updateContainerResources: call,
+    reopenContainerLog: call,
+    execSync: call,
+    containerEvents: call,
+  },
+  images: {
+    listImages: listing('images'),
+    imageStatus: call,
+    pullImage: { kind: 'call', secrets: CREDENTIAL_FIELDS },
+    removeImage: call,
+    imageFsInfo: call,
+  },
+  files: {
+    makeDirectory: call,
+    listDirectory: call,
+    remove: call,
+    removeLog: call,
+    link: call,
+    danglingLinks: call,
+  },
+  podFiles: { write: call, read: call, readTail: call, mountsBelow: call },
+  logFiles: {
+    size: call,
+    rotated: call,
+    rename: call,
+    compress: call,
+    remove: call,
+    utcOffsetMinutes: { kind: 'asked' },
+  },
+  diskSpace: call,
+  httpRequest: call,
+  probeHandlers: { probe: { kind: 'call', written: probed } },
+  probeRecords: { read: call, write: call },
+  pullRecords: {
+    pulled: record,
+    everyPulled: record,
+    writePulled: record,
+    removePulled: call,
+    intents: call,
+    writeIntent: call,
+    removeIntent: call,
+    hashOf: { kind: 'asked', isPure: true, secrets: CREDENTIAL_FIELDS, answersSecret: true },
+  },
+  nodeCredentials: { kind: 'call', secrets: CREDENTIAL_FIELDS },
+  pullSecrets: { kind: 'call', repliesPullSecrets: true, written: askedFor },
+  nodeCgroups: {
+    cgroups: {
+      version: fact,
+      hugePageSizes: fact,
+      allCpus: fact,
+      pathOf: { kind: 'asked', isPure: true },
+      nameOf: { kind: 'asked', isPure: true },
+      missing: call,
+      create: call,
+      update: call,
+      children: call,
+      kill: call,
+      remove: call,
+    },
+    settings: fact,
+    capacity: fact,
+  },
+  node: fact,
+  runtimeName: fact,
+  random: { kind: 'asked' },
+  scheduler: { kind: 'scheduler' },
+  wallClock: { kind: 'wall-clock' },
+  record: { kind: 'journal' },
+  recordEvent: { kind: 'told', written: eventAbout },
+  metrics: ignored,
+  log: ignored,
+} satisfies RulesOf<KubeletPorts, SpecialPorts>;
+
+/** The same for its options. */
+export const OPTION_RULES = {
+  sources: { kind: 'sources' },
+  stop$: { kind: 'stream' },
+  runtimeClasses: { kind: 'asked' },
+  admit: code,
+  swap: code,
+  containerGc: fact,
+  logRotation: fact,
+  imageGc: fact,
+  syncFrequencyMs: fact,
+  maxRestartBackOffMs: fact,
+  imagePulls: fact,
+  imageVerification: fact,
+  eventedPleg: fact,
+} satisfies RulesOf<KubeletOptions, SpecialOptions>;
+
+/** Of each source of pods, and of what stops the agent. */
+export const SOURCE_RULE: CallRule = { kind: 'call', isPublic: (event) => (event as SourceEvent).kind === 'set' };
+export const STOP_RULE: CallRule = call;
+
+export const isRule = (rule: PortRule | PortRules): rule is PortRule => typeof rule.kind === 'string';
+
+/** What `make` makes of every rule whose port is there, in the shape of the rules. `path` is such as `runtime.version`. */
+export const mapRules = (
+  rules: PortRules,
+  isThere: (path: string) => boolean,
+  make: (path: string, rule: PortRule) => unknown,
+  prefix = '',
+): Record<string, unknown> => {
+  const made: Record<string, unknown> = {};
+  for (const [name, rule] of Object.entries(rules)) {
+    const path = `${prefix}${name}`;
+    if (isThere(path)) made[name] = isRule(rule) ? make(path, rule) : mapRules(rule, isThere, make, `${path}.`);
+  }
+  return made;
+};

@@ -1,0 +1,65 @@
+import type { WallClock } from '../streams/ports.js';
+import type { Moment } from './recording-entry.js';
+
+type Beginning = Extract<Moment, { readonly at: number }>;
+
+/**
+ * Two clocks that stand still during a step, so that one time says what the loop reads in it. Outside of steps they go on: who
+ * asks the agent how it is must be told by the time that it is.
+ */
+export class StepClock {
+  readonly #real: () => number;
+  readonly #realWall: WallClock;
+  readonly startedAt: number;
+  /** What the wall clock is ahead of the scheduler, from and below, as far as it is known; it shows whole milliseconds. */
+  #offset: { value: number; from: number; below: number } | undefined;
+  #stood: { readonly now: number; readonly wall: number } | undefined;
+
+  constructor(now: () => number, wallClock: WallClock) {
+    this.#real = now;
+    this.#realWall = wallClock;
+    this.startedAt = now();
+  }
+
+  readonly now = (): number => this.#stood?.now ?? this.#real();
+
+  readonly wall: WallClock = () => this.#stood?.wall ?? this.#realWall();
+
+  /** Stops the clocks and says where they stand. */
+  stop(): Beginning {
+    const at = this.#sinceStart(this.#real());
+    const now = this.startedAt + at;
+    const wall = this.#realWall();
+    this.#stood = { now, wall };
+    if (this.#offset && wallAt(now, this.#offset.value) === wall) return { at };
+    if (!this.#learnOffset(now, wall)) return { at, wall };
+    return { at, wallOffset: this.#offset!.value };
+  }
+
+  goOn(): void {
+    this.#stood = undefined;
+  }
+
+  /** As short as it can be written such that nothing is lost. */
+  #sinceStart(now: number): number {
+    const exact = now - this.startedAt;
+    const short = Math.round(exact * 10_000) / 10_000;
+    return this.startedAt + short === now ? short : exact;
+  }
+
+  /** Every look narrows it down, so that it soon holds for all of them, until somebody sets the clock. */
+  #learnOffset(now: number, wall: number): boolean {
+    if (!Number.isInteger(wall)) return false;
+    const seen = { from: wall - now, below: wall + 1 - now };
+    const from = Math.max(seen.from, this.#offset?.from ?? seen.from);
+    const below = Math.min(seen.below, this.#offset?.below ?? seen.below);
+    const known = from < below ? { from, below } : seen;
+    const value = (known.from + known.below) / 2;
+    if (wallAt(now, value) !== wall) return false;
+    this.#offset = { ...known, value };
+    return true;
+  }
+}
+
+/** What the wall clock shows where it is ahead of a time by an offset. */
+export const wallAt = (now: number, offset: number): number => Math.floor(now + offset);

@@ -1,0 +1,80 @@
+import type { PullSecret } from '../model/images/pull-secret.js';
+import { encodeValue, decodeValue, type Redact } from './encode-value.js';
+import { hidePullSecret } from './hide-pull-secret.js';
+import { ItemsReader, ItemsWriter } from './known-items.js';
+import type { AskedRule, CallRule, ToldRule } from './port-table.js';
+import type { KnownItems, Plain } from './recording-entry.js';
+import type { SecretKeeper } from './secret-keeper.js';
+
+/** Arguments as a recording has them; a replay, in which no secret is left, hides nothing. */
+export const writtenArgs = (
+  rule: CallRule | AskedRule | ToldRule,
+  args: readonly unknown[],
+  secrets?: SecretKeeper,
+): readonly Plain[] => {
+  const written = 'written' in rule && rule.written ? rule.written(...(args as never[])) : args;
+  const redact = secrets && redactFor(rule, secrets);
+  return written.map((arg) => encodeValue(arg, redact));
+};
+
+/** The answer of a port that answers at once. */
+export const writtenAnswer = (rule: AskedRule, answer: unknown, secrets: SecretKeeper): Plain =>
+  rule.answersSecret && typeof answer === 'string'
+    ? secrets.learn(answer)
+    : encodeValue(answer, redactFor(rule, secrets));
+
+/** Writes the replies of one port. */
+export class ReplyWriter {
+  readonly #items = new ItemsWriter();
+
+  constructor(
+    private readonly rule: CallRule,
+    private readonly path: string,
+    private readonly secrets: SecretKeeper,
+  ) {}
+
+  write(reply: unknown): Plain {
+    const { items, repliesPullSecrets, isPublic } = this.rule;
+    if (isPublic?.(reply)) {
+      this.secrets.publish(this.path, reply);
+      return encodeValue(reply);
+    }
+    const redact = redactFor(this.rule, this.secrets);
+    if (repliesPullSecrets) {
+      return encodeValue((reply as readonly PullSecret[]).map((secret) => hidePullSecret(secret, this.secrets)));
+    }
+    const listed = items === undefined ? undefined : (reply as Readonly<Record<string, unknown>>)[items];
+    if (items === undefined || !Array.isArray(listed)) return encodeValue(reply, redact);
+    const rest = encodeValue({ ...(reply as object), [items]: undefined }, redact) as Record<string, Plain>;
+    return { ...rest, [items]: this.#items.write(listed, (item) => encodeValue(item, redact)) as unknown as Plain };
+  }
+
+  /** What went wrong where secrets are read may quote them. */
+  writeError(error: unknown): Plain {
+    const { repliesPullSecrets } = this.rule;
+    if (repliesPullSecrets && error instanceof Error) this.secrets.learn(error.message);
+    return encodeValue(error, redactFor(this.rule, this.secrets));
+  }
+}
+
+/** Reads them again. */
+export class ReplyReader {
+  readonly #items = new ItemsReader();
+
+  constructor(private readonly rule: CallRule) {}
+
+  read(reply: Plain | undefined): unknown {
+    const { items } = this.rule;
+    if (reply === undefined) return undefined;
+    if (items === undefined) return decodeValue(reply);
+    const { [items]: listed, ...rest } = reply as Readonly<Record<string, Plain>>;
+    if (!isKnownItems(listed)) return decodeValue(reply);
+    return { ...(decodeValue(rest) as object), [items]: this.#items.read(listed, decodeValue) };
+  }
+}
+
+const isKnownItems = (plain: unknown): plain is KnownItems =>
+  typeof plain === 'object' && plain !== null && '$items' in plain;
+
+const redactFor = (rule: CallRule | AskedRule | ToldRule, secrets: SecretKeeper): Redact =>
+  'secrets' in rule && rule.secrets ? secrets.inFields(rule.secrets) : secrets.text;
