@@ -1,6 +1,5 @@
 import { Observable, type SchedulerAction, type SchedulerLike, Subject, takeUntil } from 'rxjs';
 import type { KubeletOptions, KubeletPorts } from '../kubelet.js';
-import type { PodSources } from '../streams/pod-config.js';
 import type { RecordJournal } from '../streams/ports.js';
 import { askedOnce } from './asked-once.js';
 import { encodeValue } from './encode-value.js';
@@ -167,7 +166,7 @@ export const recordPorts = (
           return clock.wall;
         case 'sources':
           return Object.fromEntries(
-            Object.entries(real as PodSources).map(([name, event$]) => {
+            Object.entries(real as KubeletOptions['sources']).map(([name, event$]) => {
               const port = `sources.${name}`;
               return [name, stream(event$, port, SOURCE_RULE, new ReplyWriter(SOURCE_RULE, port, secrets), [])];
             }),
