@@ -1,4 +1,7 @@
-import { Argument, Command, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { parseGoDuration } from '../model/go-duration.js';
+import type { PlanCommand } from './commands/plan.js';
+import type { TimelineOptions } from './commands/timeline.js';
 import type { CreateKubelet } from './kubelet-handle.js';
 import { addRunFlags, readRunFlags, withDashes } from './run-flags.js';
 import { packageVersion } from './version.js';
@@ -25,6 +28,20 @@ const fail = (message: string): void => {
 };
 
 const rootDirOption = (): Option => new Option('--root-dir <folder>', 'where the agent keeps its state').default('');
+
+const columns = (text: string): number => {
+  if (!/^\d{2,4}$/.test(text) || Number(text) < 20) throw new InvalidArgumentError('expected 20 to 9999 columns');
+  return Number(text);
+};
+
+type PlanFlags = Omit<PlanCommand, 'forMs'> & { readonly for: number };
+
+/** Milliseconds, and not none. */
+const spanOf = (text: string): number => {
+  const milliseconds = parseGoDuration(text) ?? 0;
+  if (milliseconds <= 0) throw new InvalidArgumentError('expected a duration such as 1h or 1m30s, more than 0');
+  return milliseconds;
+};
 
 const createProgram = (loadKubelet: LoadKubelet): Command => {
   const program = new Command('rx-kubelet')
@@ -68,6 +85,28 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
     });
 
   program
+    .command('timeline')
+    .description('draw the life of a pod as lanes, from the journal')
+    .addArgument(new Argument('<POD>', 'a name, name_namespace or a UID'))
+    .addOption(rootDirOption())
+    .option('--since <time>', 'begin there: a date, or a duration before now such as 10m')
+    .option('--until <time>', 'end there')
+    .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json']).default('text'))
+    .option('--output-file <file>', 'write it there instead of to standard output')
+    .addOption(
+      new Option('--width <columns>', 'columns of the text; those of the terminal when absent').argParser(columns),
+    )
+    .option('--ascii', 'draw the text with ASCII characters', false)
+    .option('--no-fold', 'draw quiet stretches to scale, too')
+    .action(async (pod: string, { rootDir, ...options }: TimelineOptions & { rootDir: string }) => {
+      const [{ printTimeline }, { pathsFor }] = await Promise.all([
+        import('./commands/timeline.js'),
+        import('./prepare-run.js'),
+      ]);
+      printTimeline(pathsFor(rootDir), pod, options, Date.now());
+    });
+
+  program
     .command('validate')
     .description('check manifests; every problem has its file, line and column')
     .addArgument(new Argument('<FILE...>', 'files, folders, or - for standard input'))
@@ -75,6 +114,22 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
     .action(async (files: string[], { output }: { output: 'text' | 'json' }) => {
       const { validateManifests } = await import('./commands/validate.js');
       await validateManifests(files, { output });
+    });
+
+  program
+    .command('plan')
+    .description('run pods of manifests forward in a simulated node, and tell what becomes of them')
+    .addArgument(new Argument('<FILE...>', 'manifests: files, folders, or - for standard input'))
+    .option('--scenario <file>', 'how containers, images and the node behave; all goes well unless given')
+    .addOption(
+      new Option('--for <duration>', 'how long, until the pods are deleted').argParser(spanOf).default(3_600_000, '1h'),
+    )
+    .addOption(new Option('--seed <seed>', 'of what is drawn, such as jitter').default('1'))
+    .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json', 'svg', 'html']).default('text'))
+    .option('--output-file <file>', 'where to, instead of standard output')
+    .action(async (files: string[], { for: forMs, ...options }: PlanFlags) => {
+      const { planPods } = await import('./commands/plan.js');
+      await planPods(files, { ...options, forMs });
     });
 
   program

@@ -26,7 +26,7 @@ export function explainWhy({ entries, pod, container, now }: Question): string[]
   const known = podsIn(entries);
   const called = podsCalled(known, pod, nodesIn(entries));
   const [meant] = called;
-  if (!meant) return unknownPod(entries, pod, known);
+  if (!meant) return unknownPod(entries, pod);
 
   const story = storyOf(entries, meant.ref);
   const scope = container === undefined ? undefined : story.containers.get(container);
@@ -48,8 +48,9 @@ export function explainWhy({ entries, pod, container, now }: Question): string[]
   ];
 }
 
-const unknownPod = (entries: readonly JournalEntry[], pod: string, known: readonly KnownPod[]): string[] => {
-  const names = [...new Set(known.map(({ ref }) => fullName(ref)))].toSorted();
+/** That the entries do not know such a pod, which ones they know, and what may be why. */
+export const unknownPod = (entries: readonly JournalEntry[], pod: string): string[] => {
+  const names = [...new Set(podsIn(entries).map(({ ref }) => fullName(ref)))].toSorted();
   const open = new Map<string, Extract<JournalEntry, { kind: 'config-problem' }>>();
   for (const entry of entries) {
     if (entry.kind === 'agent-started') open.clear();

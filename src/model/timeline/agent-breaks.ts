@@ -23,8 +23,12 @@ export const agentBreaks = (entries: readonly JournalEntry[], until: number): re
   let last: JournalEntry | undefined;
   let stopping: JournalEntry | undefined;
   let unhealthy: JournalEntry | undefined;
+  let wasHealthy = false;
   const endUnhealthy = (end: JournalEntry | undefined): void => {
-    if (unhealthy) marks.push(unhealthySpan(unhealthy, end?.at ?? until, end));
+    // Before its first look at the runtime an agent takes it for unhealthy.
+    const isFirstLook = !wasHealthy && end?.kind === 'runtime-health';
+    const severity = isFirstLook ? 'quiet' : 'error';
+    if (unhealthy) marks.push({ ...unhealthySpan(unhealthy, end?.at ?? until, end), severity });
     unhealthy = undefined;
   };
   for (const entry of entries) {
@@ -33,12 +37,16 @@ export const agentBreaks = (entries: readonly JournalEntry[], until: number): re
       if (last) marks.push(awaySpan(stopping ?? last, stopping !== undefined, entry));
       marks.push(markOf(entry, { look: 'break', label: 'agent started', severity: 'note' }));
       stopping = undefined;
+      wasHealthy = false;
     } else if (entry.kind === 'agent-stopping') stopping = entry;
     else if (entry.kind === 'entries-dropped') {
       marks.push(markOf(entry, { look: 'break', label: 'entries lost', severity: 'warning' }));
     } else if (entry.kind === 'runtime-health') {
-      if (entry.healthy) endUnhealthy(entry);
-      else unhealthy ??= entry;
+      if (!entry.healthy) unhealthy ??= entry;
+      else {
+        endUnhealthy(entry);
+        wasHealthy = true;
+      }
     }
     last = entry;
   }

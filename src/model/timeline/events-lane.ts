@@ -4,7 +4,7 @@ import { entriesOfKind, markOf, type PodEntries } from './pod-entries.js';
 import { probeOf } from './probe-lanes.js';
 
 /** The events of the pod. A warning that another lane tells as well is no news, and one of a probe stands in its lane. */
-export const eventsLane = ({ own }: PodEntries): Lane => {
+export const eventsLane = ({ own, routine }: PodEntries): Lane => {
   const told = new Set(own.filter(isToldElsewhere).flatMap(({ causes }) => causes));
   return {
     kind: 'events',
@@ -16,7 +16,11 @@ export const eventsLane = ({ own }: PodEntries): Lane => {
           look: 'event',
           label: entry.reason,
           text: `${entry.reason}: ${entry.message}`,
-          severity: entry.type === 'Warning' && !entry.causes.some((id) => told.has(id)) ? 'warning' : 'quiet',
+          ...(routine.entries.has(entry.id) ? { routine: 'repeated event' } : {}),
+          severity:
+            entry.type === 'Warning' && !routine.entries.has(entry.id) && !entry.causes.some((id) => told.has(id))
+              ? 'warning'
+              : 'quiet',
         }),
       ),
   };

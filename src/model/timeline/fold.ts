@@ -18,10 +18,10 @@ export interface Room {
 }
 
 /** A fold has to save so many times the room that it takes. */
-const WORTH = 1.5;
+const WORTH = 2;
 /** Folds and the least room of what is between them take at most this part of the whole. */
 const LARGEST_PART = 0.7;
-const SHORTEST_MS = 1000;
+const SHORTEST_MS = 2000;
 
 /**
  * The quiet stretches that are worth folding in so much room, in order: the longest first, as long as folding one gives the

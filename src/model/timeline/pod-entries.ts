@@ -1,7 +1,8 @@
-import type { JournalEntry, JournalId } from '../journal.js';
+import type { JournalEntry } from '../journal.js';
 import { describeEntry } from '../why/describe-entry.js';
 import type { EntryOf } from '../why/pod-story.js';
 import type { Mark } from './lanes.js';
+import type { Routine } from './routine-entries.js';
 
 /** What the lanes of one pod are drawn from. */
 export interface PodEntries {
@@ -9,6 +10,7 @@ export interface PodEntries {
   readonly own: readonly JournalEntry[];
   /** Runs of the agent, in which `own` lies; the last one may still go on. */
   readonly runs: readonly AgentRun[];
+  readonly routine: Routine;
   /** Where the timeline ends; what has not ended by then is open. */
   readonly until: number;
 }
@@ -45,10 +47,6 @@ export const endOfRun = (
   const run = runs.findLast(({ from }) => from <= at);
   return run && run.until < until ? { until: run.until } : { until, isOpen: true };
 };
-
-/** The entries that name one of these as a cause. */
-export const causedBy = (entries: readonly JournalEntry[], ids: ReadonlySet<JournalId>): readonly JournalEntry[] =>
-  entries.filter(({ causes }) => causes.some((id) => ids.has(id)));
 
 export const inTimeOrder = (marks: readonly Mark[]): readonly Mark[] =>
   marks.toSorted((one, other) => one.at - other.at);

@@ -5,9 +5,9 @@ import { chooseFolds, type Fold, type Room, tallyText } from './fold.js';
 import { isNotable, type Lane, type Severity, type Timeline } from './lanes.js';
 import { INSTANT_LOOKS } from './looks.js';
 import { fullName } from '../why/find-pod.js';
-import { type Cell, type Charset, columnAt, laneCells, withBreaks } from './text-cells.js';
+import { type Band, type Cell, type Charset, columnAt, laneCells, withBreaks } from './text-cells.js';
 import type { Pen, TextStyle } from './text-pen.js';
-import { legendLines, notedLines } from './text-notes.js';
+import { legendLines, notedLines, wrapped } from './text-notes.js';
 import { ticksOf } from './ticks.js';
 
 export interface TextOptions {
@@ -43,21 +43,17 @@ export const renderText = (timeline: Timeline, options: TextOptions): readonly s
   const nameWidth = Math.min(WIDEST_NAME, Math.floor(width / 3), Math.max(0, ...names) + 2);
   const columns = width - nameWidth;
   const { axis, folds } = fittingAxis(timeline, columns, isFolded);
+  const bands = bandsOf(axis, columns);
   const pen: Pen = { charset, paint, nameWidth, width };
   return [
     ...titleLines(timeline, pen),
-    ...bandsOf(axis, columns).flatMap((band) => ['', ...bandLines(timeline, axis, band, pen)]),
+    ...bands.flatMap((band) => ['', ...bandLines(timeline, axis, band, bands, pen)]),
     '',
     ...legendLines(timeline, pen),
-    ...foldedLines(timeline, folds, pen),
+    ...foldedLines(folds, pen),
     ...notedLines(timeline, listed, pen),
   ].map((line) => line.trimEnd());
 };
-
-interface Band {
-  readonly start: number;
-  readonly end: number;
-}
 
 /** The shortest axis on which the marks that matter can be told apart, with the folds that suit it. */
 const fittingAxis = (
@@ -114,10 +110,10 @@ const titleLines = ({ from, until, clock, node, pods }: Timeline, { paint, width
   ];
 };
 
-const bandLines = (timeline: Timeline, axis: Axis, band: Band, pen: Pen): string[] => {
+const bandLines = (timeline: Timeline, axis: Axis, band: Band, bands: readonly Band[], pen: Pen): string[] => {
   const { paint, nameWidth, charset, width } = pen;
   const laneLine = ({ name, marks }: Lane): string => {
-    const cells = withBreaks(laneCells(marks, axis, charset), timeline.breaks, axis, charset);
+    const cells = withBreaks(laneCells(marks, axis, bands, charset), timeline.breaks, axis, charset);
     return (
       paint(padText(` ${printableLine(name)}`, nameWidth), 'name') + paintCells(cells.slice(band.start, band.end), pen)
     );
@@ -151,7 +147,7 @@ const rulerCells = (timeline: Timeline, axis: Axis, { charset }: Pen): readonly 
     const text = `${torn}${compactDuration(fold.until - fold.from)}${torn}`;
     [...text].forEach((glyph, index) => (cells[start + index] = plain(glyph, 'fold')));
   }
-  for (const mark of timeline.breaks) {
+  for (const mark of timeline.breaks.filter(isNotable)) {
     cells[columnAt(axis, mark.at)] = plain(INSTANT_LOOKS.break[charset], mark.severity);
   }
   return cells;
@@ -174,16 +170,11 @@ const paintCells = (cells: readonly Cell[], { paint }: Pen): string => {
   return text;
 };
 
-const foldedLines = (timeline: Timeline, folds: readonly Fold[], { paint, width }: Pen): string[] => {
-  const told = folds.filter(({ routine }) => routine.size > 0);
-  if (told.length === 0) return [];
-  const all = new Map<string, number>();
-  for (const { routine } of told) routine.forEach((count, name) => all.set(name, (all.get(name) ?? 0) + count));
+const foldedLines = (folds: readonly Fold[], { paint, width }: Pen): string[] => {
+  if (folds.length === 0) return [];
+  const routine = new Map<string, number>();
+  for (const fold of folds) fold.routine.forEach((count, name) => routine.set(name, (routine.get(name) ?? 0) + count));
   const duration = compactDuration(folds.reduce((sum, { from, until }) => sum + until - from, 0));
-  return [
-    paint(
-      padText(`folded: ${duration} in ${folds.length}× quiet with ${tallyText({ routine: all })}`, width).trimEnd(),
-      'fold',
-    ),
-  ];
+  const pieces = [`folded away: ${duration}`, ...tallyText({ routine }).split(', ')].filter((piece) => piece !== '');
+  return wrapped(pieces, ', ', width).map((line) => paint(line, 'fold'));
 };

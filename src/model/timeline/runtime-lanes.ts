@@ -60,7 +60,7 @@ const sandboxSpan = (start: JournalEntry, until: number, end?: JournalEntry): Ma
   markOf(start, {
     id: `${start.id}.sandbox`,
     look: 'running',
-    label: 'sandbox',
+    label: 'ready',
     text: `the sandbox was ready${end ? ` for ${compactDuration(until - start.at)}` : ''}`,
     severity: 'quiet',
     until,

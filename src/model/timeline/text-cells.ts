@@ -12,6 +12,12 @@ export interface Cell {
   readonly isGuarded: boolean;
 }
 
+/** A part of the axis that is drawn as one row. */
+export interface Band {
+  readonly start: number;
+  readonly end: number;
+}
+
 export type Charset = 'unicode' | 'ascii';
 
 const BLANK: Cell = { glyph: ' ', style: 'quiet', isGuarded: false };
@@ -29,27 +35,31 @@ export const columnAt = (axis: Axis, at: number): number => {
 
 /**
  * The columns of one lane: long spans beneath short ones, instants on top, labels where spans have room. A mark that matters
- * is seen unless one that matters as much stands at the same column.
+ * is seen unless one that matters as much stands at the same column; routine is not drawn where it is folded away.
  */
-export const laneCells = (marks: readonly Mark[], axis: Axis, charset: Charset): readonly Cell[] => {
+export const laneCells = (
+  marks: readonly Mark[],
+  axis: Axis,
+  bands: readonly Band[],
+  charset: Charset,
+): readonly Cell[] => {
   const cells = Array.from({ length: axis.columns }, () => BLANK);
-  for (const { fold, start, end } of axis.segments) {
-    if (fold) cells.fill({ ...BLANK, glyph: charset === 'unicode' ? '┈' : ' ', style: 'fold' }, start, end);
-  }
+  const isDrawn = ({ at, routine }: Mark): boolean => routine === undefined || !segmentAt(axis, at).fold;
+  const drawn = marks.filter(isDrawn);
   const put = (column: number, cell: Cell): void => {
     const below = cells[column];
     if (!below || !cell.mark) return;
     const mattersLess = below.isGuarded && below.mark && severityRank(cell.mark) < severityRank(below.mark);
     if (!mattersLess) cells[column] = cell;
   };
-  const spans = marks.filter(({ until }) => until !== undefined);
+  const spans = drawn.filter(({ until }) => until !== undefined);
   for (const mark of spans.toSorted((one, other) => lengthOf(other) - lengthOf(one)))
     drawSpan(mark, axis, charset, put);
-  const instants = marks.filter(({ until }) => until === undefined);
+  const instants = drawn.filter(({ until }) => until === undefined);
   for (const mark of instants.toSorted((one, other) => severityRank(one) - severityRank(other))) {
     put(columnAt(axis, mark.at), cellOf(mark, lookOf(mark), charset, isNotable(mark)));
   }
-  for (const mark of spans) writeLabel(mark, axis, cells);
+  for (const mark of spans) for (const band of bands) writeLabel(mark, axis, band, cells);
   return cells;
 };
 
@@ -73,8 +83,8 @@ const drawSpan = (mark: Mark, axis: Axis, charset: Charset, put: Put): void => {
   for (let column = start + 1; column <= end; column++) put(column, cell);
 };
 
-/** Into the first stretch of its own columns, outside of folds, that has room for it. */
-const writeLabel = (mark: Mark, axis: Axis, cells: Cell[]): void => {
+/** Into the first stretch of its own columns in the band, outside of folds, that has room for it. */
+const writeLabel = (mark: Mark, axis: Axis, band: Band, cells: Cell[]): void => {
   if (mark.label === '') return;
   const characters = [...printableLine(mark.label)];
   if (textWidth(mark.label) !== characters.length) return;
@@ -82,11 +92,12 @@ const writeLabel = (mark: Mark, axis: Axis, cells: Cell[]): void => {
     if (from > (mark.until ?? mark.at)) return;
     if (fold) continue;
     let free = 0;
-    for (let column = Math.max(start, columnAt(axis, mark.at)); column < end; column++) {
+    const first = Math.max(start, band.start, columnAt(axis, mark.at));
+    for (let column = first; column < Math.min(end, band.end); column++) {
       free = cells[column]?.mark === mark ? free + 1 : 0;
       if (free < characters.length + 2) continue;
-      const first = column - characters.length;
-      characters.forEach((glyph, index) => (cells[first + index] = { ...cells[first + index]!, glyph }));
+      const at = column - characters.length;
+      characters.forEach((glyph, index) => (cells[at + index] = { ...cells[at + index]!, glyph }));
       return;
     }
   }
@@ -100,7 +111,7 @@ export const withBreaks = (
   charset: Charset,
 ): readonly Cell[] => {
   const drawn = [...cells];
-  for (const mark of breaks) {
+  for (const mark of breaks.filter(isNotable)) {
     for (const at of mark.until === undefined || mark.isOpen ? [mark.at] : [mark.at, mark.until]) {
       const column = columnAt(axis, at);
       const below = drawn[column];

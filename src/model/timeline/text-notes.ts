@@ -1,4 +1,4 @@
-import { padText, printableLine, textWidth } from './fit-text.js';
+import { fitText, padText, printableLine, textWidth } from './fit-text.js';
 import { isNotable, type Mark, marksOf, type Timeline } from './lanes.js';
 import { lookOf } from './looks.js';
 import type { Pen } from './text-pen.js';
@@ -8,6 +8,7 @@ import { exactTime } from './ticks.js';
 export const legendLines = (timeline: Timeline, { charset, paint, width }: Pen): string[] => {
   const meanings = new Map<string, string>();
   for (const mark of marksOf(timeline)) {
+    if (timeline.breaks.includes(mark) && !isNotable(mark)) continue;
     const look = lookOf(mark);
     const before = meanings.get(look[charset]);
     if (before === undefined) meanings.set(look[charset], look.meaning);
@@ -15,17 +16,18 @@ export const legendLines = (timeline: Timeline, { charset, paint, width }: Pen):
   }
   return wrapped(
     [...meanings].map(([glyph, meaning]) => `${glyph} ${meaning}`),
+    '   ',
     width,
   ).map((line) => paint(line, 'axis'));
 };
 
 /** Pieces in as few lines as have room for them; none is torn apart. */
-const wrapped = (pieces: readonly string[], width: number): string[] =>
+export const wrapped = (pieces: readonly string[], separator: string, width: number): string[] =>
   pieces.reduce<string[]>((lines, piece) => {
     const last = lines.at(-1);
-    const longer = `${last ?? ''}   ${piece}`;
+    const longer = `${last ?? ''}${separator}${piece}`;
     if (last !== undefined && textWidth(longer) <= width) return [...lines.slice(0, -1), longer];
-    return [...lines, padText(piece, Math.min(width, textWidth(piece)))];
+    return [...lines, fitText(piece, width)];
   }, []);
 
 /** The newest marks that matter, oldest first, each with the id of its journal entry. */
@@ -37,10 +39,11 @@ export const notedLines = (timeline: Timeline, listed: number, pen: Pen): string
   const shown = listed > 0 ? noted.slice(-listed) : [];
   const hidden = noted.length - shown.length;
   const nameWidth = Math.min(pen.nameWidth, Math.max(0, ...shown.map(({ name }) => textWidth(printableLine(name)))));
+  const idWidth = Math.max(0, ...shown.map(({ mark }) => textWidth(idOf(mark))));
   return [
     '',
     ...(hidden > 0 ? [`… ${hidden} earlier ${hidden === 1 ? 'one' : 'ones'}`] : []),
-    ...shown.map(({ name, mark }) => notedLine(timeline, name, nameWidth, mark, pen)),
+    ...shown.map(({ name, mark }) => notedLine(timeline, name, { nameWidth, idWidth }, mark, pen)),
   ];
 };
 
@@ -49,18 +52,20 @@ const lanesWithMarks = ({ breaks, pods }: Timeline): { readonly name: string; re
   ...pods.flatMap(({ lanes }) => lanes),
 ];
 
+const idOf = ({ entry }: Mark): string => (entry === undefined ? '' : printableLine(entry));
+
 /** Columns without which a text says nothing. */
 const LEAST_TEXT = 12;
 
 const notedLine = (
   timeline: Timeline,
   name: string,
-  nameWidth: number,
+  { nameWidth, idWidth }: { readonly nameWidth: number; readonly idWidth: number },
   mark: Mark,
   { charset, paint, width }: Pen,
 ): string => {
   const time = exactTime(timeline, mark.at);
-  const id = mark.entry === undefined ? '' : printableLine(mark.entry);
+  const id = padText(idOf(mark), idWidth);
   const parts = [
     { text: time, style: 'axis' },
     { text: lookOf(mark)[charset], style: mark.severity },

@@ -10,6 +10,7 @@ import { eventsLane } from './events-lane.js';
 import { inDrawingOrder, type Lane, type Timeline, type TimelineEntry } from './lanes.js';
 import type { PodEntries } from './pod-entries.js';
 import { probeLanes } from './probe-lanes.js';
+import { routineOf } from './routine-entries.js';
 import { runtimeLanes } from './runtime-lanes.js';
 import { statusLane } from './status-lane.js';
 import { workerLane } from './worker-lane.js';
@@ -44,7 +45,7 @@ export const timelineOfJournal = ({ entries, pods, clock = 'time-of-day', ...ran
     until,
     clock,
     ...(node === undefined ? {} : { node }),
-    pods: refs.map((ref) => ({ ref, lanes: lanesOf({ own: ownOf(before, ref), runs, until }) })),
+    pods: refs.map((ref) => ({ ref, lanes: lanesOf(podEntries(ownOf(before, ref), runs, until)) })),
     breaks: agentBreaks(before, until),
     entries: before.filter((entry) => isWanted(entry) || !entry.pod).map(entryOf),
   });
@@ -55,6 +56,11 @@ const ownOf = (entries: readonly JournalEntry[], { uid }: PodRef): readonly Jour
     (entry) =>
       entry.pod?.uid === uid || (entry.kind === 'config-problem' && entry.keeps?.some((kept) => kept.uid === uid)),
   );
+
+const podEntries = (own: readonly JournalEntry[], runs: PodEntries['runs'], until: number): PodEntries => ({
+  ...{ own, runs, until },
+  routine: routineOf(own),
+});
 
 /** A lane without marks says nothing, except of what is always there. */
 const lanesOf = (entries: PodEntries): readonly Lane[] => {

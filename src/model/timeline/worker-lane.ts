@@ -3,7 +3,8 @@ import { describeEntry } from '../why/describe-entry.js';
 import type { EntryOf } from '../why/pod-story.js';
 import { compactDuration } from './compact-duration.js';
 import type { Lane, Mark } from './lanes.js';
-import { endOfRun, inTimeOrder, markOf, type PodEntries } from './pod-entries.js';
+import { endOfRun, entriesOfKind, inTimeOrder, markOf, type PodEntries } from './pod-entries.js';
+import { ancestors } from './routine-entries.js';
 
 /** What the pod's worker did and waits for: its passes, back-offs, timers, and what housekeeping found. */
 export const workerLane = (entries: PodEntries): Lane => ({
@@ -15,37 +16,27 @@ export const workerLane = (entries: PodEntries): Lane => ({
 const LOOKS = { sync: 'sync', terminating: 'stopping', terminated: 'cleanup' } as const;
 
 const passes = (entries: PodEntries): readonly Mark[] => {
-  const { own } = entries;
-  const ends = new Map<string, EntryOf<'sync-ended'>>();
-  const active = new Set<string>();
-  const reasons = new Set<string>();
-  const parents = new Map<string, readonly string[]>();
-  for (const entry of own) {
-    parents.set(entry.id, entry.causes);
-    if (entry.kind === 'sync-ended') entry.causes.forEach((id) => ends.set(id, entry));
-    else if (entry.kind !== 'sync-started') entry.causes.forEach((id) => active.add(id));
-    // What led to a pass that only repeats a reason is two steps away: the pass decided, the decision had an effect.
-    const isReason = entry.kind === 'back-off' || (entry.kind === 'call' && entry.error !== undefined);
-    if (isReason) for (const id of entry.causes) [id, ...(parents.get(id) ?? [])].forEach((one) => reasons.add(one));
-  }
-  return own.flatMap((entry) => {
-    if (entry.kind !== 'sync-started') return [];
+  const { own, routine } = entries;
+  const byId = new Map(own.map((entry) => [entry.id, entry]));
+  const ends = new Map(entriesOfKind(own, 'sync-ended').flatMap((entry) => entry.causes.map((id) => [id, entry])));
+  const explained = new Set(own.filter(isReason).flatMap((entry) => [...ancestors(entry, byId)]));
+  return entriesOfKind(own, 'sync-started').map((entry) => {
     const ended = ends.get(entry.id);
-    const error = ended?.error;
-    const isIdle = entry.work === 'sync' && ended !== undefined && error === undefined && !active.has(entry.id);
-    return [
-      markOf(entry, {
-        look: LOOKS[entry.work],
-        label: LOOKS[entry.work],
-        text: passText(entry, ended),
-        severity:
-          error !== undefined && !reasons.has(entry.id) ? 'error' : entry.work === 'terminating' ? 'note' : 'quiet',
-        ...(ended ? { until: Math.max(entry.at, ended.at), endedBy: ended.id } : endOfRun(entry.at, entries)),
-        ...(isIdle ? { routine: 'idle sync' } : {}),
-      }),
-    ];
+    const isFailed = ended?.error !== undefined;
+    return markOf(entry, {
+      look: LOOKS[entry.work],
+      label: LOOKS[entry.work],
+      text: passText(entry, ended),
+      severity: isFailed && !explained.has(entry.id) ? 'error' : entry.work === 'terminating' ? 'note' : 'quiet',
+      ...(ended ? { until: Math.max(entry.at, ended.at), endedBy: ended.id } : endOfRun(entry.at, entries)),
+      ...(ended && routine.passes.has(entry.id) ? { routine: isFailed ? 'back-off sync' : 'idle sync' } : {}),
+    });
   });
 };
+
+/** What tells better than the error of the pass why it failed. */
+const isReason = (entry: JournalEntry): boolean =>
+  entry.kind === 'back-off' || (entry.kind === 'call' && entry.error !== undefined);
 
 const passText = (started: EntryOf<'sync-started'>, ended: EntryOf<'sync-ended'> | undefined): string => {
   const begin = describeEntry(started) ?? started.work;
@@ -70,6 +61,9 @@ const nextText = ({ at, next }: EntryOf<'sync-ended'>): string => {
 const markFor = (entry: JournalEntry, entries: PodEntries): readonly Mark[] => {
   switch (entry.kind) {
     case 'back-off': {
+      if (entries.routine.entries.has(entry.id)) {
+        return [markOf(entry, { look: 'tick', label: 'back-off', severity: 'quiet', routine: 'repeated back-off' })];
+      }
       const what = entry.subject === 'restart' ? 'back-off' : 'pull back-off';
       const { until, isOpen } = endOfRun(entry.at, entries);
       return [

@@ -1,0 +1,134 @@
+import { writeFileSync } from 'node:fs';
+import { styleText } from 'node:util';
+import { readJournal } from '../../journal/journal-reader.js';
+import type { JournalEntry } from '../../model/journal.js';
+import type { Timeline } from '../../model/timeline/lanes.js';
+import { parseInstant } from '../../model/timeline/parse-instant.js';
+import { renderText } from '../../model/timeline/render-text.js';
+import type { TextStyle } from '../../model/timeline/text-pen.js';
+import { timelineOfJournal } from '../../model/timeline/timeline-of-journal.js';
+import { unknownPod } from '../../model/why.js';
+import { fullName, nodesIn, podsCalled, podsIn } from '../../model/why/find-pod.js';
+import { readAgentFile } from '../agent-file.js';
+import type { AgentPaths } from '../config/agent-paths.js';
+
+export interface TimelineOptions {
+  /** A date, or a duration before now. */
+  readonly since?: string;
+  readonly until?: string;
+  readonly output: 'text' | 'json';
+  /** Standard output unless given. */
+  readonly outputFile?: string;
+  readonly ascii: boolean;
+  /** Whether quiet stretches are folded away. */
+  readonly fold: boolean;
+  readonly width?: number;
+}
+
+/**
+ * Prints what became of a pod as lanes. Errors: the journal does not know the pod, or a time that is none, in one line;
+ * nothing happened between the times.
+ */
+export const printTimeline = (paths: AgentPaths, pod: string, options: TimelineOptions, now: number): void => {
+  const { entries, unreadable } = readJournal(paths.journalDir);
+  if (unreadable > 0) {
+    process.stderr.write(`(${unreadable} lines of the journal in ${paths.journalDir} cannot be read)\n`);
+  }
+  const isAgentAlive = isAlive(readAgentFile(paths.agentFile)?.pid);
+  const end = isAgentAlive ? now : (entries.at(-1)?.at ?? now);
+  const timeline = timelineOfPod({ entries, pod, options, now, end });
+  write(render(timeline, options), options.outputFile);
+};
+
+interface Request {
+  readonly entries: readonly JournalEntry[];
+  readonly pod: string;
+  readonly options: TimelineOptions;
+  /** What durations are counted back from. */
+  readonly now: number;
+  /** Until when the entries tell the whole story. */
+  readonly end: number;
+}
+
+const timelineOfPod = ({ entries, pod, options, now, end }: Request): Timeline => {
+  const called = podsCalled(podsIn(entries), pod, nodesIn(entries));
+  const [meant] = called;
+  if (!meant) throw new Error(unknownPod(entries, pod).join('; '));
+  const name = fullName(meant.ref);
+  // Of several incarnations of the name every one belongs to its life; another namespace is another pod.
+  const incarnations = called.filter(({ ref }) => fullName(ref) === name).toSorted((a, b) => a.firstSeen - b.firstSeen);
+  const others = [...new Set(called.map(({ ref }) => fullName(ref)))].filter((other) => other !== name);
+  if (others.length > 0) {
+    process.stderr.write(`(several pods are called so; this is ${name}, not ${others.join(', ')})\n`);
+  }
+  const from = instantOf('--since', options.since, now);
+  const until = instantOf('--until', options.until, now) ?? end;
+  if (from !== undefined && from > until) throw new Error('--since is after the end of what is to be shown');
+  const pods = incarnations.map(({ ref }) => ref);
+  const timeline = timelineOfJournal({ entries, pods, until, ...(from === undefined ? {} : { from }) });
+  if (timeline.pods.length === 0) {
+    const last = new Date(Math.max(...incarnations.map(({ lastAt }) => lastAt))).toISOString();
+    throw new Error(`nothing is known of ${name} in that time; its last entry is of ${last}`);
+  }
+  return timeline;
+};
+
+const instantOf = (flag: string, text: string | undefined, now: number): number | undefined => {
+  if (text === undefined) return undefined;
+  const at = parseInstant(text, now);
+  if (at === undefined) {
+    throw new Error(
+      `${flag} ${JSON.stringify(text)} is no time: expected a duration such as 10m, or a date such as 2026-01-31T12:00:00Z`,
+    );
+  }
+  return at;
+};
+
+const isAlive = (pid: number | undefined): boolean => {
+  if (pid === undefined) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+/** Columns where nobody says how many there are, such as in a file. */
+const USUAL_WIDTH = 120;
+
+const render = (timeline: Timeline, { output, outputFile, ascii, fold, width }: TimelineOptions): string => {
+  switch (output) {
+    case 'json':
+      return `${JSON.stringify(timeline, undefined, 2)}\n`;
+    case 'text': {
+      const lines = renderText(timeline, {
+        width: width ?? (outputFile === undefined ? (process.stdout.columns ?? USUAL_WIDTH) : USUAL_WIDTH),
+        charset: ascii ? 'ascii' : 'unicode',
+        isFolded: fold,
+        ...(outputFile === undefined ? { paint } : {}),
+      });
+      return `${lines.join('\n')}\n`;
+    }
+  }
+};
+
+const STYLES = {
+  quiet: [],
+  note: ['cyan'],
+  good: ['green'],
+  warning: ['yellow'],
+  error: ['red'],
+  fold: ['dim'],
+  axis: ['dim'],
+  name: ['bold'],
+  title: ['bold'],
+} as const satisfies Record<TextStyle, readonly Parameters<typeof styleText>[0][number][]>;
+
+/** In colour where standard output takes it, as `NO_COLOR` and `FORCE_COLOR` wish. */
+const paint = (text: string, style: TextStyle): string =>
+  styleText([...STYLES[style]], text, { stream: process.stdout });
+
+const write = (text: string, file: string | undefined): void => {
+  if (file === undefined) process.stdout.write(text);
+  else writeFileSync(file, text);
+};
