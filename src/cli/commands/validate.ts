@@ -1,8 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { formatManifestProblem } from '../../model/manifest/manifest-problem.js';
-import { type ManifestReading, readManifest } from '../../model/manifest/parse-manifest.js';
+import { readManifests } from '../read-manifests.js';
 
 export interface ValidateOptions {
   readonly output: 'text' | 'json';
@@ -16,11 +13,7 @@ export interface ValidateOptions {
  * Errors: a file that cannot be read.
  */
 export const validateManifests = async (paths: readonly string[], { output }: ValidateOptions): Promise<void> => {
-  const readings: { readonly file: string; readonly reading: ManifestReading }[] = [];
-  for (const file of paths.flatMap(filesOf)) {
-    const source = file === '-' ? await text(process.stdin) : readFileSync(file, 'utf8');
-    readings.push({ file, reading: readManifest(source, { file: file === '-' ? '<stdin>' : file }) });
-  }
+  const readings = await readManifests(paths);
   const problems = readings.flatMap(({ reading }) => reading.problems);
   const warnings = readings.flatMap(({ reading }) => reading.warnings);
   const podCount = readings.reduce((sum, { reading }) => sum + reading.pods.length, 0);
@@ -33,12 +26,4 @@ export const validateManifests = async (paths: readonly string[], { output }: Va
     if (problems.length === 0) process.stdout.write(`ok: ${pods}\n`);
   }
   if (problems.length > 0) process.exitCode = 1;
-};
-
-const filesOf = (path: string): readonly string[] => {
-  if (path === '-' || !statSync(path).isDirectory()) return [path];
-  return readdirSync(path, { withFileTypes: true })
-    .filter((entry) => !entry.name.startsWith('.') && !entry.isDirectory())
-    .map(({ name }) => join(path, name))
-    .sort();
 };

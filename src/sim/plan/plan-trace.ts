@@ -24,11 +24,14 @@ export type TraceEvent =
 export interface PlanTrace {
   readonly events: readonly TraceEvent[];
   readonly tell: (event: WorldEvent) => void;
+  /** Pods that the agent was told of and has not forgotten yet. */
+  readonly open: () => number;
 }
 
 export const planTrace = (): PlanTrace => {
   const events: TraceEvent[] = [];
   const known = new Map<string, boolean>();
+  const open = new Set<string>();
   const note = (at: number, uid: string, isReady: boolean, container?: string): void => {
     const key = `${uid}/${container ?? ''}`;
     if ((known.get(key) ?? false) === isReady) return;
@@ -40,14 +43,20 @@ export const planTrace = (): PlanTrace => {
       note(at, uid, ready, name);
     note(at, uid, status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false);
   };
+  const noteOpen = (entry: JournalEntry): void => {
+    if (entry.kind === 'config' && entry.pod) open.add(entry.pod.uid);
+    if (entry.kind === 'forgotten' && entry.pod) open.delete(entry.pod.uid);
+  };
   return {
     events,
+    open: () => open.size,
     tell: (event) => {
       switch (event.kind) {
         case 'status':
           noteReady(event.at, event.uid, event.pod?.status);
           return;
         case 'journal':
+          noteOpen(event.entry);
           if (isKept(event.entry)) events.push(event);
           return;
         case 'sandbox-created':

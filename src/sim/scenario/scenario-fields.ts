@@ -97,6 +97,14 @@ const readFailures: ReadField<number> = (value, path, issues) => {
   return undefined;
 };
 
+/** While time goes on nobody counts pulls. */
+const readLasting: ReadField<number> = (value, path, issues) => {
+  if (value === 'always') return Infinity;
+  if (value === 0) return 0;
+  issues.push(issue(path, describeWrong(value), '0 or always'));
+  return undefined;
+};
+
 const IMAGE = {
   pull: duration,
   present: flag,
@@ -180,6 +188,7 @@ const readStep: ReadField<TimelineStep> = (value, path, issues) => {
       exitCode: EXIT_CODE,
       image: words('the name of an image'),
       ...IMAGE,
+      failures: readLasting,
     },
     { required: ['at'] },
   )(value, path, issues);

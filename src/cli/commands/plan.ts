@@ -1,0 +1,104 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { formatManifestProblem, type ManifestProblem } from '../../model/manifest/manifest-problem.js';
+import { applySourceDefaults } from '../../model/manifest/source-defaults.js';
+import type { Pod } from '../../model/pod.js';
+import { renderText } from '../../model/timeline/render-text.js';
+import { planHeading, podLines } from '../../sim/plan/plan-text.js';
+import { renderSvg } from '../../sim/plan/render-svg.js';
+import { type PlannedPods, runPlan } from '../../sim/plan/run-plan.js';
+import { readScenario } from '../../sim/scenario/read-scenario.js';
+import { NOTHING_ASSUMED, type Scenario } from '../../sim/scenario/scenario.js';
+import { scenarioMismatches } from '../../sim/scenario/scenario-mismatches.js';
+import { readManifests } from '../read-manifests.js';
+
+export const PLAN_FORMATS = ['text', 'json', 'svg', 'html'] as const;
+
+export interface PlanCommand {
+  readonly scenario?: string;
+  readonly forMs: number;
+  readonly seed: string;
+  readonly output: (typeof PLAN_FORMATS)[number];
+  /** Standard output unless given. */
+  readonly outputFile?: string;
+}
+
+/** Of a terminal that does not say; as wide as what is read in a file. */
+const COLUMNS = 120;
+const NODE = 'node-1';
+
+/**
+ * Runs the pods of manifests forward in a simulated node and prints what becomes of them. Problems of manifests and of the scenario go
+ * to standard error, one `file:line:column: field: message` per line, and then nothing is planned and the exit code is 1.
+ *
+ * Errors: a file that cannot be read or written; manifests without a pod.
+ */
+export const planPods = async (paths: readonly string[], command: PlanCommand): Promise<void> => {
+  const { pods, problems } = await readPods(paths);
+  const { scenario, problems: doubts } = scenarioOf(command.scenario, pods);
+  const all = [...problems, ...doubts];
+  if (all.length > 0) {
+    for (const problem of all) process.stderr.write(`${formatManifestProblem(problem)}\n`);
+    process.exitCode = 1;
+    return;
+  }
+  if (pods.length === 0) throw new Error(`${paths.join(', ')}: no pod to plan (expected at least one)`);
+  const planned = runPlan({ pods, scenario, forMs: command.forMs, seed: command.seed });
+  const text = await formatted(planned, command);
+  if (command.outputFile === undefined) process.stdout.write(text);
+  else writeFileSync(command.outputFile, text);
+};
+
+/** Pods as a folder of manifests gives them, but with the names that they have there. Those of one name are a problem. */
+const readPods = async (
+  paths: readonly string[],
+): Promise<{ readonly pods: readonly Pod[]; readonly problems: readonly ManifestProblem[] }> => {
+  const files = await readManifests(paths);
+  const problems: ManifestProblem[] = files.flatMap(({ reading }) => reading.problems);
+  const pods = new Map<string, Pod>();
+  for (const { file, reading } of files) {
+    for (const { pod, document, line, column } of reading.pods) {
+      const placed = applySourceDefaults(pod, { source: 'file', nodeName: NODE, origin: file });
+      const { name } = pod.metadata;
+      if (pods.has(name)) {
+        const place = { file, document, line, column, field: 'metadata.name' };
+        problems.push({
+          ...place,
+          message: `another pod is called ${JSON.stringify(name)}`,
+          expected: 'a name of its own',
+        });
+      } else pods.set(name, { ...placed, metadata: { ...placed.metadata, name } });
+    }
+  }
+  return { pods: [...pods.values()], problems };
+};
+
+const scenarioOf = (
+  file: string | undefined,
+  pods: readonly Pod[],
+): { readonly scenario: Scenario; readonly problems: readonly ManifestProblem[] } => {
+  if (file === undefined) return { scenario: NOTHING_ASSUMED, problems: [] };
+  const { scenario, problems, problemAt } = readScenario(readFileSync(file, 'utf8'), file);
+  if (problems.length > 0) return { scenario, problems };
+  const named = pods.map(({ metadata: { name }, spec }) => ({ name, spec }));
+  return { scenario, problems: scenarioMismatches(scenario, named).map(problemAt) };
+};
+
+const formatted = async ({ plan, timeline }: PlannedPods, { output }: PlanCommand): Promise<string> => {
+  switch (output) {
+    case 'json':
+      return `${JSON.stringify(plan, undefined, 2)}\n`;
+    case 'svg':
+      return renderSvg(timeline);
+    case 'html':
+      return renderSvg(timeline);
+    case 'text': {
+      const width = process.stdout.columns || COLUMNS;
+      const parts = plan.pods.map((pod, index) => [
+        ...podLines(pod),
+        '',
+        ...renderText({ ...timeline, pods: timeline.pods.slice(index, index + 1) }, { width, listed: 0 }).slice(2),
+      ]);
+      return `${[planHeading(plan), ...parts.flatMap((lines) => ['', ...lines])].join('\n')}\n`;
+    }
+  }
+};
