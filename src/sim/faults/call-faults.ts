@@ -19,7 +19,7 @@ import { callDeadlineMs, type TimedRequest } from '../../model/cri/call-deadline
 import { CriError, type CriErrorCode } from '../../model/cri-error.js';
 import type { CriCall } from '../../streams/ports.js';
 import type { CallFault } from './fault.js';
-import { arm, type ArmedFault, type FaultStage, strikes } from './fault-stage.js';
+import { type ArmedFault, type FaultSide, strikes } from './armed-fault.js';
 
 /** What a call may take, as the command line has it unless told otherwise. */
 const REQUEST_TIMEOUT_MS = 120_000;
@@ -36,29 +36,28 @@ interface Strokes {
   isCancelUnheard: boolean;
 }
 
-type WrapCall = <Request, Response>(call: string, ask: CriCall<Request, Response>) => CriCall<Request, Response>;
+export type WrapCall = <Request, Response>(call: string, ask: CriCall<Request, Response>) => CriCall<Request, Response>;
 
 /**
  * Puts faults between the agent and calls of the runtime. A call that no fault strikes is left as it is; one that is struck ends by
  * its deadline at the latest, as calls over gRPC do.
  */
-export const faultyCalls = (faults: readonly CallFault[], stage: FaultStage): WrapCall => {
-  const armed = arm(faults, stage);
-  return (call, ask) => {
+export const faultyCalls =
+  (armed: readonly ArmedFault<CallFault>[], side: FaultSide): WrapCall =>
+  (call, ask) => {
     const own = armed.filter(({ fault: { calls } }) => calls?.includes(call) ?? true);
     if (own.length === 0) return ask;
     return (request) =>
       defer(() => {
-        const strokes = strokesOf(own, stage);
-        return strokes ? struck(call, request as TimedRequest, () => ask(request), strokes, stage) : ask(request);
+        const strokes = strokesOf(own, side.scheduler.now() - side.startMs);
+        return strokes ? struck(call, request as TimedRequest, () => ask(request), strokes, side) : ask(request);
       });
   };
-};
 
-const strokesOf = (armed: readonly ArmedFault<CallFault>[], stage: FaultStage): Strokes | undefined => {
+const strokesOf = (armed: readonly ArmedFault<CallFault>[], atMs: number): Strokes | undefined => {
   let strokes: Strokes | undefined;
   for (const one of armed) {
-    if (!strikes(one, stage)) continue;
+    if (!strikes(one, atMs)) continue;
     strokes ??= {
       requestMs: 0,
       replyMs: 0,
@@ -98,7 +97,7 @@ const struck = <Response>(
   request: TimedRequest,
   ask: () => Observable<Response>,
   { requestMs, replyMs, refused, lost, hangs, isCancelUnheard }: Strokes,
-  { scheduler, detached }: FaultStage,
+  { scheduler, detached }: FaultSide,
 ): Observable<Response> => {
   const fails = (code: CriErrorCode): Observable<never> =>
     throwError(() => new CriError(code, call, `${code}, as the history has it`));

@@ -1,6 +1,6 @@
 import { defer, Observable, throwError } from 'rxjs';
 import type { DiskFault } from './fault.js';
-import { arm, type FaultStage, strikes } from './fault-stage.js';
+import { type ArmedFault, type FaultSide, strikes } from './armed-fault.js';
 
 /** What a full or read-only disk goes on doing. */
 const READS: ReadonlySet<string> = new Set([
@@ -14,18 +14,19 @@ type Call = (...parameters: readonly unknown[]) => unknown;
 
 /** Puts faults before each call of a port to the disk: what fails has not been done. */
 export const faultyDisk = (
-  faults: readonly DiskFault[],
-  stage: FaultStage,
+  armed: readonly ArmedFault<DiskFault>[],
+  { scheduler, startMs }: FaultSide,
 ): (<Port extends object>(port: Port) => Port) => {
-  if (faults.length === 0) return (port) => port;
-  const armed = arm(faults, stage);
+  if (armed.length === 0) return (port) => port;
   const wrap =
     (name: string, call: Call): Call =>
     (...parameters) => {
       const result = call(...parameters);
       if (!(result instanceof Observable)) return result;
       return defer(() => {
-        const met = armed.find((one) => (one.fault.code === 'EIO' || !READS.has(name)) && strikes(one, stage));
+        const met = armed.find(
+          (one) => (one.fault.code === 'EIO' || !READS.has(name)) && strikes(one, scheduler.now() - startMs),
+        );
         if (!met) return result as Observable<unknown>;
         const { code } = met.fault;
         const path = typeof parameters[0] === 'string' ? ` '${parameters[0]}'` : '';

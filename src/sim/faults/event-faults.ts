@@ -2,24 +2,22 @@ import { delay, merge, mergeMap, Observable, of, throwError, timer, switchMap, d
 import type { ContainerEventResponse } from '../../generated/runtime/v1/api.js';
 import { CriError } from '../../model/cri-error.js';
 import type { EventFault } from './fault.js';
-import { arm, type ArmedFault, type FaultStage, strikes } from './fault-stage.js';
+import { type ArmedFault, type FaultSide, strikes } from './armed-fault.js';
 
 /** Puts faults into one listening to the runtime's events. */
 export const faultyEvents = (
-  faults: readonly EventFault[],
-  stage: FaultStage,
+  armed: readonly ArmedFault<EventFault>[],
+  { scheduler, startMs }: FaultSide,
 ): ((source: Observable<ContainerEventResponse>) => Observable<ContainerEventResponse>) => {
-  if (faults.length === 0) return (source) => source;
-  const { scheduler, startMs } = stage;
-  const armed = arm(faults, stage);
-  const breaks = faults.flatMap((fault) => (fault.kind === 'events-break' ? [startMs + fault.atMs] : []));
+  if (armed.length === 0) return (source) => source;
+  const breaks = armed.flatMap(({ fault }) => (fault.kind === 'events-break' ? [startMs + fault.atMs] : []));
 
   /** How often the event comes, each time after so many milliseconds. */
   const arrivals = (): readonly number[] => {
     let times = 1;
     let lateMs = 0;
     for (const one of armed) {
-      if (!isStretched(one) || !strikes(one, stage)) continue;
+      if (!isStretched(one) || !strikes(one, scheduler.now() - startMs)) continue;
       const { fault, draw } = one;
       if (fault.kind === 'event-late') lateMs += draw.integer(1, fault.maxMs);
       else times *= fault.kind === 'event-lost' ? 0 : 2;

@@ -72,6 +72,8 @@ export type AgentFault = { readonly kind: 'agent-killed'; readonly downMs: numbe
 export type MachineFault =
   /** The runtime is away for a while; containers run on, calls under way and the stream of events break. */
   | { readonly kind: 'runtime-restarts'; readonly atMs: number; readonly downMs: number }
+  /** Something that runs is ended from outside, such as for want of memory: by its place among all that run. */
+  | { readonly kind: 'container-dies' | 'sandbox-dies'; readonly atMs: number; readonly which: number }
   /** The clock of the wall is set. Timers do not notice. */
   | { readonly kind: 'clock-jumps'; readonly atMs: number; readonly byMs: number };
 

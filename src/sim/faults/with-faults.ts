@@ -1,51 +1,62 @@
+import { catchError, of } from 'rxjs';
 import type { KubeletPorts } from '../../kubelet.js';
-import type { CriCall } from '../../streams/ports.js';
-import { faultyCalls } from './call-faults.js';
+import { errorText } from '../../model/cri-error.js';
+import { lateExecOutcome } from '../../model/probes/exec-outcome.js';
+import { ProbeErrored } from '../../model/probes/probe-errored.js';
+import type { CriCall, ProbeHandlers } from '../../streams/ports.js';
+import type { SeededRandom } from '../seeded-random.js';
+import { arm, type FaultSide } from './armed-fault.js';
+import { faultyCalls, type WrapCall } from './call-faults.js';
 import { faultyDisk } from './disk-faults.js';
 import { faultyEvents } from './event-faults.js';
 import type { CallFault, DiskFault, EventFault, Fault, FaultKind, NetworkFault } from './fault.js';
-import type { FaultStage } from './fault-stage.js';
-import { faultyNetwork, type NetworkPorts } from './network-faults.js';
+import { faultyNetwork, type FaultyNetwork } from './network-faults.js';
 
-/** The ports behind which the world lies: what the runtime, the disk and the network of the pods have to say. */
-export type WorldPorts = NetworkPorts &
-  Pick<KubeletPorts, 'runtime' | 'images' | 'files' | 'podFiles' | 'logFiles' | 'diskSpace' | 'pullRecords'> &
-  Required<Pick<KubeletPorts, 'probeRecords'>>;
+/** Puts what goes wrong between an agent and its world. */
+export type WithFaults = (ports: KubeletPorts, side: FaultSide) => KubeletPorts;
 
 /**
- * The same world with what goes wrong between it and the agent. Faults of the agent itself, of sources and of the machine are
- * not for ports, and are left out here.
+ * Faults for every life of the agent in one world: what they draw in one life, they do not draw again in the next. Those of the
+ * agent itself, of sources and of the machine are not for ports, and are left out here.
  */
-export const withFaults = (ports: WorldPorts, faults: readonly Fault[], stage: FaultStage): WorldPorts => {
-  const wrapCall = faultyCalls(faults.filter(isOneOf<CallFault>(CALL_FAULTS)), stage);
-  const withEventFaults = faultyEvents(faults.filter(isOneOf<EventFault>(EVENT_FAULTS)), stage);
-  const wrapDisk = faultyDisk(faults.filter(isOneOf<DiskFault>(['disk-fails'])), stage);
-  const network = faultyNetwork(faults.filter(isOneOf<NetworkFault>(NETWORK_FAULTS)), stage, ports);
-  const { containerEvents, ...calls } = ports.runtime;
-  const wrapCalls = <Port extends object>(port: Port): Port =>
-    Object.fromEntries(
-      Object.entries(port as Calls).map(([name, ask]) => [name, wrapCall(criMethod(name), ask)]),
-    ) as typeof port;
-  return {
-    ...network,
-    runtime: { ...wrapCalls(calls), containerEvents: () => withEventFaults(containerEvents()) },
-    images: wrapCalls(ports.images),
-    files: wrapDisk(ports.files),
-    podFiles: wrapDisk(ports.podFiles),
-    logFiles: wrapDisk(ports.logFiles),
-    pullRecords: wrapDisk(ports.pullRecords),
-    probeRecords: wrapDisk(ports.probeRecords),
-    diskSpace: ports.diskSpace,
+export const withFaults = (faults: readonly Fault[], random: SeededRandom): WithFaults => {
+  const armedFor = <F extends Fault>(kinds: readonly F['kind'][]) => arm(faults.filter(isOneOf<F>(kinds)), random);
+  const ofCalls = armedFor<CallFault>(CALL_FAULTS);
+  const ofEvents = armedFor<EventFault>(EVENT_FAULTS);
+  const ofDisk = armedFor<DiskFault>(['disk-fails']);
+  const ofNetwork = armedFor<NetworkFault>(['network-slow', 'network-silent']);
+  return (ports, side) => {
+    const wrapCall = faultyCalls(ofCalls, side);
+    const eventsWithFaults = faultyEvents(ofEvents, side);
+    const wrapDisk = faultyDisk(ofDisk, side);
+    const network = faultyNetwork(ofNetwork, side);
+    const wrapCalls = <Port extends object>(port: Port): Port =>
+      Object.fromEntries(
+        Object.entries(port as Calls).map(([name, ask]) => [name, wrapCall(criMethod(name), ask)]),
+      ) as typeof port;
+    const { containerEvents, ...calls } = ports.runtime;
+    const { probeHandlers, probeRecords } = ports;
+    return {
+      ...ports,
+      runtime: { ...wrapCalls(calls), containerEvents: () => eventsWithFaults(containerEvents()) },
+      images: wrapCalls(ports.images),
+      files: wrapDisk(ports.files),
+      podFiles: wrapDisk(ports.podFiles),
+      logFiles: wrapDisk(ports.logFiles),
+      pullRecords: wrapDisk(ports.pullRecords),
+      ...(probeRecords && { probeRecords: wrapDisk(probeRecords) }),
+      ...(probeHandlers && { probeHandlers: faultyProbes(probeHandlers, wrapCall, network) }),
+      httpRequest: network.httpRequest(ports.httpRequest),
+    };
   };
 };
 
 type Calls = Readonly<Record<string, CriCall<object, unknown>>>;
 
-const CALL_FAULTS: readonly FaultKind[] = [
-  ...(['late-request', 'late-reply', 'refused', 'reply-lost', 'hangs', 'cancel-unheard'] satisfies FaultKind[]),
+const CALL_FAULTS: readonly CallFault['kind'][] = [
+  ...(['late-request', 'late-reply', 'refused', 'reply-lost', 'hangs', 'cancel-unheard'] as const),
 ];
-const EVENT_FAULTS: readonly FaultKind[] = ['event-lost', 'event-doubled', 'event-late', 'events-break'];
-const NETWORK_FAULTS: readonly FaultKind[] = ['network-slow', 'network-silent'];
+const EVENT_FAULTS: readonly EventFault['kind'][] = ['event-lost', 'event-doubled', 'event-late', 'events-break'];
 
 const isOneOf =
   <F extends Fault>(kinds: readonly FaultKind[]) =>
@@ -54,3 +65,23 @@ const isOneOf =
 
 /** The name of the port's call in the CRI: `startContainer` is `StartContainer`. */
 const criMethod = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+/** A probe by a command is a call of the runtime; any other goes over the network. */
+const faultyProbes = ({ probe }: ProbeHandlers, wrapCall: WrapCall, network: FaultyNetwork): ProbeHandlers => {
+  const overNetwork = network.probe(probe);
+  return {
+    probe: (target) => {
+      if (target.kind !== 'exec') return overNetwork(target);
+      const { timeoutSeconds } = target;
+      const ask = wrapCall('ExecSync', () => probe(target));
+      return ask({ timeout: BigInt(timeoutSeconds) }).pipe(
+        catchError((error: unknown) => {
+          if (error instanceof ProbeErrored) throw error;
+          const late = lateExecOutcome(error, target.probe.exec?.command ?? [], timeoutSeconds);
+          if (late) return of(late);
+          throw new ProbeErrored(errorText(error), 'unknown', { cause: error });
+        }),
+      );
+    },
+  };
+};

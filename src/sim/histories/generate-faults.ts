@@ -144,6 +144,15 @@ const KINDS: readonly (readonly [number, MakeFaults])[] = [
       })),
   ],
   [
+    1,
+    (draw, sketch) =>
+      Array.from({ length: draw.integer(1, 3) }, () => ({
+        kind: draw.pick(['container-dies', 'container-dies', 'sandbox-dies'] as const),
+        atMs: atAnyTime(draw, sketch),
+        which: draw.integer(0, 7),
+      })),
+  ],
+  [
     0.7,
     (draw, sketch) => [
       {

@@ -27,6 +27,8 @@ const endOfFault = (fault: Fault): number => {
     case 'source-repeats':
     case 'events-break':
     case 'clock-jumps':
+    case 'container-dies':
+    case 'sandbox-dies':
       return fault.atMs;
     default:
       return fault.untilMs;

@@ -2,12 +2,12 @@ import type { SchedulerLike, Subscription } from 'rxjs';
 import type { SeededRandom } from '../seeded-random.js';
 import type { Stretch } from './fault.js';
 
-/** Where faults happen. */
-export interface FaultStage {
+/** Between whom faults happen. */
+export interface FaultSide {
+  /** Of the agent: what it waits for dies with it. */
   readonly scheduler: SchedulerLike;
   /** When the history began, by the scheduler. */
   readonly startMs: number;
-  readonly random: SeededRandom;
   /** What goes on although nobody waits for it any more; ends with the world. */
   readonly detached: Subscription;
 }
@@ -18,14 +18,9 @@ export interface ArmedFault<F> {
   readonly draw: SeededRandom;
 }
 
-export const arm = <F extends object>(faults: readonly F[], { random }: FaultStage): readonly ArmedFault<F>[] =>
+export const arm = <F extends object>(faults: readonly F[], random: SeededRandom): readonly ArmedFault<F>[] =>
   faults.map((fault) => ({ fault, draw: random.fork(JSON.stringify(fault)) }));
 
-/** Whether the fault strikes what comes by now; each question is a draw. */
-export const strikes = (
-  { fault, draw }: ArmedFault<Stretch & { readonly rate: number }>,
-  { scheduler, startMs }: FaultStage,
-): boolean => {
-  const atMs = scheduler.now() - startMs;
-  return atMs >= fault.fromMs && atMs < fault.untilMs && draw.chance(fault.rate);
-};
+/** Whether the fault strikes what comes by now, in milliseconds of the history; each question is a draw. */
+export const strikes = ({ fault, draw }: ArmedFault<Stretch & { readonly rate: number }>, atMs: number): boolean =>
+  atMs >= fault.fromMs && atMs < fault.untilMs && draw.chance(fault.rate);

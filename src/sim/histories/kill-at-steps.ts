@@ -1,0 +1,64 @@
+import { defer, Observable, type SchedulerLike } from 'rxjs';
+import type { KubeletPorts } from '../../kubelet.js';
+import type { Fault } from '../faults/fault.js';
+import { type History, HISTORY_START_MS } from './history.js';
+
+type KillAtStep = Extract<Fault, { readonly kind: 'agent-killed'; readonly atStep: number }>;
+
+/**
+ * Counts what the agent asks of the world, over all its lives, and kills it where the history says so; never in the quiet at the
+ * end. The result wraps the ports of a life.
+ */
+export const killAtSteps = (
+  { faults, quietFromMs }: History,
+  scheduler: Pick<SchedulerLike, 'now'>,
+  kill: (downMs: number) => void,
+): ((ports: KubeletPorts) => KubeletPorts) => {
+  const kills = faults.filter((fault): fault is KillAtStep => fault.kind === 'agent-killed' && 'atStep' in fault);
+  if (kills.length === 0) return (ports) => ports;
+  const left = new Map(kills.map((fault) => [fault.atStep, fault]));
+  const lastMs = HISTORY_START_MS + quietFromMs;
+  let steps = 0;
+
+  const counted = (ask: () => Observable<unknown>): Observable<unknown> =>
+    defer(() => {
+      const fault = left.get(++steps);
+      if (!fault || scheduler.now() + fault.downMs >= lastMs) return ask();
+      left.delete(steps);
+      // It has asked for the last time; what it asked for goes its way.
+      if (fault.when === 'asked')
+        return new Observable((subscriber) => {
+          subscriber.add(ask().subscribe(subscriber));
+          kill(fault.downMs);
+        });
+      return new Observable((subscriber) => {
+        const die = () => kill(fault.downMs);
+        subscriber.add(ask().subscribe({ next: die, error: die, complete: die }));
+      });
+    });
+  const wrap = <Port extends object>(port: Port): Port =>
+    Object.fromEntries(
+      Object.entries(port as Readonly<Record<string, unknown>>).map(([name, call]) => [
+        name,
+        typeof call === 'function' && name !== 'containerEvents' ? wrapCall(call as Call) : call,
+      ]),
+    ) as typeof port;
+  const wrapCall =
+    (call: Call): Call =>
+    (...parameters) => {
+      const result = call(...parameters);
+      return result instanceof Observable ? counted(() => result as Observable<unknown>) : result;
+    };
+  return (ports) => ({
+    ...ports,
+    runtime: wrap(ports.runtime),
+    images: wrap(ports.images),
+    files: wrap(ports.files),
+    podFiles: wrap(ports.podFiles),
+    pullRecords: wrap(ports.pullRecords),
+    ...(ports.probeRecords && { probeRecords: wrap(ports.probeRecords) }),
+    ...(ports.probeHandlers && { probeHandlers: wrap(ports.probeHandlers) }),
+  });
+};
+
+type Call = (...parameters: readonly unknown[]) => unknown;

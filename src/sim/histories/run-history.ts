@@ -1,0 +1,207 @@
+import { Subscription } from 'rxjs';
+import type { KubeletOptions } from '../../kubelet.js';
+import type { Pod } from '../../model/pod.js';
+import type { Fault } from '../faults/fault.js';
+import { withFaults } from '../faults/with-faults.js';
+import { INVARIANTS } from '../invariants/invariants.js';
+import type { Invariant, Violation } from '../invariants/monitor.js';
+import { watchInvariants } from '../invariants/watch-invariants.js';
+import { seededRandom } from '../seeded-random.js';
+import { type SimulatedNode, simulatedNode } from '../simulated-node.js';
+import { simulatedSource, type SimulatedSource } from '../simulated-source.js';
+import { VirtualScheduler } from '../virtual-scheduler.js';
+import type { WorldEvent } from '../world-event.js';
+import { type History, HISTORY_START_MS } from './history.js';
+import { killAtSteps } from './kill-at-steps.js';
+
+export interface RunOptions {
+  /** `INVARIANTS` unless given. */
+  readonly invariants?: readonly Invariant[];
+  /** Hears of everything that happens, after the invariants. */
+  readonly tell?: (event: WorldEvent) => void;
+  /** Of the agent, beside what the history says. */
+  readonly options?: Partial<KubeletOptions>;
+}
+
+/** What came of a history. */
+export interface HistoryRun {
+  /** Of the first instant at which something was wrong; then the run is over. */
+  readonly violations: readonly Violation[];
+  readonly stats: HistoryStats;
+}
+
+export interface HistoryStats {
+  /** As far as the run went. */
+  readonly virtualMs: number;
+  /** Things that happened in the world. */
+  readonly events: number;
+  /** Calls of the runtime. */
+  readonly calls: number;
+  /** Lives of the agent. */
+  readonly lives: number;
+  /** Wanted pods times the milliseconds for which they were wanted. */
+  readonly podMs: number;
+}
+
+/**
+ * Runs a history to its end, or until an invariant does not hold. The same history always comes out the same.
+ *
+ * Errors: none that come from the agent: one that throws, or leaves something behind, has violated `no-crash` or `no-leak`.
+ */
+export const runHistory = (
+  history: History,
+  { invariants = INVARIANTS, tell = () => undefined, options = {} }: RunOptions = {},
+): HistoryRun => {
+  const random = seededRandom(history.seed).fork('run');
+  const scheduler = new VirtualScheduler({ startMs: HISTORY_START_MS, tieBreak: random.fork('ties').next });
+  const watch = watchInvariants(invariants, history.node);
+  const violations: Violation[] = [];
+  const stats = { events: 0, calls: 0, lives: 0 };
+  const hear = (event: WorldEvent): void => {
+    stats.events += 1;
+    if (event.kind === 'call') stats.calls += 1;
+    else if (event.kind === 'agent-started') stats.lives += 1;
+    const found = watch.tell(event);
+    if (found.length > 0) violations.push(...found);
+    tell(event);
+  };
+  const sources = sourcesOf(history, scheduler, hear);
+  const detached = new Subscription();
+  const putFaults = withFaults(history.faults, random.fork('faults'));
+  const steps = killAtSteps(history, scheduler, (downMs) => bringDown(node, downMs, scheduler));
+  const node: SimulatedNode = simulatedNode({
+    seed: history.seed,
+    scheduler,
+    behaviours: history.behaviours,
+    tell: hear,
+    sources: Object.fromEntries(Object.entries(sources).map(([name, { event$ }]) => [name, event$])),
+    options: {
+      eventedPleg: history.node.eventedPleg,
+      syncFrequencyMs: history.node.syncFrequencyMs,
+      maxRestartBackOffMs: history.node.maxRestartBackOffMs,
+      imagePulls: { serialized: history.node.parallelPulls === 1, maxParallel: history.node.parallelPulls },
+      ...options,
+    },
+    wrapPorts: (ports) => steps(putFaults(ports, { scheduler: ports.scheduler, startMs: HISTORY_START_MS, detached })),
+  });
+  const world = { history, node, sources, scheduler };
+  const endMs = HISTORY_START_MS + history.endMs;
+  try {
+    scheduleChanges(world);
+    for (const fault of history.faults) scheduleFault(fault, world);
+    node.start();
+    while (violations.length === 0 && (scheduler.nextAt ?? Infinity) <= endMs) scheduler.step();
+    if (violations.length === 0) {
+      scheduler.runUntil(endMs);
+      violations.push(...watch.end({ at: endMs, quietSince: HISTORY_START_MS + history.quietFromMs }));
+    }
+  } catch (error) {
+    violations.push({ invariant: NO_CRASH, at: scheduler.now(), message: stackOf(error) });
+  }
+  const at = scheduler.now();
+  node.dispose();
+  detached.unsubscribe();
+  if (violations.length === 0) violations.push(...leaks(node, at));
+  const virtualMs = at - HISTORY_START_MS;
+  return { violations, stats: { ...stats, virtualMs, podMs: podMs(history, virtualMs) } };
+};
+
+/** Two rules that no monitor can see. */
+const NO_CRASH = 'no-crash';
+const NO_LEAK = 'no-leak';
+
+interface World {
+  readonly history: History;
+  readonly node: SimulatedNode;
+  readonly sources: Readonly<Record<string, SimulatedSource>>;
+  readonly scheduler: VirtualScheduler;
+}
+
+const sourcesOf = (
+  { pods }: History,
+  scheduler: VirtualScheduler,
+  tell: (event: WorldEvent) => void,
+): Readonly<Record<string, SimulatedSource>> =>
+  Object.fromEntries(
+    [...new Set(pods.map(({ source }) => source))].map((name) => [
+      name,
+      simulatedSource(name, { scheduler, tell }, wantedAt(pods, name, 0)),
+    ]),
+  );
+
+/** The set of a source at a time: what each of its plans said last. */
+const wantedAt = (pods: History['pods'], source: string, atMs: number): readonly Pod[] =>
+  pods.flatMap((plan) => {
+    if (plan.source !== source) return [];
+    const pod = plan.changes.filter((change) => change.atMs <= atMs).at(-1)?.pod;
+    return pod ? [pod] : [];
+  });
+
+const scheduleChanges = ({ history: { pods }, sources, scheduler }: World): void => {
+  for (const [name, source] of Object.entries(sources)) {
+    const times = pods.flatMap((plan) => (plan.source === name ? plan.changes.map(({ atMs }) => atMs) : []));
+    for (const atMs of new Set(times))
+      if (atMs > 0) scheduler.schedule(() => source.want(wantedAt(pods, name, atMs)), atMs);
+  }
+};
+
+const scheduleFault = (fault: Fault, { node, sources, scheduler }: World): void => {
+  if (!('atMs' in fault)) return;
+  const act = (): void => {
+    switch (fault.kind) {
+      case 'agent-killed':
+        return bringDown(node, fault.downMs, scheduler);
+      case 'runtime-restarts':
+        return node.runtime.restart(fault.downMs);
+      case 'container-dies': {
+        const live = node.runtime.liveContainers();
+        return live.length === 0 ? undefined : node.runtime.crash(live[fault.which % live.length]!.containerId, 137);
+      }
+      case 'sandbox-dies': {
+        const ready = node.runtime.sandboxes().filter(({ isReady }) => isReady);
+        return ready.length === 0 ? undefined : node.runtime.crashSandbox(ready[fault.which % ready.length]!.sandboxId);
+      }
+      case 'clock-jumps':
+        return node.jumpClock(fault.byMs);
+      case 'source-breaks':
+        return sources[fault.source]?.fail('the source broke, as the history has it');
+      case 'source-repeats': {
+        const source = sources[fault.source];
+        return source?.want(source.wanted());
+      }
+      default:
+    }
+  };
+  scheduler.schedule(act, fault.atMs);
+};
+
+/** The agent dies, and its supervisor starts it again. */
+const bringDown = (node: SimulatedNode, downMs: number, scheduler: VirtualScheduler): void => {
+  if (!node.isAlive()) return;
+  node.kill();
+  scheduler.schedule(node.start, downMs);
+};
+
+const leaks = (node: SimulatedNode, at: number): readonly Violation[] =>
+  node.lives().flatMap(({ life, pendingActions, openCalls }) =>
+    pendingActions === 0 && openCalls === 0
+      ? []
+      : [
+          {
+            invariant: NO_LEAK,
+            at,
+            message: `life ${life} of the agent left ${pendingActions} timers and ${openCalls} calls behind; expected none`,
+          },
+        ],
+  );
+
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+
+const podMs = ({ pods }: History, virtualMs: number): number =>
+  pods
+    .flatMap(({ changes }) =>
+      changes.map(({ atMs, pod }, index) =>
+        pod ? Math.max(0, Math.min(changes[index + 1]?.atMs ?? virtualMs, virtualMs) - atMs) : 0,
+      ),
+    )
+    .reduce((sum, ms) => sum + ms, 0);
