@@ -6,6 +6,7 @@ import type { LogRotationPolicy } from '../model/log-rotation.js';
 import { formatPod } from '../model/pod.js';
 import { quantity, unitValue } from '../model/quantity.js';
 import type { NodeSettings } from '../host/read-node-facts.js';
+import { recordKubelet } from '../recording/record-kubelet.js';
 import { fileSource } from '../sources/file-source.js';
 import { httpSource } from '../sources/http-source.js';
 import type { PodSources } from '../streams/pod-config.js';
@@ -18,13 +19,14 @@ import { imageVerificationOf } from './config/image-verification.js';
 import { eventRecorder } from './event-recorder.js';
 import type { CreateKubelet, KubeletEnvironment } from './kubelet-handle.js';
 import { runPodsOnce } from './run-pods-once.js';
+import { packageVersion } from './version.js';
 
 /** How often the table asks what the pods are; the loop has no stream of them. */
 const LOOK_EVERY_MS = 500;
 
 /** A kubelet over the sources that the configuration names, the runtime behind the socket and this machine. */
 export const composeKubelet: CreateKubelet = (environment) => {
-  const { config, log, record, metrics, runtimeSocket, imageSocket } = environment;
+  const { config, log, record, metrics, runtimeSocket, imageSocket, recording } = environment;
   const stop$ = new Subject<{ readonly reason: string }>();
   const stopped$ = new Subject<never>();
   let current: Kubelet | undefined;
@@ -59,7 +61,15 @@ export const composeKubelet: CreateKubelet = (environment) => {
         stop$,
       };
       if (config.runOnce) return runPodsOnce(ports, options).pipe(tap((result) => tellResult(result, log)));
-      current = kubelet(ports, options);
+      current = recording
+        ? recordKubelet(kubelet, ports, options, {
+            write: (entry) => recording.append(JSON.stringify(entry)),
+            isOpen: recording.isOpen,
+            by: `rx-kubelet ${packageVersion()}`,
+            // Sources keep them to themselves, but what goes wrong may quote them.
+            secrets: Object.values(config.staticPodURLHeader).flat(),
+          })
+        : kubelet(ports, options);
       return current.outcome$;
     });
   }).pipe(finalize(() => stopped$.complete()));
