@@ -1,8 +1,10 @@
-import { NEVER, Observable, Subject, type Subscription } from 'rxjs';
+import { NEVER, Observable, Subject, type Subscription, tap } from 'rxjs';
 import type { Kubelet, KubeletPorts } from '../kubelet.js';
+import { errorText } from '../model/cri-error.js';
 import type { StopRequest } from '../streams/sync-loop/handle-stop.js';
 import type { WorkerOutcome } from '../streams/pod-workers.js';
 import type { SchedulerShare, VirtualScheduler } from './virtual-scheduler.js';
+import type { TellWorld } from './world-event.js';
 
 /** What a life of the agent has under way; of one that is over, what it left behind. */
 export interface LifeReport {
@@ -12,6 +14,12 @@ export interface LifeReport {
   readonly pendingActions: number;
   /** Calls of ports that nobody has ended or given up. */
   readonly openCalls: number;
+}
+
+/** Who hears of the agent's calls of the runtime, and how they are told apart in a world. */
+export interface AgentCalls {
+  readonly tell: TellWorld;
+  readonly nextNumber: () => number;
 }
 
 /** One life of the agent, from its start to its end. */
@@ -29,6 +37,7 @@ export class AgentLife {
   constructor(
     readonly number: number,
     scheduler: VirtualScheduler,
+    private readonly told: AgentCalls,
   ) {
     this.scheduler = scheduler.share();
     this.diskScheduler = scheduler.share();
@@ -76,8 +85,8 @@ export class AgentLife {
     const { runtime, images, files, podFiles, logFiles, pullRecords, probeRecords, probeHandlers } = ports;
     return {
       ...ports,
-      runtime: this.#guard(runtime),
-      images: this.#guard(images),
+      runtime: this.#guard(runtime, criMethod),
+      images: this.#guard(images, criMethod),
       files: this.#guard(files),
       podFiles: this.#guard(podFiles),
       logFiles: this.#guard(logFiles),
@@ -88,20 +97,46 @@ export class AgentLife {
     };
   }
 
-  #guard<Port extends object>(port: Port): Port {
+  #guard<Port extends object>(port: Port, toldAs?: (name: string) => string): Port {
     const guarded = Object.entries(port).map(([name, call]) => [
       name,
-      typeof call === 'function' ? this.#guardCall(call as Call) : (call as unknown),
+      typeof call === 'function' ? this.#guardCall(call as Call, toldAs?.(name)) : (call as unknown),
     ]);
     return Object.fromEntries(guarded) as Port;
   }
 
-  #guardCall(call: Call): Call {
+  #guardCall(call: Call, toldAs?: string): Call {
     return (...parameters) => {
       if (!this.#isAlive) return NEVER;
       const result = call(...parameters);
-      return result instanceof Observable ? this.#counted(result as Observable<unknown>) : result;
+      if (!(result instanceof Observable)) return result;
+      const counted$ = this.#counted(result);
+      return toldAs === undefined ? counted$ : this.#told(toldAs, parameters[0] ?? {}, counted$);
     };
+  }
+
+  /** The world hears of the call as the agent does: when it asks, and when it has its answer or no longer wants one. */
+  #told(call: string, request: object, source: Observable<unknown>): Observable<unknown> {
+    const { tell, nextNumber } = this.told;
+    return new Observable((subscriber) => {
+      if (!this.#isAlive) return;
+      const number = nextNumber();
+      const now = (): number => this.scheduler.now();
+      let isOver = false;
+      const end = (error?: unknown): void => {
+        if (isOver) return;
+        isOver = true;
+        tell({ kind: 'call-ended', at: now(), number, call, ...(error !== undefined && { error: errorText(error) }) });
+      };
+      tell({ kind: 'call', at: now(), number, call, request });
+      // Told before whoever has asked goes on, and before what was asked is given up.
+      subscriber.add(() => {
+        if (!isOver) tell({ kind: 'call-given-up', at: now(), number, call });
+      });
+      // A call has one answer, a stream goes on after each.
+      const next = () => call !== EVENTS && end();
+      subscriber.add(source.pipe(tap({ next, complete: () => end(), error: end })).subscribe(subscriber));
+    });
   }
 
   #counted(source: Observable<unknown>): Observable<unknown> {
@@ -115,3 +150,9 @@ export class AgentLife {
 }
 
 type Call = (...parameters: readonly unknown[]) => unknown;
+
+const EVENTS = 'GetContainerEvents';
+
+/** The CRI method of a port's call: `startContainer` is `StartContainer`. */
+const criMethod = (name: string): string =>
+  name === 'containerEvents' ? EVENTS : name.charAt(0).toUpperCase() + name.slice(1);

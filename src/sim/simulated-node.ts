@@ -123,6 +123,7 @@ export const simulatedNode = ({
   });
 
   const lives: AgentLife[] = [];
+  let calls = 0;
   let agent: Kubelet | undefined;
 
   const portsOf = (life: AgentLife): KubeletPorts => {
@@ -147,7 +148,7 @@ export const simulatedNode = ({
 
   const start = (): void => {
     if (isAlive()) throw new Error(`the agent of ${nodeName} lives already`);
-    const life = new AgentLife(lives.push(undefined as never), scheduler);
+    const life = new AgentLife(lives.push(undefined as never), scheduler, { tell, nextNumber: () => ++calls });
     lives[life.number - 1] = life;
     tell({ kind: 'agent-started', at: scheduler.now(), life: life.number });
     const started = makeKubelet(portsOf(life), { ...options, sources, stop$: life.stop$ });

@@ -18,6 +18,7 @@ export const nothingLeaks: Invariant = {
             killed = undefined;
             return undefined;
           case 'agent-killed':
+          case 'agent-stopped':
             killed = { at: event.at, life: event.life };
             if (event.actionsLeft === 0) return undefined;
             return [{ message: `the agent left ${event.actionsLeft} timers behind (expected none)` }];

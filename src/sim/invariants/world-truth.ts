@@ -209,6 +209,7 @@ export class WorldTruth {
         for (const pod of this.#pods.values()) forgetLife(pod);
         break;
       case 'agent-killed':
+      case 'agent-stopped':
         this.#life = undefined;
         break;
       case 'journal':

@@ -5,7 +5,6 @@ import { CriError, errorText } from '../../model/cri-error.js';
 import type { CriCall } from '../../streams/ports.js';
 import type { LatencyRange } from '../behaviour.js';
 import type { SeededRandom } from '../seeded-random.js';
-import type { TellWorld } from '../world-event.js';
 
 /** By whom a call is answered. Only the first answer counts. */
 export interface Answer<Response> {
@@ -20,7 +19,6 @@ export type Handle<Request, Response> = (request: DeepPartial<Request>, answer: 
 interface TransportOptions {
   readonly scheduler: SchedulerLike;
   readonly random: SeededRandom;
-  readonly tell: TellWorld;
   readonly latencyMs: LatencyRange;
   /** What a call may take, see `callDeadlineMs`. */
   readonly requestTimeoutMs: number;
@@ -33,7 +31,6 @@ interface TransportOptions {
 export class CallTransport {
   readonly #open = new Set<(error: CriError) => void>();
   #isUp = true;
-  #calls = 0;
 
   constructor(private readonly options: TransportOptions) {}
 
@@ -61,25 +58,21 @@ export class CallTransport {
 
   /** Errors that `handle` throws are its answer. */
   unary<Request extends object, Response>(call: string, handle: Handle<Request, Response>): CriCall<Request, Response> {
-    const { scheduler, tell, requestTimeoutMs } = this.options;
+    const { scheduler, requestTimeoutMs } = this.options;
     return (request) =>
       new Observable<Response>((subscriber) => {
-        const number = ++this.#calls;
         const { thereMs, backMs } = this.#ways();
         const deadlineMs = callDeadlineMs(call, request as TimedRequest, requestTimeoutMs);
         let isOver = false;
         let isAnswered = false;
         let givenUp: (() => void) | undefined;
-        tell({ kind: 'call', at: scheduler.now(), number, call, request });
 
-        const end = (error: CriError | undefined, deliver: () => void): void => {
+        const end = (deliver: () => void): void => {
           if (isOver) return;
           isOver = true;
-          const why = error && { error: `${error.code}: ${error.message}` };
-          tell({ kind: 'call-ended', at: scheduler.now(), number, call, ...why });
           deliver();
         };
-        const fail = (error: CriError): void => end(error, () => subscriber.error(error));
+        const fail = (error: CriError): void => end(() => subscriber.error(error));
         const broken = ({ code, message }: CriError): void => fail(new CriError(code, call, message));
         const answered = (send: () => void): void => {
           if (isAnswered || isOver) return;
@@ -95,7 +88,7 @@ export class CallTransport {
             const answer: Answer<Response> = {
               value: (response) =>
                 answered(() =>
-                  end(undefined, () => {
+                  end(() => {
                     subscriber.next(response);
                     subscriber.complete();
                   }),
@@ -118,10 +111,7 @@ export class CallTransport {
         );
         return () => {
           this.#open.delete(broken);
-          if (!isOver) {
-            isOver = true;
-            tell({ kind: 'call-given-up', at: scheduler.now(), number, call });
-          }
+          isOver = true;
           if (!isAnswered) givenUp?.();
         };
       });

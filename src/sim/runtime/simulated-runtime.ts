@@ -79,7 +79,7 @@ export const simulatedRuntime = ({
   let daemon: SchedulerShare = scheduler.share();
   const world = { scheduler, daemon: () => daemon, clock, random, behaviours, disk, nodeName, tell };
   const latencyMs = behaviours.callMs ?? { min: 1, max: 5 };
-  const transport = new CallTransport({ scheduler, random: random.fork('calls'), tell, latencyMs, requestTimeoutMs });
+  const transport = new CallTransport({ scheduler, random: random.fork('calls'), latencyMs, requestTimeoutMs });
   const store = new RuntimeStore();
   const events = new EventStream(world);
   const stamp = stamps(clock);
