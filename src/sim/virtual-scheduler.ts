@@ -5,7 +5,8 @@ export interface VirtualSchedulerOptions {
   readonly startMs?: number;
   /**
    * Orders what is due at the same instant after a delay, uniform in [0, 1): two timers that meet have no order in real time
-   * either. First come, first served unless given. What is due without delay always comes in order.
+   * either. First come, first served unless given. What is due without delay always comes in order, and so does what was scheduled
+   * at the same instant with the same delay.
    */
   readonly tieBreak?: () => number;
 }
@@ -53,6 +54,9 @@ export class VirtualScheduler implements SchedulerLike {
   #order = 0;
   #pending = 0;
   #atThisInstant = 0;
+  /** Of what was scheduled at the instant `#ranksOf`, by its delay. */
+  readonly #ranks = new Map<number, number>();
+  #ranksOf = -Infinity;
 
   constructor({ startMs = EARLIEST, tieBreak }: VirtualSchedulerOptions = {}) {
     this.#now = startMs;
@@ -117,10 +121,22 @@ export class VirtualScheduler implements SchedulerLike {
   /** @internal */
   push(action: VirtualAction<unknown>, delay: number, ticket: number, share: Share): void {
     const order = this.#order++;
-    const rank = delay > 0 && this.#tieBreak ? this.#tieBreak() : 1;
+    const rank = delay > 0 ? this.#rank(delay) : 1;
     this.#pending += 1;
     share.pending += 1;
     push(this.#heap, { at: this.#now + Math.max(0, delay), rank, order, action, ticket });
+  }
+
+  /** Timers that were set at one instant for equally long keep their order, as they do in real time. */
+  #rank(delay: number): number {
+    if (!this.#tieBreak) return 1;
+    if (this.#ranksOf !== this.#now) this.#ranks.clear();
+    this.#ranksOf = this.#now;
+    const known = this.#ranks.get(delay);
+    if (known !== undefined) return known;
+    const rank = this.#tieBreak();
+    this.#ranks.set(delay, rank);
+    return rank;
   }
 
   /** @internal */

@@ -35,7 +35,8 @@ export const causes: Invariant = {
         entries.set(entry.id, uid);
         if (entry.causes.length === 0) {
           if (INPUTS.has(entry.kind)) return undefined;
-          if (entry.kind === 'event' && EVENTS_OF_INPUTS.has(entry.reason)) return undefined;
+          // What is said of the node as a whole follows from no entry about a pod.
+          if (entry.kind === 'event' && (uid === undefined || EVENTS_OF_INPUTS.has(entry.reason))) return undefined;
           return [{ ...about, message: `${what} names no cause (expected what it follows from)` }];
         }
         for (const cause of entry.causes) {

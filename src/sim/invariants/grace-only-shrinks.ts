@@ -1,4 +1,5 @@
 import type { Finding, Invariant } from './monitor.js';
+import { isRebirth } from './world-truth.js';
 
 /** Seconds that every container gets, whatever is asked for. */
 const MINIMUM = 2;
@@ -24,7 +25,7 @@ export const graceOnlyShrinks: Invariant = {
           const { entry } = event;
           const uid = entry.pod?.uid;
           if (uid === undefined) return undefined;
-          if (entry.kind === 'forgotten') granted.delete(uid);
+          if (isRebirth(entry)) granted.delete(uid);
           if (entry.kind !== 'sync-started' || entry.work !== 'terminating' || entry.graceSeconds === undefined) {
             return undefined;
           }

@@ -20,7 +20,7 @@ export const newestWantedRuns: Invariant = {
     end: (run) => {
       const findings: Finding[] = [];
       for (const pods of truth.sources.values()) {
-        for (const wanted of withoutNamesakes(pods)) {
+        for (const wanted of pods) {
           const pod = truth.pods.get(wanted.metadata.uid);
           if (!pod || wanted.metadata.deletionTimestamp !== undefined) continue;
           if (run.at - Math.max(run.quietSince, pod.specSince) < SETTLED_MS) continue;
@@ -30,17 +30,6 @@ export const newestWantedRuns: Invariant = {
       return findings;
     },
   }),
-};
-
-/** The first of a name is the one that counts, and so is the first of a UID. */
-const withoutNamesakes = (pods: readonly Pod[]): readonly Pod[] => {
-  const seen = new Set<string>();
-  return pods.filter(({ metadata: { uid, name, namespace } }) => {
-    const keys = [uid, `${namespace}/${name}`];
-    const isFirst = keys.every((key) => !seen.has(key));
-    keys.forEach((key) => seen.add(key));
-    return isFirst;
-  });
 };
 
 const unsettled = (truth: WorldTruth, pod: PodTruth, wanted: Pod, { at }: EndOfRun): readonly Finding[] => {

@@ -1,4 +1,5 @@
 import type { Finding, Invariant } from './monitor.js';
+import { isRebirth } from './world-truth.js';
 
 /** What makes something new. A container that was made is started, since nobody lets go between the two. */
 const MAKES: ReadonlySet<string> = new Set(['RunPodSandbox', 'CreateContainer']);
@@ -20,8 +21,17 @@ export const noStartAfterTermination: Invariant = {
           const { entry } = event;
           const uid = entry.pod?.uid;
           if (uid === undefined) return undefined;
-          if (entry.kind === 'forgotten') stopping.delete(uid);
-          else if (entry.kind === 'config' && entry.op === 'DELETE') stopping.set(uid, 'its deletion was heard');
+          if (isRebirth(entry)) {
+            const why = stopping.get(uid);
+            stopping.delete(uid);
+            const pod = truth.pods.get(uid);
+            const hasComeBack = (pod?.addedAt ?? -1) >= (pod?.terminatingSince ?? Infinity);
+            if (entry.kind === 'forgotten' || why === undefined || hasComeBack) return undefined;
+            return [
+              { uid, message: `is started anew after ${why}, though it has never come back (expected it to rest)` },
+            ];
+          }
+          if (entry.kind === 'config' && entry.op === 'DELETE') stopping.set(uid, 'its deletion was heard');
           else if (entry.kind === 'kill-requested') stopping.set(uid, 'its end was asked for');
           else if (entry.kind === 'sync-started') {
             const why = stopping.get(uid);

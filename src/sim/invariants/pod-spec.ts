@@ -42,3 +42,14 @@ export const longestGraceSeconds = ({ metadata, spec }: Pod): number =>
 export const isTerminal = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed';
 
 export const isStaticSource = (source: string | undefined): boolean => source !== 'api';
+
+/** The pods of a set that count: the first of a name, and of those the first of a UID. */
+export const withoutDuplicates = (pods: readonly Pod[]): readonly Pod[] => {
+  const seen = new Set<string>();
+  return pods.filter(({ metadata: { uid, name, namespace } }) => {
+    const keys = [uid, `${namespace}/${name}`];
+    const isFirst = keys.every((key) => !seen.has(key));
+    keys.forEach((key) => seen.add(key));
+    return isFirst;
+  });
+};

@@ -1,6 +1,6 @@
 import { containerOf } from './pod-spec.js';
 import type { Invariant } from './monitor.js';
-import type { InstanceTruth, PodTruth } from './world-truth.js';
+import { type InstanceTruth, isRebirth, type PodTruth } from './world-truth.js';
 
 const FIRST_MS = 10_000;
 const RESET_AFTER_MS = 600_000;
@@ -33,7 +33,7 @@ export const restartBackOff: Invariant = {
     return {
       on: (event) => {
         if (event.kind === 'agent-started') stopped = new Map();
-        if (event.kind === 'journal' && event.entry.kind === 'forgotten') {
+        if (event.kind === 'journal' && isRebirth(event.entry)) {
           const prefix = `${event.entry.pod?.uid} `;
           for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
           return undefined;

@@ -1,6 +1,6 @@
 import type { Invariant } from './monitor.js';
 import { mayRestart } from './pod-spec.js';
-import type { InstanceTruth } from './world-truth.js';
+import { type InstanceTruth, isRebirth } from './world-truth.js';
 
 export const restartPolicyKept: Invariant = {
   name: 'restart-policy-kept',
@@ -10,7 +10,7 @@ export const restartPolicyKept: Invariant = {
     const forgottenAt = new Map<string, number>();
     return {
       on: (event) => {
-        if (event.kind === 'journal' && event.entry.kind === 'forgotten') {
+        if (event.kind === 'journal' && isRebirth(event.entry)) {
           if (event.entry.pod) forgottenAt.set(event.entry.pod.uid, event.at);
           return undefined;
         }

@@ -1,5 +1,6 @@
 import { isTerminal } from './pod-spec.js';
 import type { Finding, Invariant } from './monitor.js';
+import { isRebirth } from './world-truth.js';
 
 interface Shown {
   phase?: string;
@@ -27,7 +28,9 @@ export const statusGoesForward: Invariant = {
         }
         if (event.kind === 'journal') {
           const { entry } = event;
-          if (entry.kind === 'forgotten' && entry.pod) pods.delete(entry.pod.uid);
+          // The status of a pod that nobody wants is dropped, even while it stops.
+          const isDropped = isRebirth(entry) || (entry.kind === 'config' && entry.op === 'REMOVE');
+          if (isDropped && entry.pod) pods.delete(entry.pod.uid);
           return undefined;
         }
         if (event.kind !== 'status' || !event.pod?.status) return undefined;

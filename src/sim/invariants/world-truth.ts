@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../model/journal.js';
 import type { Pod } from '../../model/pod.js';
 import type { SimulatedInstance, SimulatedPodSandbox, WorldEvent } from '../world-event.js';
 import { type CallSubject, subjectOf } from './cri-request.js';
-import { longestGraceSeconds } from './pod-spec.js';
+import { longestGraceSeconds, withoutDuplicates } from './pod-spec.js';
 
 /** One instance of a container. Times are virtual milliseconds, those that end in `Wall` are of the clock of the wall. */
 export interface InstanceTruth extends SimulatedInstance {
@@ -71,6 +71,7 @@ export interface PodTruth {
   readonly rejectedAt?: number;
   readonly killRequestedAt?: number;
   readonly removalHandledAt?: number;
+  readonly addedAt?: number;
   readonly startDelayed?: { readonly at: number; readonly holder: string };
   readonly phase?: string;
   /** By container, and by `image-pull` of a container as `<container> image`. Unix milliseconds. */
@@ -118,7 +119,7 @@ export class WorldTruth {
     return this.#calls;
   }
 
-  /** What each source has said last. */
+  /** What each source has said last, without what is ignored as a duplicate. */
   get sources(): ReadonlyMap<string, readonly Pod[]> {
     return this.#sources;
   }
@@ -241,7 +242,8 @@ export class WorldTruth {
     if (instance) Object.assign(instance, change);
   }
 
-  #want({ at, source, pods }: Extract<WorldEvent, { readonly kind: 'wanted' }>): void {
+  #want({ at, source, pods: said }: Extract<WorldEvent, { readonly kind: 'wanted' }>): void {
+    const pods = withoutDuplicates(said);
     const before = this.#sources.get(source) ?? [];
     this.#sources.set(source, pods);
     const now = new Set(pods.map(({ metadata }) => metadata.uid));
@@ -296,6 +298,14 @@ export class WorldTruth {
         break;
       case 'config':
         if (entry.op === 'REMOVE') pod.removalHandledAt = at;
+        if (entry.op === 'ADD') pod.addedAt = at;
+        break;
+      case 'housekeeping':
+        if (isRebirth(entry)) {
+          const { addedAt } = pod;
+          forgetLife(pod);
+          pod.addedAt = addedAt;
+        }
         break;
       case 'start-delayed':
         pod.startDelayed = { at, holder: entry.holder.uid };
@@ -318,6 +328,11 @@ export class WorldTruth {
   }
 }
 
+/** From here on the agent knows nothing of what it did with the pod before. */
+export const isRebirth = (entry: JournalEntry): boolean =>
+  entry.kind === 'forgotten' ||
+  (entry.kind === 'housekeeping' && entry.finding.startsWith('the pod is wanted and nothing works on it'));
+
 /** What only the agent that runs knows, or says, of a pod. */
 const forgetLife = (pod: MutablePod): void => {
   pod.pass = undefined;
@@ -329,6 +344,7 @@ const forgetLife = (pod: MutablePod): void => {
   pod.rejectedAt = undefined;
   pod.killRequestedAt = undefined;
   pod.removalHandledAt = undefined;
+  pod.addedAt = undefined;
   pod.startDelayed = undefined;
   pod.phase = undefined;
   pod.shown = undefined;
