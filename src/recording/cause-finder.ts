@@ -1,0 +1,49 @@
+import type { JournalId } from '../model/journal.js';
+import type { PodRef } from '../model/pod.js';
+import type { Plain, RecordingEntry } from './recording-entry.js';
+import type { Parting } from './replay-cursor.js';
+import type { ReplayedCause } from './replay-result.js';
+
+/** Tells which journal entries have led to a place in a recording. */
+export class CauseFinder {
+  readonly #journal = new Map<JournalId, ReplayedCause>();
+  /** The newest of each pod; of the node under the empty UID. */
+  readonly #newest = new Map<string, ReplayedCause>();
+  #ofStep: ReplayedCause | undefined;
+
+  /** To be asked for every entry that the replay has come to, in order. */
+  see(entry: RecordingEntry, number: number, atMs: number): void {
+    if ('at' in entry) this.#ofStep = undefined;
+    if (entry.kind !== 'journal') return;
+    const cause: ReplayedCause = { entry: number, id: entry.id, atMs, record: entry.record };
+    this.#journal.set(entry.id, cause);
+    this.#newest.set(entry.record.pod?.uid ?? '', cause);
+    this.#ofStep = cause;
+  }
+
+  /**
+   * The entries that the first different output names, else what was last written about its pod, with all that led to it; the
+   * oldest first.
+   */
+  before({ expected, actual }: Parting, pod: PodRef | undefined): readonly ReplayedCause[] {
+    const named = [...causesIn(actual), ...causesIn(expected)].filter((id) => this.#journal.has(id));
+    const last = pod ? this.#newest.get(pod.uid) : this.#ofStep;
+    const found = new Map<JournalId, ReplayedCause>();
+    const waiting = named.length > 0 ? named : last ? [last.id] : [];
+    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+      const cause = this.#journal.get(id);
+      if (!cause || found.has(id)) continue;
+      found.set(id, cause);
+      waiting.push(...cause.record.causes);
+    }
+    return [...found.values()].sort((one, other) => one.entry - other.entry);
+  }
+}
+
+/** What a journal entry or an event names as its causes. */
+const causesIn = (entry: RecordingEntry | undefined): readonly JournalId[] => {
+  if (entry?.kind === 'journal') return entry.record.causes;
+  if (entry?.kind !== 'told') return [];
+  const { causes } = (entry.args[0] ?? {}) as { readonly causes?: Plain };
+  return Array.isArray(causes) ? causes.filter((id) => typeof id === 'string') : [];
+};
