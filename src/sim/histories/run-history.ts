@@ -7,7 +7,7 @@ import { INVARIANTS } from '../invariants/invariants.js';
 import type { Invariant, Violation } from '../invariants/monitor.js';
 import { watchInvariants } from '../invariants/watch-invariants.js';
 import { seededRandom } from '../seeded-random.js';
-import { type SimulatedNode, simulatedNode } from '../simulated-node.js';
+import { type SimulatedNode, simulatedNode, type SimulatedNodeOptions } from '../simulated-node.js';
 import { simulatedSource, type SimulatedSource } from '../simulated-source.js';
 import { VirtualScheduler } from '../virtual-scheduler.js';
 import type { WorldEvent } from '../world-event.js';
@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly tell?: (event: WorldEvent) => void;
   /** Of the agent, beside what the history says. */
   readonly options?: Partial<KubeletOptions>;
+  /** Makes the agent of each life; `kubelet` unless given, or something around it, such as a recorder. */
+  readonly makeKubelet?: SimulatedNodeOptions['makeKubelet'];
 }
 
 /** What came of a history. */
@@ -50,7 +52,7 @@ export interface HistoryStats {
  */
 export const runHistory = (
   history: History,
-  { invariants = INVARIANTS, tell = () => undefined, options = {} }: RunOptions = {},
+  { invariants = INVARIANTS, tell = () => undefined, options = {}, makeKubelet }: RunOptions = {},
 ): HistoryRun => {
   const random = seededRandom(history.seed).fork('run');
   const scheduler = new VirtualScheduler({ startMs: HISTORY_START_MS, tieBreak: random.fork('ties').next });
@@ -72,6 +74,7 @@ export const runHistory = (
   const node: SimulatedNode = simulatedNode({
     seed: history.seed,
     scheduler,
+    makeKubelet,
     behaviours: history.behaviours,
     tell: hear,
     sources: Object.fromEntries(Object.entries(sources).map(([name, { event$ }]) => [name, event$])),
