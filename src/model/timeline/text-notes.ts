@@ -35,8 +35,8 @@ export const notedLines = (timeline: Timeline, listed: number, pen: Pen): string
   const noted = lanesWithMarks(timeline)
     .flatMap(({ name, marks }) => marks.filter(isNotable).map((mark) => ({ name, mark })))
     .toSorted((one, other) => one.mark.at - other.mark.at);
-  if (noted.length === 0) return [];
-  const shown = listed > 0 ? noted.slice(-listed) : [];
+  if (noted.length === 0 || listed <= 0) return [];
+  const shown = noted.slice(-listed);
   const hidden = noted.length - shown.length;
   const nameWidth = Math.min(pen.nameWidth, Math.max(0, ...shown.map(({ name }) => textWidth(printableLine(name)))));
   const idWidth = Math.max(0, ...shown.map(({ mark }) => textWidth(idOf(mark))));
