@@ -16,6 +16,7 @@ export const planDrain = ({ pod, events, startMs }: PodTrace): Drain | undefined
   const after = events.filter(({ at }) => at >= asked.at);
   const hooks = new Map(containersOf(pod).map(({ container }) => [container.name, container.lifecycle?.preStop]));
   const stopping = new Set<string>();
+  const ended = new Set<string>();
   const steps = after.flatMap((event): readonly DrainStep[] => {
     const atMs = event.at - startMs;
     if (event.kind === 'journal') {
@@ -24,7 +25,8 @@ export const planDrain = ({ pod, events, startMs }: PodTrace): Drain | undefined
       const isHook = entry.kind === 'event' && entry.reason === 'Killing' && container !== undefined;
       return isHook && hooks.get(container) ? [{ atMs, container, what: 'pre-stop' }] : [];
     }
-    if (event.kind === 'asked' && event.which === undefined)
+    // A hook that outlives its container ends with it.
+    if (event.kind === 'asked' && event.which === undefined && !ended.has(event.containerId))
       return [{ atMs, container: event.container, what: 'pre-stop-ended' }];
     if (event.kind === 'container-stopping') {
       stopping.add(event.containerId);
@@ -32,6 +34,7 @@ export const planDrain = ({ pod, events, startMs }: PodTrace): Drain | undefined
     }
     if (event.kind !== 'container-exited') return [];
     const { container, exitCode } = event;
+    ended.add(event.containerId);
     const isKilled = exitCode === KILLED && stopping.has(event.containerId);
     return [{ atMs, container, what: isKilled ? 'killed' : 'exited', exitCode }];
   });

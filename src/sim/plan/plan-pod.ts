@@ -1,3 +1,4 @@
+import type { JournalEntry } from '../../model/journal.js';
 import { containersOf, isSidecar } from '../../model/pod.js';
 import { planContainer } from './plan-container.js';
 import { planDrain } from './plan-drain.js';
@@ -19,11 +20,7 @@ export const planPod = (name: string, trace: PodTrace): PodPlan => {
     sandboxes: events.flatMap((event) =>
       event.kind === 'sandbox-created' ? [{ atMs: event.at - startMs, attempt: event.attempt }] : [],
     ),
-    phases: entries.flatMap((entry) =>
-      entry.kind === 'phase'
-        ? [{ atMs: entry.at - startMs, phase: entry.to, ...(entry.reason && { reason: entry.reason }) }]
-        : [],
-    ),
+    phases: phasesIn(entries, startMs),
     ready: readySpans(trace),
     containers: containersOf(pod).flatMap(({ kind, container }): readonly ContainerPlan[] =>
       kind === 'ephemeral'
@@ -33,6 +30,19 @@ export const planPod = (name: string, trace: PodTrace): PodPlan => {
     events: foldEvents(trace),
     ...(drain && { drain }),
   };
+};
+
+/** Only what changes: the agent writes one down whenever its reason may have changed. */
+const phasesIn = (entries: readonly JournalEntry[], startMs: number): PodPlan['phases'] => {
+  const phases = entries.flatMap((entry) =>
+    entry.kind === 'phase'
+      ? [{ atMs: entry.at - startMs, phase: entry.to, ...(entry.reason && { reason: entry.reason }) }]
+      : [],
+  );
+  return phases.filter(({ phase, reason }, index) => {
+    const before = phases[index - 1];
+    return phase !== before?.phase || reason !== before.reason;
+  });
 };
 
 const foldEvents = ({ events, startMs }: PodTrace): readonly PlannedEvent[] => {

@@ -9,7 +9,6 @@ import type {
   PlannedEvent,
   PodPlan,
   ProbePlan,
-  Span,
 } from './plan.js';
 
 /** Restarts that are printed one by one; of more, the first and the last ones. */
@@ -33,7 +32,7 @@ const summaryRows = (pod: PodPlan): readonly string[] => {
   const phases = pod.phases.map(({ phase, atMs, reason }) => `${phase} ${time(atMs)}${reason ? ` (${reason})` : ''}`);
   const [first] = pod.sandboxes;
   return columns([
-    ['ready', pod.firstReady ? readyText(pod.firstReady, pod.ready) : 'never'],
+    ['ready', pod.firstReady ? readyText(pod.firstReady, pod) : 'never'],
     ['phase', phases.join(', ') || 'none'],
     ['sandbox', first ? pod.sandboxes.map(({ atMs }) => time(atMs)).join(', ') : 'none'],
     ...imageRows(pod),
@@ -44,11 +43,12 @@ const summaryRows = (pod: PodPlan): readonly string[] => {
   ]);
 };
 
-const readyText = ({ atMs, shortestMs, longestMs }: Drawn, ready: readonly Span[]): string => {
+const readyText = ({ atMs, shortestMs, longestMs }: Drawn, { ready, drain }: PodPlan): string => {
   const isSame = time(shortestMs) === time(longestMs) && time(atMs) === time(longestMs);
   const range = isSame ? '' : `, ${time(Math.min(atMs, shortestMs))} to ${time(Math.max(atMs, longestMs))} by jitter`;
-  const lost = ready.slice(0, 4).flatMap(({ toMs }) => (toMs === undefined ? [] : [time(toMs)]));
-  const more = ready.length > 4 ? ', …' : '';
+  const losses = ready.flatMap(({ toMs = Infinity }) => (toMs < (drain?.atMs ?? Infinity) ? [time(toMs)] : []));
+  const lost = losses.slice(0, 4);
+  const more = losses.length > 4 ? ', …' : '';
   return `${time(atMs)}${range}${lost.length === 0 ? '' : `; lost at ${lost.join(', ')}${more}`}`;
 };
 

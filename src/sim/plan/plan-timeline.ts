@@ -55,9 +55,11 @@ const configLane = ({ pod, events, startMs }: PodTrace): Lane => ({
   }),
 });
 
-const phaseLane = ({ phases }: PodPlan, { pod, events }: PodTrace, endMs: number): Lane => {
-  const entries = events.flatMap((event) =>
-    event.kind === 'journal' && event.entry.kind === 'phase' ? [event.entry] : [],
+const phaseLane = ({ phases }: PodPlan, { pod, events, startMs }: PodTrace, endMs: number): Lane => {
+  const entries = new Map(
+    events.flatMap(({ at, ...event }) =>
+      event.kind === 'journal' && event.entry.kind === 'phase' ? [[at - startMs, event.entry] as const] : [],
+    ),
   );
   return {
     kind: 'status',
@@ -71,7 +73,7 @@ const phaseLane = ({ phases }: PodPlan, { pod, events }: PodTrace, endMs: number
       label: phase,
       text: `phase ${phase}${reason === undefined ? '' : ` (${reason})`}`,
       severity: phase === 'Failed' ? 'error' : phase === 'Pending' ? 'note' : 'good',
-      ...linkTo(entries[index]),
+      ...linkTo(entries.get(atMs)),
     })),
   };
 };
