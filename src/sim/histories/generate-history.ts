@@ -48,7 +48,7 @@ export const generateHistory = (seed: number): History => {
     behaviours: behavioursOf(random, plans),
     faults,
     quietFromMs: quietMs,
-    endMs: quietMs + Math.max(2 * MINUTE, Math.min(maxRestartBackOffMs, MINUTE) * 2),
+    endMs: quietMs + 3 * MINUTE,
   };
 };
 

@@ -109,7 +109,7 @@ const withoutContainer = (plan: PodPlan, name: string): PodPlan | undefined => {
 
 const CONTAINER_FIELDS = [
   ...['readinessProbe', 'livenessProbe', 'startupProbe', 'lifecycle'],
-  ...['restartPolicyRules', 'env', 'imagePullPolicy'],
+  ...['restartPolicyRules', 'env'],
 ] as const;
 
 const containerFields = (plan: PodPlan): readonly (readonly [name: string, field: string])[] => {

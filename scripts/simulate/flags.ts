@@ -1,0 +1,96 @@
+import { parseArgs } from 'node:util';
+import { parseGoDuration } from '../../src/model/go-duration.js';
+
+/** What `npm run simulate` is asked to do. */
+export interface SimulateFlags {
+  /** So many seeds. */
+  readonly seeds: number;
+  /** The first of them; drawn when undefined. */
+  readonly from: number | undefined;
+  /** No seed is begun later. Milliseconds. */
+  readonly timeMs: number;
+  readonly workers: number;
+  /** A file with one history, in place of seeds. */
+  readonly history: string | undefined;
+}
+
+export const USAGE = `npm run simulate -- [flags]
+
+Runs nodes in virtual time, each with a history drawn from its seed, and checks after every step that what must
+always hold does. A seed that fails is told of with the shortest history that still fails.
+
+  --seeds N       so many seeds (1000)
+  --from S        the first one; the others follow (1)
+  --seed S        this one alone
+  --fresh         the first one is drawn, and printed
+  --time 5m       begins no seed later than that; without --seeds, as many as there is time for
+  --workers N     threads (one for each CPU)
+  --history FILE  runs this history, as an earlier failure has left it
+  --help          prints this
+`;
+
+const LARGEST_SEED = 2 ** 31;
+
+/** A flag that cannot be used. */
+export class FlagError extends Error {
+  override readonly name = 'FlagError';
+}
+
+/** Errors: `FlagError`, which names the flag and says what is expected. */
+export const readFlags = (args: readonly string[], cpus: number): SimulateFlags | 'help' => {
+  const values = parse(args);
+  if (values.help) return 'help';
+  const alone = [values.seed !== undefined && '--seed', values.history !== undefined && '--history'].filter(Boolean);
+  const many = (['seeds', 'from', 'time', 'fresh'] as const).filter((name) => values[name] !== undefined);
+  if (alone.length > 1) throw new FlagError('--seed and --history exclude each other');
+  if (alone.length === 1 && many.length > 0) {
+    throw new FlagError(`${String(alone[0])} is about one history, and --${many[0]} about many: give one of them`);
+  }
+  if (values.fresh && values.from !== undefined) {
+    throw new FlagError('--fresh draws the first seed, and --from gives it: give one of them');
+  }
+  const seed = whole('--seed', values.seed, 0, LARGEST_SEED);
+  const from = seed ?? whole('--from', values.from, 0, LARGEST_SEED) ?? 1;
+  const timeMs = values.time === undefined ? Infinity : duration('--time', values.time);
+  const asked = whole('--seeds', values.seeds, 1, LARGEST_SEED);
+  return {
+    seeds: seed === undefined ? (asked ?? (Number.isFinite(timeMs) ? LARGEST_SEED : 1000)) : 1,
+    from: values.fresh ? undefined : from,
+    timeMs,
+    workers: whole('--workers', values.workers, 1, 256) ?? cpus,
+    history: values.history,
+  };
+};
+
+const parse = (args: readonly string[]) => {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        seeds: { type: 'string' },
+        from: { type: 'string' },
+        seed: { type: 'string' },
+        fresh: { type: 'boolean' },
+        time: { type: 'string' },
+        workers: { type: 'string' },
+        history: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    }).values;
+  } catch (error) {
+    throw new FlagError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+};
+
+const whole = (flag: string, text: string | undefined, min: number, max: number): number | undefined => {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new FlagError(`${flag} is ${JSON.stringify(text)}: expected a whole number from ${min} to ${max}`);
+};
+
+const duration = (flag: string, text: string): number => {
+  const ms = parseGoDuration(text);
+  if (ms !== undefined && ms > 0) return ms;
+  throw new FlagError(`${flag} is ${JSON.stringify(text)}: expected a duration such as 90s or 5m`);
+};
