@@ -1,0 +1,37 @@
+import { readManifest } from '../../../src/model/manifest/parse-manifest.js';
+import { formatManifestProblem } from '../../../src/model/manifest/manifest-problem.js';
+import { applySourceDefaults } from '../../../src/model/manifest/source-defaults.js';
+import { parseGoDuration } from '../../../src/model/go-duration.js';
+import type { ContainerPlan, Plan, PodPlan } from '../../../src/sim/plan/plan.js';
+import { type PlannedPods, runPlan } from '../../../src/sim/plan/run-plan.js';
+import { readScenario } from '../../../src/sim/scenario/read-scenario.js';
+
+export interface Sketch {
+  /** What stands below `spec:`, indented by two. */
+  readonly spec: string;
+  readonly scenario?: string;
+  readonly for?: string;
+  readonly seed?: string;
+}
+
+/** The plan of one pod called `pod`. */
+export const planned = ({ spec, scenario = '', for: span = '1h', seed }: Sketch): PlannedPods => {
+  const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: pod}\nspec:\n${spec}`;
+  const manifest = readManifest(text, { file: 'pod.yaml' });
+  const assumed = readScenario(scenario, 'scenario.yaml');
+  const problems = [...manifest.problems, ...assumed.problems].map(formatManifestProblem);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const pods = manifest.pods.map(({ pod }) => {
+    const placed = applySourceDefaults(pod, { source: 'file', nodeName: 'node-1', origin: 'pod.yaml' });
+    return { ...placed, metadata: { ...placed.metadata, name: pod.metadata.name } };
+  });
+  return runPlan({ pods, scenario: assumed.scenario, forMs: parseGoDuration(span)!, ...(seed && { seed }) });
+};
+
+export const podIn = ({ pods }: Plan): PodPlan => pods[0]!;
+
+export const containerIn = ({ containers }: PodPlan, name: string): ContainerPlan =>
+  containers.find((container) => container.name === name)!;
+
+/** In seconds, as tables have them; calls take milliseconds, which are cut off. */
+export const seconds = (ms: number | undefined): number => Math.floor((ms ?? NaN) / 1000);
