@@ -40,9 +40,13 @@ export class CauseFinder {
   }
 }
 
-/** What a journal entry or an event names as its causes. */
+/** What a journal entry, an event or an outcome names. */
 const causesIn = (entry: RecordingEntry | undefined): readonly JournalId[] => {
   if (entry?.kind === 'journal') return entry.record.causes;
+  if (entry?.kind === 'outcome') {
+    const { journalId } = entry.outcome as { readonly journalId?: Plain };
+    return typeof journalId === 'string' ? [journalId] : [];
+  }
   if (entry?.kind !== 'told') return [];
   const { causes } = (entry.args[0] ?? {}) as { readonly causes?: Plain };
   return Array.isArray(causes) ? causes.filter((id) => typeof id === 'string') : [];

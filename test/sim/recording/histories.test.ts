@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { kubelet } from '../../../src/kubelet.js';
+import { replay } from '../../../src/recording/replay.js';
+import { generateHistory } from '../../../src/sim/histories/generate-history.js';
+import { runHistory } from '../../../src/sim/histories/run-history.js';
+import { recordingsInMemory } from './recordings-in-memory.js';
+
+const SEEDS = 200;
+/** Most of what a history has in store happens early. */
+const AS_FAR_AS_MS = 75_000;
+
+/** Every life of the agent in the history of a seed, replayed: how each of them ended. */
+const livesOf = (seed: number) => {
+  const history = generateHistory(seed);
+  const { makeKubelet, recordings } = recordingsInMemory();
+  runHistory({ ...history, endMs: Math.min(history.endMs, AS_FAR_AS_MS) }, { invariants: [], makeKubelet });
+  return recordings().map((recording) => ({ seed, recording, result: replay(recording, kubelet) }));
+};
+
+describe('a recording of a simulated node', () => {
+  for (let from = 0; from < SEEDS; from += 25) {
+    it(`replays without a difference, whatever went wrong: seeds ${from} to ${from + 24}`, () => {
+      const lives = Array.from({ length: 25 }, (_, index) => livesOf(from + index)).flat();
+      expect(lives.length).toBeGreaterThanOrEqual(25);
+      for (const { seed, recording, result } of lives) {
+        const whole = { kind: 'same', end: 'ended', entries: recording.lines.length };
+        expect({ seed, ...result }).toMatchObject({ seed, ...whole });
+        expect(result.effects).toBeGreaterThan(10);
+      }
+    });
+  }
+});
