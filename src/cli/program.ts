@@ -2,6 +2,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { parseGoDuration } from '../model/go-duration.js';
 import type { PlanCommand } from './commands/plan.js';
 import type { TimelineOptions } from './commands/timeline.js';
+import type { ReplayFlags } from './commands/replay.js';
 import type { CreateKubelet } from './kubelet-handle.js';
 import { addRunFlags, readRunFlags, withDashes } from './run-flags.js';
 import { packageVersion } from './version.js';
@@ -91,10 +92,10 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
     .addOption(rootDirOption())
     .option('--since <time>', 'begin there: a date, or a duration before now such as 10m')
     .option('--until <time>', 'end there')
-    .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json']).default('text'))
+    .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json', 'svg', 'html']).default('text'))
     .option('--output-file <file>', 'write it there instead of to standard output')
     .addOption(
-      new Option('--width <columns>', 'columns of the text; those of the terminal when absent').argParser(columns),
+      new Option('--width <columns>', 'columns of the text, pixels of svg; what fits when absent').argParser(columns),
     )
     .option('--ascii', 'draw the text with ASCII characters', false)
     .option('--no-fold', 'draw quiet stretches to scale, too')
@@ -130,6 +131,18 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
     .action(async (files: string[], { for: forMs, ...options }: PlanFlags) => {
       const { planPods } = await import('./commands/plan.js');
       await planPods(files, { ...options, forMs });
+    });
+
+  program
+    .command('replay')
+    .description('play a recording of run --record to this version, and tell the first thing that it does differently')
+    .addArgument(new Argument('<FILE>', 'what run --record has written'))
+    .option('--until <time>', 'stop there: a duration since the beginning such as 10m, or a date')
+    .option('--pod <name>', 'show what was done about this pod')
+    .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json']).default('text'))
+    .action(async (file: string, flags: ReplayFlags) => {
+      const { replayRecording } = await import('./commands/replay.js');
+      replayRecording(file, flags);
     });
 
   program
