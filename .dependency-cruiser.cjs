@@ -18,6 +18,7 @@ const EDGES = [
   'volumes',
   'sim',
   'recording',
+  'page',
 ];
 /** Files beside the rooms, and nothing but files: a new one needs a place here. */
 const COMPOSITION = ['kubelet', 'with-node-ports', 'index', 'node'];

@@ -1,12 +1,14 @@
 // Generates src/generated from its inputs, skipping what is newer than everything it is made from.
 import { execFileSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Makes the code of every file of proto/ at once. */
 const buf = ['node_modules/@bufbuild/buf/bin/buf', 'generate'];
+
+const filesOf = (folder) => readdirSync(`${root}${folder}`).map((name) => `${folder}/${name}`);
 
 const steps = [
   ...['runtime/v1/api', 'grpc/health/v1/health'].map((name) => ({
@@ -18,6 +20,16 @@ const steps = [
     output: 'src/generated/pod-schema.ts',
     inputs: ['scripts/generate-pod-schema.mjs', 'package-lock.json'],
     command: ['scripts/generate-pod-schema.mjs'],
+  },
+  {
+    output: 'src/generated/timeline-page.ts',
+    inputs: [
+      'scripts/generate-timeline-page.mjs',
+      'package-lock.json',
+      // The page draws with the same code as the command line.
+      ...['src/page', 'src/model/timeline', 'src/model/why'].flatMap(filesOf),
+    ],
+    command: ['scripts/generate-timeline-page.mjs'],
   },
 ];
 

@@ -4,6 +4,8 @@ import { readJournal } from '../../journal/journal-reader.js';
 import type { JournalEntry } from '../../model/journal.js';
 import type { Timeline } from '../../model/timeline/lanes.js';
 import { parseInstant } from '../../model/timeline/parse-instant.js';
+import { renderPage } from '../../model/timeline/render-page.js';
+import { renderSvg } from '../../model/timeline/render-svg.js';
 import { renderText } from '../../model/timeline/render-text.js';
 import type { TextStyle } from '../../model/timeline/text-pen.js';
 import { timelineOfJournal } from '../../model/timeline/timeline-of-journal.js';
@@ -16,7 +18,7 @@ export interface TimelineOptions {
   /** A date, or a duration before now. */
   readonly since?: string;
   readonly until?: string;
-  readonly output: 'text' | 'json';
+  readonly output: 'text' | 'json' | 'svg' | 'html';
   /** Standard output unless given. */
   readonly outputFile?: string;
   readonly ascii: boolean;
@@ -97,9 +99,18 @@ const isAlive = (pid: number | undefined): boolean => {
 const USUAL_WIDTH = 120;
 
 const render = (timeline: Timeline, { output, outputFile, ascii, fold, width }: TimelineOptions): string => {
+  const name = [...new Set(timeline.pods.map(({ ref }) => fullName(ref)))].join(', ');
   switch (output) {
     case 'json':
       return `${JSON.stringify(timeline, undefined, 2)}\n`;
+    case 'svg':
+      return renderSvg(timeline, {
+        title: `timeline of ${name}`,
+        isFolded: fold,
+        ...(width === undefined ? {} : { width }),
+      });
+    case 'html':
+      return renderPage(timeline);
     case 'text': {
       const lines = renderText(timeline, {
         width: width ?? (outputFile === undefined ? (process.stdout.columns ?? USUAL_WIDTH) : USUAL_WIDTH),

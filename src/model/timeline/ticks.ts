@@ -1,4 +1,4 @@
-import { type Axis, positionOf, type Segment } from './axis.js';
+import { type Axis, positionOf, timeAt } from './axis.js';
 import { compactDuration } from './compact-duration.js';
 import type { Timeline } from './lanes.js';
 
@@ -13,6 +13,9 @@ export interface TickRoom {
   readonly characterColumns: number;
   /** Columns left free between two labels. */
   readonly gapColumns: number;
+  /** The part of the axis that is seen, in columns; all of it unless given. */
+  readonly start?: number;
+  readonly end?: number;
 }
 
 const SECOND = 1000;
@@ -35,7 +38,7 @@ const STEPS = [
 export const ticksOf = (
   { from, clock }: Pick<Timeline, 'from' | 'clock'>,
   axis: Axis,
-  { characterColumns, gapColumns }: TickRoom,
+  { characterColumns, gapColumns, start: first = 0, end: last = axis.columns }: TickRoom,
 ): readonly Tick[] => {
   const longest = clock === 'time-of-day' ? 'hh:mm:ss'.length : '59m59s'.length;
   const stepMs = stepFor(axis, longest * characterColumns + gapColumns);
@@ -48,9 +51,14 @@ export const ticksOf = (
     const isFree = taken.every((other) => end <= other.start || start >= other.end);
     if (isFree && end - gapColumns <= axis.columns) taken.push({ at, start, end });
   };
-  const open = axis.segments.filter(({ fold }) => !fold);
-  for (const segment of open) place(segment.from);
-  for (const segment of open) roundTimes(segment, stepMs, clock === 'since-start' ? from : 0).forEach(place);
+  const open = axis.segments.filter(({ fold, start, end }) => !fold && start <= last && end >= first);
+  const firstAt = timeAt(axis, first);
+  const lastAt = timeAt(axis, last);
+  const origin = clock === 'since-start' ? from : 0;
+  for (const segment of open) if (segment.start >= first) place(segment.from);
+  for (const { from: begin, until } of open) {
+    roundTimes(Math.max(begin, firstAt), Math.min(until, lastAt), stepMs, origin).forEach(place);
+  }
   return taken
     .toSorted((one, other) => one.at - other.at)
     .map(({ at, start }) => ({ at, position: start, label: label(at) }));
@@ -64,7 +72,7 @@ const stepFor = (axis: Axis, leastColumns: number): number => {
   return STEPS.find((step) => (step / Math.max(1, ms)) * columns >= leastColumns) ?? 3640 * DAY;
 };
 
-const roundTimes = ({ from, until }: Segment, stepMs: number, origin: number): readonly number[] => {
+const roundTimes = (from: number, until: number, stepMs: number, origin: number): readonly number[] => {
   const begin = Math.ceil((from - origin) / stepMs);
   const count = Math.max(0, Math.floor((until - origin) / stepMs) - begin + 1);
   return Array.from({ length: count }, (_, index) => origin + (begin + index) * stepMs);

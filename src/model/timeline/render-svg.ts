@@ -1,0 +1,45 @@
+import { axisOf } from './axis.js';
+import { drawNames, drawPlot, heightOf, namesWidth, pageRoom, rowsOf, type Shape } from './drawing.js';
+import { chooseFolds } from './fold.js';
+import type { Timeline } from './lanes.js';
+import { escapeMarkup } from './escape-markup.js';
+import { LANES_STYLE } from '../../generated/timeline-page.js';
+
+export interface SvgOptions {
+  /** Pixels. Default 1200. */
+  readonly width?: number;
+  /** Quiet stretches are folded unless this is false. */
+  readonly isFolded?: boolean;
+  /** Whether the picture brings its own colours; default true. */
+  readonly hasStyle?: boolean;
+  readonly title: string;
+}
+
+const MARGIN = 12;
+
+/** The timeline as one SVG picture that needs nothing else, in colours that follow light and dark. */
+export const renderSvg = (timeline: Timeline, options: SvgOptions): string => {
+  const { width = 1200, isFolded = true, hasStyle = true, title } = options;
+  const rows = rowsOf(timeline);
+  const left = Math.ceil(namesWidth(rows));
+  const room = pageRoom(Math.max(200, width - left - MARGIN));
+  const axis = axisOf(timeline, isFolded ? chooseFolds(timeline, room) : [], room);
+  const height = heightOf(rows);
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" class="timeline" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeMarkup(title)}">`,
+    ...(hasStyle ? [`<style>${LANES_STYLE}</style>`, `<rect class="paper" width="${width}" height="${height}"/>`] : []),
+    ...drawNames(rows, left).map(shapeText),
+    `<g transform="translate(${left} 0)">`,
+    ...drawPlot(timeline, rows, axis).map(shapeText),
+    '</g>',
+    '</svg>',
+    '',
+  ].join('\n');
+};
+
+const shapeText = ({ tag, attributes, text = '', title }: Shape): string => {
+  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeMarkup(`${value}`)}"`);
+  const told = title === undefined ? '' : `<title>${escapeMarkup(title)}</title>`;
+  // The title of a text comes first, or it would be part of what is drawn.
+  return `<${tag}${written.join('')}>${told}${escapeMarkup(text)}</${tag}>`;
+};
