@@ -191,7 +191,7 @@ const pullInTurn = (look: Look, pulls: ImagePulls, credentials: Parameters<typeo
         return throwError(() => fail(failure.reason, failure.message, error));
       }),
       tap((brought) => {
-        pulls.backOff.delete(key);
+        // The table goes on where it was, should the next one fail: a registry that works now and then is not asked more often.
         pulls.failures.delete(key);
         emitEvent(context, 'Normal', 'Pulled', pulledText(image, brought, scheduler.now() - queuedAt), container);
       }),

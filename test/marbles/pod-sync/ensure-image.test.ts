@@ -110,7 +110,7 @@ describe('an image', () => {
 
 describe('a pull', () => {
   it(
-    'that fails waits 10 s, then twice as long each time up to 300 s; one that succeeds starts over',
+    'that fails waits 10 s, then twice as long each time up to 300 s; one that succeeds in between does not start over',
     marbles(({ scheduler }) => {
       const pulls = newBackOffs().pulls;
       let isBroken = true;
@@ -137,10 +137,15 @@ describe('a pull', () => {
         expect(gaps).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
         isBroken = false;
       }, 1_500 * SECOND);
-      // 1510 s is the next turn; it succeeds, and after it every look may pull.
+      // 1510 s is the next turn; it succeeds, and after it every look may pull, until another one fails at 1550 s.
       scheduler.schedule(() => {
         expect(pulledAt.slice(9, 12)).toEqual([1_510, 1_511, 1_512]);
-        expect([pulls.backOff.size, pulls.failures.size]).toEqual([0, 0]);
+        expect(pulls.failures.size).toBe(0);
+        isBroken = true;
+      }, 1_549.5 * SECOND);
+      scheduler.schedule(() => {
+        expect(pulledAt.slice(-2)).toEqual([1_549, 1_550]);
+        expect([...pulls.backOff.values()]).toEqual([{ delayMs: 300 * SECOND, lastUpdate: 1_550 * SECOND }]);
       }, 1_600 * SECOND);
     }),
   );
