@@ -33,6 +33,8 @@ export class AgentLife {
   #openCalls = 0;
   #subscription: Subscription | undefined;
   #leftActions = 0;
+  /** Whoever dies while starting is unsubscribed as soon as it has started, and has left nothing yet. */
+  #isStarting = false;
 
   constructor(
     readonly number: number,
@@ -52,7 +54,7 @@ export class AgentLife {
       life: this.number,
       isAlive: this.#isAlive,
       pendingActions: this.#isAlive ? this.scheduler.pending : this.#leftActions,
-      openCalls: this.#openCalls,
+      openCalls: this.#isStarting ? 0 : this.#openCalls,
     };
   }
 
@@ -60,6 +62,7 @@ export class AgentLife {
     const end = (error?: unknown): void => {
       if (this.die()) hear.end(error);
     };
+    this.#isStarting = true;
     const subscription = agent.outcome$.subscribe({
       next: hear.next,
       error: (error: unknown) => end(error),
@@ -67,6 +70,7 @@ export class AgentLife {
     });
     this.#subscription = subscription;
     if (!this.#isAlive) subscription.unsubscribe();
+    this.#isStarting = false;
   }
 
   /** Nothing of it happens any more, from this instant on. False if it was over. */
@@ -74,7 +78,7 @@ export class AgentLife {
     if (!this.#isAlive) return false;
     this.#isAlive = false;
     this.#subscription?.unsubscribe();
-    this.#leftActions = this.scheduler.pending;
+    this.#leftActions = this.#isStarting ? 0 : this.scheduler.pending;
     this.scheduler.close();
     this.diskScheduler.close();
     return true;

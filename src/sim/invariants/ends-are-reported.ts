@@ -5,7 +5,7 @@ import { isLive, liveInstances, type PodTruth } from './world-truth.js';
 
 /** What has happened so long ago has been seen, in a quiet time. Milliseconds. */
 const SEEN_MS = 30_000;
-const SETTLED_MS = 120_000;
+const SETTLED_MS = 100_000;
 
 export const endsAreReported: Invariant = {
   name: 'ends-are-reported',

@@ -4,7 +4,7 @@ import { isTerminal, mayRestart, roleOf } from './pod-spec.js';
 import { isLive, isReady, type PodTruth, type WorldTruth } from './world-truth.js';
 
 /** Within so long of quiet everything wanted has come true, or waits for something that can be named. Milliseconds. */
-const SETTLED_MS = 180_000;
+const SETTLED_MS = 100_000;
 /** A container that ended so recently need not have been noticed and restarted. */
 const RECENT_MS = 30_000;
 /** The longest until the next look at a pod whose wait is over: a resync with its jitter, and a little more. */
@@ -14,7 +14,7 @@ const LONGEST_CALL_MS = 400_000;
 
 export const newestWantedRuns: Invariant = {
   name: 'newest-wanted-runs',
-  rule: 'Three minutes after everything has become quiet, every pod runs as its source had it last, or waits for something that can be named: a back-off, a pull, an init container.',
+  rule: 'Soon after everything has become quiet, every pod runs as its source had it last, or waits for something that can be named: a back-off, a pull, an init container.',
   source: 'pkg/kubelet/pod_workers.go pendingUpdate, docs/workers.md',
   watch: (truth) => ({
     end: (run) => {
@@ -54,7 +54,7 @@ const unsettled = (truth: WorldTruth, pod: PodTruth, wanted: Pod, { at }: EndOfR
     const ofName = pod.instances.filter(({ container: name }) => name === container.name);
     const live = ofName.find(isLive);
     if (live) return live.image === container.image || roleOf(wanted, container.name) === 'init' ? 'live' : 'outdated';
-    const last = ofName.findLast(({ startedAt }) => startedAt !== undefined);
+    const last = ofName.findLast(({ startedAt, exitedAt }) => (startedAt ?? exitedAt) !== undefined);
     if (last?.exitCode !== undefined && mayRestart(wanted, container.name, last.exitCode) === false) return 'ended';
     if (last?.exitedAt !== undefined && at - last.exitedAt < RECENT_MS) return 'waiting';
     const waits = [container.name, `${container.name} image`].some(

@@ -25,7 +25,8 @@ export const noStartAfterTermination: Invariant = {
             const why = stopping.get(uid);
             stopping.delete(uid);
             const pod = truth.pods.get(uid);
-            const hasComeBack = (pod?.addedAt ?? -1) >= (pod?.terminatingSince ?? Infinity);
+            const goneAt = pod?.removalHandledAt ?? pod?.terminatingSince ?? Infinity;
+            const hasComeBack = (pod?.addedAt ?? -1) >= goneAt;
             if (entry.kind === 'forgotten' || why === undefined || hasComeBack) return undefined;
             return [
               { uid, message: `is started anew after ${why}, though it has never come back (expected it to rest)` },

@@ -21,13 +21,18 @@ export const mayRestart = (pod: Pod, name: string, exitCode: number): boolean | 
   if (role === 'ephemeral') return false;
   const container = containerOf(pod, name);
   if (role === 'sidecar') return true;
-  if (container?.restartPolicyRules !== undefined) return undefined;
+  if (container?.restartPolicyRules !== undefined || mayRestartAll(pod)) return undefined;
   const podPolicy = pod.spec.restartPolicy ?? 'Always';
   const policy = container?.restartPolicy ?? podPolicy;
   // A regular init container has done its work once it has succeeded.
   if (role === 'init' && exitCode === 0) return false;
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
 };
+
+const mayRestartAll = ({ spec }: Pod): boolean =>
+  [...spec.containers, ...(spec.initContainers ?? [])].some(({ restartPolicyRules }) =>
+    restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
+  );
 
 /** Seconds: the most that anything in the pod may be given to stop. */
 export const longestGraceSeconds = ({ metadata, spec }: Pod): number =>

@@ -20,7 +20,9 @@ export const statusGoesForward: Invariant = {
         if (event.kind === 'agent-started') {
           for (const [uid, shown] of pods) {
             // Why a pod has ended that way is known to its agent alone; the next one finds out anew.
-            if (shown.reason !== undefined) pods.delete(uid);
+            // Of a pod that is deleted nothing may be left to find out from; the API has its status.
+            const isDeleted = truth.pods.get(uid)?.wanted?.metadata.deletionTimestamp !== undefined;
+            if (shown.reason !== undefined || isDeleted) pods.delete(uid);
             shown.startTime = undefined;
             shown.restarts.clear();
           }

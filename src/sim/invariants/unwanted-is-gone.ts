@@ -3,9 +3,9 @@ import { isTerminal } from './pod-spec.js';
 import { isLive, isReady } from './world-truth.js';
 
 /** Besides the time that the pod has: until everything that began before the quiet has ended or failed. Milliseconds. */
-const SETTLED_MS = 180_000;
+const SETTLED_MS = 60_000;
 /** Collecting garbage comes round every minute; it takes containers first, then sandboxes. */
-const COLLECTED_MS = 180_000;
+const COLLECTED_MS = 90_000;
 
 export const unwantedIsGone: Invariant = {
   name: 'unwanted-is-gone',
