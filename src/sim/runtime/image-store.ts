@@ -1,7 +1,7 @@
 import type { Image } from '../../generated/runtime/v1/api.js';
 import { completeName, nameWithoutTag } from '../../model/images/image-reference.js';
 import type { ImageBehaviour } from '../behaviour.js';
-import type { SeededRandom } from '../seeded-random.js';
+import { seededRandom } from '../seeded-random.js';
 import { imageBehaviours } from './behaviour-of.js';
 import { hexIds } from './hex-ids.js';
 import type { RuntimeWorld } from './runtime-world.js';
@@ -14,10 +14,8 @@ export class ImageStore {
   /** Ids by complete name. */
   readonly #names = new Map<string, string>();
   readonly #behaviourOf: (name: string) => ImageBehaviour;
-  readonly #random: SeededRandom;
 
-  constructor({ behaviours, random }: Pick<RuntimeWorld, 'behaviours' | 'random'>) {
-    this.#random = random.fork('images');
+  constructor({ behaviours }: Pick<RuntimeWorld, 'behaviours'>) {
     this.#behaviourOf = imageBehaviours(behaviours);
     for (const [name, { isPresent }] of Object.entries(behaviours.images ?? {})) {
       if (isPresent && name !== '*') this.add(name);
@@ -40,8 +38,8 @@ export class ImageStore {
 
   add(name: string): Image {
     const complete = completeName(name);
-    // What an image is called by its content does not depend on when it is pulled.
-    const newId = hexIds(this.#random.fork(complete));
+    // What an image is called by its content is the same on every node, whenever it is pulled.
+    const newId = hexIds(seededRandom(complete));
     const id = `sha256:${newId()}`;
     const repository = nameWithoutTag(complete);
     const isDigest = complete.includes('@');
