@@ -1,6 +1,15 @@
 import type { CauseIndex } from '../model/timeline/cause-links.js';
 import { drawLinks } from '../model/timeline/draw-links.js';
-import { drawNames, drawPlot, heightOf, namesWidth, type Row, rowsOf, type Shape } from '../model/timeline/drawing.js';
+import {
+  drawNames,
+  drawPlot,
+  heightOf,
+  MARGIN,
+  namesWidth,
+  type Row,
+  rowsOf,
+  type Shape,
+} from '../model/timeline/drawing.js';
 import { isNotable, type Mark, type Timeline } from '../model/timeline/lanes.js';
 import { nextMark } from '../model/timeline/next-mark.js';
 import {
@@ -66,7 +75,7 @@ export class Board {
     this.#length.append(this.#plot);
     this.#scroller.append(this.#length);
     this.place.replaceChildren(this.#names, this.#scroller);
-    this.#view = wholeView(this.#scroller.clientWidth || this.#view.width);
+    if (this.#scroller.clientWidth > 2 * MARGIN) this.#view = wholeView(this.#scroller.clientWidth - 2 * MARGIN);
     this.#listen();
     this.#draw();
   }
@@ -129,8 +138,10 @@ export class Board {
   #draw(): void {
     const view = this.#view;
     const axis = axisOfView(this.timeline, view);
-    this.#length.style.width = `${view.columns}px`;
-    this.#plot.setAttribute('width', `${view.width}`);
+    const width = view.width + 2 * MARGIN;
+    this.#length.style.width = `${view.columns + 2 * MARGIN}px`;
+    this.#plot.setAttribute('width', `${width}`);
+    this.#plot.setAttribute('viewBox', `${-MARGIN} 0 ${width} ${heightOf(this.#rows)}`);
     if (Math.abs(this.#scroller.scrollLeft - view.scroll) >= 1) this.#scroller.scrollLeft = view.scroll;
     const links = this.#selected && this.index.linksOf(this.#selected);
     const related = new Map<Mark, string>([
@@ -163,14 +174,12 @@ export class Board {
   /** One mark can be reached with the tab key: the one that had the focus last, else the first that matters. */
   #giveFocus(hadFocus: boolean): void {
     const drawn = [...this.#marks];
-    const [element] =
-      drawn.find(([, { mark }]) => mark !== undefined && mark === this.#focused) ??
-      drawn.find(([, { mark }]) => mark && isNotable(mark)) ??
-      drawn[0] ??
-      [];
-    if (!(element instanceof SVGElement)) return;
-    element.setAttribute('tabindex', '0');
-    if (hadFocus) element.focus({ preventScroll: true });
+    const same = drawn.find(([, { mark }]) => mark !== undefined && mark === this.#focused);
+    const [element] = same ?? drawn.find(([, { mark }]) => mark && isNotable(mark)) ?? drawn[0] ?? [];
+    element?.setAttribute('tabindex', '0');
+    if (!hadFocus) return;
+    const next = same ? element : this.#scroller;
+    if (next instanceof HTMLElement || next instanceof SVGElement) next.focus({ preventScroll: true });
   }
 
   #listen(): void {
@@ -195,7 +204,7 @@ export class Board {
       if (this.#press(event.key)) event.preventDefault();
     });
     new ResizeObserver(() => {
-      const width = scroller.clientWidth;
+      const width = scroller.clientWidth - 2 * MARGIN;
       if (width > 0 && width !== this.#view.width) this.#show(resizedView(this.timeline, this.#view, width));
     }).observe(scroller);
   }
@@ -227,14 +236,15 @@ export class Board {
       else this.#tip.show(shape.title, event.clientX, event.clientY);
     });
     plot.addEventListener('pointerleave', () => this.#tip.hide());
-    plot.addEventListener('focusin', (event) => {
+    // Browsers take a picture that listens to the focus for one that can have it.
+    this.#scroller.addEventListener('focusin', (event) => {
       const shape = event.target instanceof Element ? this.#marks.get(event.target) : undefined;
       this.#focused = shape?.mark ?? this.#focused;
     });
   }
 
   #within(event: MouseEvent): number {
-    return event.clientX - this.#scroller.getBoundingClientRect().left;
+    return event.clientX - this.#scroller.getBoundingClientRect().left - MARGIN;
   }
 
   #choose(target: EventTarget | null, x: number): void {

@@ -1,9 +1,9 @@
 import { fullName } from '../why/find-pod.js';
-import { type Axis, positionOf } from './axis.js';
+import { type Axis, positionOf, segmentAt } from './axis.js';
 import { compactDuration } from './compact-duration.js';
 import { textWidth } from './fit-text.js';
 import { type Fold, type Room, tallyText } from './fold.js';
-import { endOf, isNotable, type Lane, type Mark, type Timeline } from './lanes.js';
+import { endOf, isNotable, type Lane, type Mark, severityRank, type Timeline } from './lanes.js';
 import { INSTANT_PATHS } from './instant-paths.js';
 import { exactTime, ticksOf } from './ticks.js';
 
@@ -35,6 +35,8 @@ export interface Row {
 export const AXIS_HEIGHT = 30;
 const TRACK = 18;
 const GAP = 6;
+/** Left and right of the axis, so that nothing at its ends is cut off. */
+export const MARGIN = 9;
 const MOST_TRACKS = 5;
 const BAR = 12;
 /** Of a monospaced character of 11 pixels, rounded up. */
@@ -57,7 +59,8 @@ export const rowsOf = ({ pods }: Timeline): readonly Row[] => {
     return y - height - GAP;
   };
   return pods.flatMap(({ ref, lanes }) => [
-    { name: `${fullName(ref)}`, y: take(TRACK), height: TRACK, tracks: NO_TRACKS },
+    // One pod has its name above it all.
+    ...(pods.length > 1 ? [{ name: fullName(ref), y: take(TRACK), height: TRACK, tracks: NO_TRACKS }] : []),
     ...lanes.map((lane): Row => {
       const { tracks, count } = tracksOf(lane);
       const height = count * TRACK;
@@ -99,7 +102,7 @@ export const drawNames = (rows: readonly Row[], width: number): readonly Shape[]
 
 /** Room for the longest name, within reason. */
 export const namesWidth = (rows: readonly Row[]): number =>
-  Math.min(240, Math.max(80, ...rows.map(({ name, lane }) => (lane ? textWidth(name) * CHARACTER + 26 : 0))));
+  Math.min(240, Math.max(80, ...rows.map(({ name }) => textWidth(name) * CHARACTER + 26)));
 
 /** A part of the axis, in pixels from its left end. */
 export interface Extent {
@@ -161,22 +164,31 @@ const drawMarks = (timeline: Timeline, row: Row, axis: Axis, seen: Extent): read
   let lastInstant = -1;
   const lastEnds = new Map<number, number>();
   const spans: Shape[] = [];
-  const instants: Shape[] = [];
+  const instants: Mark[] = [];
   for (const mark of lane.marks) {
     const x = positionOf(axis, mark.at);
     const end = positionOf(axis, endOf(mark));
     if (end < seen.start - BAR || x > seen.end + BAR) continue;
+    if (mark.routine !== undefined && segmentAt(axis, mark.at).fold) continue;
     const y = middleOf(row, mark);
     if (mark.until !== undefined) {
       if (!isNotable(mark) && end < (lastEnds.get(y) ?? -1)) continue;
       lastEnds.set(y, Math.max(x + 1, lastEnds.get(y) ?? 0));
       spans.push(...drawSpan(timeline, lane, mark, { x, end, y }, seen));
     } else if (isNotable(mark) || x - lastInstant >= 1) {
-      instants.push(drawInstant(timeline, lane, mark, { x: x - seen.start, y }));
+      instants.push(mark);
       lastInstant = x;
     }
   }
-  return [...spans, ...instants];
+  // What matters most is seen where several stand at one place.
+  const drawn = instants.toSorted((one, other) => severityRank(one) - severityRank(other));
+  return [
+    ...spans,
+    ...drawn.map((mark) => {
+      const place = { x: positionOf(axis, mark.at) - seen.start, y: middleOf(row, mark) };
+      return drawInstant(timeline, lane, mark, place);
+    }),
+  ];
 };
 
 /** The height at which a mark of the row is drawn. */
@@ -266,7 +278,7 @@ export const describeMark = (timeline: Timeline, lane: Lane | undefined, mark: M
 const cut = (text: string, width: number): string => {
   const fits = Math.floor(width / CHARACTER);
   if (text.length <= fits) return text;
-  return fits < 4 ? '' : `${text.slice(0, fits - 1)}…`;
+  return fits < 7 ? '' : `${text.slice(0, fits - 1)}…`;
 };
 
 const px = (value: number): number => Math.round(value * 10) / 10;

@@ -109,6 +109,11 @@ export interface TimelineEntry {
 /** Whether the mark is listed beneath the lanes, and never folded away. */
 export const isNotable = ({ severity }: Mark): boolean => severity !== 'quiet';
 
+const RANKS: Readonly<Record<Severity, number>> = { quiet: 0, note: 1, good: 2, warning: 3, error: 4 };
+
+/** The higher, the more it matters. */
+export const severityRank = ({ severity }: Mark): number => RANKS[severity];
+
 /** Where the mark ends, which is where it begins for an instant. */
 export const endOf = ({ at, until }: Mark): number => until ?? at;
 

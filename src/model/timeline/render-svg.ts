@@ -1,5 +1,5 @@
 import { axisOf } from './axis.js';
-import { drawNames, drawPlot, heightOf, namesWidth, pageRoom, rowsOf, type Shape } from './drawing.js';
+import { drawNames, drawPlot, heightOf, MARGIN, namesWidth, pageRoom, rowsOf, type Shape } from './drawing.js';
 import { chooseFolds } from './fold.js';
 import type { Timeline } from './lanes.js';
 import { escapeMarkup } from './escape-markup.js';
@@ -15,21 +15,19 @@ export interface SvgOptions {
   readonly title: string;
 }
 
-const MARGIN = 12;
-
 /** The timeline as one SVG picture that needs nothing else, in colours that follow light and dark. */
 export const renderSvg = (timeline: Timeline, options: SvgOptions): string => {
   const { width = 1200, isFolded = true, hasStyle = true, title } = options;
   const rows = rowsOf(timeline);
   const left = Math.ceil(namesWidth(rows));
-  const room = pageRoom(Math.max(200, width - left - MARGIN));
+  const room = pageRoom(Math.max(200, width - left - 2 * MARGIN));
   const axis = axisOf(timeline, isFolded ? chooseFolds(timeline, room) : [], room);
   const height = heightOf(rows);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" class="timeline" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeMarkup(title)}">`,
     ...(hasStyle ? [`<style>${LANES_STYLE}</style>`, `<rect class="paper" width="${width}" height="${height}"/>`] : []),
     ...drawNames(rows, left).map(shapeText),
-    `<g transform="translate(${left} 0)">`,
+    `<g transform="translate(${left + MARGIN} 0)">`,
     ...drawPlot(timeline, rows, axis).map(shapeText),
     '</g>',
     '</svg>',

@@ -1,6 +1,6 @@
 import { type Axis, segmentAt } from './axis.js';
 import { printableLine, textWidth } from './fit-text.js';
-import { isNotable, type Mark, type Severity } from './lanes.js';
+import { isNotable, type Mark, type Severity, severityRank } from './lanes.js';
 import { INSTANT_LOOKS, type Look, lookOf } from './looks.js';
 
 /** One column of a lane. */
@@ -21,9 +21,6 @@ export interface Band {
 export type Charset = 'unicode' | 'ascii';
 
 const BLANK: Cell = { glyph: ' ', style: 'quiet', isGuarded: false };
-
-const RANKS: Readonly<Record<Severity, number>> = { quiet: 0, note: 1, good: 2, warning: 3, error: 4 };
-export const severityRank = ({ severity }: Mark): number => RANKS[severity];
 
 /** The column of an instant. At the edge of a fold it is the one beside the fold. */
 export const columnAt = (axis: Axis, at: number): number => {
