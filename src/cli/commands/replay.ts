@@ -10,7 +10,7 @@ import { openRecording } from '../../recording/recording-reader.js';
 import { type MakeKubelet } from '../../recording/record-kubelet.js';
 import { type EntryPlace, replay } from '../../recording/replay.js';
 import type { ReplayResult } from '../../recording/replay-result.js';
-import { entryText, journalEntry } from '../replay/entry-text.js';
+import { entryText, journalEntry, shortCallText } from '../replay/entry-text.js';
 import { differenceLines, tellDifference, type ToldDifference } from '../replay/tell-difference.js';
 import { packageVersion } from '../version.js';
 
@@ -50,7 +50,12 @@ export const replayRecording = (
     const onEntry = (entry: RecordingEntry, number: number, { atMs, wallTime, pod: about }: EntryPlace): void => {
       if (entry.kind === 'journal') journal.add(journalEntry(entry.id, entry.record, wallTime));
       if (about && isMeant(about) && isTelling(entry)) {
-        effects.push({ entry: number, atMs, pod: fullName(about), text: entryText(entry) });
+        effects.push({
+          entry: number,
+          atMs,
+          pod: fullName(about),
+          text: entry.kind === 'call' ? shortCallText(entry) : entryText(entry),
+        });
       }
     };
     const untilMs = until === undefined ? undefined : instantOf(until, reader.header);

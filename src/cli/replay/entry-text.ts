@@ -56,6 +56,16 @@ const INPUTS = { reply: 'a reply to', failed: 'the failure of', completed: 'the 
 const callText = ({ port, args }: Extract<OutputEntry, { readonly kind: 'call' }>): string =>
   `${port}(${args.map(shortJson).join(', ')})`;
 
+/** A call of the runtime as short as it can be told. */
+export const shortCallText = ({ port, args: [first] }: Extract<OutputEntry, { readonly kind: 'call' }>): string => {
+  const name = port.slice(port.indexOf('.') + 1);
+  const { config, image, containerId, podSandboxId } = (first ?? {}) as Readonly<Record<string, Plain | undefined>>;
+  const named = config as { readonly metadata?: { readonly name?: string } } | undefined;
+  const id = (containerId ?? podSandboxId) as string | undefined;
+  const about = named?.metadata?.name ?? (image as { readonly image?: string } | undefined)?.image ?? id?.slice(0, 12);
+  return `calls ${name.charAt(0).toUpperCase()}${name.slice(1)}${about === undefined ? '' : ` ${about}`}`;
+};
+
 const toldText = ({ port, args }: { readonly port: string; readonly args: readonly Plain[] }): string =>
   `${port}(${args.map(shortJson).join(', ')})`;
 
