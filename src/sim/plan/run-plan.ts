@@ -161,7 +161,7 @@ const roomyFacts = (pods: readonly Pod[]): Partial<NodeFacts> => ({
     'kubernetes.io/hostname': 'node-1',
     'kubernetes.io/os': 'linux',
     'kubernetes.io/arch': 'amd64',
-    ...Object.assign({}, ...pods.map(({ spec }) => spec.nodeSelector ?? {})),
+    ...Object.fromEntries(pods.flatMap(({ spec }) => Object.entries(spec.nodeSelector ?? {}))),
   },
 });
 
