@@ -2,13 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { formatManifestProblem, type ManifestProblem } from '../../model/manifest/manifest-problem.js';
 import { applySourceDefaults } from '../../model/manifest/source-defaults.js';
 import type { Pod } from '../../model/pod.js';
+import { renderPage } from '../../model/timeline/render-page.js';
+import { renderSvg } from '../../model/timeline/render-svg.js';
 import { renderText } from '../../model/timeline/render-text.js';
 import { planHeading, podLines } from '../../sim/plan/plan-text.js';
-import { renderSvg } from '../../sim/plan/render-svg.js';
 import { type PlannedPods, runPlan } from '../../sim/plan/run-plan.js';
 import { readScenario } from '../../sim/scenario/read-scenario.js';
 import { NOTHING_ASSUMED, type Scenario } from '../../sim/scenario/scenario.js';
 import { scenarioMismatches } from '../../sim/scenario/scenario-mismatches.js';
+import { paintTimeline } from '../paint-timeline.js';
 import { readManifests } from '../read-manifests.js';
 
 export const PLAN_FORMATS = ['text', 'json', 'svg', 'html'] as const;
@@ -43,7 +45,7 @@ export const planPods = async (paths: readonly string[], command: PlanCommand): 
   }
   if (pods.length === 0) throw new Error(`${paths.join(', ')}: no pod to plan (expected at least one)`);
   const planned = runPlan({ pods, scenario, forMs: command.forMs, seed: command.seed });
-  const text = await formatted(planned, command);
+  const text = formatted(planned, command);
   if (command.outputFile === undefined) process.stdout.write(text);
   else writeFileSync(command.outputFile, text);
 };
@@ -83,22 +85,24 @@ const scenarioOf = (
   return { scenario, problems: scenarioMismatches(scenario, named).map(problemAt) };
 };
 
-const formatted = async ({ plan, timeline }: PlannedPods, { output }: PlanCommand): Promise<string> => {
+const formatted = ({ plan, timeline }: PlannedPods, { output, outputFile }: PlanCommand): string => {
+  const title = `plan of ${plan.pods.map(({ name }) => name).join(', ')}`;
   switch (output) {
     case 'json':
       return `${JSON.stringify(plan, undefined, 2)}\n`;
     case 'svg':
-      return renderSvg(timeline);
+      return renderSvg(timeline, { title });
     case 'html':
-      return renderSvg(timeline);
+      return renderPage(timeline, { title });
     case 'text': {
-      const width = process.stdout.columns || COLUMNS;
-      const parts = plan.pods.map((pod, index) => [
-        ...podLines(pod),
-        '',
-        ...renderText({ ...timeline, pods: timeline.pods.slice(index, index + 1) }, { width, listed: 0 }).slice(2),
-      ]);
-      return `${[planHeading(plan), ...parts.flatMap((lines) => ['', ...lines])].join('\n')}\n`;
+      const width = (outputFile === undefined ? process.stdout.columns : undefined) ?? COLUMNS;
+      const paint = outputFile === undefined ? { paint: paintTimeline } : {};
+      const parts = plan.pods.flatMap((pod, index) => {
+        const own = { ...timeline, pods: timeline.pods.slice(index, index + 1) };
+        // The first two lines name the pod and the time, which stand above.
+        return ['', ...podLines(pod), ...renderText(own, { width, listed: 0, ...paint }).slice(2)];
+      });
+      return `${[planHeading(plan), ...parts].join('\n')}\n`;
     }
   }
 };

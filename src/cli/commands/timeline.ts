@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import { styleText } from 'node:util';
 import { readJournal } from '../../journal/journal-reader.js';
 import type { JournalEntry } from '../../model/journal.js';
 import type { Timeline } from '../../model/timeline/lanes.js';
@@ -7,12 +6,12 @@ import { parseInstant } from '../../model/timeline/parse-instant.js';
 import { renderPage } from '../../model/timeline/render-page.js';
 import { renderSvg } from '../../model/timeline/render-svg.js';
 import { renderText } from '../../model/timeline/render-text.js';
-import type { TextStyle } from '../../model/timeline/text-pen.js';
 import { timelineOfJournal } from '../../model/timeline/timeline-of-journal.js';
 import { unknownPod } from '../../model/why.js';
 import { fullName, nodesIn, podsCalled, podsIn } from '../../model/why/find-pod.js';
 import { readAgentFile } from '../agent-file.js';
 import type { AgentPaths } from '../config/agent-paths.js';
+import { paintTimeline } from '../paint-timeline.js';
 
 export interface TimelineOptions {
   /** A date, or a duration before now. */
@@ -116,28 +115,12 @@ const render = (timeline: Timeline, { output, outputFile, ascii, fold, width }: 
         width: width ?? (outputFile === undefined ? (process.stdout.columns ?? USUAL_WIDTH) : USUAL_WIDTH),
         charset: ascii ? 'ascii' : 'unicode',
         isFolded: fold,
-        ...(outputFile === undefined ? { paint } : {}),
+        ...(outputFile === undefined ? { paint: paintTimeline } : {}),
       });
       return `${lines.join('\n')}\n`;
     }
   }
 };
-
-const STYLES = {
-  quiet: [],
-  note: ['cyan'],
-  good: ['green'],
-  warning: ['yellow'],
-  error: ['red'],
-  fold: ['dim'],
-  axis: ['dim'],
-  name: ['bold'],
-  title: ['bold'],
-} as const satisfies Record<TextStyle, readonly Parameters<typeof styleText>[0][number][]>;
-
-/** In colour where standard output takes it, as `NO_COLOR` and `FORCE_COLOR` wish. */
-const paint = (text: string, style: TextStyle): string =>
-  styleText([...STYLES[style]], text, { stream: process.stdout });
 
 const write = (text: string, file: string | undefined): void => {
   if (file === undefined) process.stdout.write(text);
