@@ -1,6 +1,6 @@
 import type { Pod } from '../../model/pod.js';
 import type { Finding, Invariant } from './monitor.js';
-import { isTerminal, mayRestart } from './pod-spec.js';
+import { isTerminal, restarts } from './pod-spec.js';
 import { isLive, liveInstances, type PodTruth } from './world-truth.js';
 
 /** What has happened so long ago has been seen, in a quiet time. Milliseconds. */
@@ -67,7 +67,7 @@ const untold = (pod: PodTruth, wanted: Pod, { status }: Pod, at: number): readon
   const isOver = wanted.spec.containers.every(({ name }) => {
     const last = pod.instances.findLast(({ container }) => container === name);
     if (last?.exitCode === undefined || at - (last.exitedAt ?? 0) < SEEN_MS) return false;
-    return mayRestart(wanted, name, last.exitCode) === false;
+    return !restarts(wanted, name, last.exitCode);
   });
   if (isOver && !isTerminal(status?.phase)) {
     findings.push({ uid, message: `has ended, but shows as ${status?.phase} (expected Succeeded or Failed)` });

@@ -1,6 +1,6 @@
 import type { Container, Pod } from '../../model/pod.js';
 import type { EndOfRun, Finding, Invariant } from './monitor.js';
-import { isTerminal, mayRestart, roleOf } from './pod-spec.js';
+import { isTerminal, restarts, roleOf } from './pod-spec.js';
 import { isLive, isReady, type PodTruth, type WorldTruth } from './world-truth.js';
 
 /** Within so long of quiet everything wanted has come true, or waits for something that can be named. Milliseconds. */
@@ -43,6 +43,9 @@ const unsettled = (truth: WorldTruth, pod: PodTruth, wanted: Pod, { at }: EndOfR
   if (isBusy || isInHook) return [];
 
   const ready = pod.sandboxes.filter(isReady);
+  // Under Never a pod whose sandbox is lost gets no other one, even if not all of its containers have run.
+  const isLost = ready.length === 0 && wanted.spec.restartPolicy === 'Never' && pod.instances.length > 0;
+  if (isLost) return [];
   if (ready.length !== 1) {
     return [{ uid, message: `has ${ready.length} ready sandboxes after a long quiet time (expected one)` }];
   }
@@ -55,8 +58,10 @@ const unsettled = (truth: WorldTruth, pod: PodTruth, wanted: Pod, { at }: EndOfR
     const live = ofName.find(isLive);
     if (live) return live.image === container.image || roleOf(wanted, container.name) === 'init' ? 'live' : 'outdated';
     const last = ofName.findLast(({ startedAt, exitedAt }) => (startedAt ?? exitedAt) !== undefined);
-    if (last?.exitCode !== undefined && mayRestart(wanted, container.name, last.exitCode) === false) return 'ended';
+    if (last?.exitCode !== undefined && !restarts(wanted, container.name, last.exitCode)) return 'ended';
     if (last?.exitedAt !== undefined && at - last.exitedAt < RECENT_MS) return 'waiting';
+    if (container.imagePullPolicy === 'Never' && shownReason(pod, container.name) === 'ErrImageNeverPull')
+      return 'waiting';
     const waits = [container.name, `${container.name} image`].some(
       (key) => (pod.backOffUntil.get(key) ?? -Infinity) > wall - NEXT_LOOK_MS,
     );
@@ -98,6 +103,11 @@ const isHeld = (truth: WorldTruth, holder: string): boolean => {
   const pod = truth.pods.get(holder);
   return pod?.wanted !== undefined || (pod?.instances.some(isLive) ?? false);
 };
+
+const shownReason = ({ shown }: PodTruth, container: string): string | undefined =>
+  [...(shown?.pod.status?.containerStatuses ?? []), ...(shown?.pod.status?.initContainerStatuses ?? [])].find(
+    ({ name }) => name === container,
+  )?.state?.waiting?.reason;
 
 const hasHook = ({ spec }: Pod): boolean =>
   [...spec.containers, ...(spec.initContainers ?? [])].some(({ lifecycle }) => lifecycle?.postStart !== undefined);

@@ -15,21 +15,28 @@ export const roleOf = (pod: Pod, name: string): Role | undefined => {
 export const containerOf = (pod: Pod, name: string): Container | undefined =>
   [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find((container) => container.name === name);
 
-/** Whether an instance that ended with that code has a successor; undefined where rules of its own decide. */
-export const mayRestart = (pod: Pod, name: string, exitCode: number): boolean | undefined => {
+/** Whether an instance that ended with that code has a successor. */
+export const restarts = (pod: Pod, name: string, exitCode: number): boolean => {
   const role = roleOf(pod, name);
   if (role === 'ephemeral') return false;
   const container = containerOf(pod, name);
   if (role === 'sidecar') return true;
-  if (container?.restartPolicyRules !== undefined || mayRestartAll(pod)) return undefined;
   const podPolicy = pod.spec.restartPolicy ?? 'Always';
   const policy = container?.restartPolicy ?? podPolicy;
+  // Rules say only what is started again besides what the policy has.
+  const isRuled =
+    container?.restartPolicy !== undefined &&
+    container.restartPolicyRules?.some(
+      ({ exitCodes }) => exitCodes?.values?.includes(exitCode) === (exitCodes?.operator === 'In'),
+    );
+  if (isRuled) return true;
   // A regular init container has done its work once it has succeeded.
   if (role === 'init' && exitCode === 0) return false;
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
 };
 
-const mayRestartAll = ({ spec }: Pod): boolean =>
+/** An exit of one container may start all of them again, also those that are done. */
+export const mayRestartAll = ({ spec }: Pod): boolean =>
   [...spec.containers, ...(spec.initContainers ?? [])].some(({ restartPolicyRules }) =>
     restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
   );

@@ -1,5 +1,5 @@
 import type { Invariant } from './monitor.js';
-import { mayRestart } from './pod-spec.js';
+import { mayRestartAll, restarts } from './pod-spec.js';
 import { type InstanceTruth, isRebirth } from './world-truth.js';
 
 export const restartPolicyKept: Invariant = {
@@ -26,7 +26,7 @@ export const restartPolicyKept: Invariant = {
         if (before?.exitCode === undefined || before.image !== image) return undefined;
         if ((forgottenAt.get(uid) ?? -1) >= (before.startedAt ?? 0)) return undefined;
         if (isInitOfAnotherSandbox(before, sandboxId, pod.manifest.spec.initContainers)) return undefined;
-        if (mayRestart(pod.manifest, container, before.exitCode) !== false) return undefined;
+        if (mayRestartAll(pod.manifest) || restarts(pod.manifest, container, before.exitCode)) return undefined;
         const policy = pod.manifest.spec.restartPolicy ?? 'Always';
         const message = `was started again after it had ended with ${before.exitCode} (expected policy ${policy} to leave it)`;
         return [{ uid, container, message }];
