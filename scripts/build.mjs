@@ -17,6 +17,8 @@ const { metafile } = await build({
   target: 'node20',
   format: 'esm',
   sourcemap: 'linked',
+  // The one that Node.js would load is in the JavaScript of 2009: 300 KB more, and slower by a tenth.
+  alias: { rxjs: join(root, 'node_modules/rxjs/dist/esm/index.js') },
   legalComments: 'linked',
   chunkNames: 'chunks/[name]-[hash]',
   // Some packages of the bundle are CommonJS and ask for Node's own modules through `require`,
