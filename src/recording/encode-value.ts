@@ -64,7 +64,7 @@ const encodeObject = (value: object, redact: Redact, key: string, depth: number)
     if (item === undefined || typeof item === 'function') continue;
     if (name.startsWith('$')) isPlain = false;
     // A key may quote what is hidden, too.
-    fields[redact(name, '')] = inside(item, name);
+    set(fields, redact(name, ''), inside(item, name));
   }
   return isPlain ? fields : { $object: fields };
 };
@@ -82,8 +82,14 @@ const encodeBytes = (bytes: Uint8Array, redact: Redact, key: string): Plain => {
 
 const decodeFields = (plain: Readonly<Record<string, Plain>>): Record<string, unknown> => {
   const fields: Record<string, unknown> = {};
-  for (const [name, item] of Object.entries(plain)) fields[name] = decodeValue(item);
+  for (const [name, item] of Object.entries(plain)) set(fields, name, decodeValue(item));
   return fields;
+};
+
+/** One name means something else than a field where it is assigned to. */
+const set = <T>(fields: Record<string, T>, name: string, value: T): void => {
+  if (name !== '__proto__') fields[name] = value;
+  else Object.defineProperty(fields, name, { value, configurable: true, enumerable: true, writable: true });
 };
 
 const decodeTagged = (tag: string, content: Plain): unknown => {

@@ -81,7 +81,7 @@ export type RulesOf<T, Special extends object> = {
         : FactRule;
 };
 
-interface SpecialPorts {
+export interface SpecialPorts {
   readonly scheduler: SpecialRule<'scheduler'>;
   readonly wallClock: SpecialRule<'wall-clock'>;
   readonly record: SpecialRule<'journal'>;

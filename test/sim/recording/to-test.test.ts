@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { incidentTest } from '../../../src/cli/to-test/incident-test.js';
+import type { Container, Pod } from '../../../src/model/pod.js';
+import { readIncident } from '../../../src/recording/incident/read-incident.js';
+import type { Fault } from '../../../src/sim/faults/fault.js';
+import type { History } from '../../../src/sim/histories/history.js';
+import { runHistory } from '../../../src/sim/histories/run-history.js';
+import { aPod } from '../../support/a-pod.js';
+import { recordingsInMemory } from './recordings-in-memory.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+const podOf = (name: string, container: Partial<Container> & { readonly name: string }, uid = `uid-${name}`): Pod =>
+  aPod({ uid, name, spec: { containers: [{ image: `registry.test/${name}:1`, ...container }] } });
+
+const probe = { periodSeconds: 5, timeoutSeconds: 1, successThreshold: 1, failureThreshold: 2, initialDelaySeconds: 0 };
+
+const crashing = podOf('crashing', { name: 'main' });
+const sick = podOf('sick', { name: 'main', livenessProbe: { ...probe, tcpSocket: { port: 80 } } });
+const moody = podOf('moody', { name: 'main', readinessProbe: { ...probe, httpGet: { port: 80, path: '/' } } });
+const changed = podOf('changed', { name: 'main' });
+const changedAgain = podOf('changed', { name: 'main', command: ['again'] }, 'uid-changed-2');
+const deaf = podOf('deaf', { name: 'main' });
+
+const outage: Fault = { kind: 'runtime-restarts', atMs: 100 * SECOND, downMs: 7 * SECOND };
+
+/** Ten minutes with everything that a test can be made of. */
+const HISTORY: History = {
+  seed: 5,
+  node: { eventedPleg: false, syncFrequencyMs: MINUTE, maxRestartBackOffMs: 5 * MINUTE, parallelPulls: 1 },
+  pods: [
+    { key: 'crashing', source: 'file', changes: [{ atMs: 0, pod: crashing }] },
+    { key: 'sick', source: 'file', changes: [{ atMs: 0, pod: sick }] },
+    { key: 'moody', source: 'http', changes: [{ atMs: 3 * SECOND, pod: moody }] },
+    {
+      key: 'changed',
+      source: 'file',
+      changes: [
+        { atMs: 5 * SECOND, pod: changed },
+        { atMs: 60 * SECOND, pod: changedAgain },
+      ],
+    },
+    { key: 'deaf', source: 'file', changes: [{ atMs: 0, pod: deaf }, { atMs: 200 * SECOND }] },
+  ],
+  behaviours: {
+    containers: {
+      'crashing/main': [
+        { exitsAfterMs: 3 * SECOND, exitCode: 3 },
+        { exitsAfterMs: 20 * SECOND, exitCode: 4 },
+      ],
+      'sick/main': [{ probeFailures: [{ fromMs: 70 * SECOND }] }, {}],
+      'moody/main': [{ probeFailures: [{ fromMs: 30 * SECOND, toMs: 90 * SECOND }] }],
+      'changed/main': [{ startsAfterMs: 2 * SECOND, onStop: { kind: 'exits', afterMs: 400, exitCode: 9 } }],
+      'deaf/main': [{ onStop: { kind: 'hangs' } }],
+    },
+    images: {
+      'registry.test/deaf:1': { pullMs: 8 * SECOND },
+      'registry.test/changed:1': { isPresent: true },
+      'registry.test/moody:1': { pullError: { message: 'the registry is away', times: 2 } },
+    },
+  },
+  faults: [outage],
+  quietFromMs: 9 * MINUTE,
+  endMs: 10 * MINUTE,
+};
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'incident-'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The test that is made of the recording of a history. */
+const madeOf = (history: History): string => {
+  const { makeKubelet, recordings } = recordingsInMemory();
+  const { violations } = runHistory(history, { makeKubelet });
+  expect(violations).toEqual([]);
+  const [recording] = recordings();
+  if (!recording) throw new Error('nothing was recorded');
+  const incident = readIncident(recording.header, recording.entries);
+  return incidentTest(incident, { recording: 'node.rec', by: 'rx-kubelet 1.2.3' });
+};
+
+/** Runs it with vitest, over sources in which one text may stand for another. */
+const runTest = async (
+  text: string,
+  change: { readonly file: string; readonly from: string; readonly to: string } = { file: 'none', from: '', to: '' },
+): Promise<{ readonly passed: number; readonly failed: readonly string[] }> => {
+  writeFileSync(join(folder, 'incident.test.ts'), text);
+  writeFileSync(
+    join(folder, 'sim.ts'),
+    `export { alignTimes, observeHistory } from '${root}src/sim/incidents/observe-history.js';\n`,
+  );
+  writeFileSync(
+    join(folder, 'vitest.config.mjs'),
+    `const change = ${JSON.stringify(change)};
+export default {
+  resolve: { alias: { 'rx-kubelet/sim': '${join(folder, 'sim.ts')}' } },
+  plugins: [{
+    name: 'one-change',
+    enforce: 'pre',
+    transform: (code, id) => (id.endsWith(change.file) ? code.replace(change.from, change.to) : undefined),
+  }],
+  test: { include: ['incident.test.ts'] },
+};
+`,
+  );
+  const command = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--reporter', 'json'];
+  const report = await new Promise<string>((resolve, reject) =>
+    execFile(process.execPath, command, { cwd: folder, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+      stdout.startsWith('{') ? resolve(stdout) : reject(new Error(`${stdout}\n${stderr}`, { cause: error })),
+    ),
+  );
+  const { testResults } = JSON.parse(report) as {
+    readonly testResults: readonly {
+      readonly assertionResults: readonly { status: string; title: string; failureMessages: string[] }[];
+    }[];
+  };
+  const results = testResults.flatMap(({ assertionResults }) => assertionResults);
+  return {
+    passed: results.filter(({ status }) => status === 'passed').length,
+    failed: results
+      .filter(({ status }) => status !== 'passed')
+      .map(({ title, failureMessages }) => [title, ...failureMessages].join('\n')),
+  };
+};
+
+describe('a test that is made of a recording', () => {
+  it('passes where the agent is the same, and fails where it decides otherwise', async () => {
+    const text = madeOf(HISTORY);
+    expect(await runTest(text)).toEqual({ passed: 7, failed: [] });
+
+    const later = await runTest(text, {
+      file: 'src/model/crash-loop-back-off.ts',
+      from: 'CRASH_LOOP_INITIAL_MS = 10_000',
+      to: 'CRASH_LOOP_INITIAL_MS = 20_000',
+    });
+    expect(later.failed.map((failure) => failure.split('\n')[0])).toEqual(['default/crashing main']);
+  });
+});
