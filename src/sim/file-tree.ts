@@ -1,169 +1,280 @@
-/** A file grows while somebody writes a log into it. */
-interface File {
-  text: string;
-  /** Bytes besides the text that were never written down. */
-  extraBytes: number;
-  growth?: { readonly bytesPerSecond: number; readonly sinceMs: number } | undefined;
+interface Directory {
+  readonly kind: 'directory';
+  readonly entries: Map<string, Entry>;
 }
 interface Link {
+  readonly kind: 'link';
   readonly target: string;
 }
+/** A file grows while somebody writes a log into it. */
+interface File {
+  readonly kind: 'file';
+  text: string;
+  /** Bytes after the text that count, but that nobody has written down. */
+  moreBytes: number;
+  growth?: { readonly bytesPerSecond: number; readonly sinceMs: number } | undefined;
+}
+type Entry = Directory | Link | File;
 
-/** Files, links and directories by their paths; a directory is there as soon as something is in it. */
+/** Where a path leads: to an entry, or to where one could be made. */
+interface Place {
+  readonly parent: Directory;
+  readonly name: string;
+  readonly entry: Entry | undefined;
+}
+
+const MEANINGS = {
+  EEXIST: 'file already exists',
+  EINVAL: 'invalid argument',
+  EISDIR: 'illegal operation on a directory',
+  ELOOP: 'too many symbolic links encountered',
+  ENOENT: 'no such file or directory',
+  ENOTDIR: 'not a directory',
+  ENOTEMPTY: 'directory not empty',
+  ERR_FS_EISDIR: 'path is a directory',
+} as const;
+type Code = keyof typeof MEANINGS;
+
+const MOST_LINKS = 40;
+const DIRECTORY_BYTES = 4096;
+
+/**
+ * Files, directories and symbolic links by absolute paths, as the calls of Node's file system find them.
+ *
+ * Errors: those of Node, with their `code`, the call and the path.
+ */
 export class FileTree {
-  readonly #files = new Map<string, File | Link>();
-  /** Names in each directory. */
-  readonly #directories = new Map<string, Set<string>>([['/', new Set()]]);
+  readonly #root: Directory = newDirectory();
+  /** Logs that somebody writes, by the path under which they were opened: a file may have another name by now. */
+  readonly #open = new Map<string, File>();
 
   /** Milliseconds of a clock that never jumps. */
   constructor(private readonly nowMs: () => number) {}
 
-  has(path: string): boolean {
-    const file = this.#files.get(path);
-    if (file && 'target' in file) return this.has(file.target);
-    return file !== undefined || this.#directories.has(path);
+  /** Only what is certainly not there does not lead anywhere. */
+  leadsSomewhere(path: string): boolean {
+    try {
+      return this.#find('access', path).entry !== undefined;
+    } catch (error) {
+      return !isMissing(error);
+    }
   }
 
+  /** With its parents; one that is there is fine. */
   makeDirectory(path: string): void {
-    if (this.#files.has(path)) throw problem('EEXIST', 'file already exists', 'mkdir', path);
-    if (this.#directories.has(path)) return;
-    const { parent, name } = split(path);
-    this.makeDirectory(parent);
-    this.#directories.set(path, new Set());
-    this.#directories.get(parent)!.add(name);
+    this.#makeDirectory(path, 'EEXIST');
   }
 
+  #makeDirectory(path: string, ifInTheWay: 'EEXIST' | 'ENOTDIR'): void {
+    const { parent, name, entry } = this.#makeParents('mkdir', path);
+    if (name === '' || entry?.kind === 'directory') return;
+    if (entry && this.#isDirectory(path)) return;
+    if (entry) throw problem(ifInTheWay, 'mkdir', path);
+    parent.entries.set(name, newDirectory());
+  }
+
+  /** Names; none where no directory is. */
   list(path: string): readonly string[] {
-    return [...(this.#directories.get(path) ?? [])].sort();
+    return [...this.#entries(path).keys()].sort();
   }
 
-  /** Everything below goes, too. */
+  /** A directory with everything below; a missing one is fine. */
   remove(path: string): void {
-    for (const name of [...(this.#directories.get(path) ?? [])]) this.remove(`${path}/${name}`);
-    this.#directories.delete(path);
-    this.#files.delete(path);
-    const { parent, name } = split(path);
-    this.#directories.get(parent)?.delete(name);
+    const { parent, name } = this.#find('rm', path, 'itself', 'nothing if missing') ?? {};
+    if (name !== undefined) parent?.entries.delete(name);
+  }
+
+  /** A missing one is fine. */
+  removeFile(path: string): void {
+    const place = this.#find('rm', path, 'itself', 'nothing if missing');
+    if (place?.entry?.kind === 'directory') throw problem('ERR_FS_EISDIR', 'rm', path);
+    place?.parent.entries.delete(place.name);
   }
 
   write(path: string, text: string): void {
-    const file = this.#file(path);
-    if (file) Object.assign(file, { text, extraBytes: 0 });
-    else this.#put(path, { text, extraBytes: 0 });
+    const { parent, name, entry } = this.#find('open', path);
+    if (entry?.kind === 'directory') throw problem('EISDIR', 'open', path);
+    if (entry?.kind === 'file') Object.assign(entry, { text, moreBytes: 0 });
+    else parent.entries.set(name, { kind: 'file', text, moreBytes: 0 });
   }
 
   read(path: string): string {
-    const file = this.#file(path);
-    if (!file) throw problem('ENOENT', 'no such file or directory', 'open', path);
-    return file.text;
+    const { entry } = this.#find('open', path);
+    if (entry?.kind === 'directory') throw problem('EISDIR', 'read', path);
+    if (entry?.kind !== 'file') throw problem('ENOENT', 'open', path);
+    return entry.text;
   }
 
-  /** Of a log, what was said and never written down is left out. */
+  /** What of a log was never written down is left out. */
   tail(path: string, maxBytes: number): Uint8Array | undefined {
-    const file = this.#file(path);
-    return file && new TextEncoder().encode(file.text).slice(-maxBytes);
+    const file = this.#findOrNothing('open', path)?.entry;
+    if (!file) return undefined;
+    if (file.kind !== 'file') throw new Error(`${path} is not a regular file`);
+    const bytes = new TextEncoder().encode(file.text);
+    return bytes.slice(Math.max(0, bytes.length - maxBytes));
   }
 
   size(path: string): bigint | undefined {
-    const file = this.#file(path);
-    return file && BigInt(this.#bytesOf(file));
+    const entry = this.#findOrNothing('stat', path)?.entry;
+    return entry && BigInt(this.#bytesOf(entry));
   }
 
+  /** Makes the folder that it is in. */
   link(target: string, path: string): void {
-    if (this.#files.has(path)) throw problem('EEXIST', 'file already exists', 'symlink', path);
-    this.#put(path, { target });
+    this.makeDirectory(parentOf(path));
+    const { parent, name, entry } = this.#find('symlink', path, 'itself');
+    if (entry) throw problem('EEXIST', 'symlink', path);
+    parent.entries.set(name, { kind: 'link', target });
   }
 
   danglingLinks(directory: string): readonly string[] {
-    return this.list(directory).filter((name) => {
-      const file = this.#files.get(`${directory}/${name}`);
-      return file && 'target' in file && !this.has(file.target);
-    });
+    return [...this.#entries(directory)].flatMap(([name, { kind }]) =>
+      kind === 'link' && !this.leadsSomewhere(`${directory}/${name}`) ? [name] : [],
+    );
   }
 
   rename(from: string, to: string): void {
-    const file = this.#files.get(from);
-    if (!file) throw problem('ENOENT', 'no such file or directory', 'rename', from);
-    this.remove(from);
-    this.#files.delete(to);
-    this.#put(to, file);
-  }
-
-  /** Puts a tenth of it beside it. */
-  compress(path: string): void {
-    const file = this.#file(path);
-    if (!file) throw problem('ENOENT', 'no such file or directory', 'stat', path);
-    const extraBytes = Math.ceil(this.#bytesOf(file) / 10);
-    this.remove(path);
-    this.#put(`${path}.gz`, { text: '', extraBytes });
-  }
-
-  /** Files whose path begins so. */
-  withPrefix(prefix: string): readonly string[] {
-    const { parent, name: start } = split(prefix);
-    return this.list(parent)
-      .filter((name) => name.startsWith(start))
-      .map((name) => `${parent === '/' ? '' : parent}/${name}`)
-      .filter((path) => this.#files.has(path));
-  }
-
-  /** Whoever wrote the file of that name before writes on into what it has become. */
-  openLog(path: string, bytesPerSecond: number): void {
-    const growth = { bytesPerSecond, sinceMs: this.nowMs() };
-    const file = this.#file(path);
-    if (file) {
-      this.#settle(file);
-      file.growth = growth;
-      return;
+    const source = this.#find('rename', from, 'itself');
+    const target = this.#find('rename', to, 'itself');
+    if (!source.entry) throw problem('ENOENT', 'rename', from);
+    if (target.entry === source.entry) return;
+    if (source.entry.kind === 'directory') {
+      if (isWithin(source.entry, target.parent)) throw problem('EINVAL', 'rename', from);
+      if (target.entry && target.entry.kind !== 'directory') throw problem('ENOTDIR', 'rename', from);
     }
-    const { parent, name } = split(path);
-    for (const other of this.list(parent)) if (other.startsWith(`${name}.`)) this.closeLog(`${parent}/${other}`);
-    this.#put(path, { text: '', extraBytes: 0, growth });
+    if (target.entry?.kind === 'directory') {
+      if (isWithin(target.entry, source.parent)) throw problem('ENOTEMPTY', 'rename', from);
+      if (source.entry.kind !== 'directory') throw problem('EISDIR', 'rename', from);
+      if (target.entry.entries.size > 0) throw problem('ENOTEMPTY', 'rename', from);
+    }
+    source.parent.entries.delete(source.name);
+    target.parent.entries.set(target.name, source.entry);
+  }
+
+  /** Puts `<path>.gz` in its place, a tenth as long. */
+  compress(path: string): void {
+    const { parent, name, entry } = this.#find('stat', path);
+    if (!entry) throw problem('ENOENT', 'stat', path);
+    const moreBytes = Math.ceil(this.#bytesOf(entry) / 10);
+    parent.entries.delete(name);
+    parent.entries.set(`${name}.gz`, { kind: 'file', text: '', moreBytes });
+  }
+
+  /** A log that grows from now on, with the folder that it is in. One that was opened under this path before grows no further. */
+  openLog(path: string, bytesPerSecond: number): void {
+    this.closeLog(path);
+    const { parent, name, entry } = this.#makeParents('open', path);
+    const file: File = entry?.kind === 'file' ? entry : { kind: 'file', text: '', moreBytes: 0 };
+    parent.entries.set(name, file);
+    file.growth = { bytesPerSecond, sinceMs: this.nowMs() };
+    this.#open.set(path, file);
   }
 
   closeLog(path: string): void {
-    const file = this.#file(path);
-    if (file) this.#settle(file);
+    const file = this.#open.get(path);
+    if (!file) return;
+    file.moreBytes = this.#bytesOf(file) - file.text.length;
+    file.growth = undefined;
+    this.#open.delete(path);
   }
 
   paths(): readonly string[] {
-    return [...this.#files.keys(), ...this.#directories.keys()].sort();
+    return [...pathsBelow('', this.#root)].sort();
   }
 
   /** Of all files together. */
   bytes(): bigint {
     let sum = 0;
-    for (const file of this.#files.values()) if (!('target' in file)) sum += this.#bytesOf(file);
+    const add = ({ entries }: Directory): void => {
+      for (const entry of entries.values()) {
+        if (entry.kind === 'directory') add(entry);
+        else sum += this.#bytesOf(entry);
+      }
+    };
+    add(this.#root);
     return BigInt(sum);
   }
 
-  #file(path: string): File | undefined {
-    const file = this.#files.get(path);
-    return file && 'target' in file ? this.#file(file.target) : file;
-  }
-
-  #bytesOf({ text, extraBytes, growth }: File): number {
+  #bytesOf(entry: Entry): number {
+    if (entry.kind === 'directory') return DIRECTORY_BYTES;
+    if (entry.kind === 'link') return entry.target.length;
+    const { text, moreBytes, growth } = entry;
     const grown = growth ? Math.floor((growth.bytesPerSecond * (this.nowMs() - growth.sinceMs)) / 1000) : 0;
-    return text.length + extraBytes + grown;
+    return text.length + moreBytes + grown;
   }
 
-  #settle(file: File): void {
-    file.extraBytes = this.#bytesOf(file) - file.text.length;
-    file.growth = undefined;
+  #entries(path: string): ReadonlyMap<string, Entry> {
+    const entry = this.#findOrNothing('scandir', path)?.entry;
+    return entry?.kind === 'directory' ? entry.entries : new Map<string, Entry>();
   }
 
-  #put(path: string, file: File | Link): void {
-    const { parent, name } = split(path);
-    this.makeDirectory(parent);
-    this.#files.set(path, file);
-    this.#directories.get(parent)!.add(name);
+  #isDirectory(path: string): boolean {
+    return this.#findOrNothing('stat', path)?.entry?.kind === 'directory';
+  }
+
+  #makeParents(call: string, path: string): Place {
+    const parent = parentOf(path);
+    if (parent !== '/') this.#makeDirectory(parent, 'ENOTDIR');
+    return this.#find(call, path, 'itself');
+  }
+
+  #findOrNothing(call: string, path: string): Place | undefined {
+    try {
+      return this.#find(call, path);
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Errors: ENOENT and ENOTDIR for what is in the way; what is at the end may be missing. */
+  #find(call: string, path: string, last?: 'itself' | 'where it leads'): Place;
+  #find(call: string, path: string, last: 'itself', missing: 'nothing if missing'): Place | undefined;
+  #find(call: string, path: string, last = 'where it leads', missing?: string): Place | undefined {
+    const names = path.split('/').filter((name) => name !== '');
+    let links = 0;
+    let trail: Directory[] = [this.#root];
+    let place: Place = { parent: this.#root, name: '', entry: this.#root };
+    while (names.length > 0) {
+      const name = names.shift()!;
+      const parent = trail.at(-1)!;
+      const entry = parent.entries.get(name);
+      place = { parent, name, entry };
+      const isLast = names.length === 0;
+      if (entry?.kind === 'link' && (!isLast || last === 'where it leads')) {
+        if (++links > MOST_LINKS) throw problem('ELOOP', call, path);
+        names.unshift(...entry.target.split('/').filter((part) => part !== ''));
+        trail = [this.#root];
+        continue;
+      }
+      if (isLast) break;
+      if (!entry && missing) return undefined;
+      if (!entry) throw problem('ENOENT', call, path);
+      if (entry.kind !== 'directory') throw problem('ENOTDIR', call, path);
+      trail.push(entry);
+    }
+    return place;
   }
 }
 
-const split = (path: string): { readonly parent: string; readonly name: string } => {
-  const slash = path.lastIndexOf('/');
-  return { parent: path.slice(0, slash) || '/', name: path.slice(slash + 1) };
-};
+const newDirectory = (): Directory => ({ kind: 'directory', entries: new Map() });
 
-const problem = (code: string, meaning: string, call: string, path: string): Error =>
-  Object.assign(new Error(`${code}: ${meaning}, ${call} '${path}'`), { code });
+const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/')) || '/';
+
+/** Is the directory, or is somewhere below it. */
+const isWithin = (directory: Directory, wanted: Directory): boolean =>
+  directory === wanted ||
+  [...directory.entries.values()].some((entry) => entry.kind === 'directory' && isWithin(entry, wanted));
+
+function* pathsBelow(prefix: string, { entries }: Directory): Generator<string> {
+  for (const [name, entry] of entries) {
+    yield `${prefix}/${name}`;
+    if (entry.kind === 'directory') yield* pathsBelow(`${prefix}/${name}`, entry);
+  }
+}
+
+const problem = (code: Code, call: string, path: string): Error =>
+  Object.assign(new Error(`${code}: ${MEANINGS[code]}, ${call} '${path}'`), { code });
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');

@@ -53,6 +53,7 @@ export const simulatedDisk = ({
   usedBytes = () => 0n,
 }: SimulatedDiskOptions): SimulatedDisk => {
   const tree = new FileTree(() => world.now());
+  tree.makeDirectory('/etc');
   tree.write('/etc/hosts', '127.0.0.1\tlocalhost\n');
   let probeRecords: readonly ProbeRecord[] = [];
   const pulled = new Map<string, PulledRecord>();
@@ -95,8 +96,8 @@ export const simulatedDisk = ({
         makeDirectory: (path) => act(() => tree.makeDirectory(path)),
         listDirectory: (path) => ask(() => tree.list(path)),
         remove: (path) => act(() => tree.remove(path)),
-        removeLog: (path) => act(() => tree.withPrefix(path).forEach((one) => tree.remove(one))),
-        link: (target, path) => act(() => tree.has(target) && tree.link(target, path)),
+        removeLog: (path) => act(() => withPrefix(tree, path).forEach((one) => tree.removeFile(one))),
+        link: (target, path) => act(() => tree.leadsSomewhere(target) && tree.link(target, path)),
         danglingLinks: (directory) => ask(() => tree.danglingLinks(directory)),
       },
       podFiles: {
@@ -107,10 +108,10 @@ export const simulatedDisk = ({
       },
       logFiles: {
         size: (path) => ask(() => tree.size(path)),
-        rotated: (path) => ask(() => tree.withPrefix(`${path}.`)),
+        rotated: (path) => ask(() => withPrefix(tree, `${path}.`)),
         rename: (from, to) => act(() => tree.rename(from, to)),
         compress: (path) => act(() => tree.compress(path)),
-        remove: (path) => act(() => tree.remove(path)),
+        remove: (path) => act(() => tree.removeFile(path)),
         utcOffsetMinutes: () => 0,
       },
       diskSpace: () =>
@@ -141,8 +142,19 @@ export const simulatedDisk = ({
       if (path !== '') tree.openLog(path, bytesPerSecond);
     },
     endLog: (path) => tree.closeLog(path),
-    writeText: (path, text) => tree.write(path, text),
+    writeText: (path, text) => {
+      // Whoever removes a file takes it from under the container that has it mounted.
+      if (tree.leadsSomewhere(path)) tree.write(path, text);
+    },
     paths: () => tree.paths(),
     probeRecords: () => probeRecords,
   };
+};
+
+/** Whatever is in the same directory and is called so or longer. */
+const withPrefix = (tree: FileTree, prefix: string): readonly string[] => {
+  const slash = prefix.lastIndexOf('/');
+  return tree
+    .list(prefix.slice(0, slash) || '/')
+    .flatMap((name) => (name.startsWith(prefix.slice(slash + 1)) ? [`${prefix.slice(0, slash)}/${name}`] : []));
 };

@@ -171,12 +171,15 @@ describe('containers of the simulated runtime', () => {
   });
 
   it('say their last words into the file that is mounted for them', () => {
-    const { sandbox, run, disk } = runtimeStage({
+    const { sandbox, run, disk, scheduler, answer } = runtimeStage({
       containers: { main: [{ exitsAfterMs: 0, terminationMessage: 'out of tea' }] },
     });
+    const { podFiles, files } = disk.ports(scheduler);
+    files.makeDirectory('/pods', 0o755).subscribe();
+    podFiles.write('/pods/words', '', 0o666).subscribe();
     const mounts = [{ containerPath: '/dev/termination-log', hostPath: '/pods/words' }];
     run(sandbox(), { spec: { terminationMessagePath: '/dev/termination-log' }, config: { mounts } });
-    expect(disk.paths()).toContain('/pods/words');
+    expect(answer(podFiles.read('/pods/words'))).toBe('out of tea');
   });
 
   it('keep the mounts and the annotations that they were given', () => {
