@@ -35,7 +35,7 @@ const podOf = (node: number, index: number): Pod => {
       restartPolicy: name === 'job' ? 'Never' : 'Always',
       containers: [{ name, image: 'host', ...(name === 'slow' && { readinessProbe: probe, livenessProbe: probe }) }],
     },
-  } as Pod;
+  };
 };
 
 const scheduler = new VirtualScheduler({ tieBreak: seededRandom('ties').next });
