@@ -87,9 +87,10 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
 
   program
     .command('timeline')
-    .description('draw the life of a pod as lanes, from the journal')
+    .description('draw the life of a pod as lanes, from the journal or a recording')
     .addArgument(new Argument('<POD>', 'a name, name_namespace or a UID'))
     .addOption(rootDirOption())
+    .option('--recording <file>', 'read this recording instead of the journal')
     .option('--since <time>', 'begin there: a date, or a duration before now such as 10m')
     .option('--until <time>', 'end there')
     .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json', 'svg', 'html']).default('text'))
@@ -139,6 +140,7 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
     .addArgument(new Argument('<FILE>', 'what run --record has written'))
     .option('--until <time>', 'stop there: a duration since the beginning such as 10m, or a date')
     .option('--pod <name>', 'show what was done about this pod')
+    .option('--to-test <file>', 'write a simulation test of what happened, for vitest; not over a file that is there')
     .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json']).default('text'))
     .action(async (file: string, flags: ReplayFlags) => {
       const { replayRecording } = await import('./commands/replay.js');

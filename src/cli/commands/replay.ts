@@ -12,12 +12,15 @@ import { type EntryPlace, replay } from '../../recording/replay.js';
 import type { ReplayResult } from '../../recording/replay-result.js';
 import { entryText, journalEntry, shortCallText } from '../replay/entry-text.js';
 import { differenceLines, tellDifference, type ToldDifference } from '../replay/tell-difference.js';
+import { writeIncidentTest } from '../to-test/write-incident-test.js';
 import { packageVersion } from '../version.js';
 
 export interface ReplayFlags {
   /** A duration since the recording began, or a date. */
   readonly until?: string;
   readonly pod?: string;
+  /** Where a test of the incident is written. */
+  readonly toTest?: string;
   readonly output: 'text' | 'json';
 }
 
@@ -36,7 +39,7 @@ interface ToldEffect {
  */
 export const replayRecording = (
   file: string,
-  { until, pod, output }: ReplayFlags,
+  { until, pod, toTest, output }: ReplayFlags,
   makeKubelet: MakeKubelet = kubelet,
 ): void => {
   const reader = openRecording(file);
@@ -44,6 +47,7 @@ export const replayRecording = (
   const journal = new RecentJournal();
   const isMeant = pod === undefined ? () => false : podCalled(pod, reader.header);
   const startedAt = performance.now();
+  const untilMs = until === undefined ? Infinity : instantOf(until, reader.header);
   let result: ReplayResult;
   try {
     warnOfVersion(reader.header, file);
@@ -58,8 +62,7 @@ export const replayRecording = (
         });
       }
     };
-    const untilMs = until === undefined ? undefined : instantOf(until, reader.header);
-    result = replay(reader, makeKubelet, { onEntry, ...(untilMs !== undefined && { untilMs }) });
+    result = replay(reader, makeKubelet, { onEntry, untilMs });
   } catch (error) {
     throw error instanceof RecordingError ? new Error(`${file}: ${error.message}`, { cause: error }) : error;
   } finally {
@@ -80,6 +83,7 @@ export const replayRecording = (
     process.stderr.write(`(nothing in ${file} is about a pod ${JSON.stringify(pod)})\n`);
     process.exitCode = 1;
   }
+  if (toTest !== undefined) writeIncidentTest(file, toTest, result.kind === 'same' ? result.virtualMs : untilMs);
 };
 
 interface Told {

@@ -72,7 +72,8 @@ export interface IncidentRefusal {
 
 export interface IncidentEvent {
   readonly atMs: number;
-  readonly uid: string;
+  readonly namespace: string;
+  readonly pod: string;
   readonly container?: string;
   readonly type: string;
   readonly reason: string;
@@ -95,6 +96,8 @@ export interface Incident {
   readonly pods: readonly IncidentPod[];
   /** In the order in which the agent has heard of them. */
   readonly instances: readonly IncidentInstance[];
+  /** What making each sandbox took. */
+  readonly sandboxesTookMs: readonly number[];
   /** Images that were there without a pull. */
   readonly imagesPresent: readonly string[];
   readonly pulls: readonly IncidentPull[];

@@ -1,5 +1,5 @@
 import { CriError } from '../../model/cri-error.js';
-import type { Pod } from '../../model/pod.js';
+import type { Pod, PodRef } from '../../model/pod.js';
 import type { SourceEvent } from '../../model/pod-set.js';
 import { decodeValue } from '../encode-value.js';
 import type { RecordingEntry, RecordingHeader } from '../recording-entry.js';
@@ -27,6 +27,7 @@ export const readIncident = (header: RecordingHeader, entries: Iterable<Recordin
     Incident['events'][number][],
     Incident['pulls'][number][],
   ];
+  const sandboxesTookMs: number[] = [];
   const present = new Set<string>();
   const pulled = new Set<string>();
   let now = 0;
@@ -43,6 +44,7 @@ export const readIncident = (header: RecordingHeader, entries: Iterable<Recordin
     const { port, args } = call;
     if (port.startsWith('sources.')) return pods.said(port.slice('sources.'.length), value as SourceEvent, now);
     if (port === 'stop$') stopAskedMs ??= now;
+    if (port === 'runtime.runPodSandbox') sandboxesTookMs.push(now - call.at);
     if (port.startsWith('runtime.') && port !== 'runtime.containerEvents') heard();
     instances.replied(call, value, now);
     const image = (args[0] as { image?: { image?: string } } | undefined)?.image?.image ?? '';
@@ -132,7 +134,7 @@ export const readIncident = (header: RecordingHeader, entries: Iterable<Recordin
     pods: pods.pods(),
     instances: instances.instances(),
     imagesPresent: [...present],
-    ...{ pulls, outages, eventBreaks, refusals, clockJumps, events },
+    ...{ sandboxesTookMs, pulls, outages, eventBreaks, refusals, clockJumps, events },
     ...(stopAskedMs !== undefined && { stopAskedMs }),
   };
 };
@@ -146,7 +148,7 @@ const criMethod = (port: string): string => {
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 interface ToldEvent {
-  readonly pod?: { readonly metadata?: { readonly uid?: string }; readonly uid?: string };
+  readonly pod?: PodRef;
   readonly container?: string;
   readonly type: string;
   readonly reason: string;
@@ -155,8 +157,9 @@ interface ToldEvent {
 const eventOf = (port: string, [told]: readonly unknown[]): Omit<Incident['events'][number], 'atMs'> | undefined => {
   if (port !== 'recordEvent') return undefined;
   const { pod, container, type, reason } = told as ToldEvent;
-  const uid = pod?.metadata?.uid ?? pod?.uid;
-  return uid === undefined ? undefined : { uid, ...(container !== undefined && { container }), type, reason };
+  if (!pod) return undefined;
+  const { namespace, name } = pod;
+  return { namespace, pod: name, ...(container !== undefined && { container }), type, reason };
 };
 
 /** What sources have said, by the names of pods. */

@@ -1,0 +1,138 @@
+import type { Incident, IncidentInstance, IncidentProbe } from '../../recording/incident/incident.js';
+import type { ImageBehaviour, InstanceBehaviour, NodeBehaviours, ProbeFailure } from '../../sim/behaviour.js';
+import type { Fault } from '../../sim/faults/fault.js';
+import type { History, PodPlan } from '../../sim/histories/history.js';
+
+/** Calls that the simulated runtime takes no longer for than any runtime does. */
+const USUAL_CALL_MS = 20;
+/** A hook that takes less takes no time. */
+const SHORT_COMMAND_MS = 20;
+/** A stop that took almost a second, or more, and ended in a kill was not heard. */
+const SHORTEST_GRACE_MS = 900;
+/** Around a call that was refused; in the simulation it comes a little earlier or later. */
+const AROUND_REFUSAL_MS = 50;
+const SOURCES: readonly string[] = ['file', 'http', 'api'] satisfies PodPlan['source'][];
+
+/** A history in which the world does to the agent what it did in the incident. */
+export const historyOf = (incident: Incident, seed = 1): History => {
+  const { options, durationMs, stopAskedMs } = incident;
+  const endMs = Math.floor(stopAskedMs ?? durationMs);
+  return {
+    seed,
+    node: options,
+    pods: incident.pods.map(({ source, namespace, name, changes }) => ({
+      key: `${source} ${namespace}/${name}`,
+      source: SOURCES.includes(source) ? (source as PodPlan['source']) : 'file',
+      changes: changes.map(({ atMs, pod }) => ({ atMs: Math.round(atMs), ...(pod && { pod }) })),
+    })),
+    behaviours: behavioursOf(incident),
+    faults: faultsOf(incident).filter((fault) => ('atMs' in fault ? fault.atMs < endMs : true)),
+    quietFromMs: endMs,
+    endMs,
+  };
+};
+
+const behavioursOf = ({
+  instances,
+  imagesPresent,
+  pulls,
+  sandboxesTookMs,
+  tellsNoEvents,
+}: Incident): NodeBehaviours => {
+  const containers: Record<string, InstanceBehaviour[]> = {};
+  for (const instance of instances)
+    (containers[`${instance.uid}/${instance.container}`] ??= []).push(behaviourOf(instance));
+  const sandboxMs = Math.round(median(sandboxesTookMs) ?? 0);
+  const images: Record<string, ImageBehaviour> = {};
+  for (const image of imagesPresent) images[image] = { isPresent: true };
+  for (const image of new Set(pulls.map((pull) => pull.image))) {
+    const own = pulls.filter((pull) => pull.image === image);
+    const success = own.findIndex(({ error }) => error === undefined);
+    const failures = success < 0 ? own : own.slice(0, success);
+    const message = failures[0]?.error;
+    images[image] = {
+      ...images[image],
+      pullMs: Math.round(median(own.map(({ tookMs }) => tookMs)) ?? 0),
+      ...(message !== undefined && { pullError: { message, ...(success > 0 && { times: success }) } }),
+    };
+  }
+  return {
+    containers,
+    images,
+    ...(sandboxMs > USUAL_CALL_MS && { sandboxMs: { min: sandboxMs, max: sandboxMs } }),
+    ...(tellsNoEvents && { tellsNoEvents }),
+  };
+};
+
+const behaviourOf = (instance: IncidentInstance): InstanceBehaviour => {
+  const { startedMs = 0, startTookMs = 0, startError, stopAskedMs, lifeMs, exitCode = 0, reason, isAdopted } = instance;
+  const diedMs = lifeMs === undefined ? undefined : startedMs + lifeMs;
+  const wasStopped = diedMs !== undefined && stopAskedMs !== undefined && diedMs >= stopAskedMs;
+  // An instance that was there before starts anew when the history does.
+  const bornMs = isAdopted ? 0 : startedMs;
+  const commands = instance.commands.filter((one) => one.tookMs > SHORT_COMMAND_MS || one.exitCode !== 0);
+  const probeFailures = failuresOf(instance.probes, bornMs);
+  return {
+    ...(startTookMs > USUAL_CALL_MS && { startsAfterMs: Math.round(startTookMs) }),
+    ...(startError !== undefined && { startError }),
+    ...(diedMs !== undefined && !wasStopped && { exitsAfterMs: Math.max(0, Math.round(diedMs - bornMs)), exitCode }),
+    ...(reason === 'OOMKilled' && { outOfMemory: true }),
+    ...(wasStopped && { onStop: onStop(diedMs - stopAskedMs, exitCode) }),
+    ...(probeFailures.length > 0 && { probeFailures }),
+    ...(commands.length > 0 && {
+      commands: commands.map(({ command, tookMs, exitCode: code }) => ({
+        ...{ contains: command.join(' '), takesMs: Math.round(tookMs), exitCode: code },
+      })),
+    }),
+  };
+};
+
+const onStop = (afterMs: number, exitCode: number): InstanceBehaviour['onStop'] =>
+  exitCode === 137 && afterMs >= SHORTEST_GRACE_MS
+    ? { kind: 'hangs' }
+    : { kind: 'exits', afterMs: Math.round(afterMs), exitCode };
+
+/** Stretches in which probes of one kind failed, each from half way after the last success to half way before the next. */
+const failuresOf = (probes: readonly IncidentProbe[], bornMs: number): readonly ProbeFailure[] => {
+  const failures: ProbeFailure[] = [];
+  for (const kind of new Set(probes.map((probe) => probe.kind))) {
+    const own = probes.filter((probe) => probe.kind === kind);
+    let from: number | undefined;
+    own.forEach(({ ok, atMs }, index) => {
+      const before = own[index - 1];
+      const between = Math.max(0, Math.round((before ? (before.atMs + atMs) / 2 : bornMs) - bornMs));
+      if (!ok) from ??= between;
+      else if (from !== undefined) {
+        failures.push({ kind, fromMs: from, toMs: between });
+        from = undefined;
+      }
+    });
+    if (from !== undefined) failures.push({ kind, fromMs: from });
+  }
+  return failures;
+};
+
+const faultsOf = ({ outages, eventBreaks, refusals, clockJumps }: Incident): readonly Fault[] => [
+  ...outages.map(({ fromMs, untilMs }): Fault => {
+    // The stream of events breaks at once; the first call that fails may come a little later.
+    const atMs = eventBreaks.find((one) => isJustBefore(one, fromMs)) ?? fromMs;
+    return { kind: 'runtime-restarts', atMs: Math.round(atMs), downMs: Math.max(1, Math.round(untilMs - atMs)) };
+  }),
+  ...eventBreaks
+    .filter((atMs) => !outages.some(({ fromMs }) => isJustBefore(atMs, fromMs)))
+    .map((atMs): Fault => ({ kind: 'events-break', atMs: Math.round(atMs) })),
+  ...clockJumps.map(({ atMs, byMs }): Fault => ({ kind: 'clock-jumps', atMs: Math.round(atMs), byMs })),
+  ...refusals.map(({ call, fromMs, untilMs, code }): Fault => ({
+    kind: 'refused',
+    fromMs: Math.max(0, Math.round(fromMs - AROUND_REFUSAL_MS)),
+    untilMs: Math.round(untilMs + AROUND_REFUSAL_MS),
+    rate: 1,
+    calls: [call],
+    code,
+  })),
+];
+
+const isJustBefore = (atMs: number, fromMs: number): boolean => atMs <= fromMs && fromMs - atMs < 3_000;
+
+const median = (values: readonly number[]): number | undefined =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
