@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { logFiles } from '../../src/host/log-files.js';
 import { nodeFiles } from '../../src/host/node-files.js';
 import { podFiles } from '../../src/host/pod-files.js';
+import type { ProbeRecord } from '../../src/model/probes/probe-record.js';
 import { seededRandom } from '../../src/sim/seeded-random.js';
 import { type DiskPorts, simulatedDisk } from '../../src/sim/simulated-disk.js';
 import { VirtualScheduler } from '../../src/sim/virtual-scheduler.js';
@@ -73,7 +74,7 @@ describe('simulatedDisk', () => {
     const real: FilePorts = { files: nodeFiles, podFiles, logFiles };
     const onMachine = async (root: string, op: Op): Promise<unknown> => {
       const result = await lastValueFrom(op(real, root).pipe(toArray())).catch(codeOf);
-      return JSON.parse(text(result).replaceAll(root, '/root'));
+      return JSON.parse(text(result).replaceAll(root, '/root')) as unknown;
     };
     await fc.assert(
       fc.asyncProperty(fc.array(anOp, { minLength: 1, maxLength: 12 }), async (ops) => {
@@ -82,7 +83,7 @@ describe('simulatedDisk', () => {
         outcome(scheduler, ports.files.makeDirectory('/root', 0o755));
         try {
           for (const op of ops) {
-            const simulated = JSON.parse(text(outcome(scheduler, op(ports, '/root'))));
+            const simulated = JSON.parse(text(outcome(scheduler, op(ports, '/root')))) as unknown;
             expect({ op: String(op), simulated }).toEqual({ op: String(op), simulated: await onMachine(root, op) });
           }
         } finally {
@@ -111,9 +112,9 @@ describe('simulatedDisk', () => {
 
   it('keeps what an agent wrote for the next one', () => {
     const { scheduler, disk, life, ports } = stage();
-    const record = {
+    const record: ProbeRecord = {
       ...{ type: 'readiness', uid: 'u', container: 'main', containerId: 'c1', result: 'success' },
-    } as const;
+    };
     const pulled = { lastUpdatedTime: '2026-01-01T00:00:00Z', imageRef: 'sha256:1' };
     outcome(scheduler, ports.podFiles.write('/words', 'hello', 0o644));
     outcome(scheduler, ports.probeRecords.write([record]));
