@@ -1,4 +1,15 @@
-import { defer, Observable, type SchedulerLike } from 'rxjs';
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  finalize,
+  ignoreElements,
+  NEVER,
+  Observable,
+  type SchedulerLike,
+  take,
+} from 'rxjs';
 import type { KubeletPorts } from '../../kubelet.js';
 import type { Fault } from '../faults/fault.js';
 import { type History, HISTORY_START_MS } from './history.js';
@@ -11,7 +22,7 @@ type KillAtStep = Extract<Fault, { readonly kind: 'agent-killed'; readonly atSte
  */
 export const killAtSteps = (
   { faults, quietFromMs }: History,
-  scheduler: Pick<SchedulerLike, 'now'>,
+  scheduler: SchedulerLike,
   kill: (downMs: number) => void,
 ): ((ports: KubeletPorts) => KubeletPorts) => {
   const kills = faults.filter((fault): fault is KillAtStep => fault.kind === 'agent-killed' && 'atStep' in fault);
@@ -25,16 +36,19 @@ export const killAtSteps = (
       const fault = left.get(++steps);
       if (!fault || scheduler.now() + fault.downMs >= lastMs) return ask();
       left.delete(steps);
-      // It has asked for the last time; what it asked for goes its way.
-      if (fault.when === 'asked')
-        return new Observable((subscriber) => {
-          subscriber.add(ask().subscribe(subscriber));
-          kill(fault.downMs);
-        });
-      return new Observable((subscriber) => {
-        const die = () => kill(fault.downMs);
-        subscriber.add(ask().subscribe({ next: die, error: die, complete: die }));
-      });
+      // A process dies between two turns of its loop, not in the middle of one.
+      const die = (): void => void scheduler.schedule(() => kill(fault.downMs));
+      if (fault.when === 'asked') {
+        die();
+        return ask();
+      }
+      const answered$ = ask().pipe(
+        catchError(() => EMPTY),
+        take(1),
+        finalize(die),
+        ignoreElements(),
+      );
+      return concat(answered$, NEVER);
     });
   const wrap = <Port extends object>(port: Port): Port =>
     Object.fromEntries(
