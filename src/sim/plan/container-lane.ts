@@ -65,6 +65,11 @@ const instanceMarks = (
   const wait = waitedMs === undefined ? '' : `, ${compactDuration(waitedMs)} after the one before`;
   const runs = compactDuration((endedMs ?? endMs) - startedMs);
   const started = findEntry(entries, (entry) => entry.kind === 'call' && entry.call === 'StartContainer', startedMs);
+  const died = findEntry(
+    entries,
+    (entry) => entry.kind === 'runtime-changed' && entry.change === 'ContainerDied',
+    endedMs ?? Infinity,
+  );
   const why = endedBy === 'liveness' || endedBy === 'startup' ? `, killed by its ${endedBy} probe` : '';
   return [
     {
@@ -83,7 +88,7 @@ const instanceMarks = (
             label: `exit ${exitCode}`,
             text: `ended with exit code ${exitCode} after ${runs}${why}`,
             severity: exitCode === 0 ? 'note' : endedBy === 'deletion' ? 'note' : 'error',
-            causes: [],
+            ...linkTo(died),
           } as const satisfies Mark,
         ]),
   ];

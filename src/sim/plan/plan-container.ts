@@ -27,7 +27,7 @@ export const planContainer = ({ kind, container, trace }: Sought): ContainerPlan
     kind,
     image: container.image ?? '',
     pulls: entries.flatMap((entry): readonly PulledImage[] =>
-      entry.kind === 'call'
+      entry.kind === 'call' && entry.call === 'PullImage'
         ? [
             {
               fromMs: entry.at - entry.durationMs - startMs,

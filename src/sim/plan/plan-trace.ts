@@ -57,7 +57,7 @@ export const planTrace = (): PlanTrace => {
           return;
         case 'journal':
           noteOpen(event.entry);
-          if (isKept(event.entry)) events.push(event);
+          if (event.entry.pod) events.push(event);
           return;
         case 'sandbox-created':
         case 'sandbox-stopped':
@@ -76,19 +76,3 @@ export const planTrace = (): PlanTrace => {
     },
   };
 };
-
-const KEPT: ReadonlySet<JournalEntry['kind']> = new Set([
-  'config',
-  'admission-rejected',
-  'probe',
-  'back-off',
-  'event',
-  'phase',
-  'kill-requested',
-  'forgotten',
-] as const);
-
-const isKept = (entry: JournalEntry): boolean =>
-  KEPT.has(entry.kind) ||
-  (entry.kind === 'call' && entry.call === 'PullImage') ||
-  ((entry.kind === 'sync-started' || entry.kind === 'sync-ended') && entry.work !== 'sync');

@@ -9,6 +9,7 @@ import { seededRandom } from '../seeded-random.js';
 import { type SimulatedNode, simulatedNode } from '../simulated-node.js';
 import { simulatedSource, type SimulatedSource } from '../simulated-source.js';
 import { VirtualScheduler } from '../virtual-scheduler.js';
+import type { WorldEvent } from '../world-event.js';
 import type { Plan, PodPlan } from './plan.js';
 import { planPod } from './plan-pod.js';
 import { planTimeline } from './plan-timeline.js';
@@ -91,9 +92,17 @@ const planWorld = ({ pods, scenario, seed = '1' }: PlanOptions, random: Random):
   const startMs = scheduler.now();
   const trace = planTrace();
   const behaviours = mutableImages(scenarioBehaviours(scenario, pods.map(named)), pods);
-  const source = simulatedSource('file', { scheduler, tell: trace.tell }, pods);
-  const node = simulatedNode({
-    ...{ seed, scheduler, behaviours: { ...UNHURRIED, ...behaviours }, tell: trace.tell },
+  const source = simulatedSource('file', { scheduler }, pods);
+  const tell = (event: WorldEvent): void => {
+    trace.tell(event);
+    // A status is told of when a worker has done its work, which may be long after it was stored.
+    const uid = event.kind === 'journal' ? event.entry.pod?.uid : undefined;
+    if (uid === undefined) return;
+    const pod = node.pods().find(({ metadata }) => metadata.uid === uid);
+    if (pod) trace.tell({ kind: 'status', at: event.at, uid, pod });
+  };
+  const node: SimulatedNode = simulatedNode({
+    ...{ seed, scheduler, behaviours: { ...UNHURRIED, ...behaviours }, tell },
     sources: { file: source.event$ },
     // Events of the runtime are heard in any case; without them it has to be listed all the time.
     options: { eventedPleg: scenario.node.eventedPleg ?? scenario.node.tellsNoEvents !== true },
