@@ -13,6 +13,7 @@ export const hidePullSecret = (secret: PullSecret, keeper: SecretKeeper): PullSe
 const hideText = (text: string, keeper: SecretKeeper): string => {
   const config = parsed(text);
   if (config === undefined) return keeper.learn(text);
+  keeper.learnLogins(config);
   const hidden = JSON.stringify(hide(config, '', keeper));
   keeper.learn(text);
   return hidden;

@@ -26,6 +26,15 @@ export class SecretKeeper {
     return placeholder(this.#numbers.get(secret)!);
   }
 
+  /** Learns what registries are sent for every user and password in a value: both in one, in base64. */
+  learnLogins(value: unknown): void {
+    if (typeof value !== 'object' || value === null) return;
+    const { username, password } = value as { readonly username?: unknown; readonly password?: unknown };
+    if (typeof username === 'string' && typeof password === 'string' && password !== '')
+      this.learn(base64(`${username}:${password}`));
+    for (const item of Object.values(value)) this.learnLogins(item);
+  }
+
   /** What `who` says in the open from now on, in place of what it said before. */
   publish(who: string, value: unknown): void {
     this.#open.set(who, value);

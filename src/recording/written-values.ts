@@ -39,6 +39,7 @@ export class ReplyWriter {
       this.secrets.publish(this.path, reply);
       return encodeValue(reply);
     }
+    if (this.rule.secrets) this.secrets.learnLogins(reply);
     const redact = redactFor(this.rule, this.secrets);
     if (repliesPullSecrets) {
       return encodeValue((reply as readonly PullSecret[]).map((secret) => hidePullSecret(secret, this.secrets)));
