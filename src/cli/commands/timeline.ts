@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { readJournal } from '../../journal/journal-reader.js';
 import type { JournalEntry } from '../../model/journal.js';
 import type { Timeline } from '../../model/timeline/lanes.js';
+import type { Observed } from '../../model/timeline/observations.js';
 import { parseInstant } from '../../model/timeline/parse-instant.js';
 import { renderPage } from '../../model/timeline/render-page.js';
 import { renderSvg } from '../../model/timeline/render-svg.js';
@@ -9,12 +10,16 @@ import { renderText } from '../../model/timeline/render-text.js';
 import { timelineOfJournal } from '../../model/timeline/timeline-of-journal.js';
 import { unknownPod } from '../../model/why.js';
 import { fullName, nodesIn, podsCalled, podsIn } from '../../model/why/find-pod.js';
+import { readStory } from '../../recording/read-story.js';
+import { openRecording } from '../../recording/recording-reader.js';
 import { readAgentFile } from '../agent-file.js';
 import type { AgentPaths } from '../config/agent-paths.js';
 import { paintTimeline } from '../paint-timeline.js';
 
 export interface TimelineOptions {
-  /** A date, or a duration before now. */
+  /** A recording to read instead of the journal. */
+  readonly recording?: string;
+  /** A date, or a duration before now, which is the end of a recording. */
   readonly since?: string;
   readonly until?: string;
   readonly output: 'text' | 'json' | 'svg' | 'html';
@@ -27,32 +32,47 @@ export interface TimelineOptions {
 }
 
 /**
- * Prints what became of a pod as lanes. Errors: the journal does not know the pod, or a time that is none, in one line;
- * nothing happened between the times.
+ * Prints what became of a pod as lanes. Errors: neither the journal nor the recording knows the pod, or a time is none, in one
+ * line; nothing happened between the times.
  */
 export const printTimeline = (paths: AgentPaths, pod: string, options: TimelineOptions, now: number): void => {
+  const story = options.recording === undefined ? liveStory(paths, now) : recordedStory(options.recording);
+  write(render(timelineOfPod(story, pod, options), options), options.outputFile);
+};
+
+/** What is known, wherever it comes from. */
+interface Story {
+  readonly entries: readonly JournalEntry[];
+  readonly nodes: ReadonlySet<string>;
+  /** Until when the entries tell all there is. */
+  readonly until: number;
+  /** What durations are counted back from. */
+  readonly now: number;
+  readonly observed?: Observed;
+}
+
+const liveStory = (paths: AgentPaths, now: number): Story => {
   const { entries, unreadable } = readJournal(paths.journalDir);
   if (unreadable > 0) {
     process.stderr.write(`(${unreadable} lines of the journal in ${paths.journalDir} cannot be read)\n`);
   }
-  const isAgentAlive = isAlive(readAgentFile(paths.agentFile)?.pid);
-  const end = isAgentAlive ? now : (entries.at(-1)?.at ?? now);
-  const timeline = timelineOfPod({ entries, pod, options, now, end });
-  write(render(timeline, options), options.outputFile);
+  const until = isAlive(readAgentFile(paths.agentFile)?.pid) ? now : (entries.at(-1)?.at ?? now);
+  return { entries, nodes: nodesIn(entries), until, now };
 };
 
-interface Request {
-  readonly entries: readonly JournalEntry[];
-  readonly pod: string;
-  readonly options: TimelineOptions;
-  /** What durations are counted back from. */
-  readonly now: number;
-  /** Until when the entries tell the whole story. */
-  readonly end: number;
-}
+const recordedStory = (file: string): Story => {
+  const reader = openRecording(file);
+  try {
+    const { journal, observed, node, until } = readStory(reader.header, reader.entries);
+    return { entries: journal, nodes: new Set(node === undefined ? [] : [node]), until, now: until, observed };
+  } finally {
+    reader.close();
+  }
+};
 
-const timelineOfPod = ({ entries, pod, options, now, end }: Request): Timeline => {
-  const called = podsCalled(podsIn(entries), pod, nodesIn(entries));
+const timelineOfPod = (story: Story, pod: string, { since, until: end }: TimelineOptions): Timeline => {
+  const { entries, nodes, now, observed } = story;
+  const called = podsCalled(podsIn(entries), pod, nodes);
   const [meant] = called;
   if (!meant) throw new Error(unknownPod(entries, pod).join('; '));
   const name = fullName(meant.ref);
@@ -62,16 +82,20 @@ const timelineOfPod = ({ entries, pod, options, now, end }: Request): Timeline =
   if (others.length > 0) {
     process.stderr.write(`(several pods are called so; this is ${name}, not ${others.join(', ')})\n`);
   }
-  const from = instantOf('--since', options.since, now);
-  const until = instantOf('--until', options.until, now) ?? end;
+  const from = instantOf('--since', since, now);
+  const until = instantOf('--until', end, now) ?? story.until;
   if (from !== undefined && from > until) throw new Error('--since is after the end of what is to be shown');
-  const pods = incarnations.map(({ ref }) => ref);
-  const timeline = timelineOfJournal({ entries, pods, until, ...(from === undefined ? {} : { from }) });
+  const timeline = timelineOfJournal({
+    ...{ entries, pods: incarnations.map(({ ref }) => ref), until },
+    ...(from === undefined ? {} : { from }),
+    ...(observed === undefined ? {} : { observed }),
+  });
   if (timeline.pods.length === 0) {
     const last = new Date(Math.max(...incarnations.map(({ lastAt }) => lastAt))).toISOString();
     throw new Error(`nothing is known of ${name} in that time; its last entry is of ${last}`);
   }
-  return timeline;
+  const [node] = nodes;
+  return { ...(node === undefined ? {} : { node }), ...timeline };
 };
 
 const instantOf = (flag: string, text: string | undefined, now: number): number | undefined => {

@@ -3,6 +3,7 @@ import type { EntryOf } from '../why/pod-story.js';
 import { compactDuration } from './compact-duration.js';
 import type { Lane, Mark } from './lanes.js';
 import { endOfRun, entriesOfKind, inTimeOrder, markOf, type PodEntries } from './pod-entries.js';
+import { type ObservationOf, observationsOf, type Relist } from './observations.js';
 
 /** The calls that changed something, as long as they took; one that does not come back goes on. */
 export const callsLane = (entries: PodEntries): Lane => {
@@ -15,6 +16,10 @@ export const callsLane = (entries: PodEntries): Lane => {
     name: 'calls',
     marks: inTimeOrder([
       ...calls.map(callSpan),
+      ...observationsOf(entries.observed, 'call')
+        .filter((call) => !calls.some((entry) => isSame(entry, call)))
+        .map((call) => observedCall(call, entries.until)),
+      ...entries.observed.relists.filter(({ at }) => at >= (entries.own[0]?.at ?? Infinity)).map(relistMark),
       ...slow.map((entry) => slowMark(entry)),
       ...slow
         .filter((entry, index) => entry.call !== undefined && !isAnswered(entry) && isLastOf(slow, index))
@@ -38,6 +43,32 @@ const callSpan = (entry: EntryOf<'call'>): Mark => {
     until: entry.at,
   });
 };
+
+/** How far apart the end of a call and its journal entry may be. */
+const SAME_MS = 20;
+
+const isSame = (entry: EntryOf<'call'>, { call, until, container }: ObservationOf<'call'>): boolean =>
+  entry.call === call && entry.container === container && Math.abs(entry.at - (until ?? Infinity)) <= SAME_MS;
+
+/** A call that only looked is routine, unless it failed. */
+const observedCall = (observed: ObservationOf<'call'>, end: number): Mark => {
+  const { id, call, container, from, until, error, isGivenUp, isOrdinary } = observed;
+  const took = `${until === undefined ? 'has taken' : 'took'} ${compactDuration((until ?? end) - from)}`;
+  const outcome =
+    error === undefined ? (isGivenUp ? ', and nobody waited for it any more' : '') : `, and failed: ${error}`;
+  return {
+    ...{ id, at: from, look: 'call', label: call, entry: id, causes: [] },
+    text: `${callText({ call, ...(container === undefined ? {} : { container }) })} ${took}${outcome}`,
+    severity: error === undefined || isOrdinary ? 'quiet' : 'warning',
+    until: until ?? end,
+    ...(until === undefined ? { isOpen: true } : error === undefined ? { routine: 'reading call' } : {}),
+  };
+};
+
+const relistMark = ({ id, at }: Relist): Mark => ({
+  ...{ id: `${id}.relist`, at, look: 'tick', label: 'relist', text: 'all pods were listed', severity: 'quiet' },
+  ...{ routine: 'relist', causes: [] },
+});
 
 const slowMark = (entry: EntryOf<'call-slow'>): Mark =>
   markOf(entry, { look: 'tick', label: 'slow', text: slowText(entry), severity: 'warning' });

@@ -2,6 +2,7 @@ import type { JournalEntry } from '../journal.js';
 import { describeEntry } from '../why/describe-entry.js';
 import type { EntryOf } from '../why/pod-story.js';
 import type { Mark } from './lanes.js';
+import type { Observed } from './observations.js';
 import type { Routine } from './routine-entries.js';
 
 /** What the lanes of one pod are drawn from. */
@@ -11,6 +12,8 @@ export interface PodEntries {
   /** Runs of the agent, in which `own` lies; the last one may still go on. */
   readonly runs: readonly AgentRun[];
   readonly routine: Routine;
+  /** What a recording knows beyond them; nothing where there is none. */
+  readonly observed: Observed;
   /** Where the timeline ends; what has not ended by then is open. */
   readonly until: number;
 }

@@ -2,23 +2,39 @@ import type { JournalEntry } from '../journal.js';
 import type { EntryOf } from '../why/pod-story.js';
 import { compactDuration } from './compact-duration.js';
 import type { Lane, Mark } from './lanes.js';
+import { type ObservationOf, observationsOf } from './observations.js';
 import { inTimeOrder, markOf, type PodEntries } from './pod-entries.js';
 
-/** One lane for each probe of each container: verdicts as spans that begin with a change, and failures one by one. */
-export const probeLanes = ({ own, until }: PodEntries): readonly Lane[] => {
-  const lanes = new Map<string, JournalEntry[]>();
+/** One lane for each probe of each container: verdicts as spans that begin with a change, and results as far as they are known. */
+export const probeLanes = ({ own, observed, until }: PodEntries): readonly Lane[] => {
+  const lanes = new Map<string, Probed>();
+  const laneOf = (container: string, probe: string): Probed => {
+    const key = `${container} ${probe}`;
+    const known = lanes.get(key);
+    if (known) return known;
+    const lane: Probed = { container, entries: [], results: [] };
+    lanes.set(key, lane);
+    return lane;
+  };
   for (const entry of own) {
     const probe = probeOf(entry);
-    if (probe === undefined || entry.container === undefined) continue;
-    const key = `${entry.container} ${probe}`;
-    lanes.set(key, [...(lanes.get(key) ?? []), entry]);
+    if (probe !== undefined && entry.container !== undefined) laneOf(entry.container, probe).entries.push(entry);
   }
-  return [...lanes].map(([name, entries]) => {
-    const container = entries[0]?.container ?? '';
+  for (const result of observationsOf(observed, 'probe-result')) {
+    laneOf(result.container, result.probe).results.push(result);
+  }
+  return [...lanes].map(([name, probed]) => {
+    const { container } = probed;
     const deaths = own.filter((entry) => entry.container === container && isDeath(entry));
-    return { kind: 'probe' as const, name, container, marks: probeMarks(entries, deaths, until) };
+    return { kind: 'probe' as const, name, container, marks: probeMarks(probed, deaths, until) };
   });
 };
+
+interface Probed {
+  readonly container: string;
+  readonly entries: JournalEntry[];
+  readonly results: ObservationOf<'probe-result'>[];
+}
 
 const FAILURE = /^(Startup|Readiness|Liveness) probe (?:failed|errored)/;
 
@@ -32,13 +48,12 @@ export const probeOf = (entry: JournalEntry): string | undefined => {
 
 const isDeath = (entry: JournalEntry): boolean => entry.kind === 'runtime-changed' && entry.change === 'ContainerDied';
 
-const probeMarks = (
-  entries: readonly JournalEntry[],
-  deaths: readonly JournalEntry[],
-  until: number,
-): readonly Mark[] => {
+const probeMarks = ({ entries, results }: Probed, deaths: readonly JournalEntry[], until: number): readonly Mark[] => {
   const verdicts = entries.filter((entry): entry is EntryOf<'probe'> => entry.kind === 'probe');
+  const failures = entries.filter((entry): entry is EntryOf<'event'> => entry.kind === 'event');
   return inTimeOrder([
+    // A failure that led to a verdict comes before it. Where every result is known, no event has to tell of one.
+    ...(results.length > 0 ? resultMarks(results) : failureMarks(failures, verdicts, deaths)),
     ...verdicts.flatMap((entry, index) => {
       // A verdict is about one instance, and ends with it.
       const end = [verdicts[index + 1], deaths.find(({ at }) => at >= entry.at)]
@@ -46,9 +61,47 @@ const probeMarks = (
         .toSorted((one, other) => one.at - other.at)[0];
       return [verdictSpan(entry, end, until), verdictMark(entry)];
     }),
-    ...entries.filter((entry) => entry.kind === 'event').map(failureMark),
   ]);
 };
+
+const TYPES: readonly string[] = ['startup', 'readiness', 'liveness'];
+
+/** The first of equal results in a row is news, and of failures only: the others confirm it. */
+const resultMarks = (results: readonly ObservationOf<'probe-result'>[]): readonly Mark[] =>
+  results.map((observed, index): Mark => {
+    const { id, at, container, probe, result, output = '' } = observed;
+    const isNews = result === 'failure' && results[index - 1]?.result !== 'failure';
+    // Of several probes that ask in one way, events tell which one failed.
+    const isOneProbe = TYPES.includes(probe);
+    const heard = output.trim();
+    return {
+      ...{ id, at, look: result, label: result, entry: id, causes: [] },
+      text: `the ${probe} probe of ${container} ${result === 'success' ? 'succeeded' : 'failed'}${heard && `: ${heard}`}`,
+      severity: isNews && isOneProbe ? 'warning' : 'quiet',
+      ...(isNews ? {} : { routine: `${probe} ${result}` }),
+    };
+  });
+
+/** A failure that is told again with nothing between is no news. */
+const failureMarks = (
+  failures: readonly EntryOf<'event'>[],
+  verdicts: readonly EntryOf<'probe'>[],
+  deaths: readonly JournalEntry[],
+): readonly Mark[] =>
+  failures.map((entry, index) => {
+    const before = failures[index - 1];
+    const isBetween = ({ at }: JournalEntry): boolean => before !== undefined && at > before.at && at <= entry.at;
+    const isNews =
+      before?.message !== entry.message ||
+      verdicts.some((verdict) => verdict.result === 'success' && isBetween(verdict)) ||
+      deaths.some(isBetween);
+    return markOf(entry, {
+      look: 'failure',
+      label: 'failure',
+      text: entry.message.replace(/:\s*$/, ''),
+      ...(isNews ? { severity: 'warning' } : { severity: 'quiet', routine: 'repeated failure' }),
+    });
+  });
 
 const verdictSpan = (entry: EntryOf<'probe'>, end: JournalEntry | undefined, until: number): Mark => {
   const look = entry.result === 'success' ? 'passing' : 'failing';
@@ -71,6 +124,3 @@ const verdictMark = (entry: EntryOf<'probe'>): Mark => {
     severity: isGood ? 'good' : 'error',
   });
 };
-
-const failureMark = (entry: EntryOf<'event'>): Mark =>
-  markOf(entry, { look: 'failure', label: 'failure', text: entry.message, severity: 'warning' });

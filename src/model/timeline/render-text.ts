@@ -26,6 +26,10 @@ export interface TextOptions {
 const MOST_BANDS = 4;
 /** Part of the marks that matter which have to have a column of their own. */
 const TOLD_APART = 0.9;
+/** What a further row has to add to that part. */
+const WORTH_A_BAND = 0.1;
+/** Columns of the longest that is said of a fold, such as `┈23h59m┈`. */
+const WIDEST_FOLD = 8;
 const WIDEST_NAME = 24;
 const LEAST_WIDTH = 20;
 const LISTED = 40;
@@ -63,18 +67,22 @@ const fittingAxis = (
 ): { readonly axis: Axis; readonly folds: readonly Fold[] } => {
   const axisWith = (bands: number) => {
     const room: Room = {
-      columns: columns * bands,
+      // A row may have to end before a fold.
+      columns: columns * bands - (bands - 1) * WIDEST_FOLD,
       foldColumns: (ms) => compactDuration(ms).length + 2,
       leastColumns: LEAST_COLUMNS,
     };
     const folds = isFolded ? chooseFolds(timeline, room) : [];
-    return { axis: axisOf(timeline, folds, room), folds };
+    const axis = axisOf(timeline, folds, room);
+    return { axis, folds, apart: partToldApart(timeline, axis) };
   };
-  for (let bands = 1; bands < MOST_BANDS; bands++) {
-    const tried = axisWith(bands);
-    if (partToldApart(timeline, tried.axis) >= TOLD_APART) return tried;
+  let best = axisWith(1);
+  for (let bands = 2; bands <= MOST_BANDS && best.apart < TOLD_APART; bands++) {
+    const next = axisWith(bands);
+    if (next.apart - best.apart < WORTH_A_BAND) break;
+    best = next;
   }
-  return axisWith(MOST_BANDS);
+  return best;
 };
 
 const partToldApart = ({ pods }: Timeline, axis: Axis): number => {

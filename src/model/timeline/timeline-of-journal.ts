@@ -8,6 +8,7 @@ import { clipTimeline } from './clip-timeline.js';
 import { configLane } from './config-lane.js';
 import { eventsLane } from './events-lane.js';
 import { inDrawingOrder, type Lane, type Timeline, type TimelineEntry } from './lanes.js';
+import { beginOf, type Observation, type Observed } from './observations.js';
 import type { PodEntries } from './pod-entries.js';
 import { probeLanes } from './probe-lanes.js';
 import { routineOf } from './routine-entries.js';
@@ -25,10 +26,15 @@ export interface JournalOfPods {
   /** To the last entry unless given. What has not ended by then is open. */
   readonly until?: number;
   readonly clock?: Timeline['clock'];
+  /** What a recording knows beyond the entries. */
+  readonly observed?: Observed;
 }
 
+const NOTHING_OBSERVED: Observed = { observations: [], relists: [] };
+
 /** The timeline of pods from what the agent wrote down. Pods without a mark in the time that is shown are left out. */
-export const timelineOfJournal = ({ entries, pods, clock = 'time-of-day', ...range }: JournalOfPods): Timeline => {
+export const timelineOfJournal = (journal: JournalOfPods): Timeline => {
+  const { entries, pods, clock = 'time-of-day', observed = NOTHING_OBSERVED, ...range } = journal;
   const refs = pods ?? podsIn(entries).map(({ ref }) => ref);
   const uids = new Set(refs.map(({ uid }) => uid));
   const isWanted = (entry: JournalEntry): boolean =>
@@ -45,9 +51,15 @@ export const timelineOfJournal = ({ entries, pods, clock = 'time-of-day', ...ran
     until,
     clock,
     ...(node === undefined ? {} : { node }),
-    pods: refs.map((ref) => ({ ref, lanes: lanesOf(podEntries(ownOf(before, ref), runs, until)) })),
+    pods: refs.map((ref) => ({
+      ref,
+      lanes: lanesOf(podEntries(ownOf(before, ref), { runs, until, observed: observedOf(observed, ref, until) })),
+    })),
     breaks: agentBreaks(before, until),
-    entries: before.filter((entry) => isWanted(entry) || !entry.pod).map(entryOf),
+    entries: inOrder([
+      ...before.filter((entry) => isWanted(entry) || !entry.pod).map(entryOf),
+      ...observed.observations.filter(({ pod }) => uids.has(pod.uid)).map(observedEntry),
+    ]),
   });
 };
 
@@ -57,9 +69,15 @@ const ownOf = (entries: readonly JournalEntry[], { uid }: PodRef): readonly Jour
       entry.pod?.uid === uid || (entry.kind === 'config-problem' && entry.keeps?.some((kept) => kept.uid === uid)),
   );
 
-const podEntries = (own: readonly JournalEntry[], runs: PodEntries['runs'], until: number): PodEntries => ({
-  ...{ own, runs, until },
+const podEntries = (own: readonly JournalEntry[], rest: Omit<PodEntries, 'own' | 'routine'>): PodEntries => ({
+  own,
+  ...rest,
   routine: routineOf(own),
+});
+
+const observedOf = ({ observations, relists }: Observed, { uid }: PodRef, until: number): Observed => ({
+  observations: observations.filter((one) => one.pod.uid === uid && beginOf(one) <= until),
+  relists: relists.filter(({ at }) => at <= until),
 });
 
 /** A lane without marks says nothing, except of what is always there. */
@@ -79,6 +97,16 @@ const lanesOf = (entries: PodEntries): readonly Lane[] => {
     runtime.flatMap(({ container }) => container ?? []),
   );
 };
+
+const inOrder = (entries: readonly TimelineEntry[]): readonly TimelineEntry[] =>
+  entries.toSorted((one, other) => one.at - other.at);
+
+const observedEntry = (observation: Observation): TimelineEntry => ({
+  id: observation.id,
+  at: beginOf(observation),
+  causes: [],
+  record: observation,
+});
 
 const entryOf = (entry: JournalEntry): TimelineEntry => {
   const text = describeEntry(entry);

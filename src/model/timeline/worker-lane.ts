@@ -3,6 +3,7 @@ import { describeEntry } from '../why/describe-entry.js';
 import type { EntryOf } from '../why/pod-story.js';
 import { compactDuration } from './compact-duration.js';
 import type { Lane, Mark } from './lanes.js';
+import { type ObservationOf, observationsOf } from './observations.js';
 import { endOfRun, entriesOfKind, inTimeOrder, markOf, type PodEntries } from './pod-entries.js';
 import { ancestors } from './routine-entries.js';
 
@@ -10,7 +11,11 @@ import { ancestors } from './routine-entries.js';
 export const workerLane = (entries: PodEntries): Lane => ({
   kind: 'worker',
   name: 'worker',
-  marks: inTimeOrder([...passes(entries), ...entries.own.flatMap((entry) => markFor(entry, entries))]),
+  marks: inTimeOrder([
+    ...passes(entries),
+    ...entries.own.flatMap((entry) => markFor(entry, entries)),
+    ...observationsOf(entries.observed, 'timer').map(timerMark),
+  ]),
 });
 
 const LOOKS = { sync: 'sync', terminating: 'stopping', terminated: 'cleanup' } as const;
@@ -57,6 +62,11 @@ const nextText = ({ at, next }: EntryOf<'sync-ended'>): string => {
       return `next: nothing: ${next.reason}`;
   }
 };
+
+const timerMark = ({ id, at }: ObservationOf<'timer'>): Mark => ({
+  ...{ id, at, look: 'tick', label: 'timer', text: 'a timer was due', severity: 'quiet', routine: 'timer firing' },
+  ...{ entry: id, causes: [] },
+});
 
 const markFor = (entry: JournalEntry, entries: PodEntries): readonly Mark[] => {
   switch (entry.kind) {

@@ -1,0 +1,188 @@
+import { CriError, errorText } from '../model/cri-error.js';
+import type { JournalEntry } from '../model/journal.js';
+import type { Pod, PodRef } from '../model/pod.js';
+import type { SourceEvent } from '../model/pod-set.js';
+import { beginOf, type Observation, type ObservationOf, type Observed } from '../model/timeline/observations.js';
+import { decodeValue } from './encode-value.js';
+import { OpenCalls, type RecordedCall } from './incident/open-calls.js';
+import { PodFinder } from './pod-finder.js';
+import type { Plain, RecordingEntry, RecordingHeader } from './recording-entry.js';
+import { wallAt } from './step-clock.js';
+
+/** What a recording tells of pods. Times are Unix milliseconds of the agent's clock. */
+export interface RecordedStory {
+  /** What the agent wrote down, oldest first. */
+  readonly journal: readonly JournalEntry[];
+  readonly observed: Observed;
+  /** Its name, where the recording has it. */
+  readonly node?: string;
+  /** When the recording begins and ends. */
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Reads all of the entries. Observations are called `call-<number>`, `probe-<number>` and `timer-<number>`. */
+export const readStory = (header: RecordingHeader, entries: Iterable<RecordingEntry>): RecordedStory => {
+  const finder = new PodFinder();
+  const calls = new OpenCalls();
+  const callPods = new Map<number, PodRef>();
+  const containers = new Map<string, string>();
+  const probes = new ProbeNames();
+  const journal: JournalEntry[] = [];
+  const observations: Observation[] = [];
+  let events = 0;
+  const relists: { id: string; at: number }[] = [];
+  let [offset, wall] = [0, header.startedAt];
+  let from: number | undefined;
+  /** The timer that began the step, until the step turns out to be about a pod. */
+  let fired: number | undefined;
+
+  const end = (
+    number: number,
+    outcome: Pick<ObservationOf<'call'>, 'until' | 'error' | 'isGivenUp' | 'isOrdinary'>,
+  ): void => {
+    const call = calls.get(number);
+    const pod = callPods.get(number);
+    calls.close(number);
+    callPods.delete(number);
+    const name = call && criMethod(call.port);
+    if (!call || !pod || name === undefined) return;
+    const container = containers.get(containerIdOf(call) ?? '');
+    observations.push({
+      ...{ kind: 'call', id: `call-${number}`, pod, call: name, from: call.at },
+      ...(container === undefined ? {} : { container }),
+      ...outcome,
+    });
+  };
+  const learn = (id: unknown, container: string | undefined): void => {
+    if (typeof id === 'string' && container !== undefined) containers.set(id, container);
+  };
+  const replied = (number: number, value: Plain | undefined): void => {
+    const call = calls.get(number);
+    if (!call) return;
+    const reply = calls.decodeReply(call, value);
+    if (call.port.startsWith('sources.')) return probes.learn(reply as SourceEvent);
+    if (call.port === 'runtime.createContainer') {
+      const { config } = call.args[0] as { readonly config?: { readonly metadata?: { readonly name?: string } } };
+      learn((reply as { readonly containerId?: string }).containerId, config?.metadata?.name);
+    }
+    const pod = callPods.get(number);
+    if (call.port !== 'probeHandlers.probe' || !pod) return;
+    const { container, kind } = call.args[0] as { readonly container: string; readonly kind: string };
+    const { result, output } = reply as { readonly result: string; readonly output?: string };
+    observations.push({
+      ...{ kind: 'probe-result', id: `probe-${number}`, pod, container, at: wall },
+      probe: probes.nameOf(pod, container, kind),
+      result: result === 'failure' ? 'failure' : 'success',
+      ...(output === undefined ? {} : { output }),
+    });
+  };
+
+  for (const entry of entries) {
+    if ('at' in entry) {
+      offset = entry.wallOffset ?? offset;
+      wall = entry.wall ?? wallAt(header.startedAt + entry.at, offset);
+      from ??= wall;
+      fired = entry.kind === 'fired' ? entry.timer : undefined;
+    }
+    const pod = finder.see(entry);
+    if (pod && fired !== undefined) {
+      // What was due is told by the entry itself, if it says so.
+      const isTold = entry.kind === 'journal' && entry.record.kind === 'work-due';
+      if (!isTold) observations.push({ kind: 'timer', id: `timer-${fired}`, pod, at: wall });
+      fired = undefined;
+    }
+    switch (entry.kind) {
+      case 'journal': {
+        const { target, containerId, container } = entry.record;
+        learn(target ?? containerId, container);
+        journal.push({ ...entry.record, id: entry.id, at: wall } as unknown as JournalEntry);
+        break;
+      }
+      case 'call':
+        calls.open(entry, wall);
+        if (pod) callPods.set(entry.call, pod);
+        else if (entry.port === 'runtime.listPodSandbox') relists.push({ id: `call-${entry.call}`, at: wall });
+        break;
+      case 'told': {
+        const event = entry.port === 'recordEvent' ? (decodeValue(entry.args[0] ?? null) as ToldEvent) : undefined;
+        if (event) journal.push({ ...event, kind: 'event', id: `event-${++events}`, at: wall });
+        break;
+      }
+      case 'reply':
+        replied(entry.call, entry.value);
+        break;
+      case 'completed':
+        end(entry.call, { until: wall });
+        break;
+      case 'failed':
+        {
+          const error = decodeValue(entry.error);
+          const isOrdinary = error instanceof CriError && ORDINARY.includes(error.code);
+          end(entry.call, { until: wall, error: errorText(error), ...(isOrdinary ? { isOrdinary } : {}) });
+        }
+        break;
+      case 'given-up':
+        end(entry.call, { until: wall, isGivenUp: true });
+        break;
+      default:
+    }
+  }
+  // What is under way when the recording ends.
+  for (const number of [...callPods.keys()]) end(number, {});
+  observations.sort((one, other) => beginOf(one) - beginOf(other));
+  const { name: node } = (header.facts.node ?? {}) as { readonly name?: unknown };
+  return {
+    ...(typeof node === 'string' ? { node } : {}),
+    journal,
+    observed: { observations, relists },
+    from: from ?? header.startedAt,
+    until: wall,
+  };
+};
+
+/** The name in the CRI: `runtime.startContainer` is `StartContainer`. None for streams, and for what is no call of a runtime. */
+const criMethod = (port: string): string | undefined => {
+  const [, name] = /^(?:runtime|images)\.(\w+)$/.exec(port) ?? [];
+  return name === undefined || name === 'containerEvents' ? undefined : name.charAt(0).toUpperCase() + name.slice(1);
+};
+
+const containerIdOf = ({ args: [first] }: RecordedCall): string | undefined =>
+  (first as { readonly containerId?: string } | undefined)?.containerId;
+
+/** What an agent meets in passing: what it asks about has gone, or it has given up itself. */
+const ORDINARY: readonly string[] = ['not-found', 'cancelled', 'unimplemented', 'already-exists'];
+
+/** An event of a pod as it was told: the journal gets it from outside of what is recorded. */
+type ToldEvent = Omit<Extract<JournalEntry, { readonly kind: 'event' }>, 'id' | 'at' | 'kind'>;
+
+const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc'] as const;
+const TYPES = ['startup', 'readiness', 'liveness'] as const;
+
+/** Which probe asks in which way, by the configuration of pods. */
+class ProbeNames {
+  /** By UID, container and way: the types of the probes that ask so. */
+  readonly #types = new Map<string, Set<string>>();
+
+  learn(event: SourceEvent): void {
+    if (event.kind !== 'set') return;
+    for (const pod of event.pods) {
+      for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
+        for (const type of TYPES) this.#learnProbe(pod, container.name, type, container[`${type}Probe`]);
+      }
+    }
+  }
+
+  #learnProbe(pod: Pod, container: string, type: string, probe: object | undefined): void {
+    for (const kind of HANDLERS) {
+      if (!probe || !(kind in probe)) continue;
+      const key = `${pod.metadata.uid} ${container} ${kind}`;
+      this.#types.set(key, (this.#types.get(key) ?? new Set<string>()).add(type));
+    }
+  }
+
+  nameOf({ uid }: PodRef, container: string, kind: string): string {
+    const [type = kind, ...others] = this.#types.get(`${uid} ${container} ${kind}`) ?? [];
+    return others.length === 0 ? type : kind;
+  }
+}
