@@ -1,15 +1,13 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { type Change, changedBundle } from '../support/changed-bundle.js';
 import { healthServer, type HealthServer } from '../support/health-server.js';
-import { type Daemon, it as itWithDaemon, NODE_NAME } from './daemon.js';
+import { it as itWithDaemon, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
 import { liveThrough, RECORD_SECONDS } from './incident.js';
 import { SLEEP } from './manifests.js';
+import { expectLongerBackOffFound, expectSame } from './replays.js';
 import { dice, SEED } from './seeded.js';
 
 const it = itWithDaemon.extend<{ readonly server: HealthServer }>({
@@ -23,37 +21,6 @@ const it = itWithDaemon.extend<{ readonly server: HealthServer }>({
 const LONGEST_MS = RECORD_SECONDS * 3_000 + 300_000;
 const WAIT = "trap 'exit 0' TERM; while :; do sleep 0.1; done";
 
-/** What `replay -o json` says. */
-interface Verdict {
-  readonly same: boolean;
-  readonly entries: number;
-  readonly effects: number;
-  readonly difference?: {
-    readonly entry: number;
-    readonly pod?: string;
-    /** The journal's name of the entry. */
-    readonly journal?: string;
-    readonly expected: string;
-    readonly actual: string;
-    readonly because: readonly string[];
-  };
-}
-
-/** Replays with the built agent, or with another script. */
-const replay = async (script: string, ...args: readonly string[]): Promise<{ code: number; stdout: string }> => {
-  const child = spawn(process.execPath, [script, 'replay', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'exit') as Promise<[number]>]);
-  return { code, stdout };
-};
-
-/** The same recording through an agent with one decision changed. */
-const replayChanged = async (daemon: Daemon, file: string, change: Change): Promise<Verdict> => {
-  const script = await changedBundle(join(daemon.directory, `changed-${change.to.replace(/\W/g, '')}`), change);
-  const { code, stdout } = await replay(script, file, '-o', 'json');
-  expect(code).toBe(1);
-  return JSON.parse(stdout) as Verdict;
-};
-
 it(
   `replays a node with churn and kills, and tells of a changed decision (SEED=${SEED})`,
   async ({ daemon, server }) => {
@@ -66,27 +33,8 @@ it(
     const { code: ended } = await daemon.kill('SIGTERM');
     expect(ended).toBe(0);
 
-    const verdict = await daemon.run('replay', file);
-    expect(verdict).toMatchObject({ code: 0, stderr: '' });
-    expect(verdict.stdout).toMatch(/^no difference: \d+ entries, \d+ effects, .+ in .+\n$/);
-    console.log(`${JSON.stringify(counts)}, ${statSync(file).size} bytes: ${verdict.stdout.trim()}`);
-
-    // The journal says which decision is the first of its kind.
-    const journal = daemon.journal();
-    const backOff = journal.find((entry) => entry.kind === 'back-off' && entry.subject === 'restart');
-    if (backOff?.kind !== 'back-off') throw new Error('nothing was put off');
-    const slower = await replayChanged(daemon, file, {
-      file: 'src/model/crash-loop-back-off.ts',
-      from: 'CRASH_LOOP_INITIAL_MS = 10_000',
-      to: 'CRASH_LOOP_INITIAL_MS = 20_000',
-    });
-    expect(slower).toMatchObject({
-      same: false,
-      difference: { pod: `${backOff.pod?.name}_${backOff.pod?.namespace}`, journal: backOff.id },
-    });
-    expect(slower.difference?.expected).toContain('was put off by 10 s');
-    expect(slower.difference?.actual).toContain('was put off by 20 s');
-    expect(slower.difference?.because.join('\n')).toContain('ended with exit code');
+    console.log(`${JSON.stringify(counts)}, ${await expectSame(daemon, file)}`);
+    await expectLongerBackOffFound(daemon, file);
   },
   LONGEST_MS,
 );
@@ -123,4 +71,26 @@ it('replays an agent that was killed, up to what it had written, and the one aft
   }
   const { stdout } = await daemon.run('replay', next, '--pod', `another-${NODE_NAME}`);
   expect(stdout).toMatch(/started main/);
+});
+
+it('keeps passwords of registries and tokens of sources to itself', async ({ daemon }) => {
+  const file = join(daemon.directory, 'node.rec');
+  const [password, token] = ['correct-horse-battery', 'Bearer of-good-news'];
+  const auth = Buffer.from(`somebody:${password}`).toString('base64');
+  const auths = { 'https://index.docker.io/v1/': { auth } };
+  writeFileSync(join(daemon.rootDir, 'config.json'), JSON.stringify({ auths }), { mode: 0o600 });
+  const url = `http://127.0.0.1:1/pods`;
+  daemon.apply({ name: 'puller', containers: [{ imagePullPolicy: 'Always' }] });
+  await daemon.start('--record', file, '--manifest-url', url, '--manifest-url-header', `Authorization:${token}`);
+  await daemon.reached('puller', 'CONTAINER_RUNNING');
+  await daemon.kill('SIGTERM');
+
+  const recorded = gunzipSync(readFileSync(file)).toString();
+  const pulls = recorded.split('\n').filter((line) => line.includes('"images.pullImage"'));
+  // The password was on its way through there, and something stands in its place.
+  expect(pulls).not.toEqual([]);
+  for (const line of pulls) expect(line).toMatch(/"username":"somebody".*"password":"<secret \d+>"/);
+  const secrets = [password, auth, token, token.split(' ')[1] ?? '', Buffer.from(password).toString('base64')];
+  expect(secrets.filter((secret) => recorded.includes(secret))).toEqual([]);
+  await expectSame(daemon, file);
 });
