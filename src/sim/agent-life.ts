@@ -63,8 +63,16 @@ export class AgentLife {
       if (this.die()) hear.end(error);
     };
     this.#isStarting = true;
+    const next = (outcome: WorkerOutcome): void => {
+      try {
+        hear.next(outcome);
+      } catch (error) {
+        // Left to rxjs, it would come out of a timer of the real clock, after everything.
+        end(error);
+      }
+    };
     const subscription = agent.outcome$.subscribe({
-      next: hear.next,
+      next,
       error: (error: unknown) => end(error),
       complete: () => end(),
     });
