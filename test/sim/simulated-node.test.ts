@@ -27,7 +27,8 @@ const stage = (pods: readonly Pod[], { tell = () => undefined, ...options }: Par
   return {
     ...{ node, file, told, scheduler, of },
     until: (ms: number) => scheduler.runUntil(ms),
-    starts: () => of('container-started').map(({ container, attempt }) => `${container} ${attempt}`),
+    starts: () =>
+      told.flatMap((event) => (event.kind === 'container-started' ? [`${event.container} ${event.attempt}`] : [])),
     statusOf: (name: string) => node.pods().find(({ metadata }) => metadata.name === name)?.status,
   };
 };
