@@ -204,6 +204,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       maxRestartBackOffMs,
       networkProblem: () => health.state.networkProblem,
       isKnown: (uid) => hasConfiguration(desk.workers.record(uid)),
+      claim: (uid) => desk.workers.claim(uid),
       relistSoon: (uid) => {
         ownEvent.answered(uid);
         relistRequest$.next(uid);

@@ -61,6 +61,7 @@ export const runPodsOnce = (
       startQueue: startQueue(scheduler),
       networkProblem: () => undefined,
       isKnown: () => false,
+      claim: () => () => undefined,
       relistSoon: () => undefined,
     });
     return concat(cgroups.prepare$, runOnce({ config$, work, reader, admit, record, recordEvent, scheduler }));

@@ -32,7 +32,7 @@ import type { ReasonCache } from '../model/reason-cache.js';
 import { isQuiet, runningContainersOf, type RuntimePodStatus } from '../model/runtime-pod.js';
 import { NetworkNotReady } from '../model/sync-error.js';
 import type { PodCgroups } from './cgroups/pod-cgroups.js';
-import { clearNamesakes } from './pod-sync/clear-namesakes.js';
+import { clearNamesakes, type NamesakePorts } from './pod-sync/clear-namesakes.js';
 import { ensurePodCgroup } from './pod-sync/ensure-pod-cgroup.js';
 import { killPod } from './pod-sync/kill-pod.js';
 import {
@@ -50,7 +50,7 @@ import type { PodDirectories } from './pod-directories.js';
 import type { PodProbes } from './probes/prober.js';
 import type { RuntimeReader } from './runtime-reader.js';
 
-export interface PodWorkPorts extends PodSyncPorts, StartContainerPorts {
+export interface PodWorkPorts extends PodSyncPorts, StartContainerPorts, NamesakePorts {
   readonly reader: RuntimeReader;
   readonly podDirectories: Pick<PodDirectories, 'make'>;
   readonly podCgroups: PodCgroups;
@@ -61,8 +61,6 @@ export interface PodWorkPorts extends PodSyncPorts, StartContainerPorts {
   readonly runtimeName: string;
   /** Why pods of their own network cannot start now; undefined while they can. */
   readonly networkProblem: () => string | undefined;
-  /** This agent has had a configuration of the pod of that UID. */
-  readonly isKnown: (uid: string) => boolean;
   /** The pod was changed: whoever waits for a newer view of it should not wait for the next relist. */
   readonly relistSoon: (uid: string) => void;
 }
@@ -95,7 +93,7 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
       return throwError(() => new NetworkNotReady(problem));
     }
     const namesakes$ =
-      isStaticPod(run.pod) && isQuiet(run.status) ? clearNamesakes(context, ports.reader, ports.isKnown) : EMPTY;
+      isStaticPod(run.pod) && isQuiet(run.status) ? clearNamesakes(context, ports.reader, ports) : EMPTY;
     const sync$ = defer(() => {
       const inCgroup: PodSyncContext = { ...context, cgroupParent: ports.podCgroups.parentOf(run.pod) };
       const containers$ = defer(() => {

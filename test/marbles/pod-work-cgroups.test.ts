@@ -73,6 +73,7 @@ const stageOf = (scheduler: SchedulerLike, existing: readonly string[] = []) => 
     maxRestartBackOffMs: 300_000,
     networkProblem: () => undefined,
     isKnown: () => false,
+    claim: () => () => undefined,
     relistSoon: (uid) => relists.push(uid),
   };
   const run = (status: RuntimePodStatus): PodRun => ({

@@ -98,6 +98,7 @@ const stageOf = (
     maxRestartBackOffMs: 300 * SECOND,
     networkProblem: () => networkProblem,
     isKnown: () => false,
+    claim: () => () => undefined,
     relistSoon: (uid) => relists.push(uid),
   };
   const run = (status: RuntimePodStatus, rest: Partial<PodRun> = {}): PodRun => ({

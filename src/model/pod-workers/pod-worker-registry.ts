@@ -82,6 +82,7 @@ export interface KnownPod {
 export class PodWorkerRegistry {
   readonly #records = new Map<string, PodWorkerRecord>();
   readonly #turns = new StaticPodTurns();
+  readonly #claims = new Set<string>();
   /** `isQuiet(uid)`: the last view of the runtime shows neither a running container nor a ready sandbox of that pod. */
   readonly #isQuiet: (uid: string) => boolean;
   #podsSynced = false;
@@ -251,6 +252,20 @@ export class PodWorkerRegistry {
 
   record(uid: string): PodWorkerRecord | undefined {
     return this.#records.get(uid);
+  }
+
+  /**
+   * Whoever stops a pod that has no worker claims it, so that nobody else stops it at the same time; the result gives it back.
+   * Undefined while the pod has a worker, or is claimed.
+   */
+  claim(uid: string): (() => void) | undefined {
+    if (this.#records.has(uid) || this.#claims.has(uid)) return undefined;
+    this.#claims.add(uid);
+    return () => this.#claims.delete(uid);
+  }
+
+  isClaimed(uid: string): boolean {
+    return this.#claims.has(uid);
   }
 
   records(): Iterable<PodWorkerRecord> {

@@ -72,14 +72,14 @@ const stopRejected = (
     });
 };
 
-/** Pods that run without anybody wanting or working on them. */
+/** Pods that run without anybody wanting, working on or stopping them. */
 const stopOrphans = (
   { workers, metrics, record, scheduler }: LoopDesk,
   known: ReadonlyMap<string, KnownPod>,
   running: readonly RuntimePod[],
 ): readonly Delivery[] =>
   running
-    .filter(({ uid }) => !known.has(uid) && workers.record(uid) === undefined)
+    .filter(({ uid }) => !known.has(uid) && workers.record(uid) === undefined && !workers.isClaimed(uid))
     .flatMap((runningPod) => {
       metrics.orphanedRuntimePod();
       const { uid, namespace, name } = runningPod;

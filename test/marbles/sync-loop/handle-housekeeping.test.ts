@@ -117,6 +117,16 @@ describe('a pass of housekeeping', () => {
     expect(stage.observed.filter((line) => line === 'orphanedRuntimePod').length).toBe(1);
   });
 
+  it('leaves alone what a later revision of the pod is stopping', () => {
+    const stage = stageOf();
+    const giveBack = stage.desk.workers.claim('earlier')!;
+    expect(stage.pass(running('earlier'))).toEqual([]);
+    giveBack();
+    expect(stage.pass(running('earlier'))).toEqual(['cancel earlier']);
+    // From now on it has a worker of its own.
+    expect(stage.desk.workers.claim('earlier')).toBeUndefined();
+  });
+
   it('counts what is wanted, what is active, and what its workers do', () => {
     const other = aPod({ uid: 'api', name: 'api', source: 'api' });
     const stage = stageOf(aPod(), other);
