@@ -92,6 +92,23 @@ describe('toRuntimePodStatus', () => {
     expect(toRuntimePodStatus(ref, [sandbox], []).ips).toEqual(ips);
   });
 
+  it('takes the container with more restarts for the newer one, though the clock was set back before it was made', () => {
+    const status = (id: string, name: string, createdAt: bigint, restarts: number) => ({
+      status: aContainerStatus(id, {
+        createdAt,
+        metadata: { name, attempt: restarts },
+        annotations: { 'io.kubernetes.container.restartCount': String(restarts) },
+      }),
+      sandboxId: 's1',
+    });
+    const { containers } = toRuntimePodStatus(
+      ref,
+      [],
+      [status('first', 'main', 100n, 0), status('second', 'main', 40n, 1), status('beside', 'other', 70n, 0)],
+    );
+    expect(containers.map(({ id }) => id)).toEqual(['second', 'beside', 'first']);
+  });
+
   it('takes no IPs of a sandbox that is not ready or not the newest', () => {
     const newest = aSandboxStatus('a', 'new', { state: 'SANDBOX_NOTREADY', createdAt: 9n });
     expect(toRuntimePodStatus(ref, [aSandboxStatus('a', 'old'), newest], []).ips).toEqual([]);

@@ -111,10 +111,29 @@ export const toRuntimePodStatus = (
     name,
     ips: sandboxIps(sandboxes[0]),
     sandboxes,
-    containers: containers
-      .map(({ status, sandboxId }) => toRuntimeContainerStatus(status, sandboxId))
-      .sort((a, b) => compareBigints(b.createdAt, a.createdAt)),
+    containers: newestFirst(containers.map(({ status, sandboxId }) => toRuntimeContainerStatus(status, sandboxId))),
   };
+};
+
+/**
+ * By when they were created, but of one name the one with more restarts is newer, as sandboxes are by their attempts: the clock of
+ * the node may have been set back since the former ones. Source: pkg/kubelet/kuberuntime/helpers.go containerStatusByCreated.
+ */
+const newestFirst = (containers: readonly RuntimeContainerStatus[]): readonly RuntimeContainerStatus[] => {
+  const byTime = [...containers].sort((a, b) => compareBigints(b.createdAt, a.createdAt));
+  const ofName = new Map<string, RuntimeContainerStatus[]>();
+  let isInOrder = true;
+  for (const container of byTime) {
+    const known = ofName.get(container.name);
+    if (!known) ofName.set(container.name, [container]);
+    else {
+      isInOrder &&= known.at(-1)!.restartCount >= container.restartCount;
+      known.push(container);
+    }
+  }
+  if (isInOrder) return byTime;
+  for (const known of ofName.values()) known.sort((a, b) => b.restartCount - a.restartCount);
+  return byTime.map(({ name }) => ofName.get(name)!.shift()!);
 };
 
 /** Missing annotations read as empty and 0. */
