@@ -3,7 +3,7 @@ import { type SeededRandom, seededRandom } from '../seeded-random.js';
 import { generateBehaviours, generateImages } from './generate-behaviours.js';
 import { generateFaults } from './generate-faults.js';
 import { generatePodPlan, type GeneratedPlan } from './generate-pod-plan.js';
-import type { History, PodPlan } from './history.js';
+import type { History, HistoryNode, PodPlan } from './history.js';
 import { quietFromMs } from './quiet-from.js';
 import { weighted } from './weighted.js';
 
@@ -33,17 +33,17 @@ export const generateHistory = (seed: number): History => {
   const pods = plans.map(({ plan }) => plan);
   const sources = [...new Set(pods.map(({ source }) => source))];
   const faults = generateFaults(random.fork('faults'), { horizonMs: Math.min(horizonMs, 4 * MINUTE), sources });
-  const node = random.fork('node');
-  const maxRestartBackOffMs = node.pick([10, 20, 60, 300]) * SECOND;
-  const quietMs = Math.max(quietFromMs({ pods, faults }), Math.floor(horizonMs / 2));
+  const drawn = random.fork('node');
+  const node: HistoryNode = {
+    maxRestartBackOffMs: drawn.pick([10, 20, 60, 300]) * SECOND,
+    eventedPleg: drawn.chance(0.5),
+    syncFrequencyMs: drawn.pick([10, 20, 60]) * SECOND,
+    parallelPulls: drawn.integer(1, 3),
+  };
+  const quietMs = Math.max(quietFromMs({ pods, faults, node }), Math.floor(horizonMs / 2));
   return {
     seed,
-    node: {
-      eventedPleg: node.chance(0.5),
-      syncFrequencyMs: node.pick([10, 20, 60]) * SECOND,
-      maxRestartBackOffMs,
-      parallelPulls: node.integer(1, 3),
-    },
+    node,
     pods,
     behaviours: behavioursOf(random, plans),
     faults,

@@ -3,10 +3,16 @@ import type { History } from './history.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
+/** Until the next relist while the runtime tells of its events: what no event has told of is known then. */
+const RELIST_MS = 5 * MINUTE;
 
 /** When the last change has been made, and the last that a fault has struck is over, in milliseconds of the history. */
-export const quietFromMs = ({ pods, faults }: Pick<History, 'pods' | 'faults'>): number =>
-  Math.max(0, ...pods.flatMap(({ changes }) => changes.map(({ atMs }) => atMs)), ...faults.map(endOfFault));
+export const quietFromMs = ({ pods, faults, node }: Pick<History, 'pods' | 'faults' | 'node'>): number =>
+  Math.max(
+    0,
+    ...pods.flatMap(({ changes }) => changes.map(({ atMs }) => atMs)),
+    ...faults.map((fault) => endOfFault(fault) + (node.eventedPleg && fault.kind === 'event-lost' ? RELIST_MS : 0)),
+  );
 
 const endOfFault = (fault: Fault): number => {
   switch (fault.kind) {

@@ -1,7 +1,7 @@
 import type { Pod } from '../../model/pod.js';
 import type { Finding, Invariant } from './monitor.js';
 import { isTerminal, restarts } from './pod-spec.js';
-import { isLive, liveInstances, type PodTruth } from './world-truth.js';
+import { isLive, liveInstances, type PodTruth, seenSinceOf } from './world-truth.js';
 
 /** What has happened so long ago has been seen, in a quiet time. Milliseconds. */
 const SEEN_MS = 30_000;
@@ -11,7 +11,7 @@ export const endsAreReported: Invariant = {
   name: 'ends-are-reported',
   rule: 'Every pod that ends shows how it has ended and none shows an end that has not come; in quiet times statuses show the containers that run, and no others.',
   source: 'pkg/kubelet/kubelet_pods.go getPhase, generateAPIPodStatus',
-  watch: (truth) => ({
+  watch: (truth, { eventedPleg }) => ({
     on: (event) => {
       if (event.kind !== 'status' || !event.pod?.status) return undefined;
       const pod = truth.pods.get(event.uid);
@@ -24,7 +24,7 @@ export const endsAreReported: Invariant = {
       }
       // An end with a reason is one that somebody has decided on, whatever still runs.
       if (!isTerminal(phase) || reason !== undefined || pod.rejectedAt !== undefined) return undefined;
-      const seenSince = pod.passBeforeEndedAt ?? truth.lifeSince;
+      const seenSince = seenSinceOf(truth, pod, { at: event.at, eventedPleg });
       const running = event.pod.spec.containers.find(({ name }) =>
         liveInstances(pod, name).some(({ startedAt = 0 }) => startedAt < seenSince),
       );

@@ -40,6 +40,8 @@ export interface Monitor {
 export interface AgentSettings {
   readonly syncFrequencyMs: number;
   readonly maxRestartBackOffMs: number;
+  /** Then what no event tells of may go unseen until the next relist, which is minutes away. */
+  readonly eventedPleg: boolean;
 }
 
 /** A rule that holds in every world, whatever goes wrong in it. */

@@ -80,7 +80,9 @@ const unsettled = (truth: WorldTruth, pod: PodTruth, wanted: Pod, { at }: EndOfR
   );
   for (const init of wanted.spec.initContainers ?? []) {
     const isSidecar = roleOf(wanted, init.name) === 'sidecar';
-    if (!isSidecar && isInitialized) continue;
+    // It runs again when a rule has started all containers again.
+    const runs = pod.instances.some((instance) => instance.container === init.name && isLive(instance));
+    if (!isSidecar && isInitialized && !runs) continue;
     const hasSucceeded = pod.instances.some(
       ({ container, sandboxId, exitCode }) =>
         container === init.name && sandboxId === sandbox.sandboxId && exitCode === 0,

@@ -21,8 +21,7 @@ export const restarts = (pod: Pod, name: string, exitCode: number): boolean => {
   if (role === 'ephemeral') return false;
   const container = containerOf(pod, name);
   if (role === 'sidecar') return true;
-  const podPolicy = pod.spec.restartPolicy ?? 'Always';
-  const policy = container?.restartPolicy ?? podPolicy;
+  const policy = policyOf(pod, name);
   // Rules say only what is started again besides what the policy has.
   const isRuled =
     container?.restartPolicy !== undefined &&
@@ -34,6 +33,9 @@ export const restarts = (pod: Pod, name: string, exitCode: number): boolean => {
   if (role === 'init' && exitCode === 0) return false;
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
 };
+
+export const policyOf = (pod: Pod, name: string): string =>
+  containerOf(pod, name)?.restartPolicy ?? pod.spec.restartPolicy ?? 'Always';
 
 /** An exit of one container may start all of them again, also those that are done. */
 export const mayRestartAll = ({ spec }: Pod): boolean =>

@@ -1,7 +1,7 @@
 import type { ContainerStatus, Pod } from '../../model/pod.js';
 import { containerOf, roleOf } from './pod-spec.js';
 import type { Finding, Invariant } from './monitor.js';
-import type { PodTruth, WorldTruth } from './world-truth.js';
+import { type PodTruth, seenSinceOf, type WorldTruth } from './world-truth.js';
 
 /** Successes in a row that probes of one kind have had of one instance. */
 interface Row {
@@ -13,7 +13,7 @@ export const readyIsProven: Invariant = {
   name: 'ready-is-proven',
   rule: 'A container that shows as ready runs, and its probes have succeeded on this very instance as often as they have to.',
   source: 'pkg/kubelet/prober/prober_manager.go UpdatePodStatus, pkg/kubelet/prober/worker.go',
-  watch: (truth) => {
+  watch: (truth, { eventedPleg }) => {
     const rows = new Map<string, Row>();
     return {
       on: (event) => {
@@ -27,24 +27,28 @@ export const readyIsProven: Invariant = {
         }
         if (event.kind !== 'status' || !event.pod) return undefined;
         const pod = truth.pods.get(event.uid);
-        return pod && unproven(truth, pod, event.pod, rows);
+        if (!pod) return undefined;
+        // A pass works on a view that is newer than the end of the pass before.
+        const seenSince = seenSinceOf(truth, pod, { at: event.at, eventedPleg });
+        return unproven(truth, pod, event.pod, { rows, seenSince });
       },
     };
   },
 };
 
-const unproven = (
-  truth: WorldTruth,
-  pod: PodTruth,
-  shown: Pod,
-  rows: ReadonlyMap<string, Row>,
-): readonly Finding[] | undefined => {
+interface Facts {
+  readonly rows: ReadonlyMap<string, Row>;
+  /** What happened before is known to the agent. */
+  readonly seenSince: number;
+}
+
+const unproven = (truth: WorldTruth, pod: PodTruth, shown: Pod, facts: Facts): readonly Finding[] | undefined => {
   const statuses = [...(shown.status?.containerStatuses ?? []), ...(shown.status?.initContainerStatuses ?? [])];
   const findings: Finding[] = [];
   for (const status of statuses) {
     const role = roleOf(shown, status.name);
     if (!status.ready || role === 'init') continue;
-    const message = problemOf(truth, pod, shown, status, rows);
+    const message = problemOf(truth, shown, status, facts);
     if (message !== undefined) findings.push({ uid: pod.uid, container: status.name, message });
   }
   const isReady = shown.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
@@ -58,22 +62,21 @@ const unproven = (
 
 const problemOf = (
   truth: WorldTruth,
-  pod: PodTruth,
   shown: Pod,
   { name, containerID = '', state }: ContainerStatus,
-  rows: ReadonlyMap<string, Row>,
+  { rows, seenSince }: Facts,
 ): string | undefined => {
   const id = containerID.replace(/^[^:]*:\/\//, '');
   if (!state?.running) return 'shows as ready, but does not show as running';
   const instance = truth.instances.get(id);
   if (!instance) return `shows as ready as ${JSON.stringify(containerID)}, which has never been`;
-  // A pass works on a view that is newer than the end of the pass before.
-  const seenSince = pod.passBeforeEndedAt ?? truth.lifeSince;
   if (instance.exitedAt !== undefined && instance.exitedAt < seenSince) {
     return `shows as ready, but this instance had ended before the last but one pass did`;
   }
   const container = containerOf(shown, name);
-  const heardOfApi = pod.wanted?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
+  const heardOfApi = truth.pods
+    .get(shown.metadata.uid)
+    ?.wanted?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
   if (container?.readinessProbe && !heardOfApi) {
     const needed = container.readinessProbe.successThreshold ?? 1;
     const had = rows.get(`${id} readiness`)?.longest ?? 0;

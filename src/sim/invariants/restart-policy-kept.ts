@@ -1,5 +1,5 @@
 import type { Invariant } from './monitor.js';
-import { mayRestartAll, restarts } from './pod-spec.js';
+import { mayRestartAll, policyOf, restarts } from './pod-spec.js';
 import { type InstanceTruth, isRebirth } from './world-truth.js';
 
 export const restartPolicyKept: Invariant = {
@@ -8,10 +8,17 @@ export const restartPolicyKept: Invariant = {
   source: 'pkg/kubelet/container/helpers.go ShouldContainerBeRestarted',
   watch: (truth) => {
     const forgottenAt = new Map<string, number>();
+    /** Instances that a pass has asked to stop, by the pass: it may do so to start another one. */
+    const stopped = new Map<string, string>();
     return {
       on: (event) => {
         if (event.kind === 'journal' && isRebirth(event.entry)) {
           if (event.entry.pod) forgottenAt.set(event.entry.pod.uid, event.at);
+          return undefined;
+        }
+        if (event.kind === 'call' && event.call === 'StopContainer') {
+          const { uid = '', containerId = '' } = truth.subject(event);
+          stopped.set(containerId, truth.pods.get(uid)?.pass?.id ?? '');
           return undefined;
         }
         if (event.kind !== 'container-started') return undefined;
@@ -25,9 +32,11 @@ export const restartPolicyKept: Invariant = {
         // A changed definition restarts whatever the policy, and an init container runs again in another sandbox.
         if (before?.exitCode === undefined || before.image !== image) return undefined;
         if ((forgottenAt.get(uid) ?? -1) >= (before.startedAt ?? 0)) return undefined;
+        const policy = policyOf(pod.manifest, container);
+        // What has failed a probe is started again, whatever it ends with, unless nothing is.
+        if (policy !== 'Never' && stopped.get(before.containerId) === pod.pass?.id) return undefined;
         if (isInitOfAnotherSandbox(before, sandboxId, pod.manifest.spec.initContainers)) return undefined;
         if (mayRestartAll(pod.manifest) || restarts(pod.manifest, container, before.exitCode)) return undefined;
-        const policy = pod.manifest.spec.restartPolicy ?? 'Always';
         const message = `was started again after it had ended with ${before.exitCode} (expected policy ${policy} to leave it)`;
         return [{ uid, container, message }];
       },

@@ -35,7 +35,8 @@ export const statusGoesForward: Invariant = {
           if (isDropped && entry.pod) pods.delete(entry.pod.uid);
           return undefined;
         }
-        if (event.kind !== 'status' || !event.pod?.status) return undefined;
+        // Before the first look at a pod its status is what its source says.
+        if (event.kind !== 'status' || event.pod?.status?.startTime === undefined) return undefined;
         const { uid } = event;
         const { phase, reason, startTime, containerStatuses = [], initContainerStatuses = [] } = event.pod.status;
         const findings: Finding[] = [];

@@ -45,7 +45,8 @@ export const unwantedIsGone: Invariant = {
           }
           if (wanted) continue;
           if (known.has(uid)) findings.push({ uid, message: 'is still known to the agent though no source wants it' });
-          if (overdueMs < COLLECTED_MS) continue;
+          // What is younger than now by a clock that was set back is left alone.
+          if (overdueMs < COLLECTED_MS || truth.wall(at) < at) continue;
           const left = pod.instances.filter(({ removedAt }) => removedAt === undefined).length;
           const sandboxes = pod.sandboxes.filter(({ removedAt }) => removedAt === undefined).length;
           if (left + sandboxes === 0) continue;

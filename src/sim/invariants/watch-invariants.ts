@@ -11,7 +11,7 @@ export interface Watch {
 }
 
 /** Of an agent that is told nothing. */
-const DEFAULTS: AgentSettings = { syncFrequencyMs: 60_000, maxRestartBackOffMs: 300_000 };
+const DEFAULTS: AgentSettings = { syncFrequencyMs: 60_000, maxRestartBackOffMs: 300_000, eventedPleg: false };
 
 /** Watches a world from its beginning; a watch serves one world. */
 export const watchInvariants = (invariants: readonly Invariant[], settings: Partial<AgentSettings> = {}): Watch => {

@@ -354,6 +354,16 @@ const forgetLife = (pod: MutablePod): void => {
 
 const text = ({ metadata, spec }: Pod): string => JSON.stringify([metadata, spec]);
 
+/** Between two relists while the runtime tells of its events. Milliseconds. */
+const RELIST_MS = 330_000;
+
+/** What happened before then is known to the agent, when a pass over the pod has just ended. */
+export const seenSinceOf = (
+  truth: WorldTruth,
+  { passBeforeEndedAt }: PodTruth,
+  { at, eventedPleg }: { readonly at: number; readonly eventedPleg: boolean },
+): number => Math.min(passBeforeEndedAt ?? truth.lifeSince, eventedPleg ? at - RELIST_MS : Infinity);
+
 export const isLive = ({ startedAt, exitedAt, removedAt }: InstanceTruth): boolean =>
   startedAt !== undefined && exitedAt === undefined && removedAt === undefined;
 
