@@ -39,9 +39,15 @@ export const planTrace = (): PlanTrace => {
     events.push({ kind: 'ready', at, uid, isReady, ...(container === undefined ? {} : { container }) });
   };
   const noteReady = (at: number, uid: string, status: Pod['status']): void => {
-    for (const { name, ready } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])])
+    // An agent that has just started knows what its source says, and has not looked yet.
+    if (!status?.conditions) return;
+    for (const { name, ready } of [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])])
       note(at, uid, ready, name);
-    note(at, uid, status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false);
+    note(
+      at,
+      uid,
+      status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+    );
   };
   const noteOpen = (entry: JournalEntry): void => {
     if (entry.kind === 'config' && entry.pod) open.add(entry.pod.uid);
