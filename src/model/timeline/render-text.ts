@@ -56,8 +56,11 @@ export const renderText = (timeline: Timeline, options: TextOptions): readonly s
     ...legendLines(timeline, pen),
     ...foldedLines(folds, pen),
     ...notedLines(timeline, listed, pen),
-  ].map((line) => line.trimEnd());
+  ].map((line) => (charset === 'ascii' ? inAscii(line) : line).trimEnd());
 };
+
+/** What cuts and joins texts; letters of other scripts are left as they are. */
+const inAscii = (line: string): string => line.replace(/…/g, '~').replace(/⏎/g, '|');
 
 /** The shortest axis on which the marks that matter can be told apart, with the folds that suit it. */
 const fittingAxis = (
@@ -131,7 +134,9 @@ const bandLines = (timeline: Timeline, axis: Axis, band: Band, bands: readonly B
     ' '.repeat(nameWidth) + paint(labelsText(timeline, axis, band), 'axis'),
     ' '.repeat(nameWidth) + paintCells(rulerCells(timeline, axis, pen).slice(band.start, band.end), pen),
     ...pods.flatMap(({ ref, lanes }) => [
-      ...(pods.length > 1 ? [paint(padText(`${fullName(ref)} (${ref.uid})`, width).trimEnd(), 'title')] : []),
+      ...(pods.length > 1
+        ? [paint(padText(printableLine(`${fullName(ref)} (${ref.uid})`), width).trimEnd(), 'title')]
+        : []),
       ...lanes.map(laneLine),
     ]),
   ];

@@ -47,18 +47,31 @@ export const laneCells = (
     const below = cells[column];
     if (!below || !cell.mark) return;
     const mattersLess = below.isGuarded && below.mark && severityRank(cell.mark) < severityRank(below.mark);
-    if (!mattersLess) cells[column] = cell;
+    // It stands there for what it covers, too.
+    if (!mattersLess) cells[column] = { ...cell, isGuarded: cell.isGuarded || below.isGuarded };
   };
   const spans = drawn.filter(({ until }) => until !== undefined);
   for (const mark of spans.toSorted((one, other) => lengthOf(other) - lengthOf(one)))
     drawSpan(mark, axis, charset, put);
-  const instants = drawn.filter(({ until }) => until === undefined);
+  const instants = drawn.filter(({ until, look }) => until === undefined && look !== 'tick');
   for (const mark of instants.toSorted((one, other) => severityRank(one) - severityRank(other))) {
     put(columnAt(axis, mark.at), cellOf(mark, lookOf(mark), charset, isNotable(mark)));
+  }
+  for (const mark of ticksWorthDrawing(drawn, axis)) {
+    const column = columnAt(axis, mark.at);
+    if (cells[column] === BLANK || isNotable(mark)) put(column, cellOf(mark, lookOf(mark), charset, isNotable(mark)));
   }
   for (const mark of spans) for (const band of bands) writeLabel(mark, axis, band, cells);
   return cells;
 };
+
+/** Where they stand side by side all along the lane they say nothing. */
+const ticksWorthDrawing = (marks: readonly Mark[], axis: Axis): readonly Mark[] => {
+  const ticks = marks.filter(({ until, look }) => until === undefined && look === 'tick');
+  const isSparse = ticks.length <= axis.columns / COLUMNS_PER_TICK;
+  return isSparse ? ticks : ticks.filter(isNotable);
+};
+const COLUMNS_PER_TICK = 6;
 
 type Put = (column: number, cell: Cell) => void;
 

@@ -42,7 +42,7 @@ export const notedLines = (timeline: Timeline, listed: number, pen: Pen): string
   const idWidth = Math.max(0, ...shown.map(({ mark }) => textWidth(idOf(mark))));
   return [
     '',
-    ...(hidden > 0 ? [`… ${hidden} earlier ${hidden === 1 ? 'one' : 'ones'}`] : []),
+    ...(hidden > 0 ? [fitText(`(${hidden} earlier ${hidden === 1 ? 'one' : 'ones'})`, pen.width)] : []),
     ...shown.map(({ name, mark }) => notedLine(timeline, name, { nameWidth, idWidth }, mark, pen)),
   ];
 };
