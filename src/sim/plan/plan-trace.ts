@@ -49,6 +49,12 @@ export const planTrace = (): PlanTrace => {
       status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
     );
   };
+  const noteGone = (at: number, uid: string): void => {
+    for (const [key, isReady] of known) {
+      const [of, container] = key.split('/');
+      if (of === uid && isReady) note(at, uid, false, container || undefined);
+    }
+  };
   const noteOpen = (entry: JournalEntry): void => {
     if (entry.kind === 'config' && entry.pod) open.add(entry.pod.uid);
     if (entry.kind === 'forgotten' && entry.pod) open.delete(entry.pod.uid);
@@ -59,7 +65,8 @@ export const planTrace = (): PlanTrace => {
     tell: (event) => {
       switch (event.kind) {
         case 'status':
-          noteReady(event.at, event.uid, event.pod?.status);
+          if (event.pod) noteReady(event.at, event.uid, event.pod.status);
+          else noteGone(event.at, event.uid);
           return;
         case 'journal':
           noteOpen(event.entry);
