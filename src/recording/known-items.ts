@@ -1,3 +1,4 @@
+import type { ListedItems } from './port-table.js';
 import type { KnownItems, Plain } from './recording-entry.js';
 import { sameValue } from './same-value.js';
 
@@ -13,12 +14,14 @@ const REMEMBERED_FOR = 256;
 
 /**
  * Writes listings of which most is what it was a second ago: an item that has not changed is the number that it got when it was
- * written whole. It is known by its `id`, and an item without one is always written.
+ * written whole. One without an id is always written.
  */
 export class ItemsWriter {
   readonly #known = new Map<string, Known>();
   #numbers = 0;
   #replies = 0;
+
+  constructor(private readonly idOf: ListedItems['idOf']) {}
 
   write(items: readonly unknown[], encode: (item: unknown) => Plain): KnownItems {
     this.#replies += 1;
@@ -27,7 +30,7 @@ export class ItemsWriter {
   }
 
   #writeItem(item: unknown, encode: (item: unknown) => Plain): KnownItems['$items'][number] {
-    const { id } = (item ?? {}) as { readonly id?: unknown };
+    const id = this.idOf(item);
     const known = typeof id === 'string' ? this.#known.get(id) : undefined;
     if (known && sameValue(known.item, item)) {
       known.seenIn = this.#replies;

@@ -7,8 +7,8 @@ import type { NodeAgentEvent, ProbeTarget } from '../streams/ports.js';
 /** A port that answers with an Observable: a call, or a stream. */
 export interface CallRule {
   readonly kind: 'call';
-  /** The field of the reply that lists items which are mostly those of the reply before. */
-  readonly items?: string;
+  /** What of the reply is a list of items which are mostly those of the reply before. */
+  readonly items?: ListedItems;
   /** Fields of requests and replies that are secrets as a whole. */
   readonly secrets?: ReadonlySet<string>;
   /** Whether a reply is what everybody may know, such as pods: nothing in it is a secret. */
@@ -17,6 +17,13 @@ export interface CallRule {
   readonly repliesPullSecrets?: boolean;
   /** What of the arguments is written and compared; all of them unless given. */
   readonly written?: (...args: readonly never[]) => readonly unknown[];
+}
+
+export interface ListedItems {
+  /** The field of the reply that holds the list. */
+  readonly field: string;
+  /** By what an item is known again. */
+  readonly idOf: (item: unknown) => unknown;
 }
 
 /** A port that answers at once. `isPure`: the same whenever it is asked the same, so that it is written once. */
@@ -112,7 +119,9 @@ const call: CallRule = { kind: 'call' };
 const fact: FactRule = { kind: 'fact' };
 const ignored: IgnoredRule = { kind: 'ignored' };
 const code: CodeRule = { kind: 'code' };
-const listing = (items: string): CallRule => ({ kind: 'call', items });
+const idOf = (item: unknown): unknown => (item as { readonly id?: unknown } | null)?.id;
+const uidOf = (pod: unknown): unknown => (pod as Partial<Pod> | null)?.metadata?.uid;
+const listing = (field: string): CallRule => ({ kind: 'call', items: { field, idOf } });
 
 const CREDENTIAL_FIELDS: ReadonlySet<string> = new Set(['password', 'identityToken', 'registryToken', 'auth']);
 /** A hash of a password tells it to whoever can guess. */
@@ -236,7 +245,11 @@ export const OPTION_RULES = {
 } satisfies RulesOf<KubeletOptions, SpecialOptions>;
 
 /** Of each source of pods, and of what stops the agent. */
-export const SOURCE_RULE: CallRule = { kind: 'call', isPublic: (event) => (event as SourceEvent).kind === 'set' };
+export const SOURCE_RULE: CallRule = {
+  kind: 'call',
+  items: { field: 'pods', idOf: uidOf },
+  isPublic: (event) => (event as SourceEvent).kind === 'set',
+};
 export const STOP_RULE: CallRule = call;
 
 export const isRule = (rule: PortRule | PortRules): rule is PortRule => typeof rule.kind === 'string';

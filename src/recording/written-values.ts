@@ -25,29 +25,30 @@ export const writtenAnswer = (rule: AskedRule, answer: unknown, secrets: SecretK
 
 /** Writes the replies of one port. */
 export class ReplyWriter {
-  readonly #items = new ItemsWriter();
+  readonly #items: ItemsWriter | undefined;
 
   constructor(
     private readonly rule: CallRule,
     private readonly path: string,
     private readonly secrets: SecretKeeper,
-  ) {}
+  ) {
+    this.#items = rule.items && new ItemsWriter(rule.items.idOf);
+  }
 
   write(reply: unknown): Plain {
     const { items, repliesPullSecrets, isPublic } = this.rule;
-    if (isPublic?.(reply)) {
-      this.secrets.publish(this.path, reply);
-      return encodeValue(reply);
-    }
-    if (this.rule.secrets) this.secrets.learnLogins(reply);
-    const redact = redactFor(this.rule, this.secrets);
     if (repliesPullSecrets) {
       return encodeValue((reply as readonly PullSecret[]).map((secret) => hidePullSecret(secret, this.secrets)));
     }
-    const listed = items === undefined ? undefined : (reply as Readonly<Record<string, unknown>>)[items];
-    if (items === undefined || !Array.isArray(listed)) return encodeValue(reply, redact);
-    const rest = encodeValue({ ...(reply as object), [items]: undefined }, redact) as Record<string, Plain>;
-    return { ...rest, [items]: this.#items.write(listed, (item) => encodeValue(item, redact)) as unknown as Plain };
+    if (this.rule.secrets) this.secrets.learnLogins(reply);
+    const isOpen = isPublic?.(reply) ?? false;
+    if (isOpen) this.secrets.publish(this.path, reply);
+    const redact = isOpen ? undefined : redactFor(this.rule, this.secrets);
+    const listed = items && (reply as Readonly<Record<string, unknown>>)[items.field];
+    if (!items || !Array.isArray(listed)) return encodeValue(reply, redact);
+    const rest = encodeValue({ ...(reply as object), [items.field]: undefined }, redact) as Record<string, Plain>;
+    const known = this.#items!.write(listed, (item) => encodeValue(item, redact));
+    return { ...rest, [items.field]: known as unknown as Plain };
   }
 
   /** What went wrong where secrets are read may quote them. */
@@ -68,9 +69,9 @@ export class ReplyReader {
     const { items } = this.rule;
     if (reply === undefined) return undefined;
     if (items === undefined) return decodeValue(reply);
-    const { [items]: listed, ...rest } = reply as Readonly<Record<string, Plain>>;
+    const { [items.field]: listed, ...rest } = reply as Readonly<Record<string, Plain>>;
     if (!isKnownItems(listed)) return decodeValue(reply);
-    return { ...(decodeValue(rest) as object), [items]: this.#items.read(listed, decodeValue) };
+    return { ...(decodeValue(rest) as object), [items.field]: this.#items.read(listed, decodeValue) };
   }
 }
 
