@@ -1,5 +1,6 @@
-import { concat, concatMap, defer, EMPTY, from, ignoreElements, type Observable } from 'rxjs';
+import { catchError, concat, concatMap, defer, EMPTY, from, ignoreElements, map, type Observable } from 'rxjs';
 import type { RuntimePodStatus } from '../../model/runtime-pod.js';
+import { ignoreNotFound } from '../remove-dead-container.js';
 import { unlinkLog } from './link-log.js';
 import { journaled, type PodSyncContext } from './pod-sync-context.js';
 
@@ -31,7 +32,8 @@ export const removeContainer = (
  * Removes what was created of a container and never started: an agent died between the two calls, or never heard that the
  * first one succeeded. The runtime may still be about to start it, so nothing may take its place before it is gone.
  *
- * Errors: the runtime's, which refuses while it starts the instance.
+ * Errors: the runtime's, which refuses while it starts the instance; one that has been started since it was looked at is left
+ * alone.
  */
 export const removeUnstarted = (
   context: PodSyncContext,
@@ -39,7 +41,20 @@ export const removeUnstarted = (
   name: string,
 ): Observable<never> =>
   from(containers.filter((instance) => instance.name === name && instance.state === 'created')).pipe(
-    concatMap((instance) => removeContainer(context, instance, { keepLogs: true })),
+    concatMap((instance) =>
+      concat(stillUnstarted(context, instance), removeContainer(context, instance, { keepLogs: true })),
+    ),
+  );
+
+/** An image may have been pulled since the look at the pod, which takes long enough for a start that somebody else has asked for. */
+const stillUnstarted = ({ ports }: PodSyncContext, { id }: { readonly id: string }): Observable<never> =>
+  ports.runtime.containerStatus({ containerId: id }).pipe(
+    map(({ status }) => {
+      if (status && status.state !== 'CONTAINER_CREATED') throw new Error(`${id} has been started in the meantime`);
+    }),
+    // What is gone was never started; removing it says so once more.
+    catchError(ignoreNotFound),
+    ignoreElements(),
   );
 
 /** Removes ended instances of init containers with their logs: all of them, or all but the newest of each name. */

@@ -1,4 +1,4 @@
-import { catchError, EMPTY, NEVER, throwError } from 'rxjs';
+import { catchError, EMPTY, NEVER, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { crashLoopKey } from '../../../src/model/crash-loop-back-off.js';
 import { CriError } from '../../../src/model/cri-error.js';
@@ -7,7 +7,7 @@ import { startContainer } from '../../../src/streams/pod-sync/start-container.js
 import { aRuntimeStatus } from '../../support/a-runtime-status.js';
 import { nodeFacts } from '../../support/node-facts.js';
 import { marbles } from '../marbles.js';
-import { SECOND, away, ended, nanos, present, sandbox, stageOf } from './start-stage.js';
+import { SECOND, away, ended, nanos, present, sandbox, stageOf, stateOf } from './start-stage.js';
 
 describe('a container', () => {
   it(
@@ -63,6 +63,19 @@ describe('a container', () => {
       const unstarted = ended({ id: 'unstarted', state: 'created', exitCode: 0 });
       const stage = stageOf(scheduler, { instances: [unstarted], runtime: { removeContainer: refuses } });
       expectObservable(stage.start$).toBe('(e|)', { e: 'CreateContainerError: it is starting' });
+      scheduler.schedule(() => expect(stage.calls).toEqual([]), 1);
+    }),
+  );
+
+  it(
+    'that was not started yet when it was looked at, but runs by now, is left alone',
+    marbles(({ expectObservable, scheduler }) => {
+      const unstarted = ended({ id: 'unstarted', state: 'created', exitCode: 0 });
+      const containerStatus = () => of(stateOf('CONTAINER_RUNNING'));
+      const stage = stageOf(scheduler, { instances: [unstarted], runtime: { containerStatus } });
+      expectObservable(stage.start$).toBe('(e|)', {
+        e: 'CreateContainerError: unstarted has been started in the meantime',
+      });
       scheduler.schedule(() => expect(stage.calls).toEqual([]), 1);
     }),
   );

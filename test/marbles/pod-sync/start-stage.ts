@@ -1,5 +1,9 @@
 import { catchError, concat, type Observable, of } from 'rxjs';
-import type { ImageStatusResponse } from '../../../src/generated/runtime/v1/api.js';
+import type {
+  ContainerState,
+  ContainerStatusResponse,
+  ImageStatusResponse,
+} from '../../../src/generated/runtime/v1/api.js';
 import { CriError } from '../../../src/model/cri-error.js';
 import type { Container, Pod } from '../../../src/model/pod.js';
 import type { RuntimeContainerStatus } from '../../../src/model/runtime-pod.js';
@@ -21,6 +25,10 @@ export const present = {
   info: {},
 } as unknown as ImageStatusResponse;
 export const away = new CriError('unavailable', 'any', 'the runtime is away');
+
+/** What the runtime says of an instance when it is asked again. */
+export const stateOf = (state: ContainerState): ContainerStatusResponse =>
+  ({ status: { state }, info: {} }) as unknown as ContainerStatusResponse;
 
 interface Scene {
   readonly container?: Container;
@@ -65,6 +73,7 @@ export const stageOf = (
         calls.push(`stop ${containerId}`);
         return of({});
       },
+      containerStatus: () => of(stateOf('CONTAINER_CREATED')),
       removeContainer: ({ containerId }) => {
         calls.push(`remove ${containerId}`);
         return of({});
