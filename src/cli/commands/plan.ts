@@ -4,6 +4,7 @@ import { applySourceDefaults } from '../../model/manifest/source-defaults.js';
 import type { Pod } from '../../model/pod.js';
 import { renderPage } from '../../model/timeline/render-page.js';
 import { renderSvg } from '../../model/timeline/render-svg.js';
+import { fitText } from '../../model/timeline/fit-text.js';
 import { renderText } from '../../model/timeline/render-text.js';
 import { planHeading, podLines } from '../../sim/plan/plan-text.js';
 import { type PlannedPods, runPlan } from '../../sim/plan/run-plan.js';
@@ -95,12 +96,15 @@ const formatted = ({ plan, timeline }: PlannedPods, { output, outputFile }: Plan
     case 'html':
       return renderPage(timeline, { title });
     case 'text': {
-      const width = (outputFile === undefined ? process.stdout.columns : undefined) ?? COLUMNS;
+      const terminal = outputFile === undefined ? process.stdout.columns : undefined;
+      const width = terminal ?? COLUMNS;
+      // Whoever reads a file wants to read everything.
+      const fitted = (line: string): string => (terminal === undefined ? line : fitText(line, terminal));
       const paint = outputFile === undefined ? { paint: paintTimeline } : {};
       const parts = plan.pods.flatMap((pod, index) => {
         const own = { ...timeline, pods: timeline.pods.slice(index, index + 1) };
         // The first two lines name the pod and the time, which stand above.
-        return ['', ...podLines(pod), ...renderText(own, { width, listed: 0, ...paint }).slice(2)];
+        return ['', ...podLines(pod).map(fitted), ...renderText(own, { width, listed: 0, ...paint }).slice(2)];
       });
       return `${[planHeading(plan), ...parts].join('\n')}\n`;
     }
