@@ -15,7 +15,7 @@ export const routineOf = (own: readonly JournalEntry[]): Routine => {
   const active = new Set<JournalId>();
   const markActive = (id: JournalId): void => {
     const entry = byId.get(id);
-    if (!entry || active.has(id) || isInput(entry)) return;
+    if (!entry || active.has(id)) return;
     active.add(id);
     if (entry.kind !== 'sync-started') entry.causes.forEach(markActive);
   };
@@ -38,8 +38,6 @@ export const routineOf = (own: readonly JournalEntry[]): Routine => {
   );
   return { entries, passes: new Set(passes.map(({ id }) => id)) };
 };
-
-const isInput = ({ causes }: JournalEntry): boolean => causes.length === 0;
 
 const isFailedPass = (entry: JournalEntry): boolean => entry.kind === 'sync-ended' && entry.error !== undefined;
 

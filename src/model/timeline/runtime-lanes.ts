@@ -79,8 +79,9 @@ interface State {
 
 const containerMarks = (own: readonly JournalEntry[], entries: PodEntries): readonly Mark[] => {
   const marks: Mark[] = [];
-  const first = entries.own.find(({ kind }) => kind === 'sync-started');
-  let state: State = { starts: 0, isWanted: false, ...(first ? { waitingSince: first } : {}) };
+  const first = entries.own.find((entry) => entry.kind === 'sync-started' && entry.work === 'sync');
+  const isFirst = first !== undefined && first.at <= (own[0]?.at ?? first.at);
+  let state: State = { starts: 0, isWanted: false, ...(isFirst ? { waitingSince: first } : {}) };
   const endWaiting = (end: JournalEntry): void => {
     if (state.waitingSince) marks.push(waitingSpan(state.waitingSince, Math.max(state.waitingSince.at, end.at), end));
     state = { ...state, waitingSince: undefined };
@@ -100,7 +101,7 @@ const containerMarks = (own: readonly JournalEntry[], entries: PodEntries): read
     } else if (isChange(entry, 'ContainerStarted') && !state.running) {
       start(entry);
     } else if (entry.kind === 'runtime-changed' && entry.change === 'ContainerDied') {
-      endWaiting(entry);
+      // What was not seen to start has been running since before, and did not wait.
       if (state.running) marks.push(runningSpan(state.running, entry.at, state.starts, entry));
       marks.push(exitMark(entry));
       state = { starts: state.starts, waitingSince: entry, isWanted: false };

@@ -96,8 +96,9 @@ const drawSpan = (mark: Mark, axis: Axis, charset: Charset, put: Put): void => {
 /** Into the first stretch of its own columns in the band, outside of folds, that has room for it. */
 const writeLabel = (mark: Mark, axis: Axis, band: Band, cells: Cell[]): void => {
   if (mark.label === '') return;
-  const characters = [...printableLine(mark.label)];
-  if (textWidth(mark.label) !== characters.length) return;
+  const label = printableLine(mark.label);
+  const characters = [...label];
+  if (textWidth(label) !== characters.length) return;
   for (const { from, start, end, fold } of axis.segments) {
     if (from > (mark.until ?? mark.at)) return;
     if (fold) continue;
