@@ -9,6 +9,7 @@ export default defineConfig({
     alias: [
       { find: /^rx-kubelet$/, replacement: source('index.ts') },
       { find: /^rx-kubelet\/node$/, replacement: source('node.ts') },
+      { find: /^rx-kubelet\/sim$/, replacement: source('sim.ts') },
     ],
   },
   test: {

@@ -153,3 +153,10 @@ export { type ImageVerification } from './model/images/image-verification.js';
 // The journal: what happened and why
 export type * from './model/journal.js';
 export { explainWhy, type Question } from './model/why.js';
+
+// Recording an agent and playing it again
+export { type MakeKubelet, recordKubelet, type RecordOptions } from './recording/record-kubelet.js';
+export { type Recording, replay, type ReplayOptions } from './recording/replay.js';
+export type { DifferentReplay, ReplayedCause, ReplayResult, SameReplay } from './recording/replay-result.js';
+export type { RecordingEntry, RecordingHeader } from './recording/recording-entry.js';
+export { RecordingError } from './recording/recording-error.js';

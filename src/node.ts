@@ -22,3 +22,5 @@ export { type JournalContents, readJournal } from './journal/journal-reader.js';
 export { createMetrics, type MeteredRegistry, type MetricsOptions } from './server/metrics.js';
 export { localServer, type LocalServerOptions, type ServerEvent } from './server/local-server.js';
 export type { HealthCheck, HealthChecks } from './server/health.js';
+export { createRecordingFile, type RecordingFile, type RecordingFileOptions } from './recording/recording-file.js';
+export { openRecording, type RecordingReader } from './recording/recording-reader.js';

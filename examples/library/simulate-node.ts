@@ -1,0 +1,39 @@
+import { type KubeletOptions, type Pod, type RecordingEntry, recordKubelet, kubelet } from 'rx-kubelet';
+import { type NodeBehaviours, simulatedNode, simulatedSource, VirtualScheduler, type WorldEvent } from 'rx-kubelet/sim';
+
+/** Every start of a container with its time, as `12.345 web/main`, and what was recorded of the agent. */
+export interface SimulatedDay {
+  readonly starts: readonly string[];
+  readonly recording: readonly RecordingEntry[];
+}
+
+/** Lets an agent run these pods for so many seconds of virtual time, and records it. The same seed is the same day. */
+export const simulateNode = (
+  pods: readonly Pod[],
+  behaviours: NodeBehaviours,
+  { seed, seconds, ...options }: { readonly seed: number; readonly seconds: number } & Partial<KubeletOptions>,
+): SimulatedDay => {
+  const scheduler = new VirtualScheduler();
+  const begin = scheduler.now();
+  const starts: string[] = [];
+  const recording: RecordingEntry[] = [];
+
+  const node = simulatedNode({
+    seed,
+    scheduler,
+    behaviours,
+    options,
+    sources: { file: simulatedSource('file', { scheduler }, pods).event$ },
+    tell: (event: WorldEvent) => {
+      if (event.kind === 'container-started') {
+        starts.push(`${((event.at - begin) / 1000).toFixed(3)} ${event.pod}/${event.container}`);
+      }
+    },
+    makeKubelet: (ports, all) =>
+      recordKubelet(kubelet, ports, all, { by: 'an example', write: (entry) => recording.push(entry) }),
+  });
+  node.start();
+  scheduler.runUntil(begin + seconds * 1000);
+  node.dispose();
+  return { starts, recording };
+};
