@@ -16,7 +16,7 @@ const MOST_RESTARTS = 12;
 
 /** The first line about a plan: what was assumed. */
 export const planHeading = ({ pods, forMs, seed }: Plan): string =>
-  `${pods.length} ${pods.length === 1 ? 'pod' : 'pods'} for ${formatGoDuration(forMs)}, then deleted; jitter is drawn by seed ${seed}`;
+  `${counted(pods.length, 'pod')} for ${formatGoDuration(forMs)}, then deleted; jitter is drawn by seed ${seed}`;
 
 /** What becomes of a pod, as lines of text: times are since the start of the node, rounded to tenths of seconds. */
 export const podLines = (pod: PodPlan): readonly string[] => [
@@ -77,7 +77,7 @@ const containerText = ({ kind, instances }: ContainerPlan): string => {
     `starts ${time(first.startedMs)}`,
     ...(first.startupMs === undefined ? [] : [`started up ${time(first.startupMs)}`]),
     ...(first.firstReadyMs === undefined ? [] : [`ready ${time(first.firstReadyMs)}`]),
-    ...(instances.length > 1 ? [`${instances.length - 1} restarts`] : []),
+    ...(instances.length > 1 ? [counted(instances.length - 1, 'restart')] : []),
     ...(last.endedMs === undefined ? [] : [`ends ${time(last.endedMs)} with ${last.exitCode}`]),
   ];
   return `${kind}, ${facts.join(', ')}`;
@@ -174,6 +174,8 @@ const stepText = ({ what, graceSeconds, exitCode }: DrainStep): string => {
       return `exits with ${exitCode}`;
   }
 };
+
+const counted = (count: number, what: string): string => `${count} ${count === 1 ? what : `${what}s`}`;
 
 /** Tenths of seconds are what matters beside ticks of a second. */
 const time = (ms: number): string => formatGoDuration(Math.round(ms / 100) * 100);
