@@ -111,11 +111,10 @@ export const containerCalls = (parts: RuntimeParts): ContainerCalls => {
   };
 };
 
-const startProblem = ({ state, isStarting, isRemoved, sandbox }: SimulatedContainer): string | undefined => {
+const startProblem = ({ state, isStarting, isRemoved }: SimulatedContainer): string | undefined => {
   if (isRemoved) return 'container is in removing state, can not be started';
   if (isStarting) return 'container is already in starting state';
-  if (state !== 'CONTAINER_CREATED') return `container is in ${state} state`;
-  return sandbox.isReady ? undefined : `sandbox container "${sandbox.id}" is not running`;
+  return state === 'CONTAINER_CREATED' ? undefined : `container is in ${state} state`;
 };
 
 /** One that runs is killed first. Errors: it is being started. */

@@ -26,7 +26,7 @@ export class Processes {
 
   /** `done` once it runs, or with why it does not. */
   start(container: SimulatedContainer, done: (error?: CriError) => void): void {
-    const { startsAfterMs = 0 } = container.behaviour;
+    const startsAfterMs = container.sandbox.isReady ? (container.behaviour.startsAfterMs ?? 0) : 0;
     container.isStarting = true;
     this.world.disk.writeLog(container.logPath, container.behaviour.logBytesPerSecond ?? 0);
     const launch = () => {
@@ -59,7 +59,7 @@ export class Processes {
   }
 
   #startProblem({ sandbox, behaviour }: SimulatedContainer): string | undefined {
-    if (!sandbox.isReady) return `failed to create containerd task: sandbox "${sandbox.id}" is not running`;
+    if (!sandbox.isReady) return `sandbox container "${sandbox.id}" is not running`;
     return behaviour.startError;
   }
 
@@ -88,7 +88,8 @@ export class Processes {
     disk.endLog(container.logPath);
     container.ended({ at: this.stamp(), exitCode, reason, message });
     tell({ kind: 'container-exited', at: scheduler.now(), exitCode, ...container.told });
-    this.events.send('STOPPED', container.id, container.sandbox);
+    // Of one that never was, nobody hears.
+    if (container.startedAtMs !== undefined) this.events.send('STOPPED', container.id, container.sandbox);
     const waiting = [...container.whenExited];
     container.whenExited.clear();
     for (const done of waiting) done();

@@ -24,7 +24,7 @@ export class RuntimeStore {
     const owner = this.#names.get(name);
     if (owner !== undefined) {
       const why = `failed to reserve ${what} name "${name}": name "${name}" is reserved for "${owner}"`;
-      throw new CriError('already-exists', call, why);
+      throw new CriError('unknown', call, why);
     }
     this.#names.set(name, id);
   }

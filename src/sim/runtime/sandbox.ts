@@ -73,7 +73,7 @@ export class SimulatedSandbox {
 
   #metadata() {
     const { uid, pod: name, namespace, attempt } = this.told;
-    return { uid, name, namespace, attempt };
+    return { name, uid, namespace, attempt };
   }
 
   #namespaceOptions(): NamespaceOption {

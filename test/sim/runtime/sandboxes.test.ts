@@ -42,7 +42,7 @@ describe('sandboxes of the simulated runtime', () => {
     const first = ask(simulated.runtime.runPodSandbox({ config: sandboxConfig() }));
     const second = ask(simulated.runtime.runPodSandbox({ config: sandboxConfig() }));
     scheduler.runUntil(50);
-    expect(second.heard()).toMatchObject({ code: 'already-exists', at: 2 });
+    expect(second.heard()).toMatchObject({ code: 'unknown', at: 2 });
     expect(simulated.sandboxes()).toEqual([]);
     scheduler.runUntil(200);
     expect(first.heard()).toMatchObject({ at: 102 });
