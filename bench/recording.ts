@@ -4,11 +4,11 @@
  *
  *   npm run build && npm run bench:recording -- [--pods 110] [--seconds 120] [--rounds 4] [--every 1000] [--program bin/rx-kubelet]
  *
- * `--every` is how many milliseconds lie between two changes of a manifest.
+ * `--every` is how many milliseconds lie between two changes of a manifest. `--keep FILE` keeps the recording of the last round.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -52,6 +52,7 @@ async function main(): Promise<void> {
       rounds: { type: 'string', default: '4' },
       every: { type: 'string', default: '1000' },
       program: { type: 'string', default: 'bin/rx-kubelet' },
+      keep: { type: 'string', default: '' },
     },
   });
   const [pods, seconds, rounds, everyMs] = [values.pods, values.seconds, values.rounds, values.every].map(Number) as [
@@ -101,6 +102,8 @@ async function main(): Promise<void> {
         );
       } finally {
         await Promise.all(parties.map(stop));
+        const recording = parties.find((party) => party.recording !== undefined)?.recording;
+        if (values.keep !== '' && recording !== undefined) copyFileSync(recording, values.keep);
       }
     }
     const sum = (values: readonly number[]): number => values.reduce((one, other) => one + other, 0);
@@ -124,7 +127,10 @@ async function start(program: string, parent: string, records: boolean): Promise
   for (const name of ['manifests', 'drafts', 'root', 'runtime']) mkdirSync(join(folder, name));
   const socket = join(folder, 'runtime', 'cri.sock');
   const runtime = fork(fileURLToPath(import.meta.url), [socket]);
-  await once(runtime, 'message');
+  await Promise.race([
+    once(runtime, 'message'),
+    once(runtime, 'exit').then(() => Promise.reject(new Error('the runtime has ended'))),
+  ]);
   const configuration = {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
