@@ -25,7 +25,9 @@ export const renderSvg = (timeline: Timeline, options: SvgOptions): string => {
   const height = heightOf(rows);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" class="timeline" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeMarkup(title)}">`,
-    ...(hasStyle ? [`<style>${LANES_STYLE}</style>`, `<rect class="paper" width="${width}" height="${height}"/>`] : []),
+    ...(hasStyle
+      ? [`<style>${LANES_STYLE}</style>`, `<rect class="paper" width="${width}" height="${height}"></rect>`]
+      : []),
     ...drawNames(rows, left).map(shapeText),
     `<g transform="translate(${left + MARGIN} 0)">`,
     ...drawPlot(timeline, rows, axis).map(shapeText),
