@@ -22,6 +22,8 @@ export interface CrashLoopInput {
   /** What the agent remembers; absent after a restart of the agent. */
   readonly entry?: BackOffEntry | undefined;
   readonly newestExited?: ExitedInstance | undefined;
+  /** The newest instance that was started: it still runs where it is about to be replaced. `newestExited` unless given. */
+  readonly newest?: Pick<ExitedInstance, 'createdAt' | 'restartCount' | 'hash'> | undefined;
   /** Older ones, as far as the runtime has kept them, newest first: they show where the table last started over. */
   readonly earlierExited?: readonly ExitedInstance[];
   /** Unix milliseconds. */
@@ -109,16 +111,19 @@ const crashLoopTable = (maxMs: number): BackOffTable => ({
  * table began with the first instance of this definition, or at the end of the last one that ran long enough.
  */
 const entryFromFacts = (
-  { container, newestExited, earlierExited = [] }: CrashLoopInput,
+  { container, newestExited, newest = newestExited, earlierExited = [] }: CrashLoopInput,
   table: BackOffTable,
 ): BackOffEntry | undefined => {
-  const isCurrent = ({ hash }: ExitedInstance) => isSameHash(hash, containerHash(container));
-  if (newestExited === undefined || !isCurrent(newestExited)) return undefined;
-  const before = earlierExited.find((instance) => startsOver(instance, table) || !isCurrent(instance));
+  const isCurrent = ({ hash }: Pick<ExitedInstance, 'hash'>) => isSameHash(hash, containerHash(container));
+  if (newestExited === undefined || newest === undefined || !isCurrent(newest)) return undefined;
+  const isReplaced = newest.restartCount > newestExited.restartCount;
+  const before = (isReplaced ? [newestExited, ...earlierExited] : earlierExited).find(
+    (instance) => startsOver(instance, table) || !isCurrent(instance),
+  );
   const began = before === undefined ? 0 : isCurrent(before) ? before.restartCount : before.restartCount + 1;
-  const step = newestExited.restartCount - began;
+  const step = newest.restartCount - began;
   if (step < 1) return undefined;
-  return { delayMs: delayAt(step, table), lastUpdate: nanosToMillis(newestExited.createdAt) };
+  return { delayMs: delayAt(step, table), lastUpdate: nanosToMillis(newest.createdAt) };
 };
 
 const startsOver = (instance: ExitedInstance, { resetAfterMs }: BackOffTable): boolean =>

@@ -125,6 +125,16 @@ describe('after a restart of the agent', () => {
     expect(waitSeconds(verdict)).toBe(seconds);
   });
 
+  it('counts an instance that still runs and is about to be replaced', () => {
+    const [newest, newestExited] = [instance(1, 1001, 0), instance(0, 990, 1000)];
+    const facts = { pod, container, newestExited, maxMs: 300_000 };
+    const remembered = { delayMs: 10_000, lastUpdate: 1_001_000 };
+    for (const now of [1_008_000, 1_009_999, 1_010_000]) {
+      expect(decideBackOff({ ...facts, newest, now })).toEqual(decideBackOff({ ...facts, entry: remembered, now }));
+    }
+    expect(decideBackOff({ ...facts, newest, now: 1_008_000 })).toMatchObject({ blocked: true, until: 1_010_000 });
+  });
+
   it('goes on from there as if it had never been away', () => {
     const newestExited = instance(3, 999, 1000);
     const blocked = decideBackOff({ pod, container, newestExited, now: 1_000_000 });

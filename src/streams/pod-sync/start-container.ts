@@ -96,14 +96,15 @@ const backOff = (
 ): Observable<never> =>
   defer(() => {
     const key = crashLoopKey(context.pod, container);
-    const exited = status.containers.filter(({ name, state }) => name === container.name && state === 'exited');
-    const [newestExited, ...earlierExited] = exited;
+    const started = status.containers.filter(({ name, state }) => name === container.name && state !== 'created');
+    const [newestExited, ...earlierExited] = started.filter(({ state }) => state === 'exited');
     const verdict = decideBackOff({
       pod: context.pod,
       container,
       entry: restarts.get(key),
       newestExited,
       earlierExited,
+      newest: started[0],
       now: context.ports.wallClock(),
       maxMs: maxRestartBackOffMs,
     });
