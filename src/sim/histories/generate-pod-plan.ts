@@ -118,7 +118,7 @@ const placed = (manifest: PodManifest, { name, source, nodeName }: PlanSketch): 
 };
 
 /**
- * An API server first says that the pod is to go, and by when; the grace may be shortened once more. Then the pod is gone, sometimes
+ * An API server first says that the pod is to go, and by when; the grace may be shortened once more, or a careless proxy may lengthen it. Then the pod is gone, sometimes
  * before it has stopped. Returns when.
  */
 const deleteFromApi = (
@@ -143,8 +143,14 @@ const deleteFromApi = (
   let goneAt = atMs;
   if (draw.chance(0.3) && graceSeconds > 1) {
     goneAt += draw.integer(1, graceSeconds * 1000);
-    graceSeconds = draw.integer(0, graceSeconds - 1);
+    // An API server only ever shortens it; whoever else says so must not give time back.
+    graceSeconds = draw.chance(0.3) ? graceSeconds + draw.integer(1, 20) : draw.integer(0, graceSeconds - 1);
     changes.push(marked(goneAt));
+    if (draw.chance(0.3)) {
+      goneAt += draw.integer(1, 2_000);
+      graceSeconds += draw.integer(1, 20);
+      changes.push(marked(goneAt));
+    }
   }
   goneAt += draw.chance(0.2) ? draw.integer(1, 3_000) : graceSeconds * 1000 + draw.integer(2_000, 20_000);
   goneAt = Math.max(atMs + 1, Math.min(goneAt, horizonMs + 60_000));

@@ -17,6 +17,12 @@ export const newestWantedRuns: Invariant = {
   rule: 'Soon after everything has become quiet, every pod runs as its source had it last, or waits for something that can be named: a back-off, a pull, an init container.',
   source: 'pkg/kubelet/pod_workers.go pendingUpdate, docs/workers.md',
   watch: (truth) => ({
+    on: (event) => {
+      if (event.kind !== 'journal' || event.entry.kind !== 'sync-ended' || event.entry.work !== 'sync')
+        return undefined;
+      const pod = truth.pods.get(event.entry.pod?.uid ?? '');
+      return event.entry.error === undefined && pod ? outdated(pod) : undefined;
+    },
     end: (run) => {
       const findings: Finding[] = [];
       for (const pods of truth.sources.values()) {
@@ -30,6 +36,26 @@ export const newestWantedRuns: Invariant = {
       return findings;
     },
   }),
+};
+
+/** What a pass that knew the newest version and went well has left of an older one. */
+const outdated = ({ uid, wanted, pass, heardAt, specSince, ...pod }: PodTruth): readonly Finding[] | undefined => {
+  const knewNewest = pass && heardAt !== undefined && heardAt >= specSince && heardAt < pass.since;
+  if (!wanted || !knewNewest) return undefined;
+  const left = wanted.spec.containers.filter(({ name, image }) =>
+    pod.instances.some(
+      (instance) =>
+        instance.container === name &&
+        isLive(instance) &&
+        instance.image !== image &&
+        (instance.startedAt ?? 0) < (pod.lastPassEndedAt ?? 0),
+    ),
+  );
+  return left.map(({ name, image }) => ({
+    uid,
+    container: name,
+    message: `still runs with another image after a pass that went well (expected ${image}, heard before the pass)`,
+  }));
 };
 
 const unsettled = (truth: WorldTruth, pod: PodTruth, wanted: Pod, { at }: EndOfRun): readonly Finding[] => {

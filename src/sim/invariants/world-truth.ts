@@ -72,6 +72,8 @@ export interface PodTruth {
   readonly killRequestedAt?: number;
   readonly removalHandledAt?: number;
   readonly addedAt?: number;
+  /** When the agent heard last what its source wants of it. */
+  readonly heardAt?: number;
   readonly startDelayed?: { readonly at: number; readonly holder: string };
   readonly phase?: string;
   /** By container, and by `image-pull` of a container as `<container> image`. Unix milliseconds. */
@@ -286,10 +288,14 @@ export class WorldTruth {
         pod.passBeforeEndedAt = pod.lastPassEndedAt;
         pod.lastPassEndedAt = at;
         break;
-      case 'forgotten':
+      case 'forgotten': {
+        // Of a pod that has come back while it ended, the status stays.
+        const shown = pod.wanted && pod.shown;
         forgetLife(pod);
+        pod.shown = shown;
         pod.forgottenAt = at;
         break;
+      }
       case 'admission-rejected':
         pod.rejectedAt = at;
         break;
@@ -299,12 +305,14 @@ export class WorldTruth {
       case 'config':
         if (entry.op === 'REMOVE') pod.removalHandledAt = at;
         if (entry.op === 'ADD') pod.addedAt = at;
+        if (entry.op === 'ADD' || entry.op === 'UPDATE') pod.heardAt = at;
         break;
       case 'housekeeping':
         if (isRebirth(entry)) {
-          const { addedAt } = pod;
+          const { addedAt, heardAt } = pod;
           forgetLife(pod);
           pod.addedAt = addedAt;
+          pod.heardAt = heardAt;
         }
         break;
       case 'start-delayed':
@@ -345,6 +353,7 @@ const forgetLife = (pod: MutablePod): void => {
   pod.killRequestedAt = undefined;
   pod.removalHandledAt = undefined;
   pod.addedAt = undefined;
+  pod.heardAt = undefined;
   pod.startDelayed = undefined;
   pod.phase = undefined;
   pod.shown = undefined;

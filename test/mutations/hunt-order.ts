@@ -1,0 +1,25 @@
+import { Worker } from 'node:worker_threads';
+import type { Violation } from '../../src/sim/invariants/monitor.js';
+
+/** Seeds to run, both included. */
+export interface HuntOrder {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Hunted {
+  /** That were run. */
+  readonly seeds: number;
+  readonly found?: { readonly seed: number; readonly violation: Violation };
+}
+
+/** Runs a bundle of `bundleSimulation` over seeds, in a thread of its own. */
+export const hunt = (bundle: string, order: HuntOrder): Promise<Hunted> =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(bundle, { eval: true, workerData: order });
+    worker.once('message', (hunted: Hunted) => {
+      resolve(hunted);
+      void worker.terminate();
+    });
+    worker.once('error', reject);
+  });

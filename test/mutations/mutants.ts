@@ -1,0 +1,286 @@
+/** A change to one file of the product, by a text that stands in it exactly once. */
+export interface Edit {
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+}
+
+/** A deliberate bug. */
+export interface Mutant {
+  readonly name: string;
+  /** What goes wrong with it. */
+  readonly why: string;
+  readonly edits: readonly Edit[];
+}
+
+const mutant = (name: string, why: string, file: string, ...texts: readonly (readonly [string, string])[]): Mutant => ({
+  name,
+  why,
+  edits: texts.map(([find, replace]) => ({ file, find, replace })),
+});
+
+const WORKERS = 'src/streams/pod-workers.ts';
+const REGISTRY = 'src/model/pod-workers/pod-worker-registry.ts';
+const LATEST = 'src/streams/operators/exhaust-map-latest.ts';
+const CACHE = 'src/streams/pod-cache.ts';
+const PLEG = 'src/streams/pleg.ts';
+const CRASH_LOOP = 'src/model/crash-loop-back-off.ts';
+const KILL_POD = 'src/streams/pod-sync/kill-pod.ts';
+const START = 'src/streams/pod-sync/start-container.ts';
+
+/** The mistakes that agents like this one are made with, each as small as it would be made. */
+export const MUTANTS: readonly Mutant[] = [
+  mutant(
+    'exhaustMap without the trailing slot',
+    'an update that arrives while the worker lets go of a pass is lost',
+    LATEST,
+    ['repeat({ delay: () => (undelivered ? of(true) : EMPTY) })', 'repeat({ delay: () => EMPTY })'],
+  ),
+  mutant('switchMap in the worker', 'a pass is dropped while what it asked for goes on', LATEST, [
+    '  exhaustMap,\n',
+    '  switchMap as exhaustMap,\n',
+  ]),
+  mutant(
+    'the slot keeps the oldest',
+    'of several updates during a pass the first one is worked on',
+    'src/model/pod-workers/pod-update.ts',
+    ['return { ...update, startedAt,', 'return { ...before, startedAt,'],
+  ),
+  mutant(
+    'catchError on the group',
+    'the first failure ends the worker of its pod',
+    WORKERS,
+    ['    catchError((error: unknown) => of<RunResult>({ error })),\n', ''],
+    [
+      '          wake$.pipe(\n            exhaustMapLatest(',
+      '          wake$.pipe(catchError(() => EMPTY),\n            exhaustMapLatest(',
+    ],
+    [
+      '              ({ cancel }) => cancel,\n            ),\n',
+      '              ({ cancel }) => cancel,\n            ),\n            catchError(() => EMPTY),\n',
+    ],
+  ),
+  mutant(
+    'take(1) on a group',
+    'the worker of a pod hears only of its first update',
+    WORKERS,
+    ['  tap,\n} from', '  tap, take,\n} from'],
+    [
+      '          wake$.pipe(\n            exhaustMapLatest(',
+      '          wake$.pipe(take(1),\n            exhaustMapLatest(',
+    ],
+  ),
+  mutant('a kill does not cancel', 'a pass goes on starting what is to be stopped', WORKERS, [
+    '({ cancel }) => cancel,',
+    '() => false,',
+  ]),
+  mutant(
+    'a forgotten busy pod',
+    'a pod that goes while its worker is busy gets a second worker when it comes back',
+    REGISTRY,
+    [
+      'if (record.startedAt !== undefined || record.observedRuntime) {',
+      'if (record.startedAt === undefined && record.observedRuntime) {',
+    ],
+  ),
+  mutant(
+    'a pod that comes back while it stops is overlooked',
+    'it is wanted, has ended, and is never started again',
+    REGISTRY,
+    ["update.type === 'create') {", "update.type === 'create' && update.pod === undefined) {"],
+  ),
+  mutant('grace recomputed from scratch', 'a later update gives a stopping pod its time back', REGISTRY, [
+    'effectiveGracePeriod(record.graceSeconds, next.pod, next.kill?.graceSeconds)',
+    'effectiveGracePeriod(0, next.pod, next.kill?.graceSeconds)',
+  ]),
+  {
+    name: 'a terminated pod is started again',
+    why: 'a pod that has ended is forgotten at once, and then taken for one that nobody has started',
+    edits: [
+      {
+        file: REGISTRY,
+        find: 'if (isOrphan || record.restartRequested) {',
+        replace: 'if (isOrphan || record.restartRequested || record.finished) {',
+      },
+      {
+        file: 'src/streams/sync-loop/loop-desk.ts',
+        find: 'return !hasEnded || workers.isTerminationRequested(uid);',
+        replace: 'return hasEnded || workers.record(uid) === undefined;',
+      },
+    ],
+  },
+  mutant(
+    'the name of a static pod is not released',
+    'the next revision of a manifest waits for good',
+    'src/model/pod-workers/static-pod-turns.ts',
+    ['if (this.#holders.get(fullName) === uid) this.#holders.delete(fullName);', ''],
+  ),
+  mutant(
+    'the name of a static pod is not held',
+    'two revisions of a manifest run side by side',
+    'src/model/pod-workers/static-pod-turns.ts',
+    ['if (holder !== undefined) return holder === uid;', ''],
+  ),
+  mutant('the cache ignores how new a view has to be', 'a pass works on a view from before the last one', CACHE, [
+    'if (isNewerThan(uid, timeMs)) return',
+    'if (entries.has(uid) || isNewerThan(uid, timeMs)) return',
+  ]),
+  mutant('a mistaken >=', 'who waits for a newer view is released by an older one, and not by a newer one', CACHE, [
+    'filter(({ timeMs }) => timeMs <= at)',
+    'filter(({ timeMs }) => timeMs >= at)',
+  ]),
+  mutant('the payload of an event is trusted', 'an event, however late, makes the cached view count as new', PLEG, [
+    'tap((uid) => addTodo(unnamed(uid), { isHinted: true }))',
+    'tap((uid) => { cache.setObservedTime(uid, scheduler.now()); addTodo(unnamed(uid), { isHinted: true }); })',
+  ]),
+  mutant(
+    'a relist overwrites newer state',
+    'a listing that is older than a read says that what was read since is gone',
+    PLEG,
+    ['if (isGone && (record.readingSince ?? record.knownAt) < at) look(', 'if (isGone) look('],
+    [
+      '(isChanged && (listed.items.length > 0 || ranIn(record.known).length > 0))',
+      '(isChanged && listed.items.length > 0)',
+    ],
+  ),
+  mutant(
+    'housekeeping before the sources are ready',
+    'pods of a source that is late are taken for orphans',
+    'src/kubelet.ts',
+    [
+      'housekeepingTicks(watch.running, () => desk.sources.all, scheduler)',
+      'housekeepingTicks(watch.running, () => true, scheduler)',
+    ],
+  ),
+  mutant(
+    'one source is as good as all',
+    'once one source is heard, the pods of the others are taken for orphans',
+    'src/model/sources-ready.ts',
+    ['this.#expected.every(', 'this.#expected.some('],
+  ),
+  mutant(
+    'orphans are looked for among all that runs',
+    'housekeeping stops what a worker looks after',
+    'src/streams/sync-loop/handle-housekeeping.ts',
+    [
+      '.filter(({ uid }) => !known.has(uid) && workers.record(uid) === undefined)',
+      '.filter(({ uid }) => workers.record(uid)?.startedAt === undefined || !known.has(uid))',
+    ],
+  ),
+  mutant('back-off is reset too early', 'a container that fails after some seconds is restarted at once', CRASH_LOOP, [
+    'CRASH_LOOP_RESET_AFTER_MS = 600_000',
+    'CRASH_LOOP_RESET_AFTER_MS = 6_000',
+  ]),
+  mutant('back-off is forgotten with the agent', 'a crash loop begins anew with every life of the agent', CRASH_LOOP, [
+    'input.entry ?? entryFromFacts(input, table)',
+    'input.entry',
+  ]),
+  mutant(
+    'the key of a back-off changes with every instance',
+    'no container ever waits',
+    START,
+    [
+      'const key = crashLoopKey(context.pod, container);',
+      'const key = `${crashLoopKey(context.pod, container)} ${context.ports.wallClock()}`;',
+    ],
+    ['newest: started[0],', 'newest: undefined,'],
+  ),
+  mutant(
+    'pulls do not back off',
+    'an image that cannot be had is asked for at every look',
+    'src/model/image-back-off.ts',
+    ['  if (!isBlocked(', '  if (now >= 0 || !isBlocked('],
+  ),
+  mutant(
+    'the worker retries inside',
+    'what fails is tried again at once, on the same old view',
+    START,
+    ['  concatMap,\n  defer,', '  concatMap,\n  retry,\n  defer,'],
+    ['runtime.createContainer(request)).pipe(', 'runtime.createContainer(request).pipe(retry(2))).pipe('],
+  ),
+  mutant(
+    'a half-made container is left',
+    'what was created by a pass that was cut short is still there when its successor is made',
+    START,
+    [
+      'const create$ = concat(cleared$, config$).pipe(',
+      'const create$ = concat(cleared$.pipe(takeNone), config$).pipe(',
+    ],
+    [
+      '/** Completes when the container may start now. */',
+      'const takeNone = (): typeof EMPTY => EMPTY;\n/** Completes when the container may start now. */',
+    ],
+  ),
+  mutant(
+    'a result of an older instance counts',
+    'what a probe found out about an instance is held for true of its successors',
+    'src/model/probes/probe-result-store.ts',
+    [
+      'return this.#entries[type].get(containerId)?.result;',
+      'return (this.#entries[type].get(containerId) ?? [...this.#entries[type].values()].at(-1))?.result;',
+    ],
+  ),
+  mutant(
+    'ready until a probe says otherwise',
+    'a new instance shows as ready before anybody has asked it',
+    'src/model/probes/probed-status.ts',
+    [
+      'const ranBefore = startedAt < agentStartedAt - RAN_BEFORE_MS;\n  return ranBefore &&',
+      'const ranBefore = startedAt < agentStartedAt - RAN_BEFORE_MS;\n  return !ranBefore ||',
+    ],
+  ),
+  mutant('one success is enough', 'the success threshold has no effect', 'src/model/probes/count-probe.ts', [
+    "result === 'success' ? pace.successThreshold",
+    "result === 'success' ? 1",
+  ]),
+  mutant('probe workers are left behind', 'probes of a pod go on after its end', 'src/streams/probes/prober.ts', [
+    '      added.delete(uid);\n      for (const { stop$ } of handlesOf(uid)) stop$.next();\n      if (results.forgetPod(uid))',
+    '      added.delete(uid);\n      if (results.forgetPod(uid))',
+  ]),
+  mutant(
+    'no floor under a grace period',
+    'a container is killed without being asked',
+    'src/streams/pod-sync/kill-container.ts',
+    ['MINIMUM_GRACE_SECONDS = 2', 'MINIMUM_GRACE_SECONDS = 0'],
+  ),
+  mutant('sidecars are stopped with the rest', 'a sidecar is gone before those that need it', KILL_POD, [
+    'const turn$ = previous$;',
+    'const turn$ = undefined;',
+  ]),
+  mutant(
+    'a lost sandbox goes unnoticed',
+    'containers are started in a sandbox that is gone',
+    'src/model/sandbox-changed.ts',
+    ["if (newest.state !== 'SANDBOX_READY') return replace(", 'if (newest.state === undefined) return replace('],
+  ),
+  mutant(
+    'what fails counts as done',
+    'an init container that failed lets the next one start',
+    'src/model/compute-init-container-actions.ts',
+    ["if (exitCode === 0 && reason !== 'OOMKilled')", "if (reason !== 'OOMKilled')"],
+  ),
+  mutant('OnFailure restarts what succeeded', 'a job runs for ever', 'src/model/restart-policy.ts', [
+    'return exitCode === 0\n        ?',
+    'return exitCode === 255\n        ?',
+  ]),
+  mutant('a changed image goes unnoticed', 'a container runs on as its pod was before', 'src/model/container-hash.ts', [
+    'hashValue(left) === hashValue(right)',
+    'hashValue(left) >= 0n || hashValue(right) >= 0n',
+  ]),
+  mutant('causes are dropped', 'nothing says why a call was made', 'src/streams/pod-sync/pod-sync-context.ts', [
+    'ports.record({ ...event, pod: podRef(pod), causes });',
+    'ports.record({ ...event, pod: podRef(pod), causes: [] });',
+  ]),
+  mutant(
+    'the wait after an error is forgotten',
+    'a pod that fails is worked on without a pause',
+    'src/model/pod-workers/requeue-delay.ts',
+    ['return jittered(BACK_OFF_PERIOD_MS, random);', 'return jittered(BACK_OFF_PERIOD_MS / 100, random);'],
+  ),
+  mutant(
+    'work that is due is dropped',
+    'a pod is never looked at again on its own account',
+    'src/model/work-queue.ts',
+    ['due.push({ uid, cause });', 'if (this.size > 1) due.push({ uid, cause });'],
+  ),
+];
