@@ -114,4 +114,10 @@ export interface NodeBehaviours {
    * containerd.
    */
   readonly stopOutlivesCaller?: boolean;
+  /**
+   * How likely it is, from 0 to 1, that RunPodSandbox and StartContainer are broken off when their caller has gone, as containerd may
+   * do: of the sandbox nothing is left, and the container either was never started or ends as one that cannot start. 0 unless given:
+   * they go on.
+   */
+  readonly breaksOffGivenUp?: number;
 }

@@ -21,7 +21,8 @@ type ContainerCalls = Pick<
 /** What the simulated runtime does with containers. Source: containerd internal/cri/server/container_*.go */
 export const containerCalls = (parts: RuntimeParts): ContainerCalls => {
   const { world, transport, store, events, processes, images, newId, stamp } = parts;
-  const { scheduler, tell, behaviours, nodeName, daemon, disk } = world;
+  const { scheduler, tell, behaviours, nodeName, daemon, disk, random } = world;
+  const givenUp = random.fork('given-up-starts');
   /** Instances so far, by pod and container. */
   const instances = new Map<string, number>();
 
@@ -56,7 +57,10 @@ export const containerCalls = (parts: RuntimeParts): ContainerCalls => {
       const container = store.container('StartContainer', containerId);
       const problem = startProblem(container);
       if (problem !== undefined) throw new CriError('unknown', 'StartContainer', problem);
-      processes.start(container, (error) => (error ? answer.error(error) : answer.value({})));
+      const breakOff = processes.start(container, (error) => (error ? answer.error(error) : answer.value({})));
+      answer.whenGivenUp(() => {
+        if (givenUp.chance(behaviours.breaksOffGivenUp ?? 0)) breakOff(givenUp.pick(['ends', 'stays']));
+      });
     }),
     stopContainer: transport.unary('StopContainer', ({ containerId = '', timeout = 0n }, answer) => {
       const container = store.containers.get(containerId);

@@ -24,8 +24,8 @@ export class Processes {
     private readonly stamp: () => bigint,
   ) {}
 
-  /** `done` once it runs, or with why it does not. */
-  start(container: SimulatedContainer, done: (error?: CriError) => void): void {
+  /** `done` once it runs, or with why it does not. What is returned breaks the start off, as long as it is under way. */
+  start(container: SimulatedContainer, done: (error?: CriError) => void): (how: 'ends' | 'stays') => void {
     const startsAfterMs = container.sandbox.isReady ? (container.behaviour.startsAfterMs ?? 0) : 0;
     container.isStarting = true;
     this.world.disk.writeLog(container.logPath, container.behaviour.logBytesPerSecond ?? 0);
@@ -36,8 +36,17 @@ export class Processes {
       else this.#end(container, CANNOT_START, 'StartError', problem);
       done(problem === undefined ? undefined : new CriError('unknown', 'StartContainer', problem));
     };
-    if (startsAfterMs === 0) launch();
-    else this.world.daemon().schedule(launch, startsAfterMs);
+    if (startsAfterMs === 0) {
+      launch();
+      return () => undefined;
+    }
+    const launching = this.world.daemon().schedule(launch, startsAfterMs);
+    return (how) => {
+      if (!container.isStarting) return;
+      launching.unsubscribe();
+      container.isStarting = false;
+      if (how === 'ends') this.#end(container, CANNOT_START, 'StartError', 'context canceled');
+    };
   }
 
   /** Sends the stop signal once, however often it is asked to. */

@@ -16,10 +16,11 @@ export const sandboxCalls = (parts: RuntimeParts): SandboxCalls => {
   const { world, transport, store, events, newId, stamp } = parts;
   const { scheduler, tell, behaviours, random, daemon } = world;
   const making = random.fork('sandboxes');
+  const givenUp = random.fork('given-up-sandboxes');
   let addresses = 0;
   const nextAddress = (): string => {
     addresses += 1;
-    return `10.88.${(addresses >> 8) & 255}.${addresses & 255}`;
+    return `10.${88 + (addresses >> 16)}.${(addresses >> 8) & 255}.${addresses & 255}`;
   };
 
   return {
@@ -30,7 +31,8 @@ export const sandboxCalls = (parts: RuntimeParts): SandboxCalls => {
       }
       const id = newId();
       const attempt = config.metadata?.attempt ?? 0;
-      store.reserve('RunPodSandbox', 'sandbox', sandboxName({ pod: name, namespace, uid, attempt }), id);
+      const reserved = sandboxName({ pod: name, namespace, uid, attempt });
+      store.reserve('RunPodSandbox', 'sandbox', reserved, id);
       const { min, max } = behaviours.sandboxMs ?? { min: 0, max: 0 };
       const make = () => {
         const ip = isOnNodeNetwork(config) ? '' : nextAddress();
@@ -43,7 +45,14 @@ export const sandboxCalls = (parts: RuntimeParts): SandboxCalls => {
       };
       const takesMs = making.integer(min, max);
       if (takesMs === 0) make();
-      else daemon().schedule(make, takesMs);
+      else {
+        const made = daemon().schedule(make, takesMs);
+        answer.whenGivenUp(() => {
+          if (store.sandboxes.has(id) || !givenUp.chance(behaviours.breaksOffGivenUp ?? 0)) return;
+          made.unsubscribe();
+          store.release(reserved);
+        });
+      }
     }),
     stopPodSandbox: transport.sync('StopPodSandbox', ({ podSandboxId = '' }) => {
       const sandbox = store.sandboxes.get(podSandboxId);

@@ -97,10 +97,10 @@ export const simulatedRuntime = ({
     tell({ kind: 'runtime-stopped', at: scheduler.now() });
     daemon.close();
     daemon = scheduler.share();
+    for (const container of store.containers.values()) container.isStarting = false;
     transport.goDown();
     events.break();
     store.forgetUnborn();
-    for (const container of store.containers.values()) container.isStarting = false;
     scheduler.schedule(comeBack, downMs);
   };
 

@@ -156,6 +156,25 @@ describe('containers of the simulated runtime', () => {
     expect([first.heard(), second.heard()]).toEqual(['nothing yet', 'nothing yet']);
   });
 
+  it('may be broken off when whoever asked has gone: never started, or as one that cannot start', () => {
+    const ends = Array.from({ length: 20 }, (_, seed) => {
+      const { sandbox, create, ask, answer, simulated, scheduler, told } = runtimeStage(
+        { breaksOffGivenUp: 1, containers: { main: [{ startsAfterMs: 100 }] } },
+        seed,
+      );
+      const containerId = create(sandbox());
+      const { subscription } = ask(simulated.runtime.startContainer({ containerId }));
+      scheduler.runUntil(scheduler.now() + 50);
+      subscription.unsubscribe();
+      scheduler.runUntil(scheduler.now() + 1000);
+      expect(told.filter(({ kind }) => kind === 'container-started')).toEqual([]);
+      const { state, exitCode } = answer(simulated.runtime.containerStatus({ containerId })).status!;
+      answer(simulated.runtime.removeContainer({ containerId }));
+      return `${state} ${exitCode}`;
+    });
+    expect(new Set(ends)).toEqual(new Set(['CONTAINER_CREATED 0', 'CONTAINER_EXITED 128']));
+  });
+
   it('are listed by id, sandbox, state and labels', () => {
     const { sandbox, create, run, answer, simulated } = runtimeStage();
     const [web, db] = [sandbox(), sandbox({ uid: 'uid-2', name: 'db' })];

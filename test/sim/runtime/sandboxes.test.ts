@@ -58,6 +58,24 @@ describe('sandboxes of the simulated runtime', () => {
     expect(simulated.sandboxes()).toHaveLength(1);
   });
 
+  it.each([
+    [1, 0],
+    [0, 1],
+  ])('are taken back, with the chance %i, when whoever asked has gone', (breaksOffGivenUp, left) => {
+    const { ask, answer, simulated, scheduler } = runtimeStage({
+      ...{ breaksOffGivenUp, sandboxMs: { min: 500, max: 500 } },
+    });
+    const { subscription } = ask(simulated.runtime.runPodSandbox({ config: sandboxConfig() }));
+    scheduler.runUntil(100);
+    subscription.unsubscribe();
+    scheduler.runUntil(2000);
+    expect(simulated.sandboxes()).toHaveLength(left);
+    const again = () => answer(simulated.runtime.runPodSandbox({ config: sandboxConfig() }));
+    if (left === 0) again();
+    else expect(again).toThrow(/is reserved/);
+    expect(simulated.sandboxes()).toHaveLength(1);
+  });
+
   it('take everything in them along when they stop, at once', () => {
     const { sandbox, run, answer, simulated, told } = runtimeStage({
       containers: { main: [{ onStop: { kind: 'hangs' } }] },
