@@ -33,6 +33,8 @@ export interface NetworkPorts {
   readonly checkHealth: CheckHealth;
 }
 
+/** From where the agent asks, this is the node. */
+const LOOPBACK: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
 /** So long the kernel looks for somebody who has an address of this network. */
 const NO_ROUTE_MS = 3000;
 
@@ -49,7 +51,7 @@ export const simulatedNetwork = ({
   tell = () => undefined,
 }: SimulatedNetworkOptions): ((asker?: NetworkAsker) => NetworkPorts) => {
   const containersAt = (host: string): readonly SimulatedContainer[] | undefined => {
-    if (!nodeIps.includes(host)) {
+    if (!nodeIps.includes(host) && !LOOPBACK.includes(host)) {
       const sandbox = store.sandboxAt(host);
       return sandbox && [...sandbox.containers].filter(({ isRunning }) => isRunning);
     }

@@ -66,7 +66,7 @@ const imageRows = ({ containers }: PodPlan): readonly (readonly string[])[] =>
               .map(({ toMs }) => time(toMs))
               .join(', ')}${failed.length > 6 ? ', …' : ''}: ${failed[0]?.error})`;
       const pulled = good && `pulled at ${time(good.toMs)}, in ${time(good.toMs - good.fromMs)}`;
-      return [`image ${image}`, [failures, pulled].filter(Boolean).join('; ')];
+      return ['image', `${image}: ${[failures, pulled].filter(Boolean).join('; ')}`];
     });
 
 const containerText = ({ kind, instances }: ContainerPlan): string => {

@@ -1,7 +1,8 @@
-import { type FieldIssue, formatFieldPath } from '../../model/manifest/field-issue.js';
+import { type FieldIssue, type FieldPath, formatFieldPath } from '../../model/manifest/field-issue.js';
 import { parseDocuments, type Position } from '../../model/manifest/manifest-documents.js';
 import type { ManifestProblem } from '../../model/manifest/manifest-problem.js';
 import { NOTHING_ASSUMED, type Scenario } from './scenario.js';
+import { isMapping } from './read-field.js';
 import { readScenarioFields } from './scenario-fields.js';
 
 export interface ScenarioReading {
@@ -28,8 +29,10 @@ export const readScenario = (text: string, file: string): ScenarioReading => {
     ...{ file, document: 1, line, column, field, message },
     ...(expected === undefined ? {} : { expected }),
   });
-  const problemAt = (issue: FieldIssue): ManifestProblem =>
-    problem(document?.locate(issue) ?? { line: 1, column: 1 }, formatFieldPath(issue.path), issue);
+  const problemAt = (issue: FieldIssue): ManifestProblem => {
+    const path = asWritten(issue.path, document?.value);
+    return problem(document?.locate({ ...issue, path }) ?? { line: 1, column: 1 }, formatFieldPath(path), issue);
+  };
   if (!document) return { scenario: NOTHING_ASSUMED, problems: [], problemAt };
   if (document.errors.length > 0)
     return {
@@ -49,4 +52,14 @@ export const readScenario = (text: string, file: string): ScenarioReading => {
     problems: problems.toSorted((one, other) => one.line - other.line || one.column - other.column),
     problemAt,
   };
+};
+
+/** Without the positions of lists where the one item stands without a list. */
+const asWritten = (path: FieldPath, document: unknown): FieldPath => {
+  let value = document;
+  return path.filter((part) => {
+    if (typeof part === 'number' && !Array.isArray(value)) return false;
+    value = isMapping(value) || Array.isArray(value) ? (value as Record<string | number, unknown>)[part] : undefined;
+    return true;
+  });
 };

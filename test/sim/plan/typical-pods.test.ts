@@ -374,3 +374,52 @@ describe('a job', () => {
     expect(containerIn(never, 'app').instances).toHaveLength(1);
   });
 });
+
+it('asks a server on the network of the node at the address of the node, by the name of its port', () => {
+  const pod = podOf({
+    spec: `  hostNetwork: true
+  containers:
+    - name: app
+      image: i:1
+      ports: [{name: web, containerPort: 8080}]
+      readinessProbe: {httpGet: {host: 127.0.0.1, port: web}, periodSeconds: 5}
+      livenessProbe: {tcpSocket: {port: web}}
+`,
+    scenario: 'containers: {app: {readyAfter: 12s}}',
+    for: '1m',
+  });
+  // The liveness probe fails at 0 and 10 s, one less than it may; readiness is asked every 5 s.
+  const { instances, probes } = containerIn(pod, 'app');
+  expect(instances).toHaveLength(1);
+  expect(seconds((pod.firstReady?.atMs ?? NaN) - (instances[0]?.startedMs ?? NaN))).toBe(15);
+  expect(probes.map(({ probe, failures }) => [probe, failures])).toEqual([
+    ['readiness', 4],
+    ['liveness', 2],
+  ]);
+});
+
+it('rejects a pod that may not run on this node, with the reason of the kubelet', () => {
+  const pod = podOf({
+    spec: `  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms: [{matchExpressions: [{key: gpu, operator: Exists}]}]
+  containers: [{name: app, image: "i:1"}]
+`,
+    for: '1m',
+  });
+  expect(pod.rejected?.reason).toBe('NodeAffinity');
+  expect(containerIn(pod, 'app').instances).toEqual([]);
+  expect(pod.drain).toBeUndefined();
+});
+
+it('takes every size of a pod, and the labels that it selects', () => {
+  const pod = podOf({
+    spec: `  nodeSelector: {disk: fast}
+  containers: [{name: app, image: "i:1", resources: {requests: {cpu: 200, memory: 2Ti}}}]
+`,
+    for: '1m',
+  });
+  expect(pod.rejected).toBeUndefined();
+  expect(pod.firstReady).toBeDefined();
+});

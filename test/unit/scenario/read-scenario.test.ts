@@ -213,6 +213,11 @@ describe('what no manifest has', () => {
     expect(scenarioMismatches(scenario, [hooked]).map((issue) => formatManifestProblem(problemAt(issue)))).toEqual([
       's.yaml:4:7: containers.app[0].postStart: is no hook of that container (expected a container whose lifecycle.postStart is an exec)',
     ]);
+    const alone = read('containers:\n  app:\n    postStart: {}');
+    const [issue] = scenarioMismatches(alone.scenario, [hooked]);
+    expect(issue && formatManifestProblem(alone.problemAt(issue))).toMatch(
+      /^s\.yaml:3:5: containers\.app\.postStart: /,
+    );
     expect(scenarioBehaviours(scenario, [hooked]).containers).toEqual({
       'web/app': [{ commands: [{ contains: 'sh -c drain', takesMs: 3000, exitCode: 1 }] }],
     });
