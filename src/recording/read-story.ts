@@ -47,7 +47,7 @@ export const readStory = (header: RecordingHeader, entries: Iterable<RecordingEn
     callPods.delete(number);
     const name = call && criMethod(call.port);
     if (!call || !pod || name === undefined) return;
-    const container = containers.get(containerIdOf(call) ?? '');
+    const container = madeBy(call) ?? containers.get(containerIdOf(call) ?? '');
     observations.push({
       ...{ kind: 'call', id: `call-${number}`, pod, call: name, from: call.at },
       ...(container === undefined ? {} : { container }),
@@ -63,8 +63,7 @@ export const readStory = (header: RecordingHeader, entries: Iterable<RecordingEn
     const reply = calls.decodeReply(call, value);
     if (call.port.startsWith('sources.')) return probes.learn(reply as SourceEvent);
     if (call.port === 'runtime.createContainer') {
-      const { config } = call.args[0] as { readonly config?: { readonly metadata?: { readonly name?: string } } };
-      learn((reply as { readonly containerId?: string }).containerId, config?.metadata?.name);
+      learn((reply as { readonly containerId?: string }).containerId, madeBy(call));
     }
     const pod = callPods.get(number);
     if (call.port !== 'probeHandlers.probe' || !pod) return;
@@ -155,6 +154,12 @@ const ORDINARY: readonly string[] = ['not-found', 'cancelled', 'unimplemented', 
 
 /** An event of a pod as it was told: the journal gets it from outside of what is recorded. */
 type ToldEvent = Omit<Extract<JournalEntry, { readonly kind: 'event' }>, 'id' | 'at' | 'kind'>;
+
+/** The name of the container that the call makes. */
+const madeBy = ({ port, args: [first] }: RecordedCall): string | undefined => {
+  if (port !== 'runtime.createContainer') return undefined;
+  return (first as { readonly config?: { readonly metadata?: { readonly name?: string } } }).config?.metadata?.name;
+};
 
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc'] as const;
 const TYPES = ['startup', 'readiness', 'liveness'] as const;
