@@ -37,13 +37,17 @@ export const faultyNetwork = (
       return late$.pipe(timeout({ first: limitMs, scheduler, with: tooLate }));
     });
   return {
-    httpRequest: (ask) => (request, options) =>
-      within(options.timeoutMs ?? DIAL_MS, ask(request, options), () =>
-        throwError(() => new HttpFailure('request', `Get "${urlOf(request)}": ${TOO_LATE}`)),
-      ),
+    httpRequest: (ask) => (request, options) => {
+      const { timeoutMs } = options;
+      const detail = timeoutMs === undefined ? NO_CONNECTION : TOO_LATE;
+      return within(timeoutMs ?? DIAL_MS, ask(request, options), () =>
+        throwError(() => new HttpFailure('request', `Get "${urlOf(request)}": ${detail}`)),
+      );
+    },
     probe: (ask) => (target) => within(target.timeoutSeconds * 1000, ask(target), () => of(LATE_PROBE)),
   };
 };
 
+const NO_CONNECTION = 'dial tcp: i/o timeout';
 const TOO_LATE = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
 const LATE_PROBE: ProbeOutcome = { result: 'failure', output: 'i/o timeout' };

@@ -19,8 +19,8 @@ const NODE_NAME = 'node-1';
 export const generateHistory = (seed: number): History => {
   const random = seededRandom(seed);
   const shape = random.fork('shape');
-  const isLong = shape.chance(0.02);
-  const horizonMs = isLong ? shape.integer(40, 120) * MINUTE : shape.integer(30, 180) * SECOND;
+  const isLong = shape.chance(0.01);
+  const horizonMs = isLong ? shape.integer(60, 120) * MINUTE : shape.integer(30, 180) * SECOND;
   const count = weighted(shape, [
     [4, 1],
     [3, 2],
@@ -40,7 +40,7 @@ export const generateHistory = (seed: number): History => {
     syncFrequencyMs: drawn.pick([10, 20, 60]) * SECOND,
     parallelPulls: drawn.integer(1, 3),
   };
-  const quietMs = Math.max(quietFromMs({ pods, faults, node }), Math.floor(horizonMs / 2));
+  const quietMs = Math.max(quietFromMs({ pods, faults, node }), isLong ? horizonMs : Math.floor(horizonMs / 2));
   return {
     seed,
     node,
@@ -89,5 +89,6 @@ const behavioursOf = (random: SeededRandom, plans: readonly GeneratedPlan[]): No
     ]),
     ...(draw.chance(0.15) && { tellsNoEvents: true }),
     ...(draw.chance(0.5) && { stopOutlivesCaller: true }),
+    ...(random.fork('given-up').chance(0.5) && { breaksOffGivenUp: 0.5 }),
   };
 };

@@ -219,7 +219,7 @@ const REDUCTIONS: readonly Reduction[] = [
 ];
 
 const shorterFault = (fault: Fault): Fault | undefined => {
-  if (!('untilMs' in fault)) return undefined;
+  if (!('fromMs' in fault)) return undefined;
   const lengthMs = fault.untilMs - fault.fromMs;
   return lengthMs < 2_000 ? undefined : { ...fault, untilMs: fault.fromMs + Math.floor(lengthMs / 2) };
 };
