@@ -154,6 +154,13 @@ export { type ImageVerification } from './model/images/image-verification.js';
 export type * from './model/journal.js';
 export { explainWhy, type Question } from './model/why.js';
 
+// The life of a pod as lanes
+export type { Lane, Mark, Timeline, TimelineEntry, TimelinePod } from './model/timeline/lanes.js';
+export { type JournalOfPods, timelineOfJournal } from './model/timeline/timeline-of-journal.js';
+export { renderText as renderTimelineText, type TextOptions } from './model/timeline/render-text.js';
+export { renderSvg as renderTimelineSvg, type SvgOptions } from './model/timeline/render-svg.js';
+export { renderPage as renderTimelinePage, type PageOptions } from './model/timeline/render-page.js';
+
 // Recording an agent and playing it again
 export { type MakeKubelet, recordKubelet, type RecordOptions } from './recording/record-kubelet.js';
 export { type Recording, replay, type ReplayOptions } from './recording/replay.js';
