@@ -163,7 +163,7 @@ export const MUTANTS: readonly Mutant[] = [
     'housekeeping stops what a worker looks after',
     'src/streams/sync-loop/handle-housekeeping.ts',
     [
-      '.filter(({ uid }) => !known.has(uid) && workers.record(uid) === undefined)',
+      '.filter(({ uid }) => !known.has(uid) && workers.record(uid) === undefined && !workers.isClaimed(uid))',
       '.filter(({ uid }) => workers.record(uid)?.startedAt === undefined || !known.has(uid))',
     ],
   ),

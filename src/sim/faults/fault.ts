@@ -56,7 +56,9 @@ export type SourceFault =
   /** It fails, and says what it wants when it is listened to again. */
   | { readonly kind: 'source-breaks'; readonly source: string; readonly atMs: number }
   /** It says again what it said last. */
-  | { readonly kind: 'source-repeats'; readonly source: string; readonly atMs: number };
+  | { readonly kind: 'source-repeats'; readonly source: string; readonly atMs: number }
+  /** Whoever begins to listen to it hears nothing for a while, as of an API server that is far away. */
+  | (Stretch & { readonly kind: 'source-late'; readonly source: string; readonly lateMs: number });
 
 /** The agent's own end. Only what is on disk survives it. */
 export type AgentFault = { readonly kind: 'agent-killed'; readonly downMs: number } & (

@@ -133,6 +133,18 @@ const KINDS: readonly (readonly [number, MakeFaults])[] = [
         atMs: atAnyTime(draw, sketch),
       })),
   ],
+  [
+    1,
+    (draw, sketch) => [
+      {
+        kind: 'source-late',
+        source: draw.pick(sketch.sources),
+        ...stretch(draw, sketch),
+        lateMs: draw.integer(1, 15_000),
+      },
+      agentKilled(draw, sketch),
+    ],
+  ],
   [3, (draw, sketch) => Array.from({ length: draw.integer(1, 3) }, () => agentKilled(draw, sketch))],
   [
     2,

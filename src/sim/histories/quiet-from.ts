@@ -28,6 +28,8 @@ const endOfFault = (fault: Fault): number => {
       return 'atMs' in fault ? fault.atMs + fault.downMs : 0;
     case 'runtime-restarts':
       return fault.atMs + fault.downMs;
+    case 'source-late':
+      return fault.untilMs + fault.lateMs;
     case 'source-breaks':
       return fault.atMs + 30 * SECOND;
     case 'source-repeats':

@@ -1,4 +1,4 @@
-import { Subscription } from 'rxjs';
+import { defer, Subscription, switchMap, timer } from 'rxjs';
 import type { KubeletOptions } from '../../kubelet.js';
 import type { Pod } from '../../model/pod.js';
 import type { Fault } from '../faults/fault.js';
@@ -77,7 +77,9 @@ export const runHistory = (
     makeKubelet,
     behaviours: history.behaviours,
     tell: hear,
-    sources: Object.fromEntries(Object.entries(sources).map(([name, { event$ }]) => [name, event$])),
+    sources: Object.fromEntries(
+      Object.entries(sources).map(([name, { event$ }]) => [name, lateAt(name, history, scheduler, event$)]),
+    ),
     options: {
       eventedPleg: history.node.eventedPleg,
       syncFrequencyMs: history.node.syncFrequencyMs,
@@ -139,6 +141,25 @@ const wantedAt = (pods: History['pods'], source: string, atMs: number): readonly
     const pod = plan.changes.filter((change) => change.atMs <= atMs).at(-1)?.pod;
     return pod ? [pod] : [];
   });
+
+/** The source as whoever begins to listen to it hears it. */
+const lateAt = (
+  name: string,
+  { faults }: History,
+  scheduler: VirtualScheduler,
+  event$: SimulatedSource['event$'],
+): SimulatedSource['event$'] => {
+  const late = faults.filter((fault) => fault.kind === 'source-late').filter(({ source }) => source === name);
+  if (late.length === 0) return event$;
+  return defer(() => {
+    const atMs = scheduler.now() - HISTORY_START_MS;
+    const lateMs = Math.max(
+      0,
+      ...late.filter(({ fromMs, untilMs }) => atMs >= fromMs && atMs < untilMs).map((fault) => fault.lateMs),
+    );
+    return lateMs === 0 ? event$ : timer(lateMs, scheduler).pipe(switchMap(() => event$));
+  });
+};
 
 const scheduleChanges = ({ history: { pods }, sources, scheduler }: World): void => {
   for (const [name, source] of Object.entries(sources)) {
