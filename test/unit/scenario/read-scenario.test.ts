@@ -1,9 +1,39 @@
+import { fc, test } from '@fast-check/vitest';
 import { describe, expect, it } from 'vitest';
 import { formatManifestProblem } from '../../../src/model/manifest/manifest-problem.js';
 import { readScenario } from '../../../src/sim/scenario/read-scenario.js';
 import { scenarioBehaviours } from '../../../src/sim/scenario/scenario-behaviours.js';
 import { scenarioMismatches } from '../../../src/sim/scenario/scenario-mismatches.js';
 
+const NAMES = [
+  ...[
+    'containers',
+    'images',
+    'node',
+    'timeline',
+    'app',
+    'web/app',
+    '*',
+    'at',
+    'image',
+    'exit',
+    'restartAgent',
+    'from',
+    'to',
+  ],
+  ...[
+    'exitsAfter',
+    'exitCode',
+    'onStop',
+    'stopsAfter',
+    'failsProbes',
+    'probe',
+    'pull',
+    'failures',
+    'callsTake',
+    'preStop',
+  ],
+];
 const read = (text: string) => readScenario(text, 's.yaml');
 const problems = (text: string) => read(text).problems.map(formatManifestProblem);
 
@@ -246,5 +276,31 @@ node: {callsTake: {from: 1ms, to: 3ms}, eventedPLEG: true}
         'three/other-three': [{ exitsAfterMs: 3000 }],
       },
     });
+  });
+});
+
+describe('whatever a scenario is', () => {
+  const anything = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom('3s', '1m', 'always', 'hangs', 'exits', 'liveness', 3, -1, 1.5, true, null, ''),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom(...NAMES), tie('value'), { maxKeys: 4 }),
+    ),
+  })).value;
+
+  test.prop([anything])('it is read, or every problem has a place in the text', (value) => {
+    const text = JSON.stringify(value, undefined, 1);
+    const lineCount = text.split('\n').length;
+    for (const { line, column, message } of read(text).problems) {
+      expect(line).toBeGreaterThanOrEqual(1);
+      expect(line).toBeLessThanOrEqual(lineCount);
+      expect(column).toBeLessThanOrEqual((text.split('\n')[line - 1]?.length ?? 0) + 1);
+      expect(message).not.toBe('');
+    }
+  });
+
+  test.prop([fc.string()])('nothing is thrown over any text', (text) => {
+    expect(() => read(text)).not.toThrow();
   });
 });
