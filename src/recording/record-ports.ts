@@ -16,7 +16,7 @@ import {
   STOP_RULE,
   type ToldRule,
 } from './port-table.js';
-import type { JournalPlain } from './recording-entry.js';
+import type { JournalPlain, OutputEntry } from './recording-entry.js';
 import type { SecretKeeper } from './secret-keeper.js';
 import type { StepClock } from './step-clock.js';
 import { ReplyWriter, writtenAnswer, writtenArgs } from './written-values.js';
@@ -50,13 +50,17 @@ export const recordPorts = (
       const call = ++calls;
       const gone$ = new Subject<void>();
       let isOver = false;
+      const called = (): OutputEntry => ({ kind: 'call', call, port, args: writtenArgs(rule, args, secrets) });
+      const givenUp = (): OutputEntry => ({ kind: 'given-up', call });
+      if (subscriber.closed) {
+        // Operators subscribe to the rest of their sources although one that failed at once has ended them.
+        tape.output(called, () => source$.subscribe(subscriber));
+        return tape.output(givenUp, () => undefined);
+      }
       subscriber.add(() => {
         if (isOver) return;
         isOver = true;
-        tape.output(
-          () => ({ kind: 'given-up', call }),
-          () => gone$.next(),
-        );
+        tape.output(givenUp, () => gone$.next());
       });
       const input = (entry: Parameters<EntryTape['input']>[0], perform: () => void): void => {
         if (!isOver) tape.input(entry, perform);
@@ -65,26 +69,24 @@ export const recordPorts = (
         isOver = true;
         perform();
       };
-      tape.output(
-        () => ({ kind: 'call', call, port, args: writtenArgs(rule, args, secrets) }),
-        () =>
-          source$.pipe(takeUntil(gone$)).subscribe({
-            next: (value) =>
-              input(
-                () => ({ kind: 'reply', call, ...(value !== undefined && { value: writer.write(value) }) }),
-                () => subscriber.next(value),
-              ),
-            error: (error: unknown) =>
-              input(
-                () => ({ kind: 'failed', call, error: writer.writeError(error) }),
-                end(() => subscriber.error(error)),
-              ),
-            complete: () =>
-              input(
-                () => ({ kind: 'completed', call }),
-                end(() => subscriber.complete()),
-              ),
-          }),
+      tape.output(called, () =>
+        source$.pipe(takeUntil(gone$)).subscribe({
+          next: (value) =>
+            input(
+              () => ({ kind: 'reply', call, ...(value !== undefined && { value: writer.write(value) }) }),
+              () => subscriber.next(value),
+            ),
+          error: (error: unknown) =>
+            input(
+              () => ({ kind: 'failed', call, error: writer.writeError(error) }),
+              end(() => subscriber.error(error)),
+            ),
+          complete: () =>
+            input(
+              () => ({ kind: 'completed', call }),
+              end(() => subscriber.complete()),
+            ),
+        }),
       );
     });
 

@@ -60,11 +60,15 @@ export const replayPorts = ({ header, output, now, wallClock, code }: ReplayPort
       const call = ++calls;
       const mine: OpenCall = { subscriber, reader, isOver: false };
       open.set(call, mine);
-      subscriber.add(() => {
+      const leave = (): void => {
         open.delete(call);
         if (!mine.isOver) output({ kind: 'given-up', call });
-      });
+      };
+      // As in the recorder.
+      const isLate = subscriber.closed;
+      if (!isLate) subscriber.add(leave);
       output({ kind: 'call', call, port, args: writtenArgs(rule, args) });
+      if (isLate) leave();
     });
 
   const replayCall = (port: string, rule: CallRule): Method => {

@@ -7,7 +7,7 @@ import { recordingsInMemory } from './recordings-in-memory.js';
 
 const SEEDS = 200;
 /** Most of what a history has in store happens early. */
-const AS_FAR_AS_MS = 75_000;
+const AS_FAR_AS_MS = 45_000;
 
 /** Every life of the agent in the history of a seed, replayed: how each of them ended. */
 const livesOf = (seed: number) => {
@@ -21,11 +21,10 @@ describe('a recording of a simulated node', () => {
   for (let from = 0; from < SEEDS; from += 25) {
     it(`replays without a difference, whatever went wrong: seeds ${from} to ${from + 24}`, () => {
       const lives = Array.from({ length: 25 }, (_, index) => livesOf(from + index)).flat();
-      expect(lives.length).toBeGreaterThanOrEqual(25);
+      expect(lives.reduce((sum, { result: { effects } }) => sum + effects, 0)).toBeGreaterThan(25 * 100);
       for (const { seed, recording, result } of lives) {
         const whole = { kind: 'same', end: 'ended', entries: recording.lines.length };
         expect({ seed, ...result }).toMatchObject({ seed, ...whole });
-        expect(result.effects).toBeGreaterThan(10);
       }
     });
   }

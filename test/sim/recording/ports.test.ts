@@ -1,8 +1,10 @@
 import {
+  catchError,
   concat,
   concatMap,
   defer,
   EMPTY,
+  forkJoin,
   ignoreElements,
   map,
   merge,
@@ -166,6 +168,28 @@ describe('a port that is called', () => {
     );
     expectSame(played);
     expect([played.heard, said]).toEqual([[1, 2, 'then'], 2]);
+  });
+
+  it('is left at once by whoever did not want it any more when it was called', () => {
+    const given: string[] = [];
+    const work = (path: string) =>
+      path === 'bad'
+        ? throwError(() => new Error('bad'))
+        : new Observable<readonly string[]>((subscriber) => {
+            const late = setTimeout(() => subscriber.next([path]), 0);
+            return () => {
+              clearTimeout(late);
+              given.push(path);
+            };
+          });
+    const played = playAgent(
+      ({ files }) =>
+        forkJoin([files.listDirectory('bad'), files.listDirectory('other')]).pipe(catchError(() => of('failed'))),
+      () => ({ ports: { files: { listDirectory: work } } }),
+    );
+    expectSame(played);
+    expect([played.heard, given]).toEqual([['failed'], ['other']]);
+    expect(kindsOf(played).slice(-5)).toEqual(['failed', 'call', 'given-up', 'outcome', 'over']);
   });
 
   it('stirs another one while it is called, and while it is left', () => {
