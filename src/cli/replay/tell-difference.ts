@@ -84,12 +84,13 @@ const named = ({ causes }: DifferentReplay, journal: readonly JournalEntry[]): r
 export const differenceLines = (told: ToldDifference): readonly string[] => {
   const { entry, at, sinceStartMs, pod, container, expected, actual, field, thrown, input, because } = told;
   const about = pod === undefined ? '' : `, ${pod}${container === undefined ? '' : `/${container}`}`;
-  const isLong = field !== undefined && (expected === actual || !['delayMs', 'port'].includes(field.path));
+  // Words may be the same although what they stand for is not, and arguments are long.
+  const isShown = field !== undefined && (expected === actual || told.journal === undefined);
   return [
     `difference at entry ${entry}, ${(sinceStartMs / 1000).toFixed(3)} s after the beginning (${at})${about}`,
     `  recorded: ${expected}`,
     `  replayed: ${actual}`,
-    ...(isLong ? [`  where:    ${field.path} was ${field.expected} and is ${field.actual}`] : []),
+    ...(isShown ? [`  where:    ${field.path} was ${field.expected} and is ${field.actual}`] : []),
     ...(thrown === undefined ? [] : [`  thrown:   ${thrown}`]),
     ...(input === undefined ? [] : [`  during:   ${input}`]),
     ...(because.length === 0 ? [] : ['because:', ...because.map((line) => `  ${line}`)]),
