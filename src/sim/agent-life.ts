@@ -6,7 +6,7 @@ import type { WorkerOutcome } from '../streams/pod-workers.js';
 import type { SchedulerShare, VirtualScheduler } from './virtual-scheduler.js';
 import type { TellWorld } from './world-event.js';
 
-/** What a life of the agent has under way; of one that is over, what it left behind. */
+/** What a life of the agent has under way; of one that is over, what it left behind and has not taken back since. */
 export interface LifeReport {
   readonly life: number;
   readonly isAlive: boolean;
@@ -32,9 +32,6 @@ export class AgentLife {
   #isAlive = true;
   #openCalls = 0;
   #subscription: Subscription | undefined;
-  #leftActions = 0;
-  /** Whoever dies while starting is unsubscribed as soon as it has started, and has left nothing yet. */
-  #isStarting = false;
 
   constructor(
     readonly number: number,
@@ -53,8 +50,8 @@ export class AgentLife {
     return {
       life: this.number,
       isAlive: this.#isAlive,
-      pendingActions: this.#isAlive ? this.scheduler.pending : this.#leftActions,
-      openCalls: this.#isStarting ? 0 : this.#openCalls,
+      pendingActions: this.scheduler.pending,
+      openCalls: this.#openCalls,
     };
   }
 
@@ -62,7 +59,6 @@ export class AgentLife {
     const end = (error?: unknown): void => {
       if (this.die()) hear.end(error);
     };
-    this.#isStarting = true;
     const next = (outcome: WorkerOutcome): void => {
       try {
         hear.next(outcome);
@@ -77,8 +73,8 @@ export class AgentLife {
       complete: () => end(),
     });
     this.#subscription = subscription;
+    // It may have died while it was starting.
     if (!this.#isAlive) subscription.unsubscribe();
-    this.#isStarting = false;
   }
 
   /** Nothing of it happens any more, from this instant on. False if it was over. */
@@ -86,7 +82,6 @@ export class AgentLife {
     if (!this.#isAlive) return false;
     this.#isAlive = false;
     this.#subscription?.unsubscribe();
-    this.#leftActions = this.#isStarting ? 0 : this.scheduler.pending;
     this.scheduler.close();
     this.diskScheduler.close();
     return true;

@@ -148,6 +148,7 @@ export const simulatedNode = ({
 
   const start = (): void => {
     if (isAlive()) throw new Error(`the agent of ${nodeName} lives already`);
+    tellUntold();
     const life = new AgentLife(lives.push(undefined as never), scheduler, { tell, nextNumber: () => ++calls });
     lives[life.number - 1] = life;
     tell({ kind: 'agent-started', at: scheduler.now(), life: life.number });
@@ -171,7 +172,19 @@ export const simulatedNode = ({
     const life = lives.at(-1);
     if (!life?.isAlive) return;
     life.die();
+    // Where the agent dies in the middle of doing something, what it was about to take back is taken back on the way out.
+    if (leftBy(life) === 0) tellEnd(life);
+    else {
+      untold = life;
+      scheduler.schedule(tellUntold);
+    }
+  };
+  const tellEnd = (life: AgentLife): void =>
     tell({ kind: 'agent-killed', at: scheduler.now(), life: life.number, actionsLeft: leftBy(life) });
+  let untold: AgentLife | undefined;
+  const tellUntold = (): void => {
+    if (untold) tellEnd(untold);
+    untold = undefined;
   };
 
   return {

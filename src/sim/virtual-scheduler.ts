@@ -13,7 +13,7 @@ export interface VirtualSchedulerOptions {
 
 /** A part of a scheduler that goes away as a whole. */
 export interface SchedulerShare extends SchedulerLike {
-  /** Actions of this part that wait to be done. */
+  /** Actions of this part that wait to be done. Once it is closed: those that were dropped and that nobody has taken back since. */
   readonly pending: number;
   /** Drops everything that waits; what is scheduled from now on is never done. */
   readonly close: () => void;
@@ -91,8 +91,8 @@ export class VirtualScheduler implements SchedulerLike {
         return share.pending;
       },
       close: () => {
+        if (share.isClosed) return;
         this.#pending -= share.pending;
-        share.pending = 0;
         share.isClosed = true;
       },
     };
@@ -201,7 +201,8 @@ class VirtualAction<T> extends Subscription implements SchedulerAction<T> {
   #cancel(): void {
     if (!this.#isPending) return;
     this.#isPending = false;
-    if (!this.share.isClosed) this.scheduler.cancelled(this.share);
+    if (this.share.isClosed) this.share.pending -= 1;
+    else this.scheduler.cancelled(this.share);
   }
 }
 

@@ -310,8 +310,26 @@ describe('a node in virtual time', () => {
     node.start();
     until(10 * SECOND);
     node.kill();
-    expect(told.at(-1)).toMatchObject({ kind: 'agent-killed', actionsLeft: 2 });
     expect(node.lives()).toEqual([{ life: 1, isAlive: false, pendingActions: 1, openCalls: 1 }]);
+    until(10 * SECOND);
+    expect(told.at(-1)).toMatchObject({ kind: 'agent-killed', actionsLeft: 2 });
+  });
+
+  it('does not take for left behind what an agent takes back that dies in the middle of something', () => {
+    for (let call = 1; call < 60; call++) {
+      let calls = 0;
+      const { node, until, told, of } = stage([WEB], {
+        behaviours: BEHAVIOURS,
+        tell: (event) => {
+          if (event.kind === 'call' && ++calls === call) node.kill();
+        },
+      });
+      node.start();
+      until(MINUTE);
+      expect(told.some(({ kind }) => kind === 'agent-killed')).toBe(true);
+      expect(of('call-given-up').length).toBeGreaterThan(0);
+      expect(told.find(({ kind }) => kind === 'agent-killed')).toMatchObject({ actionsLeft: 0 });
+    }
   });
 
   it('does nothing for an agent that is dead', () => {
