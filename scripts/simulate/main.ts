@@ -64,21 +64,20 @@ const simulateSeeds = async (flags: SimulateFlags, worker: URL): Promise<number>
   const tally = new Tally();
   const began = performance.now();
   const progress = setInterval(() => say(tally.progress(performance.now() - began)), PROGRESS_MS);
-  const failures: string[] = [];
+  let failures = 0;
   try {
     await inWorkers({ ...flags, from, worker }, (report) => {
       tally.add(report);
       if (!report.failure) return true;
-      failures.push(keep(report.seed, report.failure));
-      return failures.length < MOST_FAILURES;
+      say(keep(report.seed, report.failure));
+      return ++failures < MOST_FAILURES;
     });
   } finally {
     clearInterval(progress);
   }
-  failures.forEach(say);
   say(tally.total(performance.now() - began));
   if (!isOne) say(`repeat with: npm run simulate -- --from ${from} --seeds ${Math.max(1, tally.seeds)}`);
-  return failures.length > 0 ? FAILED : 0;
+  return failures > 0 ? FAILED : 0;
 };
 
 /** The text of a failure, whose shortest history is kept in a file. */
