@@ -52,7 +52,7 @@ export class PodFinder {
       case 'completed':
       case 'given-up': {
         const pod = this.#calls.get(entry.call);
-        if (entry.kind !== 'failed') this.#calls.delete(entry.call);
+        this.#calls.delete(entry.call);
         return pod;
       }
       case 'told':
