@@ -73,15 +73,16 @@ interface State {
   readonly created?: JournalEntry;
   readonly running?: JournalEntry;
   readonly starts: number;
-  /** It is waited for, and not only over. */
-  readonly isWanted: boolean;
+  /** What says that it is waited for, and not only over. */
+  readonly wantedBy?: JournalEntry;
 }
 
 const containerMarks = (own: readonly JournalEntry[], entries: PodEntries): readonly Mark[] => {
   const marks: Mark[] = [];
+  const dead = new Set<string>();
   const first = entries.own.find((entry) => entry.kind === 'sync-started' && entry.work === 'sync');
   const isFirst = first !== undefined && first.at <= (own[0]?.at ?? first.at);
-  let state: State = { starts: 0, isWanted: false, ...(isFirst ? { waitingSince: first } : {}) };
+  let state: State = { starts: 0, ...(isFirst ? { waitingSince: first } : {}) };
   const endWaiting = (end: JournalEntry): void => {
     if (state.waitingSince) marks.push(waitingSpan(state.waitingSince, Math.max(state.waitingSince.at, end.at), end));
     state = { ...state, waitingSince: undefined };
@@ -89,24 +90,30 @@ const containerMarks = (own: readonly JournalEntry[], entries: PodEntries): read
   const start = (entry: JournalEntry): void => {
     endWaiting(entry);
     if (state.created) marks.push(createdSpan(state.created, entry.at));
-    state = { running: entry, starts: state.starts + 1, isWanted: true };
+    state = { running: entry, starts: state.starts + 1 };
     marks.push(startMark(entry, state.starts));
   };
   for (const entry of own) {
     if (isCall(entry, 'CreateContainer')) {
       endWaiting(entry);
-      state = { ...state, created: entry, isWanted: true };
+      state = { ...state, created: entry };
     } else if (isCall(entry, 'StartContainer')) {
       start(entry);
     } else if (isChange(entry, 'ContainerStarted') && !state.running) {
       start(entry);
     } else if (entry.kind === 'runtime-changed' && entry.change === 'ContainerDied') {
+      // An agent that has just started finds what an earlier one has seen to end.
+      if (dead.has(entry.containerId)) {
+        marks.push(knownExitMark(entry));
+        continue;
+      }
+      dead.add(entry.containerId);
       // What was not seen to start has been running since before, and did not wait.
       if (state.running) marks.push(runningSpan(state.running, entry.at, state.starts, entry));
       marks.push(exitMark(entry));
-      state = { starts: state.starts, waitingSince: entry, isWanted: false };
+      state = { starts: state.starts, waitingSince: entry };
     } else if (entry.kind === 'back-off' || isFailedCall(entry)) {
-      state = { ...state, isWanted: true };
+      state = { ...state, wantedBy: entry };
     }
     if (entry.kind === 'call' && entry.call === 'StopContainer') marks.push(stopMark(entry));
     if (isChange(entry, 'ContainerRemoved')) {
@@ -121,31 +128,30 @@ const containerMarks = (own: readonly JournalEntry[], entries: PodEntries): read
       );
     }
   }
-  return inTimeOrder([...marks, ...openSpans(state, own, entries)]);
+  return inTimeOrder([...marks, ...openSpans(state, entries)]);
 };
 
 const isFailedCall = (entry: JournalEntry): boolean => entry.kind === 'call' && entry.error !== undefined;
 
 /** What has not ended: it goes on to the end of the timeline, and waiting only to where nobody waits any more. */
 const openSpans = (
-  { running, created, waitingSince, starts, isWanted }: State,
-  own: readonly JournalEntry[],
+  { running, created, waitingSince, starts, wantedBy }: State,
   entries: PodEntries,
 ): readonly Mark[] => {
   const { until } = entries;
   if (running) return [{ ...runningSpan(running, until, starts), isOpen: true }];
   if (created) return [{ ...createdSpan(created, until), isOpen: true }];
-  if (!waitingSince || !isWanted) return [];
+  if (!waitingSince || !wantedBy) return [];
   const over = entries.own.find(
     (entry) =>
       entry.at >= waitingSince.at &&
       ((entry.kind === 'sync-started' && entry.work !== 'sync') ||
         entry.kind === 'forgotten' ||
+        isSandboxEnd(entry) ||
         (entry.kind === 'phase' && isTerminalPhase(entry.to))),
   );
   if (over) return [waitingSpan(waitingSince, over.at, over)];
-  const last = own.at(-1) ?? waitingSince;
-  const end = endOfRun(last.at, entries);
+  const end = endOfRun(wantedBy.at, entries);
   return [{ ...waitingSpan(waitingSince, end.until), ...end }];
 };
 
@@ -199,6 +205,12 @@ const exitMark = (entry: Extract<JournalEntry, { kind: 'runtime-changed' }>): Ma
     severity: isGood ? 'note' : 'error',
   });
 };
+
+const knownExitMark = (entry: JournalEntry): Mark =>
+  markOf(entry, {
+    ...{ look: 'tick', label: 'known exit', severity: 'quiet', routine: 'known exit' },
+    text: 'it was found as it had ended before',
+  });
 
 const stopMark = (entry: Extract<JournalEntry, { kind: 'call' }>): Mark =>
   markOf(entry, {

@@ -9,7 +9,7 @@ import { configLane } from './config-lane.js';
 import { eventsLane } from './events-lane.js';
 import { inDrawingOrder, type Lane, type Timeline, type TimelineEntry } from './lanes.js';
 import { beginOf, type Observation, type Observed } from './observations.js';
-import type { PodEntries } from './pod-entries.js';
+import type { AgentRun, PodEntries } from './pod-entries.js';
 import { probeLanes } from './probe-lanes.js';
 import { routineOf } from './routine-entries.js';
 import { runtimeLanes } from './runtime-lanes.js';
@@ -51,10 +51,11 @@ export const timelineOfJournal = (journal: JournalOfPods): Timeline => {
     until,
     clock,
     ...(node === undefined ? {} : { node }),
-    pods: refs.map((ref) => ({
-      ref,
-      lanes: lanesOf(podEntries(ownOf(before, ref), { runs, until, observed: observedOf(observed, ref, until) })),
-    })),
+    pods: refs.map((ref) => {
+      const own = ownOf(before, ref);
+      const seen = observedOf(observed, ref, until);
+      return { ref, lanes: lanesOf(podEntries(own, { runs, until: lastKnown(own, runs, until), observed: seen })) };
+    }),
     breaks: agentBreaks(before, until),
     entries: inOrder([
       ...before.filter((entry) => isWanted(entry) || !entry.pod).map(entryOf),
@@ -74,6 +75,13 @@ const podEntries = (own: readonly JournalEntry[], rest: Omit<PodEntries, 'own' |
   ...rest,
   routine: routineOf(own),
 });
+
+/** Until when something is known of the pod: of one that a later agent does not have, to the end of the agent that had it. */
+const lastKnown = (own: readonly JournalEntry[], runs: readonly AgentRun[], until: number): number => {
+  const lastAt = own.at(-1)?.at ?? until;
+  const index = runs.findLastIndex(({ from }) => from <= lastAt);
+  return index < 0 || index === runs.length - 1 ? until : Math.min(until, Math.max(lastAt, runs[index]!.until));
+};
 
 const observedOf = ({ observations, relists }: Observed, { uid }: PodRef, until: number): Observed => ({
   observations: observations.filter((one) => one.pod.uid === uid && beginOf(one) <= until),

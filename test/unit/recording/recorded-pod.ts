@@ -1,4 +1,4 @@
-import type { RecordingEntry, RecordingHeader } from '../../../src/recording/recording-entry.js';
+import type { Plain, RecordingEntry, RecordingHeader } from '../../../src/recording/recording-entry.js';
 
 export const web = { uid: 'u1', namespace: 'default', name: 'web-n' };
 
@@ -11,8 +11,8 @@ export const header: RecordingHeader = {
 };
 
 const exec = { exec: { command: ['true'] } };
-const manifest = {
-  metadata: web,
+const manifest: Plain = {
+  metadata: { ...web },
   spec: {
     containers: [
       { name: 'app', readinessProbe: exec },

@@ -35,7 +35,7 @@ const run = (at: number, first: number, backOffMs: number, step: number): readon
   [at + 20, call('CreateContainer', 15), { ...app, causes: [`e${first}`] }],
   [at + 100, call('StartContainer', 70), { ...app, causes: [`e${first}`] }],
   [at + 110, ended(), { pod: web, causes: [`e${first}`] }],
-  [at + 1100, { kind: 'runtime-changed', change: 'ContainerDied', containerId: 'c', exitCode: 1 }, app],
+  [at + 1100, { kind: 'runtime-changed', change: 'ContainerDied', containerId: `c${step}`, exitCode: 1 }, app],
   [at + 1110, sync(), { pod: web, causes: [`e${first + 4}`] }],
   [
     at + 1115,

@@ -259,6 +259,15 @@ describe('the agent', () => {
     expect(breaks(here, [10, { kind: 'agent-stopping', reason: 'SIGTERM' }])).toEqual(['away 10-100… no agent !note']);
   });
 
+  it('leaves a pod behind that the next one does not know, and finds containers as they had ended', () => {
+    const running: Line = [1, { kind: 'phase', to: 'Running' }, pod];
+    const gone: readonly Line[] = [running, [20, died(1), app], [50, agentStarted]];
+    expect(tell(draw(gone, { until: NOON + 100 }), 'status')).toEqual(['phase 1-20… Running !good']);
+    const found = draw([...gone, [60, died(1), app]], { until: NOON + 100 });
+    expect(tell(found, 'status')).toEqual(['phase 1-100… Running !good']);
+    expect(tell(found, 'app')).toEqual(['exit-bad 20 exit 1 !error', 'tick 60 known exit ~known exit']);
+  });
+
   it('breaks every lane while the runtime is down, but not before its first look at it', () => {
     const down: JournalEvent = { kind: 'runtime-health', healthy: false };
     const up: JournalEvent = { kind: 'runtime-health', healthy: true };
