@@ -1,4 +1,4 @@
-import { NEVER, Observable, Subject, type Subscription, tap } from 'rxjs';
+import { defer, NEVER, Observable, Subject, type Subscription, tap } from 'rxjs';
 import type { Kubelet, KubeletPorts } from '../kubelet.js';
 import { errorText } from '../model/cri-error.js';
 import type { StopRequest } from '../streams/sync-loop/handle-stop.js';
@@ -12,7 +12,7 @@ export interface LifeReport {
   readonly isAlive: boolean;
   /** Timers that wait. */
   readonly pendingActions: number;
-  /** Calls of ports that nobody has ended or given up. */
+  /** Calls of the runtime and over the network that nobody has ended or given up. */
   readonly openCalls: number;
 }
 
@@ -90,35 +90,39 @@ export class AgentLife {
   /** The same ports, which count what is asked, and which nobody can ask once this life is over. */
   guarded(ports: KubeletPorts): KubeletPorts {
     const { runtime, images, files, podFiles, logFiles, pullRecords, probeRecords, probeHandlers } = ports;
+    const { httpRequest, diskSpace } = ports;
+    const told: Around = (call$, name, request) => this.#told(criMethod(name), request, this.#counted(call$));
+    const counted: Around = (call$) => this.#counted(call$);
+    // What the disk was asked to do it does, also when nobody waits any more: it may stay open for as long as it takes.
+    const mere: Around = (call$) => defer(() => (this.#isAlive ? call$ : NEVER));
     return {
       ...ports,
-      runtime: this.#guard(runtime, criMethod),
-      images: this.#guard(images, criMethod),
-      files: this.#guard(files),
-      podFiles: this.#guard(podFiles),
-      logFiles: this.#guard(logFiles),
-      pullRecords: this.#guard(pullRecords),
-      ...(probeRecords && { probeRecords: this.#guard(probeRecords) }),
-      ...(probeHandlers && { probeHandlers: this.#guard(probeHandlers) }),
-      ...this.#guard({ httpRequest: ports.httpRequest, diskSpace: ports.diskSpace }),
+      runtime: this.#guard(runtime, told),
+      images: this.#guard(images, told),
+      files: this.#guard(files, mere),
+      podFiles: this.#guard(podFiles, mere),
+      logFiles: this.#guard(logFiles, mere),
+      pullRecords: this.#guard(pullRecords, mere),
+      ...(probeRecords && { probeRecords: this.#guard(probeRecords, mere) }),
+      ...(probeHandlers && { probeHandlers: this.#guard(probeHandlers, counted) }),
+      ...this.#guard({ diskSpace }, mere),
+      ...this.#guard({ httpRequest }, counted),
     };
   }
 
-  #guard<Port extends object>(port: Port, toldAs?: (name: string) => string): Port {
+  #guard<Port extends object>(port: Port, around: Around): Port {
     const guarded = Object.entries(port).map(([name, call]) => [
       name,
-      typeof call === 'function' ? this.#guardCall(call as Call, toldAs?.(name)) : (call as unknown),
+      typeof call === 'function' ? this.#guardCall(name, call as Call, around) : (call as unknown),
     ]);
     return Object.fromEntries(guarded) as Port;
   }
 
-  #guardCall(call: Call, toldAs?: string): Call {
+  #guardCall(name: string, call: Call, around: Around): Call {
     return (...parameters) => {
       if (!this.#isAlive) return NEVER;
       const result = call(...parameters);
-      if (!(result instanceof Observable)) return result;
-      const counted$ = this.#counted(result);
-      return toldAs === undefined ? counted$ : this.#told(toldAs, parameters[0] ?? {}, counted$);
+      return result instanceof Observable ? around(result, name, parameters[0] ?? {}) : result;
     };
   }
 
@@ -157,6 +161,8 @@ export class AgentLife {
 }
 
 type Call = (...parameters: readonly unknown[]) => unknown;
+/** What is put around a call of a port. */
+type Around = (call$: Observable<unknown>, name: string, request: object) => Observable<unknown>;
 
 const EVENTS = 'GetContainerEvents';
 
