@@ -1,9 +1,15 @@
 import type { CommandBehaviour, InstanceBehaviour, NodeBehaviours } from '../behaviour.js';
-import type { Container, LifecycleHandler } from '../../model/pod.js';
+import { type Container, isSidecar, type LifecycleHandler } from '../../model/pod.js';
 import type { HookScript, InstanceScript, Scenario } from './scenario.js';
 import { containersIn, type NamedPod } from './scenario-mismatches.js';
 
-/** The world of a scenario for these pods: every container by its full name, hooks by their commands. */
+/** What comes before the others has to end some time; how soon, nobody has said. */
+const INIT_RUNS_MS = 1000;
+
+/**
+ * The world of a scenario for these pods: every container by its full name, hooks by their commands. An init container of which
+ * the scenario does not speak by name succeeds after a second.
+ */
 export const scenarioBehaviours = (
   { containers, images, node: { eventedPleg: _, ...node } }: Scenario,
   pods: readonly NamedPod[],
@@ -11,13 +17,17 @@ export const scenarioBehaviours = (
   ...node,
   images,
   containers: Object.fromEntries(
-    containersIn(pods).flatMap(({ pod, container }) => {
+    containersIn(pods).flatMap(({ pod, container, isInit }) => {
       const name = `${pod}/${container.name}`;
-      const scripts = containers[name] ?? containers[container.name] ?? containers['*'];
+      const own = containers[name] ?? containers[container.name];
+      const others = containers['*'];
+      const scripts = own ?? (isInit && !isSidecar(container) ? (others ?? [{}]).map(ending) : others);
       return scripts ? [[name, scripts.map((script) => behaviourOf(script, container))]] : [];
     }),
   ),
 });
+
+const ending = (script: InstanceScript): InstanceScript => ({ exitsAfterMs: INIT_RUNS_MS, ...script });
 
 const behaviourOf = ({ postStart, preStop, ...behaviour }: InstanceScript, container: Container): InstanceBehaviour => {
   const { lifecycle } = container;

@@ -11,10 +11,11 @@ export interface NamedPod {
 
 export const containersIn = (
   pods: readonly NamedPod[],
-): readonly { readonly pod: string; readonly container: Container }[] =>
-  pods.flatMap(({ name: pod, spec }) =>
-    [...(spec.initContainers ?? []), ...spec.containers].map((container) => ({ pod, container })),
-  );
+): readonly { readonly pod: string; readonly container: Container; readonly isInit: boolean }[] =>
+  pods.flatMap(({ name: pod, spec }) => [
+    ...(spec.initContainers ?? []).map((container) => ({ pod, container, isInit: true })),
+    ...spec.containers.map((container) => ({ pod, container, isInit: false })),
+  ]);
 
 /**
  * What a scenario says about containers, pods, hooks and images that no manifest has, each with the names that are there. `*` is

@@ -423,3 +423,30 @@ it('takes every size of a pod, and the labels that it selects', () => {
   expect(pod.rejected).toBeUndefined();
   expect(pod.firstReady).toBeDefined();
 });
+
+describe('what nobody has said how it goes', () => {
+  const spec = `  initContainers:
+    - {name: prepare, image: "i:1"}
+    - {name: proxy, image: "i:1", restartPolicy: Always}
+  containers: [{name: app, image: "i:1"}]
+`;
+  const lives = (scenario: string) => {
+    const pod = podOf({ spec, scenario, for: '10m' });
+    return Object.fromEntries(
+      ['prepare', 'proxy', 'app'].map((name) => [name, containerIn(pod, name).instances.map(({ endedBy }) => endedBy)]),
+    );
+  };
+  const untilTheEnd = ['deletion'];
+
+  it('ends after a second if others wait for it, and runs for good otherwise', () => {
+    expect(lives('')).toEqual({ prepare: ['exit'], proxy: untilTheEnd, app: untilTheEnd });
+  });
+
+  it('does so too where a scenario speaks of all others', () => {
+    expect(lives('containers: {"*": {readyAfter: 5s}}').prepare).toEqual(['exit']);
+  });
+
+  it('is not assumed of an init container that the scenario names', () => {
+    expect(lives('containers: {prepare: {readyAfter: 5s}}')).toEqual({ prepare: untilTheEnd, proxy: [], app: [] });
+  });
+});
