@@ -203,7 +203,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       startQueue: startQueue(scheduler),
       maxRestartBackOffMs,
       networkProblem: () => health.state.networkProblem,
-      isKnown: (uid) => hasConfiguration(desk.workers.record(uid)),
+      hasStarted: (uid) => hasStarted(desk.workers.record(uid)),
       claim: (uid) => desk.workers.claim(uid),
       relistSoon: (uid) => {
         ownEvent.answered(uid);
@@ -287,8 +287,8 @@ const newerThan = (cache: PodCache, uid: string, timeMs: number, relist: () => v
   return merge(cache.newerThan(uid, timeMs), asked$).pipe(take(1));
 };
 
-const hasConfiguration = (record: PodWorkerRecord | undefined): boolean =>
-  record !== undefined && podOf(record) !== undefined;
+const hasStarted = (record: PodWorkerRecord | undefined): boolean =>
+  record?.startedAt !== undefined && podOf(record) !== undefined;
 
 /** A pod that could not be read may run for all we know. */
 const showsNothing = (reading: PodReading): boolean => reading.kind === 'status' && isQuiet(reading.status);

@@ -60,7 +60,7 @@ export const runPodsOnce = (
       pullLedger: ledgerFor(ports, imageVerification),
       startQueue: startQueue(scheduler),
       networkProblem: () => undefined,
-      isKnown: () => false,
+      hasStarted: () => false,
       claim: () => () => undefined,
       relistSoon: () => undefined,
     });

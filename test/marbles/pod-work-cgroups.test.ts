@@ -72,7 +72,7 @@ const stageOf = (scheduler: SchedulerLike, existing: readonly string[] = []) => 
     runtimeName: 'fake',
     maxRestartBackOffMs: 300_000,
     networkProblem: () => undefined,
-    isKnown: () => false,
+    hasStarted: () => false,
     claim: () => () => undefined,
     relistSoon: (uid) => relists.push(uid),
   };

@@ -97,7 +97,7 @@ const stageOf = (
     runtimeName: 'fake',
     maxRestartBackOffMs: 300 * SECOND,
     networkProblem: () => networkProblem,
-    isKnown: () => false,
+    hasStarted: () => false,
     claim: () => () => undefined,
     relistSoon: (uid) => relists.push(uid),
   };

@@ -255,11 +255,13 @@ export class PodWorkerRegistry {
   }
 
   /**
-   * Whoever stops a pod that has no worker claims it, so that nobody else stops it at the same time; the result gives it back.
-   * Undefined while the pod has a worker, or is claimed.
+   * Whoever stops a pod that nobody works on claims it, so that nobody else stops it at the same time; the result gives it back.
+   * Undefined while its worker is at it, or it is claimed. One that waits for its turn is not worked on.
    */
   claim(uid: string): (() => void) | undefined {
-    if (this.#records.has(uid) || this.#claims.has(uid)) return undefined;
+    const record = this.#records.get(uid);
+    const isWaiting = record?.startedAt === undefined && record && podOf(record) !== undefined;
+    if ((record && !isWaiting) || this.#claims.has(uid)) return undefined;
     this.#claims.add(uid);
     return () => this.#claims.delete(uid);
   }

@@ -6,16 +6,16 @@ import { killPod } from './kill-pod.js';
 import { note, type PodSyncContext } from './pod-sync-context.js';
 
 export interface NamesakePorts {
-  /** This agent has had a configuration of the pod of that UID. */
-  readonly isKnown: (uid: string) => boolean;
+  /** This agent has had a configuration of the pod of that UID, and its turn has come. */
+  readonly hasStarted: (uid: string) => boolean;
   /** Nobody else stops the pod until the result is called; undefined when somebody does already. */
   readonly claim: (uid: string) => (() => void) | undefined;
 }
 
 /**
- * Stops what still runs under the full name of a static pod that is about to start, but under another UID of which this
- * agent has no configuration: an earlier revision of its manifest, from before this agent ran. Two of them must not run side
- * by side; revisions that this agent knows wait for their turn anyway.
+ * Stops what still runs under the full name of a static pod that is about to start, but under another UID that this agent has
+ * not started: an earlier revision of its manifest, or a pod of that name that another source wants and that has to wait now, from
+ * before this agent ran. Two of them must not run side by side; those that this agent has started had their turn before.
  *
  * Nobody else stops a pod meanwhile: it would have its hooks run twice, and less time than it is owed.
  *
@@ -25,18 +25,17 @@ export interface NamesakePorts {
 export const clearNamesakes = (
   context: PodSyncContext,
   reader: Pick<RuntimeReader, 'readyPodsCalled' | 'podStatus'>,
-  { isKnown, claim }: NamesakePorts,
+  { hasStarted, claim }: NamesakePorts,
 ): Observable<never> =>
   defer(() => reader.readyPodsCalled(context.pod.metadata)).pipe(
     mergeMap((refs) => from(refs)),
-    filter(({ uid }) => uid !== context.pod.metadata.uid && !isKnown(uid)),
+    filter(({ uid }) => uid !== context.pod.metadata.uid && !hasStarted(uid)),
     concatMap((ref) => {
       const giveBack = claim(ref.uid);
-      if (!giveBack) throw new Error(`an earlier revision of the pod is being stopped: ${formatPod(ref)}`);
+      if (!giveBack) throw new Error(`another pod of this name is being stopped: ${formatPod(ref)}`);
       return reader.podStatus(ref).pipe(
         concatMap((status) => {
-          const finding =
-            'an earlier revision of the pod still runs, from before the agent started: it is stopped first';
+          const finding = 'another pod of this name still runs, from before the agent started: it is stopped first';
           const cause = note(context, { kind: 'housekeeping', finding });
           return killPod({ ...context, pod: restoredPod(status, status), causes: [cause] }, status);
         }),

@@ -23,7 +23,7 @@ it(
       },
     });
     const claim = (uid: string) => registry.claim(uid);
-    expectObservable(clearNamesakes(stage.context, reader, { isKnown: () => false, claim })).toBe('----|');
+    expectObservable(clearNamesakes(stage.context, reader, { hasStarted: () => false, claim })).toBe('----|');
     scheduler.schedule(() => expect(registry.isClaimed('earlier')).toBe(true), 2);
     scheduler.schedule(() => expect(registry.isClaimed('earlier')).toBe(false), 5);
   }),
@@ -36,10 +36,10 @@ it(
     registry.update({ type: 'kill', runningPod: { ...ref, items: [], observedAt: 0 }, causes: [] }, 0);
     const { context } = syncStage(aPod({ uid: 'newer' }), scheduler);
     const claim = (uid: string) => registry.claim(uid);
-    expectObservable(clearNamesakes(context, reader, { isKnown: () => false, claim })).toBe(
+    expectObservable(clearNamesakes(context, reader, { hasStarted: () => false, claim })).toBe(
       '#',
       {},
-      new Error('an earlier revision of the pod is being stopped: web_default(earlier)'),
+      new Error('another pod of this name is being stopped: web_default(earlier)'),
     );
   }),
 );

@@ -252,6 +252,30 @@ describe('pods of which only the runtime knows', () => {
   });
 });
 
+describe('a pod that somebody else than its worker has to stop', () => {
+  it('is claimed by one alone', () => {
+    const registry = new PodWorkerRegistry();
+    const giveBack = registry.claim('uid-1');
+    expect([registry.isClaimed('uid-1'), registry.claim('uid-1')]).toEqual([true, undefined]);
+    giveBack!();
+    expect([registry.isClaimed('uid-1'), registry.claim('uid-1')]).toEqual([false, expect.any(Function)]);
+  });
+
+  it('can be claimed while it waits for its turn, as its worker does nothing then', () => {
+    const [first, second] = [aPod({ uid: 'first' }), aPod({ uid: 'second' })];
+    const registry = new PodWorkerRegistry();
+    for (const pod of [first, second]) registry.update(create(pod), 0);
+    expect([registry.start('first', 0).kind, registry.start('second', 0).kind]).toEqual(['run', 'not-yet']);
+    expect([registry.claim('first'), registry.claim('second')]).toEqual([undefined, expect.any(Function)]);
+  });
+
+  it('cannot be claimed while its worker stops it, though nobody knows its configuration', () => {
+    const registry = new PodWorkerRegistry();
+    registry.update({ type: 'kill', runningPod: runningPod('lost'), causes: [] }, 0);
+    expect(registry.claim('lost')).toBeUndefined();
+  });
+});
+
 describe('known pods', () => {
   it('stops an orphan with what is left of its own grace period, and tries again on every pass', () => {
     const pod = aPod();
