@@ -1,3 +1,4 @@
+import type { PodRef } from '../pod.js';
 import { fullName } from '../why/find-pod.js';
 import { type Axis, positionOf, segmentAt } from './axis.js';
 import { compactDuration } from './compact-duration.js';
@@ -60,13 +61,18 @@ export const rowsOf = ({ pods }: Timeline): readonly Row[] => {
   };
   return pods.flatMap(({ ref, lanes }) => [
     // One pod has its name above it all.
-    ...(pods.length > 1 ? [{ name: fullName(ref), y: take(TRACK), height: TRACK, tracks: NO_TRACKS }] : []),
+    ...(pods.length > 1 ? [{ name: headingOf(ref, pods), y: take(TRACK), height: TRACK, tracks: NO_TRACKS }] : []),
     ...lanes.map((lane): Row => {
       const { tracks, count } = tracksOf(lane);
       const height = count * TRACK;
       return { name: lane.name, lane, tracks, y: take(height), height };
     }),
   ]);
+};
+/** Incarnations of one name are told apart by the begin of their UIDs. */
+const headingOf = (ref: PodRef, pods: Timeline['pods']): string => {
+  const isOnly = pods.filter((pod) => fullName(pod.ref) === fullName(ref)).length === 1;
+  return isOnly ? fullName(ref) : `${fullName(ref)} ${ref.uid.slice(0, 8)}`;
 };
 const NO_TRACKS: ReadonlyMap<Mark, number> = new Map();
 
