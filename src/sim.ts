@@ -37,6 +37,9 @@ export { generateHistory } from './sim/histories/generate-history.js';
 export { type HistoryRun, type HistoryStats, runHistory, type RunOptions } from './sim/histories/run-history.js';
 export { shrinkHistory, type ShrinkOptions, type ShrunkHistory } from './sim/histories/shrink-history.js';
 
+// Recorded incidents
+export { alignTimes, type Observation, type Observations, observeHistory } from './sim/incidents/observe-history.js';
+
 // Scenarios and plans
 export { readScenario, type ScenarioReading } from './sim/scenario/read-scenario.js';
 export type { Scenario } from './sim/scenario/scenario.js';

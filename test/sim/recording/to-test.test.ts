@@ -96,14 +96,10 @@ const runTest = async (
 ): Promise<{ readonly passed: number; readonly failed: readonly string[] }> => {
   writeFileSync(join(folder, 'incident.test.ts'), text);
   writeFileSync(
-    join(folder, 'sim.ts'),
-    `export { alignTimes, observeHistory } from '${root}src/sim/incidents/observe-history.js';\n`,
-  );
-  writeFileSync(
     join(folder, 'vitest.config.mjs'),
     `const change = ${JSON.stringify(change)};
 export default {
-  resolve: { alias: { 'rx-kubelet/sim': '${join(folder, 'sim.ts')}' } },
+  resolve: { alias: { 'rx-kubelet/sim': '${join(root, 'src/sim.ts')}' } },
   plugins: [{
     name: 'one-change',
     enforce: 'pre',
