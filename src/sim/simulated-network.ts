@@ -53,10 +53,10 @@ export const simulatedNetwork = ({
   const containersAt = (host: string): readonly SimulatedContainer[] | undefined => {
     if (!nodeIps.includes(host) && !LOOPBACK.includes(host)) {
       const sandbox = store.sandboxAt(host);
-      return sandbox && [...sandbox.containers].filter(({ isRunning }) => isRunning);
+      return sandbox && store.containersIn(sandbox).filter(({ isRunning }) => isRunning);
     }
-    return [...store.sandboxes.values()].flatMap(({ isOnNodeNetwork, containers }) =>
-      isOnNodeNetwork ? [...containers].filter(({ isRunning }) => isRunning) : [],
+    return [...store.sandboxes.values()].flatMap((sandbox) =>
+      sandbox.isOnNodeNetwork ? store.containersIn(sandbox).filter(({ isRunning }) => isRunning) : [],
     );
   };
 

@@ -2,6 +2,7 @@ import { Observable, type Subscriber } from 'rxjs';
 import type { ContainerEventResponse, ContainerEventType } from '../../generated/runtime/v1/api.js';
 import { CriError } from '../../model/cri-error.js';
 import type { SimulatedSandbox } from './sandbox.js';
+import type { RuntimeStore } from './runtime-store.js';
 import type { RuntimeWorld } from './runtime-world.js';
 
 const CALL = 'GetContainerEvents';
@@ -13,7 +14,10 @@ export class EventStream {
   readonly #random;
   #lastAt = 0;
 
-  constructor(private readonly world: RuntimeWorld) {
+  constructor(
+    private readonly world: RuntimeWorld,
+    private readonly store: Pick<RuntimeStore, 'containersIn'>,
+  ) {
     this.#random = world.random.fork('events');
   }
 
@@ -26,7 +30,7 @@ export class EventStream {
     this.#onTheWay.push({
       ...{ containerId: id, containerEventType, createdAt: BigInt(clock.now()) * 1_000_000n },
       podSandboxStatus: isGone ? undefined : sandbox.status,
-      containersStatuses: [...sandbox.containers].map(({ status }) => status),
+      containersStatuses: this.store.containersIn(sandbox).map(({ status }) => status),
     });
     // One connection: events may be late, but they never overtake each other.
     const { min, max } = behaviours.eventMs ?? { min: 0, max: 2 };

@@ -15,6 +15,7 @@ export class RuntimeStore {
   readonly containers = new Map<string, SimulatedContainer>();
   /** Who has an address of its own, by the address. */
   readonly #byIp = new Map<string, SimulatedSandbox>();
+  readonly #inSandbox = new Map<string, Set<SimulatedContainer>>();
   readonly #ofPod = new Map<string, OfPod>();
   /** Who has a name, by the name. */
   readonly #names = new Map<string, string>();
@@ -42,18 +43,20 @@ export class RuntimeStore {
 
   addSandbox(sandbox: SimulatedSandbox): void {
     this.sandboxes.set(sandbox.id, sandbox);
+    this.#inSandbox.set(sandbox.id, new Set());
     if (sandbox.ip !== '') this.#byIp.set(sandbox.ip, sandbox);
     this.#of(sandbox.labels).sandboxes.add(sandbox);
   }
 
   addContainer(container: SimulatedContainer): void {
     this.containers.set(container.id, container);
-    container.sandbox.containers.add(container);
+    this.#inSandbox.get(container.sandbox.id)?.add(container);
     this.#of(container.labels).containers.add(container);
   }
 
   removeSandbox(sandbox: SimulatedSandbox): void {
     this.sandboxes.delete(sandbox.id);
+    this.#inSandbox.delete(sandbox.id);
     this.#byIp.delete(sandbox.ip);
     this.#of(sandbox.labels).sandboxes.delete(sandbox);
     this.#forgetEmpty(sandbox.labels);
@@ -62,10 +65,15 @@ export class RuntimeStore {
 
   removeContainer(container: SimulatedContainer): void {
     this.containers.delete(container.id);
-    container.sandbox.containers.delete(container);
+    this.#inSandbox.get(container.sandbox.id)?.delete(container);
     this.#of(container.labels).containers.delete(container);
     this.#forgetEmpty(container.labels);
     this.release(containerName(container.told));
+  }
+
+  /** In the order in which they were made. */
+  containersIn({ id }: Pick<SimulatedSandbox, 'id'>): readonly SimulatedContainer[] {
+    return [...(this.#inSandbox.get(id) ?? [])];
   }
 
   /** Ready, with this address of its own. */

@@ -63,7 +63,7 @@ export const sandboxCalls = (parts: RuntimeParts): SandboxCalls => {
       const sandbox = store.sandboxes.get(podSandboxId);
       if (!sandbox) return {};
       stopSandbox(parts, sandbox);
-      for (const container of [...sandbox.containers]) removeContainer(parts, container, 'RemovePodSandbox');
+      for (const container of store.containersIn(sandbox)) removeContainer(parts, container, 'RemovePodSandbox');
       store.removeSandbox(sandbox);
       tell({ kind: 'sandbox-removed', at: scheduler.now(), ...sandbox.told });
       events.send('DELETED', sandbox.id, sandbox);
@@ -91,8 +91,8 @@ export const sandboxCalls = (parts: RuntimeParts): SandboxCalls => {
 };
 
 /** Everything in it is killed, and its network goes. Nothing if it has stopped already. */
-export const stopSandbox = ({ world, events, processes }: RuntimeParts, sandbox: SimulatedSandbox): void => {
-  for (const container of [...sandbox.containers]) processes.kill(container);
+export const stopSandbox = ({ world, store, events, processes }: RuntimeParts, sandbox: SimulatedSandbox): void => {
+  for (const container of store.containersIn(sandbox)) processes.kill(container);
   if (!sandbox.isReady) return;
   sandbox.stop();
   world.tell({ kind: 'sandbox-stopped', at: world.scheduler.now(), ...sandbox.told });

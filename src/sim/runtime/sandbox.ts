@@ -6,11 +6,9 @@ import type {
   PodSandboxStatus,
 } from '../../generated/runtime/v1/api.js';
 import type { SimulatedPodSandbox } from '../world-event.js';
-import type { SimulatedContainer } from './container.js';
 
 /** A sandbox of the simulated runtime, with its answers made once per state. */
 export class SimulatedSandbox {
-  readonly containers = new Set<SimulatedContainer>();
   /** How the world is told of it. */
   readonly told: SimulatedPodSandbox;
   readonly isOnNodeNetwork: boolean;
