@@ -58,7 +58,7 @@ const simulateFile = (file: string): number => {
 
 const simulateSeeds = async (flags: SimulateFlags, worker: URL): Promise<number> => {
   const from = flags.from ?? randomInt(2 ** 30);
-  const isOne = flags.seeds === 1;
+  const isOne = flags.seeds === 1 && flags.from !== undefined;
   const until = flags.seeds >= 2 ** 31 ? 'on' : `to ${from + flags.seeds - 1}`;
   if (!isOne) say(`seeds ${from} ${until}${flags.from === undefined ? ' (drawn)' : ''}, ${flags.workers} workers`);
   const tally = new Tally();
