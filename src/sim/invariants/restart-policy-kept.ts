@@ -34,7 +34,7 @@ export const restartPolicyKept: Invariant = {
         if ((forgottenAt.get(uid) ?? -1) >= (before.startedAt ?? 0)) return undefined;
         const policy = policyOf(pod.manifest, container);
         // What has failed a probe is started again, whatever it ends with, unless nothing is.
-        if (policy !== 'Never' && stopped.get(before.containerId) === pod.pass?.id) return undefined;
+        if (policy !== 'Never' && pod.pass && stopped.get(before.containerId) === pod.pass.id) return undefined;
         if (isInitOfAnotherSandbox(before, sandboxId, pod.manifest.spec.initContainers)) return undefined;
         if (mayRestartAll(pod.manifest) || restarts(pod.manifest, container, before.exitCode)) return undefined;
         const message = `was started again after it had ended with ${before.exitCode} (expected policy ${policy} to leave it)`;

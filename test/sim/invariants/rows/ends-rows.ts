@@ -1,0 +1,222 @@
+import {
+  agentStarted,
+  answered,
+  begin,
+  create,
+  created,
+  exited,
+  forgotten,
+  heard,
+  journal,
+  never,
+  onFailure,
+  pass,
+  passEnded,
+  runSandbox,
+  started,
+  stop,
+  upToDate,
+  wanted,
+  withInit,
+  withSidecar,
+  type Rows,
+} from '../story.js';
+
+export const endRows: Rows = {
+  'grace-only-shrinks': [
+    [
+      'time is given back',
+      [begin, upToDate, pass(5, 'terminating', 5), passEnded(6, 'terminating'), pass(7, 'terminating', 30)],
+      'grace went from 5 s to 30 s',
+    ],
+    [
+      'a container has more than its pod',
+      [begin, upToDate, pass(5, 'terminating', 5), stop(6, 'a', 30)],
+      'but the pod has 5 s',
+    ],
+    [
+      'a container has less than the least',
+      [begin, upToDate, pass(5, 'terminating', 5), stop(6, 'a', 1)],
+      'expected at least 2 s',
+    ],
+    [
+      'more than anybody has asked for',
+      [begin, upToDate, pass(5), stop(6, 'a', 31)],
+      'nothing in the pod asks for more than 30 s',
+    ],
+    [
+      'it shrinks',
+      [
+        begin,
+        upToDate,
+        pass(5, 'terminating', 30),
+        stop(6, 'a', 30),
+        passEnded(7, 'terminating'),
+        pass(8, 'terminating', 1),
+        stop(9, 'a', 2),
+      ],
+    ],
+    ['a pod that has come back', [begin, pass(5, 'terminating', 5), forgotten(6), pass(7, 'terminating', 30)]],
+  ],
+  'no-start-after-termination': [
+    [
+      'a sync after the end began',
+      [begin, pass(1, 'terminating', 30), passEnded(2, 'terminating'), pass(3)],
+      'a sync began after it was terminating',
+    ],
+    [
+      'a container is made after the deletion was heard',
+      [begin, pass(1), heard(2, 'DELETE'), create(3)],
+      'CreateContainer was called after its deletion was heard',
+    ],
+    [
+      'an ended pod is started anew',
+      [
+        begin,
+        pass(1, 'terminated'),
+        journal(2, { kind: 'housekeeping', finding: 'the pod is wanted and nothing works on it: it is started' }),
+      ],
+      'never come back',
+    ],
+    [
+      'what was made is started',
+      [begin, pass(1), created(2, 'a'), heard(2, 'DELETE'), answered(3, 'StartContainer', { containerId: 'a' })],
+    ],
+    [
+      'a pod that has come back is started anew',
+      [
+        begin,
+        pass(1, 'terminating', 30),
+        heard(2, 'ADD'),
+        journal(3, { kind: 'housekeeping', finding: 'the pod is wanted and nothing works on it: it is started' }),
+        pass(4),
+        runSandbox(5),
+      ],
+    ],
+    ['forgotten, then wanted again', [begin, pass(1, 'terminating', 30), passEnded(2), forgotten(3), pass(4)]],
+  ],
+  'stop-order': [
+    [
+      'the sidecar goes first',
+      [
+        agentStarted(0),
+        wanted(0, withSidecar),
+        started(1, 's', { container: 'side' }),
+        started(2, 'a'),
+        pass(3),
+        passEnded(4),
+        pass(5, 'terminating', 30),
+        stop(6, 's'),
+      ],
+      'was stopped while main ran',
+    ],
+    [
+      'the sidecar goes last',
+      [
+        agentStarted(0),
+        wanted(0, withSidecar),
+        started(1, 's', { container: 'side' }),
+        started(2, 'a'),
+        pass(3),
+        passEnded(4),
+        pass(5, 'terminating', 30),
+        exited(6, 'a'),
+        stop(7, 's'),
+      ],
+    ],
+    [
+      'the time is over',
+      [
+        agentStarted(0),
+        wanted(0, withSidecar),
+        started(1, 's', { container: 'side' }),
+        started(2, 'a'),
+        pass(3),
+        passEnded(4),
+        pass(5, 'terminating', 30),
+        stop(35, 's'),
+      ],
+    ],
+    [
+      'the other one cannot be stopped',
+      [
+        agentStarted(0),
+        wanted(0, withSidecar),
+        started(1, 's', { container: 'side' }),
+        started(2, 'a'),
+        pass(3),
+        passEnded(4),
+        pass(5, 'terminating', 30),
+        answered(6, 'StopContainer', { containerId: 'a', timeout: 30n }, 'it hangs'),
+        stop(7, 's'),
+      ],
+    ],
+  ],
+  'init-order': [
+    [
+      'before its init container',
+      [agentStarted(0), wanted(0, withInit), started(1, 'a')],
+      'before init container init had succeeded',
+    ],
+    [
+      'after one that failed',
+      [
+        agentStarted(0),
+        wanted(0, withInit),
+        started(1, 'i', { container: 'init' }),
+        exited(2, 'i', 1, { container: 'init' }),
+        started(3, 'a'),
+      ],
+      'had succeeded',
+    ],
+    [
+      'after one of another sandbox',
+      [
+        agentStarted(0),
+        wanted(0, withInit),
+        started(1, 'i', { container: 'init' }),
+        exited(2, 'i', 0, { container: 'init' }),
+        started(3, 'a', { sandboxId: 's2' }),
+      ],
+      'in its sandbox',
+    ],
+    [
+      'after its init container',
+      [
+        agentStarted(0),
+        wanted(0, withInit),
+        started(1, 'i', { container: 'init' }),
+        exited(2, 'i', 0, { container: 'init' }),
+        started(3, 'a'),
+      ],
+    ],
+    [
+      'beside its sidecar',
+      [agentStarted(0), wanted(0, withSidecar), started(1, 's', { container: 'side' }), started(3, 'a')],
+    ],
+  ],
+  'restart-policy-kept': [
+    [
+      'Never',
+      [agentStarted(0), wanted(0, never), started(1, 'a'), exited(2, 'a', 1), started(3, 'b')],
+      'expected policy Never to leave it',
+    ],
+    [
+      'OnFailure after a success',
+      [agentStarted(0), wanted(0, onFailure), started(1, 'a'), exited(2, 'a', 0), started(3, 'b')],
+      'expected policy OnFailure',
+    ],
+    [
+      'OnFailure after a failure',
+      [agentStarted(0), wanted(0, onFailure), started(1, 'a'), exited(2, 'a', 1), started(3, 'b')],
+    ],
+    [
+      'another image',
+      [agentStarted(0), wanted(0, never), started(1, 'a'), exited(2, 'a', 1), started(3, 'b', { image: 'new' })],
+    ],
+    [
+      'a pod that has come back',
+      [agentStarted(0), wanted(0, never), started(1, 'a'), exited(2, 'a', 1), forgotten(3), started(4, 'b')],
+    ],
+  ],
+};

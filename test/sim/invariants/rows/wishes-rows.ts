@@ -1,0 +1,150 @@
+import { aPod } from '../../../support/a-pod.js';
+import {
+  END,
+  POD,
+  agentStarted,
+  answered,
+  begin,
+  deleted,
+  exited,
+  forgotten,
+  heard,
+  journal,
+  never,
+  pass,
+  passEnded,
+  removed,
+  sandbox,
+  shown,
+  started,
+  stop,
+  upToDate,
+  wanted,
+  wantedByApi,
+  type Rows,
+} from '../story.js';
+
+export const wishRows: Rows = {
+  'newest-wanted-runs': [
+    ['it never starts', [begin], 'has 0 ready sandboxes'],
+    ['its container is missing', [begin, sandbox(1, 's1'), pass(1), passEnded(2)], 'waits for nothing'],
+    ['it runs an old image', [begin, sandbox(1, 's1'), started(2, 'a', { image: 'old' })], 'an earlier version'],
+    [
+      'a pass that knew better leaves the old image',
+      [begin, sandbox(1, 's1'), started(1, 'a', { image: 'old' }), pass(2), passEnded(3), pass(4), passEnded(5)],
+      'after a pass that went well',
+    ],
+    ['it runs', [begin, upToDate]],
+    [
+      'it waits for its back-off',
+      [
+        begin,
+        sandbox(1, 's1'),
+        started(2, 'a'),
+        exited(900, 'a', 1),
+        journal(
+          END - 50,
+          { kind: 'back-off', subject: 'restart', delayMs: 1, until: END * 1000, step: 1, steps: 6, resetAfterMs: 1 },
+          { container: 'main' },
+        ),
+      ],
+    ],
+    ['it has ended for good', [agentStarted(0), wanted(0, never), sandbox(1, 's1'), started(2, 'a'), exited(3, 'a')]],
+    ['it was turned away', [begin, journal(1, { kind: 'admission-rejected', reason: 'NodePorts', message: 'taken' })]],
+    ['it was wanted only just now', [agentStarted(0), wanted(END - 50, POD)]],
+  ],
+  'unwanted-is-gone': [
+    ['it still runs', [begin, upToDate, wanted(5)], 'still runs though no source wants the pod'],
+    ['its sandbox is left', [begin, sandbox(1, 's1'), wanted(5)], 'still has a ready sandbox'],
+    [
+      'its leavings are not collected',
+      [begin, sandbox(1, 's1'), started(1, 'a'), wanted(5), exited(6, 'a'), sandbox(6, 's1', 'stopped')],
+      'has left 1 containers and 1 sandboxes',
+    ],
+    ['the agent remembers it', [begin, pass(1), passEnded(2), wanted(5)], 'still known to the agent'],
+    [
+      'a deleted one does not show its end',
+      [agentStarted(0), wantedByApi(0, deleted), pass(1, 'terminating', 30), shown(3, { phase: 'Running' }, deleted)],
+      'is deleted and shows as Running',
+    ],
+    [
+      'everything is gone',
+      [
+        begin,
+        pass(1),
+        sandbox(1, 's1'),
+        started(1, 'a'),
+        passEnded(2),
+        wanted(5),
+        exited(6, 'a'),
+        sandbox(6, 's1', 'stopped'),
+        removed(60, 'a'),
+        sandbox(61, 's1', 'removed'),
+        forgotten(62),
+      ],
+    ],
+    ['it has still time', [begin, upToDate, wanted(END - 30)]],
+  ],
+  'wanted-runs-on': [
+    ['a wanted pod is terminated', [begin, upToDate, pass(5, 'terminating', 30)], 'though its source wants it'],
+    ['a healthy container is stopped', [begin, upToDate, pass(5), stop(6, 'a')], 'nothing about it has changed'],
+    [
+      'its source had dropped it',
+      [begin, upToDate, wanted(5), heard(5, 'REMOVE'), wanted(6, POD), pass(7, 'terminating', 30)],
+    ],
+    [
+      'it has come to its end',
+      [begin, upToDate, journal(5, { kind: 'phase', to: 'Succeeded' }), pass(6, 'terminating')],
+    ],
+    [
+      'its probe has failed',
+      [
+        begin,
+        upToDate,
+        journal(5, { kind: 'probe', probe: 'liveness', result: 'failure' }, { container: 'main' }),
+        pass(6),
+        stop(7, 'a'),
+      ],
+    ],
+    [
+      'its image has changed',
+      [
+        begin,
+        upToDate,
+        wanted(5, aPod({ spec: { containers: [{ name: 'main', image: 'new' }] } })),
+        pass(6),
+        stop(7, 'a'),
+      ],
+    ],
+    ['its sandbox is gone', [begin, upToDate, sandbox(5, 's1', 'stopped'), pass(6), stop(7, 'a')]],
+  ],
+  'no-removal-in-use': [
+    [
+      'a container that runs',
+      [begin, started(1, 'a'), answered(60, 'RemoveContainer', { containerId: 'a' })],
+      'is removed while it runs',
+    ],
+    [
+      'a sandbox with a container that runs',
+      [begin, sandbox(1, 's1'), started(1, 'a'), answered(60, 'RemovePodSandbox', { podSandboxId: 's1' })],
+      'while main runs in it',
+    ],
+    [
+      'an image in use',
+      [begin, started(1, 'a'), answered(60, 'RemoveImage', { image: { image: 'host' } })],
+      'its image host is removed',
+    ],
+    [
+      'what has ended',
+      [
+        begin,
+        sandbox(1, 's1'),
+        started(1, 'a'),
+        exited(2, 'a'),
+        answered(60, 'RemoveContainer', { containerId: 'a' }),
+        answered(61, 'RemovePodSandbox', { podSandboxId: 's1' }),
+        answered(62, 'RemoveImage', { image: { image: 'host' } }),
+      ],
+    ],
+  ],
+};
