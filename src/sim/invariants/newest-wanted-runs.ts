@@ -113,7 +113,7 @@ const unsettled = (truth: WorldTruth, pod: PodTruth, wanted: Pod, { at }: EndOfR
       ({ container, sandboxId, exitCode }) =>
         container === init.name && sandboxId === sandbox.sandboxId && exitCode === 0,
     );
-    if (!isSidecar && hasSucceeded) continue;
+    if (!isSidecar && hasSucceeded && !runs) continue;
     const state = stateOf(init);
     // A sidecar that has not shown that it is up is not compared with its spec.
     if (state === 'missing' || (state === 'outdated' && !init.startupProbe)) complain(init.name, state);
