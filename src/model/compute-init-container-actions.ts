@@ -43,10 +43,12 @@ export const computeInitContainerActions = (input: InitContainerInput): InitCont
   const containers = pod.spec.initContainers ?? [];
   if (containers.length === 0) return { initialized: true, killPod: false, start: [], kill: [], reasons: [] };
 
-  // Exited ones do not count: after a reboot every container has exited, and initialization starts over.
+  // Exited ones do not count: after a reboot every container has exited, and initialization starts over. Neither does what was
+  // created in an earlier sandbox and never started: there the init containers have run, here they have not.
+  const [sandbox] = status.sandboxes;
   let initialized = pod.spec.containers.some(({ name }) => {
-    const state = newestStatusOf(status, name)?.state;
-    return state === 'created' || state === 'running';
+    const newest = newestStatusOf(status, name);
+    return newest?.state === 'running' || (newest?.state === 'created' && newest.sandboxId === sandbox?.id);
   });
   let laterHasRun = initialized;
   const start: string[] = [];

@@ -71,6 +71,12 @@ describe('init containers that are not sidecars: a, then b, then c', () => {
       { initialized: true },
     ],
     [
+      'a done, web created in an earlier sandbox',
+      'Always',
+      [exited('a', 0), aStatus('web', { state: 'created', sandboxId: 'earlier' })],
+      { initialized: false, start: ['b'] },
+    ],
+    [
       'a regular container has exited, as after a reboot',
       'Always',
       [exited('web', 0)],
