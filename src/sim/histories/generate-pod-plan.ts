@@ -141,13 +141,13 @@ const deleteFromApi = (
   });
   changes.push(marked(atMs));
   let goneAt = atMs;
-  if (draw.chance(0.3) && graceSeconds > 1) {
-    goneAt += draw.integer(1, graceSeconds * 1000);
+  if (draw.chance(0.5) && graceSeconds > 1) {
+    goneAt += draw.chance(0.5) ? draw.integer(1, 50) : draw.integer(1, graceSeconds * 1000);
     // An API server only ever shortens it; whoever else says so must not give time back.
     graceSeconds = draw.chance(0.3) ? graceSeconds + draw.integer(1, 20) : draw.integer(0, graceSeconds - 1);
     changes.push(marked(goneAt));
-    if (draw.chance(0.3)) {
-      goneAt += draw.integer(1, 2_000);
+    if (draw.chance(0.5)) {
+      goneAt += draw.integer(1, 1_000);
       graceSeconds += draw.integer(1, 20);
       changes.push(marked(goneAt));
     }

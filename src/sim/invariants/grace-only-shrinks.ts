@@ -26,6 +26,10 @@ export const graceOnlyShrinks: Invariant = {
           const uid = entry.pod?.uid;
           if (uid === undefined) return undefined;
           if (isRebirth(entry)) granted.delete(uid);
+          const heard = truth.pods.get(uid)?.wanted?.metadata;
+          if (entry.kind === 'config' && entry.op === 'DELETE' && heard?.deletionGracePeriodSeconds !== undefined) {
+            granted.set(uid, Math.min(granted.get(uid) ?? Infinity, Math.max(1, heard.deletionGracePeriodSeconds)));
+          }
           if (entry.kind !== 'sync-started' || entry.work !== 'terminating' || entry.graceSeconds === undefined) {
             return undefined;
           }

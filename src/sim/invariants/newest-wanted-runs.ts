@@ -63,7 +63,8 @@ const unsettled = (truth: WorldTruth, pod: PodTruth, wanted: Pod, { at }: EndOfR
   const wall = truth.wall(at);
   const isOver = pod.rejectedAt !== undefined || isTerminal(pod.phase) || isTerminal(pod.shown?.pod.status?.phase);
   if (isOver) return [];
-  if (pod.startDelayed && at - pod.startDelayed.at < RECENT_MS && isHeld(truth, pod.startDelayed.holder)) return [];
+  if (pod.startDelayed && at - pod.startDelayed.at < RECENT_MS && isHeld(truth, uid, pod.startDelayed.holder))
+    return [];
   const isBusy = [...truth.calls.values()].some((call) => call.uid === uid && at - call.since < LONGEST_CALL_MS);
   const isInHook = pod.pass !== undefined && at - pod.pass.since < LONGEST_CALL_MS && hasHook(wanted);
   if (isBusy || isInHook) return [];
@@ -127,7 +128,9 @@ const unsettled = (truth: WorldTruth, pod: PodTruth, wanted: Pod, { at }: EndOfR
 };
 
 /** The pod that another of the same name waits for is there for good. */
-const isHeld = (truth: WorldTruth, holder: string): boolean => {
+const isHeld = (truth: WorldTruth, uid: string, holder: string): boolean => {
+  // Whoever waits for itself waits for nobody.
+  if (holder === uid) return false;
   const pod = truth.pods.get(holder);
   return pod?.wanted !== undefined || (pod?.instances.some(isLive) ?? false);
 };
