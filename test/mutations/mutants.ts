@@ -233,10 +233,6 @@ export const MUTANTS: readonly Mutant[] = [
     "result === 'success' ? pace.successThreshold",
     "result === 'success' ? 1",
   ]),
-  mutant('probe workers are left behind', 'probes of a pod go on after its end', 'src/streams/probes/prober.ts', [
-    '      added.delete(uid);\n      for (const { stop$ } of handlesOf(uid)) stop$.next();\n      if (results.forgetPod(uid))',
-    '      added.delete(uid);\n      if (results.forgetPod(uid))',
-  ]),
   mutant(
     'no floor under a grace period',
     'a container is killed without being asked',
