@@ -129,8 +129,8 @@ const HASH_FIELDS: ReadonlySet<string> = new Set(['credentialHash']);
 const record: CallRule = { kind: 'call', secrets: HASH_FIELDS };
 
 /** Whom a probe asks; the rest of the target follows from the configuration of the pod. */
-const probed = ({ kind, pod, container, containerId, podIp }: ProbeTarget): readonly unknown[] => [
-  { kind, pod: pod.metadata.uid, container: container.name, containerId, podIp },
+const probed = ({ type, kind, pod, container, containerId, podIp }: ProbeTarget): readonly unknown[] => [
+  { type, kind, pod: pod.metadata.uid, container: container.name, containerId, podIp },
 ];
 
 /** Of pods only the name: they stand in the recording where they came from. */

@@ -1,7 +1,6 @@
 import { CriError, errorText } from '../model/cri-error.js';
 import type { JournalEntry } from '../model/journal.js';
-import type { Pod, PodRef } from '../model/pod.js';
-import type { SourceEvent } from '../model/pod-set.js';
+import type { PodRef } from '../model/pod.js';
 import { beginOf, type Observation, type ObservationOf, type Observed } from '../model/timeline/observations.js';
 import { decodeValue } from './encode-value.js';
 import { OpenCalls, type RecordedCall } from './incident/open-calls.js';
@@ -27,7 +26,6 @@ export const readStory = (header: RecordingHeader, entries: Iterable<RecordingEn
   const calls = new OpenCalls();
   const callPods = new Map<number, PodRef>();
   const containers = new Map<string, string>();
-  const probes = new ProbeNames();
   const journal: JournalEntry[] = [];
   const observations: Observation[] = [];
   let events = 0;
@@ -61,17 +59,16 @@ export const readStory = (header: RecordingHeader, entries: Iterable<RecordingEn
     const call = calls.get(number);
     if (!call) return;
     const reply = calls.decodeReply(call, value);
-    if (call.port.startsWith('sources.')) return probes.learn(reply as SourceEvent);
     if (call.port === 'runtime.createContainer') {
       learn((reply as { readonly containerId?: string }).containerId, madeBy(call));
     }
     const pod = callPods.get(number);
     if (call.port !== 'probeHandlers.probe' || !pod) return;
-    const { container, kind } = call.args[0] as { readonly container: string; readonly kind: string };
+    const { container, type } = call.args[0] as { readonly container: string; readonly type: string };
     const { result, output } = reply as { readonly result: string; readonly output?: string };
     observations.push({
       ...{ kind: 'probe-result', id: `probe-${number}`, pod, container, at: wall },
-      probe: probes.nameOf(pod, container, kind),
+      probe: type,
       result: result === 'failure' ? 'failure' : 'success',
       ...(output === undefined ? {} : { output }),
     });
@@ -160,34 +157,3 @@ const madeBy = ({ port, args: [first] }: RecordedCall): string | undefined => {
   if (port !== 'runtime.createContainer') return undefined;
   return (first as { readonly config?: { readonly metadata?: { readonly name?: string } } }).config?.metadata?.name;
 };
-
-const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc'] as const;
-const TYPES = ['startup', 'readiness', 'liveness'] as const;
-
-/** Which probe asks in which way, by the configuration of pods. */
-class ProbeNames {
-  /** By UID, container and way: the types of the probes that ask so. */
-  readonly #types = new Map<string, Set<string>>();
-
-  learn(event: SourceEvent): void {
-    if (event.kind !== 'set') return;
-    for (const pod of event.pods) {
-      for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
-        for (const type of TYPES) this.#learnProbe(pod, container.name, type, container[`${type}Probe`]);
-      }
-    }
-  }
-
-  #learnProbe(pod: Pod, container: string, type: string, probe: object | undefined): void {
-    for (const kind of HANDLERS) {
-      if (!probe || !(kind in probe)) continue;
-      const key = `${pod.metadata.uid} ${container} ${kind}`;
-      this.#types.set(key, (this.#types.get(key) ?? new Set<string>()).add(type));
-    }
-  }
-
-  nameOf({ uid }: PodRef, container: string, kind: string): string {
-    const [type = kind, ...others] = this.#types.get(`${uid} ${container} ${kind}`) ?? [];
-    return others.length === 0 ? type : kind;
-  }
-}

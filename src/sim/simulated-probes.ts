@@ -1,7 +1,6 @@
 import type { SchedulerLike } from 'rxjs';
 import { probeHandlers } from '../streams/probes/probe-handlers.js';
-import type { ProbeHandlers, ProbeTarget } from '../streams/ports.js';
-import type { ProbeName } from './behaviour.js';
+import type { ProbeHandlers } from '../streams/ports.js';
 import type { SimulatedRuntime } from './runtime/simulated-runtime.js';
 import type { NetworkAsker, NetworkPorts } from './simulated-network.js';
 
@@ -16,15 +15,9 @@ export const simulatedProbes = ({
   readonly scheduler: SchedulerLike;
 }): ProbeHandlers => ({
   probe: (target) => {
-    const which = nameOf(target);
-    const runtimeOf = { execSync: runtime.execProbe(which) };
-    const asked = network({ which, containerId: target.containerId });
+    const { type, containerId } = target;
+    const runtimeOf = { execSync: runtime.execProbe(type) };
+    const asked = network({ which: type, containerId });
     return probeHandlers({ runtime: runtimeOf, ...asked, scheduler }).probe(target);
   },
 });
-
-const nameOf = ({ container, probe }: ProbeTarget): ProbeName | undefined => {
-  if (probe === container.startupProbe) return 'startup';
-  if (probe === container.readinessProbe) return 'readiness';
-  return probe === container.livenessProbe ? 'liveness' : undefined;
-};

@@ -46,6 +46,7 @@ import type { JournalId, JournalRecord } from '../model/journal.js';
 import type { Container, Pod, Probe } from '../model/pod.js';
 import type { ProbeOutcome } from '../model/probes/probe-outcome.js';
 import type { ProbeRecord } from '../model/probes/probe-record.js';
+import type { ProbeType } from '../model/probes/probe-type.js';
 import type { ProbeWorker } from '../model/probes/probe-worker.js';
 import type { RuntimeContainerState } from '../model/runtime-pod.js';
 
@@ -183,6 +184,8 @@ export type ProbeHandlerKind = 'exec' | 'httpGet' | 'tcpSocket' | 'grpc';
 
 /** What one probe asks, and whom. */
 export interface ProbeTarget {
+  /** Which of the probes of the container it is. */
+  readonly type: ProbeType;
   readonly kind: ProbeHandlerKind;
   /** As the spec has it, with its defaults; its field `kind` is there. */
   readonly probe: Probe;

@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { httpGetRequest } from '../../src/model/http-get.js';
 import type { Container, Probe } from '../../src/model/pod.js';
+import type { ProbeType } from '../../src/model/probes/probe-type.js';
 import type { InstanceBehaviour } from '../../src/sim/behaviour.js';
 import { seededRandom } from '../../src/sim/seeded-random.js';
 import { simulatedNetwork } from '../../src/sim/simulated-network.js';
@@ -34,17 +35,17 @@ const stage = (
 
   /** What a probe of the container finds that begins so long after the start, and how long that takes. */
   const probe = (
-    which: 'startupProbe' | 'readinessProbe' | 'livenessProbe',
+    type: ProbeType,
     handler: Probe,
     atMs = 0,
     timeoutSeconds = 1,
   ) => {
     scheduler.runUntil(startMs + atMs);
-    const container = { name: 'main', image: 'nginx', ...spec, [which]: handler };
+    const container = { name: 'main', image: 'nginx', ...spec, [`${type}Probe`]: handler };
     const pod = aPod({ spec: { containers: [container] } });
     const kind = (['exec', 'httpGet', 'tcpSocket', 'grpc'] as const).find((one) => handler[one] !== undefined)!;
     return outcome(
-      probes.probe({ kind, probe: container[which]!, pod, container, containerId, podIp: ip, timeoutSeconds }),
+      probes.probe({ type, kind, probe: handler, pod, container, containerId, podIp: ip, timeoutSeconds }),
     );
   };
   const outcome = (found$: Observable<ProbeOutcome>): string => {
@@ -71,18 +72,18 @@ describe('probes in a simulated world', () => {
     ['grpc', GRPC, '1 success service healthy'],
     ['exec', EXEC, '2 success'],
   ])('succeed by %s when the container is ready', (_, handler, found) => {
-    expect(stage({}).probe('readinessProbe', handler)).toBe(found);
+    expect(stage({}).probe('readiness', handler)).toBe(found);
   });
 
   it('find nobody before the container is ready', () => {
     const { probe, ip } = stage({ readyAfterMs: 10_000 });
     const refused = `dial tcp ${ip}:80: connect: connection refused`;
-    expect(probe('readinessProbe', HTTP)).toBe(`1 failure Get "http://${ip}:80/healthz": ${refused}`);
-    expect(probe('readinessProbe', TCP, 100)).toBe(`1 failure ${refused}`);
-    expect(probe('readinessProbe', EXEC, 200)).toBe('2 failure not healthy');
-    expect(probe('readinessProbe', GRPC, 300, 2)).toMatch(/^2000 failure timeout: failed to connect service/);
-    expect(probe('readinessProbe', HTTP, 9_999)).toMatch(/refused/);
-    expect(probe('readinessProbe', HTTP, 10_000)).toBe('1 success ok');
+    expect(probe('readiness', HTTP)).toBe(`1 failure Get "http://${ip}:80/healthz": ${refused}`);
+    expect(probe('readiness', TCP, 100)).toBe(`1 failure ${refused}`);
+    expect(probe('readiness', EXEC, 200)).toBe('2 failure not healthy');
+    expect(probe('readiness', GRPC, 300, 2)).toMatch(/^2000 failure timeout: failed to connect service/);
+    expect(probe('readiness', HTTP, 9_999)).toMatch(/refused/);
+    expect(probe('readiness', HTTP, 10_000)).toBe('1 success ok');
   });
 
   it('fail in the windows in which they should, and only those that should', () => {
@@ -97,20 +98,20 @@ describe('probes in a simulated world', () => {
     });
     const other: Probe = { httpGet: { port: 80, path: '/other?x=1' } };
     const found = [
-      probe('readinessProbe', HTTP, 999),
-      probe('readinessProbe', HTTP, 1000),
-      probe('readinessProbe', TCP, 1500),
-      probe('readinessProbe', HTTP, 2000),
-      probe('readinessProbe', HTTP, 3000),
-      probe('livenessProbe', HTTP, 3100),
-      probe('startupProbe', EXEC, 3200),
-      probe('livenessProbe', EXEC, 3300),
-      probe('readinessProbe', other, 5000),
-      probe('readinessProbe', HTTP, 5100),
-      probe('readinessProbe', TCP, 7000),
-      probe('readinessProbe', { tcpSocket: { port: 81 } }, 7100),
-      probe('readinessProbe', EXEC, 9000),
-      probe('readinessProbe', HTTP, 99_000),
+      probe('readiness', HTTP, 999),
+      probe('readiness', HTTP, 1000),
+      probe('readiness', TCP, 1500),
+      probe('readiness', HTTP, 2000),
+      probe('readiness', HTTP, 3000),
+      probe('liveness', HTTP, 3100),
+      probe('startup', EXEC, 3200),
+      probe('liveness', EXEC, 3300),
+      probe('readiness', other, 5000),
+      probe('readiness', HTTP, 5100),
+      probe('readiness', TCP, 7000),
+      probe('readiness', { tcpSocket: { port: 81 } }, 7100),
+      probe('readiness', EXEC, 9000),
+      probe('readiness', HTTP, 99_000),
     ].map((line) => line.split(' ')[1]);
     const [s, f] = ['success', 'failure'];
     expect(found).toEqual([s, f, s, s, s, f, s, f, s, f, s, f, f, f]);
@@ -127,40 +128,40 @@ describe('probes in a simulated world', () => {
     ['refuses', HTTP, /^1 failure .*connection refused/],
     ['refuses', TCP, /^1 failure .*connection refused/],
   ] as const)('see how a container %s (%j)', (how, handler, found) => {
-    expect(stage({ probeFailures: [{ how }] }).probe('livenessProbe', handler)).toMatch(found);
+    expect(stage({ probeFailures: [{ how }] }).probe('liveness', handler)).toMatch(found);
   });
 
   it('are late when the container takes longer than they wait', () => {
     const slow = stage({ answersAfterMs: 1500 });
-    expect(slow.probe('readinessProbe', HTTP)).toMatch(/^1000 failure .*deadline exceeded/);
-    expect(slow.probe('readinessProbe', HTTP, 5000, 2)).toBe('1501 success ok');
+    expect(slow.probe('readiness', HTTP)).toMatch(/^1000 failure .*deadline exceeded/);
+    expect(slow.probe('readiness', HTTP, 5000, 2)).toBe('1501 success ok');
     // The kernel takes a connection, however busy the container is.
-    expect(slow.probe('readinessProbe', TCP, 10_000)).toBe('1 success');
-    expect(slow.probe('readinessProbe', EXEC, 20_000)).toMatch(/^1002 failure command timed out/);
-    expect(slow.probe('readinessProbe', GRPC, 30_000)).toMatch(/^1000 failure timeout/);
+    expect(slow.probe('readiness', TCP, 10_000)).toBe('1 success');
+    expect(slow.probe('readiness', EXEC, 20_000)).toMatch(/^1002 failure command timed out/);
+    expect(slow.probe('readiness', GRPC, 30_000)).toMatch(/^1000 failure timeout/);
   });
 
   it('find nobody where the container has ended, and no way to where the sandbox has', () => {
     const { probe, simulated, answer, containerId, sandboxId } = stage({});
     answer(simulated.runtime.stopContainer({ containerId, timeout: 0n }));
-    expect(probe('readinessProbe', HTTP, 0, 5)).toMatch(/^1 failure .*connection refused/);
-    expect(probe('readinessProbe', EXEC, 0, 5)).toMatch(
+    expect(probe('readiness', HTTP, 0, 5)).toMatch(/^1 failure .*connection refused/);
+    expect(probe('readiness', EXEC, 0, 5)).toMatch(
       /error failed to exec in container: container is in CONTAINER_EXITED/,
     );
     answer(simulated.runtime.stopPodSandbox({ podSandboxId: sandboxId }));
-    expect(probe('readinessProbe', HTTP, 0, 5)).toMatch(/^3000 failure .*connect: no route to host/);
-    expect(probe('readinessProbe', TCP, 0, 1)).toMatch(/^1000 failure .*i\/o timeout/);
+    expect(probe('readiness', HTTP, 0, 5)).toMatch(/^3000 failure .*connect: no route to host/);
+    expect(probe('readiness', TCP, 0, 1)).toMatch(/^1000 failure .*i\/o timeout/);
   });
 
   it('find containers on the network of the node by its address', () => {
-    expect(stage({}, { isOnNodeNetwork: true }).probe('readinessProbe', HTTP)).toBe('1 success ok');
+    expect(stage({}, { isOnNodeNetwork: true }).probe('readiness', HTTP)).toBe('1 success ok');
   });
 
   it('tell the world who was asked, which probe it was, and what came of it', () => {
     const { probe, asked, containerId, told } = stage({ probeFailures: [{ which: 'liveness' }] });
-    probe('readinessProbe', HTTP);
-    probe('livenessProbe', TCP, 100);
-    probe('startupProbe', EXEC, 200);
+    probe('readiness', HTTP);
+    probe('liveness', TCP, 100);
+    probe('startup', EXEC, 200);
     const all = [...asked, ...told.filter(({ kind }) => kind === 'asked')];
     expect(all).toMatchObject([
       { kind: 'asked', how: 'http', which: 'readiness', ok: true, containerId },

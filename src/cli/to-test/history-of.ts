@@ -92,22 +92,22 @@ const onStop = (afterMs: number, exitCode: number): InstanceBehaviour['onStop'] 
     ? { kind: 'hangs' }
     : { kind: 'exits', afterMs: Math.round(afterMs), exitCode };
 
-/** Stretches in which probes of one kind failed, each from half way after the last success to half way before the next. */
+/** Stretches in which one of the probes failed, each from half way after the last success to half way before the next. */
 const failuresOf = (probes: readonly IncidentProbe[], bornMs: number): readonly ProbeFailure[] => {
   const failures: ProbeFailure[] = [];
-  for (const kind of new Set(probes.map((probe) => probe.kind))) {
-    const own = probes.filter((probe) => probe.kind === kind);
+  for (const which of new Set(probes.map((probe) => probe.type))) {
+    const own = probes.filter((probe) => probe.type === which);
     let from: number | undefined;
     own.forEach(({ ok, atMs }, index) => {
       const before = own[index - 1];
       const between = Math.max(0, Math.round((before ? (before.atMs + atMs) / 2 : bornMs) - bornMs));
       if (!ok) from ??= between;
       else if (from !== undefined) {
-        failures.push({ kind, fromMs: from, toMs: between });
+        failures.push({ which, fromMs: from, toMs: between });
         from = undefined;
       }
     });
-    if (from !== undefined) failures.push({ kind, fromMs: from });
+    if (from !== undefined) failures.push({ which, fromMs: from });
   }
   return failures;
 };

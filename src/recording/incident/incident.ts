@@ -1,6 +1,6 @@
 import type { CriErrorCode } from '../../model/cri-error.js';
 import type { Pod } from '../../model/pod.js';
-import type { ProbeHandlerKind } from '../../streams/ports.js';
+import type { ProbeType } from '../../model/probes/probe-type.js';
 
 /** The source wants the pod so from then on, or no longer wants it. Times are milliseconds since the recording began. */
 export interface IncidentChange {
@@ -17,7 +17,7 @@ export interface IncidentPod {
 }
 
 export interface IncidentProbe {
-  readonly kind: ProbeHandlerKind;
+  readonly type: ProbeType;
   /** When it was asked. */
   readonly atMs: number;
   readonly tookMs: number;

@@ -3,7 +3,7 @@ import type {
   ListContainersResponse,
   ListPodSandboxResponse,
 } from '../../generated/runtime/v1/api.js';
-import type { ProbeHandlerKind } from '../../streams/ports.js';
+import type { ProbeType } from '../../model/probes/probe-type.js';
 import type { IncidentCommand, IncidentInstance, IncidentProbe } from './incident.js';
 import type { RecordedCall } from './open-calls.js';
 
@@ -74,7 +74,7 @@ export class InstanceLedger {
       case 'probeHandlers.probe': {
         const { result } = value as { result: string };
         this.#stories.get(request.containerId ?? '')?.probes.push({
-          ...{ kind: request.kind!, atMs: at, tookMs: now - at },
+          ...{ type: request.type!, atMs: at, tookMs: now - at },
           ok: result !== 'failure',
         });
         return;
@@ -140,5 +140,5 @@ interface Request {
   readonly podSandboxId?: string;
   readonly containerId?: string;
   readonly cmd?: readonly string[];
-  readonly kind?: ProbeHandlerKind;
+  readonly type?: ProbeType;
 }

@@ -19,7 +19,7 @@ const HANDLERS: readonly ProbeHandlerKind[] = ['exec', 'httpGet', 'tcpSocket', '
  */
 export const probeOnce = (
   handlers: ProbeHandlers,
-  { pod, container, probe, pace: { timeoutSeconds } }: ProbeWorker,
+  { type, pod, container, probe, pace: { timeoutSeconds } }: ProbeWorker,
   { containerId, podIp }: { readonly containerId: string; readonly podIp: string },
 ): Observable<ProbeEnd> =>
   defer(() => {
@@ -27,7 +27,7 @@ export const probeOnce = (
     if (kind === undefined) {
       return throwError(() => new Error(`missing probe handler for ${formatPod(pod)}:${container.name}`));
     }
-    return handlers.probe({ kind, probe, pod, container, containerId, podIp, timeoutSeconds });
+    return handlers.probe({ type, kind, probe, pod, container, containerId, podIp, timeoutSeconds });
   }).pipe(
     take(1),
     throwIfEmpty(() => new Error('the probe ended without a result')),

@@ -21,6 +21,7 @@ export const probeOnce = (
 ): Promise<ProbeOutcome> =>
   firstValueFrom(
     probeHandlers({ ...ports, scheduler }).probe({
+      type: 'liveness',
       kind: (['exec', 'httpGet', 'tcpSocket', 'grpc'] satisfies ProbeHandlerKind[]).find((kind) => kind in probe)!,
       ...{ probe, timeoutSeconds },
       pod: aPod(),

@@ -24,6 +24,7 @@ const probing = (
     ...ports,
   })
     .probe({
+      type: 'liveness',
       kind: 'exec',
       probe,
       pod: aPod({ uid: 'u' }),

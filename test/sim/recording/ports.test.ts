@@ -55,6 +55,7 @@ const pod = aPod();
 const ARGS: Readonly<Record<string, readonly unknown[]>> = {
   'probeHandlers.probe': [
     {
+      type: 'liveness',
       kind: 'exec',
       pod,
       container: { name: 'main' },

@@ -20,7 +20,7 @@ const manifest: Plain = {
     ],
   },
 };
-const probed = (container: string) => ({ kind: 'exec', pod: 'u1', container, containerId: 'c1', podIp: '' });
+const probed = (container: string, type: string) => ({ type, kind: 'exec', pod: 'u1', container, containerId: 'c1', podIp: '' });
 
 /** A pod that is added, made and started, probed, and found by a relist; a call is under way at the end. */
 export const recordedPod: readonly RecordingEntry[] = [
@@ -42,10 +42,10 @@ export const recordedPod: readonly RecordingEntry[] = [
   { kind: 'call', call: 4, port: 'runtime.containerStatus', args: [{ containerId: 'c1' }] },
   { kind: 'failed', call: 4, at: 140, error: { $error: { name: 'Error', message: 'broken' } } },
   { kind: 'fired', timer: 1, at: 1000 },
-  { kind: 'call', call: 5, port: 'probeHandlers.probe', args: [probed('app')] },
+  { kind: 'call', call: 5, port: 'probeHandlers.probe', args: [probed('app', 'readiness')] },
   { kind: 'reply', call: 5, at: 1020, value: { result: 'failure', output: 'no' } },
   { kind: 'completed', call: 5, at: 1020 },
-  { kind: 'call', call: 6, port: 'probeHandlers.probe', args: [probed('two')] },
+  { kind: 'call', call: 6, port: 'probeHandlers.probe', args: [probed('two', 'liveness')] },
   { kind: 'reply', call: 6, at: 1030, value: { result: 'warning', output: 'well' } },
   {
     ...{ kind: 'told', port: 'recordEvent' },
