@@ -121,7 +121,10 @@ const entryFromFacts = (
     (instance) => startsOver(instance, table) || !isCurrent(instance),
   );
   const began = before === undefined ? 0 : isCurrent(before) ? before.restartCount : before.restartCount + 1;
-  const step = newest.restartCount - began;
+  // The first of a definition counts as well if something of the one before had ended when it was started: always, but where the
+  // very first instance was replaced, of which nobody can tell whether it had ended by itself.
+  const hasFollowed = before !== undefined && !isCurrent(before) && before.restartCount > 0;
+  const step = newest.restartCount - began + (hasFollowed ? 1 : 0);
   if (step < 1) return undefined;
   return { delayMs: delayAt(step, table), lastUpdate: nanosToMillis(newest.createdAt) };
 };

@@ -117,8 +117,10 @@ describe('after a restart of the agent', () => {
     ['the one before ran long: the table had started over', [instance(7, 998, 1000), instance(6, 300, 990)], 10],
     ['one still earlier ran long', [instance(8, 998, 1000), instance(7, 900, 901), instance(6, 200, 890)], 20],
     ['another image ended', [instance(6, 999, 1000, 'abc')], 0],
-    ['the image was changed: its first instance', [instance(7, 999, 1000), instance(6, 990, 991, 'abc')], 0],
-    ['the image was changed: its first restart', [instance(8, 999, 1000), instance(6, 990, 991, 'abc')], 10],
+    // An agent that was there has seen the end of an instance when it started the first of the new image.
+    ['the image was changed: its first instance', [instance(7, 999, 1000), instance(6, 990, 991, 'abc')], 10],
+    ['the image was changed: its first restart', [instance(8, 999, 1000), instance(6, 990, 991, 'abc')], 20],
+    ['the image was changed while the first of all ran', [instance(1, 999, 1000), instance(0, 990, 991, 'abc')], 0],
     ['an instance that never started has no end of its own', [{ ...instance(2, 1000, 1000), finishedAt: 0n }], 20],
   ])('%s', (_, [newestExited, ...earlierExited], seconds) => {
     const verdict = decideBackOff({ pod, container, newestExited, earlierExited, now: 1_000_000 });

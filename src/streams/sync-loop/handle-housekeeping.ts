@@ -23,7 +23,11 @@ export const handleHousekeeping =
     const { known, deliveries } = workers.syncKnownPods(new Set(desired.map(({ metadata }) => metadata.uid)), now);
     for (const { kind, uid } of deliveries) if (kind === 'wake') noteOrphan(desk, uid, now);
     retainProbes(new Set([...known].filter(([, { work }]) => work !== 'terminated').map(([uid]) => uid)));
-    statuses.retain(new Set([...desired, ...pods.mirrors()].map(({ metadata }) => metadata.uid)));
+    // A pod that came back under the UID of one that has ended begins without what became of that one. A kubelet keeps it,
+    // and never starts a pod again that failed before.
+    const ended = new Set(deliveries.flatMap((delivery) => (delivery.kind === 'forget' ? [delivery.uid] : [])));
+    const wanted = [...desired, ...pods.mirrors()].map(({ metadata }) => metadata.uid);
+    statuses.retain(new Set(wanted.filter((uid) => !ended.has(uid))));
     dropStale(backOffs, wallClock());
     const active = activePods(desk);
     metrics.pods({ desired: count(desired), active: count(active), working: workingPods(known) });

@@ -73,6 +73,15 @@ describe('a pass of housekeeping', () => {
     expect(stage.observed).toContain('podRestarted true');
   });
 
+  it('starts a pod without the status of a former one of its UID, also of one that failed', () => {
+    const stage = stageOf(aPod());
+    finished(stage, aPod());
+    stage.desk.statuses.set('uid-1', { phase: 'Failed' }, true);
+    stage.desk.workers.update({ type: 'create', pod: aPod(), causes: [] }, 0);
+    expect(stage.pass()).toEqual(['forget uid-1', 'wake uid-1']);
+    expect(stage.desk.statuses.get('uid-1')).toBeUndefined();
+  });
+
   it('starts a pod over whose UID came back while its former self was stopping, in one pass', () => {
     const stage = stageOf(aPod());
     finished(stage, aPod());
