@@ -274,6 +274,12 @@ export const MUTANTS: readonly Mutant[] = [
     ['return jittered(BACK_OFF_PERIOD_MS, random);', 'return jittered(BACK_OFF_PERIOD_MS / 100, random);'],
   ),
   mutant(
+    'probes outlive their pod',
+    'a probe that has no pod any more keeps its timer',
+    'src/streams/probes/prober.ts',
+    ['{ ...options, results }).pipe(takeUntil(handle.stop$));', '{ ...options, results });'],
+  ),
+  mutant(
     'work that is due is dropped',
     'a pod is never looked at again on its own account',
     'src/model/work-queue.ts',

@@ -99,8 +99,9 @@ export const probeTurn = (worker: ProbeWorker, before: ProbeWorkerState, facts: 
   if (known.isOnHold) return say(wait('its last word on this instance is said'), known, effects);
 
   if (startedAt === undefined) {
-    effects.push({ kind: 'set', containerId, result: 'failure' });
     const { terminated } = found.state ?? {};
+    // What has been made and is still to be started has not failed: it would be killed for that as soon as it runs. It is not ready.
+    if (terminated || type === 'readiness') effects.push({ kind: 'set', containerId, result: 'failure' });
     const willRun = !terminated || restartable(pod, container, terminated);
     return say(
       willRun ? wait('the container does not run') : leave('the container does not run again'),

@@ -11,6 +11,7 @@ import { type SimulatedNode, simulatedNode, type SimulatedNodeOptions } from '..
 import { simulatedSource, type SimulatedSource } from '../simulated-source.js';
 import { VirtualScheduler } from '../virtual-scheduler.js';
 import type { WorldEvent } from '../world-event.js';
+import { type Idle, idleFromTheStart, idleOf } from './idle-leaks.js';
 import { type History, HISTORY_START_MS } from './history.js';
 import { killAtSteps } from './kill-at-steps.js';
 
@@ -48,7 +49,7 @@ export interface HistoryStats {
 /**
  * Runs a history to its end, or until an invariant does not hold. The same history always comes out the same.
  *
- * Errors: none that come from the agent: one that throws, or leaves something behind, has violated `no-crash` or `no-leak`.
+ * Errors: none that come from the agent: one that throws, or leaves something behind for pods that are gone, has violated `no-crash` or `no-leak`.
  */
 export const runHistory = (
   history: History,
@@ -59,7 +60,9 @@ export const runHistory = (
   const watch = watchInvariants(invariants, history.node);
   const violations: Violation[] = [];
   const stats = { events: 0, calls: 0, lives: 0 };
+  let isOver = false;
   const hear = (event: WorldEvent): void => {
+    if (isOver) return;
     stats.events += 1;
     if (event.kind === 'call') stats.calls += 1;
     else if (event.kind === 'agent-started') stats.lives += 1;
@@ -100,10 +103,12 @@ export const runHistory = (
       scheduler.runUntil(endMs);
       violations.push(...watch.end({ at: endMs, quietSince: HISTORY_START_MS + history.quietFromMs }));
     }
+    isOver = true;
+    if (violations.length === 0) violations.push(...idleLeaks(world, endMs));
   } catch (error) {
     violations.push({ invariant: NO_CRASH, at: scheduler.now(), message: stackOf(error) });
   }
-  const at = scheduler.now();
+  const at = Math.min(scheduler.now(), endMs);
   node.dispose();
   detached.unsubscribe();
   if (violations.length === 0) violations.push(...leaks(node, at));
@@ -205,6 +210,19 @@ const bringDown = (node: SimulatedNode, downMs: number, scheduler: VirtualSchedu
   node.kill();
   scheduler.schedule(node.start, downMs);
 };
+
+/** What an agent still has under way for pods that it has had, once all of them are gone. */
+const idleLeaks = ({ history, node, sources }: World, at: number): readonly Violation[] => {
+  for (const source of Object.values(sources)) source.want([]);
+  const idle = idleOf(node);
+  if (!idle) return [{ invariant: NO_LEAK, at, message: 'pods that nobody wants any more do not go (expected none)' }];
+  const usual = idleFromTheStart(history);
+  if (idle.timers + idle.calls <= usual.timers + usual.calls) return [];
+  const message = `the agent has ${toText(idle)} under way when all of its pods are gone (expected ${toText(usual)})`;
+  return [{ invariant: NO_LEAK, at, message }];
+};
+
+const toText = ({ timers, calls }: Idle): string => `${timers} timers and ${calls} calls`;
 
 const leaks = (node: SimulatedNode, at: number): readonly Violation[] =>
   node.lives().flatMap(({ life, pendingActions, openCalls }) =>

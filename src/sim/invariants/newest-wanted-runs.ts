@@ -41,7 +41,8 @@ export const newestWantedRuns: Invariant = {
 /** What a pass that knew the newest version and went well has left of an older one. */
 const outdated = ({ uid, wanted, pass, heardAt, specSince, ...pod }: PodTruth): readonly Finding[] | undefined => {
   const knewNewest = pass && heardAt !== undefined && heardAt >= specSince && heardAt < pass.since;
-  if (!wanted || !knewNewest) return undefined;
+  // One whose time is over is only told so by its pass; stopping it comes next.
+  if (!wanted || !knewNewest || isTerminal(pod.phase)) return undefined;
   const left = wanted.spec.containers.filter(({ name, image }) =>
     pod.instances.some(
       (instance) =>

@@ -8,6 +8,7 @@ interface Entry {
   readonly delayMs: number;
   /** Of the last failure, by the clock of the wall. */
   readonly since: number;
+  readonly isUnsure?: boolean;
 }
 
 export const pullBackOff: Invariant = {
@@ -20,6 +21,10 @@ export const pullBackOff: Invariant = {
     return {
       on: (event) => {
         if (event.kind === 'agent-started') entries = new Map();
+        // Whoever has waited by the former clock may have been queued since: then nobody can tell how long it was.
+        if (event.kind === 'clock-set') {
+          for (const [key, entry] of entries) entries.set(key, { ...entry, isUnsure: true });
+        }
         if (event.kind === 'call-ended' && event.call === 'PullImage' && event.error !== undefined) {
           const call = truth.calls.get(event.number);
           if (!call) return undefined;
@@ -34,7 +39,8 @@ export const pullBackOff: Invariant = {
         const { uid, image } = truth.subject(event);
         const entry = entries.get(`${uid} ${image}`);
         const now = truth.wall(event.at);
-        if (!entry || now - entry.since >= entry.delayMs || now - entry.since > RESET_AFTER_MS) return undefined;
+        if (!entry || entry.isUnsure || now - entry.since >= entry.delayMs || now - entry.since > RESET_AFTER_MS)
+          return undefined;
         const waited = now - entry.since;
         const message = `${image} is pulled ${waited} ms after a failure (expected ${entry.delayMs} ms at least)`;
         return [{ uid, message }];

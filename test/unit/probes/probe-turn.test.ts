@@ -56,9 +56,16 @@ const table: readonly Row[] = [
   },
   {
     row: 'waiting',
+    types: ['readiness'],
     facts: { status: aProbedStatus({ state: { waiting: {} } }) },
     step: 'wait: the container does not run',
     sets: 'failure',
+  },
+  {
+    row: 'waiting, and not to be killed for that once it runs',
+    types: ['startup', 'liveness'],
+    facts: { status: aProbedStatus({ state: { waiting: {} } }) },
+    step: 'wait: the container does not run',
   },
   {
     row: 'exited, restartPolicy Always',

@@ -120,6 +120,10 @@ export const waitRows: Rows = {
     ],
     ['too soon after the second', [begin, pass(1), pull(2, 'no'), pull(12, 'no'), pull(31)], 'expected 20000 ms'],
     ['each one waits', [begin, pass(1), pull(2, 'no'), pull(12, 'no'), pull(32)]],
+    [
+      'it was queued while the clock was set back',
+      [begin, pass(1), pull(2, 'no'), { kind: 'clock-set', at: 13_000, aheadMs: -10_000 }, pull(14)],
+    ],
     ['another agent begins anew', [begin, pull(2, 'no'), agentKilled(3), agentStarted(4, 2), pull(5)]],
   ],
 };

@@ -34,6 +34,19 @@ export const wishRows: Rows = {
       [begin, sandbox(1, 's1'), started(1, 'a', { image: 'old' }), pass(2), passEnded(3), pass(4), passEnded(5)],
       'after a pass that went well',
     ],
+    [
+      'a pass that only found the time of the pod to be over leaves the old image',
+      [
+        begin,
+        sandbox(1, 's1'),
+        started(1, 'a', { image: 'old' }),
+        pass(2),
+        passEnded(3),
+        pass(4),
+        journal(4, { kind: 'phase', to: 'Failed' }),
+        passEnded(5),
+      ],
+    ],
     ['it runs', [begin, upToDate]],
     [
       'it waits for its back-off',

@@ -1,0 +1,59 @@
+import { NEVER, startWith } from 'rxjs';
+import { podSet } from '../../model/pod-set.js';
+import type { SimulatedNode } from '../simulated-node.js';
+import { simulatedNode } from '../simulated-node.js';
+import type { History } from './history.js';
+
+/** Longer than any agent takes to forget pods that are gone; what it does only now and then has been done by then. */
+const SETTLE_MS = 120_000;
+/** Every timer of an idle agent that does not wait for good is between two turns at one of so many instants. */
+const LOOKS = 40;
+const LOOK_MS = 250;
+/** After the longest grace and everything that may come with it, a pod is gone. */
+const PATIENCE_MS = 600_000;
+
+/** What an agent without pods has under way when it has least. */
+export interface Idle {
+  readonly timers: number;
+  readonly calls: number;
+}
+
+/**
+ * Lets time go on until nothing is left of any pod, and the agent has forgotten them all; then what it has under way at least.
+ * Undefined if pods do not go, or there is no agent. The sources want nothing any more.
+ */
+export const idleOf = (node: SimulatedNode): Idle | undefined => {
+  const { scheduler } = node;
+  const begin = scheduler.now();
+  const isEmpty = (): boolean => node.pods().length === 0 && node.runtime.liveContainers().length === 0;
+  while (!isEmpty() && scheduler.now() < begin + PATIENCE_MS) scheduler.runUntil(scheduler.now() + 1000);
+  if (!isEmpty() || !node.isAlive()) return undefined;
+  scheduler.runUntil(scheduler.now() + SETTLE_MS);
+  let [timers, calls] = [Infinity, Infinity];
+  for (let look = 0; look < LOOKS; look++) {
+    scheduler.runUntil(scheduler.now() + LOOK_MS);
+    const life = node.lives().at(-1)!;
+    timers = Math.min(timers, life.pendingActions);
+    calls = Math.min(calls, life.openCalls);
+  }
+  return { timers, calls };
+};
+
+const known = new Map<boolean, Idle>();
+
+/** The same of an agent that has never had a pod. */
+export const idleFromTheStart = ({ node: { eventedPleg } }: Pick<History, 'node'>): Idle => {
+  let idle = known.get(eventedPleg);
+  if (!idle) {
+    const node = simulatedNode({
+      seed: 'idle',
+      sources: { file: NEVER.pipe(startWith(podSet([]))) },
+      options: { eventedPleg },
+    });
+    node.start();
+    idle = idleOf(node)!;
+    node.dispose();
+    known.set(eventedPleg, idle);
+  }
+  return idle;
+};
