@@ -382,6 +382,3 @@ export const isReady = ({ stoppedAt, removedAt }: SandboxTruth): boolean =>
 /** The instances of one container of the pod that run. */
 export const liveInstances = ({ instances }: PodTruth, container: string): readonly InstanceTruth[] =>
   instances.filter((instance) => instance.container === container && isLive(instance));
-
-export const newestInstance = ({ instances }: PodTruth, container: string): InstanceTruth | undefined =>
-  instances.findLast((instance) => instance.container === container);
