@@ -104,7 +104,7 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
     });
     return concat(namesakes$, letGo(context), ensurePodCgroup(context, ports.podCgroups, run.status)).pipe(
       // Its own view of the pod is out of date after a kill; the next pass has a new one.
-      concatMap((cgroup) => (cgroup === 'killed' ? of({ starts: [], acted: true }) : sync$)),
+      concatMap((cgroup) => (cgroup === 'killed' ? of({ starts: [], acted: true, hasReset: false }) : sync$)),
       tap({
         next: (sync) => {
           for (const { container, error } of sync.starts) {
@@ -117,7 +117,8 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
       }),
       concatMap((sync) => {
         const error = errorOf(sync);
-        if (!error) return of({ isTerminal: false });
+        // The runtime's word that something was removed wakes nobody. Source: pkg/kubelet/kubelet.go SyncPod
+        if (!error) return of({ isTerminal: false, ...(sync.hasReset && { isUnfinished: true }) });
         // A refused start shows as a waiting reason at once, not only with the next change of the runtime.
         storeStatus(context, ports, run.status, { podIsTerminal: false });
         return throwError(() => error);

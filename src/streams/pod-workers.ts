@@ -50,8 +50,14 @@ export type RuntimePodRun = Run & { readonly runningPod: RuntimePod };
  * safely can and errors with `SyncCancelled`; terminating work is never asked to.
  */
 export interface PodWork {
-  /** Moves the pod towards its spec; `isTerminal` says that it has nothing left to do. */
-  readonly syncPod: (run: PodRun, signal: AbortSignal) => Observable<{ readonly isTerminal: boolean }>;
+  /**
+   * Moves the pod towards its spec; `isTerminal` says that it has nothing left to do, `isUnfinished` that it wants another run
+   * at once.
+   */
+  readonly syncPod: (
+    run: PodRun,
+    signal: AbortSignal,
+  ) => Observable<{ readonly isTerminal: boolean; readonly isUnfinished?: boolean }>;
   /** Stops every container; completes when they have stopped. */
   readonly syncTerminatingPod: (run: PodRun) => Observable<unknown>;
   readonly syncTerminatingRuntimePod: (run: RuntimePodRun) => Observable<unknown>;

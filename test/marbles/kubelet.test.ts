@@ -55,6 +55,24 @@ describe('a pod', () => {
     expect(events.filter((event) => event.endsWith(' BackOff')).length).toBeGreaterThanOrEqual(7);
   });
 
+  it('of which one container asks for all to be started again is, within a second and not with the next routine sync', () => {
+    const restartPolicyRules = [
+      { action: 'RestartAllContainers', exitCodes: { operator: 'In' as const, values: [42] } },
+    ] as const;
+    const containers = [
+      { name: 'main', image: 'host', restartPolicy: 'Never', restartPolicyRules },
+      { name: 'other', image: 'host' },
+    ];
+    const { fake } = onNode(
+      { behaviours: { main: [{ exitsAfterMs: 10 * SECOND, exitCode: 42 }, {}] }, untilMs: 30 * SECOND },
+      ({ start }) => {
+        start({ sources: { file: forever(pod({ containers } as never)) } });
+      },
+    );
+    // What it removes counts from 0 again.
+    for (const name of ['main', 'other']) expect(starts(fake.history, name)).toEqual([0, 10, 20]);
+  });
+
   it('keeps its back-off across a restart of the agent, which starts nothing anew', () => {
     const { fake } = onNode(
       { behaviours: { main: [{ exitsAfterMs: SECOND, exitCode: 1 }] }, untilMs: 3 * MINUTE },

@@ -58,7 +58,13 @@ export type Start =
       readonly causes: readonly JournalId[];
     };
 
-export type RunResult = { readonly error: unknown } | { readonly isTerminal: boolean };
+export type RunResult =
+  | { readonly error: unknown }
+  | {
+      readonly isTerminal: boolean;
+      /** The run has made way for what the next one does: that one follows at once. */
+      readonly isUnfinished?: boolean;
+    };
 
 export interface Completion {
   /** `again`: an update waits already; `advance`: the next phase starts at once; `rest`: look again later; `exit`: for good. */
@@ -216,7 +222,7 @@ export class PodWorkerRegistry {
       }
       return this.#advance({ ...record, terminatedAt: now, statusOverride: undefined });
     }
-    if (!result.isTerminal) return this.#rest(record);
+    if (!result.isTerminal) return this.#rest(result.isUnfinished ? replayed(record) : record);
     return this.#advance({ ...record, terminatingAt: record.terminatingAt ?? now, startedTerminating: true });
   }
 

@@ -45,6 +45,8 @@ export interface ContainersSync {
   readonly starts: readonly StartResult[];
   /** Something was killed, removed, created or started. */
   readonly acted: boolean;
+  /** Containers were removed to be made again, which is for the next pass to do. */
+  readonly hasReset: boolean;
 }
 
 /** One container to start, as `computePodActions` ordered it. */
@@ -81,7 +83,7 @@ export const syncContainers = (
       defer(() => startAll(decided, actions, status, ports)),
     ).pipe(
       toArray(),
-      map((starts) => ({ starts, acted: acts })),
+      map((starts) => ({ starts, acted: acts, hasReset: actions.containersToReset.length > 0 })),
     );
   });
 

@@ -110,6 +110,29 @@ describe('the life of a pod', () => {
   });
 });
 
+describe('a run that is unfinished', () => {
+  const unfinished = { isTerminal: false, isUnfinished: true };
+
+  it('is followed by another one at once, with the pod that it had', () => {
+    const pod = aPod();
+    const registry = withSyncedPod(pod);
+    registry.update(update(pod, { causes: ['a'] }), 10);
+    registry.start('uid-1', 10);
+    expect(registry.complete('uid-1', 'sync', unfinished, 11).next).toBe('again');
+    expect(runOf(registry.start('uid-1', 11))).toMatchObject({ type: 'sync', pod, causes: ['a'] });
+    expect(registry.complete('uid-1', 'sync', OK, 12).next).toBe('rest');
+  });
+
+  it('is followed by what waits already', () => {
+    const registry = withSyncedPod(aPod());
+    registry.update(update(aPod()), 10);
+    registry.start('uid-1', 10);
+    registry.update(kill(aPod(), 5), 11);
+    expect(registry.complete('uid-1', 'sync', unfinished, 12).next).toBe('again');
+    expect(runOf(registry.start('uid-1', 12))).toMatchObject({ work: 'terminating', graceSeconds: 5 });
+  });
+});
+
 describe('updates that meet a busy worker', () => {
   it('keeps only the newest, with the causes of all and the earliest start', () => {
     const pod = aPod();

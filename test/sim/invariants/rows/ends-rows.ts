@@ -1,3 +1,4 @@
+import { aPod } from '../../../support/a-pod.js';
 import {
   agentStarted,
   answered,
@@ -13,6 +14,7 @@ import {
   pass,
   passEnded,
   runSandbox,
+  removed,
   started,
   stop,
   upToDate,
@@ -213,6 +215,32 @@ export const endRows: Rows = {
     [
       'another image',
       [agentStarted(0), wanted(0, never), started(1, 'a'), exited(2, 'a', 1), started(3, 'b', { image: 'new' })],
+    ],
+    [
+      'Never, in another sandbox',
+      [agentStarted(0), wanted(0, never), started(1, 'a'), exited(2, 'a', 1), started(3, 'b', { sandboxId: 's2' })],
+      'expected policy Never to leave it',
+    ],
+    [
+      'Never, in another sandbox, of which nothing is left',
+      [
+        agentStarted(0),
+        wanted(0, never),
+        started(1, 'a'),
+        exited(2, 'a', 1),
+        removed(2, 'a'),
+        started(3, 'b', { sandboxId: 's2' }),
+      ],
+    ],
+    [
+      'Never of a container, in another sandbox that its pod gets',
+      [
+        agentStarted(0),
+        wanted(0, aPod({ spec: { containers: [{ name: 'main', image: 'host', restartPolicy: 'Never' }] } })),
+        started(1, 'a'),
+        exited(2, 'a', 1),
+        started(3, 'b', { sandboxId: 's2' }),
+      ],
     ],
     [
       'a pod that has come back',
