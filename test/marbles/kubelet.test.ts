@@ -66,7 +66,7 @@ describe('a pod', () => {
     const { fake } = onNode(
       { behaviours: { main: [{ exitsAfterMs: 10 * SECOND, exitCode: 42 }, {}] }, untilMs: 30 * SECOND },
       ({ start }) => {
-        start({ sources: { file: forever(pod({ containers } as never)) } });
+        start({ sources: { file: forever(pod({ containers })) } });
       },
     );
     // What it removes counts from 0 again.
