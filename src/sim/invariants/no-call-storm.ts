@@ -1,4 +1,5 @@
 import type { Invariant } from './monitor.js';
+import { mayRestartAll } from './pod-spec.js';
 
 const WINDOW_MS = 60_000;
 /** A container that fails at every look is tried about once in 10 s; whatever else wakes its worker comes on top. */
@@ -10,7 +11,7 @@ const COUNTED: ReadonlySet<string> = new Set([
 
 export const noCallStorm: Invariant = {
   name: 'no-call-storm',
-  rule: `No call that changes something is made more than ${MOST} times a minute for the same container.`,
+  rule: `No call that changes something is made more than ${MOST} times a minute for the same container, unless its pod asks to be started again as a whole.`,
   source: 'docs/timing.md',
   watch: (truth) => {
     const recent = new Map<string, number[]>();
@@ -24,6 +25,9 @@ export const noCallStorm: Invariant = {
         times.push(event.at);
         recent.set(key, times);
         if (times.length !== MOST + 1) return undefined;
+        // That one container has all of them started again has no back-off, in the kubelet neither: what it forgets is what waits.
+        const manifest = truth.pods.get(uid ?? '')?.manifest;
+        if (manifest && mayRestartAll(manifest)) return undefined;
         return [
           {
             uid,

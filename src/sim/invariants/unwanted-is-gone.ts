@@ -14,8 +14,10 @@ export const unwantedIsGone: Invariant = {
   watch: (truth) => {
     /** Pods that the present agent has worked on and not forgotten. */
     const known = new Set<string>();
+    let farthestAheadMs = 0;
     return {
       on: (event) => {
+        if (event.kind === 'clock-set') farthestAheadMs = Math.max(farthestAheadMs, event.aheadMs);
         if (event.kind === 'agent-started') known.clear();
         if (event.kind !== 'journal' || !event.entry.pod) return undefined;
         if (event.entry.kind === 'sync-started') known.add(event.entry.pod.uid);
@@ -46,7 +48,7 @@ export const unwantedIsGone: Invariant = {
           if (wanted) continue;
           if (known.has(uid)) findings.push({ uid, message: 'is still known to the agent though no source wants it' });
           // What is younger than now by a clock that was set back is left alone.
-          if (overdueMs < COLLECTED_MS || truth.wall(at) < at) continue;
+          if (overdueMs < COLLECTED_MS || truth.wall(at) - at < farthestAheadMs) continue;
           const left = pod.instances.filter(({ removedAt }) => removedAt === undefined).length;
           const sandboxes = pod.sandboxes.filter(({ removedAt }) => removedAt === undefined).length;
           if (left + sandboxes === 0) continue;

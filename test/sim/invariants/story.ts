@@ -135,6 +135,17 @@ export const withInit = aPod({ spec: { initContainers: [{ name: 'init', image: '
 export const withSidecar = aPod({
   spec: { initContainers: [{ name: 'side', image: 'host', restartPolicy: 'Always' }] },
 });
+/** One exit code starts all of it again. */
+export const startedAgain = aPod({
+  spec: {
+    containers: [
+      {
+        ...{ name: 'main', image: 'host', restartPolicy: 'Never' },
+        restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [42] } }],
+      },
+    ],
+  },
+});
 export const other = aPod({ uid: 'uid-2' });
 export const deleted = aPod({ source: 'api', deletionTimestamp: '2026-01-01T00:00:00Z' });
 export const upToDate = [sandbox(1, 's1'), started(2, 'a'), pass(3), passEnded(4)];

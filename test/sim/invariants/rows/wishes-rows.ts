@@ -74,6 +74,19 @@ export const wishRows: Rows = {
       [begin, sandbox(1, 's1'), started(1, 'a'), wanted(5), exited(6, 'a'), sandbox(6, 's1', 'stopped')],
       'has left 1 containers and 1 sandboxes',
     ],
+    [
+      'its leavings are younger than now, by a clock that was set on and back',
+      [
+        begin,
+        { kind: 'clock-set', at: 0, aheadMs: 3_600_000 },
+        sandbox(1, 's1'),
+        started(1, 'a'),
+        wanted(5),
+        exited(6, 'a'),
+        sandbox(6, 's1', 'stopped'),
+        { kind: 'clock-set', at: 7_000, aheadMs: 3_000_000 },
+      ],
+    ],
     ['the agent remembers it', [begin, pass(1), passEnded(2), wanted(5)], 'still known to the agent'],
     [
       'a deleted one does not show its end',
