@@ -67,6 +67,8 @@ const untold = (pod: PodTruth, wanted: Pod, { status }: Pod, at: number): readon
   const isOver = wanted.spec.containers.every(({ name }) => {
     const last = pod.instances.findLast(({ container }) => container === name);
     if (last?.exitCode === undefined || at - (last.exitedAt ?? 0) < SEEN_MS) return false;
+    // Of a former pod of this UID, and nothing is left that could tell of it.
+    if (last.removedAt !== undefined && (last.exitedAt ?? 0) < (pod.addedAt ?? -Infinity)) return false;
     return !restarts(wanted, name, last.exitCode);
   });
   if (isOver && !isTerminal(status?.phase)) {

@@ -1,7 +1,7 @@
 import type { ContainerStatus, Pod } from '../../model/pod.js';
 import { containerOf, roleOf } from './pod-spec.js';
 import type { Finding, Invariant } from './monitor.js';
-import { type PodTruth, seenSinceOf, type WorldTruth } from './world-truth.js';
+import { type InstanceTruth, liveInstances, type PodTruth, seenSinceOf, type WorldTruth } from './world-truth.js';
 
 /** Successes in a row that probes of one kind have had of one instance. */
 interface Row {
@@ -79,7 +79,9 @@ const problemOf = (
     ?.wanted?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
   if (container?.readinessProbe && !heardOfApi) {
     const needed = container.readinessProbe.successThreshold ?? 1;
-    const had = rows.get(`${id} readiness`)?.longest ?? 0;
+    // A status stays as it is during a pass. Who asks an instance that the pass has replaced hears the one that listens now.
+    const asked = instance.exitedAt === undefined ? [id] : [id, ...successorsOf(truth, instance)];
+    const had = Math.max(...asked.map((one) => rows.get(`${one} readiness`)?.longest ?? 0));
     if (had < needed)
       return `shows as ready after ${had} successes of its readiness probe in a row (expected ${needed})`;
   }
@@ -88,3 +90,8 @@ const problemOf = (
   }
   return undefined;
 };
+
+const successorsOf = (truth: WorldTruth, { uid, container, containerId }: InstanceTruth): readonly string[] =>
+  liveInstances(truth.pods.get(uid) ?? { instances: [] }, container)
+    .map((instance) => instance.containerId)
+    .filter((one) => one !== containerId);

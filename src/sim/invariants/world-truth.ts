@@ -380,5 +380,7 @@ export const isReady = ({ stoppedAt, removedAt }: SandboxTruth): boolean =>
   stoppedAt === undefined && removedAt === undefined;
 
 /** The instances of one container of the pod that run. */
-export const liveInstances = ({ instances }: PodTruth, container: string): readonly InstanceTruth[] =>
-  instances.filter((instance) => instance.container === container && isLive(instance));
+export const liveInstances = (
+  { instances }: Pick<PodTruth, 'instances'>,
+  container: string,
+): readonly InstanceTruth[] => instances.filter((instance) => instance.container === container && isLive(instance));
