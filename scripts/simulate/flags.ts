@@ -10,6 +10,8 @@ export interface SimulateFlags {
   /** No seed is begun later. Milliseconds. */
   readonly timeMs: number;
   readonly workers: number;
+  /** So many seeds may fail, and the run has gone well all the same. */
+  readonly tolerate: number;
   /** A file with one history, in place of seeds. */
   readonly history: string | undefined;
 }
@@ -25,6 +27,7 @@ always hold does. A seed that fails is told of with the shortest history that st
   --fresh         the first one is drawn, and printed
   --time 5m       begins no seed later than that; without --seeds, as many as there is time for
   --workers N     threads (one for each CPU)
+  --tolerate N    so many seeds may fail: they are told of, and the exit code is 0 all the same (0)
   --history FILE  runs this history, as an earlier failure has left it
   --help          prints this
 `;
@@ -58,6 +61,7 @@ export const readFlags = (args: readonly string[], cpus: number): SimulateFlags 
     from: values.fresh ? undefined : from,
     timeMs,
     workers: whole('--workers', values.workers, 1, 256) ?? cpus,
+    tolerate: whole('--tolerate', values.tolerate, 0, LARGEST_SEED) ?? 0,
     history: values.history,
   };
 };
@@ -73,6 +77,7 @@ const parse = (args: readonly string[]) => {
         fresh: { type: 'boolean' },
         time: { type: 'string' },
         workers: { type: 'string' },
+        tolerate: { type: 'string' },
         history: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },

@@ -70,14 +70,14 @@ const simulateSeeds = async (flags: SimulateFlags, worker: URL): Promise<number>
       tally.add(report);
       if (!report.failure) return true;
       say(keep(report.seed, report.failure));
-      return ++failures < MOST_FAILURES;
+      return ++failures < Math.max(MOST_FAILURES, flags.tolerate + 1);
     });
   } finally {
     clearInterval(progress);
   }
   say(tally.total(performance.now() - began));
   if (!isOne) say(`repeat with: npm run simulate -- --from ${from} --seeds ${Math.max(1, tally.seeds)}`);
-  return failures > 0 ? FAILED : 0;
+  return failures > flags.tolerate ? FAILED : 0;
 };
 
 /** The text of a failure, whose shortest history is kept in a file. */

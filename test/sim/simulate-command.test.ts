@@ -9,7 +9,8 @@ import { generateHistory } from '../../src/sim/histories/generate-history.js';
 
 describe('the flags', () => {
   it.each([
-    ['', { seeds: 1000, from: 1, timeMs: Infinity, workers: 4 }],
+    ['', { seeds: 1000, from: 1, timeMs: Infinity, workers: 4, tolerate: 0 }],
+    ['--fresh --time 45s --tolerate 2', { from: undefined, timeMs: 45_000, tolerate: 2 }],
     ['--seeds 50 --from 7 --workers 2', { seeds: 50, from: 7, workers: 2 }],
     ['--seed 123', { seeds: 1, from: 123 }],
     ['--fresh --seeds 10', { seeds: 10, from: undefined }],
@@ -29,6 +30,7 @@ describe('the flags', () => {
     ['--seeds many', '--seeds is "many": expected a whole number'],
     ['--from=-1', '--from is "-1": expected a whole number from 0 to'],
     ['--seed 1.5', '--seed is "1.5": expected a whole number'],
+    ['--tolerate some', '--tolerate is "some": expected a whole number from 0'],
     ['--workers 0', '--workers is "0": expected a whole number from 1 to 256'],
     ['--time soon', '--time is "soon": expected a duration such as 90s or 5m'],
     ['--time 0s', '--time is "0s": expected a duration'],
