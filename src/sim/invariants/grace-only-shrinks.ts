@@ -12,8 +12,8 @@ export const graceOnlyShrinks: Invariant = {
   watch: (truth) => {
     /** Of a pod in this life, since it has to stop. */
     let granted = new Map<string, number>();
-    /** Of an instance, by the passes that terminate its pod. */
-    const asked = new Map<string, number>();
+    /** Of an instance, by the last pass that terminates its pod. Another pass begins anew, with all that its pod is granted. */
+    const asked = new Map<string, { readonly pass: string; readonly seconds: number }>();
     return {
       on: (event): readonly Finding[] | undefined => {
         if (event.kind === 'agent-started') {
@@ -55,9 +55,9 @@ export const graceOnlyShrinks: Invariant = {
             return [{ ...about, message }];
           }
           const before = asked.get(containerId);
-          asked.set(containerId, graceSeconds);
-          if (before !== undefined && graceSeconds > before) {
-            const message = `StopContainer with ${graceSeconds} s after one with ${before} s (expected it never to grow)`;
+          asked.set(containerId, { pass: pass.id, seconds: graceSeconds });
+          if (before?.pass === pass.id && graceSeconds > before.seconds) {
+            const message = `StopContainer with ${graceSeconds} s after one with ${before.seconds} s (expected it never to grow)`;
             return [{ ...about, message }];
           }
         }

@@ -59,7 +59,8 @@ export const restartBackOff: Invariant = {
         const isSame = known?.image === image && known.resources === resources && last?.image === image;
         if (known && !isSame) entries.delete(key);
         const entry = isSame ? known : undefined;
-        const now = truth.wall(event.at);
+        // What a pass has decided stays decided if the clock is set back while it pulls the image.
+        const now = Math.max(truth.wall(event.at), pod.pass.sinceWall);
         const since = pod.pass.sinceWall;
         const isExpired = entry && last && (last.exitedWall ?? 0) - entry.since > RESET_AFTER_MS;
         const delayMs = !entry || isExpired ? firstMs : Math.min(2 * entry.delayMs, maxRestartBackOffMs);

@@ -37,8 +37,7 @@ export const restartPolicyKept: Invariant = {
         // What has failed a probe is started again, whatever it ends with, unless nothing is.
         if (policy !== 'Never' && pod.pass && stopped.get(before.containerId) === pod.pass.id) return undefined;
         if (isInitOfAnotherSandbox(before, sandboxId, pod.manifest.spec.initContainers)) return undefined;
-        if (before.sandboxId !== sandboxId && policy === 'Never' && mayStartOver(before, pod.manifest))
-          return undefined;
+        if (before.sandboxId !== sandboxId && mayStartOver(before, policy, pod.manifest)) return undefined;
         if (mayRestartAll(pod.manifest) || restarts(pod.manifest, container, before.exitCode)) return undefined;
         const message = `was started again after it had ended with ${before.exitCode} (expected policy ${policy} to leave it)`;
         return [{ uid, container, message }];
@@ -48,11 +47,11 @@ export const restartPolicyKept: Invariant = {
 };
 
 /**
- * A new sandbox starts everything but what has succeeded under OnFailure, also what Never leaves ended; a pod that is Never as a whole
- * gets none, as long as anything is left to tell that it has run.
+ * A new sandbox starts everything but what has succeeded under OnFailure, also what Never leaves ended and what is gone without
+ * a trace; a pod that is Never as a whole gets none, as long as anything is left to tell that it has run.
  */
-const mayStartOver = ({ removedAt }: InstanceTruth, { spec }: Pod): boolean =>
-  spec.restartPolicy === 'Never' ? removedAt !== undefined : true;
+const mayStartOver = ({ removedAt }: InstanceTruth, policy: string, { spec }: Pod): boolean =>
+  removedAt !== undefined || (policy === 'Never' && spec.restartPolicy !== 'Never');
 
 const isInitOfAnotherSandbox = (
   { container, sandboxId }: InstanceTruth,
