@@ -133,7 +133,7 @@ export class ReplayCursor {
 }
 
 const checkedEntry = (entry: RecordingEntry, number: number): InputEntry | OutputEntry | CutEntry => {
-  const { kind } = ((entry) ?? {}) as { readonly kind?: unknown };
+  const { kind } = (entry ?? {}) as { readonly kind?: unknown };
   if (typeof kind === 'string' && (entry.kind === 'cut' || isInput(entry) || isOutput(entry))) return entry;
   throw new RecordingError(number, `expected an input, an output or a cut, and not the kind ${JSON.stringify(kind)}`);
 };

@@ -34,12 +34,7 @@ const stage = (
   const startMs = scheduler.now() - 1;
 
   /** What a probe of the container finds that begins so long after the start, and how long that takes. */
-  const probe = (
-    type: ProbeType,
-    handler: Probe,
-    atMs = 0,
-    timeoutSeconds = 1,
-  ) => {
+  const probe = (type: ProbeType, handler: Probe, atMs = 0, timeoutSeconds = 1) => {
     scheduler.runUntil(startMs + atMs);
     const container = { name: 'main', image: 'nginx', ...spec, [`${type}Probe`]: handler };
     const pod = aPod({ spec: { containers: [container] } });

@@ -1,7 +1,7 @@
 import type { ContainerStatus, Pod } from '../../model/pod.js';
 import { containerOf, roleOf } from './pod-spec.js';
 import type { Finding, Invariant } from './monitor.js';
-import { type InstanceTruth, liveInstances, type PodTruth, seenSinceOf, type WorldTruth } from './world-truth.js';
+import { type InstanceTruth, type PodTruth, seenSinceOf, type WorldTruth } from './world-truth.js';
 
 /** Successes in a row that probes of one kind have had of one instance. */
 interface Row {
@@ -79,7 +79,7 @@ const problemOf = (
     ?.wanted?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
   if (container?.readinessProbe && !heardOfApi) {
     const needed = container.readinessProbe.successThreshold ?? 1;
-    // A status stays as it is during a pass. Who asks an instance that the pass has replaced hears the one that listens now.
+    // A status stays as it is during a pass. Who asks an instance that the pass has replaced hears one that came later.
     const asked = instance.exitedAt === undefined ? [id] : [id, ...successorsOf(truth, instance)];
     const had = Math.max(...asked.map((one) => rows.get(`${one} readiness`)?.longest ?? 0));
     if (had < needed)
@@ -91,7 +91,7 @@ const problemOf = (
   return undefined;
 };
 
-const successorsOf = (truth: WorldTruth, { uid, container, containerId }: InstanceTruth): readonly string[] =>
-  liveInstances(truth.pods.get(uid) ?? { instances: [] }, container)
-    .map((instance) => instance.containerId)
-    .filter((one) => one !== containerId);
+const successorsOf = (truth: WorldTruth, { uid, container, startedAt = 0 }: InstanceTruth): readonly string[] =>
+  (truth.pods.get(uid)?.instances ?? [])
+    .filter((one) => one.container === container && (one.startedAt ?? 0) > startedAt)
+    .map(({ containerId }) => containerId);

@@ -44,7 +44,15 @@ it('tells results of probes, by the name of the probe where that is sure', () =>
       result: 'failure',
       output: 'no',
     },
-    { ...about, id: 'probe-6', container: 'two', probe: 'liveness', at: BEGIN + 1030, result: 'success', output: 'well' },
+    {
+      ...about,
+      id: 'probe-6',
+      container: 'two',
+      probe: 'liveness',
+      at: BEGIN + 1030,
+      result: 'success',
+      output: 'well',
+    },
   ]);
 });
 

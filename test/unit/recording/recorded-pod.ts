@@ -20,7 +20,14 @@ const manifest: Plain = {
     ],
   },
 };
-const probed = (container: string, type: string) => ({ type, kind: 'exec', pod: 'u1', container, containerId: 'c1', podIp: '' });
+const probed = (container: string, type: string) => ({
+  type,
+  kind: 'exec',
+  pod: 'u1',
+  container,
+  containerId: 'c1',
+  podIp: '',
+});
 
 /** A pod that is added, made and started, probed, and found by a relist; a call is under way at the end. */
 export const recordedPod: readonly RecordingEntry[] = [
