@@ -5,7 +5,7 @@ import { generateHistory } from '../../../src/sim/histories/generate-history.js'
 import { runHistory } from '../../../src/sim/histories/run-history.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 
-const SEEDS = 200;
+const SEEDS = 100;
 /** Most of what a history has in store happens early. */
 const AS_FAR_AS_MS = 45_000;
 
