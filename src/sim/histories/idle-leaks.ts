@@ -1,7 +1,6 @@
 import { NEVER, startWith } from 'rxjs';
 import { podSet } from '../../model/pod-set.js';
-import type { SimulatedNode } from '../simulated-node.js';
-import { simulatedNode } from '../simulated-node.js';
+import { type SimulatedNode, simulatedNode } from '../simulated-node.js';
 import type { History } from './history.js';
 
 /** Longer than any agent takes to forget pods that are gone; what it does only now and then has been done by then. */

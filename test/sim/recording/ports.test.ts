@@ -176,13 +176,7 @@ describe('a port that is called', () => {
     const work = (path: string) =>
       path === 'bad'
         ? throwError(() => new Error('bad'))
-        : new Observable<readonly string[]>((subscriber) => {
-            const late = setTimeout(() => subscriber.next([path]), 0);
-            return () => {
-              clearTimeout(late);
-              given.push(path);
-            };
-          });
+        : new Observable<readonly string[]>(() => () => given.push(path));
     const played = playAgent(
       ({ files }) =>
         forkJoin([files.listDirectory('bad'), files.listDirectory('other')]).pipe(catchError(() => of('failed'))),
