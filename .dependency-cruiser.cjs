@@ -7,6 +7,7 @@
  *   index.ts, node.ts and sim.ts only re-export; nobody in src/ imports them.
  */
 const EDGES = [
+  'api',
   'runtime',
   'host',
   'images',

@@ -120,6 +120,45 @@ export interface PullRecords {
   readonly hashOf: (credential: RegistryCredential) => string;
 }
 
+/** One request to the API server. */
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** From the root, such as `/api/v1/namespaces/default/pods/web/status`; its parts are escaped. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Of the body; `application/json` unless given. Patches name theirs. */
+  readonly contentType?: string;
+}
+
+/** A watch: `query` has everything but `watch=true`. */
+export type ApiWatchRequest = Pick<ApiRequest, 'path' | 'query'>;
+
+/** What a watch says: first that the server has answered with a stream, then one message for every line of it. */
+export type ApiWatchMessage =
+  | { readonly kind: 'opened' }
+  | {
+      readonly kind: 'event';
+      readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+      /** The object; a Status for `ERROR`. */
+      readonly object: unknown;
+    };
+
+/**
+ * The Kubernetes API, as JSON. Nothing is sent until it is subscribed, and unsubscribing aborts it. Waiting, retrying and limits of
+ * rate are not here: they are operators over this (src/streams/api).
+ */
+export interface ApiServer {
+  /** Emits the body of a 2xx reply and completes. Errors: `ApiError` (src/model/api/api-error.ts). */
+  readonly request: (request: ApiRequest) => Observable<unknown>;
+  /**
+   * Emits while the stream lives and completes when the server ends it in the middle of nothing. Errors: `ApiError`, for a reply
+   * that is no stream, for a connection that breaks and for a line that is not JSON; an `ERROR` of the stream is a message.
+   */
+  readonly watch: (request: ApiWatchRequest) => Observable<ApiWatchMessage>;
+}
+
 /** Writes one journal entry and names it, so that later entries can name it as their cause. Never fails, never waits. */
 export type RecordJournal = (record: JournalRecord) => JournalId;
 
