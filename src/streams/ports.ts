@@ -35,6 +35,7 @@ import type {
   UpdateContainerResourcesRequest,
   VersionResponse,
 } from '../generated/runtime/v1/api.js';
+import type { ConfigMap, Secret, Service } from '../model/api/referenced-object.js';
 import type { HttpGetAnswer, HttpGetRequest } from '../model/http-get.js';
 import type { RegistryCredential } from '../model/images/docker-config.js';
 import type { PulledRecord } from '../model/images/pulled-record.js';
@@ -158,6 +159,50 @@ export interface ApiServer {
    */
   readonly watch: (request: ApiWatchRequest) => Observable<ApiWatchMessage>;
 }
+
+/**
+ * The objects of the API that pods refer to, as this agent knows them. Only what a registered pod refers to is kept at hand.
+ *
+ * Source: pkg/kubelet/configmap, pkg/kubelet/secret
+ */
+export interface PodReferences {
+  /** From now on what the pod refers to is kept at hand; a newer spec of the same pod takes the place of the older one. */
+  readonly register: (pod: Pod) => void;
+  /** The pod is over: what nobody else refers to is forgotten, its tokens too. One that is not registered is fine. */
+  readonly unregister: (pod: Pod) => void;
+  /**
+   * Emits once, as it was last seen. Errors: an `ApiError` NotFound when there is none; another error when that is not known, such
+   * as when it cannot be read in time.
+   */
+  readonly configMap: (namespace: string, name: string) => Observable<ConfigMap>;
+  /** The same. */
+  readonly secret: (namespace: string, name: string) => Observable<Secret>;
+  /** Of all namespaces; undefined until they have been read once. */
+  readonly services: () => readonly Service[] | undefined;
+}
+
+/** What a token is for. */
+export interface PodTokenRequest {
+  /** It dies with the pod. */
+  readonly pod: Pod;
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  /** Whom it is shown to; the API server itself unless there are any. */
+  readonly audiences: readonly string[];
+  readonly expirationSeconds: number;
+}
+
+export interface PodToken {
+  readonly token: string;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
+/**
+ * A token of a service account for a pod: emits one that is good for a while, the same as before while that is fresh, and
+ * completes. Whoever shows it to a container asks again every now and then. Errors: there is none and none can be had.
+ */
+export type RequestPodToken = (request: PodTokenRequest) => Observable<PodToken>;
 
 /** Writes one journal entry and names it, so that later entries can name it as their cause. Never fails, never waits. */
 export type RecordJournal = (record: JournalRecord) => JournalId;
@@ -433,4 +478,16 @@ export interface Metrics {
   readonly probe: (worker: ProbeWorker, result: 'success' | 'failure', seconds: number) => void;
   /** The worker of a probe has ended, and its numbers with it. */
   readonly probeWorkerEnded: (worker: ProbeWorker) => void;
+  /** One attempt to ask the API server: `rest_client_requests_total`. `code` is absent when there was no reply. */
+  readonly apiAttempt: (attempt: {
+    readonly method: string;
+    readonly host: string;
+    readonly code: number | undefined;
+    /** Not the first attempt of its request: `rest_client_request_retries_total`. */
+    readonly isRetry: boolean;
+  }) => void;
+  /** One request that is no watch, with everything that it waited for: `rest_client_request_duration_seconds`. */
+  readonly apiRequest: (method: string, host: string, seconds: number) => void;
+  /** What an attempt waited for its turn: `rest_client_rate_limiter_duration_seconds`. */
+  readonly apiThrottled: (method: string, host: string, seconds: number) => void;
 }

@@ -1,0 +1,50 @@
+import { containersOf, type Pod } from '../pod.js';
+
+/**
+ * The names of the ConfigMaps that the spec of a pod refers to, each once. What it refers to through others, such as a volume
+ * claim, is not looked at.
+ *
+ * Source: pkg/api/v1/pod/util.go VisitPodConfigmapNames
+ */
+export const configMapNames = (pod: Pod): ReadonlySet<string> =>
+  named([
+    ...containersOf(pod).flatMap(({ container: { env = [], envFrom = [] } }) => [
+      ...envFrom.map(({ configMapRef }) => configMapRef?.name),
+      ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
+    ]),
+    ...(pod.spec.volumes ?? []).flatMap(({ configMap, projected }) => [
+      configMap?.name,
+      ...(projected?.sources ?? []).map((source) => source.configMap?.name),
+    ]),
+  ]);
+
+/**
+ * The same of Secrets, those with which images are pulled included.
+ *
+ * Source: pkg/api/v1/pod/util.go VisitPodSecretNames
+ */
+export const secretNames = (pod: Pod): ReadonlySet<string> =>
+  named([
+    ...(pod.spec.imagePullSecrets ?? []).map(({ name }) => name),
+    ...containersOf(pod).flatMap(({ container: { env = [], envFrom = [] } }) => [
+      ...envFrom.map(({ secretRef }) => secretRef?.name),
+      ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
+    ]),
+    ...(pod.spec.volumes ?? []).flatMap((volume) => [
+      volume.secret?.secretName,
+      volume.azureFile?.secretName,
+      volume.cephfs?.secretRef?.name,
+      volume.cinder?.secretRef?.name,
+      volume.flexVolume?.secretRef?.name,
+      volume.rbd?.secretRef?.name,
+      volume.scaleIO?.secretRef?.name,
+      volume.iscsi?.secretRef?.name,
+      volume.storageos?.secretRef?.name,
+      volume.csi?.nodePublishSecretRef?.name,
+      ...(volume.projected?.sources ?? []).map(({ secret }) => secret?.name),
+    ]),
+  ]);
+
+/** Old pods may have empty names, which name nothing. */
+const named = (names: readonly (string | undefined)[]): ReadonlySet<string> =>
+  new Set(names.filter((name): name is string => name !== undefined && name !== ''));
