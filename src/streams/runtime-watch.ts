@@ -95,7 +95,11 @@ export const watchRuntime = (options: RuntimeWatchOptions): RuntimeWatch => {
     cache,
     hint$: news$.pipe(mergeMap(hints)),
     cadence$: cadence$.pipe(tap((cadence) => (health.relists.cadence = cadence))),
-    relistRequest$: relistRequest$.pipe(observeOn(scheduler)),
+    relistRequest$: relistRequest$.pipe(
+      // From here on: nothing that is said of all pods before the hop is said of this one.
+      tap((uid) => cache.hold(uid)),
+      observeOn(scheduler),
+    ),
     viewRequest$: viewRequest$.pipe(observeOn(scheduler)),
     observe: observePleg(desk, health.relists, (pods) => listing$.next(pods)),
     scheduler,
