@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Metrics, WorkingPods } from '../streams/ports.js';
+import { apiMetrics } from './api-metrics.js';
+import { nodeMetrics } from './node-metrics.js';
 import { probeMetrics } from './probe-metrics.js';
 
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -207,6 +209,8 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     orphanedRuntimePod: () => orphans.inc(),
     imageCollected: (reason) => imagesCollected.inc({ reason }),
     ...probes.metrics,
+    ...apiMetrics(registry),
+    ...nodeMetrics(registry),
     podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),
   };
   registerStartTime(probes.registry);

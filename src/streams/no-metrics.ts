@@ -27,4 +27,12 @@ export const noMetrics: Metrics = {
   imageCollected: nothing,
   probe: nothing,
   probeWorkerEnded: nothing,
+  eventsQueued: nothing,
+  eventDropped: nothing,
+  clientCertificate: nothing,
+  clientCertificateFailed: nothing,
+  apiAttempt: nothing,
+  apiRequest: nothing,
+  apiThrottled: nothing,
+  nodeStartup: nothing,
 };

@@ -44,6 +44,9 @@ import type { CgroupName } from '../model/cgroups/cgroup-name.js';
 import type { CgroupResources } from '../model/cgroups/cgroup-resources.js';
 import type { ImageDisk } from '../model/images/image-gc.js';
 import type { JournalId, JournalRecord } from '../model/journal.js';
+import type { MachineFacts } from '../model/node/machine-facts.js';
+import type { CertificateSubject, ClientCertificate } from '../model/certificates/client-certificate.js';
+import type { SigningRequestParts } from '../model/certificates/signing-request.js';
 import type { Container, Pod, Probe } from '../model/pod.js';
 import type { ProbeOutcome } from '../model/probes/probe-outcome.js';
 import type { ProbeRecord } from '../model/probes/probe-record.js';
@@ -203,6 +206,32 @@ export interface PodToken {
  * completes. Whoever shows it to a container asks again every now and then. Errors: there is none and none can be had.
  */
 export type RequestPodToken = (request: PodTokenRequest) => Observable<PodToken>;
+
+/** The client certificates of the agent with their keys, on disk. Every call is cold. */
+export interface CertificateStore {
+  /**
+   * Emits once; undefined when there is none. What a crash left unfinished is finished first, or passed over.
+   * Errors: the folder cannot be read, or what is there is no certificate with its key; by the path.
+   */
+  readonly current: () => Observable<ClientCertificate | undefined>;
+  /**
+   * Puts the certificate chain and the key in the place of what is there, for good, and emits what it is. Errors: as above, then
+   * what was there is still there; also when the key is not that of the certificate.
+   */
+  readonly replace: (certificatePem: string, keyPem: string) => Observable<ClientCertificate>;
+  /** The key of a first request that is not answered yet, across restarts; emits once. */
+  readonly pendingKey: () => Observable<string | undefined>;
+  readonly keepPendingKey: (keyPem: string) => Observable<never>;
+  readonly forgetPendingKey: () => Observable<never>;
+}
+
+/** Private keys and what is signed with them. Keys are PEM. Every call is cold. */
+export interface CertificateKeys {
+  /** Emits a new one: ECDSA over P-256. */
+  readonly newKey: () => Observable<string>;
+  /** Emits a request for a certificate of that key. Errors: what is given is no private key that this node can use. */
+  readonly signingRequest: (keyPem: string, subject: CertificateSubject) => Observable<SigningRequestParts>;
+}
 
 /** Writes one journal entry and names it, so that later entries can name it as their cause. Never fails, never waits. */
 export type RecordJournal = (record: JournalRecord) => JournalId;
@@ -404,6 +433,12 @@ export interface LogFiles {
  */
 export type DiskSpace = (path: string) => Observable<ImageDisk>;
 
+/** What the machine says of itself now; emits once. Errors: Node's own, where what every machine has cannot be read. */
+export type ReadMachine = () => Observable<MachineFacts>;
+
+/** The addresses of a host, as the system's resolver knows it; emits once. Errors: it knows none, or does not answer. */
+export type LookupHost = (name: string) => Observable<readonly string[]>;
+
 /** Structured logging: a level per method, fields first so that a message never hides them. */
 export interface Logger {
   readonly debug: (fields: object, message: string) => void;
@@ -427,6 +462,15 @@ export interface PodCount {
   readonly static: number;
   readonly other: number;
 }
+
+/** Source: pkg/kubelet/metrics/metrics.go NodeStartupDuration and its parts. */
+export type NodeStartupPart = 'pre-kubelet' | 'pre-registration' | 'registration' | 'post-registration' | 'total';
+
+/**
+ * Why the API server will not have an event: too many about one object, too many waiting, nobody answered for too long, or the
+ * server refused it.
+ */
+export type EventDropReason = 'spam' | 'overflow' | 'unanswered' | 'refused';
 
 /** What the loop measures, under the kubelet's metric names. Every call is cheap, synchronous and never fails. */
 export interface Metrics {
@@ -478,16 +522,23 @@ export interface Metrics {
   readonly probe: (worker: ProbeWorker, result: 'success' | 'failure', seconds: number) => void;
   /** The worker of a probe has ended, and its numbers with it. */
   readonly probeWorkerEnded: (worker: ProbeWorker) => void;
+  /** Events that wait for the API server: `rx_kubelet_queued_events`. */
+  readonly eventsQueued: (count: number) => void;
+  /** An event that the API server will not have, and why: `rx_kubelet_dropped_events_total`. */
+  readonly eventDropped: (reason: EventDropReason) => void;
+  /**
+   * Until when the client certificate holds, Unix milliseconds, which is what `kubelet_certificate_manager_client_ttl_seconds` counts
+   * down to; none when there is no certificate.
+   */
+  readonly clientCertificate: (notAfter: number | undefined) => void;
+  /** An attempt to get a client certificate has failed: `kubelet_certificate_manager_client_expiration_renew_errors`. */
+  readonly clientCertificateFailed: () => void;
   /** One attempt to ask the API server: `rest_client_requests_total`. `code` is absent when there was no reply. */
-  readonly apiAttempt: (attempt: {
-    readonly method: string;
-    readonly host: string;
-    readonly code: number | undefined;
-    /** Not the first attempt of its request: `rest_client_request_retries_total`. */
-    readonly isRetry: boolean;
-  }) => void;
+  readonly apiAttempt: (method: string, host: string, code: number | undefined) => void;
   /** One request that is no watch, with everything that it waited for: `rest_client_request_duration_seconds`. */
   readonly apiRequest: (method: string, host: string, seconds: number) => void;
   /** What an attempt waited for its turn: `rest_client_rate_limiter_duration_seconds`. */
   readonly apiThrottled: (method: string, host: string, seconds: number) => void;
+  /** How long a part of the start of a new node took: `kubelet_node_startup_*`; `total` is from the start of the machine. */
+  readonly nodeStartup: (part: NodeStartupPart, seconds: number) => void;
 }
