@@ -3,6 +3,8 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Metrics, WorkingPods } from '../streams/ports.js';
 import { apiMetrics } from './api-metrics.js';
 import { nodeMetrics } from './node-metrics.js';
+import { certificateMetrics } from './certificate-metrics.js';
+import { eventMetrics } from './event-metrics.js';
 import { probeMetrics } from './probe-metrics.js';
 
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -208,6 +210,8 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     },
     orphanedRuntimePod: () => orphans.inc(),
     imageCollected: (reason) => imagesCollected.inc({ reason }),
+    ...eventMetrics(registry),
+    ...certificateMetrics(registry),
     ...probes.metrics,
     ...apiMetrics(registry),
     ...nodeMetrics(registry),

@@ -1,0 +1,21 @@
+import { type CertificateSubject, type ClientCertificate, satisfies } from './client-certificate.js';
+
+/** A new certificate is asked for after a share of the life of the old one that is between these, another on every node. */
+const EARLIEST_SHARE = 0.7;
+const LATEST_SHARE = 0.9;
+
+/**
+ * When to ask for a new certificate, Unix milliseconds: at once (-Infinity) without one, or with one that names somebody else.
+ * `draw` is in [0, 1), one for each certificate.
+ *
+ * Source: staging/src/k8s.io/client-go/util/certificate/certificate_manager.go nextRotationDeadline, jitteryDuration
+ */
+export const rotationDeadline = (
+  certificate: ClientCertificate | undefined,
+  wanted: CertificateSubject,
+  draw: number,
+): number => {
+  if (!certificate || !satisfies(certificate, wanted)) return -Infinity;
+  const { notBefore, notAfter } = certificate;
+  return notBefore + (notAfter - notBefore) * (EARLIEST_SHARE + (LATEST_SHARE - EARLIEST_SHARE) * draw);
+};

@@ -1,0 +1,78 @@
+import type { ApiObject } from '../api/api-object.js';
+
+/** What a key has to do with a request for a certificate of it. */
+export interface SigningRequestParts {
+  /** PKCS #10, PEM. */
+  readonly pem: string;
+  readonly keyType: 'ec' | 'rsa';
+  /** `node-csr-` and a digest of the key, the subject and the usages: whoever asks again finds what was asked before. */
+  readonly name: string;
+}
+
+/** Who signs certificates by which nodes speak to the API server. */
+export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
+
+/** A CertificateSigningRequest of certificates.k8s.io/v1, as far as the agent reads it. `data` in it is base64. */
+export interface CertificateSigningRequest extends ApiObject {
+  readonly spec?: { readonly signerName?: string };
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly reason?: string; readonly message?: string }[];
+    /** The certificate chain, PEM in base64. */
+    readonly certificate?: string;
+  };
+}
+
+/**
+ * What a client certificate is for. A key of RSA may be told to encrypt keys as well.
+ *
+ * Source: staging/src/k8s.io/client-go/util/certificate/certificate_manager.go DefaultKubeletClientGetUsages
+ */
+export const clientUsages = (keyType: 'ec' | 'rsa'): readonly string[] => [
+  'digital signature',
+  ...(keyType === 'rsa' ? ['key encipherment'] : []),
+  'client auth',
+];
+
+/**
+ * The object that asks for a client certificate. Without a name the server gives it one. `requestBase64` is the PEM in base64.
+ *
+ * Source: staging/src/k8s.io/client-go/util/certificate/csr/csr.go RequestCertificateWithContext
+ */
+export const clientSigningRequest = (
+  requestBase64: string,
+  { keyType, name }: { readonly keyType: 'ec' | 'rsa'; readonly name?: string },
+): object => ({
+  apiVersion: 'certificates.k8s.io/v1',
+  kind: 'CertificateSigningRequest',
+  metadata: name === undefined ? { generateName: 'csr-' } : { name },
+  spec: { request: requestBase64, signerName: CLIENT_SIGNER, usages: clientUsages(keyType) },
+});
+
+/** What has become of a request. */
+export type SigningVerdict =
+  | { readonly kind: 'waiting'; readonly isApproved: boolean }
+  | { readonly kind: 'issued'; readonly certificateBase64: string }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/**
+ * Reads a request that was created with `uid`. One that was denied or has failed stays so, whatever else it says.
+ *
+ * Source: staging/src/k8s.io/client-go/util/certificate/csr/csr.go WaitForCertificate
+ */
+export const signingVerdict = ({ metadata, status }: CertificateSigningRequest, uid: string): SigningVerdict => {
+  if (metadata.uid !== uid) return { kind: 'refused', message: 'another request has taken its name' };
+  const conditions = status?.conditions ?? [];
+  const refusal = conditions.find(({ type }) => type === 'Denied' || type === 'Failed');
+  if (refusal) {
+    const { type, reason = '', message = '' } = refusal;
+    return {
+      kind: 'refused',
+      message: `it ${type === 'Denied' ? 'was denied' : 'failed'}, reason: ${reason}, message: ${message}`,
+    };
+  }
+  const isApproved = conditions.some(({ type }) => type === 'Approved');
+  const certificateBase64 = status?.certificate ?? '';
+  return isApproved && certificateBase64 !== ''
+    ? { kind: 'issued', certificateBase64 }
+    : { kind: 'waiting', isApproved };
+};

@@ -1,0 +1,33 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { secondsLeft } from '../model/certificates/client-certificate.js';
+import type { Metrics } from '../streams/ports.js';
+
+/**
+ * The client certificate; how long it holds is counted when somebody asks.
+ *
+ * Source: pkg/kubelet/certificate/kubelet.go, cmd/kubelet/app/server.go buildKubeletClientConfig
+ */
+export const certificateMetrics = (
+  registry: Registry,
+): Pick<Metrics, 'clientCertificate' | 'clientCertificateFailed'> => {
+  let notAfter: number | undefined;
+  new Gauge({
+    name: 'kubelet_certificate_manager_client_ttl_seconds',
+    help: 'Seconds until the client certificate ends, negative once it has; +Inf without one.',
+    registers: [registry],
+    collect() {
+      this.set(secondsLeft(notAfter, Date.now()));
+    },
+  });
+  const failed = new Counter({
+    name: 'kubelet_certificate_manager_client_expiration_renew_errors',
+    help: 'Attempts to get a client certificate that failed.',
+    registers: [registry],
+  });
+  return {
+    clientCertificate: (end) => {
+      notAfter = end;
+    },
+    clientCertificateFailed: () => failed.inc(),
+  };
+};
