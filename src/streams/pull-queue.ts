@@ -1,5 +1,5 @@
 import { defer, type MonoTypeOperatorFunction, type SchedulerLike, throwError } from 'rxjs';
-import { takeToken, type TokenBucket } from '../model/images/token-bucket.js';
+import { takeToken, type TokenBucket } from '../model/token-bucket.js';
 import { takeTurns } from './operators/take-turns.js';
 
 /** How many images a node pulls at a time, and how many in a second. */

@@ -44,3 +44,10 @@ export const isGone = (error: unknown): boolean => has(error, 410, 'Expired', 'G
 
 /** Nobody answered, so whether the request was carried out is unknown. */
 export const isUnanswered = (error: unknown): boolean => error instanceof ApiError && error.code === undefined;
+
+/** The connection broke before the whole reply was there: what Node.js calls that, as Go's `IsConnectionReset` and `IsProbableEOF`. */
+export const isConnectionLost = (error: unknown): boolean =>
+  isUnanswered(error) && ['ECONNRESET', 'EPIPE'].includes(codeOf((error as ApiError).cause));
+
+const codeOf = (cause: unknown): string =>
+  typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';

@@ -1,6 +1,6 @@
 import { fc, test } from '@fast-check/vitest';
 import { expect, it } from 'vitest';
-import { takeToken, type TokenBucket } from '../../../src/model/images/token-bucket.js';
+import { takeToken, type TokenBucket } from '../../src/model/token-bucket.js';
 
 /** Which of the attempts at these times (ms) get a token. */
 const taken = (times: readonly number[], perSecond: number, burst: number): number[] => {
