@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseGoDuration } from '../model/go-duration.js';
 import { parseQuantity, unitValue } from '../model/quantity.js';
+import { addClusterFlags, CLUSTER_FIELD_FLAGS, type ClusterFlags, readClusterFlags } from './cluster-flags.js';
 import { parseFeatureGates } from './config/feature-gates.js';
 import type { JsonObject } from './config/merge-patch.js';
 
@@ -14,6 +15,8 @@ export interface RunFlags {
   readonly record: string;
   /** Bytes. */
   readonly recordMaxSize: number;
+  /** Of a node of a cluster; standalone unless given. */
+  readonly cluster?: ClusterFlags;
   /** Those flags that have a field, as a configuration file would say it. Only what was given. */
   readonly fields: JsonObject;
 }
@@ -129,12 +132,13 @@ const FIELD_FLAGS: readonly { readonly field: string; readonly option: Option }[
     field: 'featureGates',
     option: new Option('--feature-gates <A=true,B=false>', 'feature gates to switch').argParser(addGates),
   },
+  ...CLUSTER_FIELD_FLAGS,
 ];
 
 /** Adds every flag of `run` to the command. */
 export const addRunFlags = (command: Command): Command => {
   for (const { option } of FIELD_FLAGS) command.addOption(option);
-  return command
+  return addClusterFlags(command)
     .option('--config <file>', 'KubeletConfiguration v1beta1, YAML or JSON', '')
     .option('--config-dir <folder>', 'folder of drop-ins (*.conf) for --config', '')
     .option('--root-dir <folder>', 'where the agent keeps its state', '')
@@ -156,7 +160,7 @@ export const readRunFlags = (options: Readonly<Record<string, unknown>>): RunFla
     return value === undefined ? [] : [[field, value] as const];
   });
   const { config, configDir, rootDir, hostnameOverride, stopPodsOnExit, record, recordMaxSize, v } =
-    options as unknown as Omit<RunFlags, 'fields'> & { readonly v?: number };
+    options as unknown as Omit<RunFlags, 'fields' | 'cluster'> & { readonly v?: number };
   return {
     config,
     configDir,
@@ -165,6 +169,7 @@ export const readRunFlags = (options: Readonly<Record<string, unknown>>): RunFla
     stopPodsOnExit,
     record,
     recordMaxSize,
+    cluster: readClusterFlags(options),
     fields: { ...Object.fromEntries(given), ...(v === undefined ? {} : { logging: { verbosity: v } }) },
   };
 };

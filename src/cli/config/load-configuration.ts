@@ -75,6 +75,22 @@ const IN_EFFECT: ReadonlySet<string> = new Set([
   'kubeReservedCgroup',
   'maxPods',
   'allowedUnsafeSysctls',
+  'registerNode',
+  'registerWithTaints',
+  'providerID',
+  'rotateCertificates',
+  'kubeAPIQPS',
+  'kubeAPIBurst',
+  'eventRecordQPS',
+  'eventBurst',
+  'nodeStatusUpdateFrequency',
+  'nodeStatusReportFrequency',
+  'nodeLeaseDurationSeconds',
+  'nodeStatusMaxImages',
+  'configMapAndSecretChangeDetectionStrategy',
+  'enableControllerAttachDetach',
+  'podsPerCore',
+  'port',
 ]);
 
 /** Fields of a file that hold a path, which is relative to that file. */
