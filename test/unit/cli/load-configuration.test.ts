@@ -98,8 +98,8 @@ describe('a file', () => {
   });
 
   it('says once which of its fields have no effect yet', () => {
-    expect(load('maxOpenFiles: 20\nport: 10250\nmaxPods: 20\nsyncFrequency: 1m\n').warnings).toEqual([
-      'configuration fields without effect in this version: port, maxOpenFiles',
+    expect(load('maxOpenFiles: 20\naddress: 0.0.0.0\nmaxPods: 20\nsyncFrequency: 1m\n').warnings).toEqual([
+      'configuration fields without effect in this version: address, maxOpenFiles',
     ]);
     expect(load('').warnings).toEqual([]);
   });
