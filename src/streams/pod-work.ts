@@ -92,6 +92,7 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
       emitEvent(context, 'Warning', 'NetworkNotReady', `network is not ready: ${problem}`);
       return throwError(() => new NetworkNotReady(problem));
     }
+    if (!signal.aborted) ports.podReferences?.register(run.pod);
     const namesakes$ =
       isStaticPod(run.pod) && isQuiet(run.status) ? clearNamesakes(context, ports.reader, ports) : EMPTY;
     const sync$ = defer(() => {
@@ -186,6 +187,7 @@ const syncTerminatedPod = (ports: PodWorkPorts, run: PodRun): Observable<never> 
   defer(() => {
     const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes };
     const status = storeStatus(context, ports, run.status, { podIsTerminal: true });
+    ports.podReferences?.unregister(run.pod);
     const end$ = defer(() => {
       ports.statuses.set(run.uid, terminatedPodStatus(run.pod, status), true);
       return EMPTY;

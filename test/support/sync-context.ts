@@ -10,6 +10,7 @@ import type {
   NodeFiles,
   NodeAgentEvent,
   PodFiles,
+  PodReferences,
   Random,
   RuntimeClasses,
   RuntimeService,
@@ -84,6 +85,7 @@ export const syncStage = (
     startQueue = () => identity,
     httpRequest = () => NEVER,
     runtimeClasses,
+    podReferences,
     signal,
   }: {
     readonly runtime?: Partial<RuntimeService>;
@@ -97,6 +99,7 @@ export const syncStage = (
     readonly startQueue?: StartQueue;
     readonly httpRequest?: HttpRequest;
     readonly runtimeClasses?: RuntimeClasses;
+    readonly podReferences?: PodReferences;
     readonly signal?: AbortSignal;
   } = {},
 ): SyncStage => {
@@ -117,6 +120,7 @@ export const syncStage = (
       random,
       httpRequest,
       runtimeClasses,
+      podReferences,
       node: nodeFacts,
       log: { debug: say, info: say, warn: say, error: say },
       ...noCredentials,

@@ -1,4 +1,6 @@
-import { containersOf, type Pod } from '../pod.js';
+import { type Container, containersOf, type EphemeralContainer, type Pod } from '../pod.js';
+
+type AnyContainer = Container | EphemeralContainer;
 
 /**
  * The names of the ConfigMaps that the spec of a pod refers to, each once. What it refers to through others, such as a volume
@@ -8,10 +10,7 @@ import { containersOf, type Pod } from '../pod.js';
  */
 export const configMapNames = (pod: Pod): ReadonlySet<string> =>
   named([
-    ...containersOf(pod).flatMap(({ container: { env = [], envFrom = [] } }) => [
-      ...envFrom.map(({ configMapRef }) => configMapRef?.name),
-      ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
-    ]),
+    ...containersOf(pod).flatMap(({ container }) => [...configMapNamesInEnv(container)]),
     ...(pod.spec.volumes ?? []).flatMap(({ configMap, projected }) => [
       configMap?.name,
       ...(projected?.sources ?? []).map((source) => source.configMap?.name),
@@ -26,10 +25,7 @@ export const configMapNames = (pod: Pod): ReadonlySet<string> =>
 export const secretNames = (pod: Pod): ReadonlySet<string> =>
   named([
     ...(pod.spec.imagePullSecrets ?? []).map(({ name }) => name),
-    ...containersOf(pod).flatMap(({ container: { env = [], envFrom = [] } }) => [
-      ...envFrom.map(({ secretRef }) => secretRef?.name),
-      ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
-    ]),
+    ...containersOf(pod).flatMap(({ container }) => [...secretNamesInEnv(container)]),
     ...(pod.spec.volumes ?? []).flatMap((volume) => [
       volume.secret?.secretName,
       volume.azureFile?.secretName,
@@ -43,6 +39,20 @@ export const secretNames = (pod: Pod): ReadonlySet<string> =>
       volume.csi?.nodePublishSecretRef?.name,
       ...(volume.projected?.sources ?? []).map(({ secret }) => secret?.name),
     ]),
+  ]);
+
+/** The names of the ConfigMaps that the environment of a container comes from. */
+export const configMapNamesInEnv = ({ env = [], envFrom = [] }: AnyContainer): ReadonlySet<string> =>
+  named([
+    ...envFrom.map(({ configMapRef }) => configMapRef?.name),
+    ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name),
+  ]);
+
+/** The same of Secrets. */
+export const secretNamesInEnv = ({ env = [], envFrom = [] }: AnyContainer): ReadonlySet<string> =>
+  named([
+    ...envFrom.map(({ secretRef }) => secretRef?.name),
+    ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
   ]);
 
 /** Old pods may have empty names, which name nothing. */

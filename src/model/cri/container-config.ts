@@ -28,8 +28,8 @@ export interface ContainerConfigInput {
   /** Where an ephemeral container finds the one that it looks at. */
   readonly status: RuntimePodStatus;
   readonly userNamespace?: UserNamespaceMapping;
-  readonly objects?: EnvObjects;
-  readonly services?: Readonly<Record<string, string>>;
+  readonly objects?: EnvObjects | undefined;
+  readonly services?: Readonly<Record<string, string>> | undefined;
 }
 
 /**

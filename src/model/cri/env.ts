@@ -1,3 +1,4 @@
+import { isNotFound } from '../api/api-error.js';
 import type { NodeFacts } from '../node-facts.js';
 import type { Container, Pod } from '../pod.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
@@ -5,10 +6,13 @@ import { expand } from './expansion.js';
 import { fieldRefValue } from './field-ref.js';
 import { resourceFieldValue } from './resource-field-ref.js';
 
-/** Data of the API objects of the pod's namespace; `undefined` for one that does not exist. */
+/**
+ * Data of the API objects of the pod's namespace. Both throw why there is nothing of that name; what is optional may go without
+ * one that is not found.
+ */
 export interface EnvObjects {
-  readonly configMap: (name: string) => Readonly<Record<string, string>> | undefined;
-  readonly secret: (name: string) => Readonly<Record<string, string>> | undefined;
+  readonly configMap: (name: string) => Readonly<Record<string, string>>;
+  readonly secret: (name: string) => Readonly<Record<string, string>>;
 }
 
 export interface EnvInput {
@@ -16,7 +20,7 @@ export interface EnvInput {
   readonly container: Container;
   readonly podIps: readonly string[];
   readonly node: NodeFacts;
-  /** Absent where there is no API server: then only optional references can be resolved, to nothing. */
+  /** Absent where there is no API server: then no reference can be resolved. */
   readonly objects?: EnvObjects | undefined;
   /** Variables that tell of services. */
   readonly services?: Readonly<Record<string, string>> | undefined;
@@ -26,7 +30,7 @@ export interface EnvInput {
  * The environment of a container. A variable sees those of `envFrom`, those before it and those of services; what it refers to
  * besides stays as written.
  *
- * Errors: `CreateContainerConfigError` for a reference that cannot be resolved.
+ * Errors: `CreateContainerConfigError` for a reference that cannot be resolved, or what `objects` threw.
  * Source: pkg/kubelet/kubelet_pods.go makeEnvironmentVariables.
  */
 export const environment = (input: EnvInput): ReadonlyMap<string, string> => {
@@ -75,23 +79,30 @@ const valueOf = (
 };
 
 const keyOf = (input: EnvInput, kind: ObjectKind, ref: ObjectRef & { readonly key: string }): string | undefined => {
-  const value = objectData(input, kind, ref)?.[ref.key];
-  if (value !== undefined || ref.optional) return value;
+  const data = objectData(input, kind, ref) ?? {};
+  if (Object.hasOwn(data, ref.key)) return data[ref.key];
+  if (ref.optional) return undefined;
   throw new CreateContainerConfigError(
     `couldn't find key ${ref.key} in ${kind} ${input.pod.metadata.namespace}/${ref.name ?? ''}`,
   );
 };
 
+/** Nothing for an optional object that does not exist. */
 const objectData = (
-  { container, objects }: EnvInput,
+  { pod, objects }: EnvInput,
   kind: ObjectKind,
   { name = '', optional }: ObjectRef,
 ): Readonly<Record<string, string>> | undefined => {
-  const data = kind === 'ConfigMap' ? objects?.configMap(name) : objects?.secret(name);
-  if (data !== undefined || optional) return data;
-  throw new CreateContainerConfigError(
-    objects
-      ? `${kind.toLowerCase()} "${name}" not found`
-      : `the environment of container "${container.name}" refers to ${kind} "${name}", which needs an API server`,
-  );
+  if (!objects) {
+    const what = kind === 'ConfigMap' ? 'configMap' : 'secret';
+    throw new CreateContainerConfigError(
+      `couldn't get ${what} ${pod.metadata.namespace}/${name}, no kubeClient defined`,
+    );
+  }
+  try {
+    return kind === 'ConfigMap' ? objects.configMap(name) : objects.secret(name);
+  } catch (error) {
+    if (optional && isNotFound(error)) return undefined;
+    throw error;
+  }
 };

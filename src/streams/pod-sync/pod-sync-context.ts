@@ -14,6 +14,7 @@ import type {
   Metrics,
   NodeFiles,
   PodFiles,
+  PodReferences,
   Random,
   RecordEvent,
   RecordJournal,
@@ -38,6 +39,8 @@ export interface PodSyncPorts extends CredentialPorts {
   readonly httpRequest: HttpRequest;
   /** Absent where there is nothing to look classes up in; then every pod gets the default handler. */
   readonly runtimeClasses?: RuntimeClasses | undefined;
+  /** Absent for an agent without an API server. */
+  readonly podReferences?: PodReferences | undefined;
   readonly podFiles: PodFiles;
   readonly random: Random;
   readonly node: NodeFacts;

@@ -25,6 +25,7 @@ import type { MetricContainerType } from '../ports.js';
 import { agentMounts } from './agent-mounts.js';
 import { ensureImage, type ImagePulls, type PresentImage } from './ensure-image.js';
 import type { Sandbox } from './ensure-sandbox.js';
+import { environmentObjects } from './environment-objects.js';
 import { killContainer } from './kill-container.js';
 import { linkLog } from './link-log.js';
 import { emitEvent, journaled, letGo, note, type PodSyncContext } from './pod-sync-context.js';
@@ -148,9 +149,12 @@ const createAndStart = (
 
   const config$ = restartCount(context, name, status, logDirectory).pipe(
     concatMap((attempt) =>
-      agentMounts(context, container, sandbox.ips).pipe(
-        map((mounts) =>
-          containerConfig({ pod, container, attempt, image, podIps: sandbox.ips, node, status, agentMounts: mounts }),
+      environmentObjects(context, container).pipe(
+        concatMap((environment) =>
+          agentMounts(context, container, sandbox.ips).pipe(map((mounts) => ({ ...environment, agentMounts: mounts }))),
+        ),
+        map((found) =>
+          containerConfig({ ...found, pod, container, attempt, image, podIps: sandbox.ips, node, status }),
         ),
       ),
     ),

@@ -4,10 +4,13 @@ import { crashLoopKey } from '../../../src/model/crash-loop-back-off.js';
 import { CriError } from '../../../src/model/cri-error.js';
 import { ContainerSyncError } from '../../../src/model/sync-error.js';
 import { startContainer } from '../../../src/streams/pod-sync/start-container.js';
+import { fakePodReferences } from '../../support/fake-pod-references.js';
 import { aRuntimeStatus } from '../../support/a-runtime-status.js';
 import { nodeFacts } from '../../support/node-facts.js';
 import { marbles } from '../marbles.js';
 import { SECOND, away, ended, nanos, present, sandbox, stageOf, stateOf } from './start-stage.js';
+
+const app = { name: 'main', image: 'app:1', imagePullPolicy: 'IfNotPresent' };
 
 describe('a container', () => {
   it(
@@ -41,6 +44,58 @@ describe('a container', () => {
       const stage = stageOf(scheduler, scene);
       expectObservable(stage.start$).toBe('(o|)', { o: 'ok' });
       scheduler.schedule(() => expect(stage.calls[0]).toBe(`create main ${attempt} main/${attempt}.log`), 1);
+    })();
+  });
+
+  it(
+    'has the environment that its objects and services give it',
+    marbles(({ expectObservable, scheduler }) => {
+      const envs: string[] = [];
+      const stage = stageOf(scheduler, {
+        container: { ...app, envFrom: [{ configMapRef: { name: 'cm' } }, { secretRef: { name: 's' } }] },
+        podReferences: fakePodReferences({
+          configMaps: { 'default/cm': { A: 'a' } },
+          secrets: { 'default/s': { B: 'b' } },
+          services: [{ metadata: { namespace: 'default', name: 'db' }, spec: { clusterIP: '10.0.0.2' } }],
+        }),
+        runtime: {
+          createContainer: ({ config }) => {
+            envs.push(...(config?.envs ?? []).map(({ key, value }) => `${key}=${Buffer.from(value ?? []).toString()}`));
+            return of({ containerId: 'new' });
+          },
+        },
+      });
+      expectObservable(stage.start$).toBe('(o|)', { o: 'ok' });
+      scheduler.schedule(() => expect(envs).toEqual(['A=a', 'B=b', 'DB_SERVICE_HOST=10.0.0.2']), 1);
+    }),
+  );
+
+  it.each([
+    { lacks: 'an object', objects: {}, problem: 'configmap "cm" not found' },
+    {
+      lacks: 'a key',
+      objects: { configMaps: { 'default/cm': {} } },
+      problem: "couldn't find key k in ConfigMap default/cm",
+    },
+    {
+      lacks: 'services',
+      objects: { services: null },
+      source: 'api',
+      problem: 'services have not yet been read at least once, cannot construct envvars',
+    },
+  ])('that lacks $lacks is not created, and its status says so', ({ objects, source, problem }) => {
+    marbles(({ expectObservable, scheduler }) => {
+      const env = [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'cm', key: 'k' } } }];
+      const stage = stageOf(scheduler, {
+        container: { ...app, env },
+        source,
+        podReferences: fakePodReferences(objects),
+      });
+      expectObservable(stage.start$).toBe('(o|)', { o: `CreateContainerConfigError: ${problem}` });
+      scheduler.schedule(() => {
+        expect(stage.calls).toEqual([]);
+        expect(stage.events.at(-1)).toBe(`Failed Error: ${problem}`);
+      }, 1);
     })();
   });
 

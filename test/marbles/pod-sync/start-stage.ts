@@ -8,7 +8,7 @@ import { CriError } from '../../../src/model/cri-error.js';
 import type { Container, Pod } from '../../../src/model/pod.js';
 import type { RuntimeContainerStatus } from '../../../src/model/runtime-pod.js';
 import { ContainerSyncError } from '../../../src/model/sync-error.js';
-import type { RuntimeService } from '../../../src/streams/ports.js';
+import type { PodReferences, RuntimeService } from '../../../src/streams/ports.js';
 import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
 import type { Sandbox } from '../../../src/streams/pod-sync/ensure-sandbox.js';
 import { startContainer } from '../../../src/streams/pod-sync/start-container.js';
@@ -32,11 +32,14 @@ export const stateOf = (state: ContainerState): ContainerStatusResponse =>
 
 interface Scene {
   readonly container?: Container;
+  /** Where the pod comes from; a file unless given. */
+  readonly source?: string | undefined;
   readonly instances?: readonly RuntimeContainerStatus[];
   readonly logFiles?: readonly string[];
   readonly runtime?: Partial<RuntimeService>;
   readonly files?: Partial<typeof noFiles>;
   readonly image?: Observable<ImageStatusResponse>;
+  readonly podReferences?: PodReferences;
   readonly signal?: AbortSignal;
 }
 
@@ -53,11 +56,12 @@ export const stageOf = (
   scheduler: Parameters<typeof syncStage>[1],
   { container = { name: 'main', image: 'app:1', imagePullPolicy: 'IfNotPresent' }, ...scene }: Scene,
 ): Stage => {
-  const { instances = [], logFiles = [], runtime = {}, files = {}, image, signal } = scene;
+  const { instances = [], logFiles = [], runtime = {}, files = {}, image, podReferences, signal, source } = scene;
   const calls: string[] = [];
-  const pod = aPod({ spec: { containers: [container] } });
+  const pod = aPod({ source, spec: { containers: [container] } });
   const stage = syncStage(pod, scheduler, {
     signal,
+    podReferences,
     files: { ...noFiles, listDirectory: () => of(logFiles), ...files },
     images: { imageStatus: () => image ?? of(present) },
     runtime: {

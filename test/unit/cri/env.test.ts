@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../src/model/api/api-error.js';
 import { CreateContainerConfigError } from '../../../src/model/cri/create-container-config-error.js';
 import { type EnvInput, environment } from '../../../src/model/cri/env.js';
 import type { Container } from '../../../src/model/pod.js';
@@ -14,9 +15,17 @@ const env = (container: Partial<Container>, fields: Partial<EnvInput> = {}) =>
       ...fields,
     }),
   );
+/** What is not there is not found, and the one called `away` cannot be read. */
+const held =
+  (kind: string, wanted: string, data: Readonly<Record<string, string>>) =>
+  (name: string): Readonly<Record<string, string>> => {
+    if (name === wanted) return data;
+    if (name === 'away') throw new Error(`failed to sync ${kind} cache: timed out waiting for the condition`);
+    throw new ApiError({ code: 404, reason: 'NotFound', message: `${kind} "${name}" not found` });
+  };
 const objects = {
-  configMap: (name: string) => (name === 'cm' ? { KEY: 'from-cm', OTHER: 'o' } : undefined),
-  secret: (name: string) => (name === 's' ? { KEY: 'from-s' } : undefined),
+  configMap: held('configmap', 'cm', { KEY: 'from-cm', OTHER: 'o', 'not.a-name': 'any' }),
+  secret: held('secret', 's', { KEY: 'from-s' }),
 };
 
 describe('environment', () => {
@@ -43,8 +52,10 @@ describe('environment', () => {
     expect(env({ envFrom, env: [{ name: 'OTHER', value: '$(KEY)!' }] }, { objects })).toEqual({
       KEY: 'from-s',
       OTHER: 'from-s!',
+      'not.a-name': 'any',
       P_KEY: 'from-cm',
       P_OTHER: 'o',
+      'P_not.a-name': 'any',
     });
   });
 
@@ -62,6 +73,7 @@ describe('environment', () => {
       { name: 'S', valueFrom: { secretKeyRef: { name: 's', key: 'KEY' } } },
       { name: 'NO_KEY', valueFrom: { configMapKeyRef: { name: 'cm', key: 'no', optional: true } } },
       { name: 'NO_OBJECT', valueFrom: { secretKeyRef: { name: 'no', key: 'no', optional: true } } },
+      { name: 'NO_PROPERTY', valueFrom: { configMapKeyRef: { name: 'cm', key: 'constructor', optional: true } } },
     ];
     expect(env({ env: variables }, { objects })).toEqual({ C: 'from-cm', S: 'from-s' });
   });
@@ -70,18 +82,23 @@ describe('environment', () => {
     [
       { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'cm', key: 'k' } } }] },
       false,
-      'the environment of container "web" refers to ConfigMap "cm", which needs an API server',
+      "couldn't get configMap default/cm, no kubeClient defined",
     ],
+    [{ envFrom: [{ secretRef: { name: 's' } }] }, false, "couldn't get secret default/s, no kubeClient defined"],
     [
-      { envFrom: [{ secretRef: { name: 's' } }] },
+      { envFrom: [{ configMapRef: { name: 'cm', optional: true } }] },
       false,
-      'the environment of container "web" refers to Secret "s", which needs an API server',
+      "couldn't get configMap default/cm, no kubeClient defined",
     ],
-    [{ envFrom: [{ configMapRef: { name: 'x' } }] }, true, 'configmap "x" not found'],
     [
       { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] },
       true,
       "couldn't find key k in Secret default/s",
+    ],
+    [
+      { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'cm', key: 'toString' } } }] },
+      true,
+      "couldn't find key toString in ConfigMap default/cm",
     ],
     [
       { env: [{ name: 'A', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'p', key: 'k' } } }] },
@@ -94,8 +111,20 @@ describe('environment', () => {
     expect(run).toThrow(message);
   });
 
-  it('leaves out optional objects where there is no API server', () => {
-    expect(env({ envFrom: [{ configMapRef: { name: 'cm', optional: true } }] })).toEqual({});
+  it.each<[container: Partial<Container>, message: string]>([
+    [{ envFrom: [{ configMapRef: { name: 'x' } }] }, 'configmap "x" not found'],
+    [{ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'x', key: 'k' } } }] }, 'secret "x" not found'],
+    [
+      { envFrom: [{ secretRef: { name: 'away', optional: true } }] },
+      'failed to sync secret cache: timed out waiting for the condition',
+    ],
+  ])('passes on why an object cannot be had: %j: %s', (container, message) => {
+    expect(() => env(container, { objects })).toThrow(message);
+  });
+
+  it('leaves out optional objects that do not exist', () => {
+    const optional = { name: 'x', optional: true };
+    expect(env({ envFrom: [{ configMapRef: optional }, { secretRef: optional }] }, { objects })).toEqual({});
   });
 });
 
