@@ -1,0 +1,197 @@
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  map,
+  mergeMap,
+  type Observable,
+  of,
+  type SchedulerLike,
+  takeWhile,
+  throwError,
+  timeout,
+  timer,
+} from 'rxjs';
+import { ApiError, isGone } from '../../model/api/api-error.js';
+import type { ApiObject } from '../../model/api/api-object.js';
+import { isTooLargeResourceVersion, statusError } from '../../model/api/list-watch-error.js';
+import type { ReflectorEvent } from '../../model/api/reflector-event.js';
+import {
+  isOlderThanAsked,
+  listedAt,
+  listTerms,
+  type ReflectorPosition,
+  unavailable,
+} from '../../model/api/reflector-position.js';
+import { afterWatch, type AfterWatch, type EndedWatch, VERY_SHORT_WATCH_MS } from '../../model/api/watch-end.js';
+import { foldWatchLine, startWatch } from '../../model/api/watch-cursor.js';
+import { tapLate } from '../operators/tap-late.js';
+import type { ApiServer, ApiWatchMessage, Logger, Random } from '../ports.js';
+import type { ApiQuery } from './api-client.js';
+import { listPages } from './list-pages.js';
+
+/**
+ * A list and a watch that say nothing for so long are given up. Servers send a bookmark about once a minute, so on most of them a watch
+ * that is silent for longer is one whose connection has died without a word.
+ */
+export const WATCH_SILENCE_MS = 90_000;
+/** A list that takes longer is worth a line of the log. Source: client-go tools/cache/reflector.go list */
+export const SLOW_LIST_MS = 10_000;
+/** The server ends a watch after a time drawn from here, so that those of many nodes do not come back together. */
+export const MIN_WATCH_SECONDS = 300;
+export const MAX_WATCH_SECONDS = 600;
+
+export interface ListWatchPorts {
+  readonly api: Pick<ApiServer, 'request' | 'watch'>;
+  readonly scheduler: SchedulerLike;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export interface ListWatchTarget {
+  /** Of the collection, such as `/api/v1/pods`. */
+  readonly path: string;
+  /** What is selected. */
+  readonly query: ApiQuery;
+  /** For the log. */
+  readonly name: string;
+}
+
+/** What one list or watch has moved on, across all of them. */
+export interface ListWatchProgress {
+  position: ReflectorPosition;
+  /** Watches in a row that have ended in silence. */
+  silentInRow: number;
+}
+
+/**
+ * Lists once and says what there is. What the server cannot give as of the version that is asked for is asked for again at once, as of now.
+ *
+ * Errors: `ApiError`.
+ * Source: staging/src/k8s.io/client-go/tools/cache/reflector.go list
+ */
+export const listOnce = <T extends ApiObject>(
+  { api, scheduler, log }: ListWatchPorts,
+  { path, query, name }: ListWatchTarget,
+  progress: ListWatchProgress,
+): Observable<ReflectorEvent<T>> =>
+  defer(() => {
+    const attempt = (): Observable<ReflectorEvent<T>> => {
+      const asked = listTerms(progress.position);
+      const patient: Pick<ApiServer, 'request'> = {
+        request: (request) =>
+          api
+            .request(request)
+            .pipe(timeout({ first: WATCH_SILENCE_MS, scheduler, with: () => throwError(() => noAnswer(path)) })),
+      };
+      return listPages<T>(patient, path, query, asked).pipe(
+        map((listed) => {
+          const { objects, resourceVersion } = listed;
+          if (isOlderThanAsked(asked, resourceVersion))
+            throw olderThanAsked(path, resourceVersion, asked.resourceVersion);
+          progress.position = listedAt(progress.position, asked, listed);
+          return { kind: 'replaced', objects, resourceVersion };
+        }),
+      );
+    };
+    return defer(attempt).pipe(
+      catchError((error: unknown) => {
+        if (!isGone(error) && !isTooLargeResourceVersion(error)) return throwError(() => error);
+        progress.position = unavailable(progress.position);
+        return defer(attempt);
+      }),
+      tapLate(
+        SLOW_LIST_MS,
+        () => log.info({ name, path }, 'a list of the API server takes longer than 10 s'),
+        scheduler,
+      ),
+    );
+  });
+
+const noAnswer = (path: string): ApiError =>
+  new ApiError({ message: `GET ${path}: no answer within ${WATCH_SILENCE_MS / 1_000} s` });
+
+/** Like the answer of a server that knows better: it is asked for what is newest. */
+const olderThanAsked = (path: string, resourceVersion: string, asked: string): ApiError =>
+  new ApiError({
+    code: 504,
+    reason: 'Timeout',
+    message: `GET ${path}: Too large resource version: ${asked}, current: ${resourceVersion}`,
+  });
+
+/** What a watch says: events, that it is more than a short one, and last how it ended. */
+export type WatchNews<T extends ApiObject> =
+  | { readonly kind: 'event'; readonly event: ReflectorEvent<T> }
+  | { readonly kind: 'lives' }
+  | { readonly kind: 'ended'; readonly after: AfterWatch };
+
+type Message =
+  | { readonly kind: 'message'; readonly message: ApiWatchMessage }
+  | { readonly kind: 'end'; readonly how: EndedWatch['how'] };
+
+/**
+ * Watches once, from where things stand, and says last what comes after.
+ *
+ * Errors: none.
+ * Source: staging/src/k8s.io/client-go/tools/cache/reflector.go watch, handleAnyWatch
+ */
+export const watchOnce = <T extends ApiObject>(
+  { api, scheduler, random }: ListWatchPorts,
+  { path, query }: ListWatchTarget,
+  progress: ListWatchProgress,
+): Observable<WatchNews<T>> =>
+  defer(() => {
+    const startedAt = scheduler.now();
+    const { resourceVersion } = progress.position;
+    let cursor = startWatch(progress.position);
+    let wasOpen = false;
+    let wasHeard = false;
+    const seconds = Math.floor(MIN_WATCH_SECONDS + random() * (MAX_WATCH_SECONDS - MIN_WATCH_SECONDS));
+    const terms = {
+      ...(resourceVersion !== '' && { resourceVersion }),
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(seconds),
+    };
+    const end = (how: EndedWatch['how']): WatchNews<T> => {
+      progress.silentInRow = how.kind === 'silent' && !wasHeard ? progress.silentInRow + 1 : 0;
+      const livedMs = scheduler.now() - startedAt;
+      const { hadNews } = cursor;
+      const { silentInRow } = progress;
+      return { kind: 'ended', after: afterWatch({ how, wasOpen, livedMs, hadNews, silentInRow }) };
+    };
+    const read = (message: ApiWatchMessage): Observable<WatchNews<T>> => {
+      if (message.kind === 'opened') {
+        wasOpen = true;
+        return timer(VERY_SHORT_WATCH_MS, scheduler).pipe(map(() => ({ kind: 'lives' })));
+      }
+      wasOpen = true;
+      wasHeard = true;
+      const { type, object } = message;
+      if (type === 'ERROR') return of(end({ kind: 'said', error: statusError(object) }));
+      const folded = foldWatchLine<T>(cursor, { type, object });
+      cursor = folded.cursor;
+      progress.position = cursor.position;
+      if (folded.wentBack) {
+        progress.position = unavailable(progress.position);
+        return of(end({ kind: 'went-back', error: folded.wentBack }));
+      }
+      return folded.event ? of({ kind: 'event', event: folded.event }) : EMPTY;
+    };
+    return concat(
+      defer(() => api.watch({ path, query: { ...query, ...terms } })).pipe(
+        map((message): Message => ({ kind: 'message', message })),
+        timeout({
+          each: WATCH_SILENCE_MS,
+          scheduler,
+          with: () => of<Message>({ kind: 'end', how: { kind: 'silent' } }),
+        }),
+      ),
+      of<Message>({ kind: 'end', how: { kind: 'closed' } }),
+    ).pipe(
+      catchError((error: unknown) => of<Message>({ kind: 'end', how: { kind: 'failed', error } })),
+      takeWhile(({ kind }) => kind !== 'end', true),
+      mergeMap((message) => (message.kind === 'end' ? of(end(message.how)) : read(message.message))),
+      takeWhile(({ kind }) => kind !== 'ended', true),
+    );
+  });
