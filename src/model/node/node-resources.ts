@@ -1,0 +1,84 @@
+import { allocatableForPods } from '../cgroups/node-cgroup-resources.js';
+import type { ResourceAmounts } from '../pod-resources.js';
+import { formatQuantity, type Nanos, quantity, unitValue } from '../quantity.js';
+import type { MachineFacts } from './machine-facts.js';
+import type { ResourceList } from './node.js';
+import type { NodeObjectSettings } from './node-settings.js';
+
+const STORAGE = 'ephemeral-storage';
+const HUGE_PAGES = 'hugepages-';
+
+export const isHugePages = (resource: string): boolean => resource.startsWith(HUGE_PAGES);
+
+/** Not of Kubernetes itself: devices, and what an administrator writes into Nodes. Source: pkg/apis/core/v1/helper/helpers.go */
+export const isExtendedResource = (resource: string): boolean =>
+  resource.includes('/') && !resource.includes('kubernetes.io/') && !resource.startsWith('requests.');
+
+/**
+ * What the machine has that pods may ask for.
+ *
+ * Source: pkg/kubelet/cadvisor/util.go CapacityFromMachineInfo, pkg/kubelet/nodestatus/setters.go MachineInfo
+ */
+export const machineCapacity = (
+  { cpus, memoryBytes, hugePages, storageBytes }: MachineFacts,
+  { maxPods, podsPerCore, localStorage }: Pick<NodeObjectSettings, 'maxPods' | 'podsPerCore' | 'localStorage'>,
+): ResourceList => ({
+  cpu: String(cpus),
+  memory: bytesText(memoryBytes),
+  ...Object.fromEntries(
+    hugePages.map(({ pageBytes, count }) => [`${HUGE_PAGES}${bytesText(pageBytes)}`, bytesText(pageBytes * count)]),
+  ),
+  pods: String(podsPerCore > 0 ? Math.min(cpus * podsPerCore, maxPods) : maxPods),
+  ...(localStorage && storageBytes !== undefined && { [STORAGE]: bytesText(storageBytes) }),
+});
+
+type Reservations = Pick<NodeObjectSettings, 'systemReserved' | 'kubeReserved' | 'evictionHard'>;
+
+/**
+ * What pods get of a capacity: all but what is reserved and what evictions keep free, and never less than nothing. Huge pages are
+ * taken off the memory, whoever uses them.
+ *
+ * Source: pkg/kubelet/nodestatus/setters.go MachineInfo, pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation
+ */
+export const allocatableOf = (capacity: ResourceList, reservations: Reservations): ResourceList => {
+  const amounts: ResourceAmounts = new Map(Object.entries(capacity).map(([name, text]) => [name, quantity(text)]));
+  const kept = keptFree(amounts, reservations.evictionHard);
+  const hugePages = [...amounts].reduce((sum, [name, amount]) => (isHugePages(name) ? sum + amount : sum), 0n);
+  return Object.fromEntries(
+    [...allocatableForPods(amounts, reservations)].map(([name, amount]) => {
+      const rest = atLeastNothing(amount - (kept.get(name) ?? 0n));
+      const left = name === 'memory' ? atLeastNothing(rest - hugePages) : rest;
+      return [name, left === amounts.get(name) ? capacity[name]! : formatQuantity(left, formatOf(name))];
+    }),
+  );
+};
+
+/** Source: pkg/kubelet/cm/node_container_manager_linux.go hardEvictionReservation */
+const keptFree = (capacity: ResourceAmounts, evictionHard: Reservations['evictionHard']): ResourceAmounts =>
+  new Map(
+    (
+      [
+        ['memory', evictionHard['memory.available']],
+        [STORAGE, evictionHard['nodefs.available']],
+      ] as const
+    ).flatMap(([resource, threshold]) => {
+      const whole = capacity.get(resource);
+      return whole === undefined || threshold === undefined ? [] : [[resource, thresholdOf(threshold, whole)] as const];
+    }),
+  );
+
+/** `0%` and `100%` switch a threshold off. Shares are of single precision, as in the kubelet. Source: pkg/kubelet/eviction/helpers.go */
+const thresholdOf = (text: string, capacity: Nanos): Nanos => {
+  if (!text.endsWith('%')) return quantity(text);
+  const percent = Number(text.slice(0, -1));
+  if (percent === 0 || percent === 100) return 0n;
+  const share = Math.fround(Math.fround(percent) / 100);
+  return quantity(String(Math.trunc(Number(unitValue(capacity)) * share)));
+};
+
+const formatOf = (resource: string): 'BinarySI' | 'DecimalSI' =>
+  resource === 'memory' || resource === STORAGE || isHugePages(resource) ? 'BinarySI' : 'DecimalSI';
+
+const atLeastNothing = (amount: Nanos): Nanos => (amount > 0n ? amount : 0n);
+
+const bytesText = (bytes: bigint): string => formatQuantity(bytes * 1_000_000_000n, 'BinarySI');
