@@ -30,8 +30,8 @@ export const listPages = <T extends ApiObject>(
     defer(() => api.request({ method: 'GET', path, query: { ...query, ...more } })).pipe(
       map((body) => readPage<T>(path, body)),
     );
-  const from = resourceVersion === '' ? {} : { resourceVersion };
-  const size = limit === undefined ? {} : { limit: String(limit) };
+  const from: ApiQuery = resourceVersion === '' ? {} : { resourceVersion };
+  const size: ApiQuery = limit === undefined ? {} : { limit: String(limit) };
   const whole$ = defer(() => pageOf(from)).pipe(map((page) => ({ ...page, next: '', isWhole: true })));
   return pageOf({ ...from, ...size }).pipe(
     expand(({ next }) =>

@@ -68,7 +68,10 @@ export const reflector = <T extends ApiObject>(
       said = folded.said;
       if (error instanceof ApiError)
         retryAfterMs = Math.min(1_000 * (error.retryAfterSeconds ?? 0), MAX_RETRY_AFTER_MS);
-      log[folded.severity === 'warning' ? 'warn' : folded.severity]({ name, step, error: errorText(error) }, 'following objects of the API server has failed');
+      log[folded.severity === 'warning' ? 'warn' : folded.severity](
+        { name, step, error: errorText(error) },
+        'following objects of the API server has failed',
+      );
       return { kind: 'problem', step, error, severity: folded.severity };
     };
     const recovery = (): Observable<ReflectorEvent<T>> => {
