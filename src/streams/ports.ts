@@ -36,6 +36,7 @@ import type {
   VersionResponse,
 } from '../generated/runtime/v1/api.js';
 import type { ConfigMap, Secret, Service } from '../model/api/referenced-object.js';
+import type { ApiObject } from '../model/api/api-object.js';
 import type { HttpGetAnswer, HttpGetRequest } from '../model/http-get.js';
 import type { RegistryCredential } from '../model/images/docker-config.js';
 import type { PulledRecord } from '../model/images/pulled-record.js';
@@ -231,6 +232,32 @@ export interface CertificateKeys {
   readonly newKey: () => Observable<string>;
   /** Emits a request for a certificate of that key. Errors: what is given is no private key that this node can use. */
   readonly signingRequest: (keyPem: string, subject: CertificateSubject) => Observable<SigningRequestParts>;
+}
+
+/**
+ * What the agent knew last of the cluster, kept across its own restarts so that it can go on while the API server is away. Every call is
+ * cold. It is for this node of this cluster: what was kept for another one is as if it were not there.
+ */
+export interface LastKnown {
+  /** Emits once; undefined when nothing is kept, or nothing that can be read. Errors: Node's own, which name the path. */
+  readonly readPods: () => Observable<KnownPods | undefined>;
+  /** Replaces all pods at once, or leaves them as they are and errors; completes when they are on disk. */
+  readonly writePods: (pods: KnownPods) => Observable<never>;
+  /** ConfigMaps and Secrets, by what `lastKnownKey` gives for them; emits once. Errors: none, what cannot be read is left out. */
+  readonly readObjects: () => Observable<ReadonlyMap<string, ApiObject>>;
+  /** Keeps one of them, or none if its kind is not to be kept. Errors: Node's own, which name the path. */
+  readonly writeObject: (key: string, object: ApiObject) => Observable<never>;
+  /** A missing one is fine. */
+  readonly removeObject: (key: string) => Observable<never>;
+}
+
+/** The pods of this node as the API server said last. */
+export interface KnownPods {
+  readonly pods: readonly Pod[];
+  /** As of which they are. */
+  readonly resourceVersion: string;
+  /** When that was, in Unix milliseconds. */
+  readonly at: number;
 }
 
 /** Writes one journal entry and names it, so that later entries can name it as their cause. Never fails, never waits. */
@@ -539,6 +566,16 @@ export interface Metrics {
   readonly apiRequest: (method: string, host: string, seconds: number) => void;
   /** What an attempt waited for its turn: `rest_client_rate_limiter_duration_seconds`. */
   readonly apiThrottled: (method: string, host: string, seconds: number) => void;
+  /** From the first change of a pod's status that the API did not have to its having it: `kubelet_pod_status_sync_duration_seconds`. */
+  readonly podStatusSynced: (seconds: number) => void;
+  /** Mirrors of static pods in the API: `kubelet_mirror_pods`. */
+  readonly mirrorPods: (count: number) => void;
+  /** From the creation of a pod to the watch showing that it runs: `kubelet_pod_start_total_duration_seconds`. */
+  readonly podStartObserved: (seconds: number) => void;
+  /** The same without image pulls and init containers: `kubelet_pod_start_sli_duration_seconds`. */
+  readonly podStartWithoutPulls: (seconds: number) => void;
+  /** The same of the first pod with a network of its own: `kubelet_first_network_pod_start_sli_duration_seconds`. */
+  readonly firstNetworkPodStart: (seconds: number) => void;
   /** How long a part of the start of a new node took: `kubelet_node_startup_*`; `total` is from the start of the machine. */
   readonly nodeStartup: (part: NodeStartupPart, seconds: number) => void;
 }
