@@ -14,6 +14,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/cluster/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -11,7 +11,9 @@ const isThere = (path: string): boolean => {
   }
 };
 const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
-const isCommand = (name: string): boolean => folders.some((folder) => isThere(join(folder, name)));
+/** Whether there is a command of that name, or at that path. */
+export const isCommand = (name: string): boolean =>
+  name.includes('/') ? isThere(name) : folders.some((folder) => isThere(join(folder, name)));
 
 /** What this machine lacks for a real containerd, in words; empty when there is everything. */
 export const missing: readonly string[] = [

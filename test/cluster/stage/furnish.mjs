@@ -12,11 +12,14 @@ const port = Number(readFileSync(join(folder, 'kube-apiserver.port'), 'utf8'));
 const ask = (method, path, body) =>
   new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', connection: 'close' };
-    const asked = request({ host: '127.0.0.1', port, method, path, headers, timeout: 5000, ...credentials }, (reply) => {
-      let text = '';
-      reply.setEncoding('utf8').on('data', (part) => (text += part));
-      reply.on('end', () => resolve({ status: reply.statusCode, text })).on('error', reject);
-    });
+    const asked = request(
+      { host: '127.0.0.1', port, method, path, headers, timeout: 5000, ...credentials },
+      (reply) => {
+        let text = '';
+        reply.setEncoding('utf8').on('data', (part) => (text += part));
+        reply.on('end', () => resolve({ status: reply.statusCode, text })).on('error', reject);
+      },
+    );
     asked.on('timeout', () => asked.destroy(new Error('no answer within 5 s'))).on('error', reject);
     asked.end(body && JSON.stringify(body));
   });

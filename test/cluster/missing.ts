@@ -1,0 +1,34 @@
+import { execFileSync } from 'node:child_process';
+import { describe } from 'vitest';
+import { isCommand, missing as missingForContainerd } from '../containerd/missing.js';
+import { stageScript } from './cluster.js';
+
+const hasServer = (): boolean => {
+  try {
+    execFileSync(stageScript('build.sh'), ['--cached'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** What this machine lacks for a real cluster, in words; empty when there is everything. */
+const missing: readonly string[] = [
+  ...missingForContainerd,
+  ...['openssl'].filter((name) => !isCommand(name)),
+  ...(isCommand(process.env.ETCD ?? 'etcd') ? [] : ['etcd']),
+  ...(hasServer() ? [] : ['a kube-apiserver, which test/cluster/stage/build.sh makes']),
+];
+
+/**
+ * Tests over a real API server, at the same time as others of the file unless they are alone. Where there cannot be a server they are
+ * skipped, and that is said; in CI they fail instead.
+ */
+export const overCluster = (name: string, tests: () => void, { alone = false } = {}): void => {
+  if (missing.length === 0 || process.env.CI === 'true') {
+    (alone ? describe.sequential : describe.concurrent)(`in a cluster, ${name}`, tests);
+    return;
+  }
+  console.warn(`SKIPPED, not tested in a real cluster: ${name}. Missing: ${missing.join(', ')}.`);
+  describe.skip(`in a cluster, ${name} (skipped; missing: ${missing.join(', ')})`, tests);
+};

@@ -1,0 +1,111 @@
+import { it as baseIt, expect } from 'vitest';
+import type { Pod } from '../../src/model/pod.js';
+import { eventually } from '../embedded/eventually.js';
+import { Cluster } from './cluster.js';
+import { ClusterNode, containerOf } from './cluster-node.js';
+import { overCluster } from './missing.js';
+
+/** `it` with a node of a cluster whose API server is nobody else's, for all tests of the file. */
+const it = baseIt.extend<{ readonly node: ClusterNode }>({
+  node: [
+    async ({}, use) =>
+      Cluster.ofItsOwn(async (cluster) => {
+        const node = new ClusterNode(cluster, 'cut-off');
+        try {
+          await node.startRuntime();
+          await node.start();
+          await use(node);
+        } finally {
+          await node.dispose();
+        }
+      }),
+    { scope: 'file' },
+  ],
+});
+
+const CRASHING = 'sleep 1; exit 1';
+
+const outages = (): void => {
+  it('lets everything go on, and is told all of it afterwards', async ({ node }) => {
+    await node.create({ name: 'steady' });
+    await node.create({
+      name: 'job',
+      restartPolicy: 'Never',
+      containers: [{ script: 'while [ ! -e /tmp/end ]; do sleep 0.1; done; exit 5' }],
+    });
+    await node.create({ name: 'crashing', containers: [{ script: CRASHING }] });
+    await node.create({
+      name: 'deleted',
+      containers: [{ script: "trap 'sleep 2; exit 0' TERM; while :; do sleep 0.1; done" }],
+    });
+    const steady = await node.running('steady');
+    const [job] = await Promise.all(['job', 'deleted'].map((name) => node.running(name)));
+    const { restartCount } = containerOf(
+      await node.shown('crashing', 'has started', ({ status }) => status?.phase === 'Running'),
+    );
+    // The server goes while the pod is going.
+    await node.admin.remove(node.path('deleted'));
+    await node.cluster.kill();
+    await node.exec(idOf(job), 'touch', '/tmp/end');
+    await Promise.all([node.containerHasEnded('job'), node.containerHasEnded('deleted')]);
+    await node.restarted('crashing', restartCount + 2);
+    await node.cluster.restart();
+    expect(containerOf(await node.ended('job', 'Failed')).state?.terminated).toMatchObject({ exitCode: 5 });
+    await node.gone('deleted');
+    await node.shown('crashing', 'is told to have crashed', (pod) => {
+      expect(containerOf(pod).restartCount).toBeGreaterThanOrEqual(restartCount + 2);
+    });
+    expect(containerOf(await node.running('steady'))).toEqual(containerOf(steady));
+    // It hears again of what is new.
+    await node.create({ name: 'after-outage' });
+    await node.running('after-outage');
+  });
+
+  it('may come again and again while pods change', async ({ node }) => {
+    const wanted = new Set<string>();
+    for (const round of [1, 2]) {
+      for (const half of ['a', 'b']) {
+        const name = `r${round}${half}`;
+        await node.create({ name });
+        wanted.add(name);
+      }
+      if (round > 1) {
+        await node.admin.remove(node.path('r1a'));
+        wanted.delete('r1a');
+      }
+      // In the middle of all of it.
+      await node.cluster.kill();
+      await node.cluster.restart();
+    }
+    await node.gone('r1a');
+    for (const name of wanted) expect(containerOf(await node.running(name)).restartCount, name).toBe(0);
+    await eventually('the node is ready', async () => (await node.ready()) === 'True');
+  });
+
+  it('does not make an agent forget its pods that is started meanwhile', async ({ node }) => {
+    await node.create({ name: 'kept' });
+    await node.create({ name: 'kept-crashing', containers: [{ script: CRASHING }] });
+    const kept = await node.running('kept');
+    await node.shown('kept-crashing', 'has started', ({ status }) => status?.phase === 'Running');
+    await node.cluster.kill();
+    await node.kill('SIGKILL');
+    await node.startAway();
+    // It runs what it last knew of, restarts included.
+    const [newest] = await node.containersNamed('kept-crashing');
+    await node.restarted('kept-crashing', (newest?.attempt ?? 0) + 2);
+    await node.cluster.restart();
+    expect(containerOf(await node.running('kept'))).toEqual(containerOf(kept));
+    await node.shown(
+      'kept-crashing',
+      'is told to have crashed',
+      (pod: Pod) => containerOf(pod).restartCount >= (newest?.attempt ?? 0) + 2,
+    );
+    await node.create({ name: 'after-start' });
+    await node.running('after-start');
+  });
+};
+// They take the server away from each other.
+overCluster('an outage of the API server', outages, { alone: true });
+
+const idOf = (pod: Pod | undefined): string =>
+  (pod ? (containerOf(pod).containerID ?? '') : '').replace('containerd://', '');
