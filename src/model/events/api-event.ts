@@ -1,0 +1,115 @@
+import type { ApiObject } from '../api/api-object.js';
+import { fnv1a64 } from '../fnv.js';
+import type { Pod } from '../pod.js';
+import { toTimestamp } from '../timestamp.js';
+
+/** What an event is about. */
+export interface ObjectReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  /** The part of the object, such as `spec.containers{web}`. */
+  readonly fieldPath?: string;
+}
+
+/** An Event of the core group, v1. Times are RFC 3339 in whole seconds. */
+export interface ApiEvent extends ApiObject {
+  readonly apiVersion: 'v1';
+  readonly kind: 'Event';
+  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly involvedObject: ObjectReference;
+  readonly reason: string;
+  readonly message: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly source: { readonly component: string; readonly host: string };
+  readonly reportingComponent: string;
+  readonly reportingInstance: string;
+  readonly firstTimestamp: string;
+  readonly lastTimestamp: string;
+  readonly count: number;
+}
+
+/** What happened, as the agent tells it. */
+export interface EventFact {
+  /** Absent for an event about the node. */
+  readonly pod?: Pod;
+  readonly container?: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+const COMPONENT = 'kubelet';
+
+/**
+ * The event as the API has it, seen for the first time. `nanoseconds` is the Unix time; events of one object that share one would
+ * share their name. A static pod is named by its own UID, which `kubectl describe` finds through the annotation of its mirror; a
+ * node by its name for a UID, which is one of the two that `kubectl describe node` looks for.
+ *
+ * Source: staging/src/k8s.io/client-go/tools/record/event.go makeEvent, util/util.go GenerateEventName
+ */
+export const apiEvent = (
+  { pod, container, type, reason, message }: EventFact,
+  { nodeName, nanoseconds }: { readonly nodeName: string; readonly nanoseconds: bigint },
+): ApiEvent => {
+  const involvedObject = pod ? podReference(pod, container) : nodeReference(nodeName);
+  const at = toTimestamp(Number(nanoseconds / 1_000_000n));
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: {
+      namespace: involvedObject.namespace ?? 'default',
+      name: eventName(involvedObject.name, nanoseconds),
+    },
+    involvedObject,
+    reason,
+    message,
+    type,
+    source: { component: COMPONENT, host: nodeName },
+    reportingComponent: COMPONENT,
+    reportingInstance: nodeName,
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+  };
+};
+
+const nodeReference = (name: string): ObjectReference => ({ apiVersion: 'v1', kind: 'Node', name, uid: name });
+
+const podReference = (pod: Pod, container: string | undefined): ObjectReference => {
+  const { namespace, name, uid, resourceVersion } = pod.metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    namespace,
+    name,
+    uid,
+    ...(resourceVersion !== undefined && resourceVersion !== '' && { resourceVersion }),
+    ...(container !== undefined && { fieldPath: containerPath(pod, container) }),
+  };
+};
+
+/** Source: pkg/kubelet/container/ref.go fieldPath; what is in no list was started for the pod without being in its spec. */
+const containerPath = ({ spec }: Pod, container: string): string => {
+  for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
+    const index = (spec[list] ?? []).findIndex(({ name }) => (name ?? '') === container);
+    if (index >= 0) return container === '' ? `spec.${list}[${index}]` : `spec.${list}{${container}}`;
+  }
+  return `implicitly required container ${container}`;
+};
+
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const LONGEST_NAME = 253;
+
+/** `<object>.<hex nanoseconds>`, or the like of a UUID where that would be no name: of the object's name and the time. */
+const eventName = (object: string, nanoseconds: bigint): string => {
+  const name = `${object}.${nanoseconds.toString(16)}`;
+  if (name.length <= LONGEST_NAME && SUBDOMAIN.test(name)) return name;
+  const digits = [fnv1a64(object), nanoseconds].map((half) => half.toString(16).padStart(16, '0')).join('');
+  return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join(
+    '-',
+  );
+};

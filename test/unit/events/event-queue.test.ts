@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { apiEvent } from '../../../src/model/events/api-event.js';
+import { EventQueue, type QueuedEvent } from '../../../src/model/events/event-queue.js';
+
+const event = apiEvent({ type: 'Normal', reason: 'R', message: 'm' }, { nodeName: 'n', nanoseconds: 1n });
+const queued = (key: string, count = 1): QueuedEvent => ({ key, event: { ...event, count }, tells: 1 });
+
+/** Everything in it, in the order in which it is sent. */
+const order = (queue: EventQueue): readonly string[] => {
+  const keys: string[] = [];
+  for (let first = queue.first(); first; first = queue.first()) {
+    keys.push(`${first.key}${first.event.count}`);
+    queue.sent(first);
+  }
+  return keys;
+};
+
+describe('events that wait', () => {
+  it('go in the order in which they came first, as they are now', () => {
+    const queue = new EventQueue(9);
+    for (const one of [queued('a'), queued('b'), queued('a', 2), queued('c')]) expect(queue.put(one)).toBeUndefined();
+    expect(queue.size).toBe(3);
+    expect(order(queue)).toEqual(['a2', 'b1', 'c1']);
+    expect([queue.size, queue.first()]).toEqual([0, undefined]);
+  });
+
+  it('stay when they came again while they were sent', () => {
+    const queue = new EventQueue(9);
+    const first = queued('a');
+    queue.put(first);
+    queue.put(queued('a', 2));
+    queue.sent(first);
+    expect(order(queue)).toEqual(['a2']);
+  });
+
+  it('make room for new ones where they were not heard of for the longest time, but the one that is being sent', () => {
+    const queue = new EventQueue(3);
+    for (const key of ['a', 'b', 'c']) queue.put(queued(key));
+    queue.put(queued('b', 2));
+    expect(queue.put(queued('d'))?.key).toBe('c');
+    expect(queue.put(queued('e'))?.key).toBe('b');
+    expect(order(queue)).toEqual(['a1', 'd1', 'e1']);
+  });
+
+  it('are removed as they are by then', () => {
+    const queue = new EventQueue(3);
+    queue.put(queued('a'));
+    queue.put(queued('a', 2));
+    expect(queue.remove('a')?.event.count).toBe(2);
+    expect(queue.remove('a')).toBeUndefined();
+    expect(queue.size).toBe(0);
+  });
+});
