@@ -124,9 +124,9 @@ const annotate = (pod: Pod, annotations: Readonly<Record<string, string>>): Pod 
 const comparePods = (existing: Pod, incoming: Pod): { readonly op?: PodOperation; readonly pod: Pod } => {
   if (!isDifferent(existing, incoming)) {
     if (deepEqual(existing.status, incoming.status)) return { pod: existing };
-    return { op: 'RECONCILE', pod: withStatus(existing, incoming) };
+    return { op: 'RECONCILE', pod: withStatus(withVersion(existing, incoming), incoming) };
   }
-  const { labels, deletionTimestamp, deletionGracePeriodSeconds, generation } = incoming.metadata;
+  const { labels, deletionTimestamp, deletionGracePeriodSeconds, generation, resourceVersion } = incoming.metadata;
   const local = Object.entries(existing.metadata.annotations ?? {}).filter(([key]) => LOCAL_ANNOTATIONS.includes(key));
   const metadata = {
     ...existing.metadata,
@@ -134,6 +134,7 @@ const comparePods = (existing: Pod, incoming: Pod): { readonly op?: PodOperation
     deletionTimestamp,
     deletionGracePeriodSeconds,
     generation,
+    resourceVersion,
     annotations: { ...incoming.metadata.annotations, ...Object.fromEntries(local) },
   };
   return {
@@ -141,6 +142,10 @@ const comparePods = (existing: Pod, incoming: Pod): { readonly op?: PodOperation
     pod: withStatus({ ...existing, metadata: withoutUndefined(metadata), spec: incoming.spec }, incoming),
   };
 };
+
+/** The version that the status is of, which whoever writes it has to name. */
+const withVersion = (pod: Pod, { metadata: { resourceVersion } }: Pod): Pod =>
+  resourceVersion === undefined ? pod : { ...pod, metadata: { ...pod.metadata, resourceVersion } };
 
 const withStatus = (pod: Pod, { status }: Pod): Pod => withoutUndefined({ ...pod, status });
 

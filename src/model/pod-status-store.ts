@@ -1,3 +1,4 @@
+import { isSamePodStatus } from './pod-status/same-pod-status.js';
 import type { PodStatus } from './pod.js';
 
 export interface StoredStatus {
@@ -15,6 +16,7 @@ export interface StoredStatus {
  */
 export class PodStatusStore {
   readonly #statuses = new Map<string, StoredStatus>();
+  readonly #listeners = new Set<(uid: string) => void>();
 
   get(uid: string): PodStatus | undefined {
     return this.#statuses.get(uid)?.status;
@@ -24,16 +26,40 @@ export class PodStatusStore {
     return this.#statuses.get(uid);
   }
 
-  /** Stores `status` and says whether it differs from the one before. */
+  uids(): readonly string[] {
+    return [...this.#statuses.keys()];
+  }
+
+  /**
+   * Stores `status` and says whether it differs, in what this agent has to say, from the one before. A pod that was finished once
+   * stays so.
+   */
   set(uid: string, status: PodStatus, isFinished = false): boolean {
     const before = this.#statuses.get(uid);
-    if (before && before.isFinished === isFinished && isSame(before.status, status)) return false;
+    const finished = isFinished || (before?.isFinished ?? false);
+    const isNews = !before || before.isFinished !== finished || !isSamePodStatus(before.status, status);
     this.#statuses.set(uid, {
       status,
-      version: (before?.version ?? 0) + 1,
-      isFinished: isFinished || (before?.isFinished ?? false),
+      version: (before?.version ?? 0) + (isNews ? 1 : 0),
+      isFinished: finished,
     });
-    return true;
+    if (isNews) this.touch(uid);
+    return isNews;
+  }
+
+  /** `listener` hears of every pod whose status has changed, until the result is called. */
+  onChange(listener: (uid: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Something that has to do with the status of the pod has changed, such as what the API has of it. */
+  touch(uid: string): void {
+    for (const listener of this.#listeners) listener(uid);
+  }
+
+  forget(uid: string): void {
+    this.#statuses.delete(uid);
   }
 
   /** Forgets the pods that nobody wants and nothing runs of. Source: RemoveOrphanedStatuses */
@@ -41,6 +67,3 @@ export class PodStatusStore {
     for (const uid of this.#statuses.keys()) if (!uids.has(uid)) this.#statuses.delete(uid);
   }
 }
-
-/** Statuses are made by one function in one order of keys, so their text compares them. */
-const isSame = (one: PodStatus, other: PodStatus): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -5,6 +5,7 @@ import { apiMetrics } from './api-metrics.js';
 import { nodeMetrics } from './node-metrics.js';
 import { certificateMetrics } from './certificate-metrics.js';
 import { eventMetrics } from './event-metrics.js';
+import { podStatusMetrics } from './pod-status-metrics.js';
 import { probeMetrics } from './probe-metrics.js';
 
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -215,6 +216,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     ...probes.metrics,
     ...apiMetrics(registry),
     ...nodeMetrics(registry),
+    ...podStatusMetrics(registry),
     podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),
   };
   registerStartTime(probes.registry);

@@ -34,5 +34,10 @@ export const noMetrics: Metrics = {
   apiAttempt: nothing,
   apiRequest: nothing,
   apiThrottled: nothing,
+  podStatusSynced: nothing,
+  mirrorPods: nothing,
+  podStartObserved: nothing,
+  podStartWithoutPulls: nothing,
+  firstNetworkPodStart: nothing,
   nodeStartup: nothing,
 };

@@ -20,9 +20,6 @@ export const NODE_MERGE_KEYS: MergeKeys = {
   'status.addresses': 'type',
 };
 
-/** The content type of these patches. */
-export const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
-
 /**
  * The smallest strategic merge patch that makes `modified` of `original`; undefined when they say the same. A field that is null or
  * undefined is an absent one, as in Go's JSON. A list whose elements are not told apart by their merge key is replaced whole.

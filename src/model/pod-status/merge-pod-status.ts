@@ -1,0 +1,81 @@
+import { isTerminalPhase, type Pod, type PodCondition, type PodStatus } from '../pod.js';
+import { toTimestamp } from '../timestamp.js';
+import { DISRUPTION_TARGET, OWNED_CONDITIONS } from './conditions.js';
+import { FOREIGN_FIELDS } from './same-pod-status.js';
+
+export interface PodStatusMerge {
+  /** As the API has it. */
+  readonly api: Pick<Pod, 'metadata' | 'status'>;
+  /** As this agent sees it. */
+  readonly own: PodStatus;
+  readonly couldHaveRunningContainers: boolean;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * What the API is to say: the status of this agent with the conditions and fields of others. While containers could run the pod does
+ * not end in the API, and one that has ended is not ready.
+ *
+ * Source: pkg/kubelet/status/status_manager.go mergePodStatus
+ */
+export const mergePodStatus = ({ api, own, couldHaveRunningContainers, now }: PodStatusMerge): PodStatus => {
+  const before: PodStatus = api.status ?? {};
+  const ends = !isTerminalPhase(before.phase) && isTerminalPhase(own.phase);
+  const foreign = (before.conditions ?? []).filter(({ type }) => !OWNED_CONDITIONS.has(type));
+  const disruption =
+    ends && !couldHaveRunningContainers ? own.conditions?.find(({ type }) => type === DISRUPTION_TARGET) : undefined;
+  const { phase, reason, message } = ends && couldHaveRunningContainers ? before : own;
+  const conditions = [
+    ...(disruption ? replaced(foreign, since(disruption, before, now)) : foreign),
+    ...(own.conditions ?? []).filter(({ type }) => OWNED_CONDITIONS.has(type)),
+  ];
+  const kept = Object.fromEntries(
+    FOREIGN_FIELDS.map((field) => [field, (before as Readonly<Record<string, unknown>>)[field]]),
+  );
+  return {
+    ...own,
+    ...kept,
+    phase,
+    reason,
+    message,
+    conditions: isTerminalPhase(phase) ? unready(conditions, phase, api, now) : conditions,
+  };
+};
+
+const replaced = (conditions: readonly PodCondition[], condition: PodCondition): readonly PodCondition[] => {
+  const at = conditions.findIndex(({ type }) => type === condition.type);
+  return at < 0 ? [...conditions, condition] : conditions.with(at, condition);
+};
+
+/** It was held back until now, so the time at which it was found says nothing to the API. */
+const since = (condition: PodCondition, before: PodStatus, now: number): PodCondition => {
+  const known = before.conditions?.find(({ type }) => type === condition.type);
+  return {
+    ...condition,
+    lastTransitionTime: known?.status === condition.status ? known.lastTransitionTime : toTimestamp(now),
+  };
+};
+
+/** Both conditions change together, even if only one of them is out of date. */
+const unready = (
+  conditions: readonly PodCondition[],
+  phase: string | undefined,
+  { metadata: { generation }, status }: Pick<Pod, 'metadata' | 'status'>,
+  now: number,
+): readonly PodCondition[] => {
+  const isReady = conditions.some((condition) => READINESS.includes(condition.type) && condition.status === 'True');
+  if (!isReady) return conditions;
+  return READINESS.reduce((list, type) => {
+    const reported = status?.conditions?.find((condition) => condition.type === type);
+    return replaced(list, {
+      type,
+      status: 'False',
+      reason: phase === 'Failed' ? 'PodFailed' : 'PodCompleted',
+      lastTransitionTime: reported?.status === 'False' ? reported.lastTransitionTime : toTimestamp(now),
+      ...(generation !== undefined && { observedGeneration: generation }),
+    });
+  }, conditions);
+};
+
+const READINESS: readonly string[] = ['ContainersReady', 'Ready'];

@@ -1,0 +1,77 @@
+import { isSameJson } from '../api/strategic-merge-patch.js';
+import type { ContainerStatus, PodCondition, PodStatus } from '../pod.js';
+import { DISRUPTION_TARGET, OWNED_CONDITIONS } from './conditions.js';
+
+/** Fields of the status that only others write. */
+export const FOREIGN_FIELDS = [
+  'resourceClaimStatuses',
+  'extendedResourceClaimStatus',
+  'nodeAllocatableResourceClaimStatuses',
+] as const;
+
+/**
+ * Whether two statuses say the same in what this agent writes. Of conditions only their status, reason and message count, and
+ * those of others do not; an empty text or list is as good as none.
+ *
+ * Source: pkg/kubelet/status/status_manager.go isPodStatusByKubeletEqual
+ */
+export const isSamePodStatus = (one: PodStatus, other: PodStatus): boolean =>
+  isSameJson(substanceOf(one), substanceOf(other));
+
+/**
+ * The status without what says nothing: no empty text, list or null. The API leaves those out of most fields, and reads a field that is
+ * left out as empty.
+ */
+export const withoutEmpty = <T>(value: T): T => dropEmpty(value) as T;
+
+/**
+ * The status as the API gives it, in the order and with the precision of those of this agent.
+ *
+ * Source: pkg/kubelet/status/status_manager.go normalizeStatus
+ */
+export const normalizedPodStatus = (status: PodStatus): PodStatus => ({
+  ...(wholeSeconds(status) as PodStatus),
+  ...sorted('containerStatuses', status),
+  ...sorted('ephemeralContainerStatuses', status),
+});
+
+const sorted = (list: 'containerStatuses' | 'ephemeralContainerStatuses', status: PodStatus): Partial<PodStatus> => {
+  const items = status[list];
+  return items ? { [list]: (wholeSeconds(items) as readonly ContainerStatus[]).toSorted(byName) } : {};
+};
+
+const byName = (one: ContainerStatus, other: ContainerStatus): number =>
+  one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
+
+const FRACTION = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z$/;
+
+const wholeSeconds = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.replace(FRACTION, '$1Z');
+  if (Array.isArray(value)) return value.map(wholeSeconds);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, wholeSeconds(item)]));
+};
+
+const substanceOf = (status: PodStatus): object => {
+  const ignored: readonly string[] = [...FOREIGN_FIELDS, 'conditions'];
+  const own = Object.entries(status).filter(([key]) => !ignored.includes(key));
+  const findings = (status.conditions ?? [])
+    .filter(isOurs)
+    .map(({ type, status, reason, message }) => [type, { status, reason, message }]);
+  return withoutEmpty({ ...Object.fromEntries(own), conditions: Object.fromEntries(findings) as object });
+};
+
+const isOurs = ({ type }: PodCondition): boolean => OWNED_CONDITIONS.has(type) || type === DISRUPTION_TARGET;
+
+const dropEmpty = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(dropEmpty);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => !isEmpty(item))
+      .map(([key, item]) => [key, dropEmpty(item)]),
+  );
+};
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
