@@ -25,6 +25,7 @@ import {
 } from '../model/pod.js';
 import { defaultWaitingReason } from '../model/pod-status/container-statuses.js';
 import { generatePodStatus } from '../model/pod-status/generate-pod-status.js';
+import { illegalTransition } from '../model/pod-status/illegal-transition.js';
 import { newTerminations } from '../model/pod-status/new-terminations.js';
 import { terminatedPodStatus } from '../model/pod-status/terminated-pod-status.js';
 import type { PodStatusStore } from '../model/pod-status-store.js';
@@ -79,12 +80,19 @@ export const podWork = (ports: PodWorkPorts): PodWork => ({
 
 const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observable<{ readonly isTerminal: boolean }> =>
   defer(() => {
+    let hasNewSandbox = false;
+    const store = (waits?: StatusView['waits']): PodStatus =>
+      storeStatus(context, ports, run, { podIsTerminal: false, hasNewSandbox, waits });
     const context: PodSyncContext = {
       ...{ pod: run.pod, ports, causes: run.causes, signal },
-      waitsFor: (waits) => storeStatus(context, ports, run.status, { podIsTerminal: false, waits }),
+      waitsFor: store,
+      sandboxReady: () => {
+        hasNewSandbox = true;
+        store();
+      },
     };
     const isNew = ports.statuses.get(run.uid) === undefined;
-    const status = storeStatus(context, ports, run.status, { podIsTerminal: false });
+    const status = store();
     if (isTerminalPhase(status.phase)) return of({ isTerminal: true });
     if (isNew) sinceSeen(ports, run.pod, ports.metrics.podWorkerStart);
     const problem = ports.networkProblem();
@@ -121,7 +129,7 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
         // The runtime's word that something was removed wakes nobody. Source: pkg/kubelet/kubelet.go SyncPod
         if (!error) return of({ isTerminal: false, ...(sync.hasReset && { isUnfinished: true }) });
         // A refused start shows as a waiting reason at once, not only with the next change of the runtime.
-        storeStatus(context, ports, run.status, { podIsTerminal: false });
+        store();
         return throwError(() => error);
       }),
     );
@@ -139,7 +147,7 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
   defer(() => {
     const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes };
     const { statusOverride } = run;
-    storeStatus(context, ports, run.status, { podIsTerminal: false, statusOverride });
+    storeStatus(context, ports, run, { podIsTerminal: false, statusOverride });
     ports.probes.stopLivenessAndStartup(run.pod);
     const kill$ = concat(killPod(context, run.status, run.graceSeconds), ports.podCgroups.weigh()).pipe(
       catchError((error: unknown) => {
@@ -161,7 +169,7 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
         }
         // The sandbox is gone and its addresses with it, but the pod had them until its end.
         const ips = fresh.ips.length > 0 ? fresh.ips : run.status.ips;
-        storeStatus(context, ports, { ...fresh, ips }, { podIsTerminal: true, statusOverride });
+        storeStatus(context, ports, { ...run, status: { ...fresh, ips } }, { podIsTerminal: true, statusOverride });
       }),
     );
     return concat(kill$, removeProbes$, confirm$.pipe(ignoreElements())).pipe(relistAtEnd(ports, run.uid));
@@ -186,7 +194,7 @@ const syncTerminatingRuntimePod = (ports: PodWorkPorts, run: RuntimePodRun): Obs
 const syncTerminatedPod = (ports: PodWorkPorts, run: PodRun): Observable<never> =>
   defer(() => {
     const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes };
-    const status = storeStatus(context, ports, run.status, { podIsTerminal: true });
+    const status = storeStatus(context, ports, run, { podIsTerminal: true });
     ports.podReferences?.unregister(run.pod);
     const end$ = defer(() => {
       ports.statuses.set(run.uid, terminatedPodStatus(run.pod, status), true);
@@ -202,21 +210,25 @@ const relistAtEnd = ({ relistSoon }: PodWorkPorts, uid: string): MonoTypeOperato
   return tap({ complete: relist, error: relist });
 };
 
-/** Generates the status from what the runtime shows, stores it, notes a change of phase, and measures what is new in it. */
+/** How a status is to be made. */
+interface StatusView {
+  readonly podIsTerminal: boolean;
+  readonly statusOverride?: (status: PodStatus) => PodStatus;
+  /** The pod has got a sandbox in this run. */
+  readonly hasNewSandbox?: boolean;
+  /** What the start of a container, or of all of them, waits for. */
+  readonly waits?: { readonly container?: string; readonly text: string } | undefined;
+}
+
+/**
+ * Generates the status from what the runtime shows, stores it, notes a change of phase, and measures what is new in it. One in which a
+ * container that has ended for good would run again is not stored.
+ */
 const storeStatus = (
   context: PodSyncContext,
   ports: PodWorkPorts,
-  runtime: RuntimePodStatus,
-  {
-    podIsTerminal,
-    statusOverride = (status) => status,
-    waits,
-  }: {
-    readonly podIsTerminal: boolean;
-    readonly statusOverride?: (status: PodStatus) => PodStatus;
-    /** What the start of a container, or of all of them, waits for. */
-    readonly waits?: { readonly container?: string; readonly text: string };
-  },
+  { status: runtime, mirrorPod }: Pick<PodRun, 'status' | 'mirrorPod'>,
+  { podIsTerminal, statusOverride = (status) => status, waits, hasNewSandbox = false }: StatusView,
 ): PodStatus => {
   const { pod } = context;
   const { statuses, reasons, metrics, probes, wallClock, runtimeName, node } = ports;
@@ -227,6 +239,8 @@ const storeStatus = (
       pod,
       runtime,
       previous,
+      reported: mirrorPod?.status,
+      hasNewSandbox,
       podIsTerminal,
       now: wallClock(),
       runtimeName,
@@ -239,6 +253,11 @@ const storeStatus = (
           : reasons.get(uid, container),
     }),
   );
+  const illegal = illegalTransition(pod, previous ?? mirrorPod?.status ?? pod.status ?? {}, status);
+  if (illegal !== undefined) {
+    ports.log.error({ uid, error: illegal }, 'a status of the pod is left out');
+    return status;
+  }
   if (statuses.set(uid, status) && status.phase !== undefined && status.phase !== previous?.phase) {
     note(context, { kind: 'phase', from: previous?.phase, to: status.phase, reason: status.reason });
     if (status.reason === DEADLINE_EXCEEDED.reason) {

@@ -139,7 +139,7 @@ describe('foldPodSet', () => {
     });
     const [update] = second([before], [after]).updates;
     const { metadata, spec, status } = update?.kind === 'pods' ? update.pods[0]! : podOf('none');
-    expect(metadata).toMatchObject({ ownerReferences: owners, resourceVersion: '1', generation: 5 });
+    expect(metadata).toMatchObject({ ownerReferences: owners, resourceVersion: '2', generation: 5 });
     expect(metadata).not.toHaveProperty('finalizers');
     expect(metadata).not.toHaveProperty('labels');
     expect(spec.priority).toBe(3);

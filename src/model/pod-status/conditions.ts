@@ -96,6 +96,9 @@ export const initializedCondition = (
 export const readyToStartContainersCondition = (pod: Pod, runtime: RuntimePodStatus): Finding =>
   sandboxChanged(pod, runtime).changed ? no('PodReadyToStartContainers') : yes('PodReadyToStartContainers');
 
+/** What the same one says of a pod whose sandbox was made just now. */
+export const newSandboxCondition = (): Finding => yes('PodReadyToStartContainers');
+
 /** Only pods with such a rule have this one. Source: pkg/kubelet/status/generate.go, KEP 5532. */
 export const allContainersRestartingCondition = (
   pod: Pod,

@@ -18,6 +18,7 @@ import {
   DISRUPTION_TARGET,
   type Finding,
   initializedCondition,
+  newSandboxCondition,
   OWNED_CONDITIONS,
   readyCondition,
   readyToStartContainersCondition,
@@ -33,6 +34,10 @@ export interface PodStatusInput {
   readonly runtime: RuntimePodStatus;
   /** The newest status that this agent made. */
   readonly previous?: PodStatus | undefined;
+  /** What the API says of a static pod, in its mirror: an agent that was restarted goes on from there. */
+  readonly reported?: PodStatus | undefined;
+  /** The pod has got a sandbox and a network since `runtime` was looked at. */
+  readonly hasNewSandbox?: boolean;
   /** The pod was asked to end and nothing of it runs any more. */
   readonly podIsTerminal: boolean;
   /** Unix milliseconds. */
@@ -79,7 +84,7 @@ export const generatePodStatus = (input: PodStatusInput): PodStatus => {
   const ephemeral = containerStatuses('ephemeral', { ...conversion, previous: old?.ephemeralContainerStatuses ?? [] });
 
   const { phase, reason, message } = verdict(input, [...init, ...regular]);
-  const startTime = old?.startTime ?? toTimestamp(now);
+  const startTime = (previous ?? input.reported ?? pod.status)?.startTime ?? toTimestamp(now);
 
   const probed = (status: ContainerStatus): ContainerStatus => withProbes(input, status);
   const regularStatuses = regular.map(probed);
@@ -149,21 +154,24 @@ const withProbes = ({ hasStarted, isReady }: PodStatusInput, status: ContainerSt
 };
 
 const conditionsOf = (
-  { pod, runtime, now }: PodStatusInput,
+  { pod, runtime, now, previous, reported, hasNewSandbox }: PodStatusInput,
   old: PodStatus | undefined,
   statuses: readonly ContainerStatus[],
   phase: PodPhase,
   isRestarting: boolean,
 ): PodCondition[] => {
   const before = (type: string) => old?.conditions?.find((condition) => condition.type === type);
+  const told = (type: string) =>
+    (previous ?? reported ?? pod.status)?.conditions?.find((condition) => condition.type === type);
   const foreign = (pod.status?.conditions ?? []).filter(
     ({ type }) => !OWNED_CONDITIONS.has(type) && type !== DISRUPTION_TARGET,
   );
-  const disruption = before(DISRUPTION_TARGET);
+  const disruption =
+    before(DISRUPTION_TARGET) ?? pod.status?.conditions?.find(({ type }) => type === DISRUPTION_TARGET);
   const containersReady = containersReadyCondition(pod, statuses, phase);
   const restarting = allContainersRestartingCondition(pod, isRestarting, phase);
   const findings: readonly Finding[] = [
-    readyToStartContainersCondition(pod, runtime),
+    hasNewSandbox ? newSandboxCondition() : readyToStartContainersCondition(pod, runtime),
     initializedCondition(pod, statuses, phase, before('Initialized')?.status === 'True'),
     readyCondition(pod, containersReady, foreign),
     containersReady,
@@ -174,19 +182,27 @@ const conditionsOf = (
     ...foreign,
     ...(disruption ? [disruption] : []),
     ...findings.map((finding) => {
-      const same = before(finding.type)?.status === finding.status;
+      const known = told(finding.type);
+      const same = known?.status === finding.status;
       return {
         ...finding,
-        lastTransitionTime: (same ? before(finding.type)?.lastTransitionTime : undefined) ?? toTimestamp(now),
+        lastTransitionTime: (same ? known.lastTransitionTime : undefined) ?? toTimestamp(now),
         ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
       };
     }),
   ];
 };
 
-/** A pod on the host network has the node's addresses, any other those of its sandbox; the node's first family goes first. */
-const podIpsOf = ({ pod, runtime, hostIps = [] }: PodStatusInput): readonly string[] => {
-  const ips = pod.spec.hostNetwork ? hostIps : runtime.ips;
+/**
+ * A pod on the host network has the node's addresses, any other those of its sandbox; the node's first family goes first. What a
+ * pod on the host network was given it keeps; only a second family may come.
+ */
+const podIpsOf = ({ pod, runtime, previous, reported, hostIps = [] }: PodStatusInput): readonly string[] => {
+  if (pod.spec.hostNetwork) {
+    const known = ((previous ?? reported ?? pod.status)?.podIPs ?? []).map(({ ip }) => ip);
+    return onePerFamily([...known, ...hostIps], known[0] === undefined ? undefined : isIpv4(known[0]));
+  }
+  const { ips } = runtime;
   const [primary] = hostIps;
   if (primary === undefined) return onePerFamily(ips, true);
   return onePerFamily(ips, isIpv4(primary));

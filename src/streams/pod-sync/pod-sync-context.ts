@@ -64,6 +64,8 @@ export interface PodSyncContext {
   readonly cgroupParent?: string;
   /** Hears of every call that takes long, while it is under way; `container` is whom it is about, absent for the whole pod. */
   readonly waitsFor?: (wait: { readonly call: string; readonly container?: string; readonly text: string }) => void;
+  /** Hears that the pod has a new sandbox, and with it a network: what takes long, such as pulls, comes after it. */
+  readonly sandboxReady?: () => void;
 }
 
 /** The same pass, with what follows attributed to `cause`. */

@@ -10,6 +10,7 @@ import {
   type Observable,
   of,
   takeWhile,
+  tap,
   throwError,
   toArray,
 } from 'rxjs';
@@ -147,6 +148,9 @@ const startAll = (
   const steps = stepsOf(context, actions);
   if (!actions.createSandbox && steps.length === 0) return EMPTY;
   return ensureSandbox(context, actions, status, ports).pipe(
+    tap(() => {
+      if (actions.createSandbox) context.sandboxReady?.();
+    }),
     concatMap((sandbox) =>
       from(steps).pipe(
         concatMap((step) => concat(letGo(context), startStep(context, step, sandbox, status, ports))),
