@@ -1,5 +1,6 @@
 import {
   asyncScheduler,
+  EMPTY,
   endWith,
   ignoreElements,
   merge,
@@ -15,15 +16,15 @@ import {
 export interface Slots {
   /** How many subscriptions run side by side. */
   readonly count: number;
-  /** After so long a subscription goes on, but somebody else gets its slot. Milliseconds. */
-  readonly longestMs: number;
+  /** After so long a subscription goes on, but somebody else gets its slot. Milliseconds; without end unless given. */
+  readonly longestMs?: number;
   readonly scheduler?: SchedulerLike;
 }
 
 /**
  * Makes an operator whose subscriptions share `count` slots, whatever the sources: each waits for a free slot, in order of
- * arrival, before it subscribes to its source. One that hangs keeps its slot for `longestMs` and no longer, so that it cannot
- * hold the others up for good.
+ * arrival, before it subscribes to its source. One that hangs keeps its slot for `longestMs` and no longer, where that is given, so
+ * that it cannot hold the others up for good.
  *
  * Errors: those of the source.
  * Ends:   with the source; the slot is free then, or upon unsubscription.
@@ -76,7 +77,7 @@ export const inSlots = ({
       slot$.pipe(
         mergeMap((giveBack) =>
           merge(
-            timer(longestMs, scheduler).pipe(tap(giveBack), ignoreElements()),
+            longestMs === undefined ? EMPTY : timer(longestMs, scheduler).pipe(tap(giveBack), ignoreElements()),
             source.pipe(endWith<T | typeof END>(END)),
           ),
         ),

@@ -1,0 +1,154 @@
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  ignoreElements,
+  merge,
+  type Observable,
+  of,
+  repeat,
+  retry,
+  take,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
+import { isNotFound } from '../../model/api/api-error.js';
+import { errorText } from '../../model/cri-error.js';
+import { conditionOf, isNodeReady } from '../../model/node/node.js';
+import { inSlots } from '../operators/in-slots.js';
+import type { NodeView } from './node-view.js';
+import { type StatusWriter, statusWriter, type StatusWriterOptions } from './status-writer.js';
+
+/** Attempts of one round, without a wait between them. Source: pkg/kubelet/kubelet.go nodeStatusUpdateRetry */
+export const NODE_STATUS_TRIES = 5;
+/** A round comes up to so much later than its period, so that those of many nodes do not come together. */
+export const NODE_STATUS_JITTER = 0.04;
+/** How often a node that starts looks whether it has become ready, and for how long. Source: pkg/kubelet/kubelet.go. Milliseconds. */
+export const FAST_PERIOD_MS = 100;
+export const FAST_LIMIT_MS = 120_000;
+
+export interface NodeStatusOptions extends StatusWriterOptions {
+  readonly view: Pick<NodeView, 'node' | 'note' | 'deleted$'>;
+  /** Asks the runtime how it is, and ends; emits nothing and never errors. */
+  readonly checkRuntime$: Observable<never>;
+  /** Registers the Node and ends; absent where somebody else makes it. */
+  readonly register$?: Observable<never>;
+  /** From the end of a round to the start of the next, before jitter. */
+  readonly updateFrequencyMs: number;
+  /** Heartbeats fail again and again: connections may be dead without anybody having said so. */
+  readonly resetConnections: () => void;
+}
+
+/**
+ * Keeps the status of the Node true: at once and then 10 s (and up to 4 % more) after each round, it is written if there is more to tell
+ * than another heartbeat, and every 5 min in any case. While a node starts it is looked at every 100 ms, until it is ready or 120 s
+ * have passed. A Node that somebody has deleted is registered again, which a kubelet only does when it starts.
+ *
+ * Errors: none; what goes wrong is said and tried again, at first at once, then in the next round.
+ * Ends:   never.
+ * Source: pkg/kubelet/kubelet_node_status.go syncNodeStatus
+ */
+export const nodeStatus = (options: NodeStatusOptions): Observable<never> =>
+  defer(() => {
+    const { view, settings, checkRuntime$, register$, updateFrequencyMs, resetConnections, log, random, scheduler } =
+      options;
+    const { nodeName: node } = settings;
+    const inTurn = inSlots({ count: 1, scheduler });
+    const writer = statusWriter(options);
+    let isRegistered = register$ === undefined;
+
+    const registered$ = defer(() => (isRegistered || !register$ ? EMPTY : register$)).pipe(
+      tap({ complete: () => (isRegistered = true) }),
+    );
+
+    const attempts$ = defer(() => {
+      let tries = 0;
+      return defer(() => writer.attempt(tries++)).pipe(
+        retry({
+          delay: (error: unknown) => {
+            log.error({ node, error: errorText(error) }, 'the status of the Node could not be written');
+            if (tries > 1) resetConnections();
+            // The first attempt asks nobody but the watch, which may only not have seen the Node yet.
+            if (tries > 1 && register$ && isNotFound(error)) isRegistered = false;
+            if (tries >= NODE_STATUS_TRIES) return throwError(() => error);
+            return concat(registered$, of(true));
+          },
+        }),
+      );
+    });
+    const round$ = concat(registered$, attempts$).pipe(
+      catchError((error: unknown) => {
+        log.error({ node, error: errorText(error) }, 'the status of the Node is not up to date: no try is left');
+        return EMPTY;
+      }),
+    );
+
+    const deleted$ = view.deleted$.pipe(
+      tap(() => {
+        if (!register$) return;
+        isRegistered = false;
+        log.warn({ node }, 'the Node has been deleted, and is registered again');
+      }),
+    );
+    const rounds$ = round$.pipe(
+      inTurn(),
+      repeat({
+        delay: () => {
+          const due$ = timer(updateFrequencyMs * (1 + NODE_STATUS_JITTER * random()), scheduler);
+          return merge(due$, deleted$).pipe(take(1));
+        },
+      }),
+    );
+    return merge(concat(checkRuntime$, rounds$), untilReady(options, writer, round$, inTurn()));
+  });
+
+/**
+ * Looks every 100 ms whether the node has become ready, and writes it at once then.
+ *
+ * Ends: once the API server has heard that the node is ready, or after 120 s.
+ * Source: pkg/kubelet/kubelet.go fastStatusUpdateOnce, pkg/kubelet/kubelet_node_status.go fastNodeStatusUpdate
+ */
+const untilReady = (
+  { view, settings, checkRuntime$, log, scheduler }: NodeStatusOptions,
+  writer: StatusWriter,
+  round$: Observable<never>,
+  inTurn: (look$: Observable<never>) => Observable<never>,
+): Observable<never> =>
+  defer(() => {
+    const { nodeName: node } = settings;
+    const startedAt = scheduler.now();
+    let isOver = false;
+    const look$ = defer(() => {
+      if (scheduler.now() - startedAt >= FAST_LIMIT_MS) {
+        isOver = true;
+        log.error({ node }, 'the node has not become ready in time after its start');
+        return EMPTY;
+      }
+      const original = view.node();
+      const ready = original && conditionOf(original, 'Ready');
+      if (!ready) return EMPTY;
+      isOver = ready.status === 'True';
+      if (isOver) return EMPTY;
+      const write$ = defer(() => writer.update(original)).pipe(
+        concatMap((update) => {
+          if (!update.isChanged || !isNodeReady(update.node)) return EMPTY;
+          isOver = true;
+          return writer.write(original, update);
+        }),
+        catchError((error: unknown) => {
+          log.error({ node, error: errorText(error) }, 'the status of the Node could not be written at once');
+          // What it was made of may be out of date; a round reads it again.
+          return isOver ? round$ : EMPTY;
+        }),
+      );
+      return concat(checkRuntime$, write$);
+    });
+    return look$.pipe(
+      inTurn,
+      repeat({ delay: () => (isOver ? EMPTY : timer(FAST_PERIOD_MS, scheduler)) }),
+      ignoreElements(),
+    );
+  });
