@@ -26,7 +26,13 @@ export type PodConfigUpdate =
   | { readonly kind: 'problem'; readonly source: PodSourceName; readonly problem: SourceProblem };
 
 /** The pods of every source that has delivered a set, by UID. */
-export type PodConfigState = ReadonlyMap<PodSourceName, ReadonlyMap<string, Pod>>;
+export type PodConfigState = ReadonlyMap<PodSourceName, ReadonlyMap<string, KnownPod>>;
+
+interface KnownPod {
+  readonly pod: Pod;
+  /** What the source said last. The same object again changes nothing, so a set of many pods costs no more than what changed. */
+  readonly said: Pod;
+}
 
 export const NO_POD_CONFIG: PodConfigState = new Map();
 
@@ -46,24 +52,28 @@ export const foldPodSet = (
   state: PodConfigState,
   { source, pods: incoming, seenAt }: SeenPodSet,
 ): { readonly state: PodConfigState; readonly updates: readonly PodConfigUpdate[] } => {
-  const known = state.get(source) ?? new Map<string, Pod>();
+  const known = state.get(source) ?? new Map<string, KnownPod>();
   const { unique, problems } = withoutDuplicates(source, incoming);
-  const pods = new Map<string, Pod>();
+  const pods = new Map<string, KnownPod>();
   const changed: Record<PodOperation, Pod[]> = { REMOVE: [], ADD: [], UPDATE: [], DELETE: [], RECONCILE: [] };
   for (const pod of unique) {
     const { uid } = pod.metadata;
     const existing = known.get(uid);
     if (!existing) {
       const added = annotate(pod, { [CONFIG_SOURCE_ANNOTATION]: source, [CONFIG_SEEN_ANNOTATION]: nanoTime(seenAt) });
-      pods.set(uid, added);
+      pods.set(uid, { pod: added, said: pod });
       changed.ADD.push(added);
       continue;
     }
-    const { op, pod: merged } = comparePods(existing, annotate(pod, { [CONFIG_SOURCE_ANNOTATION]: source }));
-    pods.set(uid, merged);
+    if (existing.said === pod) {
+      pods.set(uid, existing);
+      continue;
+    }
+    const { op, pod: merged } = comparePods(existing.pod, annotate(pod, { [CONFIG_SOURCE_ANNOTATION]: source }));
+    pods.set(uid, { pod: merged, said: pod });
     if (op) changed[op].push(merged);
   }
-  for (const [uid, pod] of known) if (!pods.has(uid)) changed.REMOVE.push(pod);
+  for (const [uid, { pod }] of known) if (!pods.has(uid)) changed.REMOVE.push(pod);
   const isSilentStart =
     !state.has(source) && [changed.ADD, changed.UPDATE, changed.DELETE].every(({ length }) => length === 0);
   const update = (op: PodOperation, force = false): readonly PodConfigUpdate[] =>

@@ -4,6 +4,7 @@ import {
   defer,
   EMPTY,
   map,
+  merge,
   mergeMap,
   type Observable,
   of,
@@ -16,7 +17,7 @@ import {
 import { ApiError, isGone } from '../../model/api/api-error.js';
 import type { ApiObject } from '../../model/api/api-object.js';
 import { isTooLargeResourceVersion, statusError } from '../../model/api/list-watch-error.js';
-import type { ReflectorEvent } from '../../model/api/reflector-event.js';
+import type { ReflectorEvent, ReflectorProblem } from '../../model/api/reflector-event.js';
 import {
   isOlderThanAsked,
   listedAt,
@@ -26,8 +27,7 @@ import {
 } from '../../model/api/reflector-position.js';
 import { afterWatch, type AfterWatch, type EndedWatch, VERY_SHORT_WATCH_MS } from '../../model/api/watch-end.js';
 import { foldWatchLine, startWatch } from '../../model/api/watch-cursor.js';
-import { tapLate } from '../operators/tap-late.js';
-import type { ApiServer, ApiWatchMessage, Logger, Random } from '../ports.js';
+import type { ApiServer, ApiWatchMessage, Random } from '../ports.js';
 import type { ApiQuery } from './api-client.js';
 import { listPages } from './list-pages.js';
 
@@ -36,7 +36,7 @@ import { listPages } from './list-pages.js';
  * that is silent for longer is one whose connection has died without a word.
  */
 export const WATCH_SILENCE_MS = 90_000;
-/** A list that takes longer is worth a line of the log. Source: client-go tools/cache/reflector.go list */
+/** A list that takes longer is a problem while it goes on. Source: client-go tools/cache/reflector.go list */
 export const SLOW_LIST_MS = 10_000;
 /** The server ends a watch after a time drawn from here, so that those of many nodes do not come back together. */
 export const MIN_WATCH_SECONDS = 300;
@@ -46,7 +46,6 @@ export interface ListWatchPorts {
   readonly api: Pick<ApiServer, 'request' | 'watch'>;
   readonly scheduler: SchedulerLike;
   readonly random: Random;
-  readonly log: Logger;
 }
 
 export interface ListWatchTarget {
@@ -54,8 +53,6 @@ export interface ListWatchTarget {
   readonly path: string;
   /** What is selected. */
   readonly query: ApiQuery;
-  /** For the log. */
-  readonly name: string;
 }
 
 /** What one list or watch has moved on, across all of them. */
@@ -66,14 +63,14 @@ export interface ListWatchProgress {
 }
 
 /**
- * Lists once and says what there is. What the server cannot give as of the version that is asked for is asked for again at once, as of now.
+ * Lists once and says what there is, and before that if it is slow. What the server cannot give as of the version that is asked for is asked for again at once, as of now.
  *
  * Errors: `ApiError`.
  * Source: staging/src/k8s.io/client-go/tools/cache/reflector.go list
  */
 export const listOnce = <T extends ApiObject>(
-  { api, scheduler, log }: ListWatchPorts,
-  { path, query, name }: ListWatchTarget,
+  { api, scheduler }: ListWatchPorts,
+  { path, query }: ListWatchTarget,
   progress: ListWatchProgress,
 ): Observable<ReflectorEvent<T>> =>
   defer(() => {
@@ -95,19 +92,23 @@ export const listOnce = <T extends ApiObject>(
         }),
       );
     };
-    return defer(attempt).pipe(
+    const listed$ = defer(attempt).pipe(
       catchError((error: unknown) => {
         if (!isGone(error) && !isTooLargeResourceVersion(error)) return throwError(() => error);
         progress.position = unavailable(progress.position);
         return defer(attempt);
       }),
-      tapLate(
-        SLOW_LIST_MS,
-        () => log.info({ name, path }, 'a list of the API server takes longer than 10 s'),
-        scheduler,
-      ),
     );
+    const late$ = timer(SLOW_LIST_MS, scheduler).pipe(map((): ReflectorEvent<T> => SLOW_LIST));
+    return merge(late$, listed$).pipe(takeWhile(({ kind }) => kind === 'problem', true));
   });
+
+const SLOW_LIST: ReflectorProblem = {
+  kind: 'problem',
+  step: 'list',
+  error: new Error(`a list takes longer than ${SLOW_LIST_MS / 1_000} s`),
+  severity: 'warning',
+};
 
 const noAnswer = (path: string): ApiError =>
   new ApiError({ message: `GET ${path}: no answer within ${WATCH_SILENCE_MS / 1_000} s` });

@@ -1,4 +1,4 @@
-import { catchError, concat, concatMap, defer, EMPTY, type Observable, of, repeat, timer } from 'rxjs';
+import { catchError, concat, concatMap, defer, EMPTY, map, type Observable, of, repeat, timer } from 'rxjs';
 import { ApiError } from '../../model/api/api-error.js';
 import type { ApiObject } from '../../model/api/api-object.js';
 import { foldFailure, NO_FAILURES } from '../../model/api/failure-streak.js';
@@ -7,9 +7,12 @@ import type { ReflectorEvent, ReflectorProblem } from '../../model/api/reflector
 import { startPosition } from '../../model/api/reflector-position.js';
 import type { AfterWatch } from '../../model/api/watch-end.js';
 import { errorText } from '../../model/cri-error.js';
+import type { Logger } from '../ports.js';
 import { listOnce, type ListWatchPorts, type ListWatchProgress, watchOnce } from './list-watch.js';
 
-export type ReflectorPorts = ListWatchPorts;
+export interface ReflectorPorts extends ListWatchPorts {
+  readonly log: Logger;
+}
 
 export interface ReflectorOptions {
   /** Of the collection, such as `/api/v1/pods`. */
@@ -47,7 +50,7 @@ export const reflector = <T extends ApiObject>(
   defer(() => {
     const { scheduler, random, log } = ports;
     const query = { ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) };
-    const target = { path, query, name };
+    const target = { path, query };
     const progress: ListWatchProgress = { position: startPosition(notOlderThan), silentInRow: 0 };
     let backOff = startBackOff(scheduler.now());
     let retryAfterMs = 0;
@@ -103,7 +106,9 @@ export const reflector = <T extends ApiObject>(
 
     // Only a list can fail; what goes wrong with a watch is said, and ends it.
     const round$ = concat(
-      defer(() => listOnce<T>(ports, target, progress)),
+      defer(() => listOnce<T>(ports, target, progress)).pipe(
+        map((event) => (event.kind === 'problem' ? problem('list', event) : event)),
+      ),
       watching$,
     ).pipe(catchError((error: unknown) => of(problem('list', { error, severity: 'error' }))));
     return round$.pipe(repeat({ delay: wait }));
