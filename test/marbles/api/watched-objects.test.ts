@@ -1,0 +1,224 @@
+import { catchError, map, merge, mergeMap, NEVER, type Observable, of, type SchedulerLike, tap } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../src/model/api/api-error.js';
+import type { ConfigMap } from '../../../src/model/api/referenced-object.js';
+import type { ReflectorEvent } from '../../../src/model/api/reflector-event.js';
+import type { ObjectStore } from '../../../src/streams/api/object-store.js';
+import { watchedObjects } from '../../../src/streams/api/watched-objects.js';
+import { marbles } from '../marbles.js';
+
+type Event = ReflectorEvent<ConfigMap>;
+
+const aMap = (version: string, immutable = false): ConfigMap => ({
+  metadata: { namespace: 'ns', name: 'cm', resourceVersion: version },
+  ...(immutable && { immutable }),
+});
+const all = (...objects: ConfigMap[]): Event => ({ kind: 'replaced', objects, resourceVersion: '9' });
+const failed = (error: unknown): Event => ({ kind: 'problem', step: 'list', error, severity: 'error' });
+/** What a reflector says: a number is the version of what there is. */
+const events: Readonly<Record<string, Event>> = {
+  0: all(),
+  1: all(aMap('1')),
+  2: { kind: 'put', object: aMap('2') },
+  3: all(aMap('3')),
+  i: all(aMap('i', true)),
+  d: { kind: 'deleted', object: aMap('2') },
+  a: failed(new ApiError({ message: 'connect ECONNREFUSED' })),
+  f: failed(new ApiError({ code: 403, reason: 'Forbidden', message: 'no relationship found' })),
+};
+/** What a read gives: the version, or `n` for what is not there, `s` where the server has not said it in time, `r` without a reference. */
+const outcomes: Readonly<Record<string, string>> = {
+  'configmap "cm" not found': 'n',
+  'failed to sync configmap cache: timed out waiting for the condition': 's',
+  'object "ns"/"cm" not registered': 'r',
+};
+
+const stageOf = (scheduler: SchedulerLike, follow$: Observable<Event>) => {
+  const warned: string[] = [];
+  const say = () => undefined;
+  const store = watchedObjects<ConfigMap>({
+    kind: 'configmap',
+    follow: () => follow$,
+    syncFrequencyMs: 60_000,
+    scheduler,
+    log: { debug: say, info: say, error: say, warn: (_, message) => warned.push(message) },
+  });
+  const read = (): Observable<string> =>
+    store.read('ns', 'cm').pipe(
+      map(({ metadata }) => metadata.resourceVersion!),
+      catchError((error: unknown) => of(outcomes[(error as Error).message] ?? String(error))),
+    );
+  return { store, warned, read };
+};
+
+/** The store at work: pods `p` and `q` begin to refer to the object, and end that as `P` and `Q`; `r` reads it. */
+const atWork = (
+  { store, read }: { readonly store: ObjectStore<ConfigMap>; readonly read: () => Observable<string> },
+  act$: Observable<string>,
+): Observable<string> =>
+  merge(
+    store.run$,
+    act$.pipe(
+      tap((act) => {
+        if (act === 'p' || act === 'q') store.refer('ns', 'cm', act);
+        if (act === 'P' || act === 'Q') store.release('ns', 'cm', act.toLowerCase());
+      }),
+      mergeMap((act) => (act === 'r' ? read() : NEVER)),
+    ),
+  );
+
+describe('an object that pods refer to', () => {
+  it(
+    'is followed from the first reference to the last, and read as it was last seen',
+    marbles(({ hot, cold, scheduler, expectObservable, expectSubscriptions }) => {
+      const follow = cold('   -1---2---d---3----     ', events);
+      const act = hot('    rp-rq-r-r---r---rP-r-Q-r  ');
+      const expected = '   r--1--1-2---n---3--3---r  ';
+      const followed = '   -^-------------------!    ';
+      const unsub = '      ------------------------! ';
+      expectObservable(atWork(stageOf(scheduler, follow), act), unsub).toBe(expected);
+      expectSubscriptions(follow.subscriptions).toBe(followed);
+    }),
+  );
+
+  it(
+    'may be referred to before anything is followed',
+    marbles(({ hot, cold, scheduler, expectObservable, expectSubscriptions }) => {
+      const follow = cold('--1');
+      const stage = stageOf(scheduler, follow.pipe(map(() => events[1]!)));
+      stage.store.refer('ns', 'cm', 'p');
+      expectObservable(atWork(stage, hot('---r-')), '-----!').toBe('---1-');
+      expectSubscriptions(follow.subscriptions).toBe('^----!');
+    }),
+  );
+
+  it(
+    'is waited for until the server has said once what there is, for a second at most',
+    marbles(({ hot, cold, scheduler, expectObservable }) => {
+      const late = cold('    --- 800ms 1', events);
+      const never = cold<Event>('---');
+      const slow = stageOf(scheduler, late);
+      const silent = stageOf(scheduler, never);
+      expectObservable(atWork(slow, hot('  pr')), '2s !').toBe('803ms 1');
+      expectObservable(atWork(silent, hot('pr')), '2s !').toBe('1001ms s');
+    }),
+  );
+
+  it(
+    'is not there where the server says so',
+    marbles(({ hot, cold, scheduler, expectObservable }) => {
+      const stage = stageOf(scheduler, cold('--0', events));
+      expectObservable(atWork(stage, hot('pr---r')), '------!').toBe('--n--n');
+    }),
+  );
+
+  it(
+    'is not looked for any longer when nobody waits for it, and goes on being followed',
+    marbles(({ hot, cold, scheduler, expectObservable, expectSubscriptions }) => {
+      const follow = cold('------1', events);
+      const stage = stageOf(scheduler, follow);
+      expectObservable(atWork(stage, hot('p-------r')), '---------!').toBe('--------1');
+      expectObservable(stage.read(), '-^--!').toBe('');
+      expectSubscriptions(follow.subscriptions).toBe('^--------!');
+    }),
+  );
+});
+
+describe('an object that cannot change', () => {
+  it(
+    'is not followed any more once it was read, and stays as it was',
+    marbles(({ hot, cold, scheduler, expectObservable, expectSubscriptions }) => {
+      const follow = cold('  --i------3          ', events);
+      const act = hot('    p-----r- 9m r 9m r  ');
+      const expected = '   ------i- 9m i 9m i  ';
+      expectObservable(atWork(stageOf(scheduler, follow), act), '20m !').toBe(expected);
+      expectSubscriptions(follow.subscriptions).toBe('^-----!');
+    }),
+  );
+
+  it(
+    'is looked for anew after nobody has referred to it',
+    marbles(({ hot, cold, scheduler, expectObservable, expectSubscriptions }) => {
+      const follow = cold('i', events);
+      const act = hot('pr--Pp--r-');
+      const expected = '-i------i-';
+      expectObservable(atWork(stageOf(scheduler, follow), act), '----------!').toBe(expected);
+      expectSubscriptions(follow.subscriptions).toBe(['^!', '-----^--!']);
+    }),
+  );
+});
+
+describe('an object that nobody reads', () => {
+  it(
+    'is not followed any more after five minutes, by the minute, and again from the next read',
+    marbles(({ hot, cold, scheduler, expectObservable, expectSubscriptions }) => {
+      const follow = cold('     -1', events);
+      // Read at 1 s: five minutes after that have passed when it is looked at in the sixth.
+      const act = hot('p 999ms r 419s r', undefined);
+      expectObservable(atWork(stageOf(scheduler, follow), act), '8m !').toBe('1s 1 419001ms 1');
+      expectSubscriptions(follow.subscriptions).toBe(['^ 359999ms !', '420001ms ^ 59998ms !']);
+    }),
+  );
+
+  it(
+    'is not given up while the server has not said anything',
+    marbles(({ hot, cold, scheduler, expectObservable, expectSubscriptions }) => {
+      const follow = cold<Event>('-');
+      expectObservable(atWork(stageOf(scheduler, follow), hot('p')), '30m !').toBe('');
+      expectSubscriptions(follow.subscriptions).toBe('^ 1799999ms !');
+    }),
+  );
+
+  it.each([
+    { syncFrequencyMs: 1_000, idle: '2m' },
+    { syncFrequencyMs: 120_000, idle: '11m' },
+  ])('with a look at its pod every $syncFrequencyMs ms is given up after $idle', ({ syncFrequencyMs, idle }) => {
+    marbles(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
+      const follow = cold('1', events);
+      const say = () => undefined;
+      const store = watchedObjects<ConfigMap>({
+        ...{ kind: 'configmap', follow: () => follow, syncFrequencyMs, scheduler },
+        log: { debug: say, info: say, warn: say, error: say },
+      });
+      store.refer('ns', 'cm', 'p');
+      expectObservable(merge(store.run$, store.read('ns', 'cm').pipe(mergeMap(() => NEVER))), '20m !').toBe('');
+      expectSubscriptions(follow.subscriptions).toBe(`^ ${Number.parseInt(idle) * 60_000 - 1}ms !`);
+    })();
+  });
+});
+
+describe('while the server is away', () => {
+  it(
+    'what was idle is given as it was last seen, and said to be so',
+    marbles(({ hot, cold, scheduler, expectObservable }) => {
+      const follows = [cold('1', events), cold('a', events), cold('---', events)];
+      const stage = stageOf(scheduler, of(0).pipe(mergeMap(() => follows.shift() ?? NEVER)));
+      const act = hot('pr 7m r 9m r');
+      // A second is waited in either case: whether the server refuses or says nothing.
+      expectObservable(atWork(stage, act), '18m !').toBe('-1 421000ms 1 540000ms 1');
+      scheduler.schedule(() => {
+        const message = 'the API server does not answer: an object is taken as it was last seen';
+        expect(stage.warned).toEqual([message, message]);
+      }, 1_070_000);
+    }),
+  );
+
+  it(
+    'what was never seen is an error, and so is what the server does not want to tell any more',
+    marbles(({ hot, cold, scheduler, expectObservable }) => {
+      const follows = [cold('1', events), cold('f', events)];
+      const refused = stageOf(scheduler, of(0).pipe(mergeMap(() => follows.shift() ?? NEVER)));
+      expectObservable(atWork(refused, hot('pr 7m r')), '10m !').toBe('-1 421000ms s');
+      const unseen = stageOf(scheduler, cold('a', events));
+      expectObservable(atWork(unseen, hot('pr')), '10m !').toBe('1001ms s');
+    }),
+  );
+
+  it(
+    'what is followed is given at once',
+    marbles(({ hot, cold, scheduler, expectObservable }) => {
+      const stage = stageOf(scheduler, cold('1--a', events));
+      expectObservable(atWork(stage, hot('p----r')), '------!').toBe('-----1');
+    }),
+  );
+});
