@@ -1,5 +1,7 @@
 import type { JournalEntry } from '../model/journal.js';
 import type { Pod } from '../model/pod.js';
+import type { ApiRequest } from '../streams/ports.js';
+import type { StoredObject } from './api-server/stored-object.js';
 import type { ProbeName } from './behaviour.js';
 
 /** Of one instance of a container, as the simulated runtime sees it. */
@@ -52,6 +54,29 @@ export type WorldEvent = { readonly at: number } & (
   | { readonly kind: 'clock-set'; readonly aheadMs: number }
   /** What a source wants from now on. */
   | { readonly kind: 'wanted'; readonly source: string; readonly pods: readonly Pod[] }
+  /** An object of the API is another one from now on. */
+  | {
+      readonly kind: 'api-changed';
+      /** Such as `pods`. */
+      readonly resource: string;
+      readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+      /** As it was last, for one that is gone. */
+      readonly object: StoredObject;
+      readonly before?: StoredObject;
+      readonly by: 'agent' | 'user';
+    }
+  /** A request, or the beginning of a watch, has reached the API server; whether anybody hears the answer is another matter. */
+  | {
+      readonly kind: 'api-answered';
+      readonly by: 'agent' | 'user';
+      readonly method: ApiRequest['method'];
+      readonly path: string;
+      readonly isWatch: boolean;
+      /** HTTP status. */
+      readonly code: number;
+      readonly message?: string;
+    }
+  | { readonly kind: 'api-stopped' | 'api-started' }
   | { readonly kind: 'agent-started'; readonly life: number }
   /** `actionsLeft`: timers that the agent had scheduled, and calls that it had begun, and has not taken back. */
   | { readonly kind: 'agent-killed'; readonly life: number; readonly actionsLeft: number }

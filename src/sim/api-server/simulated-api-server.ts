@@ -36,7 +36,8 @@ export interface SimulatedApiServerOptions {
   readonly keptChanges?: number;
   /** Between two bookmarks of a watch; a minute unless given. */
   readonly bookmarkMs?: number;
-  readonly changed?: (change: StoredChange) => void;
+  /** `user`: whose request it was. */
+  readonly changed?: (change: StoredChange, user: ApiUser) => void;
   readonly answered?: (answer: AnsweredRequest) => void;
 }
 
@@ -78,13 +79,14 @@ export const simulatedApiServer = ({
   const watches = new Set<OpenWatch>();
   const pending = new Set<(error: ApiError) => void>();
   let isUp = true;
+  let acting: ApiUser = { kind: 'admin' };
   const draws = { way: random.fork('way'), ids: random.fork('ids'), how: random.fork('how') };
   const store: ObjectStore = new ObjectStore({
     now: scheduler.now,
     keptChanges,
     changed: (change) => {
       for (const watch of watches) watch.change(change);
-      changed(change);
+      changed(change, acting);
     },
   });
   const server: Answering = {
@@ -104,6 +106,7 @@ export const simulatedApiServer = ({
     });
 
   const answer = (user: ApiUser, request: ApiRequest): unknown => {
+    acting = user;
     try {
       const body = answerRequest(server, user, request);
       tell(user, request, false);

@@ -60,6 +60,32 @@ export type SourceFault =
   /** Whoever begins to listen to it hears nothing for a while, as of an API server that is far away. */
   | (Stretch & { readonly kind: 'source-late'; readonly source: string; readonly lateMs: number });
 
+/** What the API server, or the way to it, does to requests and to watches that are opened. */
+export type ApiCallFault = Chance &
+  (
+    | { readonly kind: 'api-late'; readonly minMs: number; readonly maxMs: number }
+    /** The server says no, and nothing has happened. */
+    | { readonly kind: 'api-refused'; readonly code: number; readonly retryAfterSeconds?: number }
+    /** It is done, but the connection breaks before the answer has come. */
+    | { readonly kind: 'api-reply-lost' }
+    /** Nothing comes back, whether it is done or not. */
+    | { readonly kind: 'api-silent'; readonly isDone: boolean }
+    /** Only of watches: the version that they name is too old, whatever it is. */
+    | { readonly kind: 'api-gone' }
+  );
+
+/** What happens to the way to the API server, while the server is well and others go on using it. */
+export type ApiWayFault =
+  | (Stretch & { readonly kind: 'api-cut'; readonly how: 'reset' | 'silent' })
+  | { readonly kind: 'api-watches-break'; readonly atMs: number; readonly how: 'reset' | 'silent' };
+
+/** What the API server goes through. */
+export type ApiServerFault =
+  /** Its data stays, the versions of the past are forgotten. */
+  | { readonly kind: 'api-restarts'; readonly atMs: number; readonly downMs: number }
+  /** The versions of the past are forgotten, and watches break. */
+  | { readonly kind: 'api-forgets'; readonly atMs: number };
+
 /** The agent's own end. Only what is on disk survives it. */
 export type AgentFault = { readonly kind: 'agent-killed'; readonly downMs: number } & (
   | { readonly atMs: number }
@@ -83,6 +109,16 @@ export type MachineFault =
  * Something that goes wrong, which every agent has to live with: each kind is what a real runtime, network, disk or operator
  * does. None is a lie: what the runtime says was true at some moment between the question and the answer.
  */
-export type Fault = CallFault | EventFault | DiskFault | NetworkFault | SourceFault | AgentFault | MachineFault;
+export type Fault =
+  | CallFault
+  | EventFault
+  | DiskFault
+  | NetworkFault
+  | SourceFault
+  | ApiCallFault
+  | ApiWayFault
+  | ApiServerFault
+  | AgentFault
+  | MachineFault;
 
 export type FaultKind = Fault['kind'];

@@ -3,6 +3,8 @@ import type { History } from './history.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
+/** The agent gives a watch up of which nothing has been heard for so long. */
+const SILENT_WATCH_MS = 5 * MINUTE;
 /** Until the next relist while the runtime tells of its events: what no event has told of is known then. */
 const RELIST_MS = 5 * MINUTE;
 
@@ -23,15 +25,29 @@ const endOfFault = (fault: Fault): number => {
     case 'late-reply':
     case 'event-late':
     case 'network-slow':
+    case 'api-late':
       return fault.untilMs + fault.maxMs;
     case 'agent-killed':
       return 'atMs' in fault ? fault.atMs + fault.downMs : 0;
     case 'runtime-restarts':
+    case 'api-restarts':
       return fault.atMs + fault.downMs;
     case 'source-late':
       return fault.untilMs + fault.lateMs;
     case 'source-breaks':
       return fault.atMs + 30 * SECOND;
+    case 'api-watches-break':
+      // One that is silent is given up after a while.
+      return fault.atMs + (fault.how === 'silent' ? SILENT_WATCH_MS : 0);
+    case 'api-cut':
+      return fault.untilMs + (fault.how === 'silent' ? SILENT_WATCH_MS : 0);
+    case 'api-refused':
+    case 'api-reply-lost':
+    case 'api-silent':
+    case 'api-gone':
+      // Until the longest back-off of whoever has asked is over, and what is silent has been given up.
+      return fault.untilMs + MINUTE;
+    case 'api-forgets':
     case 'source-repeats':
     case 'events-break':
     case 'clock-jumps':

@@ -1,0 +1,170 @@
+import {
+  catchError,
+  concat,
+  defer,
+  delay,
+  EMPTY,
+  ignoreElements,
+  merge,
+  mergeMap,
+  type MonoTypeOperatorFunction,
+  NEVER,
+  Observable,
+  of,
+  Subscription,
+  throwError,
+  timer,
+} from 'rxjs';
+import { ApiError } from '../../model/api/api-error.js';
+import type { ApiServer, ApiWatchMessage } from '../../streams/ports.js';
+import { type ArmedFault, type FaultSide, strikes } from './armed-fault.js';
+import type { ApiCallFault, ApiWayFault } from './fault.js';
+
+/** All that strikes one request. */
+interface Strokes {
+  requestMs: number;
+  replyMs: number;
+  refused: ApiError | undefined;
+  isLost: boolean;
+  isGone: boolean;
+  /** Of a version that is too old: said by the reply itself. */
+  isInReply: boolean;
+  silent: { readonly isDone: boolean } | undefined;
+}
+
+interface ArmedApi {
+  readonly calls: readonly ArmedFault<ApiCallFault>[];
+  readonly way: readonly ApiWayFault[];
+}
+
+/** Puts faults between an agent and the API server. */
+export const faultyApi = (
+  { calls, way }: ArmedApi,
+  { scheduler, startMs }: Pick<FaultSide, 'scheduler' | 'startMs'>,
+): ((api: ApiServer) => ApiServer) => {
+  if (calls.length + way.length === 0) return (api) => api;
+  const now = (): number => scheduler.now() - startMs;
+  const cutNow = (): ApiWayFault | undefined =>
+    way.find((fault) => fault.kind === 'api-cut' && fault.fromMs <= now() && now() < fault.untilMs);
+
+  const strokesOf = (): Strokes => {
+    const strokes: Strokes = {
+      ...{ requestMs: 0, replyMs: 0, isLost: false, isGone: false, isInReply: false },
+      ...{ refused: undefined, silent: undefined },
+    };
+    for (const one of calls) {
+      if (!strikes(one, now())) continue;
+      const { fault, draw } = one;
+      if (fault.kind === 'api-late') {
+        const ms = draw.integer(fault.minMs, fault.maxMs);
+        if (draw.chance(0.5)) strokes.requestMs += ms;
+        else strokes.replyMs += ms;
+      } else if (fault.kind === 'api-refused') strokes.refused ??= refusal(fault.code, fault.retryAfterSeconds);
+      else if (fault.kind === 'api-reply-lost') strokes.isLost = true;
+      else if (fault.kind === 'api-gone') {
+        strokes.isGone = true;
+        strokes.isInReply = draw.chance(0.5);
+      } else strokes.silent ??= fault;
+    }
+    return strokes;
+  };
+
+  /** What is struck on its way there, or at once. */
+  const there = <T>({ requestMs, refused, silent }: Strokes, ask: () => Observable<T>): Observable<T> => {
+    const cut = cutNow();
+    if (cut) return cut.how === 'silent' ? NEVER : later(1, () => throwError(reset));
+    if (silent) return silent.isDone ? merge(later(requestMs, ask).pipe(unheard), NEVER) : NEVER;
+    if (refused) return later(Math.max(1, requestMs), () => throwError(() => refused));
+    return later(requestMs, ask);
+  };
+  const later = <T>(ms: number, ask: () => Observable<T>): Observable<T> =>
+    ms === 0 ? defer(ask) : timer(ms, scheduler).pipe(mergeMap(ask));
+
+  /** Also what the answer says no with. */
+  const lateBy =
+    <T>(ms: number): MonoTypeOperatorFunction<T> =>
+    (source) =>
+      source.pipe(
+        delay(ms, scheduler),
+        catchError((error: unknown) => later(ms, () => throwError(() => error))),
+      );
+
+  /** Breaks a watch that is open when the way does. */
+  const breaking = <T>(source: Observable<T>): Observable<T> => {
+    const next = way
+      .map((fault) => ({ how: fault.how, inMs: (fault.kind === 'api-cut' ? fault.fromMs : fault.atMs) - now() }))
+      .filter(({ inMs }) => inMs > 0)
+      .sort((one, other) => one.inMs - other.inMs)[0];
+    if (!next) return source;
+    const broken$ = timer(next.inMs, scheduler).pipe(
+      mergeMap(() => (next.how === 'reset' ? throwError(reset) : of(SILENCE))),
+    );
+    return endingWithFirst(source, broken$);
+  };
+
+  return (api: ApiServer): ApiServer => ({
+    request: (asked) =>
+      defer(() => {
+        const strokes = strokesOf();
+        const answer$ = there(strokes, () => api.request(asked));
+        if (strokes.isLost) return concat(answer$.pipe(ignoreElements()), throwError(reset));
+        return strokes.replyMs === 0 ? answer$ : answer$.pipe(lateBy(strokes.replyMs));
+      }),
+    watch: (asked) =>
+      defer(() => {
+        const strokes = strokesOf();
+        if (strokes.isGone && Number(asked.query?.['resourceVersion'] ?? 0) > 0)
+          return later(1 + strokes.requestMs, () => goneWatch(strokes.isInReply));
+        return breaking(there(strokes, () => (strokes.isLost ? throwError(reset) : api.watch(asked))));
+      }),
+  });
+};
+
+const reset = (): ApiError => new ApiError({ message: 'read ECONNRESET' });
+
+const refusal = (code: number, retryAfterSeconds?: number): ApiError =>
+  new ApiError({
+    ...{ code, reason: REASONS[code] ?? 'InternalError', message: `refused with ${code}, as the history has it` },
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+
+const REASONS: Readonly<Record<number, string>> = {
+  401: 'Unauthorized',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+/** In the reply, or by the first line of the stream. */
+const goneWatch = (inReply: boolean): Observable<ApiWatchMessage> => {
+  const status = { code: 410, reason: 'Expired', message: 'too old resource version, as the history has it' };
+  if (inReply) return throwError(() => new ApiError(status));
+  const object = { kind: 'Status', apiVersion: 'v1', status: 'Failure', ...status };
+  return of({ kind: 'opened' } as const, { kind: 'event', type: 'ERROR', object } as const);
+};
+
+const SILENCE = Symbol('silence');
+
+/** The source until the other one speaks: silence from then on, or its error. */
+const endingWithFirst = <T>(source: Observable<T>, broken$: Observable<typeof SILENCE>): Observable<T> =>
+  new Observable((subscriber) => {
+    const heard = new Subscription();
+    subscriber.add(heard);
+    subscriber.add(
+      broken$.subscribe({ next: () => heard.unsubscribe(), error: (error: unknown) => subscriber.error(error) }),
+    );
+    heard.add(
+      source.subscribe({
+        next: (value) => subscriber.next(value),
+        error: (error: unknown) => subscriber.error(error),
+        complete: () => subscriber.complete(),
+      }),
+    );
+  });
+
+const unheard = <T>(source: Observable<T>): Observable<never> =>
+  source.pipe(
+    ignoreElements(),
+    catchError(() => EMPTY),
+  );
