@@ -36,6 +36,7 @@ import type {
   VersionResponse,
 } from '../generated/runtime/v1/api.js';
 import type { ConfigMap, Secret, Service } from '../model/api/referenced-object.js';
+import type { TokenPurpose } from '../model/api/token-request.js';
 import type { ApiObject } from '../model/api/api-object.js';
 import type { HttpGetAnswer, HttpGetRequest } from '../model/http-get.js';
 import type { RegistryCredential } from '../model/images/docker-config.js';
@@ -185,16 +186,7 @@ export interface PodReferences {
   readonly services: () => readonly Service[] | undefined;
 }
 
-/** What a token is for. */
-export interface PodTokenRequest {
-  /** It dies with the pod. */
-  readonly pod: Pod;
-  readonly namespace: string;
-  readonly serviceAccount: string;
-  /** Whom it is shown to; the API server itself unless there are any. */
-  readonly audiences: readonly string[];
-  readonly expirationSeconds: number;
-}
+export type { TokenPurpose };
 
 export interface PodToken {
   readonly token: string;
@@ -206,7 +198,7 @@ export interface PodToken {
  * A token of a service account for a pod: emits one that is good for a while, the same as before while that is fresh, and
  * completes. Whoever shows it to a container asks again every now and then. Errors: there is none and none can be had.
  */
-export type RequestPodToken = (request: PodTokenRequest) => Observable<PodToken>;
+export type RequestPodToken = (purpose: TokenPurpose) => Observable<PodToken>;
 
 /** The client certificates of the agent with their keys, on disk. Every call is cold. */
 export interface CertificateStore {
@@ -217,7 +209,8 @@ export interface CertificateStore {
   readonly current: () => Observable<ClientCertificate | undefined>;
   /**
    * Puts the certificate chain and the key in the place of what is there, for good, and emits what it is. Errors: as above, then
-   * what was there is still there; also when the key is not that of the certificate.
+   * what was there is still there; `CertificateRefused` (src/model/certificates/certificate-refused.ts) when the certificate is not
+   * one of the key, or has ended already.
    */
   readonly replace: (certificatePem: string, keyPem: string) => Observable<ClientCertificate>;
   /** The key of a first request that is not answered yet, across restarts; emits once. */
