@@ -5,6 +5,8 @@ import { parseResolvConf } from '../model/cri/dns-config.js';
 import { errorText } from '../model/cri-error.js';
 import type { NodeFacts } from '../model/node-facts.js';
 import type { Logger } from '../streams/ports.js';
+import { goArchitecture } from './go-architecture.js';
+import { hugePages } from './huge-pages.js';
 
 /** What somebody decides about the node; the rest is read from the machine. */
 export interface NodeSettings {
@@ -66,10 +68,7 @@ export const readNodeFacts = (
     ...(hasSupplementalGroupsPolicy !== undefined && { hasSupplementalGroupsPolicy }),
     containerStopSignals: settings.containerStopSignals ?? false,
     memoryCapacity: BigInt(totalmem()),
-    hugePageSizes: namesIn('/sys/kernel/mm/hugepages').flatMap((name) => {
-      const [, kibibytes] = /^hugepages-(\d+)kB$/.exec(name) ?? [];
-      return kibibytes === undefined ? [] : [BigInt(kibibytes) * 1024n];
-    }),
+    hugePageSizes: hugePages().map(({ pageBytes }) => pageBytes),
     ...(resolvConf ? { resolvConf } : {}),
     clusterDns: settings.clusterDns ?? [],
     clusterDomain: settings.clusterDomain ?? '',
@@ -87,7 +86,7 @@ export const readNodeFacts = (
 
 /** Source: pkg/kubelet/kubelet_node_status.go initialNode */
 const nodeLabels = (nodeName: string | undefined): NodeFacts['labels'] => {
-  const architecture = ARCHITECTURES[arch()] ?? arch();
+  const architecture = goArchitecture(arch());
   return {
     ...(nodeName !== undefined && { 'kubernetes.io/hostname': nodeName }),
     'kubernetes.io/os': 'linux',
@@ -95,14 +94,6 @@ const nodeLabels = (nodeName: string | undefined): NodeFacts['labels'] => {
     'beta.kubernetes.io/os': 'linux',
     'beta.kubernetes.io/arch': architecture,
   };
-};
-
-/** Names that Go has for what Node calls otherwise. */
-const ARCHITECTURES: Readonly<Record<string, string>> = {
-  x64: 'amd64',
-  ia32: '386',
-  mipsel: 'mipsle',
-  loong64: 'loong64',
 };
 
 const hasAppArmor = (): boolean =>

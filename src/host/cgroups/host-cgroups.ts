@@ -1,10 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import type { CgroupDriver } from '../../model/cgroups/cgroup-name.js';
 import { type CgroupMounts, cgroupMounts } from '../../model/cgroups/cgroup-mounts.js';
+import { hugePagesName } from '../../model/node/node-resources.js';
 import type { ResourceAmounts } from '../../model/pod-resources.js';
 import { quantity } from '../../model/quantity.js';
 import type { Cgroups } from '../../streams/ports.js';
+import { hugePages } from '../huge-pages.js';
 import { cgroupfs } from './cgroup-files-adapter.js';
 import { cgroupV1 } from './cgroup-v1.js';
 import { cgroupV2 } from './cgroup-v2.js';
@@ -31,10 +33,9 @@ export const isCgroupV1 = (): boolean => !existsSync('/sys/fs/cgroup/cgroup.cont
  */
 export const cgroupCapacity = (): ResourceAmounts => {
   const tasks = ['pid_max', 'threads-max'].flatMap((name) => numberIn(`/proc/sys/kernel/${name}`) ?? []);
-  const pages = hugePages().map(({ name, kibibytes }) => {
-    const count = numberIn(`/sys/kernel/mm/hugepages/${name}/nr_hugepages`) ?? 0;
-    return [`hugepages-${sizeText(kibibytes)}`, quantity(`${count * kibibytes}Ki`)] as const;
-  });
+  const pages = hugePages().map(
+    ({ pageBytes, count }) => [hugePagesName(pageBytes), quantity(String(count * pageBytes))] as const,
+  );
   return new Map([
     ['cpu', quantity(String(cpus().length || availableParallelism()))],
     ['memory', quantity(String(totalmem()))],
@@ -44,23 +45,9 @@ export const cgroupCapacity = (): ResourceAmounts => {
 };
 
 const filesOf = (mounts: CgroupMounts) => {
-  const sizes = hugePages().map(({ kibibytes }) => BigInt(kibibytes) * 1024n);
+  const sizes = hugePages().map(({ pageBytes }) => pageBytes);
   const [unified] = mounts.hierarchies;
   return mounts.version === 2 && unified ? cgroupV2(unified, sizes) : cgroupV1(mounts, sizes);
-};
-
-/** Every kind of huge page that the kernel has. */
-const hugePages = (): readonly { readonly name: string; readonly kibibytes: number }[] => {
-  const folder = '/sys/kernel/mm/hugepages';
-  return (existsSync(folder) ? readdirSync(folder) : []).flatMap((name) => {
-    const [, kibibytes] = /^hugepages-(\d+)kB$/.exec(name) ?? [];
-    return kibibytes === undefined ? [] : [{ name, kibibytes: Number(kibibytes) }];
-  });
-};
-
-const sizeText = (kibibytes: number): string => {
-  if (kibibytes % 2 ** 20 === 0) return `${kibibytes / 2 ** 20}Gi`;
-  return kibibytes % 1024 === 0 ? `${kibibytes / 1024}Mi` : `${kibibytes}Ki`;
 };
 
 const numberIn = (path: string): number | undefined => {

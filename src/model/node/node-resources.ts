@@ -10,6 +10,9 @@ const HUGE_PAGES = 'hugepages-';
 
 export const isHugePages = (resource: string): boolean => resource.startsWith(HUGE_PAGES);
 
+/** The resource of huge pages of that size: `hugepages-2Mi`. */
+export const hugePagesName = (pageBytes: bigint): string => `${HUGE_PAGES}${bytesText(pageBytes)}`;
+
 /** Not of Kubernetes itself: devices, and what an administrator writes into Nodes. Source: pkg/apis/core/v1/helper/helpers.go */
 export const isExtendedResource = (resource: string): boolean =>
   resource.includes('/') && !resource.includes('kubernetes.io/') && !resource.startsWith('requests.');
@@ -26,7 +29,7 @@ export const machineCapacity = (
   cpu: String(cpus),
   memory: bytesText(memoryBytes),
   ...Object.fromEntries(
-    hugePages.map(({ pageBytes, count }) => [`${HUGE_PAGES}${bytesText(pageBytes)}`, bytesText(pageBytes * count)]),
+    hugePages.map(({ pageBytes, count }) => [hugePagesName(pageBytes), bytesText(pageBytes * count)]),
   ),
   pods: String(podsPerCore > 0 ? Math.min(cpus * podsPerCore, maxPods) : maxPods),
   ...(localStorage && storageBytes !== undefined && { [STORAGE]: bytesText(storageBytes) }),

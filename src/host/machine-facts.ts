@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { arch, availableParallelism, cpus, networkInterfaces, release } from 'node:os';
+import { defer } from 'rxjs';
+import { ipv4DefaultRoutes, ipv6DefaultRoutes } from '../model/node/default-routes.js';
+import type { MachineFacts, NetworkFacts } from '../model/node/machine-facts.js';
+import type { ReadMachine } from '../streams/ports.js';
+import { goArchitecture } from './go-architecture.js';
+import { hugePages } from './huge-pages.js';
+
+/**
+ * Reads this machine anew each time; its storage is that of the file system which the directory is on.
+ *
+ * Errors: its memory cannot be read.
+ * Source: github.com/google/cadvisor machine/info.go, machine/machine.go, utils/sysfs/sysfs.go
+ */
+export const machineFacts = (rootDirectory: string): ReadMachine => {
+  const storage = async (): Promise<bigint | undefined> => {
+    try {
+      const { bsize, blocks } = await statfs(rootDirectory, { bigint: true });
+      return blocks * bsize;
+    } catch {
+      return undefined;
+    }
+  };
+  return () =>
+    defer(async (): Promise<MachineFacts> => {
+      const storageBytes = await storage();
+      const memory = readFileSync('/proc/meminfo', 'utf8');
+      const [, bootedAt] = /^btime (\d+)$/m.exec(textOf('/proc/stat') ?? '') ?? [];
+      return {
+        cpus: cpus().length || availableParallelism(),
+        memoryBytes: kibibytesOf(memory, 'MemTotal'),
+        swapBytes: kibibytesOf(memory, 'SwapTotal'),
+        hugePages: hugePages(),
+        ...(storageBytes !== undefined && { storageBytes }),
+        machineId: firstOf(MACHINE_IDS),
+        systemUuid: firstOf(SYSTEM_IDS),
+        bootId: firstOf(['/proc/sys/kernel/random/boot_id']),
+        kernelVersion: release(),
+        osImage: osImage(),
+        architecture: goArchitecture(arch()),
+        network: networkFacts(),
+        ...(bootedAt !== undefined && { bootedAt: Number(bootedAt) * 1_000 }),
+      };
+    });
+};
+
+const MACHINE_IDS = ['/etc/machine-id', '/var/lib/dbus/machine-id'];
+/** Of the firmware, of a device tree, and at last of the installation. */
+const SYSTEM_IDS = [
+  '/sys/class/dmi/id/product_uuid',
+  '/proc/device-tree/system-id',
+  '/proc/device-tree/vm,uuid',
+  '/etc/machine-id',
+];
+
+const networkFacts = (): NetworkFacts => {
+  const ipv4 = textOf('/proc/net/route');
+  return {
+    interfaces: Object.entries(networkInterfaces()).map(([name, addresses = []]) => ({
+      name,
+      isLoopback: addresses.some(({ internal }) => internal),
+      addresses: addresses.map(({ address }) => address),
+    })),
+    ...(ipv4 !== undefined && {
+      defaultRoutes: [...ipv4DefaultRoutes(ipv4), ...ipv6DefaultRoutes(textOf('/proc/net/ipv6_route') ?? '')],
+    }),
+  };
+};
+
+const osImage = (): string => {
+  const release = textOf('/etc/os-release') ?? textOf('/usr/lib/os-release') ?? '';
+  const [, quoted, plain] = /^PRETTY_NAME=(?:"(.*)"|'?([^'\n]*)'?)$/m.exec(release) ?? [];
+  return quoted ?? plain ?? 'Linux';
+};
+
+const kibibytesOf = (memory: string, name: string): bigint => {
+  const [, kibibytes = '0'] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(memory) ?? [];
+  return BigInt(kibibytes) * 1024n;
+};
+
+/** Without what ends a line, or a text of firmware; empty where none of the files is there. */
+const firstOf = (paths: readonly string[]): string => {
+  for (const path of paths) {
+    const text = textOf(path)?.replaceAll('\0', '').trim();
+    if (text) return text;
+  }
+  return '';
+};
+
+const textOf = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+};
