@@ -3,6 +3,7 @@ import { errorText } from '../../model/cri-error.js';
 import type { JournalId, JournalRecord } from '../../model/journal.js';
 import type { NodeFacts } from '../../model/node-facts.js';
 import { type Pod, podRef } from '../../model/pod.js';
+import type { PodStartTracker } from '../../model/pod-start-tracker.js';
 import { SyncCancelled } from '../../model/sync-error.js';
 import { slowCallText } from '../../model/why/describe-entry.js';
 import { tapLate } from '../operators/tap-late.js';
@@ -41,6 +42,8 @@ export interface PodSyncPorts extends CredentialPorts {
   readonly runtimeClasses?: RuntimeClasses | undefined;
   /** Absent for an agent without an API server. */
   readonly podReferences?: PodReferences | undefined;
+  /** What pods wait for while they start; absent where nobody measures that. */
+  readonly podStarts?: Pick<PodStartTracker, 'pullStarted' | 'pullEnded'> | undefined;
   readonly podFiles: PodFiles;
   readonly random: Random;
   readonly node: NodeFacts;

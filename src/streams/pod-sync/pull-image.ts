@@ -1,4 +1,4 @@
-import { catchError, concatMap, defer, map, type Observable, of, tap, throwError } from 'rxjs';
+import { catchError, concatMap, defer, finalize, map, type Observable, of, tap, throwError } from 'rxjs';
 import type { DeepPartial, PodSandboxConfig } from '../../generated/runtime/v1/api.js';
 import { pullErrorText } from '../../model/images/pull-error.js';
 import type { PullCredential } from '../../model/images/pull-secret.js';
@@ -33,7 +33,15 @@ export const pullImage = (
   context: PodSyncContext,
   request: PullRequest,
   credentials: readonly PullCredential[],
-): Observable<Pulled> => tryInTurn(context, request, credentials.length > 0 ? credentials : [undefined], []);
+): Observable<Pulled> =>
+  defer(() => {
+    const { podStarts, wallClock } = context.ports;
+    const { uid } = context.pod.metadata;
+    podStarts?.pullStarted(uid, wallClock());
+    return tryInTurn(context, request, credentials.length > 0 ? credentials : [undefined], []).pipe(
+      finalize(() => podStarts?.pullEnded(uid, wallClock())),
+    );
+  });
 
 const tryInTurn = (
   context: PodSyncContext,

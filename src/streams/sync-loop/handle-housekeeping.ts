@@ -17,7 +17,7 @@ const ORPHAN_GRACE_SECONDS = 1;
 export const handleHousekeeping =
   (desk: LoopDesk, retainProbes: (uids: ReadonlySet<string>) => void = () => undefined) =>
   (running: readonly RuntimePod[]): readonly Delivery[] => {
-    const { pods, workers, statuses, backOffs, metrics, scheduler, wallClock } = desk;
+    const { pods, workers, statuses, podStarts, backOffs, metrics, scheduler, wallClock } = desk;
     const now = scheduler.now();
     const desired = pods.pods();
     const { known, deliveries } = workers.syncKnownPods(new Set(desired.map(({ metadata }) => metadata.uid)), now);
@@ -26,8 +26,11 @@ export const handleHousekeeping =
     // A pod that came back under the UID of one that has ended begins without what became of that one. A kubelet keeps it,
     // and never starts a pod again that failed before.
     const ended = new Set(deliveries.flatMap((delivery) => (delivery.kind === 'forget' ? [delivery.uid] : [])));
-    const wanted = [...desired, ...pods.mirrors()].map(({ metadata }) => metadata.uid);
+    const mirrors = pods.mirrors();
+    metrics.mirrorPods(mirrors.length);
+    const wanted = [...desired, ...mirrors].map(({ metadata }) => metadata.uid);
     statuses.retain(new Set(wanted.filter((uid) => !ended.has(uid))));
+    podStarts?.retain(new Set(wanted));
     dropStale(backOffs, wallClock());
     const active = activePods(desk);
     metrics.pods({ desired: count(desired), active: count(active), working: workingPods(known) });

@@ -2,6 +2,7 @@ import type { SchedulerLike } from 'rxjs';
 import type { Admit } from '../../model/admission/rejection.js';
 import type { Pod } from '../../model/pod.js';
 import type { PodManager } from '../../model/pod-manager.js';
+import type { PodStartTracker } from '../../model/pod-start-tracker.js';
 import type { PodStatusStore } from '../../model/pod-status-store.js';
 import type { PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
 import type { SourcesReady } from '../../model/sources-ready.js';
@@ -18,6 +19,8 @@ export interface LoopDesk {
   readonly sources: SourcesReady;
   readonly admit: Admit;
   readonly backOffs: BackOffs;
+  /** How long pods of the API take to start; absent where nobody measures that. */
+  readonly podStarts?: PodStartTracker | undefined;
   readonly record: RecordJournal;
   readonly recordEvent: RecordEvent;
   readonly metrics: Metrics;

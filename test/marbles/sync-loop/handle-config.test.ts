@@ -48,6 +48,7 @@ describe('ADD', () => {
     expect(stage.desk.statuses.get('uid-1')).toEqual({
       qosClass: 'BestEffort',
       phase: 'Failed',
+      startTime: '1970-01-01T00:00:00Z',
       reason: 'OutOfpods',
       message: 'Pod was rejected: the node is full',
     });
