@@ -3,6 +3,7 @@ import { arch, availableParallelism, networkInterfaces, release, totalmem } from
 import { dirname, join } from 'node:path';
 import { parseResolvConf } from '../model/cri/dns-config.js';
 import { errorText } from '../model/cri-error.js';
+import { hugePagesName } from '../model/node/node-resources.js';
 import type { NodeFacts } from '../model/node-facts.js';
 import type { Logger } from '../streams/ports.js';
 import { goArchitecture } from './go-architecture.js';
@@ -59,6 +60,9 @@ export const readNodeFacts = (
       cpu: String(availableParallelism()),
       memory: `${Math.floor(totalmem() / 1024)}Ki`,
       pods: String(settings.maxPods ?? 110),
+      ...Object.fromEntries(
+        hugePages().map(({ pageBytes, count }) => [hugePagesName(pageBytes), String(pageBytes * count)]),
+      ),
     },
     ...(settings.nodeName !== undefined && { name: settings.nodeName }),
     labels: nodeLabels(settings.nodeName),

@@ -1,4 +1,4 @@
-import type { StatusResponse } from '../generated/runtime/v1/api.js';
+import type { RuntimeFeatures, RuntimeHandler, StatusResponse } from '../generated/runtime/v1/api.js';
 
 /** A status this old says that the runtime is down. Source: pkg/kubelet/kubelet.go maxWaitForContainerRuntime. Milliseconds. */
 export const RUNTIME_DOWN_AFTER_MS = 30_000;
@@ -11,6 +11,9 @@ export interface RuntimeState {
   readonly runtimeProblem?: string;
   /** Why pods of their own network cannot start; undefined when they can. */
   readonly networkProblem?: string;
+  /** What it offers, as it said when it was ready last; undefined until then. */
+  readonly handlers?: readonly RuntimeHandler[];
+  readonly features?: RuntimeFeatures;
 }
 
 export const UNKNOWN_RUNTIME_STATE: RuntimeState = { networkProblem: 'network state unknown' };
@@ -22,8 +25,8 @@ export const UNKNOWN_RUNTIME_STATE: RuntimeState = { networkProblem: 'network st
  * Source: pkg/kubelet/kubelet.go updateRuntimeUp.
  */
 export const foldRuntimeStatus = (
-  { readyAt }: RuntimeState,
-  { status }: Pick<StatusResponse, 'status'>,
+  before: RuntimeState,
+  { status, runtimeHandlers, features }: Pick<StatusResponse, 'status'> & Partial<StatusResponse>,
   now: number,
 ): RuntimeState => {
   const problemOf = (type: 'RuntimeReady' | 'NetworkReady'): string | undefined => {
@@ -34,9 +37,11 @@ export const foldRuntimeStatus = (
   };
   const runtime = problemOf('RuntimeReady');
   const network = problemOf('NetworkReady');
+  const isReady = runtime === undefined;
   return {
-    readyAt: runtime === undefined ? now : readyAt,
-    runtimeProblem: runtime === undefined ? undefined : `container runtime not ready: ${runtime}`,
+    ...before,
+    ...(isReady && { readyAt: now, handlers: runtimeHandlers, features }),
+    runtimeProblem: isReady ? undefined : `container runtime not ready: ${runtime}`,
     networkProblem: network === undefined ? undefined : `container runtime network not ready: ${network}`,
   };
 };

@@ -1,6 +1,7 @@
 import {
   catchError,
   concat,
+  defer,
   EMPTY,
   filter,
   ignoreElements,
@@ -19,9 +20,16 @@ import {
 } from 'rxjs';
 import { errorText } from '../model/cri-error.js';
 import { EVENTED_PLEG, GENERIC_PLEG, type PlegCadence, type PlegEvent, plegHealth } from '../model/pleg.js';
+import type { RuntimeReport } from '../model/node/runtime-report.js';
 import type { Delivery } from '../model/pod-workers/pod-worker-registry.js';
 import type { RuntimePod } from '../model/runtime-pod.js';
-import { aggregateText, runtimeProblems, type RuntimeState, UNKNOWN_RUNTIME_STATE } from '../model/runtime-state.js';
+import {
+  aggregateText,
+  foldRuntimeStatus,
+  runtimeProblems,
+  type RuntimeState,
+  UNKNOWN_RUNTIME_STATE,
+} from '../model/runtime-state.js';
 import { gate } from './operators/gate.js';
 import type { OwnEvents } from './own-events.js';
 import { pleg, type PlegOptions } from './pleg.js';
@@ -47,10 +55,24 @@ export const unknownHealth = (): RuntimeHealth => ({
 });
 
 /** Why the node does not work properly; undefined while it does. `now` in the scheduler's milliseconds. */
-export const healthProblem = ({ relists, state }: RuntimeHealth, now: number): string | undefined => {
-  const health = plegHealth(relists.lastRelistAt, now, relists.cadence.thresholdMs);
-  const problems = runtimeProblems(state, now, health.healthy ? undefined : health.problem);
+export const healthProblem = (health: RuntimeHealth, now: number): string | undefined => {
+  const problems = problemsOf(health, now);
   return problems.length === 0 ? undefined : aggregateText(problems);
+};
+
+/** What the Node tells of the runtime: a network that is not ready keeps the node from being ready, but nobody from working. */
+export const runtimeReport = (health: RuntimeHealth, now: number): RuntimeReport => {
+  const { networkProblem, handlers, features } = health.state;
+  return {
+    problems: [...problemsOf(health, now), ...(networkProblem === undefined ? [] : [networkProblem])],
+    ...(handlers && { handlers }),
+    ...(features && { features }),
+  };
+};
+
+const problemsOf = ({ relists, state }: RuntimeHealth, now: number): readonly string[] => {
+  const health = plegHealth(relists.lastRelistAt, now, relists.cadence.thresholdMs);
+  return runtimeProblems(state, now, health.healthy ? undefined : health.problem);
 };
 
 interface RuntimeWatchOptions extends Required<Pick<PlegOptions, 'cache' | 'relistRequest$' | 'viewRequest$'>> {
@@ -72,6 +94,8 @@ export interface RuntimeWatch {
   readonly ofPleg: PlegOptions;
   /** Asks the runtime how it is; emits nothing. */
   readonly state$: Observable<never>;
+  /** Asks it once more, beside its turn, and ends; emits nothing. Errors: none, and what is known stays. */
+  readonly check$: Observable<never>;
   /** The pods that run, as one pass of housekeeping wants them. Errors: none; where they cannot be listed nothing comes. */
   readonly running: () => Observable<readonly RuntimePod[]>;
   /** Whether pods can be synchronised now; says each change of the answer. */
@@ -108,6 +132,11 @@ export const watchRuntime = (options: RuntimeWatchOptions): RuntimeWatch => {
     tap((state) => (health.state = state)),
     share(),
   );
+  const check$ = defer(() => runtime.status({})).pipe(
+    tap((status) => (health.state = foldRuntimeStatus(health.state, status, scheduler.now()))),
+    ignoreElements(),
+    catchError(() => EMPTY),
+  );
   const isWell = observeRuntime(desk, () => healthProblem(health, scheduler.now()));
   const isWorkedOn = (uid: string) => desk.workers.record(uid) !== undefined;
   const list = () => listRunning(reader, desk);
@@ -115,6 +144,7 @@ export const watchRuntime = (options: RuntimeWatchOptions): RuntimeWatch => {
     pleg$: pleg(ofPleg),
     ofPleg,
     state$: state$.pipe(ignoreElements()),
+    check$,
     running: () =>
       health.relists.cadence === GENERIC_PLEG
         ? runningPods(listing$, list, scheduler)

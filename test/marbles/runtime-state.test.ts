@@ -14,9 +14,15 @@ const answer = (isReady: boolean): StatusResponse => ({
   features: undefined,
 });
 
-const readyAt = (at: number): RuntimeState => ({ readyAt: at, runtimeProblem: undefined, networkProblem: undefined });
-const notReady = (at: number): RuntimeState => ({
+const readyAt = (at: number): RuntimeState => ({
   readyAt: at,
+  runtimeProblem: undefined,
+  networkProblem: undefined,
+  handlers: [],
+  features: undefined,
+});
+const notReady = (at: number): RuntimeState => ({
+  ...readyAt(at),
   runtimeProblem: 'container runtime not ready: RuntimeReady=false reason: message:',
   networkProblem: 'container runtime network not ready: NetworkReady=false reason: message:',
 });

@@ -53,6 +53,24 @@ describe('what the runtime says of itself', () => {
   ])('%s', (_, status, expected) => {
     expect(foldRuntimeStatus(before, status, 9)).toEqual(expected);
   });
+
+  it('what it offers is as it was when it was ready last', () => {
+    const offers = {
+      runtimeHandlers: [{ name: 'runc', features: { recursiveReadOnlyMounts: true, userNamespaces: false } }],
+      features: { supplementalGroupsPolicy: true, userNamespacesHostNetwork: false },
+    };
+    const known = foldRuntimeStatus(before, { ...answer(...well), ...offers }, 9);
+    expect(known).toMatchObject({ handlers: offers.runtimeHandlers, features: offers.features });
+    const nothing = { runtimeHandlers: [], features: undefined };
+    expect(foldRuntimeStatus(known, { ...answer(['RuntimeReady', false]), ...nothing }, 10)).toMatchObject({
+      handlers: offers.runtimeHandlers,
+      features: offers.features,
+    });
+    expect(foldRuntimeStatus(known, { ...answer(...well), ...nothing }, 10)).toMatchObject({
+      handlers: [],
+      features: undefined,
+    });
+  });
 });
 
 describe('why nothing is synchronised', () => {

@@ -1,15 +1,19 @@
-import type { Pod } from '../pod.js';
+import type { Taint } from '../node/node.js';
+import { isStaticPod, type Pod } from '../pod.js';
 import { appArmorRejection } from './app-armor.js';
 import { hasFreePorts } from './host-ports.js';
 import { type SelectableNode, selectsNode } from './node-affinity.js';
 import { type Admit, firstRejection, type Rejection } from './rejection.js';
 import { resourceRejection } from './resource-fit.js';
 import { safeSysctls, sysctlRejection } from './sysctls.js';
+import { toleratesTaints } from './taints.js';
 
 /** What a node has that pods may ask for. */
 export interface AdmissionFacts extends SelectableNode {
   /** Quantities by resource name. */
   readonly allocatable: Readonly<Record<string, string>>;
+  /** Of the Node; none without an API server. */
+  readonly taints?: readonly Taint[];
   /** Such as `6.1.0-13-amd64`; empty when it is not known. */
   readonly kernelVersion: string;
   readonly allowedUnsafeSysctls: readonly string[];
@@ -20,7 +24,7 @@ export interface AdmissionFacts extends SelectableNode {
 
 /**
  * Which pods a node takes in: by their kernel parameters, by what they need and want of the node, then by AppArmor. Pods are not
- * stopped to make room for others, and taints are not looked at.
+ * stopped to make room for others.
  *
  * Source: pkg/kubelet/kubelet.go, the order of the admit handlers; pkg/kubelet/lifecycle/predicate.go
  */
@@ -72,8 +76,12 @@ const placeRejection = (pod: Pod, active: readonly Pod[], node: AdmissionFacts):
   if (nodeName && node.name !== undefined && nodeName !== node.name) {
     return predicate('NodeName', "node(s) didn't match the requested node name");
   }
-  if (hasFreePorts(pod, active)) return undefined;
-  return predicate('NodePorts', "node(s) didn't have free ports for the requested pod ports");
+  if (!hasFreePorts(pod, active)) {
+    return predicate('NodePorts', "node(s) didn't have free ports for the requested pod ports");
+  }
+  // Whoever can put a manifest on the node can have it run there.
+  if (isStaticPod(pod) || toleratesTaints(pod.spec, node.taints ?? [])) return undefined;
+  return predicate('TaintToleration', "node(s) had taints that the pod didn't tolerate");
 };
 
 const predicate = (reason: string, text: string): Rejection => ({

@@ -1,4 +1,5 @@
 import type { Pod } from '../pod.js';
+import { isHugePages } from '../node/node-resources.js';
 import { podAmountsWithOverhead } from '../pod-resources.js';
 import { milliValue, type Nanos, quantity, unitValue } from '../quantity.js';
 import type { Rejection } from './rejection.js';
@@ -8,7 +9,7 @@ const FIRST = ['cpu', 'memory', 'ephemeral-storage'];
 
 /**
  * Rejects a pod that asks for more than others leave of the node, `OutOf<resource>`. Resources that the node does not state
- * are not looked at.
+ * are not looked at, but for huge pages: of a size that it does not have there are none.
  *
  * Source: pkg/scheduler/framework/plugins/noderesources/fit.go fitsRequest, pkg/kubelet/lifecycle/predicate.go
  */
@@ -22,7 +23,7 @@ export const resourceRejection = (
   const requests = podAmountsWithOverhead(pod, 'requests');
   const names = [...FIRST, ...[...requests.keys()].filter((name) => !FIRST.includes(name) && name !== 'pods')];
   for (const name of names) {
-    const [requested, stated] = [requests.get(name) ?? 0n, allocatable[name]];
+    const [requested, stated] = [requests.get(name) ?? 0n, allocatable[name] ?? (isHugePages(name) ? '0' : undefined)];
     if (requested <= 0n || stated === undefined) continue;
     const used = others.reduce((sum, other) => sum + (podAmountsWithOverhead(other, 'requests').get(name) ?? 0n), 0n);
     const capacity = quantity(stated);
