@@ -74,7 +74,8 @@ const socksTunnel = async (proxy: URL, { host, port }: Target, signal: AbortSign
       if (refusal !== 0) throw new Error('refuses the user name and password');
     } else if (method !== 0) throw new Error('asks for a way to authenticate that is not supported');
     const name = Buffer.from(host);
-    socket.write(Buffer.concat([Buffer.from([5, 1, 0, 3, name.length]), name, Buffer.from([port >> 8, port & 255])]));
+    const address = isIP(host) === 4 ? [1, ...host.split('.').map(Number)] : [3, name.length, ...name];
+    socket.write(Buffer.from([5, 1, 0, ...address, port >> 8, port & 255]));
     const [, reply = 1, , kind] = await read(4);
     if (reply !== 0) throw new Error(SOCKS_REPLIES[reply] ?? `reply ${reply}`);
     // Where it is bound to is of no interest, but has to be read.
