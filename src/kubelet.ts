@@ -18,7 +18,9 @@ import { admitPod } from './model/admission/admit-pod.js';
 import type { Admit } from './model/admission/rejection.js';
 import type { ImageVerification } from './model/images/image-verification.js';
 import type { Pod } from './model/pod.js';
+import { liveNodeFacts } from './model/node/live-node-facts.js';
 import { PodManager } from './model/pod-manager.js';
+import { PodStartTracker } from './model/pod-start-tracker.js';
 import { PodStatusStore } from './model/pod-status-store.js';
 import { podOf, type PodWorkerRecord } from './model/pod-workers/pod-worker-record.js';
 import { PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
@@ -29,6 +31,7 @@ import { WorkQueue } from './model/work-queue.js';
 import { kubeletCgroups } from './streams/cgroups/kubelet-cgroups.js';
 import type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
 import type { PlegOptions, ViewRequest } from './streams/pleg.js';
+import { clusterNode, type ClusterOptions, type ClusterPorts } from './streams/cluster/cluster-node.js';
 import { type ChorePolicies, chores } from './streams/chores.js';
 import type { Image } from './streams/image-list.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pod-cache.js';
@@ -53,7 +56,7 @@ import { ledgerFor } from './streams/pull-ledger.js';
 import { type PullLimits, pullQueue } from './streams/pull-queue.js';
 import { startQueue } from './streams/start-queue.js';
 import { runtimeReader } from './streams/runtime-reader.js';
-import { healthProblem, unknownHealth, watchRuntime } from './streams/runtime-watch.js';
+import { healthProblem, runtimeReport, unknownHealth, watchRuntime } from './streams/runtime-watch.js';
 import { terminationMessages } from './streams/termination-messages.js';
 import { handleConfig } from './streams/sync-loop/handle-config.js';
 import { handleHousekeeping } from './streams/sync-loop/handle-housekeeping.js';
@@ -100,6 +103,8 @@ export interface KubeletPorts extends Pick<
   readonly probeRecords?: ProbeRecords;
   /** Pods stay where the runtime puts them unless given. */
   readonly nodeCgroups?: NodeCgroups;
+  /** For `cluster` of the options: without them the node stands alone. */
+  readonly cluster?: ClusterPorts;
 }
 
 export interface KubeletOptions extends ChorePolicies {
@@ -122,6 +127,11 @@ export interface KubeletOptions extends ChorePolicies {
    * API server: the pod runs with the default handler, and an event says so.
    */
   readonly runtimeClasses?: RuntimeClasses;
+  /**
+   * Makes it a node of a cluster, with the ports of that name: pods of the API server are a source like the others, called `api`, and
+   * the API server is told of statuses, events and the node. It stands alone unless given.
+   */
+  readonly cluster?: ClusterOptions;
   /** Stops every pod; then `outcome$` ends as soon as nothing of them can be running. */
   readonly stop$?: Observable<StopRequest>;
   /**
@@ -147,21 +157,38 @@ export interface Kubelet {
  * The daemon as a merge of streams: configuration, changes of the runtime, and ticks flow into one loop, and from there to
  * one serial worker per pod.
  */
-export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet => {
-  const { runtime, scheduler, wallClock, random, record, recordEvent } = ports;
-  const {
-    sources,
-    syncFrequencyMs = 60_000,
-    maxRestartBackOffMs = 300_000,
-    stop$ = NEVER,
-    swap = (inputs) => inputs,
-  } = options;
+export const kubelet = (given: KubeletPorts, options: KubeletOptions): Kubelet => {
+  const { runtime, scheduler, wallClock, random, record } = given;
+  const { syncFrequencyMs = 60_000, maxRestartBackOffMs = 300_000, stop$ = NEVER, swap = (inputs) => inputs } = options;
+
+  const health = unknownHealth();
+  let imageList: readonly Image[] = [];
+  let checkRuntime$: Observable<never> = EMPTY;
+  const podStarts = new PodStartTracker();
+  const cluster =
+    given.cluster && options.cluster
+      ? clusterNode({ ...given, ...given.cluster }, options.cluster, {
+          ...{ syncFrequencyMs, podStarts },
+          images: () => imageList,
+          runtimeReport: () => runtimeReport(health, scheduler.now()),
+          checkRuntime$: defer(() => checkRuntime$),
+        })
+      : undefined;
+  const ports: KubeletPorts = cluster
+    ? {
+        ...given,
+        node: liveNodeFacts(given.node, cluster.node),
+        recordEvent: cluster.recordEvent,
+        pullSecrets: cluster.references.pullSecrets,
+      }
+    : given;
+  const { recordEvent } = ports;
+  // A source of that name that somebody has swapped takes the place of the cluster's own.
+  const sources: PodSources = { ...(cluster && { api: cluster.source$ }), ...options.sources };
 
   const cache = createPodCache();
   const reader = runtimeReader(runtime, scheduler, terminationMessages(ports.podFiles));
   const directories = podDirectories({ ...ports, rootDirectory: ports.node.rootDirectory });
-  const health = unknownHealth();
-  let imageList: readonly Image[] = [];
   const desk: LoopDesk = {
     ...ports,
     pods: new PodManager(),
@@ -171,6 +198,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     sources: new SourcesReady(Object.keys(sources)),
     admit: options.admit ?? admitPod(() => ports.node),
     backOffs: newBackOffs(),
+    ...(cluster && { podStarts }),
   };
   const cgroups = kubeletCgroups({ ...ports, activePods: () => activePods(desk) });
   const probes = nodeProber({ ...ports, ...desk, cache });
@@ -196,7 +224,9 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       probes,
       statuses: desk.statuses,
       reasons: new ReasonCache(),
-      runtimeClasses: options.runtimeClasses,
+      runtimeClasses: options.runtimeClasses ?? cluster?.references.runtimeClasses,
+      podReferences: cluster?.references,
+      podStarts: desk.podStarts,
       ...desk.backOffs,
       pullQueue: pullQueue(options.imagePulls ?? {}, scheduler),
       pullLedger: ledgerFor(ports, options.imageVerification),
@@ -219,6 +249,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       eventedPleg: options.eventedPleg ?? false,
     });
     const { pleg$ } = watch;
+    checkRuntime$ = watch.check$;
     const syncTick$ = syncTicks(scheduler).pipe(tap(watch.isWell));
     const housekeeping$ = housekeepingTicks(watch.running, () => desk.sources.all, scheduler);
 
@@ -249,7 +280,10 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       }),
       tap(observeOutcome(desk)),
     );
-    const running$ = merge(worked$, watch.state$, chore$).pipe(endWhenStopped(stopping$, () => hasStopped(desk)));
+    const beside$ = cluster ? cluster.beside(desk) : EMPTY;
+    const running$ = merge(worked$, watch.state$, chore$, beside$).pipe(
+      endWhenStopped(stopping$, () => hasStopped(desk)),
+    );
     return concat(cgroups.prepare$, probes.prepare$, running$);
   });
 

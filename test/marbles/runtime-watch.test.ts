@@ -20,6 +20,7 @@ it(
       runtime: fakeRuntime(scheduler).runtime,
       reader: {
         listPods: () => of([]),
+        readyPodsCalled: () => of([]),
         podStatus: (ref) => {
           reads.push(scheduler.now());
           return timer(5, scheduler).pipe(map(() => emptyPodStatus(ref)));
