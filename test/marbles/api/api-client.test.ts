@@ -319,7 +319,7 @@ describe('every page of a list', () => {
       });
       const list$ = client
         .everyPage('/p', query)
-        .pipe(tap({ next: (list) => (result = list), error: (error) => (result = error) }));
+        .pipe(tap({ next: (list) => (result = list), error: (error: unknown) => (result = error) }));
       stage
         .expectObservable(list$.pipe(map(() => 'l')))
         .toBe(replies.some((reply) => reply === gone) && replies[0] === gone ? '#' : '(l|)', undefined, gone);
