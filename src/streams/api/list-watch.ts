@@ -60,6 +60,8 @@ export interface ListWatchProgress {
   position: ReflectorPosition;
   /** Watches in a row that have ended in silence. */
   silentInRow: number;
+  /** From where a watch was not possible any more, the last time that happened. */
+  goneAt: string | undefined;
 }
 
 /**
@@ -156,6 +158,11 @@ export const watchOnce = <T extends ApiObject>(
     };
     const end = (how: EndedWatch['how']): WatchNews<T> => {
       progress.silentInRow = how.kind === 'silent' && !wasHeard ? progress.silentInRow + 1 : 0;
+      if ('error' in how && isGone(how.error)) {
+        // A list as of there has not helped, for the server has given the same again.
+        if (progress.goneAt === progress.position.resourceVersion) progress.position = unavailable(progress.position);
+        progress.goneAt = progress.position.resourceVersion;
+      }
       const livedMs = scheduler.now() - startedAt;
       const { hadNews } = cursor;
       const { silentInRow } = progress;
