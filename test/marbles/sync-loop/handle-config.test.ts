@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CONFIG_MIRROR_ANNOTATION, type Pod } from '../../../src/model/pod.js';
+import { CONFIG_MIRROR_ANNOTATION, type ContainerStatus, type Pod, type PodCondition } from '../../../src/model/pod.js';
 import type { PodConfigUpdate } from '../../../src/model/pod-config.js';
+import { PodStartTracker } from '../../../src/model/pod-start-tracker.js';
 import { SourcesReady } from '../../../src/model/sources-ready.js';
 import { handleConfig } from '../../../src/streams/sync-loop/handle-config.js';
 import type { LoopDesk } from '../../../src/streams/sync-loop/loop-desk.js';
@@ -138,6 +139,72 @@ describe('an operation on a pod that is there', () => {
     const echoed = aPod({ phase: 'Running' });
     expect(stage.give('RECONCILE', echoed)).toEqual([]);
     expect(stage.desk.pods.get('uid-1')).toBe(echoed);
+  });
+});
+
+describe('a pod of the API', () => {
+  const gate = { type: 'example.com/gate', status: 'True' };
+  const gated = (conditions: readonly object[]): Pod => ({
+    ...aPod({ source: 'api', spec: { readinessGates: [{ conditionType: gate.type }] } }),
+    status: {
+      phase: 'Running',
+      conditions: conditions as PodCondition[],
+      containerStatuses: [{ name: 'main', ready: true } as ContainerStatus],
+    },
+  });
+  const notReady = {
+    type: 'Ready',
+    status: 'False',
+    message: `corresponding condition of pod readiness gate "${gate.type}" does not exist.`,
+  };
+
+  it('whose readiness gate was opened or closed is looked at again, one of which nothing follows is not', () => {
+    const stage = stageOf();
+    stage.give('ADD', gated([notReady]));
+    stage.desk.workers.start('uid-1', 0);
+    expect(stage.give('RECONCILE', gated([notReady]))).toEqual([]);
+    expect(stage.give('RECONCILE', gated([notReady, gate]))).toEqual(['wake uid-1']);
+    expect(stage.pending('uid-1')).toBe('sync');
+    stage.desk.workers.start('uid-1', 0);
+    expect(stage.give('RECONCILE', gated([{ type: 'Ready', status: 'True' }, gate]))).toEqual([]);
+    expect(stage.give('RECONCILE', gated([{ type: 'Ready', status: 'True' }]))).toEqual(['wake uid-1']);
+  });
+
+  it('that the API has something new of is told to whoever writes its status, and so is the pod of a mirror', () => {
+    const stage = stageOf();
+    const told: string[] = [];
+    stage.desk.statuses.onChange((uid) => told.push(uid));
+    stage.give('ADD', aPod());
+    expect(told).toEqual([]);
+    for (const op of ['ADD', 'UPDATE', 'RECONCILE', 'DELETE', 'REMOVE'] as const) stage.give(op, mirror);
+    expect(told).toEqual(['uid-1', 'uid-1', 'uid-1', 'uid-1', 'uid-1']);
+    stage.give('DELETE', aPod());
+    expect(told).toHaveLength(6);
+  });
+
+  it('that starts is measured once, when the API has been told and the watch shows it', () => {
+    const clock = { now: 0 };
+    const podStarts = new PodStartTracker();
+    const stage = loopStage({ podStarts }, clock);
+    const handle = handleConfig(stage.desk);
+    const pod = aPod({ source: 'api' });
+    const created: Pod = { ...pod, metadata: { ...pod.metadata, creationTimestamp: '1970-01-01T00:00:00Z' } };
+    const running: Pod = {
+      ...created,
+      status: {
+        phase: 'Running',
+        startTime: '1970-01-01T00:00:01Z',
+        containerStatuses: [
+          { name: 'main', state: { running: { startedAt: '1970-01-01T00:00:02Z' } } } as unknown as ContainerStatus,
+        ],
+      },
+    };
+    handle({ kind: 'pods', op: 'ADD', source: 'api', pods: [created] });
+    podStarts.written(running);
+    clock.now = 2_500;
+    for (let times = 0; times < 2; times += 1)
+      handle({ kind: 'pods', op: 'RECONCILE', source: 'api', pods: [running] });
+    expect(stage.observed).toEqual(['podStartObserved 2.5', 'podStartWithoutPulls 2.5', 'firstNetworkPodStart 2.5']);
   });
 });
 

@@ -1,0 +1,384 @@
+import { defer, ignoreElements, merge, type Observable, tap } from 'rxjs';
+import type { TestScheduler } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../src/model/api/api-error.js';
+import { CONFIG_HASH_ANNOTATION, CONFIG_MIRROR_ANNOTATION, type Pod, type PodStatus } from '../../../src/model/pod.js';
+import { PodManager } from '../../../src/model/pod-manager.js';
+import { PodStatusStore } from '../../../src/model/pod-status-store.js';
+import { FULL_STATUS_PASS_MS, statusManager } from '../../../src/streams/status/status-manager.js';
+import { aPod } from '../../support/a-pod.js';
+import { fakePodApi, type FakePodApi, type FakePodApiOptions } from '../../support/fake-pod-api.js';
+import { metricLines } from '../../support/metric-lines.js';
+import { marbles } from '../marbles.js';
+
+interface Stage extends FakePodApi {
+  readonly pods: PodManager;
+  readonly statuses: PodStatusStore;
+  readonly logged: string[];
+  readonly observed: string[];
+  readonly written: string[];
+  /** The watch brings what the API has of the pod. */
+  readonly echo: (name: string) => void;
+  /** What is asked of the API while `happens$` happens. */
+  readonly during: (happens$: Observable<() => void>) => Observable<string>;
+}
+
+const stageOf = (
+  scheduler: TestScheduler,
+  options: Partial<FakePodApiOptions> & { readonly couldRun?: () => boolean } = {},
+): Stage => {
+  const fake = fakePodApi({ scheduler, ...options });
+  const pods = new PodManager();
+  const statuses = new PodStatusStore();
+  const { metrics, lines: observed } = metricLines();
+  const logged: string[] = [];
+  const written: string[] = [];
+  const level = (name: string) => (_fields: object, message: string) => void logged.push(`${name} ${message}`);
+  const manager = statusManager({
+    api: fake.api,
+    pods,
+    statuses,
+    workers: { couldHaveRunningContainers: options.couldRun ?? (() => false) },
+    written: ({ metadata, status }) => written.push(`${metadata.name} ${status?.phase}`),
+    metrics,
+    log: { debug: () => undefined, info: level('info'), warn: level('warn'), error: level('error') },
+    scheduler,
+    wallClock: () => scheduler.now(),
+  });
+  const echo = (name: string): void => {
+    const pod = fake.pod(name);
+    if (!pod) return;
+    pods.set(pod);
+    const { pod: resolved } = pods.resolve(pod);
+    if (resolved) statuses.touch(resolved.metadata.uid);
+  };
+  return {
+    ...{ ...fake, pods, statuses, logged, observed, written, echo },
+    during: (happens$) =>
+      defer(() =>
+        merge(
+          fake.request$,
+          manager.run$,
+          happens$.pipe(
+            tap((happen) => happen()),
+            ignoreElements(),
+          ),
+        ),
+      ),
+  };
+};
+
+const podOf = (name: string, sketch: object = {}): Pod => aPod({ uid: `uid-${name}`, name, source: 'api', ...sketch });
+
+/** A pod that the API has and that the watch has shown. */
+const added = (stage: Stage, pod: Pod): void => {
+  stage.write(pod);
+  stage.echo(pod.metadata.name);
+};
+
+const status = (phase: string, more: Partial<PodStatus> = {}): PodStatus => ({ phase, startTime: 'then', ...more });
+const says =
+  (stage: Stage, name: string, phase: string, more: Partial<PodStatus> = {}) =>
+  () =>
+    void stage.statuses.set(`uid-${name}`, status(phase, more));
+const outage = new ApiError({ message: 'connection refused' });
+const names = { a: 'PATCH a', b: 'PATCH b', g: 'GET a', x: 'DELETE a' };
+
+describe('a changed status', () => {
+  it(
+    'is written at once, pods side by side, what changes during a write as soon as it has ended, of several only the last',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const stage = stageOf(scheduler, { tookMs: (request) => (request === 'PATCH a' ? 6 : 2) });
+      for (const name of ['a', 'b']) added(stage, podOf(name));
+      const change = {
+        p: says(stage, 'a', 'Pending'),
+        q: says(stage, 'b', 'Pending'),
+        r: says(stage, 'a', 'Pending', { reason: 'replaced' }),
+        s: says(stage, 'a', 'Running'),
+      };
+      const change$ = hot(' -pqrs-----', change);
+      const expected = '    -ab----a--';
+      const unsub = '       ----------!';
+      expectObservable(stage.during(change$), unsub).toBe(expected, names);
+      flush();
+      expect(stage.patches.map((patch) => patch['status'])).toEqual([
+        { phase: 'Pending', startTime: 'then' },
+        { phase: 'Pending', startTime: 'then' },
+        { phase: 'Running' },
+      ]);
+    }),
+  );
+
+  it(
+    'names the pod and the version that the watch has shown, later the one that the last write made',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const stage = stageOf(scheduler);
+      added(stage, podOf('a'));
+      const change = { p: says(stage, 'a', 'Pending'), r: says(stage, 'a', 'Running'), e: () => stage.echo('a') };
+      const change$ = hot(' p--r--e', change);
+      const expected = '    a--a---';
+      expectObservable(stage.during(change$), '------!').toBe(expected, names);
+      flush();
+      expect(stage.patches.map((patch) => patch['metadata'])).toEqual([
+        { uid: 'uid-a', resourceVersion: '1' },
+        { uid: 'uid-a', resourceVersion: '2' },
+      ]);
+      expect(stage.written).toEqual(['a Pending', 'a Running']);
+    }),
+  );
+
+  it(
+    'is made of what the API has when somebody else has written, whose conditions stay',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const stage = stageOf(scheduler);
+      added(stage, podOf('a'));
+      const foreign = { type: 'example.com/gate', status: 'True' };
+      const change = {
+        w: () => stage.write({ ...podOf('a'), status: { conditions: [foreign] } }),
+        r: says(stage, 'a', 'Running'),
+      };
+      const change$ = hot(' w-r----', change);
+      const expected = '    --aga--';
+      expectObservable(stage.during(change$), '------!').toBe(expected, names);
+      flush();
+      expect(stage.pod('a')?.status).toEqual({ conditions: [foreign], phase: 'Running', startTime: 'then' });
+    }),
+  );
+
+  it(
+    'of a pod that was made again under its name is not written',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const stage = stageOf(scheduler);
+      added(stage, podOf('a'));
+      const change = { w: () => stage.write(podOf('a', { uid: 'another' })), r: says(stage, 'a', 'Running') };
+      const change$ = hot(' w-r----', change);
+      const expected = '    --ag---';
+      expectObservable(stage.during(change$), '------!').toBe(expected, names);
+      flush();
+      expect(stage.pod('a')).not.toHaveProperty('status');
+    }),
+  );
+
+  it(
+    'that the API has already sends nothing, and neither does one of which only times of conditions differ',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const stage = stageOf(scheduler);
+      const condition = (lastTransitionTime: string) => ({ type: 'Ready', status: 'True', lastTransitionTime });
+      const known = status('Running', { conditions: [condition('then')] });
+      added(stage, { ...podOf('a'), status: { ...known, nominatedNodeName: '' } });
+      const change = {
+        r: says(stage, 'a', 'Running', { conditions: [condition('then')], message: '' }),
+        t: says(stage, 'a', 'Running', { conditions: [condition('later')] }),
+      };
+      const change$ = hot(' r--t----', change);
+      const expected = '    --------';
+      expectObservable(stage.during(change$), '15s !').toBe(expected, names);
+    }),
+  );
+});
+
+describe('a write that failed', () => {
+  it(
+    'is repeated by the next pass or the next change, is said once, and counts from the first change',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      let isDown = true;
+      const stage = stageOf(scheduler, { failure: () => (isDown ? outage : undefined) });
+      added(stage, podOf('a'));
+      const change = { p: says(stage, 'a', 'Pending'), r: says(stage, 'a', 'Running'), u: () => (isDown = false) };
+      const change$ = hot(' p 999ms r 13999ms u', change);
+      const expected = '    a 999ms a 8999ms a 9999ms a';
+      expectObservable(stage.during(change$), '35s !').toBe(expected, names);
+      flush();
+      expect(stage.logged).toEqual(['warn the status of the pod could not be written; it is tried again']);
+      expect(stage.observed).toEqual(['podStatusSynced 20.001']);
+      expect(FULL_STATUS_PASS_MS).toBe(10_000);
+    }),
+  );
+
+  it(
+    'delays no other pod, and neither does one that is slow',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const stage = stageOf(scheduler, { tookMs: (request) => (request === 'PATCH a' ? 60_000 : 1) });
+      for (const name of ['a', 'b']) added(stage, podOf(name));
+      const change = { p: says(stage, 'a', 'Pending'), q: says(stage, 'b', 'Pending'), r: says(stage, 'b', 'Running') };
+      const change$ = hot(' p-q--r-', change);
+      const expected = '    a-b--b-';
+      expectObservable(stage.during(change$), '50s !').toBe(expected, names);
+    }),
+  );
+
+  it(
+    'stops waiting for nobody: unsubscribing gives it up',
+    marbles(({ hot, cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const answer = cold<Pod>('-----------|');
+      const stage = stageOf(scheduler);
+      const pods = new PodManager();
+      pods.set({ ...podOf('a'), metadata: { ...podOf('a').metadata, resourceVersion: '1' } });
+      const manager = statusManager({
+        ...stage,
+        pods,
+        api: { ...stage.api, patch: () => answer as Observable<never> },
+        workers: { couldHaveRunningContainers: () => false },
+        metrics: metricLines().metrics,
+        log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
+        scheduler,
+        wallClock: () => 0,
+      });
+      const change$ = hot('-r----', { r: says(stage, 'a', 'Running') }).pipe(
+        tap((happen) => happen()),
+        ignoreElements(),
+      );
+      expectObservable(merge(manager.run$, change$), '----!').toBe('-----');
+      expectSubscriptions(answer.subscriptions).toBe('-^--!');
+    }),
+  );
+});
+
+describe('the full pass', () => {
+  it(
+    'every ten seconds writes again what somebody else has overwritten, once',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const stage = stageOf(scheduler);
+      added(stage, podOf('a'));
+      const overwrite = () => {
+        stage.write({ ...stage.pod('a')!, status: status('Pending') });
+        stage.echo('a');
+      };
+      const change = { r: says(stage, 'a', 'Running'), e: () => stage.echo('a'), w: overwrite };
+      const change$ = hot(' r-e 8s w 5s e', change);
+      const expected = '    a 9999ms a';
+      expectObservable(stage.during(change$), '35s !').toBe(expected, names);
+      flush();
+      expect(stage.pod('a')?.status?.phase).toBe('Running');
+    }),
+  );
+
+  it(
+    'lets it rest that an older API server keeps less than it was told',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const stage = stageOf(scheduler, { keeps: ({ phase, startTime } = {}) => ({ phase, startTime }) });
+      added(stage, podOf('a'));
+      const change = {
+        r: says(stage, 'a', 'Running', { hostIPs: [{ ip: '10.0.0.1' }] }),
+        e: () => stage.echo('a'),
+        s: says(stage, 'a', 'Running', { hostIPs: [{ ip: '10.0.0.2' }] }),
+      };
+      const change$ = hot(' r-e 30s s-e', change);
+      const expected = '    a 30002ms a';
+      expectObservable(stage.during(change$), '60s !').toBe(expected, names);
+      flush();
+      expect(stage.patches).toHaveLength(2);
+    }),
+  );
+
+  it(
+    'holds an end back while containers could run, and tells it when they cannot',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      let couldRun = true;
+      const stage = stageOf(scheduler, { couldRun: () => couldRun });
+      added(stage, { ...podOf('a'), status: status('Running') });
+      const change = {
+        f: says(stage, 'a', 'Failed', { message: 'ended', podIP: '10.0.0.1' }),
+        e: () => stage.echo('a'),
+        o: () => (couldRun = false),
+      };
+      const change$ = hot(' f-e 11s o---', change);
+      const expected = '    a 19999ms a';
+      expectObservable(stage.during(change$), '35s !').toBe(expected, names);
+      flush();
+      const [first, second] = stage.patches.map((patch) => patch['status']);
+      expect(first).toEqual({ podIP: '10.0.0.1' });
+      expect(second).toEqual({ phase: 'Failed', message: 'ended' });
+    }),
+  );
+});
+
+describe('a pod that is to be deleted', () => {
+  const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+  const ends = (stage: Stage) => () => void stage.statuses.set('uid-a', status('Failed'), true);
+
+  it(
+    'goes from the API with the write that says its end, and from memory',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const stage = stageOf(scheduler);
+      added(stage, podOf('a', deleted));
+      const change$ = hot(' -f----', { f: ends(stage) });
+      const expected = '    -ax---';
+      expectObservable(stage.during(change$), '25s !').toBe(expected, names);
+      flush();
+      expect(stage.pod('a')).toBeUndefined();
+      expect(stage.statuses.get('uid-a')).toBeUndefined();
+    }),
+  );
+
+  it(
+    'long after its end goes as soon as the watch shows that it is to be deleted',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const stage = stageOf(scheduler);
+      added(stage, podOf('a'));
+      const remove = () => added(stage, { ...stage.pod('a')!, ...podOf('a', deleted), status: status('Failed') });
+      const change$ = hot(' f--d---', { f: ends(stage), d: remove });
+      const expected = '    a--x---';
+      expectObservable(stage.during(change$), '25s !').toBe(expected, names);
+    }),
+  );
+
+  it(
+    'is asked to go again by the next pass when that failed, and stays while something of it is left',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      let failures = 1;
+      const stage = stageOf(scheduler, {
+        failure: (request) => (request === 'DELETE a' && failures-- > 0 ? outage : undefined),
+      });
+      added(stage, podOf('a', deleted));
+      const change = { l: says(stage, 'a', 'Failed'), f: ends(stage), e: () => stage.echo('a') };
+      const change$ = hot(' l-e-f--', change);
+      const expected = '    a---x 9995ms x';
+      expectObservable(stage.during(change$), '35s !').toBe(expected, names);
+      flush();
+      expect(stage.pod('a')).toBeUndefined();
+    }),
+  );
+
+  it(
+    'is another one under its name: that one stays',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const stage = stageOf(scheduler);
+      added(stage, podOf('a', { ...deleted, phase: 'Failed' }));
+      const swap = () => stage.write(podOf('a', { uid: 'another' }));
+      const change$ = hot(' wf----', { w: swap, f: ends(stage) });
+      expectObservable(stage.during(change$), '9s !').toBe('-ag---', names);
+      flush();
+      expect(stage.pod('a')?.metadata.uid).toBe('another');
+    }),
+  );
+});
+
+describe('a static pod', () => {
+  const pod = aPod({ uid: 'uid-s', name: 's', annotations: { [CONFIG_HASH_ANNOTATION]: 'h1' } });
+  const mirror = (hash: string) =>
+    aPod({ uid: 'mirror', name: 's', source: 'api', annotations: { [CONFIG_MIRROR_ANNOTATION]: hash } });
+  const asked = { s: 'PATCH s' };
+
+  it(
+    'has its status written to its mirror once there is one, which is never removed that way',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const stage = stageOf(scheduler);
+      stage.pods.set(pod);
+      const change = {
+        r: says(stage, 's', 'Running'),
+        o: () => added(stage, mirror('h0')),
+        m: () => added(stage, mirror('h1')),
+        d: () =>
+          added(stage, { ...stage.pod('s')!, metadata: { ...stage.pod('s')!.metadata, deletionTimestamp: 'now' } }),
+        f: () => void stage.statuses.set('uid-s', status('Failed'), true),
+      };
+      const change$ = hot(' r--o--m--d--f', change);
+      const expected = '    ------s-----s';
+      expectObservable(stage.during(change$), '25s !').toBe(expected, asked);
+      flush();
+      expect(stage.patches.map((patch) => (patch['metadata'] as Pod['metadata']).uid)).toEqual(['mirror', 'mirror']);
+      expect(stage.pod('s')?.status?.phase).toBe('Failed');
+    }),
+  );
+});
