@@ -213,7 +213,13 @@ const patched = (
 };
 
 const mergeKeysOf = (resource: ApiResource): MergeKeys =>
-  resource === PODS ? POD_MERGE_KEYS : resource === NODES ? NODE_MERGE_KEYS : {};
+  resource === PODS ? ALL_POD_MERGE_KEYS : resource === NODES ? NODE_MERGE_KEYS : {};
+
+/** Also of what only users patch. */
+const ALL_POD_MERGE_KEYS: MergeKeys = {
+  ...POD_MERGE_KEYS,
+  ...{ 'spec.containers': 'name', 'spec.initContainers': 'name', 'metadata.ownerReferences': 'uid' },
+};
 
 /** RFC 7386. */
 const mergePatched = (before: unknown, patch: unknown): unknown => {

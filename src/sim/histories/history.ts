@@ -1,6 +1,7 @@
 import type { Pod } from '../../model/pod.js';
 import type { NodeBehaviours } from '../behaviour.js';
 import type { Fault } from '../faults/fault.js';
+import type { ClusterPlan } from './cluster-plan.js';
 
 /** When every history begins, in Unix milliseconds. */
 export const HISTORY_START_MS = Date.UTC(2026, 0, 1);
@@ -40,6 +41,8 @@ export interface History {
   readonly seed: number;
   readonly node: HistoryNode;
   readonly pods: readonly PodPlan[];
+  /** The agent belongs to a cluster; it stands alone unless given. */
+  readonly cluster?: ClusterPlan;
   readonly behaviours: NodeBehaviours;
   readonly faults: readonly Fault[];
   /** From then on nothing changes and nothing goes wrong any more, and what is wanted has to come true. */

@@ -9,10 +9,17 @@ const SILENT_WATCH_MS = 5 * MINUTE;
 const RELIST_MS = 5 * MINUTE;
 
 /** When the last change has been made, and the last that a fault has struck is over, in milliseconds of the history. */
-export const quietFromMs = ({ pods, faults, node }: Pick<History, 'pods' | 'faults' | 'node'>): number =>
+export const quietFromMs = ({
+  pods,
+  faults,
+  node,
+  cluster,
+}: Pick<History, 'pods' | 'faults' | 'node' | 'cluster'>): number =>
   Math.max(
     0,
     ...pods.flatMap(({ changes }) => changes.map(({ atMs }) => atMs)),
+    // What has to wait for a pod that goes takes a while.
+    ...(cluster?.changes ?? []).map(({ atMs }) => atMs + MINUTE),
     ...faults.map((fault) => endOfFault(fault) + (node.eventedPleg && fault.kind === 'event-lost' ? RELIST_MS : 0)),
   );
 

@@ -1,14 +1,22 @@
+import { apiDeletionsFinish } from './api-deletions-finish.js';
+import { apiPodsOutliveContainers } from './api-pods-outlive-containers.js';
+import { apiShowsWhatRuns } from './api-shows-what-runs.js';
+import { apiStatusGoesForward } from './api-status-goes-forward.js';
 import { causes } from './causes.js';
 import { endsAreReported } from './ends-are-reported.js';
+import { fewStatusWrites } from './few-status-writes.js';
 import { graceOnlyShrinks } from './grace-only-shrinks.js';
 import { initOrder } from './init-order.js';
 import { journalIsTrue } from './journal-is-true.js';
+import { mirrorsMatch } from './mirrors-match.js';
 import type { Invariant } from './monitor.js';
 import { newestWantedRuns } from './newest-wanted-runs.js';
 import { noCallStorm } from './no-call-storm.js';
 import { noRemovalInUse } from './no-removal-in-use.js';
 import { noRetryWithinAPass } from './no-retry-within-a-pass.js';
 import { noStartAfterTermination } from './no-start-after-termination.js';
+import { nodeStaysAlive } from './node-stays-alive.js';
+import { nothingForbidden } from './nothing-forbidden.js';
 import { nothingLeaks } from './nothing-leaks.js';
 import { oneLiveInstance } from './one-live-instance.js';
 import { onePass } from './one-pass.js';
@@ -50,4 +58,12 @@ export const INVARIANTS: readonly Invariant[] = [
   nothingLeaks,
   journalIsTrue,
   causes,
+  apiShowsWhatRuns,
+  apiDeletionsFinish,
+  apiStatusGoesForward,
+  apiPodsOutliveContainers,
+  mirrorsMatch,
+  fewStatusWrites,
+  nothingForbidden,
+  nodeStaysAlive,
 ];

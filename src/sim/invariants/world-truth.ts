@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../../model/journal.js';
 import type { Pod } from '../../model/pod.js';
+import type { StoredObject } from '../api-server/stored-object.js';
 import type { SimulatedInstance, SimulatedPodSandbox, WorldEvent } from '../world-event.js';
 import { type CallSubject, subjectOf } from './cri-request.js';
 import { longestGraceSeconds, withoutDuplicates } from './pod-spec.js';
@@ -98,6 +99,8 @@ export class WorldTruth {
   readonly #sandboxes = new Map<string, Mutable<SandboxTruth>>();
   readonly #calls = new Map<number, CallTruth>();
   readonly #sources = new Map<string, readonly Pod[]>();
+  readonly #apiObjects = new Map<string, StoredObject>();
+  #hasApi = false;
   #life: number | undefined;
   #lifeSince = 0;
   #aheadMs = 0;
@@ -124,6 +127,23 @@ export class WorldTruth {
   /** What each source has said last, without what is ignored as a duplicate. */
   get sources(): ReadonlyMap<string, readonly Pod[]> {
     return this.#sources;
+  }
+
+  /** What the API server has, by kind, namespace and name: `pods/default/web`, `nodes/node-1`. */
+  get apiObjects(): ReadonlyMap<string, StoredObject> {
+    return this.#apiObjects;
+  }
+
+  /** The agent has an API server, from which it hears of everything a little later. */
+  get hasApi(): boolean {
+    return this.#hasApi;
+  }
+
+  /** The pods that the API server has. */
+  get apiPods(): readonly Pod[] {
+    return [...this.#apiObjects]
+      .filter(([key]) => key.startsWith('pods/'))
+      .map(([, object]) => object as unknown as Pod);
   }
 
   /** Of the agent that runs; undefined while none does. */
@@ -215,6 +235,14 @@ export class WorldTruth {
       case 'agent-stopped':
         this.#life = undefined;
         break;
+      case 'api-changed': {
+        const { namespace, name } = event.object.metadata;
+        const key = [event.resource, ...(namespace === undefined ? [] : [namespace]), name].join('/');
+        this.#hasApi = true;
+        if (event.type === 'DELETED') this.#apiObjects.delete(key);
+        else this.#apiObjects.set(key, event.object);
+        break;
+      }
       case 'journal':
         this.#journal(event.entry, event.at);
         break;
