@@ -55,11 +55,14 @@ const QUICK = { ...QUICK_RESTARTS, nodeStatusUpdateFrequency: '1s', nodeStatusRe
 
 /** The agent over a containerd of its own, as a node of a cluster. Its pods are in a namespace that is called like the node. */
 export class ClusterNode extends ContainerdNode {
-  /** `server` is what the agent asks instead of the API server: a proxy. */
+  /** `flags` say where the API server is and as whom the agent comes, if it is not simply as the node. */
   constructor(
     readonly cluster: Cluster,
     readonly nodeName: string,
-    private readonly server?: string,
+    private readonly flags: (node: ClusterNode) => Promise<readonly string[]> = async () => [
+      '--kubeconfig',
+      await cluster.kubeconfig(nodeName),
+    ],
   ) {
     super();
   }
@@ -84,8 +87,7 @@ export class ClusterNode extends ContainerdNode {
 
   /** The same, while the API server may be away: resolves when the agent serves. */
   async startAway(...args: readonly string[]): Promise<void> {
-    const kubeconfig = await this.cluster.kubeconfig(this.nodeName, this.server);
-    const own = ['--kubeconfig', kubeconfig, '--hostname-override', this.nodeName];
+    const own = [...(await this.flags(this)), '--hostname-override', this.nodeName];
     await super.start(...own, '--config', this.configuration(QUICK), ...args);
   }
 

@@ -20,7 +20,10 @@ const it = baseIt.extend<{ readonly stormy: { readonly node: ClusterNode; readon
     const { ca, ...front } = cluster.credentials('server');
     const { cert, key } = cluster.credentials(`node-${NODE}`);
     const proxy = await ApiProxy.start({ server: cluster.address, ca, front, back: { cert, key } });
-    const node = new ClusterNode(cluster, NODE, proxy.address);
+    const node = new ClusterNode(cluster, NODE, async () => [
+      '--kubeconfig',
+      await cluster.kubeconfig(NODE, proxy.address),
+    ]);
     try {
       await node.startRuntime();
       await node.start();

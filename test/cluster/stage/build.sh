@@ -13,7 +13,8 @@ if [[ -n ${KUBE_APISERVER:-} ]]; then
   command -v "$KUBE_APISERVER" || { echo "KUBE_APISERVER: there is no $KUBE_APISERVER" >&2 && exit 1; }
   exit 0
 fi
-folder=${XDG_CACHE_HOME:-$HOME/.cache}/rx-kubelet/kube-apiserver-$version-$(uname -m)
+# Also where HOME is not set.
+folder=${XDG_CACHE_HOME:-$(echo ~)/.cache}/rx-kubelet/kube-apiserver-$version-$(uname -m)
 binary=$folder/kube-apiserver
 if [[ -x $binary ]]; then
   echo "$binary"

@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, it } from 'vitest';
+import type { ApiObject } from '../../src/model/api/api-object.js';
+import {
+  certificateSigningRequestPath,
+  certificateSigningRequestsPath,
+  secretsPath,
+} from '../../src/model/api/api-paths.js';
+import { eventually } from '../embedded/eventually.js';
+import { type Cluster, stageScript } from './cluster.js';
+import { ClusterNode } from './cluster-node.js';
+import { overCluster } from './missing.js';
+import { sharedCluster } from './one-node.js';
+
+const NAME = 'newcomer';
+const TOKEN = { id: 'abcdef', secret: '0123456789abcdef' };
+/** Of the first certificate: the next one is asked for when 70 to 90 % of it have gone by. */
+const SHORT_SECONDS = 25;
+
+interface SigningRequest extends ApiObject {
+  readonly spec: {
+    readonly request: string;
+    readonly signerName: string;
+    readonly username: string;
+    readonly usages: readonly string[];
+  };
+  readonly status?: { readonly certificate?: string };
+}
+
+/** What the controllers of a cluster do that this one does not have. */
+const sign = async ({ admin, folder }: Cluster, request: SigningRequest, seconds: number): Promise<void> => {
+  const path = certificateSigningRequestPath(request.metadata.name ?? '');
+  const approved = { type: 'Approved', status: 'True', reason: 'ByTest', message: 'by the test' };
+  await admin.patch(`${path}/approval`, { status: { conditions: [approved] } }, 'merge');
+  const signing = spawn(stageScript('sign.sh'), [folder, String(seconds)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  signing.stdin.end(Buffer.from(request.spec.request, 'base64'));
+  const [pem, [code]] = await Promise.all([text(signing.stdout), once(signing, 'exit') as Promise<[number]>]);
+  expect(code).toBe(0);
+  await admin.patch(`${path}/status`, { status: { certificate: Buffer.from(pem).toString('base64') } }, 'merge');
+};
+
+const asked = ({ admin }: Cluster, username: string): Promise<SigningRequest> =>
+  eventually(
+    `${username} asks for a certificate`,
+    async () => {
+      const requests = await admin.list<SigningRequest>(certificateSigningRequestsPath());
+      return requests.find(({ spec, status }) => spec.username === username && status?.certificate === undefined);
+    },
+    SHORT_SECONDS * 1_000 + 30_000,
+  );
+
+overCluster('an agent with nothing but a bootstrap token', () => {
+  it('becomes a node, and stays one when its certificate ends', { timeout: 180_000 }, async () => {
+    const cluster = await sharedCluster();
+    const { id, secret } = TOKEN;
+    // The server itself makes the namespace, soon after its start.
+    await eventually('there may be bootstrap tokens', () =>
+      cluster.admin.create(secretsPath('kube-system'), {
+        metadata: { name: `bootstrap-token-${id}` },
+        type: 'bootstrap.kubernetes.io/token',
+        stringData: { 'token-id': id, 'token-secret': secret, 'usage-bootstrap-authentication': 'true' },
+      }),
+    );
+    const node = new ClusterNode(cluster, NAME, async ({ directory }) => {
+      const path = join(directory, 'bootstrap.kubeconfig');
+      writeFileSync(path, JSON.stringify(bootstrapKubeconfig(cluster)));
+      return ['--bootstrap-kubeconfig', path, '--kubeconfig', join(directory, 'kubeconfig')];
+    });
+    try {
+      await node.startRuntime();
+      await cluster.namespace(NAME);
+      await node.startAway();
+      const first = await asked(cluster, `system:bootstrap:${id}`);
+      expect(first.spec).toMatchObject({
+        signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+        usages: expect.arrayContaining(['digital signature', 'client auth']) as string[],
+      });
+      const endsAt = Date.now() + SHORT_SECONDS * 1_000;
+      await sign(cluster, first, SHORT_SECONDS);
+      await eventually('it is a node', async () => (await node.ready()) === 'True');
+      await eventually('its kubeconfig is written', () => existsSync(join(node.directory, 'kubeconfig')));
+      await node.create({ name: 'early' });
+      await node.running('early');
+
+      const second = await asked(cluster, `system:node:${NAME}`);
+      expect(second.metadata.name).not.toBe(first.metadata.name);
+      await sign(cluster, second, 3_600);
+      await eventually('the first certificate has ended', () => Date.now() > endsAt);
+      // Neither on old connections nor with the old certificate.
+      await node.kill('SIGKILL');
+      await node.start();
+      await node.create({ name: 'late' });
+      await node.running('late');
+    } finally {
+      await node.dispose();
+      cluster.close();
+    }
+  });
+});
+
+const bootstrapKubeconfig = (cluster: Cluster): object => ({
+  apiVersion: 'v1',
+  kind: 'Config',
+  'current-context': 'stage',
+  clusters: [
+    {
+      name: 'stage',
+      cluster: {
+        server: cluster.address,
+        'certificate-authority-data': Buffer.from(cluster.credentials('admin').ca).toString('base64'),
+      },
+    },
+  ],
+  users: [{ name: 'stage', user: { token: `${TOKEN.id}.${TOKEN.secret}` } }],
+  contexts: [{ name: 'stage', context: { cluster: 'stage', user: 'stage' } }],
+});
