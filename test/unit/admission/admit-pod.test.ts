@@ -183,6 +183,53 @@ describe('a node', () => {
     });
   });
 
+  it('has no huge pages of a size that it does not state', () => {
+    const allocatable = { 'hugepages-2Mi': '4Mi' };
+    expect(verdict({ spec: asking({ 'hugepages-2Mi': '4Mi' }) }, { allocatable })).toBeUndefined();
+    expect(verdict({ spec: asking({ 'hugepages-1Gi': '1Gi' }) }, { allocatable })).toEqual({
+      reason: 'OutOfhugepages-1Gi',
+      message: "Node didn't have enough resource: hugepages-1Gi, requested: 1073741824, used: 0, capacity: 0",
+    });
+  });
+
+  it.each<{ tolerations?: PodSpec['tolerations']; effect?: string; isStatic?: boolean; fits: boolean }>([
+    { fits: false },
+    { effect: 'NoSchedule', fits: true },
+    { effect: 'PreferNoSchedule', fits: true },
+    { isStatic: true, fits: true },
+    { tolerations: [{ key: 'team', value: 'red', effect: 'NoExecute' }], fits: true },
+    { tolerations: [{ key: 'team', operator: 'Equal', value: 'red' }], fits: true },
+    { tolerations: [{ key: 'team', operator: 'Exists' }], fits: true },
+    { tolerations: [{ operator: 'Exists' }], fits: true },
+    { tolerations: [{ key: 'team', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }], fits: true },
+    { tolerations: [{ key: 'team', operator: 'Exists', effect: 'NoSchedule' }], fits: false },
+    { tolerations: [{ key: 'team', value: 'blue' }], fits: false },
+    { tolerations: [{ key: 'team' }], fits: false },
+    { tolerations: [{ key: 'other', operator: 'Exists' }], fits: false },
+    { tolerations: [{ key: 'team', operator: 'Lt', value: 'red' }], fits: false },
+  ])('takes in no pod that does not tolerate it: %j', ({ tolerations, effect = 'NoExecute', isStatic, fits }) => {
+    const sketch = { source: isStatic ? 'file' : 'api', spec: { tolerations } };
+    expect(verdict(sketch, { taints: [{ key: 'team', value: 'red', effect }] })).toEqual(
+      fits
+        ? undefined
+        : {
+            reason: 'TaintToleration',
+            message: "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
+          },
+    );
+  });
+
+  it('asks for every taint, and for one without a value too', () => {
+    const taints = [
+      { key: 'a', effect: 'NoExecute' },
+      { key: 'b', effect: 'NoExecute' },
+    ];
+    const tolerating = (...keys: readonly string[]) =>
+      verdict({ source: 'api', spec: { tolerations: keys.map((key) => ({ key, operator: 'Equal' })) } }, { taints })
+        ?.reason;
+    expect([tolerating('a'), tolerating('a', 'b')]).toEqual(['TaintToleration', undefined]);
+  });
+
   const terms = (...nodeSelectorTerms: V1NodeSelectorTerm[]): Partial<PodSpec> => ({
     affinity: {
       nodeAffinity: {
@@ -335,12 +382,18 @@ describe('a node', () => {
       (spec) => ({ ...spec, nodeSelector: {} }),
       (spec) => ({ ...spec, nodeName: 'node-1' }),
       (spec) => ({ ...spec, containers: [{ name: 'main' }] }),
+      (spec) => ({ ...spec, tolerations: [{ operator: 'Exists' }] }),
       (spec) => ({ ...spec, securityContext: {} }),
     ];
     const active = [aPod({ uid: 'other', spec: withPort({ containerPort: 80, hostPort: 80 }) })];
+    const taints = [{ key: 'team', effect: 'NoExecute' }];
     const reasons = [all];
     for (const repair of repairs) reasons.push(repair(reasons.at(-1)!));
-    expect(reasons.map((spec) => verdict({ spec }, { active, hasSupplementalGroupsPolicy: false })?.reason)).toEqual([
+    expect(
+      reasons.map(
+        (spec) => verdict({ source: 'api', spec }, { active, taints, hasSupplementalGroupsPolicy: false })?.reason,
+      ),
+    ).toEqual([
       'SysctlForbidden',
       'PodOSNotSupported',
       'SupplementalGroupsPolicyNotSupported',
@@ -348,6 +401,7 @@ describe('a node', () => {
       'NodeAffinity',
       'NodeName',
       'NodePorts',
+      'TaintToleration',
       'AppArmor',
       undefined,
     ]);
