@@ -78,7 +78,7 @@ mkdir -p "$build/go/src/k8s.io"
 ln -sfn "$build/source" "$build/go/src/k8s.io/kubernetes"
 (
   cd "$build/go/src/k8s.io/kubernetes"
-  env -u GOFLAGS -u GOROOT HOME="$build" GOPATH="$build/go" GOCACHE="$build/cache" CGO_ENABLED=0 PATH="$go/bin:$PATH" \
+  env -u GOFLAGS -u GOROOT HOME="$build" GOPATH="$build/go" CGO_ENABLED=0 PATH="$go/bin:$PATH" \
     make WHAT=cmd/kube-apiserver
 ) >&2 9<&-
 built=$(readlink -f "$build/source/_output/bin/kube-apiserver")
