@@ -80,10 +80,10 @@ export const fakePodApi = ({
           return write({ ...pod, metadata: { ...pod.metadata, uid: `made-${version}` } });
         });
       },
-      patch: (path, body) =>
+      patch: <T>(path: string, body: unknown) =>
         defer(() => {
           patches.push(body as JsonObject);
-          return answer('PATCH', nameIn(path), () => {
+          return answer<T>('PATCH', nameIn(path), () => {
             const { metadata, status: change } = body as { readonly metadata: JsonObject; readonly status: JsonObject };
             const before = found(nameIn(path), metadata['uid'], metadata['resourceVersion']);
             const original = { status: before.status ?? {} };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod, PodSpec, PodStatus } from '../../src/model/pod.js';
+import type { Pod, PodSpec } from '../../src/model/pod.js';
 import { PodStartTracker } from '../../src/model/pod-start-tracker.js';
 import { aPod } from '../support/a-pod.js';
 
@@ -10,7 +10,7 @@ const podOf = (status?: object, spec: Partial<PodSpec> = {}, uid = 'uid-1'): Pod
   return {
     ...pod,
     metadata: { ...pod.metadata, creationTimestamp: at(0) },
-    ...(status && { status: status as PodStatus }),
+    ...(status && { status }),
   };
 };
 

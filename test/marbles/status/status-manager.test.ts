@@ -215,9 +215,9 @@ describe('a write that failed', () => {
       const pods = new PodManager();
       pods.set({ ...podOf('a'), metadata: { ...podOf('a').metadata, resourceVersion: '1' } });
       const manager = statusManager({
-        ...stage,
+        statuses: stage.statuses,
         pods,
-        api: { ...stage.api, patch: () => answer as Observable<never> },
+        api: { ...stage.api, patch: () => answer as Observable<unknown> as Observable<never> },
         workers: { couldHaveRunningContainers: () => false },
         metrics: metricLines().metrics,
         log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },

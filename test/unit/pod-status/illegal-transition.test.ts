@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { illegalTransition } from '../../../src/model/pod-status/illegal-transition.js';
+import type { ContainerStatus, PodSpec } from '../../../src/model/pod.js';
+import { aPod } from '../../support/a-pod.js';
+
+const ended = (exitCode: number, reason = 'Error') => ({ terminated: { exitCode, reason } });
+const waiting = { waiting: {} };
+const running = { running: {} };
+const rule = { action: 'Restart', exitCodes: { operator: 'In', values: [3] } };
+
+const problem = (
+  spec: Partial<PodSpec>,
+  list: 'containerStatuses' | 'initContainerStatuses',
+  from: ContainerStatus['state'],
+  to: ContainerStatus['state'],
+) => {
+  const status = (state: ContainerStatus['state']) => ({ [list]: [{ name: 'main', state } as ContainerStatus] });
+  return illegalTransition(aPod({ spec }), status(from), status(to));
+};
+
+describe('a container that has ended', () => {
+  const text = 'terminated container main attempted illegal transition to non-terminated state';
+  it.each<
+    [
+      what: string,
+      spec: Partial<PodSpec>,
+      from: ContainerStatus['state'],
+      to: ContainerStatus['state'],
+      object?: string,
+    ]
+  >([
+    ['for good under Never', { restartPolicy: 'Never' }, ended(1), running, text],
+    ['for good under Never, to wait', { restartPolicy: 'Never' }, ended(0), waiting, text],
+    ['well under OnFailure', { restartPolicy: 'OnFailure' }, ended(0), waiting, text],
+    ['badly under OnFailure', { restartPolicy: 'OnFailure' }, ended(1), waiting],
+    ['under Always', { restartPolicy: 'Always' }, ended(0), running],
+    ['under Never, and ends otherwise', { restartPolicy: 'Never' }, ended(0), ended(1)],
+    ['not at all', { restartPolicy: 'Never' }, running, waiting],
+    [
+      'with a code of which a rule says that it starts again',
+      {
+        restartPolicy: 'Never',
+        containers: [{ name: 'main', restartPolicy: 'Never', restartPolicyRules: [rule] }] as PodSpec['containers'],
+      },
+      ended(3),
+      running,
+    ],
+    [
+      'in a pod that can start again as a whole',
+      {
+        restartPolicy: 'Never',
+        containers: [
+          { name: 'main' },
+          { name: 'b', restartPolicyRules: [{ ...rule, action: 'RestartAllContainers' }] },
+        ] as PodSpec['containers'],
+      },
+      ended(1),
+      running,
+    ],
+  ])('%s', (_what, spec, from, to, expected) => {
+    expect(problem(spec, 'containerStatuses', from, to)).toBe(expected);
+  });
+
+  it('as an init container does not run again, unless it is one that stays', () => {
+    const spec = (more: object): Partial<PodSpec> => ({
+      restartPolicy: 'Never',
+      initContainers: [{ name: 'main', ...more }] as PodSpec['initContainers'] & object,
+    });
+    expect(problem(spec({}), 'initContainerStatuses', ended(0), running)).toBe(
+      'terminated init container main attempted illegal transition to non-terminated state',
+    );
+    expect(problem(spec({ restartPolicy: 'Always' }), 'initContainerStatuses', ended(0), running)).toBeUndefined();
+  });
+});
