@@ -121,6 +121,37 @@ const stageOf = (
 
 describe('a pass over a running pod', () => {
   it(
+    'says that the sandbox is there before anything is pulled or started, and goes on saying so',
+    marbles(({ scheduler }) => {
+      const told: unknown[] = [];
+      const failed = () => throwError(() => new CriError('unknown', 'createContainer', 'no'));
+      const stage = stageOf(scheduler, { runtime: { createContainer: failed } });
+      stage.statuses.onChange((uid) => {
+        const { conditions, containerStatuses } = stage.statuses.get(uid) ?? {};
+        const isThere = conditions?.find(({ type }) => type === 'PodReadyToStartContainers')?.status;
+        told.push([isThere, containerStatuses?.[0]?.state?.waiting?.reason, [...stage.calls]]);
+      });
+      stage.sync(nothing);
+      expect(told).toEqual([
+        ['False', 'ContainerCreating', []],
+        ['True', 'ContainerCreating', ['sandbox']],
+        ['True', 'CreateContainerError', ['sandbox']],
+      ]);
+    }),
+  );
+
+  it(
+    'stores no status in which a container that has ended for good would run again',
+    marbles(({ scheduler }) => {
+      const stage = stageOf(scheduler, { pod: aPod({ spec: { restartPolicy: 'Never' } }) });
+      stage.sync(succeeded);
+      expect(stage.statuses.get('uid-1')?.phase).toBe('Succeeded');
+      stage.sync(running);
+      expect(stage.statuses.get('uid-1')?.containerStatuses?.[0]?.state).toHaveProperty('terminated');
+    }),
+  );
+
+  it(
     'stores its status, starts what lacks, and asks for a newer view since it has changed something',
     marbles(({ scheduler }) => {
       const stage = stageOf(scheduler);

@@ -57,6 +57,17 @@ describe('times', () => {
     expect(generate({ pod }).startTime).toBe('2025-12-31T00:00:00Z');
   });
 
+  it('takes times of a static pod from its mirror after a restart of the agent, and from what it said itself before that', () => {
+    const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: '2025-12-31T00:00:01Z' };
+    const ready = { type: 'Ready', status: 'False', lastTransitionTime: '2025-12-31T00:00:01Z' };
+    const reported = { startTime: '2025-12-31T00:00:00Z', conditions: [scheduled, ready] };
+    const status = generate({ reported });
+    expect(status.startTime).toBe('2025-12-31T00:00:00Z');
+    expect(condition(status, 'PodScheduled')?.lastTransitionTime).toBe('2025-12-31T00:00:01Z');
+    expect(condition(status, 'Ready')?.lastTransitionTime).toBe('2026-01-01T00:00:10Z');
+    expect(generate({ reported, previous: generate() }).startTime).toBe('2026-01-01T00:00:10Z');
+  });
+
   it('never lowers the observed generation', () => {
     expect(generate({ pod: aPod({}, { generation: 2 }), previous: { observedGeneration: 3 } }).observedGeneration).toBe(
       3,
@@ -216,6 +227,16 @@ describe('addresses', () => {
     expect([status.podIP, status.hostIP]).toEqual([podIps[0], hostIps[0]]);
   });
 
+  it.each<[row: string, known: string[], hostIps: string[], podIps: string[]]>([
+    ['stay', ['192.168.0.1'], ['192.168.0.2'], ['192.168.0.1']],
+    ['get a second family', ['192.168.0.1'], ['192.168.0.2', 'fd00::a'], ['192.168.0.1', 'fd00::a']],
+    ['keep their order', ['fd00::a'], ['192.168.0.2', 'fd00::b'], ['fd00::a', '192.168.0.2']],
+  ])('on the host network, once given, %s', (_, known, hostIps, podIps) => {
+    const previous = { ...generate(), podIPs: known.map((ip) => ({ ip })) };
+    const status = generate({ pod: aPod({ hostNetwork: true }), hostIps, previous });
+    expect(status.podIPs).toEqual(podIps.map((ip) => ({ ip })));
+  });
+
   it('are left out while the sandbox has none', () => {
     expect(generate({ runtime: aRuntimePod([], []) })).not.toHaveProperty('podIP');
   });
@@ -231,4 +252,19 @@ it('shares the room for last words among all containers', () => {
   const cut = aRuntimePod([exited('web', 1, { message: '€'.repeat(5000) })]);
   const shown = generate({ pod, runtime: cut }).containerStatuses?.find(({ name }) => name === 'web');
   expect(shown?.state?.terminated?.message).toBe('€'.repeat(1365));
+});
+
+it('has a network as soon as a sandbox was made, whatever the runtime showed before', () => {
+  const runtime = aRuntimePod([], []);
+  expect(condition(generate({ runtime }), 'PodReadyToStartContainers')?.status).toBe('False');
+  expect(condition(generate({ runtime, hasNewSandbox: true }), 'PodReadyToStartContainers')?.status).toBe('True');
+});
+
+it('keeps what has disrupted the pod, by its own word or by that of others', () => {
+  const disruption = (reason: string) => ({ type: 'DisruptionTarget', status: 'True', reason });
+  const pod = { ...aPod(), status: { conditions: [disruption('theirs')] } };
+  expect(condition(generate({ pod, previous: {} }), 'DisruptionTarget')).toEqual(disruption('theirs'));
+  const previous = { conditions: [disruption('ours')] };
+  const all = generate({ pod, previous }).conditions?.filter(({ type }) => type === 'DisruptionTarget');
+  expect(all).toEqual([disruption('ours')]);
 });
