@@ -192,44 +192,6 @@ describe('a node', () => {
     });
   });
 
-  it.each<{ tolerations?: PodSpec['tolerations']; effect?: string; isStatic?: boolean; fits: boolean }>([
-    { fits: false },
-    { effect: 'NoSchedule', fits: true },
-    { effect: 'PreferNoSchedule', fits: true },
-    { isStatic: true, fits: true },
-    { tolerations: [{ key: 'team', value: 'red', effect: 'NoExecute' }], fits: true },
-    { tolerations: [{ key: 'team', operator: 'Equal', value: 'red' }], fits: true },
-    { tolerations: [{ key: 'team', operator: 'Exists' }], fits: true },
-    { tolerations: [{ operator: 'Exists' }], fits: true },
-    { tolerations: [{ key: 'team', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }], fits: true },
-    { tolerations: [{ key: 'team', operator: 'Exists', effect: 'NoSchedule' }], fits: false },
-    { tolerations: [{ key: 'team', value: 'blue' }], fits: false },
-    { tolerations: [{ key: 'team' }], fits: false },
-    { tolerations: [{ key: 'other', operator: 'Exists' }], fits: false },
-    { tolerations: [{ key: 'team', operator: 'Lt', value: 'red' }], fits: false },
-  ])('takes in no pod that does not tolerate it: %j', ({ tolerations, effect = 'NoExecute', isStatic, fits }) => {
-    const sketch = { source: isStatic ? 'file' : 'api', spec: { tolerations } };
-    expect(verdict(sketch, { taints: [{ key: 'team', value: 'red', effect }] })).toEqual(
-      fits
-        ? undefined
-        : {
-            reason: 'TaintToleration',
-            message: "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
-          },
-    );
-  });
-
-  it('asks for every taint, and for one without a value too', () => {
-    const taints = [
-      { key: 'a', effect: 'NoExecute' },
-      { key: 'b', effect: 'NoExecute' },
-    ];
-    const tolerating = (...keys: readonly string[]) =>
-      verdict({ source: 'api', spec: { tolerations: keys.map((key) => ({ key, operator: 'Equal' })) } }, { taints })
-        ?.reason;
-    expect([tolerating('a'), tolerating('a', 'b')]).toEqual(['TaintToleration', undefined]);
-  });
-
   const terms = (...nodeSelectorTerms: V1NodeSelectorTerm[]): Partial<PodSpec> => ({
     affinity: {
       nodeAffinity: {

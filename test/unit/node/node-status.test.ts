@@ -63,9 +63,8 @@ describe('a Node that is made', () => {
       },
     });
     // What is empty is left out, as the API does it: else it would differ from what was read for good.
-    expect(Object.keys(JSON.parse(JSON.stringify(node.status)))).not.toEqual(
-      expect.arrayContaining([expect.stringMatching(/images|runtimeHandlers|features|volumesInUse/)]),
-    );
+    const { images, runtimeHandlers, features, volumesInUse } = node.status ?? {};
+    expect([images, runtimeHandlers, features, volumesInUse]).toEqual([undefined, undefined, undefined, undefined]);
   });
 
   it('has what somebody wants of it: labels above its own, taints, an id of the cloud', () => {
