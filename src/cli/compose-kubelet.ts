@@ -1,6 +1,17 @@
 import { join } from 'node:path';
-import { defer, distinctUntilChanged, finalize, map, share, Subject, takeUntil, tap, timer } from 'rxjs';
-import { type Kubelet, kubelet, type KubeletOptions } from '../kubelet.js';
+import {
+  defer,
+  distinctUntilChanged,
+  finalize,
+  map,
+  type Observable,
+  share,
+  Subject,
+  takeUntil,
+  tap,
+  timer,
+} from 'rxjs';
+import { type Kubelet, kubelet, type KubeletOptions, type KubeletPorts } from '../kubelet.js';
 import type { ImageGcPolicy } from '../model/images/image-gc.js';
 import type { LogRotationPolicy } from '../model/log-rotation.js';
 import { formatPod } from '../model/pod.js';
@@ -13,6 +24,7 @@ import type { PodSources } from '../streams/pod-config.js';
 import type { Logger } from '../streams/ports.js';
 import type { RunOnceResult } from '../streams/run-once.js';
 import { type NodePortsOptions, withNodePorts } from '../with-node-ports.js';
+import { joinCluster, type JoinedCluster } from './cluster/join-cluster.js';
 import { cgroupOptions } from './config/cgroup-options.js';
 import { isGateOn } from './config/feature-gates.js';
 import { imageVerificationOf } from './config/image-verification.js';
@@ -31,7 +43,8 @@ export const composeKubelet: CreateKubelet = (environment) => {
   const stopped$ = new Subject<never>();
   let current: Kubelet | undefined;
 
-  const run$ = defer(() => {
+  /** The agent over this machine and, with a connection, as a node of its cluster. */
+  const agent = (cluster?: JoinedCluster): Observable<unknown> => {
     const node: NodePortsOptions = {
       endpoint: `unix://${runtimeSocket}`,
       imageEndpoint: `unix://${imageSocket}`,
@@ -43,7 +56,8 @@ export const composeKubelet: CreateKubelet = (environment) => {
       metrics,
       log,
     };
-    return withNodePorts<unknown>(node, (ports) => {
+    return withNodePorts<unknown>(node, (own) => {
+      const ports: KubeletPorts = { ...own, ...(cluster && { cluster: cluster.ports }) };
       const options: KubeletOptions = {
         sources: podSources(environment),
         syncFrequencyMs: config.syncFrequencyMs,
@@ -59,6 +73,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
         imageGc: imageGcPolicy(config),
         eventedPleg: isGateOn(config.featureGates, 'EventedPLEG'),
         stop$,
+        ...(cluster && { cluster: cluster.options }),
       };
       if (config.runOnce) return runPodsOnce(ports, options).pipe(tap((result) => tellResult(result, log)));
       current = recording
@@ -72,7 +87,10 @@ export const composeKubelet: CreateKubelet = (environment) => {
         : kubelet(ports, options);
       return current.outcome$;
     });
-  }).pipe(finalize(() => stopped$.complete()));
+  };
+  const run$ = defer(() => (environment.cluster ? joinCluster(environment, environment.cluster, agent) : agent())).pipe(
+    finalize(() => stopped$.complete()),
+  );
 
   const pods = () => current?.pods() ?? [];
   return {

@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import type { Pod } from '../model/pod.js';
 import type { RecordingFile } from '../recording/recording-file.js';
 import type { Logger, Metrics, RecordJournal } from '../streams/ports.js';
+import type { ClusterFlags } from './cluster/cluster-flags.js';
 import type { AgentPaths } from './config/agent-paths.js';
 import type { AgentConfig } from './config/kubelet-configuration.js';
 
@@ -16,6 +17,8 @@ export interface KubeletEnvironment {
   readonly log: Logger;
   readonly record: RecordJournal;
   readonly metrics: Metrics;
+  /** For a node of a cluster. */
+  readonly cluster?: ClusterFlags | undefined;
   /** Takes everything that passes between the loop and its ports, where a recording was asked for. */
   readonly recording?: RecordingFile | undefined;
 }

@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
+import { readKubeconfig } from '../api/kubeconfig.js';
 import { isCgroupV1 } from '../host/cgroups/host-cgroups.js';
+import type { ClusterFlags } from './cluster/cluster-flags.js';
 import { agentPaths, type AgentPaths } from './config/agent-paths.js';
 import type { AgentConfig } from './config/kubelet-configuration.js';
 import { loadConfiguration } from './config/load-configuration.js';
@@ -15,6 +19,8 @@ export interface PreparedRun {
   readonly isEmbedded: boolean;
   readonly runtimeSocket: string;
   readonly imageSocket: string;
+  /** With every path; undefined for a node that stands alone. */
+  readonly cluster?: ClusterFlags;
 }
 
 /** What the kernel takes as the address of a socket, without the final zero. */
@@ -56,9 +62,15 @@ export const prepareRun = (flags: RunFlags): PreparedRun => {
       `the socket ${runtimeSocket} has a path of more than ${LONGEST_SOCKET_PATH} bytes; choose a shorter --root-dir`,
     );
   }
+  const cluster = clusterOf(flags, config.runOnce, paths);
+  const invalidIps = cluster?.invalidNodeIps ?? [];
   return {
     config,
-    warnings,
+    warnings: [
+      ...warnings,
+      ...invalidIps.map((ip) => `--node-ip: ${JSON.stringify(ip)} is no address and is left out`),
+    ],
+    ...(cluster && { cluster }),
     nodeName: nodeName(flags.hostnameOverride, hostname()),
     paths,
     isEmbedded,
@@ -68,3 +80,14 @@ export const prepareRun = (flags: RunFlags): PreparedRun => {
 };
 
 const socketPath = (endpoint: string): string => endpoint.replace(/^unix:\/\//, '');
+
+/** Source: cmd/kubelet/app/server.go, which also needs `--kubeconfig` to know where to write the one it gets by bootstrapping. */
+const clusterOf = ({ cluster }: RunFlags, runsOnce: boolean, { rootDir }: AgentPaths): ClusterFlags | undefined => {
+  if (!cluster || (cluster.kubeconfig === '' && cluster.bootstrapKubeconfig === '')) return undefined;
+  if (cluster.kubeconfig === '') throw new Error('--bootstrap-kubeconfig needs --kubeconfig, the file to write');
+  if (runsOnce) throw new Error('--runonce starts the pods of manifests, and cannot be used with --kubeconfig');
+  // Before anything is started: what is wrong with it is said at once.
+  if (cluster.bootstrapKubeconfig === '') readKubeconfig(cluster.kubeconfig);
+  else if (!existsSync(cluster.kubeconfig)) readKubeconfig(cluster.bootstrapKubeconfig);
+  return { ...cluster, certDir: cluster.certDir === '' ? join(rootDir, 'pki') : cluster.certDir };
+};

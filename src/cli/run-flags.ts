@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseGoDuration } from '../model/go-duration.js';
 import { parseQuantity, unitValue } from '../model/quantity.js';
-import { addClusterFlags, CLUSTER_FIELD_FLAGS, type ClusterFlags, readClusterFlags } from './cluster-flags.js';
+import { addClusterFlags, CLUSTER_FIELD_FLAGS, type ClusterFlags, readClusterFlags } from './cluster/cluster-flags.js';
 import { parseFeatureGates } from './config/feature-gates.js';
 import type { JsonObject } from './config/merge-patch.js';
 

@@ -74,9 +74,9 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
     for (const warning of prepared.warnings) log.warn({}, warning);
 
     recording = startRecording(flags, log);
-    const { runtimeSocket, imageSocket } = prepared;
+    const { runtimeSocket, imageSocket, cluster } = prepared;
     const kubelet = createKubelet({
-      ...{ config, nodeName, paths, runtimeSocket, imageSocket, log, metrics, recording },
+      ...{ config, nodeName, paths, runtimeSocket, imageSocket, log, metrics, recording, cluster },
       record: journal.record,
     });
     const runtime$ = runtimeEvents(prepared, log).pipe(share());

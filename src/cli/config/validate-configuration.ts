@@ -166,6 +166,9 @@ const RULES: readonly Rule[] = [
   notNegative('eventBurst', 'event-burst'),
   notNegative('kubeAPIQPS', 'kube-api-qps'),
   notNegative('kubeAPIBurst', 'kube-api-burst'),
+  ({ configMapAndSecretChangeDetectionStrategy: strategy }) =>
+    !['Watch', 'Cache', 'Get'].includes(strategy) &&
+    `configMapAndSecretChangeDetectionStrategy ${JSON.stringify(strategy)} must be one of Watch, Cache or Get`,
   ({ nodeLeaseDurationSeconds }) => nodeLeaseDurationSeconds <= 0 && 'nodeLeaseDurationSeconds must be greater than 0',
   ({ nodeStatusMaxImages }) =>
     nodeStatusMaxImages < -1 &&

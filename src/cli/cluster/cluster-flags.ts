@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { JsonObject } from './config/merge-patch.js';
+import { type NodeIps, parseNodeIps } from '../../model/node/node-addresses.js';
+import { parseNodeLabels } from '../../model/node/node-labels.js';
+import type { JsonObject } from '../config/merge-patch.js';
 
 /** What of the last known state is kept on disk, for when the API server is away. */
 export type LastKnownState = 'all' | 'without-secrets' | 'none';
@@ -12,8 +14,10 @@ export interface ClusterFlags {
   readonly bootstrapKubeconfig: string;
   /** Where certificates are kept; empty for `pki` below the root directory. */
   readonly certDir: string;
-  /** Addresses of the node as they were given. */
+  /** Addresses of the node. */
   readonly nodeIps: readonly string[];
+  /** What was given as an address and is none. */
+  readonly invalidNodeIps: readonly string[];
   readonly nodeLabels: Readonly<Record<string, string>>;
   /** Empty, or `external`. */
   readonly cloudProvider: string;
@@ -26,14 +30,16 @@ const commaList = (text: string): readonly string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-const labels = (text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> => {
-  const given = commaList(text).map((pair) => {
-    const [, key = '', value] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
-    if (value === undefined) throw new InvalidArgumentError(`expected key=value, not ${JSON.stringify(pair)}`);
-    return [key, value] as const;
-  });
-  return { ...before, ...Object.fromEntries(given) };
-};
+/** What `parse` makes of the text of a flag, with its error as that of the flag. */
+const parsedBy =
+  <T>(parse: (text: string) => T) =>
+  (text: string): T => {
+    try {
+      return parse(text);
+    } catch (error) {
+      throw new InvalidArgumentError((error as Error).message);
+    }
+  };
 
 /** `key=value:Effect`, `key:Effect`. Source: pkg/util/taints/taints.go. */
 const taints = (text: string): readonly JsonObject[] =>
@@ -101,9 +107,15 @@ export const addClusterFlags = (command: Command): Command =>
     )
     .option('--cert-dir <folder>', 'where certificates are kept', '')
     .addOption(
-      new Option('--node-ip <ip,…>', 'address of the node, or one of each family').argParser(commaList).default([]),
+      new Option('--node-ip <ip,…>', 'address of the node, or one of each family')
+        .argParser(parsedBy(parseNodeIps))
+        .default(parseNodeIps('')),
     )
-    .addOption(new Option('--node-labels <key=value,…>', 'labels of a Node that is made').argParser(labels).default({}))
+    .addOption(
+      new Option('--node-labels <key=value,…>', 'labels of a Node that is made')
+        .argParser(parsedBy(parseNodeLabels))
+        .default({}),
+    )
     .addOption(new Option('--cloud-provider <name>', 'external, or nothing').choices(['', 'external']).default(''))
     .addOption(
       new Option('--last-known-state <what>', 'what is kept on disk for when the API server is away')
@@ -114,6 +126,10 @@ export const addClusterFlags = (command: Command): Command =>
 /** What was given, from what commander parsed. */
 export const readClusterFlags = (options: Readonly<Record<string, unknown>>): ClusterFlags => {
   const { kubeconfig, bootstrapKubeconfig, certDir, nodeIp, nodeLabels, cloudProvider, lastKnownState } =
-    options as unknown as Omit<ClusterFlags, 'nodeIps'> & { readonly nodeIp: readonly string[] };
-  return { kubeconfig, bootstrapKubeconfig, certDir, nodeIps: nodeIp, nodeLabels, cloudProvider, lastKnownState };
+    options as unknown as ClusterFlags & { readonly nodeIp: NodeIps };
+  return {
+    ...{ kubeconfig, bootstrapKubeconfig, certDir, nodeLabels, cloudProvider, lastKnownState },
+    nodeIps: nodeIp.nodeIps,
+    invalidNodeIps: nodeIp.invalid,
+  };
 };

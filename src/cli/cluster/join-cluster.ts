@@ -1,0 +1,63 @@
+import { defer, finalize, merge, type Observable, Subject, switchMap, takeUntil } from 'rxjs';
+import { machineFacts } from '../../host/machine-facts.js';
+import { lookupHost } from '../../network/lookup-host.js';
+import type { ChangeDetection } from '../../streams/api/pod-references.js';
+import type { ClusterOptions, ClusterPorts } from '../../streams/cluster/cluster-node.js';
+import type { KubeletEnvironment } from '../kubelet-handle.js';
+import { packageVersion } from '../version.js';
+import type { ClusterFlags } from './cluster-flags.js';
+import { connectCluster } from './connect-cluster.js';
+import { nodeObjectSettings } from './node-object-settings.js';
+
+/** What makes an agent a node of a cluster. */
+export interface JoinedCluster {
+  readonly ports: ClusterPorts;
+  readonly options: ClusterOptions;
+}
+
+/**
+ * Runs an agent as a node of the cluster that the flags name, with certificates kept in time beside it; the connection is closed at
+ * the end.
+ *
+ * Errors: those of `agent`; a kubeconfig that is needed cannot be used.
+ * Ends:   with `agent`.
+ */
+export const joinCluster = (
+  { config, nodeName, paths, log, metrics }: KubeletEnvironment,
+  flags: ClusterFlags,
+  agent: (cluster: JoinedCluster) => Observable<unknown>,
+): Observable<unknown> => {
+  const version = packageVersion();
+  return connectCluster({ flags, nodeName, version, rotate: config.rotateCertificates, log, metrics }).pipe(
+    switchMap(({ api, certificates$, close }) => {
+      const ports: ClusterPorts = {
+        api,
+        resetConnections: api.resetConnections,
+        readMachine: machineFacts(paths.rootDir),
+        lookupHost,
+      };
+      const options: ClusterOptions = {
+        node: nodeObjectSettings(config, flags, { nodeName, version }),
+        registerNode: config.registerNode,
+        nodeStatusUpdateFrequencyMs: config.nodeStatusUpdateFrequencyMs,
+        nodeStatusReportFrequencyMs: config.nodeStatusReportFrequencyMs,
+        nodeLeaseDurationSeconds: config.nodeLeaseDurationSeconds,
+        qps: config.kubeAPIQPS,
+        burst: config.kubeAPIBurst,
+        eventQps: config.eventRecordQPS,
+        eventBurst: config.eventBurst,
+        // Any other word has been refused.
+        changeDetection: config.configMapAndSecretChangeDetectionStrategy as ChangeDetection,
+        host: api.host,
+      };
+      return beside(certificates$, agent({ ports, options })).pipe(finalize(close));
+    }),
+  );
+};
+
+/** Both, and the end of the second one. */
+const beside = (side$: Observable<never>, main$: Observable<unknown>): Observable<unknown> =>
+  defer(() => {
+    const ended$ = new Subject<void>();
+    return merge(side$.pipe(takeUntil(ended$)), main$.pipe(finalize(() => ended$.next())));
+  });

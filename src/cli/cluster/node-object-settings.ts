@@ -1,0 +1,28 @@
+import { kubeletVersion } from '../../model/node/kubelet-version.js';
+import type { NodeObjectSettings } from '../../model/node/node-settings.js';
+import type { AgentConfig } from '../config/kubelet-configuration.js';
+import type { ClusterFlags } from './cluster-flags.js';
+
+/** What configuration and flags decide about the Node object. */
+export const nodeObjectSettings = (
+  config: AgentConfig,
+  flags: ClusterFlags,
+  { nodeName, version }: { readonly nodeName: string; readonly version: string },
+): NodeObjectSettings => ({
+  nodeName,
+  labels: flags.nodeLabels,
+  taints: config.registerWithTaints,
+  providerId: config.providerID,
+  nodeIps: flags.nodeIps,
+  externalCloudProvider: flags.cloudProvider === 'external',
+  controllerAttachDetach: config.enableControllerAttachDetach,
+  maxPods: config.maxPods,
+  podsPerCore: config.podsPerCore,
+  systemReserved: config.systemReserved,
+  kubeReserved: config.kubeReserved,
+  evictionHard: config.evictionHard,
+  localStorage: config.localStorageCapacityIsolation,
+  maxImages: config.nodeStatusMaxImages,
+  serverPort: config.port,
+  kubeletVersion: kubeletVersion(version),
+});
