@@ -236,7 +236,7 @@ export interface LastKnown {
   readonly readPods: () => Observable<KnownPods | undefined>;
   /** Replaces all pods at once, or leaves them as they are and errors; completes when they are on disk. */
   readonly writePods: (pods: KnownPods) => Observable<never>;
-  /** ConfigMaps and Secrets, by what `lastKnownKey` gives for them; emits once. Errors: none, what cannot be read is left out. */
+  /** ConfigMaps, Secrets and lists, by what `lastKnownKey` gives for them; emits once. Errors: none, what cannot be read is left out. */
   readonly readObjects: () => Observable<ReadonlyMap<string, ApiObject>>;
   /** Keeps one of them, or none if its kind is not to be kept. Errors: Node's own, which name the path. */
   readonly writeObject: (key: string, object: ApiObject) => Observable<never>;

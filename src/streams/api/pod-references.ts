@@ -9,8 +9,16 @@ import {
 import { objectTtlMs } from '../../model/api/object-ttl.js';
 import { configMapNames, secretNames } from '../../model/api/referenced-names.js';
 import type { ConfigMap, ReferencedObject, RuntimeClass, Secret } from '../../model/api/referenced-object.js';
-import type { CredentialPorts, PodReferences, RequestPodToken, RuntimeClasses, WallClock } from '../ports.js';
+import type {
+  CredentialPorts,
+  LastKnown,
+  PodReferences,
+  RequestPodToken,
+  RuntimeClasses,
+  WallClock,
+} from '../ports.js';
 import type { ApiClient } from './api-client.js';
+import { type KeptObjects, objectKeeper } from './kept-objects.js';
 import type { ObjectStore } from './object-store.js';
 import { pullSecretsOf } from './pull-secrets.js';
 import { referencedObjects } from './referenced-objects.js';
@@ -28,6 +36,8 @@ export interface PodReferencesPorts extends ReflectorPorts {
   readonly api: ApiClient;
   readonly scheduler: SchedulerLike;
   readonly wallClock: WallClock;
+  /** Keeps objects for a start while the API server is away; without it nothing is kept. Used while they are followed. */
+  readonly lastKnown?: LastKnown | undefined;
 }
 
 export interface PodReferencesOptions {
@@ -56,18 +66,29 @@ export interface ClusterReferences extends PodReferences {
  * Source: pkg/kubelet/kubelet.go NewMainKubelet
  */
 export const podReferences = (ports: PodReferencesPorts, options: PodReferencesOptions): ClusterReferences => {
-  const { api, log } = ports;
+  const { api, lastKnown, log } = ports;
+  const keeper = lastKnown && objectKeeper(lastKnown, log);
   const configMaps = referencedObjects(
-    objectStore<ConfigMap>(ports, options, { kind: 'configmap', list: configMapsPath, one: configMapPath }),
+    objectStore<ConfigMap>(ports, options, {
+      ...{ kind: 'configmap', list: configMapsPath, one: configMapPath },
+      kept: keeper?.of('ConfigMap'),
+    }),
     configMapNames,
   );
   const secrets = referencedObjects(
-    objectStore<Secret>(ports, options, { kind: 'secret', list: secretsPath, one: secretPath }),
+    objectStore<Secret>(ports, options, {
+      ...{ kind: 'secret', list: secretsPath, one: secretPath },
+      kept: keeper?.of('Secret'),
+    }),
     secretNames,
   );
-  const services = reflectedObjects(followServices((target) => reflector(ports, target)));
+  const services = reflectedObjects(
+    followServices((target) => reflector(ports, target)),
+    keeper?.of('ServiceList'),
+  );
   const classes = reflectedObjects(
     reflector<RuntimeClass>(ports, { path: runtimeClassesPath(), name: 'runtimeclasses' }),
+    keeper?.of('RuntimeClassList'),
   );
   const tokens = tokenManager({ ...ports, api });
 
@@ -97,21 +118,22 @@ export const podReferences = (ports: PodReferencesPorts, options: PodReferencesO
       return known.get(name)?.handler;
     },
     podToken: tokens.podToken,
-    run$: merge(configMaps.run$, secrets.run$, services.run$, classes.run$, tokens.run$),
+    run$: merge(configMaps.run$, secrets.run$, services.run$, classes.run$, tokens.run$, keeper?.run$ ?? NEVER),
   };
 };
 
-interface ObjectKind {
+interface ObjectKind<T extends ReferencedObject> {
   /** As messages have it. */
   readonly kind: 'configmap' | 'secret';
   readonly list: (namespace: string) => string;
   readonly one: (namespace: string, name: string) => string;
+  readonly kept: KeptObjects<T> | undefined;
 }
 
 const objectStore = <T extends ReferencedObject>(
   ports: PodReferencesPorts,
   { changeDetection = 'Watch', syncFrequencyMs, nodeAnnotations }: PodReferencesOptions,
-  { kind, list, one }: ObjectKind,
+  { kind, list, one, kept }: ObjectKind<T>,
 ): ObjectStore<T> => {
   const { api, scheduler, log } = ports;
   switch (changeDetection) {
@@ -125,7 +147,7 @@ const objectStore = <T extends ReferencedObject>(
             fieldSelector: `metadata.name=${name}`,
             name: `${kind} ${namespace}/${name}`,
           }),
-        ...{ syncFrequencyMs, scheduler, log },
+        ...{ syncFrequencyMs, kept, scheduler, log },
       });
     case 'Cache':
       return ttlObjects<T>({

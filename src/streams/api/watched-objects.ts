@@ -22,6 +22,7 @@ import { isImmutable, type ReferencedObject } from '../../model/api/referenced-o
 import type { ReflectorEvent } from '../../model/api/reflector-event.js';
 import { isServerAway } from '../../model/api/server-away.js';
 import type { Logger } from '../ports.js';
+import type { KeptObjects } from './kept-objects.js';
 import { notRegistered, type ObjectStore, storeKey } from './object-store.js';
 
 /** Who reads waits so long for the first answer of the server. */
@@ -39,6 +40,8 @@ export interface WatchedObjectsOptions<T extends ReferencedObject> {
   readonly follow: (namespace: string, name: string) => Observable<ReflectorEvent<T>>;
   /** Milliseconds between two looks at a pod with which all is well. */
   readonly syncFrequencyMs: number;
+  /** What an earlier agent knew, and a later one is to know; nothing unless given. */
+  readonly kept?: KeptObjects<T> | undefined;
   readonly scheduler: SchedulerLike;
   readonly log: Logger;
 }
@@ -46,7 +49,7 @@ export interface WatchedObjectsOptions<T extends ReferencedObject> {
 /**
  * Objects that are each followed from the first reference to the last. One that nobody reads is not followed meanwhile, and one that
  * cannot change any more is not either; the read of one that is not followed begins anew, and waits a while for the server. While the
- * server is away, what was seen last is given instead.
+ * server is away, what was seen last is given instead, if need be by an earlier agent.
  *
  * Source: pkg/kubelet/util/manager/watch_based_manager.go, which gives nothing of what was idle while the server is away
  */
@@ -54,6 +57,7 @@ export const watchedObjects = <T extends ReferencedObject>({
   kind,
   follow,
   syncFrequencyMs,
+  kept,
   scheduler,
   log,
 }: WatchedObjectsOptions<T>): ObjectStore<T> => {
@@ -72,11 +76,20 @@ export const watchedObjects = <T extends ReferencedObject>({
   };
   const followed = (item: Item<T>): Observable<never> =>
     defer(() => follow(item.namespace, item.name)).pipe(
-      tap((event) => hear(item, event)),
+      tap((event) => {
+        hear(item, event);
+        // What is known now is what it was last, should the agent not live to hear more.
+        if (isOfObjects(event)) remember(item);
+        if (event.kind === 'replaced') item.synced$.next();
+      }),
       finalize(() => (item.isSynced = false)),
       ignoreElements(),
       takeUntil(item.stop$),
     );
+  const remember = ({ namespace, name, object }: Item<T>): void => {
+    if (object) kept?.keep(namespace, name, object);
+    else kept?.drop(namespace, name);
+  };
   const stopIdle = (): void => {
     for (const item of items.values()) {
       // What still waits for its first answer has cost the server something already.
@@ -88,7 +101,7 @@ export const watchedObjects = <T extends ReferencedObject>({
   const found = (item: Item<T>): T => {
     const { object, name } = item;
     if (!object) throw new ApiError({ code: 404, reason: 'NotFound', message: `${kind} "${name}" not found` });
-    if (item.state === 'followed' && isImmutable(object)) stop(item, 'final');
+    if (item.state === 'followed' && item.isSynced && isImmutable(object)) stop(item, 'final');
     return object;
   };
   const synced = (item: Item<T>): Observable<unknown> => {
@@ -99,8 +112,9 @@ export const watchedObjects = <T extends ReferencedObject>({
         first: SYNC_PATIENCE_MS,
         scheduler,
         with: () => {
-          const { object, problem, namespace, name } = item;
-          if (!object || (problem !== undefined && !isServerAway(problem))) {
+          const { problem, namespace, name } = item;
+          item.object ??= kept?.get(namespace, name);
+          if (!item.object || (problem !== undefined && !isServerAway(problem))) {
             return throwError(() => new Error(`failed to sync ${kind} cache: timed out waiting for the condition`));
           }
           log.warn({ kind, namespace, name }, 'the API server does not answer: an object is taken as it was last seen');
@@ -126,6 +140,7 @@ export const watchedObjects = <T extends ReferencedObject>({
       if (!item || item.references.size > 0) return;
       items.delete(key);
       stop(item, 'idle');
+      kept?.drop(namespace, name);
     },
     read: (namespace, name) =>
       defer(() => {
@@ -138,8 +153,13 @@ export const watchedObjects = <T extends ReferencedObject>({
     run$: defer(() => {
       const before = [...items.values()].filter(({ state }) => state === 'followed');
       const idle$ = timer(0, IDLE_CHECK_MS, scheduler).pipe(tap(stopIdle), ignoreElements());
+      // Every pod that an earlier agent knew has come by then, if it was to come.
+      const retain$ = timer(maxIdleMs, scheduler).pipe(
+        tap(() => kept?.retain(items.values())),
+        ignoreElements(),
+      );
       // Whatever is referred to while those of before are taken up must not be missed.
-      return merge(start$.pipe(mergeMap(followed)), from(before).pipe(mergeMap(followed)), idle$);
+      return merge(start$.pipe(mergeMap(followed)), from(before).pipe(mergeMap(followed)), idle$, retain$);
     }),
   };
 };
@@ -168,6 +188,8 @@ const newItem = <T>(namespace: string, name: string, uid: string): Item<T> => ({
   ...{ state: 'idle', isSynced: false, object: undefined, problem: undefined, readAt: -Infinity },
 });
 
+const isOfObjects = ({ kind }: ReflectorEvent): boolean => kind === 'replaced' || kind === 'put' || kind === 'deleted';
+
 const hear = <T extends ReferencedObject>(item: Item<T>, event: ReflectorEvent<T>): void => {
   switch (event.kind) {
     case 'replaced':
@@ -175,7 +197,7 @@ const hear = <T extends ReferencedObject>(item: Item<T>, event: ReflectorEvent<T
       item.object = event.objects.find(({ metadata }) => metadata.name === item.name);
       item.problem = undefined;
       item.isSynced = true;
-      return item.synced$.next();
+      return;
     case 'put':
       item.object = event.object;
       return;

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../src/model/api/api-error.js';
 import type { ConfigMap } from '../../../src/model/api/referenced-object.js';
 import type { ReflectorEvent } from '../../../src/model/api/reflector-event.js';
+import { objectKeeper } from '../../../src/streams/api/kept-objects.js';
 import type { ObjectStore } from '../../../src/streams/api/object-store.js';
 import { watchedObjects } from '../../../src/streams/api/watched-objects.js';
+import { memoryLastKnown } from '../../support/memory-last-known.js';
 import { marbles } from '../marbles.js';
 
 type Event = ReflectorEvent<ConfigMap>;
@@ -219,6 +221,77 @@ describe('while the server is away', () => {
     marbles(({ hot, cold, scheduler, expectObservable }) => {
       const stage = stageOf(scheduler, cold('1--a', events));
       expectObservable(atWork(stage, hot('p----r')), '------!').toBe('-----1');
+    }),
+  );
+});
+
+describe('what is kept for a start while the server is away', () => {
+  const keptStage = (
+    scheduler: SchedulerLike,
+    follow$: Observable<Event>,
+    before: Readonly<Record<string, ConfigMap>> = {},
+  ) => {
+    const disk = memoryLastKnown(before);
+    const nothing = () => undefined;
+    const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+    const keeper = objectKeeper(disk, log);
+    const kept = keeper.of<ConfigMap>('ConfigMap');
+    const store = watchedObjects<ConfigMap>({
+      ...{ kind: 'configmap', follow: () => follow$, syncFrequencyMs: 60_000, kept, scheduler, log },
+    });
+    const read = (): Observable<string> =>
+      store.read('ns', 'cm').pipe(
+        map(({ metadata }) => metadata.resourceVersion!),
+        catchError((error: unknown) => of(outcomes[(error as Error).message] ?? String(error))),
+      );
+    return { disk, stage: { store: { ...store, run$: merge(keeper.run$, store.run$) }, read } };
+  };
+
+  it(
+    'is written as it changes, until nobody refers to it',
+    marbles(({ hot, cold, scheduler, expectObservable }) => {
+      const { disk, stage } = keptStage(scheduler, cold('1-2-d-3', events));
+      expectObservable(atWork(stage, hot('p--------P')), '----------!').toBe('');
+      scheduler.schedule(() => {
+        const key = 'ConfigMap ns/cm';
+        expect(disk.did).toEqual([
+          `write ${key} 1`,
+          `write ${key} 2`,
+          `remove ${key}`,
+          `write ${key} 3`,
+          `remove ${key}`,
+        ]);
+      }, 11);
+    }),
+  );
+
+  it(
+    'is given to who has waited for the server for a second, and followed on',
+    marbles(({ hot, cold, scheduler, expectObservable, expectSubscriptions }) => {
+      const follow = cold('a 2s 3', events);
+      const { stage } = keptStage(scheduler, follow, { 'ConfigMap ns/cm': aMap('k', true) });
+      expectObservable(atWork(stage, hot('pr 2s r')), '3s !').toBe('1001ms k 1000ms 3');
+      // What was kept may have been made anew since, so that it says that it cannot change counts for nothing.
+      expectSubscriptions(follow.subscriptions).toBe('^ 2999ms !');
+    }),
+  );
+
+  it(
+    'is not given where the server is there and says that the node may not have it',
+    marbles(({ hot, cold, scheduler, expectObservable }) => {
+      const { stage } = keptStage(scheduler, cold('f', events), { 'ConfigMap ns/cm': aMap('k') });
+      expectObservable(atWork(stage, hot('pr')), '3s !').toBe('1001ms s');
+    }),
+  );
+
+  it(
+    'is dropped where no pod refers to it five minutes after the start',
+    marbles(({ hot, cold, scheduler, expectObservable }) => {
+      const before = { 'ConfigMap ns/cm': aMap('3'), 'ConfigMap ns/old': aMap('o') };
+      const { disk, stage } = keptStage(scheduler, cold('3', events), before);
+      expectObservable(atWork(stage, hot('p')), '6m !').toBe('');
+      scheduler.schedule(() => expect(disk.did).toEqual([]), 300_000 - 1);
+      scheduler.schedule(() => expect(disk.did).toEqual(['remove ConfigMap ns/old']), 300_000 + 1);
     }),
   );
 });
