@@ -94,7 +94,7 @@ export const clusterNode = (ports: ClusterNodePorts, options: ClusterOptions, lo
     },
   );
   const references = podReferences(
-    { api: client, scheduler, random, log, wallClock },
+    { api: client, scheduler, random, log, wallClock, lastKnown },
     {
       syncFrequencyMs: loop.syncFrequencyMs,
       ...(changeDetection && { changeDetection }),
