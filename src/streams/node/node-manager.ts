@@ -1,4 +1,4 @@
-import { defer, EMPTY, ignoreElements, merge, type Observable, tap } from 'rxjs';
+import { catchError, defer, EMPTY, ignoreElements, merge, type Observable, tap } from 'rxjs';
 import { initialNode } from '../../model/node/initial-node.js';
 import type { Node } from '../../model/node/node.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
@@ -74,7 +74,10 @@ export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions
       tell({ type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' });
       const startup = nodeStartup(metrics, { scheduler, wallClock });
       const shared = { facts$, settings, startup, tell, log, random, scheduler, resetConnections };
+      // What the Node would be is known before anybody asks the server; who cannot read the machine says so later.
+      const first$ = facts$.pipe(catchError(() => EMPTY));
       return merge(
+        first$,
         view.run$,
         nodeStatus({
           ...shared,

@@ -1,0 +1,95 @@
+import { NEVER, type Observable, of, throwError } from 'rxjs';
+import type { TestScheduler } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import type { VersionResponse } from '../../../src/generated/runtime/v1/api.js';
+import type { NodeStatusFacts } from '../../../src/model/node/node-status.js';
+import { nodeFacts } from '../../../src/streams/node/node-facts.js';
+import { aMachine, nodeSettings } from '../../support/node-object.js';
+import { inTurn, marbles } from '../marbles.js';
+import { quiet } from './node-stage.js';
+
+const version = (runtimeVersion: string): VersionResponse => ({
+  ...{ version: '0.1.0', runtimeName: 'containerd', runtimeVersion, runtimeApiVersion: 'v1' },
+});
+interface Answers {
+  readonly versions?: readonly Observable<VersionResponse>[];
+  readonly lookups?: readonly Observable<readonly string[]>[];
+  readonly nodeIps?: readonly string[];
+}
+const read = (scheduler: TestScheduler, { versions = [of(version('1.7'))], lookups = [], nodeIps = [] }: Answers) => {
+  const [version$, lookup$] = [inTurn(...versions), inTurn(...lookups)];
+  return nodeFacts(
+    {
+      runtime: { version: () => version$ },
+      runtimeName: 'containerd',
+      readMachine: () => of(aMachine),
+      lookupHost: () => lookup$,
+      log: quiet,
+      scheduler,
+      wallClock: () => scheduler.now(),
+    },
+    { ...nodeSettings, nodeIps },
+    { images: () => [], runtimeReport: () => ({ problems: ['x'] }) },
+  );
+};
+/** What is read by one subscription after the other, as `<ms> <version> <addresses>`. */
+const tellTimes = (scheduler: TestScheduler, facts$: Observable<NodeStatusFacts>, count: number): readonly string[] => {
+  const told: string[] = [];
+  for (let at = 0; at < count; at += 1) {
+    facts$.subscribe(({ runtimeVersion, lookedUp }) =>
+      told.push([scheduler.now(), runtimeVersion, ...lookedUp].join(' ')),
+    );
+    scheduler.flush();
+  }
+  return told;
+};
+
+describe('what a Node tells', () => {
+  it(
+    'is read at once, and nothing is short unless somebody says so',
+    marbles(({ scheduler, expectObservable }) => {
+      const facts: NodeStatusFacts = {
+        machine: aMachine,
+        lookedUp: ['192.0.2.2'],
+        runtimeVersion: 'containerd://1.7',
+        images: [],
+        runtime: { problems: ['x'] },
+        pressure: { memory: false, disk: false, pid: false },
+        now: 0,
+      };
+      expectObservable(read(scheduler, { lookups: [of(['192.0.2.2'])] })).toBe('(f|)', { f: facts });
+    }),
+  );
+
+  it(
+    'does not wait more than 2 s for the runtime; what it said last stands',
+    marbles(({ scheduler }) => {
+      const refused$ = throwError(() => new Error('connection refused'));
+      const facts$ = read(scheduler, {
+        versions: [NEVER, of(version('1.7')), NEVER, refused$],
+        nodeIps: ['192.0.2.2'],
+      });
+      expect(tellTimes(scheduler, facts$, 4)).toEqual([
+        '2000 containerd://Unknown',
+        '2000 containerd://1.7',
+        '4000 containerd://1.7',
+        '4000 containerd://1.7',
+      ]);
+    }),
+  );
+
+  it(
+    'does not wait more than 2 s for the resolver; what it said last stands',
+    marbles(({ scheduler }) => {
+      const versions = Array.from({ length: 4 }, () => of(version('1')));
+      const unknown$ = throwError(() => new Error('ENOTFOUND'));
+      const facts$ = read(scheduler, { versions, lookups: [unknown$, of(['192.0.2.2']), NEVER, unknown$] });
+      expect(tellTimes(scheduler, facts$, 4)).toEqual([
+        '0 containerd://1',
+        '0 containerd://1 192.0.2.2',
+        '2000 containerd://1 192.0.2.2',
+        '2000 containerd://1 192.0.2.2',
+      ]);
+    }),
+  );
+});

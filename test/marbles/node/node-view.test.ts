@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import type { Node } from '../../../src/model/node/node.js';
+import { nodeView } from '../../../src/streams/node/node-view.js';
+import { fakeNodeApi, status } from '../../support/fake-node-api.js';
+import { marbles } from '../marbles.js';
+import { at, quiet, runUntil } from './node-stage.js';
+import type { TestScheduler } from 'rxjs/testing';
+
+const aView = (scheduler: TestScheduler) => {
+  const fake = fakeNodeApi(scheduler);
+  const asked: unknown[] = [];
+  const api = {
+    ...fake.api,
+    request: (request: Parameters<typeof fake.api.request>[0]) => {
+      asked.push(request.query?.fieldSelector);
+      return fake.api.request(request);
+    },
+  };
+  const view = nodeView({ api, scheduler, random: () => 0, log: quiet }, 'node-1');
+  const synced: number[] = [];
+  const deleted: number[] = [];
+  view.synced$.subscribe({ complete: () => synced.push(scheduler.now()) });
+  view.deleted$.subscribe(() => deleted.push(scheduler.now()));
+  return { fake, view, asked, synced, deleted };
+};
+const aNode = (rack: string): Node => ({ metadata: { name: 'node-1', uid: 'u-1', labels: { rack } } });
+const rackOf = (node: Node | undefined) => node?.metadata.labels?.rack;
+
+describe('the view of the own Node', () => {
+  it(
+    'asks for no other, knows it once it was listed, and follows it',
+    marbles(({ scheduler }) => {
+      const { fake, view, asked, synced } = aView(scheduler);
+      fake.write(aNode('1'));
+      fake.answer = () => status(500, 'InternalError');
+      at(scheduler, 100, () => (fake.answer = () => undefined));
+      const seen: unknown[] = [];
+      at(scheduler, 50, () => seen.push(rackOf(view.node())));
+      at(scheduler, 20_000, () => {
+        seen.push(rackOf(view.node()));
+        fake.write(aNode('2'));
+        seen.push(rackOf(view.node()));
+      });
+      runUntil(scheduler, view.run$, 21_000);
+      expect(seen).toEqual([undefined, '1', '2']);
+      expect(asked).toContain('metadata.name=node-1');
+      expect(synced).toHaveLength(1);
+      expect(synced[0]).toBeGreaterThan(100);
+      // Whoever asks later hears it at once.
+      let isSynced = false;
+      view.synced$.subscribe(() => (isSynced = true));
+      expect(isSynced).toBe(true);
+    }),
+  );
+
+  it(
+    'is synced without a Node, too',
+    marbles(({ scheduler }) => {
+      const { view, synced, deleted } = aView(scheduler);
+      runUntil(scheduler, view.run$, 1_000);
+      expect([view.node(), synced, deleted]).toEqual([undefined, [0], []]);
+    }),
+  );
+
+  it(
+    'tells that it was deleted',
+    marbles(({ scheduler }) => {
+      const { fake, view, deleted } = aView(scheduler);
+      fake.write(aNode('1'));
+      at(scheduler, 500, fake.remove);
+      runUntil(scheduler, view.run$, 1_000);
+      expect([view.node(), deleted]).toEqual([undefined, [500]]);
+    }),
+  );
+
+  it(
+    'believes the answer to a write until the watch has something newer',
+    marbles(({ scheduler }) => {
+      const { fake, view, deleted } = aView(scheduler);
+      fake.write(aNode('1'));
+      const seen: unknown[] = [];
+      at(scheduler, 500, () => {
+        view.note({ ...aNode('answer'), metadata: { ...aNode('answer').metadata, resourceVersion: '3' } });
+        seen.push(rackOf(view.node()));
+        // Versions 2, 3 and 4.
+        for (const rack of ['2', '3', '4']) {
+          fake.write(aNode(rack));
+          seen.push(rackOf(view.node()));
+        }
+      });
+      runUntil(scheduler, view.run$, 1_000);
+      expect(seen).toEqual(['answer', 'answer', '3', '4']);
+      expect(deleted).toEqual([]);
+    }),
+  );
+});
