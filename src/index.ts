@@ -66,7 +66,8 @@ export {
   syncTicks,
 } from './streams/sync-loop/sync-loop.js';
 export type { StopRequest } from './streams/sync-loop/handle-stop.js';
-export { type AdmissionFacts, admitPod } from './model/admission/admit-pod.js';
+export type { AdmissionFacts } from './model/admission/admission-facts.js';
+export { admitPod } from './model/admission/admit-pod.js';
 export { type Admit, firstRejection, type Rejection } from './model/admission/rejection.js';
 
 // Operators that have never heard of a pod

@@ -1,4 +1,4 @@
-import type { AdmissionFacts } from './admission/admit-pod.js';
+import type { AdmissionFacts } from './admission/admission-facts.js';
 
 /** What a resolver is told. */
 export interface ResolvConf {

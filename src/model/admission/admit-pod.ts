@@ -1,26 +1,12 @@
-import type { Taint } from '../node/node.js';
+import type { AdmissionFacts } from './admission-facts.js';
 import { isStaticPod, type Pod } from '../pod.js';
 import { appArmorRejection } from './app-armor.js';
 import { hasFreePorts } from './host-ports.js';
-import { type SelectableNode, selectsNode } from './node-affinity.js';
+import { selectsNode } from './node-affinity.js';
 import { type Admit, firstRejection, type Rejection } from './rejection.js';
 import { resourceRejection } from './resource-fit.js';
 import { safeSysctls, sysctlRejection } from './sysctls.js';
 import { toleratesTaints } from './taints.js';
-
-/** What a node has that pods may ask for. */
-export interface AdmissionFacts extends SelectableNode {
-  /** Quantities by resource name. */
-  readonly allocatable: Readonly<Record<string, string>>;
-  /** Of the Node; none without an API server. */
-  readonly taints?: readonly Taint[];
-  /** Such as `6.1.0-13-amd64`; empty when it is not known. */
-  readonly kernelVersion: string;
-  readonly allowedUnsafeSysctls: readonly string[];
-  readonly hasAppArmor: boolean;
-  /** Of the runtime; absent until it has told. */
-  readonly hasSupplementalGroupsPolicy?: boolean;
-}
 
 /**
  * Which pods a node takes in: by their kernel parameters, by what they need and want of the node, then by AppArmor. Pods are not

@@ -1,6 +1,7 @@
 import type { V1NodeSelectorTerm } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
-import { type AdmissionFacts, admitPod } from '../../../src/model/admission/admit-pod.js';
+import type { AdmissionFacts } from '../../../src/model/admission/admission-facts.js';
+import { admitPod } from '../../../src/model/admission/admit-pod.js';
 import { firstRejection, type Rejection } from '../../../src/model/admission/rejection.js';
 import type { Container, Pod, PodSpec } from '../../../src/model/pod.js';
 import { aPod, type PodSketch } from '../../support/a-pod.js';
