@@ -16,6 +16,7 @@ import {
   take,
   takeUntil,
   throttleTime,
+  throwError,
   timeout,
   timer,
 } from 'rxjs';
@@ -140,7 +141,11 @@ const connectionProblem = (event: ReflectorProblem | { readonly kind: 'recovered
 /** What an earlier agent kept; what cannot be read, or not in time, is as if it were not there. */
 const readKept = (lastKnown: LastKnown, { scheduler }: ApiSourcePorts) =>
   defer(() => lastKnown.readPods()).pipe(
-    timeout({ first: DISK_LIMIT_MS, scheduler }),
+    timeout({
+      first: DISK_LIMIT_MS,
+      scheduler,
+      with: () => throwError(() => new Error(`not within ${DISK_LIMIT_MS / 1_000} s`)),
+    }),
     map((kept) => ({ kept: kept && { ...kept, pods: readablePods(kept.pods) }, problem: undefined })),
     catchError((error: unknown) =>
       of({

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { defer, from, ignoreElements, type Observable } from 'rxjs';
+import writeFileAtomic from 'write-file-atomic';
+import type { ApiObject } from '../model/api/api-object.js';
+import { errorText } from '../model/cri-error.js';
+import type { Pod } from '../model/pod.js';
+import type { KnownPods, LastKnown, Logger } from '../streams/ports.js';
+
+export interface LastKnownPlace {
+  /** Of the agent; everything is in its folder `last-known`. */
+  readonly rootDirectory: string;
+  readonly nodeName: string;
+  /** The API server, such as `https://10.0.0.1:6443`. */
+  readonly server: string;
+  /** Secrets are kept as well, readable by the agent's user only, and not encrypted. Else those that were kept are removed. */
+  readonly keepsSecrets: boolean;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+}
+
+const FORMAT = 1;
+
+/**
+ * Files below the root directory, readable by their owner only and each replaced as a whole: `last-known/pods.json`, and one file
+ * for each ConfigMap and Secret. One that is broken is named in the log, put aside as `….broken`, and as if it were not there; one of
+ * another node or API server is ignored.
+ *
+ * Errors: Node's own, which name the path.
+ */
+export const lastKnownFiles = (place: LastKnownPlace): LastKnown => {
+  const folder = folderOf(place.rootDirectory);
+  const podsPath = join(folder, 'pods.json');
+  // Apart, so that what is not to be kept can be removed whatever is in it.
+  const secretsFolder = join(folder, 'secrets');
+  const configMapsFolder = join(folder, 'configmaps');
+  const objectPath = (key: string): string =>
+    join(isSecret(key) ? secretsFolder : configMapsFolder, `${createHash('sha256').update(key).digest('hex')}.json`);
+  const texts = new WeakMap<Pod, string>();
+  /** Most pods of a set are those of the set before. */
+  const textOf = (pod: Pod): string => {
+    const text = texts.get(pod) ?? JSON.stringify(pod);
+    texts.set(pod, text);
+    return text;
+  };
+
+  return {
+    readPods: () =>
+      defer(async () => {
+        const found = await readOf(podsPath, place);
+        if (found === undefined) return undefined;
+        const { pods, resourceVersion, at } = found;
+        if (Array.isArray(pods) && typeof resourceVersion === 'string' && typeof at === 'number')
+          return { pods: pods as readonly Pod[], resourceVersion, at };
+        await putAside(podsPath, 'expected pods, resourceVersion and at', place);
+        return undefined;
+      }),
+    writePods: ({ pods, resourceVersion, at }: KnownPods) =>
+      act(() => {
+        const head = JSON.stringify({ ...headOf(place), resourceVersion, at });
+        return write(folder, podsPath, `${head.slice(0, -1)},"pods":[\n${pods.map(textOf).join(',\n')}\n]}\n`);
+      }),
+    readObjects: () =>
+      defer(async () => {
+        if (!place.keepsSecrets) await rm(secretsFolder, { recursive: true, force: true });
+        const objects = new Map<string, ApiObject>();
+        for (const path of [...(await filesIn(configMapsFolder)), ...(await filesIn(secretsFolder))]) {
+          try {
+            const found = await readOf(path, place);
+            if (found === undefined) continue;
+            const { key, object } = found;
+            if (typeof key === 'string' && typeof object === 'object' && object !== null)
+              objects.set(key, object as ApiObject);
+            else await putAside(path, 'expected key and object', place);
+          } catch (error) {
+            place.log.warn({ path, error: errorText(error) }, 'what was known last of an object cannot be read');
+          }
+        }
+        return objects;
+      }),
+    writeObject: (key, object) =>
+      act(async () => {
+        if (isSecret(key) && !place.keepsSecrets) return;
+        const path = objectPath(key);
+        await write(dirname(path), path, `${JSON.stringify({ ...headOf(place), key, object })}\n`);
+      }),
+    removeObject: (key) => act(() => rm(objectPath(key), { force: true })),
+  };
+};
+
+/** Removes everything that is kept: for an agent that is to keep nothing. A missing folder is fine. */
+export const forgetLastKnown = (rootDirectory: string): Observable<never> =>
+  act(() => rm(folderOf(rootDirectory), { recursive: true, force: true }));
+
+const folderOf = (rootDirectory: string): string => join(rootDirectory, 'last-known');
+
+const filesIn = async (folder: string): Promise<readonly string[]> =>
+  ((await readdir(folder).catch(undefinedIfMissing)) ?? [])
+    .filter((name) => /^[0-9a-f]{64}\.json$/.test(name))
+    .map((name) => join(folder, name));
+
+const isSecret = (key: string): boolean => key.startsWith('Secret ');
+
+const headOf = ({ nodeName, server }: LastKnownPlace): object => ({ format: FORMAT, nodeName, server });
+
+const write = async (folder: string, path: string, text: string): Promise<void> => {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFileAtomic(path, text, { mode: 0o600 });
+};
+
+/** The content of a file of this node and server; undefined when there is none, or none that can be used. */
+const readOf = async (path: string, place: LastKnownPlace): Promise<Readonly<Record<string, unknown>> | undefined> => {
+  const text = await readFile(path, 'utf8').catch(undefinedIfMissing);
+  if (text === undefined) return undefined;
+  let content: Readonly<Record<string, unknown>>;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new Error('expected an object');
+    content = parsed as Readonly<Record<string, unknown>>;
+    if (content.format !== FORMAT) throw new Error(`expected format ${FORMAT}, not ${JSON.stringify(content.format)}`);
+  } catch (error) {
+    await putAside(path, errorText(error), place);
+    return undefined;
+  }
+  const { nodeName, server } = content;
+  if (nodeName === place.nodeName && server === place.server) return content;
+  place.log.info({ path, nodeName, server }, 'what was known last is of another node or API server, and is ignored');
+  return undefined;
+};
+
+const putAside = async (path: string, error: string, { log }: LastKnownPlace): Promise<void> => {
+  const aside = `${path}.broken`;
+  await rename(path, aside);
+  log.warn({ path, aside, error }, 'a file of what was known last is broken; it is put aside and ignored');
+};
+
+const undefinedIfMissing = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code === 'ENOENT') return undefined;
+  throw error;
+};
+
+const act = (run: () => Promise<unknown>): Observable<never> => defer(() => from(run())).pipe(ignoreElements());
