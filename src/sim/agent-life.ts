@@ -90,7 +90,7 @@ export class AgentLife {
   /** The same ports, which count what is asked, and which nobody can ask once this life is over. */
   guarded(ports: KubeletPorts): KubeletPorts {
     const { runtime, images, files, podFiles, logFiles, pullRecords, probeRecords, probeHandlers } = ports;
-    const { httpRequest, diskSpace } = ports;
+    const { httpRequest, diskSpace, cluster } = ports;
     const told: Around = (call$, name, request) => this.#told(criMethod(name), request, this.#counted(call$));
     const counted: Around = (call$) => this.#counted(call$);
     // What the disk was asked to do it does, also when nobody waits any more: it may stay open for as long as it takes.
@@ -107,6 +107,13 @@ export class AgentLife {
       ...(probeHandlers && { probeHandlers: this.#guard(probeHandlers, counted) }),
       ...this.#guard({ diskSpace }, mere),
       ...this.#guard({ httpRequest }, counted),
+      ...(cluster && {
+        cluster: {
+          ...this.#guard(cluster, mere),
+          api: this.#guard(cluster.api, counted),
+          ...(cluster.lastKnown && { lastKnown: this.#guard(cluster.lastKnown, mere) }),
+        },
+      }),
     };
   }
 

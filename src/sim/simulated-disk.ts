@@ -1,7 +1,17 @@
 import { Observable, type SchedulerLike } from 'rxjs';
+import type { ApiObject } from '../model/api/api-object.js';
 import type { PulledRecord } from '../model/images/pulled-record.js';
 import type { ProbeRecord } from '../model/probes/probe-record.js';
-import type { DiskSpace, LogFiles, NodeFiles, PodFiles, ProbeRecords, PullRecords } from '../streams/ports.js';
+import type {
+  DiskSpace,
+  KnownPods,
+  LastKnown,
+  LogFiles,
+  NodeFiles,
+  PodFiles,
+  ProbeRecords,
+  PullRecords,
+} from '../streams/ports.js';
 import type { LatencyRange } from './behaviour.js';
 import { FileTree } from './file-tree.js';
 import type { SeededRandom } from './seeded-random.js';
@@ -25,6 +35,7 @@ export interface DiskPorts {
   readonly diskSpace: DiskSpace;
   readonly probeRecords: ProbeRecords;
   readonly pullRecords: PullRecords;
+  readonly lastKnown: LastKnown;
 }
 
 /** The file system of a simulated node: outlives the agent and the runtime. */
@@ -58,6 +69,8 @@ export const simulatedDisk = ({
   let probeRecords: readonly ProbeRecord[] = [];
   const pulled = new Map<string, PulledRecord>();
   const intents = new Set<string>();
+  let knownPods: KnownPods | undefined;
+  const knownObjects = new Map<string, ApiObject>();
 
   const ports = (scheduler: SchedulerLike): DiskPorts => {
     const ask = <T>(read: () => T): Observable<T> =>
@@ -132,6 +145,13 @@ export const simulatedDisk = ({
         writeIntent: (image) => act(() => intents.add(image)),
         removeIntent: (image) => act(() => intents.delete(image)),
         hashOf: ({ username, password, identityToken }) => `hash of ${username}:${password}:${identityToken}`,
+      },
+      lastKnown: {
+        readPods: () => ask(() => knownPods),
+        writePods: (pods) => act(() => (knownPods = pods)),
+        readObjects: () => ask(() => new Map(knownObjects)),
+        writeObject: (key, object) => act(() => knownObjects.set(key, object)),
+        removeObject: (key) => act(() => knownObjects.delete(key)),
       },
     };
   };

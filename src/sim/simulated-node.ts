@@ -1,3 +1,4 @@
+import { of, throwError } from 'rxjs';
 import { type Kubelet, kubelet, type KubeletOptions, type KubeletPorts } from '../kubelet.js';
 import type { NodeFacts } from '../model/node-facts.js';
 import { type Pod, podRef } from '../model/pod.js';
@@ -7,11 +8,13 @@ import type { PodSources } from '../streams/pod-config.js';
 import type { WorkerOutcome } from '../streams/pod-workers.js';
 import type { Logger, RecordEvent, RecordJournal } from '../streams/ports.js';
 import { AgentLife, type LifeReport } from './agent-life.js';
+import type { SimulatedApiServer } from './api-server/simulated-api-server.js';
 import type { NodeBehaviours } from './behaviour.js';
 import { nodeClock } from './node-clock.js';
 import { RUNTIME_NAME } from './runtime/status-calls.js';
 import { type SimulatedRuntime, simulatedRuntime } from './runtime/simulated-runtime.js';
 import { seededRandom } from './seeded-random.js';
+import { simulatedClusterOptions, simulatedMachine } from './simulated-cluster.js';
 import { type SimulatedDisk, simulatedDisk } from './simulated-disk.js';
 import { simulatedFacts } from './simulated-facts.js';
 import { simulatedNetwork } from './simulated-network.js';
@@ -27,6 +30,11 @@ export interface SimulatedNodeOptions {
   readonly behaviours?: NodeBehaviours;
   /** Hears of everything that happens. What it throws comes out of the scheduler. */
   readonly tell?: TellWorld;
+  /**
+   * The API server of the cluster that the node belongs to, over the same scheduler; how it takes part in the cluster is up to
+   * `options`. The node stands alone unless given.
+   */
+  readonly cluster?: Pick<SimulatedApiServer, 'connect' | 'breakWatches'>;
   /** Over the scheduler of this node; each life of the agent subscribes anew. */
   readonly sources: PodSources;
   readonly options?: Omit<Partial<KubeletOptions>, 'sources' | 'stop$'>;
@@ -77,6 +85,7 @@ export const simulatedNode = ({
   scheduler: given,
   behaviours = {},
   tell: hear = () => undefined,
+  cluster,
   sources,
   options = {},
   wrapPorts = (ports) => ports,
@@ -122,15 +131,17 @@ export const simulatedNode = ({
     latencyMs: behaviours.networkMs,
   });
 
+  const bootedAt = clock.now();
   const lives: AgentLife[] = [];
   let calls = 0;
   let agent: Kubelet | undefined;
 
   const portsOf = (life: AgentLife): KubeletPorts => {
     const record = journalOf(life, tell, scheduler, clock.now);
+    const { lastKnown, ...diskPorts } = disk.ports(life.diskScheduler);
     const ports: KubeletPorts = {
       ...{ runtime: runtime.runtime, images: runtime.images, node, log, record },
-      ...disk.ports(life.diskScheduler),
+      ...diskPorts,
       ...noCredentials,
       httpRequest: network().httpRequest,
       probeHandlers: simulatedProbes({ runtime, network, scheduler: life.scheduler }),
@@ -140,6 +151,15 @@ export const simulatedNode = ({
       wallClock: clock.now,
       random: random.fork(`agent/${life.number}`).next,
       runtimeName: RUNTIME_NAME,
+      ...(cluster && {
+        cluster: {
+          lastKnown,
+          api: cluster.connect({ kind: 'node', node: nodeName }),
+          resetConnections: () => cluster.breakWatches('reset'),
+          readMachine: () => of(simulatedMachine(node, bootedAt)),
+          lookupHost: (name) => throwError(() => new Error(`lookup ${name}: no such host`)),
+        },
+      }),
     };
     return life.guarded(wrapPorts(ports, life.number));
   };
@@ -152,7 +172,11 @@ export const simulatedNode = ({
     const life = new AgentLife(lives.push(undefined as never), scheduler, { tell, nextNumber: () => ++calls });
     lives[life.number - 1] = life;
     tell({ kind: 'agent-started', at: scheduler.now(), life: life.number });
-    const started = makeKubelet(portsOf(life), { ...options, sources, stop$: life.stop$ });
+    const started = makeKubelet(portsOf(life), {
+      ...(cluster && { cluster: simulatedClusterOptions(nodeName) }),
+      ...options,
+      ...{ sources, stop$: life.stop$ },
+    });
     agent = started;
     life.run(started, {
       next: ({ uid }) => tellStatus(started, uid),

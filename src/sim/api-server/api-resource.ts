@@ -33,7 +33,7 @@ export const EVENTS = core('events', 'Event', {
 });
 export const CONFIG_MAPS = core('configmaps', 'ConfigMap');
 export const SECRETS = core('secrets', 'Secret', { selectable: ['type'] });
-export const SERVICES = core('services', 'Service', { hasStatus: true });
+export const SERVICES = core('services', 'Service', { hasStatus: true, selectable: ['spec.clusterIP', 'spec.type'] });
 export const SERVICE_ACCOUNTS = core('serviceaccounts', 'ServiceAccount');
 const NAMESPACES = core('namespaces', 'Namespace', { isNamespaced: false, hasStatus: true });
 export const LEASES: ApiResource = {

@@ -11,11 +11,13 @@ import {
   NEVER,
   Observable,
   of,
+  Subject,
   Subscription,
   throwError,
   timer,
 } from 'rxjs';
 import { ApiError } from '../../model/api/api-error.js';
+import type { ClusterPorts } from '../../streams/cluster/cluster-node.js';
 import type { ApiServer, ApiWatchMessage } from '../../streams/ports.js';
 import { type ArmedFault, type FaultSide, strikes } from './armed-fault.js';
 import type { ApiCallFault, ApiWayFault } from './fault.js';
@@ -37,12 +39,16 @@ interface ArmedApi {
   readonly way: readonly ApiWayFault[];
 }
 
+type Connection = Pick<ClusterPorts, 'api' | 'resetConnections'>;
+
 /** Puts faults between an agent and the API server. */
 export const faultyApi = (
   { calls, way }: ArmedApi,
   { scheduler, startMs }: Pick<FaultSide, 'scheduler' | 'startMs'>,
-): ((api: ApiServer) => ApiServer) => {
-  if (calls.length + way.length === 0) return (api) => api;
+): (<Ports extends Connection>(ports: Ports) => Ports) => {
+  if (calls.length + way.length === 0) return (ports) => ports;
+  /** A connection that has fallen silent is still there to be broken. */
+  const resets$ = new Subject<void>();
   const now = (): number => scheduler.now() - startMs;
   const cutNow = (): ApiWayFault | undefined =>
     way.find((fault) => fault.kind === 'api-cut' && fault.fromMs <= now() && now() < fault.untilMs);
@@ -91,18 +97,19 @@ export const faultyApi = (
 
   /** Breaks a watch that is open when the way does. */
   const breaking = <T>(source: Observable<T>): Observable<T> => {
+    const reset$ = resets$.pipe(mergeMap(() => throwError(reset)));
     const next = way
       .map((fault) => ({ how: fault.how, inMs: (fault.kind === 'api-cut' ? fault.fromMs : fault.atMs) - now() }))
       .filter(({ inMs }) => inMs > 0)
       .sort((one, other) => one.inMs - other.inMs)[0];
-    if (!next) return source;
+    if (!next) return endingWithFirst(source, reset$);
     const broken$ = timer(next.inMs, scheduler).pipe(
       mergeMap(() => (next.how === 'reset' ? throwError(reset) : of(SILENCE))),
     );
-    return endingWithFirst(source, broken$);
+    return endingWithFirst(source, merge(reset$, broken$));
   };
 
-  return (api: ApiServer): ApiServer => ({
+  const faulty = (api: ApiServer): ApiServer => ({
     request: (asked) =>
       defer(() => {
         const strokes = strokesOf();
@@ -117,6 +124,15 @@ export const faultyApi = (
           return later(1 + strokes.requestMs, () => goneWatch(strokes.isInReply));
         return breaking(there(strokes, () => (strokes.isLost ? throwError(reset) : api.watch(asked))));
       }),
+  });
+
+  return (ports) => ({
+    ...ports,
+    api: faulty(ports.api),
+    resetConnections: () => {
+      resets$.next();
+      ports.resetConnections();
+    },
   });
 };
 

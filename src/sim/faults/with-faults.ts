@@ -6,10 +6,20 @@ import { ProbeErrored } from '../../model/probes/probe-errored.js';
 import type { CriCall, ProbeHandlers } from '../../streams/ports.js';
 import type { SeededRandom } from '../seeded-random.js';
 import { arm, type FaultSide } from './armed-fault.js';
+import { faultyApi } from './api-faults.js';
 import { faultyCalls, type WrapCall } from './call-faults.js';
 import { faultyDisk } from './disk-faults.js';
 import { faultyEvents } from './event-faults.js';
-import type { CallFault, DiskFault, EventFault, Fault, FaultKind, NetworkFault } from './fault.js';
+import type {
+  ApiCallFault,
+  ApiWayFault,
+  CallFault,
+  DiskFault,
+  EventFault,
+  Fault,
+  FaultKind,
+  NetworkFault,
+} from './fault.js';
 import { faultyNetwork, type FaultyNetwork } from './network-faults.js';
 
 /** Puts what goes wrong between an agent and its world. */
@@ -25,7 +35,12 @@ export const withFaults = (faults: readonly Fault[], random: SeededRandom): With
   const ofEvents = armedFor<EventFault>(EVENT_FAULTS);
   const ofDisk = armedFor<DiskFault>(['disk-fails']);
   const ofNetwork = armedFor<NetworkFault>(['network-slow', 'network-silent']);
+  const ofApi = {
+    calls: armedFor<ApiCallFault>(API_CALL_FAULTS),
+    way: faults.filter(isOneOf<ApiWayFault>(['api-cut', 'api-watches-break'])),
+  };
   return (ports, side) => {
+    const wrapCluster = faultyApi(ofApi, side);
     const wrapCall = faultyCalls(ofCalls, side);
     const eventsWithFaults = faultyEvents(ofEvents, side);
     const wrapDisk = faultyDisk(ofDisk, side);
@@ -35,7 +50,7 @@ export const withFaults = (faults: readonly Fault[], random: SeededRandom): With
         Object.entries(port as Calls).map(([name, ask]) => [name, wrapCall(criMethod(name), ask)]),
       ) as typeof port;
     const { containerEvents, ...calls } = ports.runtime;
-    const { probeHandlers, probeRecords } = ports;
+    const { probeHandlers, probeRecords, cluster } = ports;
     return {
       ...ports,
       runtime: { ...wrapCalls(calls), containerEvents: () => eventsWithFaults(containerEvents()) },
@@ -47,6 +62,12 @@ export const withFaults = (faults: readonly Fault[], random: SeededRandom): With
       ...(probeRecords && { probeRecords: wrapDisk(probeRecords) }),
       ...(probeHandlers && { probeHandlers: faultyProbes(probeHandlers, wrapCall, network) }),
       httpRequest: network.httpRequest(ports.httpRequest),
+      ...(cluster && {
+        cluster: {
+          ...wrapCluster(cluster),
+          ...(cluster.lastKnown && { lastKnown: wrapDisk(cluster.lastKnown) }),
+        },
+      }),
     };
   };
 };
@@ -57,6 +78,10 @@ const CALL_FAULTS: readonly CallFault['kind'][] = [
   ...(['late-request', 'late-reply', 'refused', 'reply-lost', 'hangs', 'cancel-unheard'] as const),
 ];
 const EVENT_FAULTS: readonly EventFault['kind'][] = ['event-lost', 'event-doubled', 'event-late', 'events-break'];
+
+const API_CALL_FAULTS: readonly ApiCallFault['kind'][] = [
+  ...(['api-late', 'api-refused', 'api-reply-lost', 'api-silent', 'api-gone'] as const),
+];
 
 const isOneOf =
   <F extends Fault>(kinds: readonly FaultKind[]) =>

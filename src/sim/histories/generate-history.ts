@@ -33,13 +33,7 @@ export const generateHistory = (seed: number): History => {
   const pods = plans.map(({ plan }) => plan);
   const sources = [...new Set(pods.map(({ source }) => source))];
   const faults = generateFaults(random.fork('faults'), { horizonMs: Math.min(horizonMs, 4 * MINUTE), sources });
-  const drawn = random.fork('node');
-  const node: HistoryNode = {
-    maxRestartBackOffMs: drawn.pick([10, 20, 60, 300]) * SECOND,
-    eventedPleg: drawn.chance(0.5),
-    syncFrequencyMs: drawn.pick([10, 20, 60]) * SECOND,
-    parallelPulls: drawn.integer(1, 3),
-  };
+  const node = drawNode(random.fork('node'));
   const quietMs = Math.max(quietFromMs({ pods, faults, node }), isLong ? horizonMs : Math.floor(horizonMs / 2));
   return {
     seed,
@@ -51,6 +45,13 @@ export const generateHistory = (seed: number): History => {
     endMs: quietMs + 3 * MINUTE,
   };
 };
+
+export const drawNode = (draw: SeededRandom): HistoryNode => ({
+  maxRestartBackOffMs: draw.pick([10, 20, 60, 300]) * SECOND,
+  eventedPleg: draw.chance(0.5),
+  syncFrequencyMs: draw.pick([10, 20, 60]) * SECOND,
+  parallelPulls: draw.integer(1, 3),
+});
 
 const planOf = (
   draw: SeededRandom,
@@ -66,7 +67,11 @@ const planOf = (
   return generatePodPlan(draw, { key, name: isNameShared ? 'pod-1' : key, source, nodeName: NODE_NAME, horizonMs });
 };
 
-const behavioursOf = (random: SeededRandom, plans: readonly GeneratedPlan[]): NodeBehaviours => {
+/** How everything behaves that pods of the plans consist of. */
+export const behavioursOf = (
+  random: SeededRandom,
+  plans: readonly Pick<GeneratedPlan, 'manifests'>[],
+): NodeBehaviours => {
   const draw = random.fork('behaviours');
   const containers = plans
     .flatMap(({ manifests }) => manifests)

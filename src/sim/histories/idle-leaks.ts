@@ -1,6 +1,9 @@
 import { NEVER, startWith } from 'rxjs';
 import { podSet } from '../../model/pod-set.js';
+import { simulatedApiServer } from '../api-server/simulated-api-server.js';
+import { seededRandom } from '../seeded-random.js';
 import { type SimulatedNode, simulatedNode } from '../simulated-node.js';
+import { VirtualScheduler } from '../virtual-scheduler.js';
 import type { History } from './history.js';
 
 /** Longer than any agent takes to forget pods that are gone; what it does only now and then has been done by then. */
@@ -38,21 +41,26 @@ export const idleOf = (node: SimulatedNode): Idle | undefined => {
   return { timers, calls };
 };
 
-const known = new Map<boolean, Idle>();
+const known = new Map<string, Idle>();
 
 /** The same of an agent that has never had a pod. */
-export const idleFromTheStart = ({ node: { eventedPleg } }: Pick<History, 'node'>): Idle => {
-  let idle = known.get(eventedPleg);
+export const idleFromTheStart = ({ node: { eventedPleg }, cluster }: Pick<History, 'node' | 'cluster'>): Idle => {
+  const kind = `${eventedPleg ? 'evented' : 'generic'} ${cluster ? 'in a cluster' : 'alone'}`;
+  let idle = known.get(kind);
   if (!idle) {
+    const scheduler = new VirtualScheduler();
     const node = simulatedNode({
       seed: 'idle',
+      ...(cluster && {
+        ...{ scheduler, cluster: simulatedApiServer({ scheduler, random: seededRandom('idle api server') }) },
+      }),
       sources: { file: NEVER.pipe(startWith(podSet([]))) },
       options: { eventedPleg },
     });
     node.start();
     idle = idleOf(node)!;
     node.dispose();
-    known.set(eventedPleg, idle);
+    known.set(kind, idle);
   }
   return idle;
 };

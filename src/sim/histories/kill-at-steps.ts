@@ -54,7 +54,7 @@ export const killAtSteps = (
     Object.fromEntries(
       Object.entries(port as Readonly<Record<string, unknown>>).map(([name, call]) => [
         name,
-        typeof call === 'function' && name !== 'containerEvents' ? wrapCall(call as Call) : call,
+        typeof call === 'function' && name !== 'containerEvents' && name !== 'watch' ? wrapCall(call as Call) : call,
       ]),
     ) as typeof port;
   const wrapCall =
@@ -71,6 +71,13 @@ export const killAtSteps = (
     podFiles: wrap(ports.podFiles),
     pullRecords: wrap(ports.pullRecords),
     ...(ports.probeRecords && { probeRecords: wrap(ports.probeRecords) }),
+    ...(ports.cluster && {
+      cluster: {
+        ...ports.cluster,
+        api: wrap(ports.cluster.api),
+        ...(ports.cluster.lastKnown && { lastKnown: wrap(ports.cluster.lastKnown) }),
+      },
+    }),
     ...(ports.probeHandlers && { probeHandlers: wrap(ports.probeHandlers) }),
   });
 };

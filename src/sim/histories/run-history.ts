@@ -1,6 +1,8 @@
 import { defer, Subscription, switchMap, timer } from 'rxjs';
 import type { KubeletOptions } from '../../kubelet.js';
-import type { Pod } from '../../model/pod.js';
+import { isMirrorPod, type Pod } from '../../model/pod.js';
+import { type SimulatedApiServer, simulatedApiServer } from '../api-server/simulated-api-server.js';
+import { without } from '../api-server/stored-object.js';
 import type { Fault } from '../faults/fault.js';
 import { withFaults } from '../faults/with-faults.js';
 import { INVARIANTS } from '../invariants/invariants.js';
@@ -11,6 +13,8 @@ import { type SimulatedNode, simulatedNode, type SimulatedNodeOptions } from '..
 import { simulatedSource, type SimulatedSource } from '../simulated-source.js';
 import { VirtualScheduler } from '../virtual-scheduler.js';
 import type { WorldEvent } from '../world-event.js';
+import type { ClusterPlan } from './cluster-plan.js';
+import { clusterUsers } from './cluster-users.js';
 import { type Idle, idleFromTheStart, idleOf } from './idle-leaks.js';
 import { type History, HISTORY_START_MS } from './history.js';
 import { killAtSteps } from './kill-at-steps.js';
@@ -70,6 +74,7 @@ export const runHistory = (
     if (found.length > 0) violations.push(...found);
     tell(event);
   };
+  const server = history.cluster && serverOf(history, history.cluster, scheduler, hear);
   const sources = sourcesOf(history, scheduler, hear);
   const detached = new Subscription();
   const putFaults = withFaults(history.faults, random.fork('faults'));
@@ -78,6 +83,7 @@ export const runHistory = (
     seed: history.seed,
     scheduler,
     makeKubelet,
+    ...(server && { cluster: server }),
     behaviours: history.behaviours,
     tell: hear,
     sources: Object.fromEntries(
@@ -92,10 +98,11 @@ export const runHistory = (
     },
     wrapPorts: (ports) => steps(putFaults(ports, { scheduler: ports.scheduler, startMs: HISTORY_START_MS, detached })),
   });
-  const world = { history, node, sources, scheduler };
+  const world = { history, node, sources, scheduler, server };
   const endMs = HISTORY_START_MS + history.endMs;
   try {
     scheduleChanges(world);
+    if (server && history.cluster) clusterUsers(history.cluster, { server, scheduler, nodeName: NODE_NAME });
     for (const fault of history.faults) scheduleFault(fault, world);
     node.start();
     while (violations.length === 0 && (scheduler.nextAt ?? Infinity) <= endMs) scheduler.step();
@@ -126,7 +133,44 @@ interface World {
   readonly node: SimulatedNode;
   readonly sources: Readonly<Record<string, SimulatedSource>>;
   readonly scheduler: VirtualScheduler;
+  readonly server: SimulatedApiServer | undefined;
 }
+
+/** As the node is called unless it is told otherwise. */
+const NODE_NAME = 'node-1';
+const ALL_PODS = '/api/v1/pods';
+
+/** The API server of a history. What it has for the node is what its pods are wanted for. */
+const serverOf = (
+  { seed }: History,
+  { latencyMs, cacheLagMs, keptChanges }: ClusterPlan,
+  scheduler: VirtualScheduler,
+  tell: (event: WorldEvent) => void,
+): SimulatedApiServer => {
+  const server: SimulatedApiServer = simulatedApiServer({
+    ...{ scheduler, latencyMs, cacheLagMs, keptChanges },
+    random: seededRandom(seed).fork('api server'),
+    changed: ({ at, resource, type, object, before }, user) => {
+      const by = user.kind === 'node' ? 'agent' : 'user';
+      const change = { resource: resource.plural, type, object, by, ...(before && { before }) } as const;
+      tell({ kind: 'api-changed', at, ...change });
+      if (change.resource === 'pods') tell({ kind: 'wanted', at, source: 'api', pods: wantedOf(server) });
+    },
+    answered: ({ at, user, request: { method, path }, isWatch, code, message }) =>
+      tell({
+        ...{ kind: 'api-answered', at, method, path, isWatch, code, by: user.kind === 'node' ? 'agent' : 'user' },
+        ...(message !== undefined && { message }),
+      }),
+  });
+  return server;
+};
+
+/** A mirror pod is wanted by nobody: what it stands for is. */
+const wantedOf = (server: SimulatedApiServer): readonly Pod[] =>
+  server
+    .list(ALL_PODS)
+    .map((pod) => ({ ...pod, metadata: without(pod.metadata, 'resourceVersion') }) as unknown as Pod)
+    .filter((pod) => pod.spec.nodeName === NODE_NAME && !isMirrorPod(pod));
 
 const sourcesOf = (
   { pods }: History,
@@ -175,7 +219,7 @@ const scheduleChanges = ({ history: { pods }, sources, scheduler }: World): void
   }
 };
 
-const scheduleFault = (fault: Fault, { node, sources, scheduler }: World): void => {
+const scheduleFault = (fault: Fault, { node, sources, scheduler, server }: World): void => {
   if (!('atMs' in fault)) return;
   const act = (): void => {
     switch (fault.kind) {
@@ -191,6 +235,11 @@ const scheduleFault = (fault: Fault, { node, sources, scheduler }: World): void 
         const ready = node.runtime.sandboxes().filter(({ isReady }) => isReady);
         return ready.length === 0 ? undefined : node.runtime.crashSandbox(ready[fault.which % ready.length]!.sandboxId);
       }
+      case 'api-restarts':
+        return server?.restart(fault.downMs);
+      case 'api-forgets':
+        server?.compact();
+        return server?.breakWatches('reset');
       case 'clock-jumps':
         return node.jumpClock(fault.byMs);
       case 'source-breaks':
@@ -213,8 +262,10 @@ const bringDown = (node: SimulatedNode, downMs: number, scheduler: VirtualSchedu
 };
 
 /** What an agent still has under way for pods that it has had, once all of them are gone. */
-const idleLeaks = ({ history, node, sources }: World, at: number): readonly Violation[] => {
+const idleLeaks = ({ history, node, sources, server }: World, at: number): readonly Violation[] => {
   for (const source of Object.values(sources)) source.want([]);
+  for (const { metadata } of server?.list(ALL_PODS) ?? [])
+    server?.do({ method: 'DELETE', path: `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}` });
   const idle = idleOf(node);
   if (!idle) return [{ invariant: NO_LEAK, at, message: 'pods that nobody wants any more do not go (expected none)' }];
   const usual = idleFromTheStart(history);

@@ -12,8 +12,7 @@ export const apiDeletionsFinish: Invariant = {
     end: ({ at, quietSince }) =>
       truth.apiPods.flatMap(({ metadata }) => {
         const { uid, deletionTimestamp } = metadata;
-        if (deletionTimestamp === undefined || isMirrorPod({ metadata }))
-          return [];
+        if (deletionTimestamp === undefined || isMirrorPod({ metadata })) return [];
         const longestMs = (truth.pods.get(uid)?.longestGraceSeconds ?? 0) * 1000;
         const since = Math.max(quietSince, truth.pods.get(uid)?.specSince ?? 0);
         if (truth.life === undefined || at - since < 2 * longestMs + FINISHED_MS) return [];

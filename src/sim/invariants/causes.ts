@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../../model/journal.js';
+import { isMirrorPod, type Pod } from '../../model/pod.js';
 import type { Invariant } from './monitor.js';
 
 /** What comes from outside; everything else follows from something. */
@@ -22,9 +23,13 @@ export const causes: Invariant = {
   watch: () => {
     /** Whom the entries of this run are about. */
     let entries = new Map<string, string | undefined>();
+    /** What happens to a mirror happens to the pod that it stands for. */
+    const mirrors = new Set<string | undefined>();
     return {
       on: (event) => {
         if (event.kind === 'agent-started') entries = new Map();
+        if (event.kind === 'api-changed' && event.resource === 'pods' && isMirrorPod(event.object as unknown as Pod))
+          mirrors.add(event.object.metadata.uid);
         if (event.kind !== 'journal') return undefined;
         const { entry } = event;
         const uid = entry.pod?.uid;
@@ -44,7 +49,8 @@ export const causes: Invariant = {
             return [{ ...about, message: `${what} names ${cause} as a cause, which is no older entry of this run` }];
           }
           const ofCause = entries.get(cause);
-          if (ofCause !== undefined && ofCause !== uid && !MAY_BE_OF_ANOTHER_POD.has(entry.kind)) {
+          if (ofCause === undefined || ofCause === uid || mirrors.has(ofCause)) continue;
+          if (!MAY_BE_OF_ANOTHER_POD.has(entry.kind)) {
             return [{ ...about, message: `${what} names ${cause} as a cause, which is about pod ${ofCause}` }];
           }
         }

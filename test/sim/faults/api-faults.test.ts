@@ -17,7 +17,8 @@ const underFaults = (calls: readonly ApiCallFault[], way: readonly ApiWayFault[]
   const random = seededRandom('faults');
   const server = simulatedApiServer({ scheduler, random, latencyMs: { min: 2, max: 2 } });
   const since = String(server.revision());
-  const api = faultyApi({ calls: arm(calls, random), way }, { scheduler, startMs })(server.connect(ADMIN));
+  const faulty = faultyApi({ calls: arm(calls, random), way }, { scheduler, startMs });
+  const { api } = faulty({ api: server.connect(ADMIN), resetConnections: () => undefined });
   const heard: string[] = [];
   const hear = (name: string) => ({
     next: () => heard.push(`${scheduler.now() - startMs} ${name}`),
