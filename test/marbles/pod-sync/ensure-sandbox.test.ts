@@ -217,6 +217,21 @@ describe('a sandbox', () => {
   );
 
   it(
+    'is not made while it is not known which classes there are',
+    marbles(({ scheduler }) => {
+      const runtimeClasses = () => {
+        throw new Error('classes have not been read yet');
+      };
+      const stage = stageOf(scheduler, { pod: { spec: { runtimeClassName: 'gvisor' } }, runtimeClasses });
+      stage.sandbox$.subscribe({ error: () => undefined });
+      expect(stage.calls).toEqual([]);
+      expect(stage.events).toEqual([
+        'FailedCreatePodSandBox Failed to create pod sandbox: classes have not been read yet',
+      ]);
+    }),
+  );
+
+  it(
     'is made by the default handler where nobody knows classes, and an event says so',
     marbles(({ scheduler }) => {
       const stage = stageOf(scheduler, { pod: { spec: { runtimeClassName: 'gvisor' } } });
