@@ -23,7 +23,7 @@ const FORMAT = 1;
 
 /**
  * Files below the root directory, readable by their owner only and each replaced as a whole: `last-known/pods.json`, and one file
- * for each ConfigMap and Secret. One that is broken is named in the log, put aside as `….broken`, and as if it were not there; one of
+ * for each object that pods refer to. One that is broken is named in the log, put aside as `….broken`, and as if it were not there; one of
  * another node or API server is ignored.
  *
  * Errors: Node's own, which name the path.
@@ -33,9 +33,9 @@ export const lastKnownFiles = (place: LastKnownPlace): LastKnown => {
   const podsPath = join(folder, 'pods.json');
   // Apart, so that what is not to be kept can be removed whatever is in it.
   const secretsFolder = join(folder, 'secrets');
-  const configMapsFolder = join(folder, 'configmaps');
+  const objectsFolder = join(folder, 'objects');
   const objectPath = (key: string): string =>
-    join(isSecret(key) ? secretsFolder : configMapsFolder, `${createHash('sha256').update(key).digest('hex')}.json`);
+    join(isSecret(key) ? secretsFolder : objectsFolder, `${createHash('sha256').update(key).digest('hex')}.json`);
   const texts = new WeakMap<Pod, string>();
   /** Most pods of a set are those of the set before. */
   const textOf = (pod: Pod): string => {
@@ -64,7 +64,7 @@ export const lastKnownFiles = (place: LastKnownPlace): LastKnown => {
       defer(async () => {
         if (!place.keepsSecrets) await rm(secretsFolder, { recursive: true, force: true });
         const objects = new Map<string, ApiObject>();
-        for (const path of [...(await filesIn(configMapsFolder)), ...(await filesIn(secretsFolder))]) {
+        for (const path of [...(await filesIn(objectsFolder)), ...(await filesIn(secretsFolder))]) {
           try {
             const found = await readOf(path, place);
             if (found === undefined) continue;

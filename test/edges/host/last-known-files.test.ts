@@ -48,7 +48,7 @@ const stage = (place: Partial<LastKnownPlace> = {}) => {
 };
 const podsPath = () => join(root, 'last-known', 'pods.json');
 const objectFiles = (): readonly string[] =>
-  ['configmaps', 'secrets']
+  ['objects', 'secrets']
     .map((folder) => join(root, 'last-known', folder))
     .flatMap((folder) => (existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : []));
 
