@@ -86,7 +86,7 @@ const dialThrough = async (
   dialMs: number,
 ): Promise<Duplex> => {
   const abort = new AbortController();
-  const timer = setTimeout(() => abort.abort(), dialMs);
+  const timer = setTimeout(() => abort.abort(new Error(`no connection after ${dialMs / 1_000} s`)), dialMs);
   try {
     return await openTunnel(proxy, target, abort.signal);
   } finally {

@@ -19,6 +19,10 @@ export const openTunnel = (proxy: URL, target: Target, signal: AbortSignal): Pro
 const failed = (proxy: URL, why: string, cause?: unknown): Error =>
   new Error(`proxy ${proxy.protocol}//${proxy.host}: ${why}`, { cause });
 
+/** Whoever gave up knows better than the socket. */
+const reasonOf = (error: Error, { aborted, reason }: AbortSignal): string =>
+  aborted ? (reason as Error).message : error.message;
+
 const connectTunnel = (proxy: URL, { host, port }: Target, signal: AbortSignal): Promise<Duplex> =>
   new Promise((resolve, reject) => {
     const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -40,7 +44,7 @@ const connectTunnel = (proxy: URL, { host, port }: Target, signal: AbortSignal):
       request.destroy();
       reject(failed(proxy, `${statusCode} ${statusMessage}`.trim()));
     });
-    request.on('error', (error) => reject(failed(proxy, error.message, error)));
+    request.on('error', (error) => reject(failed(proxy, reasonOf(error, signal), error)));
     request.end();
   });
 
@@ -85,7 +89,7 @@ const socksTunnel = async (proxy: URL, { host, port }: Target, signal: AbortSign
     return socket;
   } catch (error) {
     socket.destroy();
-    throw failed(proxy, (error as Error).message, error);
+    throw failed(proxy, reasonOf(error as Error, signal), error);
   }
 };
 
