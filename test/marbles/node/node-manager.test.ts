@@ -1,4 +1,4 @@
-import { of } from 'rxjs';
+import { NEVER, of } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { apiClient } from '../../../src/streams/api/api-client.js';
@@ -103,6 +103,18 @@ describe('the Node of an agent that starts', () => {
       expect(seen[1]).toMatchObject({ rack: '7' });
       expect(seen[0]).toBe('node-1');
       expect(fake.history.some((line) => line.includes('POST nodes'))).toBe(false);
+    }),
+  );
+
+  it(
+    'gives up a heartbeat that nobody answers after 10 s',
+    marbles(({ scheduler }) => {
+      const { fake, manager, become } = aManager(scheduler);
+      become([]);
+      at(scheduler, 15_000, () => (fake.answer = () => NEVER));
+      runUntil(scheduler, manager.run$, 45_000);
+      const late = fake.history.filter((line) => line.endsWith('PUT lease')).map((line) => Number(line.split(' ')[0]));
+      expect(late).toEqual([20_000, 30_000, 40_000]);
     }),
   );
 
