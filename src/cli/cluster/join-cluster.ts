@@ -1,4 +1,5 @@
 import { defer, finalize, merge, type Observable, Subject, switchMap, takeUntil } from 'rxjs';
+import { lastKnownFiles } from '../../host/last-known-files.js';
 import { machineFacts } from '../../host/machine-facts.js';
 import { lookupHost } from '../../network/lookup-host.js';
 import type { ChangeDetection } from '../../streams/api/pod-references.js';
@@ -35,6 +36,15 @@ export const joinCluster = (
         resetConnections: api.resetConnections,
         readMachine: machineFacts(paths.rootDir),
         lookupHost,
+        ...(flags.lastKnownState !== 'none' && {
+          lastKnown: lastKnownFiles({
+            rootDirectory: paths.rootDir,
+            nodeName,
+            server: api.server,
+            keepsSecrets: flags.lastKnownState === 'all',
+            log,
+          }),
+        }),
       };
       const options: ClusterOptions = {
         node: nodeObjectSettings(config, flags, { nodeName, version }),
