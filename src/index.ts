@@ -70,6 +70,26 @@ export type { AdmissionFacts } from './model/admission/admission-facts.js';
 export { admitPod } from './model/admission/admit-pod.js';
 export { type Admit, firstRejection, type Rejection } from './model/admission/rejection.js';
 
+// A node of a cluster
+export { ApiError } from './model/api/api-error.js';
+export type { ApiList, ApiObject, ApiObjectMeta } from './model/api/api-object.js';
+export type { ReflectorEvent } from './model/api/reflector-event.js';
+export { type ApiClient, apiClient, type ApiClientOptions } from './streams/api/api-client.js';
+export { reflector, type ReflectorOptions, type ReflectorPorts } from './streams/api/reflector.js';
+export { apiSource, type ApiSourceOptions, type ApiSourcePorts } from './streams/api/api-source.js';
+export {
+  type ClusterNode,
+  clusterNode,
+  type ClusterOptions,
+  type ClusterPorts,
+} from './streams/cluster/cluster-node.js';
+export { type EventSink, eventSink, type EventSinkOptions } from './streams/events/event-sink.js';
+export { type NodeManager, nodeManager, type NodeManagerOptions } from './streams/node/node-manager.js';
+export { mirrorPods, type MirrorPodPorts } from './streams/status/mirror-pods.js';
+export { statusManager, type StatusManagerPorts } from './streams/status/status-manager.js';
+export type { NodeObjectSettings } from './model/node/node-settings.js';
+export type { MachineFacts } from './model/node/machine-facts.js';
+
 // Operators that have never heard of a pod
 export {
   type AdaptiveLimit,

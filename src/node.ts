@@ -2,6 +2,13 @@
 
 export { type NodePortsOptions, withNodePorts } from './with-node-ports.js';
 export { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
+export { readKubeconfig } from './api/kubeconfig.js';
+export type { ApiIdentity } from './api/api-identity.js';
+export { type KubeApi, kubeApi, type KubeApiOptions } from './api/kube-api.js';
+export { certificateStore } from './api/certificate-store.js';
+export { machineFacts } from './host/machine-facts.js';
+export { lastKnownFiles, type LastKnownPlace } from './host/last-known-files.js';
+export { lookupHost } from './network/lookup-host.js';
 export { monotonicScheduler } from './host/monotonic-scheduler.js';
 export { nodeFiles } from './host/node-files.js';
 export { logFiles } from './host/log-files.js';
