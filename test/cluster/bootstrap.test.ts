@@ -68,7 +68,7 @@ overCluster('an agent with nothing but a bootstrap token', () => {
     const node = new ClusterNode(cluster, NAME, async ({ directory }) => {
       const path = join(directory, 'bootstrap.kubeconfig');
       writeFileSync(path, JSON.stringify(bootstrapKubeconfig(cluster)));
-      return ['--bootstrap-kubeconfig', path, '--kubeconfig', join(directory, 'kubeconfig')];
+      return ['--bootstrap-kubeconfig', path, '--kubeconfig', join(directory, 'kubeconfig'), '--rotate-certificates'];
     });
     try {
       await node.startRuntime();

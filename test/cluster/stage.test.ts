@@ -12,7 +12,7 @@ import { eventually } from '../embedded/eventually.js';
 import { describeProcess, processesNaming } from '../embedded/processes.js';
 import { ApiProxy } from '../support/api-proxy.js';
 import { ApiUser, Refusal } from './api-user.js';
-import { trespasses } from './audit.js';
+import { type AuditEntry, trespasses } from './audit.js';
 import { Cluster, stageScript } from './cluster.js';
 import { overCluster } from './missing.js';
 import { sharedCluster } from './one-node.js';
@@ -156,4 +156,23 @@ it('a binary that is not there is said to be missing', async () => {
   const env = { ...process.env, KUBE_APISERVER: '/no/kube-apiserver' };
   const asked = run(stageScript('build.sh'), [], { env });
   await expect(asked).rejects.toThrow('KUBE_APISERVER: there is no /no/kube-apiserver');
+});
+
+it.each([
+  { what: 'a node that it is not', verb: 'patch', resource: 'nodes', codes: [403], found: 1 },
+  { what: 'a secret that it never gets', verb: 'get', resource: 'secrets', codes: [403, 403], found: 2 },
+  { what: 'a secret that it gets later', verb: 'get', resource: 'secrets', codes: [403, 200], found: 0 },
+  { what: 'a secret that it has lost by then', verb: 'get', resource: 'secrets', codes: [200, 403], found: 0 },
+  { what: 'a secret that is not there', verb: 'get', resource: 'secrets', codes: [403, 404], found: 0 },
+  { what: 'a pod that it gets later', verb: 'get', resource: 'pods', codes: [403, 200], found: 1 },
+  { what: 'anything as nobody', verb: 'list', resource: 'pods', codes: [401], found: 1 },
+])('asking for $what is noticed', ({ verb, resource, codes, found }) => {
+  const entry = (username: string, code: number): AuditEntry => ({
+    ...{ stage: 'ResponseComplete', verb, requestURI: '/', user: { username } },
+    objectRef: { resource, namespace: 'default', name: 'one' },
+    responseStatus: { code },
+  });
+  const entries = codes.map((code) => entry('system:node:a', code));
+  expect(trespasses(entries, 'a')).toHaveLength(found);
+  expect(trespasses(entries, 'b')).toEqual([]);
 });

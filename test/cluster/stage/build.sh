@@ -8,13 +8,15 @@
 # the machine uses, so that the machine's list of sources stays as it is.
 set -euo pipefail
 suite=bookworm version=1.20.2 go=/usr/lib/go-1.19
+# Another one where the steps below change, so that what was built with the former ones is not taken for it.
+recipe=2
 
 if [[ -n ${KUBE_APISERVER:-} ]]; then
   command -v "$KUBE_APISERVER" || { echo "KUBE_APISERVER: there is no $KUBE_APISERVER" >&2 && exit 1; }
   exit 0
 fi
 # Also where HOME is not set.
-folder=${XDG_CACHE_HOME:-$(echo ~)/.cache}/rx-kubelet/kube-apiserver-$version-$(uname -m)
+folder=${XDG_CACHE_HOME:-$(echo ~)/.cache}/rx-kubelet/kube-apiserver-$version-$recipe-$(uname -m)
 binary=$folder/kube-apiserver
 if [[ -x $binary ]]; then
   echo "$binary"
@@ -58,7 +60,7 @@ if [[ ! -d $build/source ]]; then
   keys=$(ls /usr/share/keyrings/debian-archive-keyring.* | head -n 1)
   rm -rf "$build"
   mkdir -p "$build/apt/lists/partial" "$build/apt/cache/archives/partial"
-  echo "deb-src [signed-by=$keys] $mirror $suite main" >"$build/apt/sources.list"
+  for kind in deb deb-src; do echo "$kind [signed-by=$keys] $mirror $suite main"; done >"$build/apt/sources.list"
   own=(
     -o Dir::Etc::SourceList="$build/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
     -o Dir::State::Lists="$build/apt/lists" -o Dir::Cache="$build/apt/cache"
@@ -69,6 +71,11 @@ if [[ ! -d $build/source ]]; then
     apt-get "${own[@]}" -qq update
     apt-get "${own[@]}" -qq --download-only source kubernetes
     dpkg-source --no-check -x kubernetes_*.dsc unpacked
+    # The copy of this library in that source walks through maps as Go did before 1.18; with a newer one the server dies of it.
+    apt-get "${own[@]}" -qq download golang-github-modern-go-reflect2-dev
+    dpkg-deb -x golang-github-modern-go-reflect2-dev_*.deb reflect2
+    rm unpacked/vendor/github.com/modern-go/reflect2/*.{go,s}
+    cp reflect2/usr/share/gocode/src/github.com/modern-go/reflect2/*.{go,s} unpacked/vendor/github.com/modern-go/reflect2
     mv unpacked source
   ) >&2
 fi
