@@ -3,12 +3,13 @@ import { secondsLeft } from '../model/certificates/client-certificate.js';
 import type { Metrics } from '../streams/ports.js';
 
 /**
- * The client certificate; how long it holds is counted when somebody asks.
+ * The client certificate; how long it holds is counted when somebody asks. `now` is in Unix milliseconds.
  *
  * Source: pkg/kubelet/certificate/kubelet.go, cmd/kubelet/app/server.go buildKubeletClientConfig
  */
 export const certificateMetrics = (
   registry: Registry,
+  now: () => number = Date.now,
 ): Pick<Metrics, 'clientCertificate' | 'clientCertificateFailed'> => {
   let notAfter: number | undefined;
   new Gauge({
@@ -16,7 +17,7 @@ export const certificateMetrics = (
     help: 'Seconds until the client certificate ends, negative once it has; +Inf without one.',
     registers: [registry],
     collect() {
-      this.set(secondsLeft(notAfter, Date.now()));
+      this.set(secondsLeft(notAfter, now()));
     },
   });
   const failed = new Counter({

@@ -1,0 +1,28 @@
+import { Registry } from 'prom-client';
+import { expect, it } from 'vitest';
+import { certificateMetrics } from '../../../src/server/certificate-metrics.js';
+
+const TTL = 'kubelet_certificate_manager_client_ttl_seconds';
+
+it('counts down to the end of the client certificate whenever somebody asks, and below zero after it', async () => {
+  const registry = new Registry();
+  let now = 1_000;
+  const metrics = certificateMetrics(registry, () => now);
+  const lines = async (): Promise<string[]> => (await registry.metrics()).split('\n');
+  // What a kubelet says that has no certificate.
+  expect(await lines()).toContain(`${TTL} +Inf`);
+  metrics.clientCertificate(61_000);
+  expect(await lines()).toContain(`${TTL} 60`);
+  now = 71_000;
+  expect(await lines()).toContain(`${TTL} -10`);
+  metrics.clientCertificate(undefined);
+  expect(await lines()).toContain(`${TTL} +Inf`);
+});
+
+it('counts attempts to get a client certificate that failed', async () => {
+  const registry = new Registry();
+  certificateMetrics(registry).clientCertificateFailed();
+  expect((await registry.metrics()).split('\n')).toContain(
+    'kubelet_certificate_manager_client_expiration_renew_errors 1',
+  );
+});
