@@ -1,4 +1,4 @@
-import { defer, map, type Observable, type SchedulerLike, Subject, timer } from 'rxjs';
+import { concatMap, defer, EMPTY, map, type Observable, type SchedulerLike, Subject, timer } from 'rxjs';
 import { ApiError } from '../../src/model/api/api-error.js';
 import {
   applyStrategicMergePatch,
@@ -9,7 +9,7 @@ import type { Pod } from '../../src/model/pod.js';
 import type { ApiClient } from '../../src/streams/api/api-client.js';
 
 export interface FakePodApi {
-  readonly api: Pick<ApiClient, 'get' | 'create' | 'patch' | 'delete'>;
+  readonly api: Pick<ApiClient, 'get' | 'create' | 'patchLate' | 'delete'>;
   /** What is asked, when it is asked: `PATCH web`. */
   readonly request$: Observable<string>;
   /** The bodies of patches, in order. */
@@ -26,6 +26,8 @@ export interface FakePodApiOptions {
   readonly tookMs?: (request: string) => number;
   /** What a request fails with, when it is answered. */
   readonly failure?: (request: string) => Error | undefined;
+  /** How long a patch waits for its turn before it is made and sent. */
+  readonly turnMs?: () => number;
   /** What the server keeps of a status. */
   readonly keeps?: (status: Pod['status']) => Pod['status'];
 }
@@ -35,6 +37,7 @@ export const fakePodApi = ({
   scheduler,
   tookMs = () => 1,
   failure = () => undefined,
+  turnMs = () => 0,
   keeps = (status) => status,
 }: FakePodApiOptions): FakePodApi => {
   const pods = new Map<string, Pod>();
@@ -80,18 +83,22 @@ export const fakePodApi = ({
           return write({ ...pod, metadata: { ...pod.metadata, uid: `made-${version}` } });
         });
       },
-      patch: <T>(path: string, body: unknown) =>
-        defer(() => {
-          patches.push(body as JsonObject);
-          return answer<T>('PATCH', nameIn(path), () => {
-            const { metadata, status: change } = body as { readonly metadata: JsonObject; readonly status: JsonObject };
-            const before = found(nameIn(path), metadata['uid'], metadata['resourceVersion']);
-            const original = { status: before.status ?? {} };
-            const { status } = applyStrategicMergePatch(original, { status: change }, POD_MERGE_KEYS);
-            const kept = keeps(status as Pod['status']);
-            return write({ ...before, ...(kept && { status: kept }) });
-          });
-        }),
+      patchLate: <T>(path: string, body: () => unknown) =>
+        timer(turnMs(), scheduler).pipe(
+          concatMap(() => {
+            const patch = body() as JsonObject | undefined;
+            if (!patch) return EMPTY;
+            patches.push(patch);
+            return answer<T>('PATCH', nameIn(path), () => {
+              const { metadata, status: change } = patch as Record<'metadata' | 'status', JsonObject>;
+              const before = found(nameIn(path), metadata['uid'], metadata['resourceVersion']);
+              const original = { status: before.status ?? {} };
+              const { status } = applyStrategicMergePatch(original, { status: change }, POD_MERGE_KEYS);
+              const kept = keeps(status as Pod['status']);
+              return write({ ...before, ...(kept && { status: kept }) });
+            });
+          }),
+        ),
       delete: (path, body) =>
         answer('DELETE', nameIn(path), () => {
           const { preconditions } = body as { readonly preconditions?: { readonly uid?: string } };

@@ -14,7 +14,15 @@ export interface StatusTarget {
   readonly name: string;
 }
 
-type ApiPod = Pick<Pod, 'metadata' | 'status'>;
+/** As much of an object of the API as a status is written by. */
+export type ApiPod = Pick<Pod, 'metadata' | 'status'>;
+
+/** What a patch is made from. */
+export interface StatusBase {
+  readonly pod: ApiPod;
+  /** It was read just now; else somebody may have written since. */
+  readonly isRead: boolean;
+}
 
 /** What the API has answered a write with. */
 interface Accepted {
@@ -94,7 +102,7 @@ export class StatusLedger {
   }
 
   /** The newest version of the object that is known for sure; undefined when only the API can say. */
-  base({ uid, statusUid }: StatusTarget): { readonly pod: ApiPod; readonly isRead: boolean } | undefined {
+  base({ uid, statusUid }: StatusTarget): StatusBase | undefined {
     const copy = this.#copyOf(uid);
     const accepted = this.#accepted.get(statusUid);
     const isNewest =

@@ -39,6 +39,11 @@ export interface ApiClient extends ApiServer {
   readonly update: <T = ApiObject>(path: string, body: unknown) => Observable<T>;
   /** A strategic merge patch unless told otherwise. */
   readonly patch: <T = ApiObject>(path: string, body: unknown, contentType?: PatchType) => Observable<T>;
+  /**
+   * A strategic merge patch that is made when its turn has come, and made again for another attempt: what was found out while it waited
+   * is in it. Completes without a value when there is nothing to say by then.
+   */
+  readonly patchLate: <T = ApiObject>(path: string, body: () => unknown) => Observable<T>;
   /** `body`: DeleteOptions. */
   readonly delete: <T = unknown>(path: string, body?: unknown) => Observable<T>;
 }
@@ -112,12 +117,15 @@ export const apiClient = (
         );
       });
 
-  const request = (asked: ApiRequest): Observable<unknown> =>
+  const request = (asked: ApiRequest, toSend: () => ApiRequest | undefined = () => asked): Observable<unknown> =>
     defer(() => {
       const { method, path } = asked;
       const startedAt = scheduler.now();
       let previous: unknown;
-      return defer(() => api.request(asked)).pipe(
+      return defer(() => {
+        const sent = toSend();
+        return sent ? api.request(sent) : EMPTY;
+      }).pipe(
         tap({
           error: (error: unknown) => {
             previous = error;
@@ -145,7 +153,7 @@ export const apiClient = (
     ask({ method: 'GET', path, ...(query && { query }) });
 
   return {
-    request,
+    request: (asked) => request(asked),
     watch: (asked) =>
       defer(() => {
         let isOpen = false;
@@ -160,6 +168,14 @@ export const apiClient = (
     create: (path, body, query) => ask({ method: 'POST', path, body, ...(query && { query }) }),
     update: (path, body) => ask({ method: 'PUT', path, body }),
     patch: (path, body, contentType = STRATEGIC_MERGE_PATCH) => ask({ method: 'PATCH', path, body, contentType }),
+    patchLate: <T>(path: string, body: () => unknown) => {
+      const asked = { method: 'PATCH', path, contentType: STRATEGIC_MERGE_PATCH } as const;
+      const toSend = (): ApiRequest | undefined => {
+        const patch = body();
+        return patch === undefined ? undefined : { ...asked, body: patch };
+      };
+      return request(asked, toSend) as Observable<T>;
+    },
     delete: (path, body) => ask({ method: 'DELETE', path, ...(body !== undefined && { body }) }),
   };
 };

@@ -1,6 +1,7 @@
 import {
   catchError,
   concatMap,
+  defaultIfEmpty,
   defer,
   EMPTY,
   from,
@@ -19,20 +20,21 @@ import {
 import { isConflict, isNotFound } from '../../model/api/api-error.js';
 import { podPath, podStatusPath } from '../../model/api/api-paths.js';
 import { errorText } from '../../model/cri-error.js';
-import type { Pod } from '../../model/pod.js';
+import type { JsonObject } from '../../model/api/strategic-merge-patch.js';
+import type { Pod, PodStatus } from '../../model/pod.js';
 import type { PodManager } from '../../model/pod-manager.js';
-import type { PodStatusStore } from '../../model/pod-status-store.js';
+import type { PodStatusStore, StoredStatus } from '../../model/pod-status-store.js';
 import { mergePodStatus } from '../../model/pod-status/merge-pod-status.js';
 import { canBeDeleted } from '../../model/pod-status/pod-deletion.js';
 import { podStatusPatch } from '../../model/pod-status/pod-status-patch.js';
 import type { PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
-import { StatusLedger, type StatusTarget } from '../../model/pod-status/status-ledger.js';
+import { type ApiPod, type StatusBase, StatusLedger, type StatusTarget } from '../../model/pod-status/status-ledger.js';
 import type { ApiClient } from '../api/api-client.js';
 import { conflateByKey } from '../operators/conflate-by-key.js';
 import type { Logger, Metrics, WallClock } from '../ports.js';
 
 export interface StatusManagerPorts {
-  readonly api: Pick<ApiClient, 'get' | 'patch' | 'delete'>;
+  readonly api: Pick<ApiClient, 'get' | 'patchLate' | 'delete'>;
   readonly statuses: PodStatusStore;
   /** With the API's copies of pods and mirrors, as the source `api` delivers them. */
   readonly pods: Pick<PodManager, 'get' | 'resolve'>;
@@ -121,47 +123,72 @@ const readAndPatch = (target: StatusTarget, ledger: StatusLedger, ports: StatusM
     }),
   );
 
-/** Sends what the API's copy lacks, then removes the pod if it may go. */
+/** Sends what the API's copy lacks, as it is when its turn has come, then removes the pod if it may go. */
 const patchFrom = (
-  { pod, isRead }: { readonly pod: Pick<Pod, 'metadata' | 'status'>; readonly isRead: boolean },
+  known: StatusBase,
   target: StatusTarget,
   ledger: StatusLedger,
   ports: StatusManagerPorts,
 ): Observable<never> =>
   defer(() => {
-    const { api, statuses, workers, metrics, scheduler, wallClock } = ports;
-    // The newest one, not the one that was there when the write was asked for.
-    const stored = statuses.stored(target.uid);
-    if (!stored) return EMPTY;
-    const changedAt = ledger.begin(target);
-    const merged = mergePodStatus({
-      api: pod,
-      own: stored.status,
-      couldHaveRunningContainers: workers.couldHaveRunningContainers(target.uid),
-      now: wallClock(),
-    });
-    const patch = ledger.isAccepted(target, pod, merged)
-      ? undefined
-      : podStatusPatch(pod, merged, { isPinned: !isRead });
-    const written$ = patch
-      ? api.patch<Pod>(podStatusPath(target.namespace, target.name), patch).pipe(
-          tap((answer) => {
-            ledger.accepted(target, answer, merged);
-            ports.written?.(answer);
-          }),
-        )
-      : of(pod);
-    return written$.pipe(
-      tap({
-        next: () => {
-          ledger.written(target, stored.version);
-          if (changedAt !== undefined) metrics.podStatusSynced((scheduler.now() - changedAt) / 1_000);
-        },
-        error: () => ledger.failed(target, changedAt),
+    const { api, metrics, scheduler } = ports;
+    let write = planWrite(known, target, ledger, ports);
+    let changedAt: number | undefined;
+    if (!write) return EMPTY;
+    const makePatch = (): JsonObject | undefined => {
+      write = planWrite(known, target, ledger, ports);
+      changedAt ??= ledger.begin(target);
+      return write?.patch;
+    };
+    const answer$ = write.patch ? api.patchLate<Pod>(podStatusPath(target.namespace, target.name), makePatch) : EMPTY;
+    return answer$.pipe(
+      tap((answer) => {
+        if (write) ledger.accepted(target, answer, write.merged);
+        ports.written?.(answer);
       }),
-      concatMap((answer) => (canBeDeleted(answer, stored.isFinished) ? remove(target, ledger, ports) : EMPTY)),
+      map((answer): ApiPod | undefined => answer),
+      // There was nothing to say.
+      defaultIfEmpty(undefined),
+      concatMap((answer) => {
+        if (!write) return EMPTY;
+        const { stored, base } = write;
+        changedAt ??= ledger.begin(target);
+        ledger.written(target, stored.version);
+        if (changedAt !== undefined) metrics.podStatusSynced((scheduler.now() - changedAt) / 1_000);
+        changedAt = undefined;
+        return canBeDeleted(answer ?? base, stored.isFinished) ? remove(target, ledger, ports) : EMPTY;
+      }),
+      tap({ error: () => ledger.failed(target, changedAt) }),
     );
   });
+
+interface Write {
+  readonly stored: StoredStatus;
+  readonly base: ApiPod;
+  readonly merged: PodStatus;
+  /** Undefined when the API has it all. */
+  readonly patch: JsonObject | undefined;
+}
+
+/** What is to be written now, of what is newest on both sides; nothing of a pod that was forgotten. */
+const planWrite = (
+  known: StatusBase,
+  target: StatusTarget,
+  ledger: StatusLedger,
+  { statuses, workers, wallClock }: StatusManagerPorts,
+): Write | undefined => {
+  const stored = statuses.stored(target.uid);
+  if (!stored) return undefined;
+  const { pod: base, isRead } = known.isRead ? known : (ledger.base(target) ?? known);
+  const merged = mergePodStatus({
+    api: base,
+    own: stored.status,
+    couldHaveRunningContainers: workers.couldHaveRunningContainers(target.uid),
+    now: wallClock(),
+  });
+  const isKnown = ledger.isAccepted(target, base, merged);
+  return { stored, base, merged, patch: isKnown ? undefined : podStatusPatch(base, merged, { isPinned: !isRead }) };
+};
 
 const remove = (target: StatusTarget, ledger: StatusLedger, { api, statuses, log }: StatusManagerPorts) =>
   api

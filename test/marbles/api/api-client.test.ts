@@ -356,3 +356,33 @@ describe('every page of a list', () => {
     expect(told([empty], {}).result).toEqual(empty);
   });
 });
+
+describe('a patch that is made late', () => {
+  it(
+    'says what is so when its turn has come, again for another attempt, and is not sent when there is nothing to say',
+    marbles((stage) => {
+      const facts = ['b', 'c', undefined];
+      const sent: unknown[] = [];
+      const reply$ = inTurn<unknown>(
+        throwError(() => busy),
+        stage.cold('(p|)'),
+      );
+      const request = (asked: ApiRequest) => {
+        sent.push(asked);
+        return reply$;
+      };
+      const client = clientOf(stage, { request }, { qps: 1, burst: 1 });
+      const late = () => client.patchLate('/p', () => facts.shift());
+      // The first is asked for again after two seconds; the turn of the second comes after that, a second later.
+      stage.expectObservable(late()).toBe('2s (p|)');
+      stage.flush();
+      stage.expectObservable(late()).toBe('3s |');
+      stage.flush();
+      const asked = { method: 'PATCH', path: '/p', contentType: 'application/strategic-merge-patch+json' };
+      expect(sent).toEqual([
+        { ...asked, body: 'b' },
+        { ...asked, body: 'c' },
+      ]);
+    }),
+  );
+});

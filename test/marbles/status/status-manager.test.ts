@@ -110,6 +110,26 @@ describe('a changed status', () => {
   );
 
   it(
+    'that waits for its turn is sent as it is by then, or not at all',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const stage = stageOf(scheduler, { turnMs: () => 5 });
+      added(stage, podOf('a'));
+      const change = {
+        p: says(stage, 'a', 'Pending'),
+        r: says(stage, 'a', 'Running'),
+        b: says(stage, 'a', 'Running', { message: 'back and forth' }),
+        c: says(stage, 'a', 'Running'),
+      };
+      const change$ = hot(' p--r-------bc---', change);
+      const expected = '    -----a----------';
+      expectObservable(stage.during(change$), '9s !').toBe(expected, names);
+      flush();
+      expect(stage.patches.map((patch) => patch['status'])).toEqual([{ phase: 'Running', startTime: 'then' }]);
+      expect(stage.observed).toEqual(['podStatusSynced 0.006', 'podStatusSynced 0.005']);
+    }),
+  );
+
+  it(
     'names the pod and the version that the watch has shown, later the one that the last write made',
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       const stage = stageOf(scheduler);
@@ -217,7 +237,7 @@ describe('a write that failed', () => {
       const manager = statusManager({
         statuses: stage.statuses,
         pods,
-        api: { ...stage.api, patch: () => answer as Observable<unknown> as Observable<never> },
+        api: { ...stage.api, patchLate: () => answer as Observable<unknown> as Observable<never> },
         workers: { couldHaveRunningContainers: () => false },
         metrics: metricLines().metrics,
         log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
