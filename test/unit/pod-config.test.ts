@@ -77,6 +77,23 @@ describe('foldPodSet', () => {
     expect(outline(second([before], [after]).updates)).toEqual(expected);
   });
 
+  it('does not look into a pod that is the same object as in the set before', () => {
+    let looks = 0;
+    const pod: Pod = {
+      metadata: podOf('a').metadata,
+      get spec() {
+        looks++;
+        return podOf('a').spec;
+      },
+    };
+    const { state } = fold(NO_POD_CONFIG, [pod]);
+    looks = 0;
+    expect(fold(fold(state, [pod, podOf('b')]).state, [pod]).updates).toMatchObject([{ op: 'REMOVE' }]);
+    expect(looks).toBe(0);
+    fold(state, [{ ...pod }]);
+    expect(looks).toBeGreaterThan(0);
+  });
+
   it('says REMOVE, ADD, UPDATE, DELETE, RECONCILE in that order, one update each', () => {
     const before = ['gone', 'gone2', 'spec', 'del', 'status', 'same'].map((uid) => podOf(uid));
     const after = [
