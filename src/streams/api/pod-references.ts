@@ -12,12 +12,14 @@ import type { ConfigMap, ReferencedObject, RuntimeClass, Secret } from '../../mo
 import type {
   CredentialPorts,
   LastKnown,
+  Logger,
   PodReferences,
   RequestPodToken,
   RuntimeClasses,
   WallClock,
 } from '../ports.js';
 import type { ApiClient } from './api-client.js';
+import { followReferenced } from './follow-referenced.js';
 import { type KeptObjects, objectKeeper } from './kept-objects.js';
 import type { ObjectStore } from './object-store.js';
 import { pullSecretsOf } from './pull-secrets.js';
@@ -141,12 +143,14 @@ const objectStore = <T extends ReferencedObject>(
       return watchedObjects<T>({
         kind,
         follow: (namespace, name) =>
-          reflector<T>(ports, {
-            path: list(namespace),
-            // The only way in which a node may list and watch these.
-            fieldSelector: `metadata.name=${name}`,
-            name: `${kind} ${namespace}/${name}`,
-          }),
+          followReferenced(
+            reflector<T>(
+              { ...ports, log: SILENT },
+              // The only way in which a node may list and watch these.
+              { path: list(namespace), fieldSelector: `metadata.name=${name}`, name: kind },
+            ),
+            { name: `${kind} ${namespace}/${name}`, scheduler, log },
+          ),
         ...{ syncFrequencyMs, kept, scheduler, log },
       });
     case 'Cache':
@@ -165,3 +169,6 @@ const objectStore = <T extends ReferencedObject>(
       };
   }
 };
+
+const nothing = (): void => undefined;
+const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
