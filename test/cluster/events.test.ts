@@ -1,0 +1,82 @@
+import { expect, it as baseIt } from 'vitest';
+import type { Pod } from '../../src/model/pod.js';
+import { eventually } from '../embedded/eventually.js';
+import { Cluster } from './cluster.js';
+import { type ApiEvent, ClusterNode, containerOf } from './cluster-node.js';
+import { overCluster } from './missing.js';
+
+const NODE = 'teller';
+
+/** `it` with a node of a cluster whose API server is nobody else's, for all tests of the file. */
+const it = baseIt.extend<{ readonly node: ClusterNode }>({
+  node: [
+    async ({}, use) =>
+      Cluster.ofItsOwn(async (cluster) => {
+        const node = new ClusterNode(cluster, NODE);
+        try {
+          await node.startRuntime();
+          await node.start();
+          await use(node);
+        } finally {
+          await node.dispose();
+        }
+      }),
+    { scope: 'file' },
+  ],
+});
+
+/** An event is tried again after ten seconds at most, and the first one of several may have to wait twice. */
+const AFTER_OUTAGE_MS = 60_000;
+
+const named = async (node: ClusterNode, uid: string, reason: string): Promise<ApiEvent | undefined> =>
+  (await node.eventsOf(uid)).find((event) => event.reason === reason);
+
+const events = (): void => {
+  it('of a static pod name the pod by what its mirror says of it', async ({ node }) => {
+    node.apply({ name: 'static-told' });
+    const [mirror, started] = await eventually('the mirror and the event are there', async () => {
+      const mirror = await node.admin.find<Pod>(`/api/v1/namespaces/default/pods/static-told-${NODE}`);
+      const all = await node.admin.list<ApiEvent>(
+        `/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Dstatic-told-${NODE}`,
+      );
+      const started = all.find(({ reason }) => reason === 'Started');
+      return mirror && started ? ([mirror, started] as const) : undefined;
+    });
+    expect(started.involvedObject.uid).toBe(mirror.metadata.annotations?.['kubernetes.io/config.mirror']);
+    expect(started.involvedObject.uid).not.toBe(mirror.metadata.uid);
+  });
+
+  it('that the API server has forgotten are told anew, with their count', async ({ node }) => {
+    const { metadata } = await node.create({ name: 'forgotten', containers: [{ script: 'exit 1' }] });
+    const before = await eventually('it has backed off', () => named(node, metadata.uid, 'BackOff'));
+    await node.admin.remove(`/api/v1/namespaces/${NODE}/events/${before.metadata.name}`);
+    const after = await eventually('it was told again', () => named(node, metadata.uid, 'BackOff'));
+    expect(after.metadata.name).toBe(before.metadata.name);
+    expect(after.metadata.uid).not.toBe(before.metadata.uid);
+    expect(after.count).toBeGreaterThan(before.count ?? 0);
+  });
+
+  it('of an outage are told after it, each as often as it happened', async ({ node }) => {
+    const { metadata } = await node.create({ name: 'unheard', containers: [{ script: 'sleep 1; exit 1' }] });
+    const pod = await node.shown('unheard', 'has started', ({ status }) => status?.phase === 'Running');
+    const before = await eventually('its start is told', () => named(node, metadata.uid, 'Started'));
+    await node.cluster.kill();
+    const restarts = containerOf(pod).restartCount + 3;
+    await node.restarted('unheard', restarts);
+    await node.cluster.restart();
+    const after = await eventually(
+      'all starts are told',
+      async () => {
+        const event = await named(node, metadata.uid, 'Started');
+        return (event?.count ?? 0) > restarts ? event : undefined;
+      },
+      AFTER_OUTAGE_MS,
+    );
+    // The same one, which has only been counted on.
+    expect(after.metadata.uid).toBe(before.metadata.uid);
+    const dropped = await node.admin.list<ApiEvent>('/api/v1/namespaces/default/events');
+    expect(dropped.filter(({ reason }) => reason === 'EventsDropped')).toEqual([]);
+  });
+};
+// The server goes away from under all of them.
+overCluster('events', events, { alone: true });
