@@ -1,8 +1,9 @@
-import { EMPTY, ignoreElements, merge, type Observable, tap } from 'rxjs';
+import { EMPTY, filter, ignoreElements, merge, type Observable, tap } from 'rxjs';
 import { type ContainerGcPolicy, DEFAULT_CONTAINER_GC } from '../model/container-gc.js';
 import { DEFAULT_IMAGE_GC, type ImageGcPolicy, keepsImages } from '../model/images/image-gc.js';
 import { DEFAULT_LOG_ROTATION, type LogRotationPolicy } from '../model/log-rotation.js';
 import type { NodeFacts } from '../model/node-facts.js';
+import { isEvicted } from '../model/pod-status/readiness-reconcile.js';
 import type { RuntimePod } from '../model/runtime-pod.js';
 import type { KubeletCgroups } from './cgroups/kubelet-cgroups.js';
 import { garbageCollection, type GarbageCollectionOptions } from './garbage-collection.js';
@@ -12,6 +13,7 @@ import { logRotation, type LogRotationOptions } from './log-rotation.js';
 import type { PodCache, PodReading } from './pod-cache.js';
 import type { PodDirectories } from './pod-directories.js';
 import type { RuntimeReader } from './runtime-reader.js';
+import { statusChanges } from './status/status-changes.js';
 import type { LoopDesk } from './sync-loop/loop-desk.js';
 
 /** The policies of what is done beside the loop; the kubelet's defaults unless given. */
@@ -55,6 +57,7 @@ export const chores = (options: ChoresOptions): Observable<never> => {
     ...node,
     areSourcesReady: () => desk.sources.all,
     statusOf: (uid) => statusIn(cache.get(uid)),
+    evicted$: evictedPods(desk),
     policy: policies.containerGc ?? DEFAULT_CONTAINER_GC,
   });
   const rotation$ = logRotation({ ...ports, policy: policies.logRotation ?? DEFAULT_LOG_ROTATION });
@@ -70,5 +73,14 @@ export const chores = (options: ChoresOptions): Observable<never> => {
 /** No source wants the pod, nobody works on it, and nothing of it runs. */
 const isForgotten = ({ pods, workers }: LoopDesk, uid: string, running: readonly RuntimePod[]): boolean =>
   pods.get(uid) === undefined && workers.record(uid) === undefined && running.every((pod) => pod.uid !== uid);
+
+/** Whatever is told of an evicted pod, once the API has its end. Source: pkg/kubelet/kubelet.go HandlePodReconcile */
+const evictedPods = ({ pods, statuses }: LoopDesk): Observable<string> =>
+  statusChanges(statuses).pipe(
+    filter((uid) => {
+      const pod = pods.get(uid);
+      return pod !== undefined && isEvicted(pod);
+    }),
+  );
 
 const statusIn = (reading: PodReading) => (reading.kind === 'status' ? reading.status : undefined);

@@ -47,6 +47,8 @@ export interface GarbageCollectionOptions {
   /** The newest known status of a pod, for trimming after a container died. */
   readonly statusOf: (uid: string) => RuntimePodStatus | undefined;
   readonly pleg$: Observable<PlegEvent>;
+  /** UIDs of pods that the node has thrown out, once the API knows that. */
+  readonly evicted$?: Observable<string>;
   /** Of the agent, with the files that it lent to containers. */
   readonly rootDirectory: string;
   readonly podLogsDirectory: string;
@@ -60,8 +62,8 @@ export interface GarbageCollectionOptions {
 }
 
 /**
- * Removes what ended pods and containers leave behind, every minute; and after each death of a container all older
- * instances of it. Emits nothing.
+ * Removes what ended pods and containers leave behind, every minute; after each death of a container all older instances of it; and
+ * all containers of a pod that was evicted. Emits nothing.
  *
  * Errors: none; what cannot be removed is said, and tried again a minute later. An event `ContainerGCFailed` about the node
  *         tells of a pass that could not look for it.
@@ -71,9 +73,14 @@ export interface GarbageCollectionOptions {
 export const garbageCollection = (options: GarbageCollectionOptions): Observable<never> =>
   merge(
     interval(CONTAINER_GC_PERIOD_MS, options.scheduler).pipe(exhaustMap(() => collect(options))),
-    options.pleg$.pipe(
-      filter(({ type }) => type === 'ContainerDied'),
-      mergeMap((event) => surplusOf(event, options)),
+    merge(
+      options.pleg$.pipe(
+        filter(({ type }) => type === 'ContainerDied'),
+        mergeMap((event) => surplusOf(event, options)),
+      ),
+      // Its status is told, which is all that they were kept for.
+      (options.evicted$ ?? EMPTY).pipe(mergeMap((uid) => exitedOf(uid, options))),
+    ).pipe(
       // One after the other: there is no hurry, and the runtime has better things to do.
       concatMapBounded(
         ({ id, state, name }) => said(options, `container ${name}`, removeDeadContainer(id, state, options)),
@@ -141,13 +148,19 @@ const tellOfFailure = (message: string, { log, recordEvent }: GarbageCollectionO
 /** All but the newest exited instance of the container that died, or all that the pod had if it is gone. */
 const surplusOf = (
   { pod: { uid }, container }: PlegEvent,
-  { workers, policy, statusOf }: GarbageCollectionOptions,
+  options: GarbageCollectionOptions,
 ): readonly RuntimeContainerStatus[] => {
-  const exited = (statusOf(uid)?.containers ?? []).filter(({ state }) => state === 'exited');
+  const { workers, policy } = options;
+  const exited = exitedOf(uid, options);
   if (policy.maxPerPodContainer < 0) return [];
   if (workers.shouldContentBeRemoved(uid)) return exited;
   return exited.filter(({ name }) => name === container).slice(Math.max(1, policy.maxPerPodContainer));
 };
+
+const exitedOf = (
+  uid: string,
+  { statusOf }: Pick<GarbageCollectionOptions, 'statusOf'>,
+): readonly RuntimeContainerStatus[] => (statusOf(uid)?.containers ?? []).filter(({ state }) => state === 'exited');
 
 const removeSandbox = (podSandboxId: string, { runtime }: GarbageCollectionOptions): Observable<never> =>
   concat(

@@ -381,6 +381,14 @@ describe('after the death of a container', () => {
     expect(calls.filter((line) => line.includes('remove'))).toEqual(removed.map((id) => `0 remove ${id}`));
   });
 
+  it('of a pod that was evicted are removed, the newest ones too, but not what runs', () => {
+    const found = aRuntimeStatus([...instances.containers, aContainer({ id: 'running', name: 'other' })]);
+    const { calls } = played(() => ({ statusOf: () => found, evicted$: of('a') }), 10);
+    const removed = calls.filter((call) => call.includes(' remove ')).map((call) => call.split(' ').at(-1));
+    expect(removed).toEqual(instances.containers.filter(({ state }) => state === 'exited').map(({ id }) => id));
+    expect(removed.length).toBeGreaterThan(2);
+  });
+
   it('one is trimmed after the other, and other events trim nothing', () => {
     const other: PlegEvent = { ...died, type: 'ContainerStarted' };
     const { calls } = played(() => ({ statusOf: () => instances, pleg$: of(other, died, died), callMs: 5 }), 100);

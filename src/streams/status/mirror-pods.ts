@@ -10,7 +10,7 @@ import {
   map,
   merge,
   mergeMap,
-  Observable,
+  type Observable,
   observeOn,
   type SchedulerLike,
   switchMap,
@@ -32,6 +32,7 @@ import { jittered } from '../../model/pod-workers/requeue-delay.js';
 import type { ApiClient } from '../api/api-client.js';
 import { conflateByKey } from '../operators/conflate-by-key.js';
 import type { Logger, Random } from '../ports.js';
+import { statusChanges } from './status-changes.js';
 
 export interface MirrorPodPorts {
   readonly api: Pick<ApiClient, 'get' | 'create' | 'delete'>;
@@ -83,7 +84,7 @@ export const mirrorPods = (ports: MirrorPodPorts): MirrorPods => ({
   run$: defer(() => {
     const { pods, statuses, node, scheduler } = ports;
     const attempts = new Map<string, Attempt>();
-    const changed$ = new Observable<string>((subscriber) => statuses.onChange((uid) => subscriber.next(uid))).pipe(
+    const changed$ = statusChanges(statuses).pipe(
       map((uid) => pods.get(uid)),
       filter((pod) => pod !== undefined),
       filter(isStaticPod),

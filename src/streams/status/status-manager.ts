@@ -10,7 +10,7 @@ import {
   map,
   merge,
   mergeMap,
-  Observable,
+  type Observable,
   observeOn,
   of,
   type SchedulerLike,
@@ -32,6 +32,7 @@ import { type ApiPod, type StatusBase, StatusLedger, type StatusTarget } from '.
 import type { ApiClient } from '../api/api-client.js';
 import { conflateByKey } from '../operators/conflate-by-key.js';
 import type { Logger, Metrics, WallClock } from '../ports.js';
+import { statusChanges } from './status-changes.js';
 
 export interface StatusManagerPorts {
   readonly api: Pick<ApiClient, 'get' | 'patchLate' | 'delete'>;
@@ -69,9 +70,7 @@ export const statusManager = (ports: StatusManagerPorts): StatusManager => ({
   run$: defer(() => {
     const { statuses, scheduler } = ports;
     const ledger = new StatusLedger(ports);
-    const changed$ = new Observable<string>((subscriber) => statuses.onChange((uid) => subscriber.next(uid))).pipe(
-      tap((uid) => ledger.noteChange(uid, scheduler.now())),
-    );
+    const changed$ = statusChanges(statuses).pipe(tap((uid) => ledger.noteChange(uid, scheduler.now())));
     const pass$ = interval(FULL_STATUS_PASS_MS, scheduler).pipe(mergeMap(() => from(ledger.reconcile())));
     return merge(changed$, pass$).pipe(
       // Whoever stores a status does not wait for the request to be made; changes of one moment make one.
