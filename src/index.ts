@@ -83,7 +83,12 @@ export {
   type ClusterOptions,
   type ClusterPorts,
 } from './streams/cluster/cluster-node.js';
-export { type EventSink, eventSink, type EventSinkOptions } from './streams/events/event-sink.js';
+export {
+  clientCertificates,
+  type ClientCertificatesOptions,
+  type ClientCertificatesPorts,
+} from './streams/certificates/client-certificates.js';
+export { type EventSink, eventSink, type EventSinkOptions, type EventSinkPorts } from './streams/events/event-sink.js';
 export { type NodeManager, nodeManager, type NodeManagerOptions } from './streams/node/node-manager.js';
 export { mirrorPods, type MirrorPodPorts } from './streams/status/mirror-pods.js';
 export { statusManager, type StatusManagerPorts } from './streams/status/status-manager.js';
