@@ -1,3 +1,4 @@
+import { ApiError } from '../model/api/api-error.js';
 import { CriError, type CriErrorCode } from '../model/cri-error.js';
 import { HttpFailure, type HttpFailureStage } from '../model/http-failure.js';
 import type { GrpcCode } from '../model/probes/grpc-code.js';
@@ -9,6 +10,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** How the errors that decisions tell apart by their class are made again; any other one is an `Error` of the same name. */
 const REVIVE: Readonly<Record<string, (message: string, fields: Fields, cause: ErrorOptions) => Error>> = {
+  ApiError: (message, { code, reason, retryAfterSeconds }, cause) =>
+    new ApiError({
+      ...{ message, reason: reason as string, ...cause },
+      ...(code !== undefined && { code: code as number }),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds: retryAfterSeconds as number }),
+    }),
   CriError: (message, { code, call }, cause) => new CriError(code as CriErrorCode, call as string, message, cause),
   HttpFailure: (message, { stage, options }, cause) =>
     new HttpFailure(stage as HttpFailureStage, message, { ...(options as object), ...cause }),

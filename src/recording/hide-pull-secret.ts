@@ -7,10 +7,11 @@ import { base64, type SecretKeeper } from './secret-keeper.js';
  */
 export const hidePullSecret = (secret: PullSecret, keeper: SecretKeeper): PullSecret => ({
   ...secret,
-  data: Object.fromEntries(Object.entries(secret.data).map(([key, text]) => [key, hideText(text, keeper)])),
+  data: Object.fromEntries(Object.entries(secret.data).map(([key, text]) => [key, hideDockerConfig(text, keeper)])),
 });
 
-const hideText = (text: string, keeper: SecretKeeper): string => {
+/** The same of one of its texts; what is no JSON is a secret as a whole. */
+export const hideDockerConfig = (text: string, keeper: SecretKeeper): string => {
   const config = parsed(text);
   if (config === undefined) return keeper.learn(text);
   keeper.learnLogins(config);

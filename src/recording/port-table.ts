@@ -15,6 +15,8 @@ export interface CallRule {
   readonly isPublic?: (reply: unknown) => boolean;
   /** Replies are secrets of the Kubernetes API. */
   readonly repliesPullSecrets?: boolean;
+  /** Requests and replies hold objects of the Kubernetes API, of which some are secrets and pods are in the open. */
+  readonly holdsApiObjects?: boolean;
   /** What of the arguments is written and compared; all of them unless given. */
   readonly written?: (...args: readonly never[]) => readonly unknown[];
 }
@@ -116,6 +118,7 @@ export interface PortRules {
 }
 
 const call: CallRule = { kind: 'call' };
+const ofApi: CallRule = { kind: 'call', holdsApiObjects: true };
 const fact: FactRule = { kind: 'fact' };
 const ignored: IgnoredRule = { kind: 'ignored' };
 const code: CodeRule = { kind: 'code' };
@@ -217,15 +220,15 @@ export const PORT_RULES = {
     capacity: fact,
   },
   cluster: {
-    api: { request: call, watch: call },
+    api: { request: ofApi, watch: ofApi },
     resetConnections: { kind: 'told' },
     readMachine: call,
     lookupHost: call,
     lastKnown: {
-      readPods: call,
-      writePods: call,
-      readObjects: call,
-      writeObject: call,
+      readPods: ofApi,
+      writePods: ofApi,
+      readObjects: ofApi,
+      writeObject: ofApi,
       removeObject: call,
     },
   },

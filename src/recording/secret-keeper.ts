@@ -1,6 +1,6 @@
 import type { Redact } from './encode-value.js';
 
-/** Shorter texts stand in too many others to mean the secret there; they are only replaced where they are one. */
+/** Shorter texts stand in too many others to mean the secret there; they are only replaced where they are all of a value. */
 const SHORTEST_ANYWHERE = 6;
 
 /**
@@ -14,6 +14,7 @@ const SHORTEST_ANYWHERE = 6;
 export class SecretKeeper {
   readonly #numbers = new Map<string, number>();
   readonly #hidden = new Set<string>();
+  readonly #hiddenWhole = new Set<string>();
   readonly #open = new Map<string, unknown>();
   #pattern: RegExp | undefined;
 
@@ -38,13 +39,16 @@ export class SecretKeeper {
   /** What `who` says in the open from now on, in place of what it said before. */
   publish(who: string, value: unknown): void {
     this.#open.set(who, value);
+    for (const secret of [...this.#hiddenWhole]) if (says(value, secret)) this.#hiddenWhole.delete(secret);
     const said = [...this.#hidden].filter((secret) => mentions(value, secret));
     for (const secret of said) this.#hidden.delete(secret);
     if (said.length > 0) this.#compile();
   }
 
   /** Replaces secrets wherever they stand in a text. */
-  readonly text: Redact = (text) => {
+  readonly text: Redact = (text, key) => {
+    // Such as that of a variable of the environment.
+    if (key === 'value' && this.#hiddenWhole.has(text)) return placeholder(this.#numbers.get(text)!);
     if (!this.#pattern || text.length < SHORTEST_ANYWHERE) return text;
     return text.replace(this.#pattern, (secret) => placeholder(this.#numbers.get(secret)!));
   };
@@ -58,7 +62,10 @@ export class SecretKeeper {
   #hide(form: string): void {
     if (this.#numbers.has(form)) return;
     this.#numbers.set(form, this.#numbers.size + 1);
-    if (form.length < SHORTEST_ANYWHERE) return;
+    if (form.length < SHORTEST_ANYWHERE) {
+      if (![...this.#open.values()].some((value) => says(value, form))) this.#hiddenWhole.add(form);
+      return;
+    }
     if ([...this.#open.values()].some((value) => mentions(value, form))) return;
     this.#hidden.add(form);
     this.#compile();
@@ -89,6 +96,13 @@ export const base64 = (text: string): string =>
 const wellFormed = (text: string): string => new TextDecoder().decode(new TextEncoder().encode(text));
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Whether some text of the value is just that one. */
+const says = (value: unknown, text: string): boolean => {
+  if (typeof value !== 'object' || value === null) return value === text;
+  if (value instanceof Map) return says([...value], text);
+  return Object.values(value).some((item) => says(item, text));
+};
 
 const mentions = (value: unknown, text: string): boolean => {
   if (typeof value === 'string') return value.includes(text);

@@ -1,5 +1,6 @@
 import type { PullSecret } from '../model/images/pull-secret.js';
 import { encodeValue, decodeValue, type Redact } from './encode-value.js';
+import { hideApiSecrets } from './hide-api-secrets.js';
 import { hidePullSecret } from './hide-pull-secret.js';
 import { ItemsReader, ItemsWriter } from './known-items.js';
 import type { AskedRule, CallRule, ToldRule } from './port-table.js';
@@ -14,7 +15,8 @@ export const writtenArgs = (
 ): readonly Plain[] => {
   const written = 'written' in rule && rule.written ? rule.written(...(args as never[])) : args;
   const redact = secrets && redactFor(rule, secrets);
-  return written.map((arg) => encodeValue(arg, redact));
+  const hide = secrets && 'holdsApiObjects' in rule && rule.holdsApiObjects;
+  return written.map((arg) => encodeValue(hide ? hideApiSecrets(arg, secrets) : arg, redact));
 };
 
 /** The answer of a port that answers at once. */
@@ -36,7 +38,8 @@ export class ReplyWriter {
   }
 
   write(reply: unknown): Plain {
-    const { items, repliesPullSecrets, isPublic } = this.rule;
+    const { items, repliesPullSecrets, isPublic, holdsApiObjects } = this.rule;
+    if (holdsApiObjects) return encodeValue(hideApiSecrets(reply, this.secrets), redactFor(this.rule, this.secrets));
     if (repliesPullSecrets) {
       return encodeValue((reply as readonly PullSecret[]).map((secret) => hidePullSecret(secret, this.secrets)));
     }

@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import type { Violation } from '../../src/sim/invariants/monitor.js';
 
-/** Seeds to run, both included. */
+/** What to run. */
 export interface HuntOrder {
-  readonly from: number;
-  readonly to: number;
+  /** In their order. */
+  readonly seeds: readonly number[];
 }
 
 export interface Hunted {

@@ -4,12 +4,12 @@ import { runHistory } from '../../src/sim/histories/run-history.js';
 import type { Hunted, HuntOrder } from './hunt-order.js';
 
 // The entry of a bundle that runs in a worker: seeds in order, until one violates an invariant.
-const { from, to } = workerData as HuntOrder;
-let hunted: Hunted = { seeds: to - from + 1 };
-for (let seed = from; seed <= to; seed++) {
+const { seeds } = workerData as HuntOrder;
+let hunted: Hunted = { seeds: seeds.length };
+for (const [index, seed] of seeds.entries()) {
   const [violation] = runHistory(generateHistory(seed)).violations;
   if (!violation) continue;
-  hunted = { seeds: seed - from + 1, found: { seed, violation } };
+  hunted = { seeds: index + 1, found: { seed, violation } };
   break;
 }
 parentPort?.postMessage(hunted);

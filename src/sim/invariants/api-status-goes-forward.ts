@@ -1,10 +1,10 @@
-import type { Pod } from '../../model/pod.js';
+import { isMirrorPod, type Pod } from '../../model/pod.js';
 import type { Finding, Invariant } from './monitor.js';
 import { isTerminal } from './pod-spec.js';
 
 export const apiStatusGoesForward: Invariant = {
   name: 'api-status-goes-forward',
-  rule: 'In the API a pod that has ended stays ended, its start time stays and the restart counts of its containers never fall, whoever the agent is.',
+  rule: 'In the API a pod that has ended stays ended, its start time stays and the restart counts of its containers never fall, whoever the agent is; but for mirrors.',
   source: 'pkg/kubelet/status/status_manager.go updateStatusInternal, mergePodStatus',
   watch: () => ({
     on: (event) => {
@@ -14,7 +14,8 @@ export const apiStatusGoesForward: Invariant = {
       const [before, now] = [event.before as unknown as Pod, event.object as unknown as Pod].map(
         ({ status }) => status,
       );
-      if (before === now) return undefined;
+      // A static pod may go and come back under its UID, and its mirror is still the same.
+      if (before === now || isMirrorPod(event.object as unknown as Pod)) return undefined;
       const findings: Finding[] = [];
       if (isTerminal(before?.phase) && now?.phase !== before?.phase)
         findings.push({

@@ -1,5 +1,6 @@
 import { fc, it } from '@fast-check/vitest';
 import { describe, expect } from 'vitest';
+import { ApiError } from '../../../src/model/api/api-error.js';
 import { CriError } from '../../../src/model/cri-error.js';
 import { HttpFailure } from '../../../src/model/http-failure.js';
 import { HealthFailure } from '../../../src/model/probes/health-failure.js';
@@ -71,6 +72,8 @@ describe('an error in a recording', () => {
     new CriError('not-found', 'ContainerStatus', 'there is none', { cause: root }),
     new HttpFailure('body', 'cut off', { isPlainHttp: true, cause: root }),
     new HttpFailure('request', 'refused'),
+    new ApiError({ code: 429, reason: 'TooManyRequests', message: 'later', retryAfterSeconds: 2, cause: root }),
+    new ApiError({ message: 'read ECONNRESET' }),
     new HealthFailure('connect', 'Unavailable', 'refused'),
     new ProbeErrored('no answer', 'unknown', { cause: 'a text' }),
     root,
