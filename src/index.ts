@@ -89,6 +89,16 @@ export {
   type ClientCertificatesPorts,
 } from './streams/certificates/client-certificates.js';
 export { type EventSink, eventSink, type EventSinkOptions, type EventSinkPorts } from './streams/events/event-sink.js';
+export {
+  type ChangeDetection,
+  type ClusterReferences,
+  podReferences,
+  type PodReferencesOptions,
+  type PodReferencesPorts,
+} from './streams/api/pod-references.js';
+export { type TokenManager, tokenManager, type TokenManagerPorts } from './streams/api/token-manager.js';
+export type { ConfigMap, RuntimeClass, Secret, Service } from './model/api/referenced-object.js';
+export { serviceEnvironment, type ServiceLinks } from './model/cri/service-env.js';
 export { type NodeManager, nodeManager, type NodeManagerOptions } from './streams/node/node-manager.js';
 export { mirrorPods, type MirrorPodPorts } from './streams/status/mirror-pods.js';
 export { statusManager, type StatusManagerPorts } from './streams/status/status-manager.js';
