@@ -14,6 +14,8 @@ export interface SimulateFlags {
   readonly tolerate: number;
   /** A file with one history, in place of seeds. */
   readonly history: string | undefined;
+  /** Nodes that belong to a cluster, in place of those that stand alone. */
+  readonly isCluster: boolean;
 }
 
 export const USAGE = `npm run simulate -- [flags]
@@ -28,6 +30,7 @@ always hold does. A seed that fails is told of with the shortest history that st
   --time 5m       begins no seed later than that; without --seeds, as many as there is time for
   --workers N     threads (one for each CPU)
   --tolerate N    so many seeds may fail: they are told of, and the exit code is 0 all the same (0)
+  --cluster       nodes that belong to a cluster: users of its API, and an API server that is away now and then
   --history FILE  runs this history, as an earlier failure has left it
   --help          prints this
 `;
@@ -52,6 +55,9 @@ export const readFlags = (args: readonly string[], cpus: number): SimulateFlags 
   if (values.fresh && values.from !== undefined) {
     throw new FlagError('--fresh draws the first seed, and --from gives it: give one of them');
   }
+  if (values.cluster && values.history !== undefined) {
+    throw new FlagError('--history says itself whether its node belongs to a cluster: leave --cluster out');
+  }
   const seed = whole('--seed', values.seed, 0, LARGEST_SEED);
   const from = seed ?? whole('--from', values.from, 0, LARGEST_SEED) ?? 1;
   const timeMs = values.time === undefined ? Infinity : duration('--time', values.time);
@@ -63,6 +69,7 @@ export const readFlags = (args: readonly string[], cpus: number): SimulateFlags 
     workers: whole('--workers', values.workers, 1, 256) ?? cpus,
     tolerate: whole('--tolerate', values.tolerate, 0, LARGEST_SEED) ?? 0,
     history: values.history,
+    isCluster: values.cluster ?? false,
   };
 };
 
@@ -79,6 +86,7 @@ const parse = (args: readonly string[]) => {
         workers: { type: 'string' },
         tolerate: { type: 'string' },
         history: { type: 'string' },
+        cluster: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;

@@ -9,7 +9,7 @@ import { readHistory } from '../../src/sim/histories/read-history.js';
 import { runHistory } from '../../src/sim/histories/run-history.js';
 import { FlagError, readFlags, type SimulateFlags, USAGE } from './flags.js';
 import { failureText, Tally } from './report.js';
-import type { SeedReport } from './seed-report.js';
+import type { SeedBatch, SeedReport } from './seed-report.js';
 
 const FAILED = 1;
 const MISUSED = 2;
@@ -69,22 +69,25 @@ const simulateSeeds = async (flags: SimulateFlags, worker: URL): Promise<number>
     await inWorkers({ ...flags, from, worker }, (report) => {
       tally.add(report);
       if (!report.failure) return true;
-      say(keep(report.seed, report.failure));
+      say(keep(report.seed, report.failure, flags));
       return ++failures < Math.max(MOST_FAILURES, flags.tolerate + 1);
     });
   } finally {
     clearInterval(progress);
   }
   say(tally.total(performance.now() - began));
-  if (!isOne) say(`repeat with: npm run simulate -- --from ${from} --seeds ${Math.max(1, tally.seeds)}`);
+  if (!isOne)
+    say(
+      `repeat with: npm run simulate -- ${flags.isCluster ? '--cluster ' : ''}--from ${from} --seeds ${Math.max(1, tally.seeds)}`,
+    );
   return failures > flags.tolerate ? FAILED : 0;
 };
 
 /** The text of a failure, whose shortest history is kept in a file. */
-const keep = (seed: number, failure: FailureReport): string => {
+const keep = (seed: number, failure: FailureReport, { isCluster }: Pick<SimulateFlags, 'isCluster'>): string => {
   const file = join(mkdtempSync(join(tmpdir(), 'rx-kubelet-history-')), `${seed}.json`);
   writeFileSync(file, `${JSON.stringify(failure.history, undefined, 2)}\n`);
-  const repeat = `npm run simulate -- --seed ${seed}`;
+  const repeat = `npm run simulate -- ${isCluster ? '--cluster ' : ''}--seed ${seed}`;
   return failureText({ what: `seed ${seed}`, failure, repeat, shortest: `npm run simulate -- --history ${file}` });
 };
 
@@ -94,11 +97,12 @@ interface Work {
   readonly timeMs: number;
   readonly workers: number;
   readonly worker: URL;
+  readonly isCluster: boolean;
 }
 
 /** Hands the seeds out in order; `hear` says whether to go on. Errors: those of a worker. */
 const inWorkers = async (
-  { from, seeds, timeMs, workers, worker }: Work,
+  { from, seeds, timeMs, workers, worker, isCluster }: Work,
   hear: (report: SeedReport) => boolean,
 ): Promise<void> => {
   const endsAt = performance.now() + timeMs;
@@ -118,7 +122,7 @@ const inWorkers = async (
         const give = (): void => {
           const numbers = batch();
           if (numbers.length === 0) resolve();
-          else thread.postMessage(numbers);
+          else thread.postMessage({ seeds: numbers, isCluster } satisfies SeedBatch);
         };
         thread.on('error', reject);
         thread.on('message', (message: SeedReport | 'idle') => {

@@ -1,4 +1,4 @@
-import { isTerminalPhase, type Pod, type PodCondition, type PodStatus } from '../pod.js';
+import { isMirrorPod, isTerminalPhase, type Pod, type PodCondition, type PodStatus } from '../pod.js';
 import { toTimestamp } from '../timestamp.js';
 import { DISRUPTION_TARGET, OWNED_CONDITIONS } from './conditions.js';
 import { FOREIGN_FIELDS } from './same-pod-status.js';
@@ -36,11 +36,21 @@ export const mergePodStatus = ({ api, own, couldHaveRunningContainers, now }: Po
   return {
     ...own,
     ...kept,
+    ...startOf(api, own),
     phase,
     reason,
     message,
     conditions: isTerminalPhase(phase) ? unready(conditions, phase, api, now) : conditions,
   };
+};
+
+/**
+ * An agent that was started while the API server was away does not know when a former one has begun. A mirror stays while its
+ * static pod comes and goes.
+ */
+const startOf = (api: PodStatusMerge['api'], own: PodStatus): Pick<PodStatus, 'startTime'> => {
+  const startTime = isMirrorPod(api) ? own.startTime : (api.status?.startTime ?? own.startTime);
+  return startTime === undefined ? {} : { startTime };
 };
 
 const replaced = (conditions: readonly PodCondition[], condition: PodCondition): readonly PodCondition[] => {

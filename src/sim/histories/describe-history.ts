@@ -1,13 +1,15 @@
 import type { Container, Pod, Probe } from '../../model/pod.js';
 import type { Fault } from '../faults/fault.js';
+import type { ClusterChange } from './cluster-plan.js';
 import type { History, PodPlan } from './history.js';
 
 /** A history as lines of text, in the order of time: what is wanted, what goes wrong, and how everything else behaves. */
 export const describeHistory = (history: History): readonly string[] => {
-  const { node, behaviours, quietFromMs, endMs } = history;
+  const { node, behaviours, cluster, quietFromMs, endMs } = history;
   const { containers = {}, images = {}, ...rest } = behaviours;
   const moments = [
     ...history.pods.flatMap(changesOf),
+    ...(history.cluster?.changes ?? []).map(doneByUser),
     ...history.faults.map((fault) => ({ atMs: beginOf(fault), lines: [faultText(fault)] })),
     { atMs: quietFromMs, lines: ['quiet from here on'] },
     { atMs: endMs, lines: ['the end'] },
@@ -18,6 +20,7 @@ export const describeHistory = (history: History): readonly string[] => {
       Object.entries(rest)
         .map(([name, value]) => `, ${name} ${JSON.stringify(value)}`)
         .join(''),
+    ...(cluster ? [`API server: ${JSON.stringify({ ...cluster, changes: undefined })}`] : []),
     ...Object.entries(images).map(([name, behaviour]) => `image ${name}: ${JSON.stringify(behaviour)}`),
     ...Object.entries(containers).map(
       ([name, instances]) => `container ${name}: ${instances.map((one) => JSON.stringify(one)).join(', then ')}`,
@@ -47,6 +50,26 @@ const changesOf = ({ source, changes }: PodPlan): readonly Moment[] =>
       return { atMs, lines: [`${source} wants ${nameOf(pod)}: as before, ${metadataText(pod)}`] };
     return { atMs, lines: [`${source} wants ${nameOf(pod)}: ${specText(pod)}`, ...containerLines(pod)] };
   });
+
+const doneByUser = (change: ClusterChange): Moment => {
+  const { atMs } = change;
+  switch (change.kind) {
+    case 'create': {
+      const { metadata, spec } = change.pod;
+      const pod: Pod = { metadata: { namespace: 'default', uid: '', ...metadata }, spec };
+      return { atMs, lines: [`user creates ${metadata.name}: ${specText(pod)}`, ...containerLines(pod)] };
+    }
+    case 'patch':
+    case 'patch-status':
+      return { atMs, lines: [`user changes ${change.pod}: ${JSON.stringify(change.patch)}`] };
+    case 'delete': {
+      const grace = change.graceSeconds === undefined ? '' : ` within ${change.graceSeconds} s`;
+      return { atMs, lines: [`user deletes ${change.pod}${grace}`] };
+    }
+    case 'delete-node':
+      return { atMs, lines: ['user deletes the node'] };
+  }
+};
 
 const nameOf = ({ metadata: { name, uid } }: Pod): string => `${name} (${uid})`;
 

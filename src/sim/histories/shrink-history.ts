@@ -1,6 +1,7 @@
 import type { Container, Pod, PodSpec } from '../../model/pod.js';
 import type { ContainerBehaviour, InstanceBehaviour, NodeBehaviours } from '../behaviour.js';
 import type { Fault } from '../faults/fault.js';
+import type { ClusterChange } from './cluster-plan.js';
 import type { History, PodPlan } from './history.js';
 import { quietFromMs } from './quiet-from.js';
 
@@ -58,6 +59,10 @@ const replaced = <T>(items: readonly T[], index: number, item: T): readonly T[] 
 const withFaults = (history: History, faults: readonly Fault[]): History => settled({ ...history, faults });
 const withPods = (history: History, pods: readonly PodPlan[]): History => settled({ ...history, pods });
 const withBehaviours = (history: History, behaviours: NodeBehaviours): History => ({ ...history, behaviours });
+
+/** Only of what is in a cluster. */
+const withCluster = (history: History, changes: readonly ClusterChange[]): History =>
+  settled({ ...history, ...(history.cluster && { cluster: { ...history.cluster, changes } }) });
 
 const once = (at: (history: History) => History | undefined): Reduction => ({ places: () => 1, at });
 
@@ -168,12 +173,29 @@ const REDUCTIONS: readonly Reduction[] = [
   once((history) => (history.faults.length > 0 ? withFaults(history, []) : undefined)),
   once((history) => (Object.keys(history.behaviours).length > 0 ? withBehaviours(history, {}) : undefined)),
   {
-    places: ({ pods }) => (pods.length > 1 ? pods.length : 0),
+    places: ({ pods, cluster }) => (pods.length > 1 || cluster ? pods.length : 0),
     at: (history, place) => withPods(history, without(history.pods, place)),
   },
   {
     places: ({ faults }) => faults.length,
     at: (history, place) => withFaults(history, without(history.faults, place)),
+  },
+  // What is done to a pod that was never there is not done.
+  {
+    places: ({ cluster }) => cluster?.changes.length ?? 0,
+    at: (history, place) => withCluster(history, without(history.cluster!.changes, place)),
+  },
+  once((history) =>
+    history.cluster
+      ? { ...history, cluster: { ...history.cluster, latencyMs: NO_TIME, cacheLagMs: NO_TIME, keptChanges: 1_000 } }
+      : undefined,
+  ),
+  {
+    places: ({ cluster }) => cluster?.changes.length ?? 0,
+    at: (history, place) => {
+      const simpler = simplerChange(history.cluster!.changes[place]!);
+      return simpler && withCluster(history, replaced(history.cluster!.changes, place, simpler));
+    },
   },
   inPlans(
     ({ changes }) => changes,
@@ -217,6 +239,27 @@ const REDUCTIONS: readonly Reduction[] = [
     history.node.eventedPleg ? { ...history, node: { ...history.node, eventedPleg: false } } : undefined,
   ),
 ];
+
+const NO_TIME = { min: 1, max: 1 };
+
+/** A pod with one container less, or with containers of which nothing is asked. */
+const simplerChange = (change: ClusterChange): ClusterChange | undefined => {
+  if (change.kind !== 'create') return undefined;
+  const { initContainers = [], containers, ...spec } = change.pod.spec;
+  const created = (rest: Partial<PodSpec> & Pick<PodSpec, 'containers'>): ClusterChange => ({
+    ...change,
+    pod: { ...change.pod, spec: { ...spec, ...rest } },
+  });
+  if (initContainers.length > 0)
+    return created({
+      containers,
+      ...(initContainers.length > 1 && { initContainers: initContainers.slice(0, -1) }),
+    });
+  if (containers.length > 1) return created({ containers: containers.slice(0, -1) });
+  const [only] = containers;
+  const field = CONTAINER_FIELDS.find((name) => name in only!);
+  return field && created({ containers: [omit(only!, field)] });
+};
 
 const shorterFault = (fault: Fault): Fault | undefined => {
   if (!('fromMs' in fault)) return undefined;

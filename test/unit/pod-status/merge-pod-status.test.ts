@@ -38,6 +38,18 @@ describe('the status for the API', () => {
     });
   });
 
+  it('keeps the start that the API has, unless it is of a mirror, which stays while its pod comes and goes', () => {
+    const [api, own] = [
+      { phase: 'Running', startTime: then },
+      { phase: 'Running', startTime: now },
+    ];
+    expect(merged(api, own).startTime).toBe(then);
+    expect(merged({ phase: 'Pending' }, own).startTime).toBe(now);
+    const { metadata } = aPod({ annotations: { 'kubernetes.io/config.mirror': 'h' } });
+    const mirror = { metadata, status: api };
+    expect(mergePodStatus({ api: mirror, own, couldHaveRunningContainers: false, now: NOW }).startTime).toBe(now);
+  });
+
   it('does not end while containers could run', () => {
     const api = { phase: 'Running', message: 'before' };
     const own = { phase: 'Failed', reason: 'Evicted', message: 'after', conditions: [disruption] };
