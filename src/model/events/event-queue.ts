@@ -5,40 +5,78 @@ export interface QueuedEvent extends CorrelatedEvent {
   readonly tells: number;
 }
 
+interface Entry {
+  readonly queued: QueuedEvent;
+  /** When it came last, among all of them. */
+  readonly turn: number;
+  /** It is not to be sent before, in the time of whoever asks. */
+  readonly notBefore: number;
+  /** How often it was put off. */
+  readonly tries: number;
+}
+
 /**
  * Events that wait for the API server, in the order in which they came first. An event that comes again while it waits takes its own
  * place: one entry, with the newest count. When there is no room, the one leaves that has not come again for the longest time, but
- * never the first, which is being sent: what lasts matters more than what was.
+ * never the one that is being sent: what lasts matters more than what was.
  */
 export class EventQueue {
-  readonly #entries = new Map<string, { readonly queued: QueuedEvent; readonly turn: number }>();
+  readonly #entries = new Map<string, Entry>();
   #turn = 0;
+  #sending: string | undefined;
 
   constructor(readonly limit: number) {}
 
   /** Adds or replaces; gives back what had to leave for it. */
   put(queued: QueuedEvent): QueuedEvent | undefined {
     this.#turn += 1;
-    this.#entries.set(queued.key, { queued, turn: this.#turn });
+    const { notBefore = -Infinity, tries = 0 } = this.#entries.get(queued.key) ?? {};
+    this.#entries.set(queued.key, { queued, turn: this.#turn, notBefore, tries });
     return this.#entries.size > this.limit ? this.#makeRoom() : undefined;
   }
 
-  /** The first one, as it is now. It stays. */
-  first(): QueuedEvent | undefined {
-    for (const { queued } of this.#entries.values()) return queued;
+  /** The first one that may be sent at `now`, which stays; it is the one that is being sent from then on. */
+  first(now: number): QueuedEvent | undefined {
+    for (const { queued, notBefore } of this.#entries.values()) {
+      if (notBefore > now) continue;
+      this.#sending = queued.key;
+      return queued;
+    }
     return undefined;
+  }
+
+  /** The event as it is now. */
+  get(key: string): QueuedEvent | undefined {
+    return this.#entries.get(key)?.queued;
+  }
+
+  /** How long until there is one that may be sent; undefined while there is none at all. */
+  waitFrom(now: number): number | undefined {
+    const waits = [...this.#entries.values()].map(({ notBefore }) => Math.max(0, notBefore - now));
+    return waits.length === 0 ? undefined : waits.reduce((one, other) => Math.min(one, other));
+  }
+
+  /** Puts it behind all others and not before a time; says how often that was done. */
+  putOff(key: string, notBefore: number): number {
+    const entry = this.#entries.get(key);
+    if (!entry) return 0;
+    this.#entries.delete(key);
+    this.#entries.set(key, { ...entry, notBefore, tries: entry.tries + 1 });
+    return entry.tries + 1;
   }
 
   /** The event was sent as it is given here; if it came again meanwhile, it stays. */
   sent(queued: QueuedEvent): void {
-    if (this.#entries.get(queued.key)?.queued === queued) this.#entries.delete(queued.key);
+    const entry = this.#entries.get(queued.key);
+    if (entry?.queued === queued) this.#entries.delete(queued.key);
+    else if (entry) this.#entries.set(queued.key, { ...entry, notBefore: -Infinity, tries: 0 });
   }
 
   /** Nothing of the event is to be sent, however often it came; gives back its newest state. */
   remove(key: string): QueuedEvent | undefined {
-    const entry = this.#entries.get(key);
+    const queued = this.get(key);
     this.#entries.delete(key);
-    return entry?.queued;
+    return queued;
   }
 
   get size(): number {
@@ -46,11 +84,10 @@ export class EventQueue {
   }
 
   #makeRoom(): QueuedEvent | undefined {
-    let stalest: { readonly queued: QueuedEvent; readonly turn: number } | undefined;
-    let isFirst = true;
+    let stalest: Entry | undefined;
     for (const entry of this.#entries.values()) {
-      if (!isFirst && (!stalest || entry.turn < stalest.turn)) stalest = entry;
-      isFirst = false;
+      if (entry.queued.key === this.#sending) continue;
+      if (!stalest || entry.turn < stalest.turn) stalest = entry;
     }
     return stalest && this.remove(stalest.queued.key);
   }

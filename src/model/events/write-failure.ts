@@ -1,15 +1,22 @@
 import { ApiError, isAlreadyExists, isUnanswered, isUnauthorized } from '../api/api-error.js';
 
 /**
- * Whether an event that could not be written is worth another try. Nobody answered; or whoever answered cannot do it now: an error of
- * the server's own, too many requests, or credentials that are about to be replaced. Of these the kubelet only knows the first.
+ * What a write that failed says. `nobody-writes`: no event can be written now, since nobody answered, or whoever did has too much to do,
+ * has no server behind it, or does not know the agent until its credentials are renewed. `not-this-one`: the server has an error of its
+ * own with this event, and may not have it later or with others. `refused`: it never takes this event.
  *
- * Source: staging/src/k8s.io/client-go/tools/record/event.go recordEvent
+ * Source: staging/src/k8s.io/client-go/tools/record/event.go recordEvent, which gives up at whatever was answered
  */
-export const isWorthAnotherTry = (error: unknown): boolean =>
-  isUnanswered(error) ||
-  isUnauthorized(error) ||
-  (error instanceof ApiError && error.code !== undefined && (error.code === 429 || error.code >= 500));
+export type WriteFailure = 'nobody-writes' | 'not-this-one' | 'refused';
+
+const GENERAL = [429, 502, 503, 504];
+
+export const writeFailure = (error: unknown): WriteFailure => {
+  if (isUnanswered(error) || isUnauthorized(error)) return 'nobody-writes';
+  const code = error instanceof ApiError ? (error.code ?? 0) : 0;
+  if (GENERAL.includes(code)) return 'nobody-writes';
+  return code >= 500 ? 'not-this-one' : 'refused';
+};
 
 /** Events that nobody misses: they are there already, or their namespace is about to go. */
 export const isQuietRefusal = (error: unknown): boolean =>

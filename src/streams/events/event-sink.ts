@@ -5,6 +5,7 @@ import {
   exhaustMap,
   finalize,
   ignoreElements,
+  merge,
   type Observable,
   of,
   repeat,
@@ -22,7 +23,7 @@ import { errorText } from '../../model/cri-error.js';
 import { type ApiEvent, apiEvent, type EventFact } from '../../model/events/api-event.js';
 import { EventCorrelator } from '../../model/events/event-correlator.js';
 import { EventQueue, type QueuedEvent } from '../../model/events/event-queue.js';
-import { isQuietRefusal, isWorthAnotherTry } from '../../model/events/write-failure.js';
+import { isQuietRefusal, writeFailure } from '../../model/events/write-failure.js';
 import { type ApiClient, apiClient } from '../api/api-client.js';
 import type { ApiServer, Logger, Metrics, NodeAgentEvent, Random, RecordEvent, WallClock } from '../ports.js';
 
@@ -69,8 +70,9 @@ export interface EventSink {
 
 /**
  * Takes events to the API server: correlated when they happen, written one after the other. An event that comes again before it was
- * written is still one write. While nobody answers the first one is tried again, up to twelve times, and the others wait: at most a
- * thousand different ones, of which the stalest leave for new ones. Whatever did not arrive is counted and told: by the metrics, once
+ * written is still one write. While no event can be written, since nobody answers, the first one is tried again, up to twelve times,
+ * and the others wait: at most a thousand different ones, of which the stalest leave for new ones. One that the server has an error of
+ * its own with waits behind the others instead, up to twelve times as well. Whatever did not arrive is counted and told: by the metrics, once
  * in the journal and the log when it begins, and by an event `EventsDropped` about the node when the API server answers again.
  *
  * Errors: none.
@@ -150,18 +152,32 @@ export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }:
     say(about, 'the API server refused an event');
   };
 
+  const failed = (queued: QueuedEvent, error: unknown): void => {
+    const failure = writeFailure(error);
+    if (failure === 'not-this-one' && queue.putOff(queued.key, scheduler.now() + RETRY_MS) < MAX_TRIES) {
+      const { namespace, name } = queued.event.involvedObject;
+      log.info({ namespace, object: name, error: errorText(error) }, 'an event could not be written, others go first');
+      return;
+    }
+    const given = queue.remove(queued.key) ?? queued;
+    if (failure !== 'refused') return drop(given, 'unanswered');
+    refused(given, error);
+    tellDropped();
+  };
+
   const sendFirst$ = defer(() => {
-    let sending = queue.first();
-    if (!sending) return EMPTY;
-    const { key } = sending;
+    const first = queue.first(scheduler.now());
+    if (!first) return EMPTY;
+    const { key } = first;
+    let sending = first;
     return defer(() => {
-      sending = queue.first();
-      return sending ? write(client, sending.event, correlator.isWritten(key)) : EMPTY;
+      sending = queue.get(key) ?? first;
+      return write(client, sending.event, correlator.isWritten(key));
     }).pipe(
       retry({
         count: MAX_TRIES - 1,
         delay: (error: unknown, tries) => {
-          if (!isWorthAnotherTry(error)) return throwError(() => error);
+          if (writeFailure(error) !== 'nobody-writes') return throwError(() => error);
           const waiting = { waiting: queue.size, error: errorText(error) };
           if (tries === 1) log.warn(waiting, 'an event could not be written, it is tried again');
           return timer(tries === 1 ? random() * RETRY_MS : RETRY_MS, scheduler);
@@ -169,25 +185,26 @@ export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }:
       }),
       tap({
         complete: () => {
-          if (sending) queue.sent(sending);
+          queue.sent(sending);
           correlator.written(key);
           tellDropped();
         },
       }),
       catchError((error: unknown) => {
-        const given = queue.remove(key);
-        if (given && isWorthAnotherTry(error)) drop(given, 'unanswered');
-        else if (given) {
-          refused(given, error);
-          tellDropped();
-        }
+        failed(sending, error);
         return EMPTY;
       }),
       finalize(() => metrics.eventsQueued(queue.size)),
     );
   });
 
-  const drain$ = sendFirst$.pipe(repeat({ delay: () => (queue.size > 0 ? of(true) : EMPTY) }));
+  /** When there is something to send: at once, when the first of those that were put off may be, or when there is a new one. */
+  const next = (): Observable<unknown> => {
+    const waitMs = queue.waitFrom(scheduler.now());
+    if (waitMs === undefined) return EMPTY;
+    return waitMs === 0 ? of(true) : merge(timer(waitMs, scheduler), queued$);
+  };
+  const drain$ = sendFirst$.pipe(repeat({ delay: next }));
   return {
     recordEvent,
     run$: queued$.pipe(

@@ -182,6 +182,34 @@ describe('events on their way to the API server', () => {
   );
 
   it(
+    'that the server has an error of its own with wait 10 s behind the others, which go on, new ones as well',
+    marbles(({ hot, cold, expectObservable, scheduler, flush }) => {
+      const event = hot('   (ab) 3s c', FACTS);
+      const answer = inTurn(cold('#', {}, reply(500, 'InternalError')), cold('(x|)'), cold('(x|)'), cold('(x|)'));
+      const one = stage(answer, scheduler);
+      expectObservable(running(one, event), '60s !').toBe('(ab) 3s c 6995ms a', ASKED);
+      flush();
+      expect(one.metrics.filter((line) => line.startsWith('eventDropped'))).toEqual([]);
+    }),
+  );
+
+  it(
+    'that the server has an error of its own with are tried twelve times, then they are dropped and counted',
+    marbles(({ hot, cold, expectObservable, scheduler, flush }) => {
+      const broken = cold('#', {}, reply(500, 'InternalError'));
+      const answer = inTurn(...Array.from({ length: 12 }, () => broken), cold('(x|)'), cold('(x|)'));
+      const one = stage(answer, scheduler);
+      const expected = `a ${'9999ms a '.repeat(11)} 9999ms (bN)`;
+      expectObservable(running(one, hot('a 119999ms b', FACTS)), '200s !').toBe(expected, {
+        ...ASKED,
+        N: 'POST Events that did not reach the API server while it took none: 1 1',
+      });
+      flush();
+      expect(one.metrics.filter((line) => line.startsWith('eventDropped'))).toEqual(['eventDropped unanswered']);
+    }),
+  );
+
+  it(
     'go at the rate that is configured',
     marbles(({ hot, cold, expectObservable, scheduler }) => {
       const one = stage(cold('(x|)'), scheduler, { qps: 2, burst: 1 });

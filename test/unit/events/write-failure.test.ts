@@ -1,22 +1,25 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../src/model/api/api-error.js';
-import { isQuietRefusal, isWorthAnotherTry } from '../../../src/model/events/write-failure.js';
+import { isQuietRefusal, writeFailure } from '../../../src/model/events/write-failure.js';
 
 const reply = (code: number, reason = '', message = 'm') => new ApiError({ code, reason, message });
 
 it.each([
-  ['nobody answers', new ApiError({ message: 'connection refused' }), true],
-  ['500', reply(500, 'InternalError'), true],
-  ['503', reply(503), true],
-  ['429', reply(429, 'TooManyRequests'), true],
-  ['401', reply(401, 'Unauthorized'), true],
-  ['403', reply(403, 'Forbidden'), false],
-  ['404', reply(404, 'NotFound'), false],
-  ['409', reply(409, 'AlreadyExists'), false],
-  ['422', reply(422, 'Invalid'), false],
-  ['something else', new Error('a mistake of ours'), false],
-])('after %s: worth another try?', (_, error, expected) => {
-  expect(isWorthAnotherTry(error)).toBe(expected);
+  ['no answer', new ApiError({ message: 'connection refused' }), 'nobody-writes'],
+  ['401', reply(401, 'Unauthorized'), 'nobody-writes'],
+  ['429', reply(429, 'TooManyRequests'), 'nobody-writes'],
+  ['502', reply(502), 'nobody-writes'],
+  ['503', reply(503), 'nobody-writes'],
+  ['504', reply(504, 'Timeout'), 'nobody-writes'],
+  ['500', reply(500, 'InternalError'), 'not-this-one'],
+  ['507', reply(507), 'not-this-one'],
+  ['403', reply(403, 'Forbidden'), 'refused'],
+  ['404', reply(404, 'NotFound'), 'refused'],
+  ['409', reply(409, 'AlreadyExists'), 'refused'],
+  ['422', reply(422, 'Invalid'), 'refused'],
+  ['something else', new Error('a mistake of ours'), 'refused'],
+])('%s to a write', (_, error, expected) => {
+  expect(writeFailure(error)).toBe(expected);
 });
 
 it.each([
