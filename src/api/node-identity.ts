@@ -65,15 +65,19 @@ export const nodeIdentity = async (options: NodeIdentityOptions): Promise<NodeId
       writeKubeconfig: () => writeKubeconfig(kubeconfig, bootstrap, path),
     };
   }
-  const bootstrap =
-    bootstrapKubeconfig !== '' && existsSync(bootstrapKubeconfig) ? readKubeconfig(bootstrapKubeconfig) : undefined;
+  const bootstrap = readUnneeded(options);
   const { certificate, key } = own.user;
   if (!certificate || !key) return { identity: own, isManaged: false };
   const isOfStore = 'file' in certificate && certificate.file === path;
   if (!isOfStore && !rotate) return { identity: own, isManaged: false };
   if (!isOfStore && (stored === undefined || stored.notAfter < now())) {
-    await firstValueFrom(store.replace(pemSource(certificate)(), pemSource(key)()));
-    log.info({ kubeconfig, path }, 'the certificate of the kubeconfig is kept in the store from now on');
+    try {
+      await firstValueFrom(store.replace(pemSource(certificate)(), pemSource(key)()));
+      log.info({ kubeconfig, path }, 'the certificate of the kubeconfig is kept in the store from now on');
+    } catch (error) {
+      log.warn({ error: errorText(error) }, 'the certificate of the kubeconfig cannot be kept, and so is not renewed');
+      return { identity: own, isManaged: false };
+    }
   }
   return { identity: isOfStore ? own : ofStore(own), ...(bootstrap && { bootstrap }), isManaged: true };
 };
@@ -94,6 +98,17 @@ const readUsable = ({ kubeconfig, bootstrapKubeconfig, now, log }: NodeIdentityO
     );
   }
   return undefined;
+};
+
+/** The identity for when the certificate has ended; nobody needs it yet, so that it may be missing. */
+const readUnneeded = ({ bootstrapKubeconfig, log }: NodeIdentityOptions): ApiIdentity | undefined => {
+  if (bootstrapKubeconfig === '' || !existsSync(bootstrapKubeconfig)) return undefined;
+  try {
+    return readKubeconfig(bootstrapKubeconfig);
+  } catch (error) {
+    log.warn({ problem: errorText(error) }, 'the bootstrap kubeconfig cannot be used, and is not needed');
+    return undefined;
+  }
 };
 
 /** Why nobody can come as that user. */

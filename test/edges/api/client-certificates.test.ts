@@ -200,6 +200,14 @@ describe('an agent with a bootstrap kubeconfig', () => {
     expect(existsSync(pathOf('pki'))).toBe(false);
   });
 
+  it('does not need one that cannot be used while it has its own', async () => {
+    writeConfig(KUBECONFIG, { token: 'own' });
+    writeFileSync(pathOf('bootstrap'), 'current-context: [');
+    const { api, logged } = await start();
+    expect(await whoIs(api)).toBe('');
+    expect(logged).toEqual(['the bootstrap kubeconfig cannot be used, and is not needed']);
+  });
+
   it('cannot start without either', async () => {
     await expect(start()).rejects.toThrow(`${pathOf('bootstrap')}`);
     writeConfig(KUBECONFIG, {});
@@ -238,5 +246,16 @@ describe('a certificate whose end is near', () => {
     const restarted = await start({ bootstrap: false });
     await eventually('it has looked', () => restarted.certificates.length > 0);
     expect(restarted.certificates[0]?.fingerprint).toBe(certificates[1]?.fingerprint);
+  });
+
+  it('of the kubeconfig goes on where there is no place for it', async () => {
+    const { cert, key } = authority.pair('/O=system:nodes/CN=own', LONG);
+    writeFileSync(pathOf('own.pem'), `${cert}${key}`);
+    writeConfig(KUBECONFIG, { 'client-certificate': 'own.pem', 'client-key': 'own.pem' });
+    // A file where the folder should be.
+    writeFileSync(pathOf('pki'), '');
+    const { api, logged } = await start({ bootstrap: false });
+    expect(await whoIs(api)).toBe('own');
+    expect(logged).toEqual(['the certificate of the kubeconfig cannot be kept, and so is not renewed']);
   });
 });
