@@ -7,8 +7,7 @@ import type { ApiIdentity } from './api-identity.js';
 import { hostOf, portOf, proxyFor } from './proxy-for.js';
 import { openTunnel } from './tunnel.js';
 
-/** Source: client-go transport/cache.go, apimachinery util/net/http.go; a server closes what is idle after 90 s. */
-const IDLE_MS = 60_000;
+/** Source: client-go transport/cache.go */
 const MAX_IDLE = 25;
 const KEEP_ALIVE_MS = 30_000;
 
@@ -16,6 +15,8 @@ export interface ConnectionLimits {
   /** Until there is a connection, through a proxy as well. */
   readonly dialMs: number;
   readonly tlsHandshakeMs: number;
+  /** A connection that nothing has used for so long is closed. An API server closes it after 90 s, perhaps just as it is used again. */
+  readonly idleMs: number;
 }
 
 export interface Connections {
@@ -32,11 +33,11 @@ export interface Connections {
 export const connections = (
   { server, proxyUrl, tlsServerName, insecureSkipTlsVerify }: ApiIdentity,
   env: NodeJS.ProcessEnv,
-  { dialMs, tlsHandshakeMs }: ConnectionLimits,
+  limits: ConnectionLimits,
 ): Connections => {
   const url = new URL(server);
   const proxy = proxyUrl === undefined ? proxyFor(url, env) : new URL(proxyUrl);
-  const pool = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS };
+  const pool = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, maxFreeSockets: MAX_IDLE, timeout: limits.idleMs };
   const tlsOptions: ConnectionOptions = {
     rejectUnauthorized: insecureSkipTlsVerify !== true,
     // An address is no name to ask for, and is verified all the same.
@@ -47,7 +48,7 @@ export const connections = (
   const open = (secureContext: SecureContext | undefined): HttpAgent => {
     const options = secureContext ? { ...pool, ...tlsOptions, secureContext } : pool;
     if (!proxy) return secureContext ? new HttpsAgent(options) : new HttpAgent(options);
-    const dial = () => dialThrough(proxy, { host: hostOf(url), port: portOf(url) }, dialMs);
+    const dial = () => dialThrough(proxy, { host: hostOf(url), port: portOf(url) }, limits.dialMs);
     return new TunnelAgent(pool, url.protocol, async () => {
       const socket = await dial();
       return secureContext ? connectTls({ ...tlsOptions, secureContext, host: hostOf(url), socket }) : socket;
@@ -60,7 +61,7 @@ export const connections = (
       current = { tls, agent: open(tls) };
       return current.agent;
     },
-    watchOver: (request) => watchOver(request, { dialMs, tlsHandshakeMs }),
+    watchOver: (request) => watchOver(request, limits),
     closeIdle: () => current && closeFree(current.agent),
     reset: () => {
       const broken = current?.agent;

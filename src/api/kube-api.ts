@@ -21,6 +21,8 @@ export interface KubeApiOptions {
   /** Until there is a connection. Source: apimachinery util/net/http.go */
   readonly dialMs?: number;
   readonly tlsHandshakeMs?: number;
+  /** Until a connection that nothing uses is closed. */
+  readonly idleMs?: number;
   /** For a program that brings credentials. */
   readonly execMs?: number;
 }
@@ -58,11 +60,12 @@ export const kubeApi = (
     env = process.env,
     dialMs = 30_000,
     tlsHandshakeMs = 10_000,
+    idleMs = 60_000,
     execMs = 60_000,
   }: KubeApiOptions,
 ): KubeApi => {
   const base = new URL(identity.server);
-  const pool = connections(identity, env, { dialMs, tlsHandshakeMs });
+  const pool = connections(identity, env, { dialMs, tlsHandshakeMs, idleMs });
   const credentials = apiCredentials(identity, { log, now, env, timeoutMs: execMs });
   const send = exchanges({ base, pool, credentials, userAgent, log, metrics });
 

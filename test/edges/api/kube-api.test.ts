@@ -366,6 +366,22 @@ describe('connections', () => {
     expect(server.seen.map(({ connection }) => connection)).toEqual([1, 2]);
   });
 
+  it('that nothing has used for a while are closed, before the server does; one that a watch uses is not', async () => {
+    const api = stage.client({ server: server.url }, { idleMs: 50 });
+    const quiet: ServerResponse[] = [];
+    server.answer = (_, response) => {
+      quiet.push(response);
+      response.writeHead(200).flushHeaders();
+    };
+    const watch = lastValueFrom(api.watch({ path: '/w' }).pipe(toArray()));
+    await eventually('the watch is open', () => quiet.length === 1);
+    server.answer = (_, response) => json(response, 200, {});
+    await lastValueFrom(api.request(GET));
+    await eventually('the other one is closed', () => server.sockets.size === 1);
+    quiet[0]!.end('{"type":"ADDED","object":{}}\n');
+    expect(await watch).toHaveLength(2);
+  });
+
   it('that do not come about are given up', async () => {
     // Takes the connection and says nothing of TLS.
     const silent = createServer((socket) => void socket.on('error', () => undefined).resume());
