@@ -17,8 +17,8 @@ export interface Lease extends ApiObject {
 }
 
 /**
- * The lease as it is renewed now: `base` is what it was, undefined to make it. `owner` is the Node, where the lease does not name one
- * yet: it goes with its Node.
+ * The lease as it is renewed now: `base` is what it was, undefined to make it. `owner` is the Node, where the lease does not name
+ * it yet: it goes with its Node.
  *
  * Source: staging/src/k8s.io/component-helpers/apimachinery/lease/controller.go newLease, pkg/kubelet/util/nodelease.go
  */
@@ -56,6 +56,10 @@ export const renewedLease = (
   };
 };
 
-export const hasOwner = (lease: Lease | undefined): boolean => (lease?.metadata.ownerReferences ?? []).length > 0;
+/** Whether it goes with the Node of that UID; with any, as long as nobody knows the UID. */
+export const hasOwner = (lease: Lease | undefined, nodeUid: string | undefined): boolean =>
+  (lease?.metadata.ownerReferences ?? []).some(
+    ({ kind, uid }) => kind !== 'Node' || nodeUid === undefined || uid === nodeUid,
+  );
 
 const microTime = (now: number): string => new Date(now).toISOString().replace('Z', '000Z');

@@ -35,6 +35,8 @@ export interface NodeLeaseOptions {
   readonly heartbeats: Pick<ApiClient, 'get' | 'create' | 'update'>;
   readonly nodeName: string;
   readonly durationSeconds: number;
+  /** Of the Node, as far as it is known without asking: the lease of one that was deleted goes over to the one that is made anew. */
+  readonly nodeUid: () => string | undefined;
   /** Heartbeats fail again and again: connections may be dead without anybody having said so. */
   readonly resetConnections: () => void;
   readonly log: Logger;
@@ -61,6 +63,7 @@ export const nodeLease = ({
   heartbeats,
   nodeName,
   durationSeconds,
+  nodeUid,
   resetConnections,
   log,
   random,
@@ -73,7 +76,7 @@ export const nodeLease = ({
 
     /** What is written next; a lease without an owner gets one. Errors: `ApiError`, where the Node cannot be read. */
     const renewed = (base: Lease | undefined): Observable<Lease> => {
-      const owner$: Observable<Node | undefined> = hasOwner(base)
+      const owner$: Observable<Node | undefined> = hasOwner(base, nodeUid())
         ? of(undefined)
         : heartbeats.get<Node>(nodePath(nodeName));
       return owner$.pipe(map((owner) => renewedLease(base, { nodeName, durationSeconds, owner, now: wallClock() })));

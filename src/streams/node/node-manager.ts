@@ -88,6 +88,7 @@ export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions
           ...{ heartbeats, resetConnections, log, random, scheduler, wallClock },
           nodeName: settings.nodeName,
           durationSeconds: leaseDurationSeconds,
+          nodeUid: () => view.node()?.metadata.uid,
         }),
       ).pipe(ignoreElements());
     }),

@@ -7,6 +7,8 @@ export interface NodeStartup {
   readonly attempted: () => void;
   /** The Node was made, on a machine that was started then, in Unix milliseconds. */
   readonly registered: (bootedAt: number | undefined) => void;
+  /** The Node was there before: there is no start of a new node to be measured, now or later. */
+  readonly found: () => void;
   /** The API has heard that it is ready. */
   readonly ready: () => void;
 }
@@ -21,11 +23,11 @@ export const nodeStartup = (
   let attemptedAt: number | undefined;
   let registeredAt: number | undefined;
   let beforeAgentMs: number | undefined;
-  let isReady = false;
+  let isOver = false;
   return {
     attempted: () => (attemptedAt ??= scheduler.now()),
     registered: (bootedAt) => {
-      if (attemptedAt === undefined || registeredAt !== undefined) return;
+      if (isOver || attemptedAt === undefined || registeredAt !== undefined) return;
       registeredAt = scheduler.now();
       if (bootedAt !== undefined) {
         beforeAgentMs = agentStartedAt - bootedAt;
@@ -34,9 +36,10 @@ export const nodeStartup = (
       tell('pre-registration', (attemptedAt - startedAt) / 1_000);
       tell('registration', (registeredAt - attemptedAt) / 1_000);
     },
+    found: () => (isOver = true),
     ready: () => {
-      if (registeredAt === undefined || isReady) return;
-      isReady = true;
+      if (registeredAt === undefined || isOver) return;
+      isOver = true;
       const now = scheduler.now();
       tell('post-registration', (now - registeredAt) / 1_000);
       if (beforeAgentMs !== undefined) tell('total', (beforeAgentMs + now - startedAt) / 1_000);

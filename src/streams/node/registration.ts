@@ -67,7 +67,10 @@ export const registration = ({
         const patch = nodeStatusPatch(existing, reconcileNode(initial, existing));
         return patch === undefined ? of(existing) : client.patch<Node>(nodeStatusPath(node), patch);
       }),
-      tap(() => log.info({ node }, 'the Node was registered before')),
+      tap(() => {
+        startup.found();
+        log.info({ node }, 'the Node was registered before');
+      }),
     );
 
   const attempt = (facts: NodeStatusFacts): Observable<Node> => {

@@ -21,6 +21,7 @@ const aRun = (scheduler: TestScheduler, options: Partial<NodeLeaseOptions> = {})
     heartbeats: apiClient(fake.api, { qps: -1, burst: 0, scheduler }),
     nodeName: 'node-1',
     durationSeconds: 40,
+    nodeUid: () => fake.node?.metadata.uid,
     resetConnections: () => resets.push(scheduler.now()),
     log: quiet,
     random: () => 0,
@@ -164,6 +165,18 @@ describe('the lease of a node', () => {
       ]);
       expect(resets).toEqual([]);
       expect(fake.lease.spec?.holderIdentity).toBe('other');
+    }),
+  );
+
+  it(
+    'goes over to a Node that was made anew',
+    marbles(({ scheduler }) => {
+      const { fake, run } = aRun(scheduler);
+      fake.lease = made;
+      at(scheduler, 5_000, () => (fake.node = { metadata: { name: 'node-1', uid: 'u-2' } }));
+      run(25_000);
+      expect(fake.history.slice(2)).toEqual(['10000 GET node', '10000 PUT lease', '20000 PUT lease']);
+      expect(fake.lease.metadata.ownerReferences).toMatchObject([{ uid: 'u-2' }]);
     }),
   );
 

@@ -52,6 +52,7 @@ export const nodeStage = (scheduler: TestScheduler, settings: Partial<NodeObject
     startup: {
       attempted: () => step('attempted'),
       registered: () => step('registered'),
+      found: () => step('found'),
       ready: () => step('ready'),
     },
     steps,

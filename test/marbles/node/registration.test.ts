@@ -76,7 +76,7 @@ describe('a Node is registered', () => {
       expect(stage.fake.node.metadata.annotations).toEqual({ [ATTACH_DETACH_ANNOTATION]: 'true' });
       expect(stage.noted).toEqual([stage.fake.node]);
       // It is not new.
-      expect([stage.steps, stage.events]).toEqual([['0 attempted'], []]);
+      expect([stage.steps, stage.events]).toEqual([['0 attempted', '100 found'], []]);
     })(),
   );
 

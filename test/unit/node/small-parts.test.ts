@@ -76,7 +76,8 @@ describe('a lease', () => {
       },
       spec: { holderIdentity: 'node-1', leaseDurationSeconds: 40, renewTime: '2026-01-01T00:00:00.005000Z' },
     });
-    expect([hasOwner(made), hasOwner(undefined), hasOwner({ metadata: {} })]).toEqual([true, false, false]);
+    expect([hasOwner(made, 'u-1'), hasOwner(made, undefined), hasOwner(made, 'u-2')]).toEqual([true, true, false]);
+    expect([hasOwner(undefined, 'u-1'), hasOwner({ metadata: {} }, undefined)]).toEqual([false, false]);
   });
 
   it('that is renewed has a new time and the duration of now, and is as it was else', () => {
