@@ -1,6 +1,7 @@
-import { defer, finalize, merge, type Observable, Subject, switchMap, takeUntil } from 'rxjs';
-import { lastKnownFiles } from '../../host/last-known-files.js';
+import { catchError, defer, EMPTY, finalize, merge, type Observable, Subject, switchMap, takeUntil } from 'rxjs';
+import { forgetLastKnown, lastKnownFiles } from '../../host/last-known-files.js';
 import { machineFacts } from '../../host/machine-facts.js';
+import { errorText } from '../../model/cri-error.js';
 import { lookupHost } from '../../network/lookup-host.js';
 import type { ChangeDetection } from '../../streams/api/pod-references.js';
 import type { ClusterOptions, ClusterPorts } from '../../streams/cluster/cluster-node.js';
@@ -60,10 +61,20 @@ export const joinCluster = (
         changeDetection: config.configMapAndSecretChangeDetectionStrategy as ChangeDetection,
         host: api.host,
       };
-      return beside(certificates$, agent({ ports, options })).pipe(finalize(close));
+      // What is not to be kept any more is not to lie about either.
+      const forgotten$ = flags.lastKnownState === 'none' ? forget(paths.rootDir, log) : EMPTY;
+      return beside(merge(certificates$, forgotten$), agent({ ports, options })).pipe(finalize(close));
     }),
   );
 };
+
+const forget = (rootDir: string, log: KubeletEnvironment['log']): Observable<never> =>
+  forgetLastKnown(rootDir).pipe(
+    catchError((error: unknown) => {
+      log.warn({ error: errorText(error) }, 'what an earlier agent kept of the cluster cannot be removed');
+      return EMPTY;
+    }),
+  );
 
 /** Both, and the end of the second one. */
 const beside = (side$: Observable<never>, main$: Observable<unknown>): Observable<unknown> =>
