@@ -50,8 +50,14 @@ export interface ApiEvent extends ApiObject {
   readonly source: { readonly component?: string; readonly host?: string };
 }
 
-/** How long ago a node is written at most: what a test waits for is there soon. */
-const QUICK = { ...QUICK_RESTARTS, nodeStatusUpdateFrequency: '1s', nodeStatusReportFrequency: '2s' };
+/** The node is written often, so that what a test waits for is there soon. */
+const SETTINGS = {
+  ...QUICK_RESTARTS,
+  nodeStatusUpdateFrequency: '1s',
+  nodeStatusReportFrequency: '2s',
+  clusterDNS: ['10.0.0.10'],
+  clusterDomain: 'cluster.local',
+};
 
 /** The agent over a containerd of its own, as a node of a cluster. Its pods are in a namespace that is called like the node. */
 export class ClusterNode extends ContainerdNode {
@@ -88,7 +94,7 @@ export class ClusterNode extends ContainerdNode {
   /** The same, while the API server may be away: resolves when the agent serves. */
   async startAway(...args: readonly string[]): Promise<void> {
     const own = [...(await this.flags(this)), '--hostname-override', this.nodeName];
-    await super.start(...own, '--config', this.configuration(QUICK), ...args);
+    await super.start(...own, '--config', this.configuration(SETTINGS), ...args);
   }
 
   /** The node as the API shows it. */
