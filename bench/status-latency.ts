@@ -9,7 +9,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -123,6 +123,11 @@ async function startAgent(stub: ApiStub, program: string, folder: string) {
   const end = async (): Promise<void> => {
     child.kill('SIGTERM');
     await gone;
+    // The runtime outlives the agent.
+    const runtime = JSON.parse(readFileSync(join(root, 'runtime', 'state', 'runtime.json'), 'utf8')) as {
+      readonly pid: number;
+    };
+    process.kill(runtime.pid);
   };
   return { end };
 }

@@ -69,6 +69,7 @@ export interface PodStatusInput {
 export const generatePodStatus = (input: PodStatusInput): PodStatus => {
   const { pod, runtime, previous, now, hostIps = [] } = input;
   const old = previous ?? pod.status;
+  if (old && neverStarted(old, runtime)) return old;
   const isRestarting = isRestartingAll(pod, runtime);
 
   const conversion = {
@@ -112,6 +113,16 @@ export const generatePodStatus = (input: PodStatusInput): PodStatus => {
     qosClass: qosClass(pod),
   };
 };
+
+/**
+ * The pod was rejected, as nothing else ends without a word on its containers; so there is nothing to say about them now either. The
+ * kubelet makes up containers that are lost, and hides the reason by that.
+ */
+const neverStarted = (
+  { phase, containerStatuses = [] }: PodStatus,
+  { containers, sandboxes }: RuntimePodStatus,
+): boolean =>
+  isTerminalPhase(phase) && containerStatuses.length === 0 && containers.length === 0 && sandboxes.length === 0;
 
 interface Verdict {
   readonly phase: PodPhase;
@@ -195,14 +206,16 @@ const conditionsOf = (
 
 /**
  * A pod on the host network has the node's addresses, any other those of its sandbox; the node's first family goes first. What a
- * pod on the host network was given it keeps; only a second family may come.
+ * pod on the host network was given it keeps; only a second family may come. One that is over has had its addresses until the end.
  */
-const podIpsOf = ({ pod, runtime, previous, reported, hostIps = [] }: PodStatusInput): readonly string[] => {
+const podIpsOf = ({ pod, runtime, previous, reported, podIsTerminal, hostIps = [] }: PodStatusInput) => {
+  const before = previous ?? reported ?? pod.status;
+  const known = (before?.podIPs ?? []).map(({ ip }) => ip);
   if (pod.spec.hostNetwork) {
-    const known = ((previous ?? reported ?? pod.status)?.podIPs ?? []).map(({ ip }) => ip);
     return onePerFamily([...known, ...hostIps], known[0] === undefined ? undefined : isIpv4(known[0]));
   }
-  const { ips } = runtime;
+  const isOver = podIsTerminal || isTerminalPhase(before?.phase);
+  const ips = runtime.ips.length === 0 && isOver ? known : runtime.ips;
   const [primary] = hostIps;
   if (primary === undefined) return onePerFamily(ips, true);
   return onePerFamily(ips, isIpv4(primary));

@@ -240,6 +240,21 @@ describe('addresses', () => {
   it('are left out while the sandbox has none', () => {
     expect(generate({ runtime: aRuntimePod([], []) })).not.toHaveProperty('podIP');
   });
+
+  it.each<[row: string, fields: Partial<PodStatusInput>, podIP: string | undefined]>([
+    ['stay when the pod is over', { podIsTerminal: true }, '10.0.0.9'],
+    ['go with a sandbox that is replaced', {}, undefined],
+  ])('%s', (_, fields, podIP) => {
+    const previous = { ...generate(), podIP: '10.0.0.9', podIPs: [{ ip: '10.0.0.9' }] };
+    const runtime = { ...aRuntimePod([exited('web', 0)]), ips: [] };
+    expect(generate({ previous, runtime, ...fields }).podIP).toBe(podIP);
+  });
+
+  it('stay for an agent that was restarted after the end', () => {
+    const ended = { ...generate(), phase: 'Succeeded', podIPs: [{ ip: '10.0.0.9' }] };
+    const runtime = { ...aRuntimePod([exited('web', 0)]), ips: [] };
+    expect(generate({ pod: { ...aPod(), status: ended }, runtime }).podIP).toBe('10.0.0.9');
+  });
 });
 
 it('shares the room for last words among all containers', () => {
@@ -267,4 +282,12 @@ it('keeps what has disrupted the pod, by its own word or by that of others', () 
   const previous = { conditions: [disruption('ours')] };
   const all = generate({ pod, previous }).conditions?.filter(({ type }) => type === 'DisruptionTarget');
   expect(all).toEqual([disruption('ours')]);
+});
+
+it('says nothing more of a pod that was rejected, also after a restart of the agent', () => {
+  const rejected = { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: no room' };
+  const runtime = aRuntimePod([], []);
+  expect(generate({ pod: { ...aPod(), status: rejected }, runtime, podIsTerminal: true })).toEqual(rejected);
+  expect(generate({ previous: rejected, runtime })).toEqual(rejected);
+  expect(generate({ previous: rejected }).containerStatuses).toHaveLength(1);
 });
