@@ -7,8 +7,8 @@ import type { ApiIdentity } from './api-identity.js';
 import { hostOf, portOf, proxyFor } from './proxy-for.js';
 import { openTunnel } from './tunnel.js';
 
-/** Source: client-go transport/cache.go */
-const MAX_IDLE = 25;
+/** As many as are sent at once: a handshake costs more than a request. */
+const MAX_IDLE = 100;
 const KEEP_ALIVE_MS = 30_000;
 
 export interface ConnectionLimits {
