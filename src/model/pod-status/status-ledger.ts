@@ -52,6 +52,8 @@ export class StatusLedger {
   /** By the UID of the pod: since when something of it waits to be written. */
   readonly #changedAt = new Map<string, number>();
   readonly #failing = new Set<string>();
+  /** What was found to say the same: most passes change nothing, and comparing takes long. */
+  readonly #compared = new Map<string, { readonly copy: Pod; readonly status: PodStatus }>();
 
   constructor(ports: LedgerPorts) {
     this.#ports = ports;
@@ -93,6 +95,7 @@ export class StatusLedger {
     const known = new Set(uids);
     for (const uid of this.#changedAt.keys()) if (!known.has(uid)) this.#changedAt.delete(uid);
     for (const uid of this.#failing) if (!known.has(uid)) this.#failing.delete(uid);
+    for (const uid of this.#compared.keys()) if (!known.has(uid)) this.#compared.delete(uid);
     return [...targets.values()].flatMap((target) => {
       if (this.due(target.uid)) return [target.uid];
       if (!this.#isOutOfDate(target)) return [];
@@ -156,19 +159,28 @@ export class StatusLedger {
     this.#accepted.delete(statusUid);
     this.#changedAt.delete(uid);
     this.#failing.delete(uid);
+    this.#compared.delete(uid);
   }
 
   #isOutOfDate({ uid, statusUid }: StatusTarget): boolean {
     const stored = this.#ports.statuses.stored(uid);
     const copy = this.#copyOf(uid);
     if (!stored || !copy) return false;
+    const compared = this.#compared.get(uid);
+    if (compared?.copy === copy && compared.status === stored.status) return false;
+    if (this.#isDifferent(copy, stored.status, statusUid)) return true;
+    this.#compared.set(uid, { copy, status: stored.status });
+    return false;
+  }
+
+  #isDifferent(copy: Pod, status: PodStatus, statusUid: string): boolean {
     const inApi = normalizedPodStatus(copy.status ?? {});
-    if (isSamePodStatus(inApi, stored.status)) return false;
+    if (isSamePodStatus(inApi, status)) return false;
     // Told the same as now, the API has what it made of it.
     const accepted = this.#accepted.get(statusUid);
     const isSettled =
       accepted !== undefined &&
-      isSamePodStatus(accepted.asked, stored.status) &&
+      isSamePodStatus(accepted.asked, status) &&
       isSamePodStatus(inApi, normalizedPodStatus(accepted.answer.status ?? {}));
     return !isSettled;
   }
