@@ -146,6 +146,7 @@ export const PORT_RULES = {
     version: call,
     status: call,
     runtimeConfig: call,
+    updateRuntimeConfig: call,
     runPodSandbox: call,
     stopPodSandbox: call,
     removePodSandbox: call,

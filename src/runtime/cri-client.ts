@@ -25,6 +25,7 @@ import {
   StreamContainersRequest,
   StreamPodSandboxesRequest,
   UpdateContainerResourcesRequest,
+  UpdateRuntimeConfigRequest,
   VersionRequest,
 } from '../generated/runtime/v1/api.js';
 import {
@@ -122,6 +123,7 @@ const runtimeService = (to: Connection): RuntimeService => {
     version: () => version({ version: KUBE_API_VERSION }),
     status: unary(to, 'status', cri.status, StatusRequest, statusProblem),
     runtimeConfig: unary(to, 'runtime_config', cri.runtimeConfig, RuntimeConfigRequest),
+    updateRuntimeConfig: unary(to, 'update_runtime_config', cri.updateRuntimeConfig, UpdateRuntimeConfigRequest),
     runPodSandbox: unary(to, 'run_podsandbox', cri.runPodSandbox, RunPodSandboxRequest, runPodSandboxProblem),
     stopPodSandbox: unary(to, 'stop_podsandbox', cri.stopPodSandbox, StopPodSandboxRequest),
     removePodSandbox: unary(to, 'remove_podsandbox', cri.removePodSandbox, RemovePodSandboxRequest),

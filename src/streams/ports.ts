@@ -33,6 +33,7 @@ import type {
   StopContainerRequest,
   StopPodSandboxRequest,
   UpdateContainerResourcesRequest,
+  UpdateRuntimeConfigRequest,
   VersionResponse,
 } from '../generated/runtime/v1/api.js';
 import type { ConfigMap, Secret, Service } from '../model/api/referenced-object.js';
@@ -67,6 +68,7 @@ export interface RuntimeService {
   readonly version: CriCall<object, VersionResponse>;
   readonly status: CriCall<object, StatusResponse>;
   readonly runtimeConfig: CriCall<object, RuntimeConfigResponse>;
+  readonly updateRuntimeConfig: CriCall<UpdateRuntimeConfigRequest, object>;
   readonly runPodSandbox: CriCall<RunPodSandboxRequest, RunPodSandboxResponse>;
   readonly stopPodSandbox: CriCall<StopPodSandboxRequest, object>;
   readonly removePodSandbox: CriCall<RemovePodSandboxRequest, object>;

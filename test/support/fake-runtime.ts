@@ -179,6 +179,7 @@ export const fakeRuntime = (
       answer(() => ({ version: '0.1.0', runtimeName: 'fake', runtimeVersion: '1', runtimeApiVersion: 'v1' })),
     status: () => answer(() => statusOf(ready(scheduler.now()))),
     runtimeConfig: unexpected('RuntimeConfig'),
+    updateRuntimeConfig: unexpected('UpdateRuntimeConfig'),
     updateContainerResources: unexpected('UpdateContainerResources'),
     reopenContainerLog: unexpected('ReopenContainerLog'),
     execSync: unexpected('ExecSync'),

@@ -8,7 +8,7 @@ export const RUNTIME_NAME = 'simulated';
 /** What the runtime says of itself. */
 export const statusCalls = ({
   transport,
-}: RuntimeParts): Pick<RuntimeService, 'version' | 'status' | 'runtimeConfig'> => ({
+}: RuntimeParts): Pick<RuntimeService, 'version' | 'status' | 'runtimeConfig' | 'updateRuntimeConfig'> => ({
   version: transport.sync('Version', () => ({
     version: '0.1.0',
     runtimeName: RUNTIME_NAME,
@@ -21,6 +21,7 @@ export const statusCalls = ({
     runtimeHandlers: [],
     features: { supplementalGroupsPolicy: true, userNamespacesHostNetwork: false },
   })),
+  updateRuntimeConfig: transport.sync('UpdateRuntimeConfig', () => ({})),
   runtimeConfig: transport.sync('RuntimeConfig', () => {
     throw new CriError('unimplemented', 'RuntimeConfig', 'method RuntimeConfig not implemented');
   }),

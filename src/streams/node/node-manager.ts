@@ -4,15 +4,17 @@ import type { Node } from '../../model/node/node.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
 import type { NodeEvent, NodeStatusFacts } from '../../model/node/node-status.js';
 import { type ApiClient, apiClient } from '../api/api-client.js';
-import type { ApiServer, Metrics, Random, RecordEvent } from '../ports.js';
+import type { ApiServer, Metrics, Random, RecordEvent, RuntimeService } from '../ports.js';
 import { type LoopFacts, nodeFacts, type NodeFactsPorts } from './node-facts.js';
 import { nodeLease } from './node-lease.js';
 import { nodeStartup } from './node-startup.js';
 import { nodeStatus } from './node-status.js';
 import { nodeView } from './node-view.js';
+import { podCidrTeller } from './pod-cidr.js';
 import { registration } from './registration.js';
 
 export interface NodeManagerPorts extends NodeFactsPorts {
+  readonly runtime: Pick<RuntimeService, 'version' | 'updateRuntimeConfig'>;
   /** Heartbeats go there beside every limit. */
   readonly api: ApiServer;
   /** What everybody else of the agent asks through. */
@@ -82,6 +84,7 @@ export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions
         nodeStatus({
           ...shared,
           ...{ heartbeats, view, checkRuntime$, updateFrequencyMs, reportFrequencyMs },
+          tellPodCidr: podCidrTeller(ports),
           ...(options.registerNode && { register$: registration({ ...shared, client, note: view.note }) }),
         }),
         nodeLease({

@@ -15,6 +15,7 @@ import type { ApiClient } from '../api/api-client.js';
 import type { Logger, Random } from '../ports.js';
 import type { NodeStartup } from './node-startup.js';
 import type { NodeView } from './node-view.js';
+import type { TellPodCidr } from './pod-cidr.js';
 
 export interface StatusWriterOptions {
   /** Without a limit of rate, and with a short time-out. */
@@ -25,6 +26,7 @@ export interface StatusWriterOptions {
   readonly view: Pick<NodeView, 'node' | 'note'>;
   /** What has not changed is written so often; half as long to one and a half times as long after a change. */
   readonly reportFrequencyMs: number;
+  readonly tellPodCidr: TellPodCidr;
   readonly startup: Pick<NodeStartup, 'ready'>;
   readonly tell: (event: NodeEvent) => void;
   readonly log: Logger;
@@ -53,6 +55,7 @@ export const statusWriter = ({
   settings,
   view,
   reportFrequencyMs,
+  tellPodCidr,
   startup,
   tell,
   log,
@@ -78,8 +81,13 @@ export const statusWriter = ({
   };
 
   const update: StatusWriter['update'] = (original) =>
-    facts$.pipe(
-      map((facts) => updateNode(original, settings, facts, dropped)),
+    tellPodCidr(original).pipe(
+      concatMap((isTold) =>
+        facts$.pipe(
+          map((facts) => updateNode(original, settings, facts, dropped)),
+          map((updated) => ({ ...updated, isChanged: updated.isChanged || isTold })),
+        ),
+      ),
       tap(({ problems }) => {
         for (const problem of problems) log.error({ node, problem }, 'not all of the Node can be told');
         tellSchedulable(original);

@@ -22,6 +22,7 @@ const aManager = (scheduler: TestScheduler, options: Partial<NodeManagerOptions>
       api: fake.api,
       client: apiClient(fake.api, { qps: -1, burst: 0, scheduler }),
       runtime: {
+        updateRuntimeConfig: () => of({}),
         version: () => of({ version: '', runtimeName: 'containerd', runtimeVersion: '1.7', runtimeApiVersion: 'v1' }),
       },
       runtimeName: 'containerd',

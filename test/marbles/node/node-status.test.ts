@@ -1,4 +1,4 @@
-import { defer, EMPTY, ignoreElements, type Observable, tap, timer } from 'rxjs';
+import { defer, EMPTY, ignoreElements, type Observable, of, tap, timer } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { initialNode } from '../../../src/model/node/initial-node.js';
@@ -38,6 +38,7 @@ const aRun = (
   const run$ = nodeStatus({
     ...stage,
     heartbeats: stage.client,
+    tellPodCidr: () => of(false),
     checkRuntime$: EMPTY,
     updateFrequencyMs: 10_000,
     reportFrequencyMs: 5 * MINUTE,
@@ -163,6 +164,15 @@ describe('the status of a Node', () => {
       });
       run(15_000);
       expect(stage.events).toEqual(['10000 NodeNotReady']);
+    }),
+  );
+
+  it(
+    'is written where the runtime has taken other addresses for pods',
+    marbles(({ scheduler }) => {
+      const { stage, run } = aRun(scheduler, { tellPodCidr: () => of(scheduler.now() === 20_000) });
+      run(35_000);
+      expect(times(stage, 'PATCH status')).toEqual([0, 20_000]);
     }),
   );
 
