@@ -5,6 +5,8 @@ import type { Violation } from '../../src/sim/invariants/monitor.js';
 export interface HuntOrder {
   /** In their order. */
   readonly seeds: readonly number[];
+  /** Of nodes that belong to a cluster. */
+  readonly isCluster: boolean;
 }
 
 export interface Hunted {

@@ -1,13 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { generateClusterHistory } from '../../src/sim/histories/generate-cluster-history.js';
 import { generateHistory } from '../../src/sim/histories/generate-history.js';
 import { runHistory } from '../../src/sim/histories/run-history.js';
 import type { Hunted, HuntOrder } from './hunt-order.js';
 
 // The entry of a bundle that runs in a worker: seeds in order, until one violates an invariant.
-const { seeds } = workerData as HuntOrder;
+const { seeds, isCluster } = workerData as HuntOrder;
+const generate = isCluster ? generateClusterHistory : generateHistory;
 let hunted: Hunted = { seeds: seeds.length };
 for (const [index, seed] of seeds.entries()) {
-  const [violation] = runHistory(generateHistory(seed)).violations;
+  const [violation] = runHistory(generate(seed)).violations;
   if (!violation) continue;
   hunted = { seeds: index + 1, found: { seed, violation } };
   break;

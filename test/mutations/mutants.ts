@@ -11,6 +11,8 @@ export interface Mutant {
   /** What goes wrong with it. */
   readonly why: string;
   readonly edits: readonly Edit[];
+  /** It shows on a node that belongs to a cluster. */
+  readonly isCluster?: boolean;
 }
 
 const mutant = (name: string, why: string, file: string, ...texts: readonly (readonly [string, string])[]): Mutant => ({
@@ -27,6 +29,15 @@ const PLEG = 'src/streams/pleg.ts';
 const CRASH_LOOP = 'src/model/crash-loop-back-off.ts';
 const KILL_POD = 'src/streams/pod-sync/kill-pod.ts';
 const START = 'src/streams/pod-sync/start-container.ts';
+
+const clusterMutant = (name: string, why: string, ...edits: readonly Edit[]): Mutant => ({
+  ...{ name, why, edits },
+  isCluster: true,
+});
+
+const MERGE_STATUS = 'src/model/pod-status/merge-pod-status.ts';
+const DELETION = 'src/model/pod-status/pod-deletion.ts';
+const MIRRORS = 'src/streams/status/mirror-pods.ts';
 
 /** The mistakes that agents like this one are made with, each as small as it would be made. */
 export const MUTANTS: readonly Mutant[] = [
@@ -285,4 +296,63 @@ export const MUTANTS: readonly Mutant[] = [
     'src/model/work-queue.ts',
     ['due.push({ uid, cause });', 'if (this.size > 1) due.push({ uid, cause });'],
   ),
+  clusterMutant(
+    'a status that could not be written is given up',
+    'the API shows what was true before an outage',
+    {
+      file: 'src/streams/status/status-manager.ts',
+      find: 'error: () => ledger.failed(target, changedAt),',
+      replace: 'error: () => ledger.written(target, stored.version),',
+    },
+    {
+      file: 'src/model/pod-status/status-ledger.ts',
+      find: 'if (!this.#isOutOfDate(target)) return [];',
+      replace: 'if (target) return [];',
+    },
+  ),
+  clusterMutant(
+    'a pod goes from the API before it has stopped',
+    'its successor may begin elsewhere while it still runs here',
+    { file: MERGE_STATUS, find: 'ends && couldHaveRunningContainers ? before : own', replace: 'own' },
+    {
+      file: DELETION,
+      find: 'isTerminalPhase(status?.phase) &&\n  isFinished;',
+      replace: '(isFinished || status !== undefined);',
+    },
+  ),
+  clusterMutant('nobody takes pods that have ended out of the API', 'a deletion never finishes', {
+    file: DELETION,
+    find: 'metadata.deletionTimestamp !== undefined &&',
+    replace: "metadata.deletionTimestamp === '' &&",
+  }),
+  clusterMutant('the start of a pod is what the agent makes of it', 'a pod seems to have begun with the agent', {
+    file: MERGE_STATUS,
+    find: 'isMirrorPod(api) ? own.startTime :',
+    replace: 'own.startTime !== undefined ? own.startTime :',
+  }),
+  clusterMutant('a mirror that belongs to nobody', 'the API server does not take it', {
+    file: 'src/model/mirror-pod.ts',
+    find: ', controller: true }',
+    replace: ' }',
+  }),
+  clusterMutant('mirrors are left', 'the API shows static pods that are gone', {
+    file: MIRRORS,
+    find: "if (action === 'none') {",
+    replace: "if (action === 'none' || action === 'remove') {",
+  }),
+  clusterMutant('a watch begins anywhere', 'what has gone between two watches is believed to be there', {
+    file: 'src/streams/api/list-watch.ts',
+    find: "...(resourceVersion !== '' && { resourceVersion }),",
+    replace: "...(resourceVersion === '' && { resourceVersion }),",
+  }),
+  clusterMutant('a silent connection is trusted', 'the agent waits for what never comes', {
+    file: 'src/streams/api/list-watch.ts',
+    find: '        each: WATCH_SILENCE_MS,',
+    replace: '        each: 1_000 * WATCH_SILENCE_MS,',
+  }),
+  clusterMutant('the lease is renewed too rarely', 'the control plane takes the node for dead', {
+    file: 'src/streams/node/node-lease.ts',
+    find: 'LEASE_RENEWALS = 4;',
+    replace: 'LEASE_RENEWALS = 0.5;',
+  }),
 ];

@@ -4,16 +4,20 @@ import { INVARIANTS } from '../../src/sim/invariants/invariants.js';
 import { bundleSimulation } from './bundle.js';
 import { hunt, type Hunted } from './hunt-order.js';
 import { KNOWN_SEEDS } from './known-seeds.js';
-import { MUTANTS } from './mutants.js';
+import { type Mutant, MUTANTS } from './mutants.js';
 
 /** A bug that so many histories do not show would not be found by a night of them either. */
 const MOST_SEEDS = 2_000;
+/** Those of a cluster take longer, and have more in store. */
+const MOST_CLUSTER_SEEDS = 400;
 const MINUTE = 60_000;
 
 /** The seed that is known to show the bug, and then all others. */
-const seedsFor = (name: string): readonly number[] => {
+const seedsFor = ({ name, isCluster }: Mutant): readonly number[] => {
   const known = KNOWN_SEEDS[name];
-  const others = Array.from({ length: MOST_SEEDS }, (_, index) => index + 1).filter((seed) => seed !== known);
+  const others = Array.from({ length: isCluster ? MOST_CLUSTER_SEEDS : MOST_SEEDS }, (_, index) => index + 1).filter(
+    (seed) => seed !== known,
+  );
   return known === undefined ? others : [known, ...others];
 };
 
@@ -31,18 +35,17 @@ const sideBySide = <T>(tasks: readonly (() => Promise<T>)[]): readonly Promise<T
 describe('a bug in the agent', () => {
   const hunts = sideBySide(
     MUTANTS.map(
-      ({ name, edits }) =>
-        async () =>
-          hunt(await bundleSimulation(edits), { seeds: seedsFor(name) }),
+      (mutant) => async () =>
+        hunt(await bundleSimulation(mutant.edits), { seeds: seedsFor(mutant), isCluster: mutant.isCluster ?? false }),
     ),
   );
   const table: string[] = [];
   const outdated: string[] = [];
-  const shown = new Set<number>();
+  const shown = { alone: new Set<number>(), cluster: new Set<number>() };
 
   it.each(MUTANTS.map((mutant, index) => ({ ...mutant, hunt: hunts[index]! })))(
     'is found by an invariant: $name',
-    async ({ name, hunt: hunted }) => {
+    async ({ name, isCluster = false, hunt: hunted }) => {
       const { found, seeds }: Hunted = await hunted;
       expect(
         found,
@@ -50,7 +53,7 @@ describe('a bug in the agent', () => {
       ).toBeDefined();
       if (!found) return;
       const { seed, violation } = found;
-      shown.add(seed);
+      shown[isCluster ? 'cluster' : 'alone'].add(seed);
       if (seed !== KNOWN_SEEDS[name]) outdated.push(`  ${JSON.stringify(name)}: ${seed},`);
       table.push(`seed ${String(seed).padStart(4)}  ${violation.invariant.padEnd(28)}${name}`);
       expect([...INVARIANTS.map((invariant) => invariant.name), 'no-crash', 'no-leak']).toContain(violation.invariant);
@@ -58,11 +61,12 @@ describe('a bug in the agent', () => {
     30 * MINUTE,
   );
 
-  it(
-    'is what they find: the agent as it is passes the same seeds',
-    async () => {
+  it.each(['alone', 'cluster'] as const)(
+    'is what they find: the agent as it is passes the same seeds (%s)',
+    async (family) => {
       await Promise.allSettled(hunts);
-      const { found } = await hunt(await bundleSimulation([]), { seeds: [...shown] });
+      const order = { seeds: [...shown[family]], isCluster: family === 'cluster' };
+      const { found } = await hunt(await bundleSimulation([]), order);
       expect(found).toBeUndefined();
     },
     30 * MINUTE,
