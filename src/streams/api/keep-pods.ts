@@ -61,8 +61,13 @@ export const keepPods =
       let isLate = false;
       const turn$ = new Subject<void>();
       const hurry$ = new Subject<void>();
-      const ended$ = new Subject<void>();
+      /** A write has ended, or a newer set has come. */
+      const change$ = new Subject<void>();
+      let wanted: ReadonlySet<string> = new Set();
       const isNew = ({ pods }: KnownPods): boolean => pods.some(({ metadata }) => !tried.has(metadata.uid));
+      /** It has a new pod that is still wanted. */
+      const isHeld = ({ pods }: KnownPods): boolean =>
+        pods.some(({ metadata: { uid } }) => wanted.has(uid) && !tried.has(uid));
 
       const write$ = defer((): Observable<KeptPods> => {
         if (!unwritten) return EMPTY;
@@ -79,7 +84,7 @@ export const keepPods =
           tap(() => {
             isLate = false;
             tried = new Set(known.pods.map(({ metadata }) => metadata.uid));
-            ended$.next();
+            change$.next();
           }),
         );
       });
@@ -95,13 +100,15 @@ export const keepPods =
       const passed$ = source.pipe(
         tap((known) => {
           unwritten = known;
+          wanted = new Set(known.pods.map(({ metadata }) => metadata.uid));
+          change$.next();
           if (isNew(known)) hurry$.next();
           turn$.next();
         }),
         exhaustMapLatest((known) => {
-          if (isLate || !isNew(known)) return of(known);
-          const written$ = ended$.pipe(filter(() => !isNew(known)));
-          return concat(merge(written$, timer(DISK_LIMIT_MS, scheduler)).pipe(take(1), ignoreElements()), of(known));
+          if (isLate || !isHeld(known)) return of(known);
+          const released$ = change$.pipe(filter(() => !isHeld(known)));
+          return concat(merge(released$, timer(DISK_LIMIT_MS, scheduler)).pipe(take(1), ignoreElements()), of(known));
         }),
         map((known): KeptPods => ({ kind: 'pods', known })),
       );

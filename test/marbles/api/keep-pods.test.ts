@@ -84,6 +84,15 @@ describe('pods', () => {
     ]);
   });
 
+  it('with a new one that is gone again wait no longer', () => {
+    expect(keep(200, '1 99ms 4-2', { onDisk: 'a', writes: [500] })).toEqual([
+      '0 write 1',
+      '0 pass 1',
+      '102 pass 4',
+      '102 pass 2',
+    ]);
+  });
+
   it('without a new one are written at most once a second, the newest of them', () => {
     expect(keep(2_100, '12 500ms 3 600ms 2', { onDisk: 'a' })).toEqual([
       '0 write 1',
