@@ -48,6 +48,8 @@ export interface RuntimeContainerStatus {
   readonly logPath: string;
   /** As the API names it; absent when the runtime does not say. */
   readonly stopSignal?: string;
+  /** As whom its first process was started; absent when the runtime does not say. */
+  readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups: readonly number[] };
   readonly annotations: Readonly<Record<string, string>>;
 }
 

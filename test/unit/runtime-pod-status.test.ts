@@ -60,6 +60,19 @@ describe('toRuntimePodStatus', () => {
     expect(toRuntimePodStatus(ref, sandboxes, []).sandboxes.map(({ id }) => id)).toEqual(['c', 'a', 'b', 'old']);
   });
 
+  it('knows as whom a container was started, where the runtime says it', () => {
+    const linux = { uid: 1000n, gid: 100n, supplementalGroups: [7n] };
+    const found = [aContainerStatus('a', { user: { linux } }), aContainerStatus('b', { user: { linux: undefined } })];
+    const { containers } = toRuntimePodStatus(
+      ref,
+      [],
+      found.map((status) => ({ status, sandboxId: 's' })),
+    );
+    const [a, b] = ['a', 'b'].map((id) => containers.find((container) => container.id === id));
+    expect(a?.user).toEqual({ uid: 1000, gid: 100, supplementalGroups: [7] });
+    expect(b).not.toHaveProperty('user');
+  });
+
   it('orders containers by age, the newest first, and reads their annotations', () => {
     const old = aContainerStatus('old', { createdAt: 1n, state: 'CONTAINER_EXITED', exitCode: 3, reason: 'Error' });
     const fresh = aContainerStatus('new', {

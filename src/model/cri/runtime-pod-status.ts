@@ -141,6 +141,7 @@ const toRuntimeContainerStatus = (status: ContainerStatus, sandboxId: string): R
   const { id, metadata, state, createdAt, startedAt, finishedAt, exitCode, reason, message } = status;
   const { image, imageRef, logPath, annotations } = status;
   const stopSignal = stopSignalName(status.stopSignal);
+  const user = status.user?.linux;
   const restartCount = Number.parseInt(annotations[RESTART_COUNT] ?? '', 10);
   return {
     id,
@@ -159,6 +160,9 @@ const toRuntimeContainerStatus = (status: ContainerStatus, sandboxId: string): R
     restartCount: Number.isNaN(restartCount) ? 0 : restartCount,
     logPath,
     ...(stopSignal !== undefined && { stopSignal }),
+    ...(user && {
+      user: { uid: Number(user.uid), gid: Number(user.gid), supplementalGroups: user.supplementalGroups.map(Number) },
+    }),
     annotations,
   };
 };

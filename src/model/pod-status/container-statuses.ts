@@ -126,6 +126,7 @@ const statusOfInstance = (
     resources: container.resources,
     allocatedResources: container.resources?.requests,
     ...(showsStopSignals && instance.stopSignal !== undefined && { stopSignal: instance.stopSignal }),
+    ...(instance.user && { user: { linux: instance.user } }),
   };
   switch (instance.state) {
     case 'running':
