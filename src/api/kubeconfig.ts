@@ -3,7 +3,8 @@ import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { type FieldPath, formatFieldPath } from '../model/manifest/field-issue.js';
 import { type ManifestDocument, parseDocuments } from '../model/manifest/manifest-documents.js';
-import type { ApiIdentity, ApiUser, ExecPlugin, Pem } from './api-identity.js';
+import type { ApiIdentity, ApiUser, ExecPlugin } from './api-identity.js';
+import { type Problem, readable, readAuthority, readPair } from './kubeconfig-pem.js';
 
 const text = z.string();
 const named = z.object({ name: text.optional(), value: text.optional() });
@@ -129,8 +130,6 @@ export class InvalidKubeconfig extends Error {
   }
 }
 
-type Problem = (field: FieldPath, message: string) => void;
-
 const placeIn =
   ({ locate }: ManifestDocument, file: string) =>
   (path: FieldPath, message: string): string => {
@@ -187,7 +186,7 @@ const readCluster = (
   folder: string,
   problem: Problem,
 ): Omit<ApiIdentity, 'user'> => {
-  const ca = readPem(cluster, 'certificate-authority', 'CERTIFICATE', at, folder, problem);
+  const ca = readAuthority(cluster, { at, folder, problem });
   const isInsecure = cluster['insecure-skip-tls-verify'] === true;
   if (ca && isInsecure) {
     problem([...at, 'insecure-skip-tls-verify'], 'must not be true beside a certificate authority');
@@ -228,10 +227,7 @@ const serverUrl = (server: string, hasTls: boolean): string | undefined => {
 const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : '');
 
 const readUser = (user: User, at: FieldPath, folder: string, problem: Problem): ApiUser => {
-  const certificate = readPem(user, 'client-certificate', 'CERTIFICATE', at, folder, problem);
-  const key = readPem(user, 'client-key', 'PRIVATE KEY', at, folder, problem);
-  if (certificate && !key) problem([...at, 'client-key'], 'expected the key of the client certificate');
-  if (key && !certificate) problem([...at, 'client-certificate'], 'expected the certificate of the client key');
+  const pair = readPair(user, { at, folder, problem });
   if (user['auth-provider'] !== undefined && user['auth-provider'] !== null) {
     problem([...at, 'auth-provider'], 'is not supported, expected exec');
   }
@@ -242,7 +238,7 @@ const readUser = (user: User, at: FieldPath, folder: string, problem: Problem): 
   const isImpersonating = user['as-uid'] || user['as-groups']?.length || user['as-user-extra'];
   if (isImpersonating && !user.as) problem([...at, 'as'], 'expected the user to impersonate');
   return {
-    ...(certificate && key && { certificate, key }),
+    ...pair,
     ...(user.token && { token: user.token }),
     ...(tokenFile !== undefined && { tokenFile }),
     ...(isBasic && { basic: { username: user.username ?? '', password: user.password ?? '' } }),
@@ -290,38 +286,6 @@ const readExec = (exec: Exec, at: FieldPath, folder: string, problem: Problem): 
 const withClusterConfig = (user: ApiUser, { extensions }: Cluster): ApiUser => {
   const config = extensions?.find(({ name }) => name === EXEC_EXTENSION)?.extension;
   return user.exec && config !== undefined ? { ...user, exec: { ...user.exec, clusterConfig: config } } : user;
-};
-
-/** `<field>-data` wins over `<field>`, which names a file. */
-const readPem = <Field extends 'certificate-authority' | 'client-certificate' | 'client-key'>(
-  holder: { readonly [Key in Field | `${Field}-data`]?: string | null | undefined },
-  field: Field,
-  label: string,
-  at: FieldPath,
-  folder: string,
-  problem: Problem,
-): Pem | undefined => {
-  const data = holder[`${field}-data`];
-  const file = holder[field];
-  const expected = `expected PEM with ${label === 'CERTIFICATE' ? 'a certificate' : 'a private key'}`;
-  if (data) {
-    const pem = Buffer.from(data, 'base64').toString('utf8');
-    if (!pem.includes(`${label}-----`)) problem([...at, `${field}-data`], `${expected}, in base64`);
-    return { pem };
-  }
-  if (!file) return undefined;
-  const path = resolve(folder, file);
-  const content = readable(path, [...at, field], problem);
-  if (content !== undefined && !content.includes(`${label}-----`)) problem([...at, field], `${path}: ${expected}`);
-  return { file: path };
-};
-
-const readable = (path: string, field: FieldPath, problem: Problem): string | undefined => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    return void problem(field, (error as Error).message);
-  }
 };
 
 const lowerFirst = (message: string): string => message.charAt(0).toLowerCase() + message.slice(1);

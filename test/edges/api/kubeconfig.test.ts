@@ -3,20 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseKubeconfig, readKubeconfig } from '../../../src/api/kubeconfig.js';
+import { signer } from './signer.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const CERT = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
-const KEY = '-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n';
+const signs = signer(folder);
+const CA = signs.ca;
+const { cert: CERT, key: KEY } = signs.client('node');
+const OTHER_KEY = signs.client('other').key;
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 beforeAll(() => {
   mkdirSync(join(folder, 'pki'));
   for (const [name, content] of [
-    ['pki/ca.crt', CERT],
+    ['pki/ca.crt', CA],
     ['pki/client.pem', CERT + KEY],
     ['token', 'secret\n'],
+    ['pki/other.key', OTHER_KEY],
+    ['pki/cut.crt', CERT.replace(/\n.*\n-----END/, '\n-----END')],
     ['text', 'no PEM'],
   ] as const) {
     writeFileSync(join(folder, name), content);
@@ -50,10 +55,10 @@ describe('a kubeconfig', () => {
       'server: "https://h", certificate-authority: pki/ca.crt',
       { server: 'https://h', ca: { file: join(folder, 'pki/ca.crt') } },
     ],
-    [`server: "https://h", certificate-authority-data: ${base64(CERT)}`, { server: 'https://h', ca: { pem: CERT } }],
+    [`server: "https://h", certificate-authority-data: ${base64(CA)}`, { server: 'https://h', ca: { pem: CA } }],
     [
-      `server: "https://h", certificate-authority: nowhere, certificate-authority-data: ${base64(CERT)}`,
-      { server: 'https://h', ca: { pem: CERT } },
+      `server: "https://h", certificate-authority: nowhere, certificate-authority-data: ${base64(CA)}`,
+      { server: 'https://h', ca: { pem: CA } },
     ],
     [
       'server: "https://h", tls-server-name: name, proxy-url: "socks5://p:1080"',
@@ -195,7 +200,11 @@ describe('a kubeconfig that is wrong', () => {
     ],
     [
       '{server: "https://h", certificate-authority-data: AAAA}',
-      'certificate-authority-data: expected PEM with a certificate, in base64',
+      'certificate-authority-data: expected PEM with a certificate',
+    ],
+    [
+      '{server: "https://h", certificate-authority: pki/cut.crt}',
+      'certificate-authority: F/pki/cut.crt: expected PEM with a certificate: error:',
     ],
     [
       '{server: "https://h", certificate-authority: pki/ca.crt, insecure-skip-tls-verify: true}',
@@ -212,6 +221,19 @@ describe('a kubeconfig that is wrong', () => {
       '{client-certificate: pki/ca.crt, client-key: pki/ca.crt}',
       'client-key: F/pki/ca.crt: expected PEM with a private key',
     ],
+    [
+      '{client-certificate: pki/client.pem, client-key: pki/other.key}',
+      'client-key: F/pki/other.key: expected the key of the client certificate, found another one',
+    ],
+    [
+      `{client-certificate-data: ${base64(CERT)}, client-key-data: ${base64(OTHER_KEY)}}`,
+      'client-key-data: expected the key of the client certificate, found another one',
+    ],
+    [
+      '{client-certificate: pki/cut.crt, client-key: pki/client.pem}',
+      'client-certificate: F/pki/cut.crt: expected PEM with a certificate: error:',
+    ],
+    [`{client-certificate-data: ${base64(CERT)}, client-key-data: AAAA}`, 'expected PEM with a private key: error:'],
     ['{tokenFile: nowhere}', "users[0].user.tokenFile: ENOENT: no such file or directory, open 'F/nowhere'"],
     ['{token: t, username: a}', 'users[0].user.token: must not be there beside a user name and a password'],
     ['{auth-provider: {name: oidc}}', 'users[0].user.auth-provider: is not supported, expected exec'],
