@@ -101,13 +101,15 @@ const withoutDuplicates = (
   const unique: Pod[] = [];
   const problems: SourceProblem[] = [];
   for (const pod of pods) {
-    const what = names.has(podFullName(pod))
+    const name = podFullName(pod);
+    const { uid } = pod.metadata;
+    const what = names.has(name)
       ? `name ${JSON.stringify(pod.metadata.name)}`
-      : uids.has(pod.metadata.uid)
-        ? `UID ${JSON.stringify(pod.metadata.uid)}`
+      : uids.has(uid)
+        ? `UID ${JSON.stringify(uid)}`
         : undefined;
-    names.add(podFullName(pod));
-    uids.add(pod.metadata.uid);
+    names.add(name);
+    uids.add(uid);
     if (what === undefined) {
       unique.push(pod);
       continue;
