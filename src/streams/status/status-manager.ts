@@ -12,7 +12,6 @@ import {
   mergeMap,
   type Observable,
   observeOn,
-  of,
   type SchedulerLike,
   tap,
   throwError,
@@ -198,8 +197,6 @@ const remove = (target: StatusTarget, ledger: StatusLedger, { api, statuses, log
       preconditions: { uid: target.statusUid },
     })
     .pipe(
-      map(() => undefined),
-      catchError((error: unknown) => (isNotFound(error) ? of(undefined) : throwError(() => error))),
       tap(() => {
         log.debug({ pod: target.name, namespace: target.namespace, uid: target.uid }, 'the pod is gone from the API');
         statuses.forget(target.uid);

@@ -343,12 +343,14 @@ describe('a pod that is to be deleted', () => {
     }),
   );
 
-  it(
-    'is asked to go again by the next pass when that failed, and stays while something of it is left',
+  it.each([
+    ['nobody answered', outage],
+    ['the server did not know it yet', new ApiError({ code: 404, reason: 'NotFound', message: 'not found' })],
+  ])('is asked to go again by the next pass when %s, and stays while something of it is left', (_why, error) =>
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       let failures = 1;
       const stage = stageOf(scheduler, {
-        failure: (request) => (request === 'DELETE a' && failures-- > 0 ? outage : undefined),
+        failure: (request) => (request === 'DELETE a' && failures-- > 0 ? error : undefined),
       });
       added(stage, podOf('a', deleted));
       const change = { l: says(stage, 'a', 'Failed'), f: ends(stage), e: () => stage.echo('a') };
@@ -357,7 +359,7 @@ describe('a pod that is to be deleted', () => {
       expectObservable(stage.during(change$), '35s !').toBe(expected, names);
       flush();
       expect(stage.pod('a')).toBeUndefined();
-    }),
+    })(),
   );
 
   it(
