@@ -1,0 +1,94 @@
+import { expect, it as baseIt } from 'vitest';
+import { configMapsPath, runtimeClassesPath, secretsPath } from '../../src/model/api/api-paths.js';
+import { eventually } from '../embedded/eventually.js';
+import { Cluster } from './cluster.js';
+import { ClusterNode, containerOf } from './cluster-node.js';
+import { overCluster } from './missing.js';
+
+const NODE = 'referring';
+
+/** `it` with a node of a cluster whose API server is nobody else's, for all tests of the file. */
+const it = baseIt.extend<{ readonly node: ClusterNode }>({
+  node: [
+    async ({}, use) =>
+      Cluster.ofItsOwn(async (cluster) => {
+        const node = new ClusterNode(cluster, NODE);
+        try {
+          await node.startRuntime();
+          await node.start();
+          const data = { COLOUR: 'green' };
+          await node.admin.create(configMapsPath(NODE), { metadata: { name: 'settings' }, data });
+          await node.admin.create(secretsPath(NODE), { metadata: { name: 'keys' }, data: { WORD: btoa('mum') } });
+          await use(node);
+        } finally {
+          await node.dispose();
+        }
+      }),
+    { scope: 'file' },
+  ],
+});
+
+const settings = { configMapRef: { name: 'settings' } };
+const keys = { secretRef: { name: 'keys' } };
+/** Leaves when it is told to, with what it has as its last words. */
+const script = `while [ ! -e /tmp/end ]; do sleep 0.1; done; echo "$COLOUR $WORD $KUBERNETES_SERVICE_PORT" > /dev/termination-log; exit 1`;
+
+/** Lets an instance of the pod's container leave, once it runs. */
+const leave = async (node: ClusterNode, pod: string, attempt: number): Promise<void> => {
+  const running = await eventually(`${pod} runs, started ${attempt} times again`, async () => {
+    const [newest] = await node.containersNamed(pod);
+    return newest?.state === 'CONTAINER_RUNNING' && newest.attempt === attempt ? newest : undefined;
+  });
+  await node.exec(running.id, 'touch', '/tmp/end');
+};
+
+const references = (): void => {
+  it('are known to an agent that starts while the API server is away', async ({ node }) => {
+    await node.create({ name: 'remembers', containers: [{ script, envFrom: [settings, keys] }] });
+    await node.running('remembers');
+    await node.cluster.kill();
+    await node.kill('SIGKILL');
+    await node.startAway();
+    await leave(node, 'remembers', 0);
+    // The instance that is started now has nothing but what the agent before knew.
+    await leave(node, 'remembers', 1);
+    await node.restarted('remembers', 2);
+    await node.cluster.restart();
+    await node.shown('remembers', 'tells what it had', (pod) => {
+      expect(containerOf(pod).lastState?.terminated?.message).toBe('green mum 443\n');
+    });
+  });
+
+  it('are not known as far as they are secret, where secrets are not kept', async ({ node }) => {
+    await node.kill('SIGKILL');
+    await node.startAway('--last-known-state', 'without-secrets');
+    await node.create({ name: 'open', containers: [{ script, envFrom: [settings] }] });
+    await node.create({ name: 'secret', containers: [{ script, envFrom: [keys] }] });
+    await Promise.all(['open', 'secret'].map((name) => node.running(name)));
+    await node.cluster.kill();
+    await node.kill('SIGKILL');
+    await node.startAway('--last-known-state', 'without-secrets');
+    await leave(node, 'secret', 0);
+    await node.containerHasEnded('secret');
+    for (const attempt of [0, 1]) await leave(node, 'open', attempt);
+    await node.restarted('open', 2);
+    expect(await node.containersNamed('secret')).toMatchObject([{ attempt: 0, state: 'CONTAINER_EXITED' }]);
+    await node.cluster.restart();
+    await node.shown('secret', 'runs again', (pod) => containerOf(pod).restartCount === 1);
+  });
+
+  it('are classes of the runtime, too', async ({ node }) => {
+    const classes = { plain: 'runc', odd: 'no-such-handler' };
+    for (const [name, handler] of Object.entries(classes))
+      await node.admin.create(runtimeClassesPath(), { metadata: { name }, handler });
+    await node.create({ name: 'classy', runtimeClassName: 'plain' });
+    const { metadata } = await node.create({ name: 'odd', runtimeClassName: 'odd' });
+    await node.running('classy');
+    const event = await eventually('an event tells that the runtime has no such handler', async () =>
+      (await node.eventsOf(metadata.uid)).find(({ reason }) => reason === 'FailedCreatePodSandBox'),
+    );
+    expect(event.message).toMatch(/^Failed to create pod sandbox: .*no-such-handler/);
+  });
+};
+// They take the server away from each other.
+overCluster('what pods refer to', references, { alone: true });
