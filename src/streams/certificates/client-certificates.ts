@@ -112,10 +112,13 @@ export const clientCertificates = (
     const renew = (certificate: ClientCertificate | undefined): Observable<ClientCertificate> =>
       renewed(ports, options, certificate !== undefined && !isExpired(certificate, wallClock())).pipe(
         tap((fresh) => {
-          failures = 0;
-          waitMs = 0;
           metrics.clientCertificate(fresh.notAfter);
           log.info({ until: new Date(fresh.notAfter).toISOString() }, 'there is a new client certificate');
+          if (dueAt(fresh) > wallClock()) return;
+          // Whoever signs makes something else of a request: asking again at once would never end.
+          failures += 1;
+          waitMs = renewalDelay(failures, random());
+          log.warn({ name: fresh.commonName }, 'the new client certificate is to be replaced already');
         }),
         catchError((error: unknown) => {
           failures += 1;

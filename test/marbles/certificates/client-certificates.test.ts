@@ -105,7 +105,7 @@ const storeOn = (disk: Disk): CertificateStore => ({
 
 interface StageOf {
   readonly rotate?: boolean;
-  readonly random?: number;
+  readonly random?: number | (() => number);
   readonly certificate?: string;
   readonly pendingKey?: string;
   readonly api?: Parameters<typeof signer>[3];
@@ -120,6 +120,7 @@ const stage = (scheduler: SchedulerLike, given: StageOf) => {
   const disk: Disk = { certificate: given.certificate, pendingKey: given.pendingKey, keys: [] };
   const { metrics, lines: metricsOf } = metricLines();
   let made = 0;
+  const { random = 0 } = given;
   const certificate$ = clientCertificates(
     {
       api: signer(scheduler, 'node', lines, given.api ?? (() => 'away')),
@@ -130,7 +131,7 @@ const stage = (scheduler: SchedulerLike, given: StageOf) => {
         signingRequest: (keyPem) => of({ pem: `csr of ${keyPem}`, keyType: 'ec', name: `node-csr-of-${keyPem}` }),
       },
       ...(given.writeKubeconfig && { writeKubeconfig: given.writeKubeconfig }),
-      ...{ scheduler, random: () => given.random ?? 0, wallClock: () => scheduler.now() },
+      ...{ scheduler, random: typeof random === 'number' ? () => random : random, wallClock: () => scheduler.now() },
       log: { debug: log, info: log, warn: log, error: log },
       metrics,
     },
@@ -262,6 +263,44 @@ describe('the next certificate', () => {
       expect(one.lines).toEqual([`${minutes * MINUTE} node: asked for another one`]);
       expect(one.disk).toEqual({ certificate: SECOND_HOUR, pendingKey: undefined, keys: ['key-1'] });
     })(),
+  );
+
+  it(
+    'is asked for at the time that was drawn for the old one, however often that is looked at',
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const draws = [0.5];
+      const random = (): number => draws.shift() ?? 0;
+      const { certificate$, ...one } = stage(scheduler, { certificate: HOUR, random });
+      expectObservable(certificate$, '49m !').toBe('c', { c: parse(HOUR) });
+      flush();
+      expect(one.lines[0]).toBe(`${48 * MINUTE} node: asked for another one`);
+    }),
+  );
+
+  it(
+    'is asked for by waits that begin anew with each certificate',
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const { certificate$, ...one } = stage(scheduler, {
+        certificate: HOUR,
+        api: (created) => (created === 3 ? { afterMs: 0, status: signed(SECOND_HOUR) } : 'away'),
+      });
+      expectObservable(certificate$, '85m !').toBe('c 2525999ms d', { c: parse(HOUR), d: parse(SECOND_HOUR) });
+      flush();
+      const asked = one.lines.map((line) => Number(line.split(' ')[0]) / SECOND);
+      expect(asked.slice(0, 6)).toEqual([42 * 60, 42 * 60 + 2, 42 * 60 + 6, 84 * 60, 84 * 60 + 2, 84 * 60 + 6]);
+    }),
+  );
+
+  it(
+    'that is again one of another node is not asked for without a pause',
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const other = pemOf(0, 60 * MINUTE, 'system:node:node-2');
+      const { certificate$, ...one } = stage(scheduler, { api: () => ({ afterMs: 0, status: signed(other) }) });
+      expectObservable(certificate$, '31s !').toBe('c', { c: parse(other) });
+      flush();
+      const asked = one.lines.map((line) => Number(line.split(' ')[0]) / SECOND);
+      expect(asked).toEqual([0, 2, 6, 14, 30]);
+    }),
   );
 
   it(

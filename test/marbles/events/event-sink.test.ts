@@ -282,15 +282,20 @@ describe('events that do not arrive', () => {
     marbles(({ hot, cold, expectObservable, scheduler, flush }) => {
       const gone = cold('#', {}, unanswered);
       const twelve = () => Array.from({ length: 12 }, () => gone);
-      const answer = inTurn(...twelve(), of({}), ...twelve(), of({}), of({}));
+      const taken = of({});
+      const answer = inTurn(...twelve(), ...twelve(), taken, ...twelve(), taken, taken);
       const one = stage(answer, scheduler);
-      const event = hot('(ab) 295s c', FACTS);
-      expectObservable(running(one, event).pipe(ignoreElements()), '600s !').toBe('');
+      const facts = { ...FACTS, d: aboutPod('d') };
+      expectObservable(running(one, hot('(abc) 400s d', facts)).pipe(ignoreElements()), '600s !').toBe('');
       flush();
       const written = one.requests.map(({ body }) => (body as ApiEvent).message);
-      const notice = 'Events that did not reach the API server while it took none: ';
+      const notice = 'Events that did not reach the API server while it took none: 2';
       expect(written.filter((message, index) => message !== written[index - 1])).toEqual([
-        ...['a', 'b', `${notice}1`, 'c', `${notice}1`],
+        ...['a', 'b', 'c', notice, 'd', notice],
+      ]);
+      const begin = 'The API server takes no events, those that were tried for too long are dropped';
+      expect(one.heard.filter(({ reason }) => reason === 'EventsDropped').map(({ message }) => message)).toEqual([
+        ...[begin, notice, begin, notice],
       ]);
     }),
   );

@@ -113,6 +113,14 @@ describe('similar events', () => {
     expect(told(correlator, { message: 'm12' }, 1_200 * SECOND)).toBe('3 (combined from similar events): m12');
   });
 
+  it('are forgotten one by one, the oldest first, so that one of the last nine is told by itself', () => {
+    const correlator = new EventCorrelator();
+    similar(correlator, 1, 12);
+    expect(told(correlator, { message: 'm12' })).toBe('1 m12');
+    expect(told(correlator, { message: 'm4' })).toBe('2 m4');
+    expect(told(correlator, { message: 'm3' })).toBe('4 (combined from similar events): m3');
+  });
+
   it('that come again are no new message', () => {
     const correlator = new EventCorrelator();
     similar(correlator, 1, 9);
