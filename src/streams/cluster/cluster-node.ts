@@ -8,6 +8,7 @@ import { apiClient } from '../api/api-client.js';
 import { apiSource } from '../api/api-source.js';
 import { type ChangeDetection, type ClusterReferences, podReferences } from '../api/pod-references.js';
 import { eventSink } from '../events/event-sink.js';
+import { withFreshNode } from '../node/with-fresh-node.js';
 import { type NodeManagerOptions, type NodeManagerPorts, nodeManager } from '../node/node-manager.js';
 import type { ApiServer, LastKnown, LookupHost, ReadMachine, RecordEvent } from '../ports.js';
 import { mirrorPods } from '../status/mirror-pods.js';
@@ -113,7 +114,7 @@ export const clusterNode = (ports: ClusterNodePorts, options: ClusterOptions, lo
     source$: apiSource(
       { api: client, scheduler, random, wallClock, ...(lastKnown && { lastKnown }) },
       { nodeName, isNodeKnown$ },
-    ),
+    ).pipe(withFreshNode({ node: node.node, refresh$: node.refresh$, scheduler })),
     beside: (desk) =>
       defer(() => {
         const statuses = statusManager({

@@ -1,4 +1,5 @@
 import { catchError, defer, EMPTY, ignoreElements, merge, type Observable, tap } from 'rxjs';
+import { nodePath } from '../../model/api/api-paths.js';
 import { initialNode } from '../../model/node/initial-node.js';
 import type { Node } from '../../model/node/node.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
@@ -50,6 +51,8 @@ export interface NodeManager {
   readonly node: () => Node | undefined;
   /** Emits once it is known whether the API server has it, and completes. Pods of the API are believed from then on. */
   readonly synced$: Observable<void>;
+  /** Reads it from the API server, so that `node` is new, and completes. Errors: `ApiError`. */
+  readonly refresh$: Observable<never>;
 }
 
 /** Source: pkg/kubelet/kubelet_node_status.go, pkg/kubelet/kubelet.go */
@@ -97,5 +100,6 @@ export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions
     }),
     node: () => view.node() ?? (known && initialNode(settings, known).node),
     synced$: view.synced$,
+    refresh$: defer(() => heartbeats.get<Node>(nodePath(settings.nodeName))).pipe(tap(view.note), ignoreElements()),
   };
 };
