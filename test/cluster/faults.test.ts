@@ -91,7 +91,8 @@ overCluster('between an agent and an API server that can hardly understand each 
     };
     const remove = async (name: string): Promise<void> => {
       wanted.delete(name);
-      await node.admin.remove(node.path(name), oneOf([undefined, 0, 1]));
+      const { graceSeconds } = oneOf([{}, { graceSeconds: 0 }, { graceSeconds: 1 }] as { graceSeconds?: number }[]);
+      await node.admin.remove(node.path(name), graceSeconds);
     };
     const step = async (): Promise<void> => {
       const name = oneOf(NAMES);

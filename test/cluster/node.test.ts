@@ -96,7 +96,7 @@ overCluster('a node', () => {
         '/api/v1/namespaces/default/events?fieldSelector=involvedObject.kind%3DNode%2CinvolvedObject.name%3Dnode-a',
       );
       const reasons = events.map(({ reason }) => reason);
-      expect(reasons).toEqual(expect.arrayContaining(['Starting', 'NodeReady', 'NodeHasSufficientMemory']));
+      expect(reasons).toEqual(expect.arrayContaining(['Starting', 'NodeHasSufficientMemory', 'NodeHasNoDiskPressure']));
       return true;
     });
   });
