@@ -16,7 +16,8 @@ describe('the flags', () => {
     ['--fresh --seeds 10', { seeds: 10, from: undefined }],
     ['--time 1m30s', { seeds: 2 ** 31, from: 1, timeMs: 90_000 }],
     ['--time 5s --seeds 3', { seeds: 3, timeMs: 5_000 }],
-    ['--history one.json', { history: 'one.json' }],
+    ['--history one.json', { history: 'one.json', isCluster: false }],
+    ['--cluster --seed 4', { isCluster: true, from: 4 }],
   ])('%s', (text, flags) => {
     expect(readFlags(text.split(' ').filter(Boolean), 4)).toMatchObject(flags);
   });
@@ -37,6 +38,7 @@ describe('the flags', () => {
     ['--seed 1 --seeds 2', '--seed is about one history, and --seeds about many'],
     ['--history a --fresh', '--history is about one history, and --fresh about many'],
     ['--seed 1 --history a', '--seed and --history exclude each other'],
+    ['--cluster --history a', '--history says itself whether its node belongs to a cluster'],
     ['--fresh --from 3', '--fresh draws the first seed, and --from gives it'],
     ['--sead 1', "Unknown option '--sead'"],
   ])('cannot be %s', (text, problem) => {
@@ -62,6 +64,13 @@ describe('the command', () => {
     expect(stdout).toContain('seeds 40 to 42, 2 workers');
     expect(stdout).toMatch(/3 seeds, 0 failed, in .* hours of virtual time/);
     expect(stdout).toContain('repeat with: npm run simulate -- --from 40 --seeds 3');
+    expect(code).toBe(0);
+  });
+
+  it('runs nodes of a cluster, and says how to repeat them', async () => {
+    const { code, stdout } = await simulate('--cluster', '--seeds', '2', '--from', '1');
+    expect(stdout).toMatch(/2 seeds, 0 failed, in .* hours of virtual time/);
+    expect(stdout).toContain('repeat with: npm run simulate -- --cluster --from 1 --seeds 2');
     expect(code).toBe(0);
   });
 

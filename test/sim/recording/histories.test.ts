@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { kubelet } from '../../../src/kubelet.js';
 import { replay } from '../../../src/recording/replay.js';
+import { generateClusterHistory } from '../../../src/sim/histories/generate-cluster-history.js';
 import { generateHistory } from '../../../src/sim/histories/generate-history.js';
 import { runHistory } from '../../../src/sim/histories/run-history.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
@@ -10,8 +11,8 @@ const SEEDS = 100;
 const AS_FAR_AS_MS = 45_000;
 
 /** Every life of the agent in the history of a seed, replayed: how each of them ended. */
-const livesOf = (seed: number) => {
-  const history = generateHistory(seed);
+const livesOf = (seed: number, generate = generateHistory) => {
+  const history = generate(seed);
   const { makeKubelet, recordings } = recordingsInMemory();
   runHistory({ ...history, endMs: Math.min(history.endMs, AS_FAR_AS_MS) }, { invariants: [], makeKubelet });
   return recordings().map((recording) => ({ seed, recording, result: replay(recording, kubelet) }));
@@ -28,4 +29,12 @@ describe('a recording of a simulated node', () => {
       }
     });
   }
+
+  it('of a cluster does so as well', () => {
+    const lives = Array.from({ length: 6 }, (_, seed) => livesOf(seed, generateClusterHistory)).flat();
+    for (const { seed, recording, result } of lives) {
+      const whole = { kind: 'same', end: 'ended', entries: recording.lines.length };
+      expect({ seed, ...result }).toMatchObject({ seed, ...whole });
+    }
+  });
 });
