@@ -57,14 +57,13 @@ export const apiCredentials = (identity: ApiIdentity, { log, ...options }: Crede
 
   return {
     current: async () => {
-      const at = options.now();
       const brought = await exec?.current();
       const authorization = authorizationOf(user, brought?.token ?? tokenOf(user, file?.token));
       return {
         tls: tls.current(brought?.certificate),
         headers: { ...impersonation, ...(authorization !== undefined && { authorization }) },
         refuse: () => {
-          file?.refuse(at);
+          file?.refuse();
           if (brought) exec?.refuse(brought);
         },
       };

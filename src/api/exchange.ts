@@ -14,22 +14,15 @@ export interface ExchangeOptions {
   readonly metrics: Pick<Metrics, 'apiAttempt'> | undefined;
 }
 
-export interface Exchange {
-  /** The reply was read to its end: the connection is somebody else's from now on. */
-  readonly finished: () => void;
-  /** Gives it up, unless it has finished. */
-  readonly abort: () => void;
-}
-
 /**
  * Sends a request until there is a reply. `accept` gets the reply, whatever its status; or else `fail` gets an `ApiError`. At most one
- * of them is called, once, and none after `abort`.
+ * of them is called, once. Returns what gives it up, after which none is; when the reply was read to its end, that does nothing.
  */
 export type Send = (
   request: ApiRequest,
   accept: (response: IncomingMessage) => void,
   fail: (error: ApiError) => void,
-) => Exchange;
+) => () => void;
 
 /**
  * Source: net/http/transport.go shouldRetryRequest of Go; staging/src/k8s.io/client-go/transport/token_source.go. Other than there, what
@@ -111,15 +104,9 @@ export const exchanges = ({ base, pool, credentials, userAgent, log, metrics }: 
     };
 
     credentials.current().then((credential) => start(credential, true), unanswered);
-    return {
-      finished: () => {
-        isOver = true;
-      },
-      abort: () => {
-        if (isOver) return;
-        isOver = true;
-        destroy();
-      },
+    return () => {
+      isOver = true;
+      destroy();
     };
   };
 };

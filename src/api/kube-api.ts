@@ -72,22 +72,18 @@ export const kubeApi = (
   /** Sends it, and hands a reply of success to `read`. */
   const ask = <T>(
     asked: ApiRequest,
-    read: (response: IncomingMessage, subscriber: Subscriber<T>, finished: () => void) => void,
+    read: (response: IncomingMessage, subscriber: Subscriber<T>) => void,
   ): Observable<T> =>
-    new Observable((subscriber) => {
-      const exchange = send(
+    new Observable((subscriber) =>
+      send(
         asked,
         (response) => {
-          if (isSuccess(response)) return read(response, subscriber, exchange.finished);
-          readBody(response, nameOf(asked), subscriber, (body) => {
-            exchange.finished();
-            subscriber.error(failureOf(asked, response, body));
-          });
+          if (isSuccess(response)) return read(response, subscriber);
+          readBody(response, nameOf(asked), subscriber, (body) => subscriber.error(failureOf(asked, response, body)));
         },
         (error) => subscriber.error(error),
-      );
-      return exchange.abort;
-    });
+      ),
+    );
 
   return {
     server: identity.server,
@@ -99,9 +95,8 @@ export const kubeApi = (
       pool.reset();
     },
     request: (asked) =>
-      ask(asked, (response, subscriber, finished) =>
+      ask(asked, (response, subscriber) =>
         readBody(response, nameOf(asked), subscriber, (body) => {
-          finished();
           const value = body === '' ? undefined : parse(body);
           if (value === UNREADABLE) return subscriber.error(unexpected(nameOf(asked), 'JSON', body));
           subscriber.next(value);
@@ -109,28 +104,24 @@ export const kubeApi = (
         }),
       ),
     watch: ({ path, query }) =>
-      ask<ApiWatchMessage>(
-        { method: 'GET', path, query: { ...query, watch: 'true' } },
-        (response, subscriber, finished) => {
-          const place = `watch of ${path}`;
-          const lines = jsonLines();
-          subscriber.next({ kind: 'opened' });
-          response.on('data', (chunk: Buffer) => {
-            for (const line of lines.push(chunk)) {
-              const message = parse(line);
-              if (!isEvent(message)) return subscriber.error(unexpected(place, 'an event in JSON', line));
-              subscriber.next({ kind: 'event', type: message.type, object: message.object });
-            }
-          });
-          response.on('error', (error) => subscriber.error(lost(place, error)));
-          response.on('end', () => {
-            finished();
-            const rest = lines.rest();
-            if (rest === '') subscriber.complete();
-            else subscriber.error(unexpected(place, 'a whole event before its end', rest));
-          });
-        },
-      ),
+      ask<ApiWatchMessage>({ method: 'GET', path, query: { ...query, watch: 'true' } }, (response, subscriber) => {
+        const place = `watch of ${path}`;
+        const lines = jsonLines();
+        subscriber.next({ kind: 'opened' });
+        response.on('data', (chunk: Buffer) => {
+          for (const line of lines.push(chunk)) {
+            const message = parse(line);
+            if (!isEvent(message)) return subscriber.error(unexpected(place, 'an event in JSON', line));
+            subscriber.next({ kind: 'event', type: message.type, object: message.object });
+          }
+        });
+        response.on('error', (error) => subscriber.error(lost(place, error)));
+        response.on('end', () => {
+          const rest = lines.rest();
+          if (rest === '') subscriber.complete();
+          else subscriber.error(unexpected(place, 'a whole event before its end', rest));
+        });
+      }),
   };
 };
 

@@ -6,8 +6,8 @@ const KEPT_FOR_MS = 50_000;
 export interface TokenFile {
   /** What the file held when it was read last. Errors: it cannot be read and never could, or it is empty; they name it. */
   readonly token: () => string;
-  /** The next token is read from the file, unless it was read after `since`, Unix milliseconds. */
-  readonly refuse: (since: number) => void;
+  /** The server refused it: the next one is read from the file. */
+  readonly refuse: () => void;
 }
 
 /**
@@ -32,8 +32,8 @@ export const tokenFile = (path: string, now: () => number, onStale: (error: unkn
       }
       return read.token;
     },
-    refuse: (since) => {
-      if (read && read.at <= since) isRefused = true;
+    refuse: () => {
+      isRefused = true;
     },
   };
 };

@@ -293,6 +293,24 @@ describe('a program that brings credentials', () => {
     expect(exec.runs()).toBe(2);
   });
 
+  it('is not run again for what was refused with credentials that are not the last ones any more', async () => {
+    const exec = program('overtaken', brings({ token: 'one' }));
+    const api = stage.as(server, { exec });
+    const refuse: (() => void)[] = [];
+    server.answer = ({ headers }, response) =>
+      headers.authorization === 'Bearer two'
+        ? json(response, 200, {})
+        : void refuse.push(() => json(response, 401, {}));
+    const both = [1, 2].map(() => lastValueFrom(api.request(PUT)));
+    await eventually('both are asked', () => refuse.length === 2);
+    exec.print(brings({ token: 'two' }));
+    refuse[0]!();
+    await both[0];
+    refuse[1]!();
+    await both[1];
+    expect(exec.runs()).toBe(2);
+  });
+
   it('fails no request that is answered, where it fails after a refusal', async () => {
     const exec = program('late', brings({ token: 'one' }));
     const api = stage.as(server, { exec });

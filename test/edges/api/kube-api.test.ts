@@ -112,6 +112,16 @@ describe('a request', () => {
     await closed;
   });
 
+  it('is not sent any more when it was unsubscribed before', async () => {
+    const api = stage.client({ server: server.url });
+    api
+      .request({ ...GET, method: 'PUT' })
+      .subscribe()
+      .unsubscribe();
+    await lastValueFrom(api.request(GET));
+    expect(server.seen.map(({ line }) => line)).toEqual(['GET /api/v1/nodes/n']);
+  });
+
   it('over plain HTTP works as well, without credentials', async () => {
     const plain = await stage.serve(undefined, false);
     const api = stage.client({ server: plain.url, user: { token: 'secret' } });
