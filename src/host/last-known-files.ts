@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
 import writeFileAtomic from 'write-file-atomic';
@@ -47,6 +47,7 @@ export const lastKnownFiles = (place: LastKnownPlace): LastKnown => {
   return {
     readPods: () =>
       defer(async () => {
+        await removeLeftovers(folder);
         const found = await readOf(podsPath, place);
         if (found === undefined) return undefined;
         const { pods, resourceVersion, at } = found;
@@ -63,6 +64,7 @@ export const lastKnownFiles = (place: LastKnownPlace): LastKnown => {
     readObjects: () =>
       defer(async () => {
         if (!place.keepsSecrets) await rm(secretsFolder, { recursive: true, force: true });
+        for (const of of [objectsFolder, secretsFolder]) await removeLeftovers(of);
         const objects = new Map<string, ApiObject>();
         for (const path of [...(await filesIn(objectsFolder)), ...(await filesIn(secretsFolder))]) {
           try {
@@ -93,6 +95,21 @@ export const forgetLastKnown = (rootDirectory: string): Observable<never> =>
   act(() => rm(folderOf(rootDirectory), { recursive: true, force: true }));
 
 const folderOf = (rootDirectory: string): string => join(rootDirectory, 'last-known');
+
+/** A write that is under way is younger. */
+const LEFT_AFTER_MS = 60_000;
+
+/** Removes what an agent that was killed in the middle of a write has left beside the file. What cannot be removed stays. */
+const removeLeftovers = (folder: string): Promise<void> => removeOld(folder).catch(() => undefined);
+
+const removeOld = async (folder: string): Promise<void> => {
+  for (const name of (await readdir(folder).catch(undefinedIfMissing)) ?? []) {
+    const path = join(folder, name);
+    if (!/\.json\.\d+$/.test(name)) continue;
+    const { mtimeMs } = await stat(path);
+    if (mtimeMs < Date.now() - LEFT_AFTER_MS) await rm(path, { force: true });
+  }
+};
 
 const filesIn = async (folder: string): Promise<readonly string[]> =>
   ((await readdir(folder).catch(undefinedIfMissing)) ?? [])

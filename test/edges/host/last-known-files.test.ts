@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom } from 'rxjs';
@@ -166,6 +175,20 @@ describe('ConfigMaps and Secrets', () => {
     expect(said).toMatchObject([{ fields: { path } }]);
     expect(existsSync(`${path}.broken`)).toBe(true);
   });
+});
+
+it('removes what writes that were killed have left, but none that is under way', async () => {
+  const { read, write, writeObject, readObjects } = stage();
+  await write(known('a'));
+  await writeObject(CONFIG_MAP, configMap);
+  const [objectPath = ''] = objectFiles();
+  const left = [`${podsPath()}.123`, `${objectPath}.456`];
+  const underWay = [`${podsPath()}.789`, `${objectPath}.790`];
+  for (const path of [...left, ...underWay]) writeFileSync(path, '{');
+  for (const path of left) utimesSync(path, 0, 0);
+  expect(await read()).toEqual(known('a'));
+  expect((await readObjects()).size).toBe(1);
+  expect([...left, ...underWay].filter((path) => existsSync(path))).toEqual(underWay);
 });
 
 it('forgets everything where nothing is to be kept', async () => {
