@@ -19,6 +19,17 @@ export { type SimulatedDisk, simulatedDisk } from './sim/simulated-disk.js';
 export { type SimulatedRuntime, simulatedRuntime } from './sim/runtime/simulated-runtime.js';
 export type { SimulatedInstance, SimulatedPodSandbox, TellWorld, WorldEvent } from './sim/world-event.js';
 
+// An API server, and what is asked of it
+export {
+  type AnsweredRequest,
+  type SimulatedApiServer,
+  simulatedApiServer,
+  type SimulatedApiServerOptions,
+} from './sim/api-server/simulated-api-server.js';
+export type { ApiUser } from './sim/api-server/answer-request.js';
+export type { StoredObject } from './sim/api-server/stored-object.js';
+export { simulatedClusterOptions } from './sim/simulated-cluster.js';
+
 // Time and draws
 export { type SchedulerShare, VirtualScheduler, type VirtualSchedulerOptions } from './sim/virtual-scheduler.js';
 export { type SeededRandom, seededRandom } from './sim/seeded-random.js';
@@ -33,7 +44,9 @@ export type { WorldTruth } from './sim/invariants/world-truth.js';
 
 // Histories by seed
 export type { History, HistoryNode, PodChange, PodPlan } from './sim/histories/history.js';
+export type { ClusterChange, ClusterPlan } from './sim/histories/cluster-plan.js';
 export { generateHistory } from './sim/histories/generate-history.js';
+export { generateClusterHistory } from './sim/histories/generate-cluster-history.js';
 export { type HistoryRun, type HistoryStats, runHistory, type RunOptions } from './sim/histories/run-history.js';
 export { shrinkHistory, type ShrinkOptions, type ShrunkHistory } from './sim/histories/shrink-history.js';
 
