@@ -90,6 +90,7 @@ const IN_EFFECT: ReadonlySet<string> = new Set([
   'configMapAndSecretChangeDetectionStrategy',
   'enableControllerAttachDetach',
   'podsPerCore',
+  'localStorageCapacityIsolation',
   'port',
 ]);
 

@@ -4,6 +4,7 @@ import { imageVerificationProblem } from './image-verification.js';
 import type { AgentConfig } from './kubelet-configuration.js';
 import { sysctlPatternProblem } from '../../model/admission/sysctls.js';
 import { formatGoDuration } from '../../model/go-duration.js';
+import { isQualifiedName, LABEL_VALUE, QUALIFIED_NAME } from '../../model/manifest/names.js';
 import { parseQuantity } from '../../model/quantity.js';
 
 /** A rule of one field: what is wrong with it, or nothing. */
@@ -70,6 +71,47 @@ const enforcedNowhere =
     options.some((option) => option.startsWith(`${who}-reserved`)) &&
     cgroup === '' &&
     `${who}ReservedCgroup (--${who}-reserved-cgroup) must be specified when "${who}-reserved" or "${who}-reserved-compressible" included in enforceNodeAllocatable (--enforce-node-allocatable)`;
+
+const EVICTION_SIGNALS = [
+  ...['memory.available', 'allocatableMemory.available', 'pid.available', 'nodefs.available', 'nodefs.inodesFree'],
+  ...['imagefs.available', 'imagefs.inodesFree', 'containerfs.available', 'containerfs.inodesFree'],
+];
+
+/** Source: pkg/util/taints/taints.go CheckTaintValidation. An effect has to be there: the API server takes none without. */
+const taints: Rule = ({ registerWithTaints }) => {
+  for (const { key, value = '', effect, timeAdded } of registerWithTaints) {
+    const text = `${key}${value === '' ? '' : `=${value}`}:${effect}`;
+    if (!isQualifiedName(key)) return `invalid taint: ${text}: its key must be ${QUALIFIED_NAME}`;
+    if (value.length > LABEL_VALUE.maxLength || !LABEL_VALUE.pattern.test(value)) {
+      return `invalid taint: ${text}: its value must be ${LABEL_VALUE.expected}`;
+    }
+    if (!['NoSchedule', 'PreferNoSchedule', 'NoExecute'].includes(effect)) {
+      return `invalid taint: ${text}: its effect must be NoSchedule, PreferNoSchedule or NoExecute`;
+    }
+    if (timeAdded !== undefined) return `taint.TimeAdded is not nil: ${text}`;
+  }
+  return false;
+};
+
+/** Source: pkg/kubelet/eviction/helpers.go parseThresholdStatement. */
+const hardEviction: Rule = ({ evictionHard }) => {
+  for (const [signal, text] of Object.entries(evictionHard)) {
+    if (!EVICTION_SIGNALS.includes(signal)) return `evictionHard: unsupported eviction signal ${signal}`;
+    if (text.endsWith('%')) {
+      const percent = text === '%' ? NaN : Number(text.slice(0, -1));
+      if (!(percent >= 0 && percent <= 100)) {
+        return `evictionHard: eviction percentage threshold ${signal} must be >= 0% and <= 100%: ${text}`;
+      }
+      continue;
+    }
+    const amount = parseQuantity(text);
+    if (amount === undefined) {
+      return `evictionHard: ${signal}: ${JSON.stringify(text)} is not a quantity, expected one such as 100Mi or 10%`;
+    }
+    if (amount <= 0n) return `evictionHard: eviction threshold ${signal} must be positive: ${text}`;
+  }
+  return false;
+};
 
 const RESERVABLE = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
 
@@ -251,6 +293,8 @@ const RULES: readonly Rule[] = [
   cpuQuotaPeriod,
   between('oomScoreAdj', 'oom-score-adj', -1000, 1000),
   notNegative('maxOpenFiles', 'max-open-files'),
+  taints,
+  hardEviction,
   softEviction,
   ({ memoryThrottlingFactor: factor }) =>
     (factor <= 0 || factor > 1) &&
@@ -261,7 +305,15 @@ const RULES: readonly Rule[] = [
     (idsPerPod <= 0 || idsPerPod % 65_536 !== 0) && 'userNamespaces.idsPerPod must be a multiple of 65536',
   shutdown,
   // Periods that the loop divides its time by; the kubelet would spin on them.
-  ...(['syncFrequency', 'fileCheckFrequency', 'httpCheckFrequency', 'runtimeRequestTimeout'] as const).map(
+  ...(
+    [
+      'syncFrequency',
+      'fileCheckFrequency',
+      'httpCheckFrequency',
+      'runtimeRequestTimeout',
+      'nodeStatusUpdateFrequency',
+    ] as const
+  ).map(
     (field): Rule =>
       (config) =>
         config[`${field}Ms`] <= 0 && `${field} ${formatGoDuration(config[`${field}Ms`])} must be greater than 0`,

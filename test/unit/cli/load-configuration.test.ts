@@ -204,6 +204,31 @@ describe('values', () => {
       'reservedSystemCPUs: "0"\nsystemReservedCgroup: /system',
       "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)",
     ],
+    ['evictionHard: {memory: 1Gi}', 'evictionHard: unsupported eviction signal memory'],
+    ['evictionHard: {memory.available: much}', 'evictionHard: memory.available: "much" is not a quantity'],
+    ['evictionHard: {memory.available: "0"}', 'evictionHard: eviction threshold memory.available must be positive: 0'],
+    [
+      'evictionHard: {nodefs.available: "101%"}',
+      'evictionHard: eviction percentage threshold nodefs.available must be >= 0% and <= 100%: 101%',
+    ],
+    [
+      'registerWithTaints: [{key: "a b", effect: NoSchedule}]',
+      'invalid taint: a b:NoSchedule: its key must be a name of at most',
+    ],
+    [
+      'registerWithTaints: [{key: a, value: "b c", effect: NoSchedule}]',
+      'invalid taint: a=b c:NoSchedule: its value must be at most',
+    ],
+    ['registerWithTaints: [{key: a, effect: Never}]', 'invalid taint: a:Never: its effect must be NoSchedule'],
+    [
+      'registerWithTaints: [{key: a, effect: NoExecute, timeAdded: "2026-01-01T00:00:00Z"}]',
+      'taint.TimeAdded is not nil: a:NoExecute',
+    ],
+    [
+      'evictionHard: {nodefs.available: "%"}',
+      'evictionHard: eviction percentage threshold nodefs.available must be >= 0% and <= 100%: %',
+    ],
+    ['nodeStatusUpdateFrequency: 0s', 'nodeStatusUpdateFrequency'],
     ['systemReserved: {gpu: "1"}', 'systemReserved: cannot reserve "gpu" resource'],
     ['kubeReserved: {cpu: much}', 'kubeReserved: cpu: "much" is not a quantity, expected one such as 500m or 1Gi'],
     ['kubeReserved: {memory: -1Gi}', 'kubeReserved: resource quantity for "memory" cannot be negative: -1Gi'],
