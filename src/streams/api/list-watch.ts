@@ -38,9 +38,8 @@ import { listPages } from './list-pages.js';
 export const WATCH_SILENCE_MS = 90_000;
 /** A list that takes longer is a problem while it goes on. Source: client-go tools/cache/reflector.go list */
 export const SLOW_LIST_MS = 10_000;
-/** The server ends a watch after a time drawn from here, so that those of many nodes do not come back together. */
+/** The server ends a watch after so long to twice as long, by chance, so that those of many nodes do not come back together. */
 export const MIN_WATCH_SECONDS = 300;
-export const MAX_WATCH_SECONDS = 600;
 
 export interface ListWatchPorts {
   readonly api: Pick<ApiServer, 'request' | 'watch'>;
@@ -53,6 +52,8 @@ export interface ListWatchTarget {
   readonly path: string;
   /** What is selected. */
   readonly query: ApiQuery;
+  /** A watch lasts so long to twice as long; 300 unless given. */
+  readonly minWatchSeconds?: number | undefined;
 }
 
 /** What one list or watch has moved on, across all of them. */
@@ -141,7 +142,7 @@ type Message =
  */
 export const watchOnce = <T extends ApiObject>(
   { api, scheduler, random }: ListWatchPorts,
-  { path, query }: ListWatchTarget,
+  { path, query, minWatchSeconds = MIN_WATCH_SECONDS }: ListWatchTarget,
   progress: ListWatchProgress,
 ): Observable<WatchNews<T>> =>
   defer(() => {
@@ -150,7 +151,7 @@ export const watchOnce = <T extends ApiObject>(
     let cursor = startWatch(progress.position);
     let wasOpen = false;
     let wasHeard = false;
-    const seconds = Math.floor(MIN_WATCH_SECONDS + random() * (MAX_WATCH_SECONDS - MIN_WATCH_SECONDS));
+    const seconds = Math.floor(minWatchSeconds * (1 + random()));
     const terms = {
       ...(resourceVersion !== '' && { resourceVersion }),
       allowWatchBookmarks: 'true',

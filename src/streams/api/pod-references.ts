@@ -31,6 +31,9 @@ import { tokenManager } from './token-manager.js';
 import { ttlObjects } from './ttl-objects.js';
 import { watchedObjects } from './watched-objects.js';
 
+/** There are many watches of single objects, so they last longer than others. */
+const MIN_OBJECT_WATCH_SECONDS = 1_800;
+
 /** `configMapAndSecretChangeDetectionStrategy`: followed one by one, believed for a while, or asked for at every read. */
 export type ChangeDetection = 'Watch' | 'Cache' | 'Get';
 
@@ -147,7 +150,10 @@ const objectStore = <T extends ReferencedObject>(
             reflector<T>(
               { ...ports, log: SILENT },
               // The only way in which a node may list and watch these.
-              { path: list(namespace), fieldSelector: `metadata.name=${name}`, name: kind },
+              {
+                ...{ path: list(namespace), fieldSelector: `metadata.name=${name}`, name: kind },
+                minWatchSeconds: MIN_OBJECT_WATCH_SECONDS,
+              },
             ),
             { name: `${kind} ${namespace}/${name}`, scheduler, log },
           ),

@@ -27,6 +27,8 @@ export interface ReflectorOptions {
    * the first list may be as old as the cache of the server that answers.
    */
   readonly notOlderThan?: string;
+  /** A watch lasts so long to twice as long before it begins anew; 300 unless given. */
+  readonly minWatchSeconds?: number;
 }
 
 /** The longest wait that a server may ask for. */
@@ -45,12 +47,12 @@ export const MAX_RETRY_AFTER_MS = 60_000;
  */
 export const reflector = <T extends ApiObject>(
   ports: ReflectorPorts,
-  { path, fieldSelector, labelSelector, name, notOlderThan }: ReflectorOptions,
+  { path, fieldSelector, labelSelector, name, notOlderThan, minWatchSeconds }: ReflectorOptions,
 ): Observable<ReflectorEvent<T>> =>
   defer(() => {
     const { scheduler, random, log } = ports;
     const query = { ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) };
-    const target = { path, query };
+    const target = { path, query, minWatchSeconds };
     const progress: ListWatchProgress = { position: startPosition(notOlderThan), silentInRow: 0, goneAt: undefined };
     let backOff = startBackOff(scheduler.now());
     let retryAfterMs = 0;

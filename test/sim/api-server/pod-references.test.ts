@@ -20,7 +20,7 @@ const spec = {
 };
 
 /** What a node knows of objects, over a server that lets it ask what a node may ask and nothing else. */
-const stageOf = (options: Partial<PodReferencesOptions> = {}) => {
+const stageOf = (options: Partial<PodReferencesOptions> = {}, chance = 0) => {
   const answers: AnsweredRequest[] = [];
   const { scheduler, server, pass } = apiStage({ answered: (answer) => answers.push(answer) });
   const send = (method: 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => server.do({ method, path, body });
@@ -39,7 +39,7 @@ const stageOf = (options: Partial<PodReferencesOptions> = {}) => {
   const references = podReferences(
     {
       api: apiClient(server.connect(NODE), { qps: -1, burst: 0, scheduler }),
-      ...{ scheduler, wallClock: scheduler.now, random: () => 0 },
+      ...{ scheduler, wallClock: scheduler.now, random: () => chance },
       log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
     },
     { syncFrequencyMs: MINUTE, ...options },
@@ -92,6 +92,14 @@ describe('objects that are followed', () => {
     expect(refused()).toEqual([]);
     running.unsubscribe();
     expect(server.openWatches()).toBe(0);
+  });
+
+  it('are watched for half an hour to an hour', () => {
+    const { references, bind, pass, answers } = stageOf({}, 0.5);
+    references.register(bind());
+    pass(1_000);
+    const watches = answers.filter(({ isWatch, request }) => isWatch && request.path.endsWith('/configmaps'));
+    expect(watches.map(({ request }) => request.query?.['timeoutSeconds'])).toEqual(['2700']);
   });
 
   it('come in time though the server did not know yet that the pod is here', () => {
