@@ -124,7 +124,7 @@ async function startAgent(cluster: Cluster, program: string, folder: string) {
   mkdirSync(root);
   const config = join(folder, 'config.json');
   const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
-  writeFileSync(config, JSON.stringify({ ...kind, maxPods: 1_000 }));
+  writeFileSync(config, JSON.stringify({ ...kind, maxPods: 1_000, clusterDNS: ['10.0.0.10'] }));
   const flags = ['--kubeconfig', await cluster.kubeconfig(NODE), '--hostname-override', NODE, '--root-dir', root];
   const log = openSync(join(folder, 'agent.log'), 'a');
   const child = spawn(program, ['run', ...flags, '--config', config, '--healthz-port', '0', '--stop-pods-on-exit'], {
