@@ -7,6 +7,8 @@ export interface AdmissionFacts extends SelectableNode {
   readonly allocatable: Readonly<Record<string, string>>;
   /** Of the Node; none without an API server. */
   readonly taints?: readonly Taint[];
+  /** Labels and taints are what the agent would give its Node: what the API server has was not heard since the start. */
+  readonly isProvisional?: boolean;
   /** Such as `6.1.0-13-amd64`; empty when it is not known. */
   readonly kernelVersion: string;
   readonly allowedUnsafeSysctls: readonly string[];

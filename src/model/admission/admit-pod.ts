@@ -56,7 +56,9 @@ const supplementalGroupsRejection = (
 };
 
 const placeRejection = (pod: Pod, active: readonly Pod[], node: AdmissionFacts): Rejection | undefined => {
-  if (!selectsNode(pod.spec, node))
+  // Who was let in before is not judged by labels that others may have changed since.
+  const wasLetIn = node.isProvisional === true && pod.status?.startTime !== undefined;
+  if (!wasLetIn && !selectsNode(pod.spec, node))
     return predicate('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
   const { nodeName } = pod.spec;
   if (nodeName && node.name !== undefined && nodeName !== node.name) {
@@ -66,7 +68,7 @@ const placeRejection = (pod: Pod, active: readonly Pod[], node: AdmissionFacts):
     return predicate('NodePorts', "node(s) didn't have free ports for the requested pod ports");
   }
   // Whoever can put a manifest on the node can have it run there.
-  if (isStaticPod(pod) || toleratesTaints(pod.spec, node.taints ?? [])) return undefined;
+  if (isStaticPod(pod) || wasLetIn || toleratesTaints(pod.spec, node.taints ?? [])) return undefined;
   return predicate('TaintToleration', "node(s) had taints that the pod didn't tolerate");
 };
 

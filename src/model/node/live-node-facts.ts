@@ -16,6 +16,10 @@ export const liveNodeFacts = (facts: NodeFacts, node: () => Node | undefined): N
   get taints() {
     return node()?.spec?.taints ?? facts.taints;
   },
+  // Only the API server gives a Node its UID.
+  get isProvisional() {
+    return node()?.metadata.uid === undefined;
+  },
   get allocatable() {
     return node()?.status?.allocatable ?? facts.allocatable;
   },

@@ -120,14 +120,20 @@ describe('the facts of a node of a cluster', () => {
   it('are those of its Node at the time, and of the machine where it says nothing', () => {
     let node: Node | undefined;
     const facts = liveNodeFacts(nodeFacts, () => node);
-    expect({ ...facts }).toEqual({ ...nodeFacts, taints: undefined });
+    expect({ ...facts }).toEqual({ ...nodeFacts, taints: undefined, isProvisional: true });
     const taints = [{ key: 'a', effect: 'NoExecute' }];
     node = {
-      metadata: { name: 'node-1', labels: { a: '1' } },
+      metadata: { name: 'node-1', uid: 'u-1', labels: { a: '1' } },
       spec: { taints },
       status: { allocatable: { cpu: '1' }, addresses: [{ type: 'InternalIP', address: '198.51.100.1' }] },
     };
-    expect(facts).toMatchObject({ labels: { a: '1' }, taints, allocatable: { cpu: '1' }, nodeIps: ['198.51.100.1'] });
+    expect(facts).toMatchObject({
+      isProvisional: false,
+      labels: { a: '1' },
+      taints,
+      allocatable: { cpu: '1' },
+      nodeIps: ['198.51.100.1'],
+    });
     node = { metadata: { name: 'node-1' } };
     expect(facts).toMatchObject({
       labels: nodeFacts.labels,
