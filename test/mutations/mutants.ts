@@ -301,8 +301,8 @@ export const MUTANTS: readonly Mutant[] = [
     'the API shows what was true before an outage',
     {
       file: 'src/streams/status/status-manager.ts',
-      find: 'error: () => ledger.failed(target, changedAt),',
-      replace: 'error: () => ledger.written(target, stored.version),',
+      find: 'tap({ error: () => ledger.failed(target, changedAt) }),',
+      replace: 'tap({ error: () => write && ledger.written(target, write.stored.version) }),',
     },
     {
       file: 'src/model/pod-status/status-ledger.ts',
