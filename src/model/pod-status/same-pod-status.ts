@@ -16,13 +16,29 @@ export const FOREIGN_FIELDS = [
  * Source: pkg/kubelet/status/status_manager.go isPodStatusByKubeletEqual
  */
 export const isSamePodStatus = (one: PodStatus, other: PodStatus): boolean =>
-  isSameJson(substanceOf(one), substanceOf(other));
+  one === other || isSameJson(onceFor(substances, one, substanceOf), onceFor(substances, other, substanceOf));
 
 /**
  * The status without what says nothing: no empty text, list or null. The API leaves those out of most fields, and reads a field that is
  * left out as empty.
  */
-export const withoutEmpty = <T>(value: T): T => dropEmpty(value) as T;
+export const withoutEmpty = <T extends object>(value: T): T => onceFor(bare, value, dropEmpty) as T;
+
+/** Statuses never change, and each is compared several times on its way to the API. */
+const onceFor = <Of extends object, Result>(
+  known: WeakMap<Of, Result>,
+  value: Of,
+  make: (value: Of) => Result,
+): Result => {
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  const made = make(value);
+  known.set(value, made);
+  return made;
+};
+
+const bare = new WeakMap<object, unknown>();
+const substances = new WeakMap<PodStatus, object>();
 
 /**
  * The status as the API gives it, in the order and with the precision of those of this agent.
@@ -58,7 +74,7 @@ const substanceOf = (status: PodStatus): object => {
   const findings = (status.conditions ?? [])
     .filter(isOurs)
     .map(({ type, status, reason, message }) => [type, { status, reason, message }]);
-  return withoutEmpty({ ...Object.fromEntries(own), conditions: Object.fromEntries(findings) as object });
+  return dropEmpty({ ...Object.fromEntries(own), conditions: Object.fromEntries(findings) as object }) as object;
 };
 
 const isOurs = ({ type }: PodCondition): boolean => OWNED_CONDITIONS.has(type) || type === DISRUPTION_TARGET;

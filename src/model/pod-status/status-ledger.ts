@@ -150,7 +150,7 @@ export class StatusLedger {
     return (
       before !== undefined &&
       isSameJson(withoutEmpty(before.asked), withoutEmpty(asked)) &&
-      isSameJson(withoutEmpty(before.answer.status), withoutEmpty(status))
+      isSameJson(withoutEmpty(before.answer.status ?? {}), withoutEmpty(status ?? {}))
     );
   }
 

@@ -134,7 +134,7 @@ const patchFrom = (
     let changedAt: number | undefined;
     if (!write) return EMPTY;
     const makePatch = (): JsonObject | undefined => {
-      write = planWrite(known, target, ledger, ports);
+      write = planWrite(known, target, ledger, ports, write);
       changedAt ??= ledger.begin(target);
       return write?.patch;
     };
@@ -164,28 +164,32 @@ interface Write {
   readonly stored: StoredStatus;
   readonly base: ApiPod;
   readonly merged: PodStatus;
+  readonly couldHaveRunningContainers: boolean;
   /** Undefined when the API has it all. */
   readonly patch: JsonObject | undefined;
 }
 
-/** What is to be written now, of what is newest on both sides; nothing of a pod that was forgotten. */
+/** What is to be written now, of what is newest on both sides: `before` while that is the same; nothing of a pod that was forgotten. */
 const planWrite = (
   known: StatusBase,
   target: StatusTarget,
   ledger: StatusLedger,
   { statuses, workers, wallClock }: StatusManagerPorts,
+  before?: Write,
 ): Write | undefined => {
   const stored = statuses.stored(target.uid);
   if (!stored) return undefined;
   const { pod: base, isRead } = known.isRead ? known : (ledger.base(target) ?? known);
-  const merged = mergePodStatus({
-    api: base,
-    own: stored.status,
-    couldHaveRunningContainers: workers.couldHaveRunningContainers(target.uid),
-    now: wallClock(),
-  });
+  const couldHaveRunningContainers = workers.couldHaveRunningContainers(target.uid);
+  const isSame =
+    before?.stored === stored &&
+    before.base === base &&
+    before.couldHaveRunningContainers === couldHaveRunningContainers;
+  if (isSame) return before;
+  const merged = mergePodStatus({ api: base, own: stored.status, couldHaveRunningContainers, now: wallClock() });
   const isKnown = ledger.isAccepted(target, base, merged);
-  return { stored, base, merged, patch: isKnown ? undefined : podStatusPatch(base, merged, { isPinned: !isRead }) };
+  const patch = isKnown ? undefined : podStatusPatch(base, merged, { isPinned: !isRead });
+  return { stored, base, merged, couldHaveRunningContainers, patch };
 };
 
 const remove = (target: StatusTarget, ledger: StatusLedger, { api, statuses, log }: StatusManagerPorts) =>
