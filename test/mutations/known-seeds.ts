@@ -41,4 +41,13 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'the wait after an error is forgotten': 1,
   'probes outlive their pod': 2,
   'work that is due is dropped': 2,
+  'a status that could not be written is given up': 15,
+  'a pod goes from the API before it has stopped': 1,
+  'nobody takes pods that have ended out of the API': 1,
+  'the start of a pod is what the agent makes of it': 102,
+  'a mirror that belongs to nobody': 3,
+  'mirrors are left': 17,
+  'nobody hears that a pod is gone': 1,
+  'a silent connection is trusted': 17,
+  'the lease is renewed too rarely': 1,
 };

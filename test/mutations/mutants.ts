@@ -340,10 +340,10 @@ export const MUTANTS: readonly Mutant[] = [
     find: "if (action === 'none') {",
     replace: "if (action === 'none' || action === 'remove') {",
   }),
-  clusterMutant('a watch begins anywhere', 'what has gone between two watches is believed to be there', {
-    file: 'src/streams/api/list-watch.ts',
-    find: "...(resourceVersion !== '' && { resourceVersion }),",
-    replace: "...(resourceVersion === '' && { resourceVersion }),",
+  clusterMutant('nobody hears that a pod is gone', 'the agent looks after it for good', {
+    file: 'src/model/api/pod-objects.ts',
+    find: "pods: foldReflected(state.pods, { kind: 'deleted', object: event.object as Pod }),",
+    replace: 'pods: state.pods,',
   }),
   clusterMutant('a silent connection is trusted', 'the agent waits for what never comes', {
     file: 'src/streams/api/list-watch.ts',
