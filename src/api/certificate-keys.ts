@@ -1,16 +1,17 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sign } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, webcrypto } from 'node:crypto';
 import { promisify } from 'node:util';
 import { defer } from 'rxjs';
 import type { CertificateSubject } from '../model/certificates/client-certificate.js';
-import { type Der, bitString, certificationRequestInfo, oid, sequence } from '../model/certificates/der.js';
 import { clientUsages, type SigningRequestParts } from '../model/certificates/signing-request.js';
 import type { CertificateKeys } from '../streams/ports.js';
 
 const newKeyPair = promisify(generateKeyPair);
 
-const ECDSA_WITH_SHA256 = sequence(oid('1.2.840.10045.4.3.2'));
-/** With the NULL that this one has for parameters. */
-const RSA_WITH_SHA256 = sequence(oid('1.2.840.113549.1.1.11'), Uint8Array.of(5, 0));
+/** How WebCrypto calls what certificates of such keys are signed with. */
+const ALGORITHMS = {
+  ec: { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
+  rsa: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
+} as const;
 
 /**
  * Keys of this process's own OpenSSL. Requests are as Go makes them, and so are the names that stand for them.
@@ -26,16 +27,34 @@ export const certificateKeys = (): CertificateKeys => ({
   signingRequest: (keyPem, subject) => defer(async () => signingRequest(createPrivateKey(keyPem), subject)),
 });
 
-const signingRequest = (key: KeyObject, subject: CertificateSubject): SigningRequestParts => {
+const signingRequest = async (key: KeyObject, subject: CertificateSubject): Promise<SigningRequestParts> => {
   const keyType = keyTypeOf(key);
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
-  const info = certificationRequestInfo(subject, publicKey);
-  const signed = sequence(
-    info,
-    keyType === 'ec' ? ECDSA_WITH_SHA256 : RSA_WITH_SHA256,
-    bitString(sign('sha256', info, key)),
+  const algorithm = ALGORITHMS[keyType];
+  // Loaded when it is needed: most agents never ask for a certificate. The first of them is what the second one is built on.
+  await import('reflect-metadata');
+  const { Name, Pkcs10CertificateRequestGenerator } = await import('@peculiar/x509');
+  const request = await Pkcs10CertificateRequestGenerator.create(
+    {
+      name: new Name([
+        ...subject.organizations.map((organization) => ({ O: [organization] })),
+        { CN: [subject.commonName] },
+      ]).toJSON(),
+      signingAlgorithm: algorithm,
+      keys: {
+        privateKey: await webcrypto.subtle.importKey(
+          'pkcs8',
+          key.export({ type: 'pkcs8', format: 'der' }),
+          algorithm,
+          false,
+          ['sign'],
+        ),
+        publicKey: await webcrypto.subtle.importKey('spki', publicKey, algorithm, true, ['verify']),
+      },
+    },
+    webcrypto,
   );
-  return { pem: pemOf('CERTIFICATE REQUEST', signed), keyType, name: digestedName(publicKey, subject, keyType) };
+  return { pem: `${request.toString('pem')}\n`, keyType, name: digestedName(publicKey, subject, keyType) };
 };
 
 const keyTypeOf = ({ asymmetricKeyType }: KeyObject): 'ec' | 'rsa' => {
@@ -52,10 +71,3 @@ const digestedName = (publicKey: Buffer, subject: CertificateSubject, keyType: '
 };
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'utf8');
-
-const pemOf = (label: string, der: Der): string =>
-  `-----BEGIN ${label}-----\n${(
-    Buffer.from(der)
-      .toString('base64')
-      .match(/.{1,64}/g) ?? []
-  ).join('\n')}\n-----END ${label}-----\n`;
