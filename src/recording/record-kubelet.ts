@@ -116,7 +116,8 @@ const headerOf = (
     facts: ofPorts.facts,
     options: ofOptions.facts,
     code: ofOptions.code,
-    absent: [...ofPorts.absent, ...ofOptions.absent],
+    // An option may be called as a group of ports is.
+    absent: [...ofPorts.absent, ...ofOptions.absent.map((name) => `options.${name}`)],
     sources: Object.keys(options.sources),
   };
 };

@@ -24,7 +24,7 @@ export interface RecordingHeader {
   readonly options: Readonly<Record<string, Plain>>;
   /** The options that are code, such as `admit`: whoever replays has to give them again. */
   readonly code: readonly string[];
-  /** Ports and options that may be left out and were. */
+  /** Ports that may be left out and were, and options, as `options.swap`. */
   readonly absent: readonly string[];
   readonly sources: readonly string[];
 }

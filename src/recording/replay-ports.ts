@@ -141,10 +141,12 @@ export const replayPorts = ({ header, output, now, wallClock, code }: ReplayPort
   };
   const absent = new Set(header.absent);
   const isThere = (path: string): boolean => !absent.has(path);
+  // Recordings of before name options as they name ports.
+  const isOptionThere = (path: string): boolean => isThere(path) && isThere(`options.${path}`);
 
   return {
     ports: mapRules(PORT_RULES, isThere, make) as unknown as KubeletPorts,
-    options: mapRules(OPTION_RULES, isThere, make) as unknown as KubeletOptions,
+    options: mapRules(OPTION_RULES, isOptionThere, make) as unknown as KubeletOptions,
     delivery: (input) => {
       if (input.kind === 'fired') {
         const timer = timers.get(input.timer);
