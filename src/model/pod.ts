@@ -77,7 +77,8 @@ export const isStaticPod = (pod: Pod): boolean => {
 };
 
 /** Stands in the API for a static pod; the annotation counts, whatever its value. */
-export const isMirrorPod = (pod: Pick<Pod, 'metadata'>): boolean => pod.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined;
+export const isMirrorPod = (pod: Pick<Pod, 'metadata'>): boolean =>
+  pod.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined;
 
 /** Source: pkg/kubelet/types/pod_update.go IsCriticalPod, pkg/apis/scheduling SystemCriticalPriority. */
 export const isCriticalPod = (pod: Pod): boolean =>

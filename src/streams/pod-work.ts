@@ -30,7 +30,7 @@ import { newTerminations } from '../model/pod-status/new-terminations.js';
 import { terminatedPodStatus } from '../model/pod-status/terminated-pod-status.js';
 import type { PodStatusStore } from '../model/pod-status-store.js';
 import type { ReasonCache } from '../model/reason-cache.js';
-import { isQuiet, runningContainersOf, type RuntimePodStatus } from '../model/runtime-pod.js';
+import { isQuiet, runningContainersOf } from '../model/runtime-pod.js';
 import { NetworkNotReady } from '../model/sync-error.js';
 import type { PodCgroups } from './cgroups/pod-cgroups.js';
 import { clearNamesakes, type NamesakePorts } from './pod-sync/clear-namesakes.js';

@@ -1,123 +1,16 @@
-import {
-  catchError,
-  defer,
-  EMPTY,
-  ignoreElements,
-  map,
-  merge,
-  NEVER,
-  type Observable,
-  of,
-  tap,
-  throwError,
-  timer,
-} from 'rxjs';
+import { defer, ignoreElements, merge, NEVER, of, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { ImageStatusResponse } from '../../src/generated/runtime/v1/api.js';
 import { CriError } from '../../src/model/cri-error.js';
-import type { Pod } from '../../src/model/pod.js';
-import { PodStatusStore } from '../../src/model/pod-status-store.js';
-import { ReasonCache } from '../../src/model/reason-cache.js';
-import type { RuntimePodStatus } from '../../src/model/runtime-pod.js';
-import { noPodCgroups, type PodCgroups } from '../../src/streams/cgroups/pod-cgroups.js';
-import { newBackOffs } from '../../src/streams/pod-sync/back-offs.js';
-import { podWork, type PodWorkPorts } from '../../src/streams/pod-work.js';
-import { noProbes } from '../../src/streams/probes/no-probes.js';
-import type { PodRun, RuntimePodRun } from '../../src/streams/pod-workers.js';
-import type { RuntimeService } from '../../src/streams/ports.js';
-import type { RuntimeReader } from '../../src/streams/runtime-reader.js';
+import type { RuntimePodRun } from '../../src/streams/pod-workers.js';
 import { aPod } from '../support/a-pod.js';
-import { aContainer, aRuntimeStatus, aSandbox } from '../support/a-runtime-status.js';
-import { nodeFacts } from '../support/node-facts.js';
-import { syncStage } from '../support/sync-context.js';
+import { aContainer, aRuntimeStatus } from '../support/a-runtime-status.js';
+import { podWorkStage, stopped } from '../support/pod-work-stage.js';
 import { marbles } from './marbles.js';
 
-const SECOND = 1_000;
-const image = { image: { id: 'host', uid: { value: 0n }, username: '' }, info: {} } as unknown as ImageStatusResponse;
 const away = new CriError('unavailable', 'any', 'away');
 const running = aRuntimeStatus([aContainer({ name: 'main' })]);
-const stopped = aRuntimeStatus(
-  [aContainer({ name: 'main', state: 'exited', exitCode: 143, reason: 'Error', finishedAt: 2n })],
-  [aSandbox({ state: 'SANDBOX_NOTREADY' })],
-);
 const nothing = aRuntimeStatus([], []);
 const succeeded = aRuntimeStatus([aContainer({ name: 'main', state: 'exited', reason: 'Completed', finishedAt: 2n })]);
-
-const stageOf = (
-  scheduler: Parameters<typeof syncStage>[1],
-  {
-    pod = aPod(),
-    fresh = of(stopped),
-    runtime = {},
-    networkProblem,
-    directories = () => EMPTY,
-    cgroups = noPodCgroups,
-    wallClock,
-  }: {
-    readonly pod?: Pod;
-    readonly fresh?: Observable<RuntimePodStatus>;
-    readonly runtime?: Partial<RuntimeService>;
-    readonly networkProblem?: string;
-    readonly directories?: (uid: string) => Observable<never>;
-    readonly cgroups?: PodCgroups;
-    readonly wallClock?: () => number;
-  } = {},
-) => {
-  const calls: string[] = [];
-  const relists: string[] = [];
-  const called =
-    <T>(what: (request: { containerId?: string; podSandboxId?: string; timeout?: bigint }) => string, answer: T) =>
-    (request: object) =>
-      of(answer).pipe(tap(() => calls.push(what(request))));
-  const stage = syncStage(pod, scheduler, {
-    images: { imageStatus: () => of(image) },
-    runtime: {
-      runPodSandbox: called(() => 'sandbox', { podSandboxId: 'fresh' }),
-      podSandboxStatus: () => of({ status: aSandbox(), info: {}, containersStatuses: [], timestamp: 0n }),
-      createContainer: called(() => 'create', { containerId: 'new' }),
-      startContainer: called(() => 'start', {}),
-      stopContainer: called(({ containerId, timeout }) => `stop ${containerId} ${timeout}`, {}),
-      stopPodSandbox: called(({ podSandboxId }) => `stop ${podSandboxId}`, {}),
-      ...runtime,
-    },
-  });
-  const statuses = new PodStatusStore();
-  const reasons = new ReasonCache();
-  const ports: PodWorkPorts = {
-    ...stage.context.ports,
-    ...(wallClock && { wallClock }),
-    ...newBackOffs(),
-    reader: { podStatus: () => fresh, readyPodsCalled: () => of([]) } as unknown as RuntimeReader,
-    podDirectories: { make: directories },
-    podCgroups: cgroups,
-    probes: noProbes,
-    statuses,
-    reasons,
-    node: nodeFacts,
-    runtimeName: 'fake',
-    maxRestartBackOffMs: 300 * SECOND,
-    networkProblem: () => networkProblem,
-    hasStarted: () => false,
-    claim: () => () => undefined,
-    relistSoon: (uid) => relists.push(uid),
-  };
-  const run = (status: RuntimePodStatus, rest: Partial<PodRun> = {}): PodRun => ({
-    ...{ uid: 'uid-1', work: 'sync', type: 'sync', isFirst: true, lastSyncAt: 0, causes: ['why'], pod, status },
-    ...rest,
-  });
-  const work = podWork(ports);
-  const results: string[] = [];
-  /** Runs it to its end and writes down `terminal`, `done` or the error. */
-  const play = (work$: Observable<unknown>) =>
-    work$
-      .pipe(
-        map((result) => ((result as { isTerminal: boolean }).isTerminal ? 'terminal' : 'done')),
-        catchError((error: unknown) => of(String(error))),
-      )
-      .subscribe({ next: (result) => results.push(result), complete: () => results.push('|') });
-  const sync = (status: RuntimePodStatus) => play(work.syncPod(run(status), new AbortController().signal));
-  return { ...stage, calls, relists, statuses, reasons, run, work, results, play, sync };
-};
 
 describe('a pass over a running pod', () => {
   it(
@@ -125,7 +18,7 @@ describe('a pass over a running pod', () => {
     marbles(({ scheduler }) => {
       const told: unknown[] = [];
       const failed = () => throwError(() => new CriError('unknown', 'createContainer', 'no'));
-      const stage = stageOf(scheduler, { runtime: { createContainer: failed } });
+      const stage = podWorkStage(scheduler, { runtime: { createContainer: failed } });
       stage.statuses.onChange((uid) => {
         const { conditions, containerStatuses } = stage.statuses.get(uid) ?? {};
         const isThere = conditions?.find(({ type }) => type === 'PodReadyToStartContainers')?.status;
@@ -143,7 +36,7 @@ describe('a pass over a running pod', () => {
   it(
     'stores no status in which a container that has ended for good would run again',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, { pod: aPod({ spec: { restartPolicy: 'Never' } }) });
+      const stage = podWorkStage(scheduler, { pod: aPod({ spec: { restartPolicy: 'Never' } }) });
       stage.sync(succeeded);
       expect(stage.statuses.get('uid-1')?.phase).toBe('Succeeded');
       stage.sync(running);
@@ -154,7 +47,7 @@ describe('a pass over a running pod', () => {
   it(
     'stores its status, starts what lacks, and asks for a newer view since it has changed something',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler);
+      const stage = podWorkStage(scheduler);
       stage.sync(nothing);
       expect(stage.results).toEqual(['done', '|']);
       expect(stage.calls).toEqual(['sandbox', 'create', 'start']);
@@ -173,7 +66,7 @@ describe('a pass over a running pod', () => {
   it(
     'is terminal when the pod has nothing left to do, and then starts nothing',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, { pod: aPod({ spec: { restartPolicy: 'Never' } }) });
+      const stage = podWorkStage(scheduler, { pod: aPod({ spec: { restartPolicy: 'Never' } }) });
       stage.sync(succeeded);
       expect(stage.results).toEqual(['terminal', '|']);
       expect(stage.calls).toEqual([]);
@@ -191,7 +84,7 @@ describe('a pass over a running pod', () => {
     { hostNetwork: true, result: 'done', calls: ['sandbox', 'create', 'start'], events: [] },
   ])('without a network, hostNetwork $hostNetwork: $result', ({ hostNetwork, result, calls, events }) => {
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, { networkProblem: 'cni', pod: aPod({ spec: { hostNetwork } }) });
+      const stage = podWorkStage(scheduler, { networkProblem: 'cni', pod: aPod({ spec: { hostNetwork } }) });
       stage.sync(nothing);
       expect(stage.results[0]).toBe(result);
       expect(stage.calls).toEqual(calls);
@@ -208,7 +101,7 @@ describe('a pass over a running pod', () => {
           made.push(`${scheduler.now()} ${uid}`);
           return timer(3, scheduler).pipe(ignoreElements());
         });
-      const stage = stageOf(scheduler, { directories });
+      const stage = podWorkStage(scheduler, { directories });
       expectObservable(stage.work.syncPod(stage.run(nothing), new AbortController().signal)).toBe('---(t|)', {
         t: { isTerminal: false },
       });
@@ -222,7 +115,9 @@ describe('a pass over a running pod', () => {
   it(
     'whose directories cannot be made starts nothing, and an event says why',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, { directories: () => throwError(() => new Error('no space left on device')) });
+      const stage = podWorkStage(scheduler, {
+        directories: () => throwError(() => new Error('no space left on device')),
+      });
       stage.sync(nothing);
       expect(stage.results).toEqual(['Error: no space left on device', '|']);
       expect(stage.calls).toEqual([]);
@@ -235,7 +130,7 @@ describe('a pass over a running pod', () => {
     marbles(({ scheduler }) => {
       let isBroken = true;
       const createContainer = () => (isBroken ? throwError(() => away) : of({ containerId: 'new' }));
-      const stage = stageOf(scheduler, { runtime: { createContainer } });
+      const stage = podWorkStage(scheduler, { runtime: { createContainer } });
       stage.sync(nothing);
       expect(stage.results).toEqual(['PodSyncError: container "main": CreateContainerError: away', '|']);
       expect(stage.statuses.get('uid-1')?.containerStatuses?.[0]?.state).toEqual({
@@ -252,7 +147,7 @@ describe('a pass over a running pod', () => {
     { call: 'CreateContainer', port: 'createContainer' },
   ] as const)('that waits for $call shows so after 10 s', ({ call, port }) => {
     marbles(({ expectObservable, scheduler }) => {
-      const stage = stageOf(scheduler, { runtime: { [port]: () => NEVER } });
+      const stage = podWorkStage(scheduler, { runtime: { [port]: () => NEVER } });
       expectObservable(stage.work.syncPod(stage.run(nothing), new AbortController().signal), '20s !').toBe('-');
       const waiting = () => stage.statuses.get('uid-1')?.containerStatuses?.[0]?.state?.waiting;
       scheduler.schedule(() => expect(waiting()).toEqual({ reason: 'ContainerCreating' }), 9_999);
@@ -266,7 +161,10 @@ describe('a pass over a running pod', () => {
   it(
     'past its active deadline is terminal, and an event says why',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, { pod: aPod({ spec: { activeDeadlineSeconds: 20 } }), wallClock: () => 20_000 });
+      const stage = podWorkStage(scheduler, {
+        pod: aPod({ spec: { activeDeadlineSeconds: 20 } }),
+        wallClock: () => 20_000,
+      });
       stage.statuses.set('uid-1', { phase: 'Running', startTime: '1970-01-01T00:00:00Z' });
       stage.sync(running);
       expect(stage.results[0]).toBe('terminal');
@@ -283,7 +181,7 @@ describe('what is measured of a pod', () => {
     'is when it is worked on first, and when it runs first; never again',
     marbles(({ scheduler }) => {
       let now = 3_000;
-      const stage = stageOf(scheduler, { pod: seen, wallClock: () => now });
+      const stage = podWorkStage(scheduler, { pod: seen, wallClock: () => now });
       const starts = () => stage.observed.filter((line) => /^pod(Worker)?Start /.test(line));
       stage.sync(nothing);
       expect(starts()).toEqual(['podWorkerStart 2']);
@@ -298,7 +196,7 @@ describe('what is measured of a pod', () => {
   it(
     'says nothing of a pod that ran already when the agent came',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, { pod: seen, wallClock: () => 3_000 });
+      const stage = podWorkStage(scheduler, { pod: seen, wallClock: () => 3_000 });
       stage.sync(running);
       expect(stage.observed.filter((line) => line.startsWith('podStart '))).toEqual([]);
     }),
@@ -307,7 +205,7 @@ describe('what is measured of a pod', () => {
   it(
     'is every end of a container, once',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, { pod: aPod({ spec: { restartPolicy: 'Never' } }) });
+      const stage = podWorkStage(scheduler, { pod: aPod({ spec: { restartPolicy: 'Never' } }) });
       for (const status of [running, succeeded, succeeded]) stage.sync(status);
       expect(stage.observed.filter((line) => line.startsWith('containerTerminated'))).toEqual([
         'containerTerminated container 0 Completed',
@@ -320,7 +218,7 @@ describe('stopping a pod', () => {
   it(
     'kills it with the grace of the run, confirms that nothing runs, and keeps its addresses',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, { pod: aPod({ source: 'api' }), fresh: of({ ...stopped, ips: [] }) });
+      const stage = podWorkStage(scheduler, { pod: aPod({ source: 'api' }), fresh: of({ ...stopped, ips: [] }) });
       stage.play(stage.work.syncTerminatingPod(stage.run(running, { graceSeconds: 5 })));
       expect(stage.results).toEqual(['|']);
       expect(stage.calls).toEqual(['stop id-main 5', 'stop sandbox']);
@@ -332,7 +230,7 @@ describe('stopping a pod', () => {
   it(
     'is not over while a container runs, whatever the runtime answered',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, { fresh: of(running) });
+      const stage = podWorkStage(scheduler, { fresh: of(running) });
       stage.play(stage.work.syncTerminatingPod(stage.run(running)));
       expect(stage.results).toEqual([
         'Error: detected running containers after a successful KillPod, CRI violation: [id-main]',
@@ -349,7 +247,7 @@ describe('stopping a pod', () => {
     { case: 'it cannot be looked at afterwards', fresh: throwError(() => away), isEvent: false },
   ])('fails when $case', ({ isEvent, ...scene }) => {
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, scene);
+      const stage = podWorkStage(scheduler, scene);
       stage.play(stage.work.syncTerminatingPod(stage.run(running)));
       expect(stage.results[0]).toMatch(/away$/);
       expect(stage.events.some((event) => event.startsWith('FailedKillPod error killing pod:'))).toBe(isEvent);
@@ -359,7 +257,7 @@ describe('stopping a pod', () => {
   it(
     'says in its status what whoever asked for it has to say, before and after',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler);
+      const stage = podWorkStage(scheduler);
       const seen: unknown[] = [];
       stage.play(
         merge(
@@ -382,7 +280,7 @@ describe('stopping a pod', () => {
   it(
     'of which only the runtime knows takes what the runtime tells of it, and leaves no status',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, { fresh: of(running) });
+      const stage = podWorkStage(scheduler, { fresh: of(running) });
       stage.play(stage.work.syncTerminatingRuntimePod(runtimeRun(1)));
       expect(stage.calls).toEqual(['stop id-main 2', 'stop sandbox']);
       expect(stage.results).toEqual(['|']);
@@ -394,7 +292,7 @@ describe('stopping a pod', () => {
   it(
     'of which only the runtime knows fails with an event when it cannot be killed',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, {
+      const stage = podWorkStage(scheduler, {
         fresh: of(running),
         runtime: { stopPodSandbox: () => throwError(() => away) },
       });
@@ -411,7 +309,7 @@ describe('a pod that has stopped', () => {
     { case: 'that succeeded stays so', pod: aPod({ source: 'api' }), before: 'Succeeded', phase: 'Succeeded' },
   ])('$case, and is finished', ({ pod, before, phase }) => {
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler, { pod });
+      const stage = podWorkStage(scheduler, { pod });
       stage.statuses.set('uid-1', { phase: before ?? 'Running' });
       stage.play(stage.work.syncTerminatedPod(stage.run(nothing), new AbortController().signal));
       expect(stage.results).toEqual(['|']);
@@ -423,7 +321,7 @@ describe('a pod that has stopped', () => {
   it(
     'counts a container whose end nobody saw as ended',
     marbles(({ scheduler }) => {
-      const stage = stageOf(scheduler);
+      const stage = podWorkStage(scheduler);
       stage.sync(running);
       stage.play(stage.work.syncTerminatedPod(stage.run(nothing), new AbortController().signal));
       expect(stage.statuses.get('uid-1')?.containerStatuses?.[0]?.state?.terminated).toMatchObject({
