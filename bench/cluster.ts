@@ -8,7 +8,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -138,8 +138,12 @@ async function startAgent(cluster: Cluster, program: string, folder: string) {
     return node?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
   });
   const end = async (): Promise<void> => {
+    const { pid } = JSON.parse(readFileSync(join(root, 'runtime', 'state', 'runtime.json'), 'utf8')) as { pid: number };
     child.kill('SIGTERM');
     await gone;
+    // The embedded runtime outlives its agent.
+    process.kill(pid, 'SIGTERM');
+    await until('the runtime has ended', () => !existsSync(`/proc/${pid}`));
   };
   return { pid: child.pid!, end };
 }
