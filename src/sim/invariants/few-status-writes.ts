@@ -13,6 +13,11 @@ export const fewStatusWrites: Invariant = {
     const writes = new Map<string, number[]>();
     return {
       on: (event): readonly Finding[] | undefined => {
+        // Another pod of the name.
+        if (event.kind === 'api-changed' && event.resource === 'pods' && event.type === 'ADDED') {
+          const { namespace, name } = event.object.metadata;
+          writes.delete(`/api/v1/namespaces/${namespace}/pods/${name}/status`);
+        }
         if (event.kind !== 'api-answered' || event.by !== 'agent' || event.method !== 'PATCH') return undefined;
         if (!event.path.endsWith('/status')) return undefined;
         const recent = (writes.get(event.path) ?? []).filter((at) => at > event.at - MINUTE);
