@@ -121,6 +121,8 @@ const tellOfPod = (story: PodStory, entry: JournalEntry): PodStory => {
       return {
         ...story,
         ...{ work: entry, slow: undefined, delayed: undefined, forgotten: undefined },
+        // One that is synchronised has come back: the manifest that was stopped for is there again, or its agent is.
+        ...(entry.work === 'sync' && { stopped: undefined, stopAsked: undefined }),
         // What is being stopped is not started again.
         containers: entry.work === 'sync' ? story.containers : withoutBackOffs(story.containers),
       };

@@ -274,6 +274,19 @@ describe('why', () => {
     ]);
   });
 
+  it('forgets that a pod was stopped once it is worked on again, as a static pod that comes back under its UID', () => {
+    const back: readonly Line[] = [
+      ...running,
+      [20, { kind: 'kill-requested', reason: 'the agent stops its pods' }, { pod: web }],
+      [20, { kind: 'sync-started', work: 'terminating', trigger: 'kill' }, { pod: web, causes: ['e8'] }],
+      [21, { kind: 'sync-ended', work: 'terminating', next: { kind: 'now' } }, { pod: web, causes: ['e9'] }],
+      [40, added, { pod: web }],
+      [40, { kind: 'sync-started', work: 'sync', trigger: 'create' }, { pod: web, causes: ['e11'] }],
+      [41, { kind: 'phase', from: 'Pending', to: 'Running' }, { pod: web, causes: ['e12'] }],
+    ];
+    expect(why(back, 45)[0]).toBe('web_default is Running for 4 s');
+  });
+
   it('tells of a pod that is gone', () => {
     expect(why([...running, [20, { kind: 'forgotten' }, { pod: web }]], 30).slice(0, 2)).toEqual([
       'web_default is gone for 10 s',
