@@ -38,7 +38,7 @@ export interface MirrorPodPorts {
   readonly api: Pick<ApiClient, 'get' | 'create' | 'delete'>;
   /** Static pods of the sources, and mirrors as the source `api` delivers them. */
   readonly pods: Pick<PodManager, 'get' | 'pods' | 'mirrors'>;
-  readonly workers: Pick<PodWorkerRegistry, 'isTerminationRequested' | 'isTerminatingByFullName'>;
+  readonly workers: Pick<PodWorkerRegistry, 'isTerminationRequested' | 'isTerminatingByFullName' | 'isKnownTerminated'>;
   /** Tells when something about a pod or its mirror has changed. */
   readonly statuses: Pick<PodStatusStore, 'onChange'>;
   /** The node's object in the API; undefined while it is not there, or is being deleted. */
@@ -123,8 +123,7 @@ const settle = (fullName: string, attempts: Map<string, Attempt>, ports: MirrorP
       pod,
       mirror,
       isTerminating:
-        workers.isTerminatingByFullName(fullName) ||
-        (pod !== undefined && workers.isTerminationRequested(pod.metadata.uid)),
+        workers.isTerminatingByFullName(fullName) || (pod !== undefined && isOnItsWayOut(pod.metadata.uid, workers)),
       areSourcesReady: ports.areSourcesReady(),
       isNodeKnown: node !== undefined,
     });
@@ -165,6 +164,10 @@ const settle = (fullName: string, attempts: Map<string, Attempt>, ports: MirrorP
       }),
     );
   });
+
+/** A pod that has ended by itself is still wanted, and its mirror is to say how it ended. */
+const isOnItsWayOut = (uid: string, workers: MirrorPodPorts['workers']): boolean =>
+  workers.isTerminationRequested(uid) && !workers.isKnownTerminated(uid);
 
 /** Completes once it is gone, whoever removed it; another pod of the name stays. */
 const remove = ({ metadata: { namespace, name, uid } }: Pod, { api, log }: MirrorPodPorts): Observable<never> =>

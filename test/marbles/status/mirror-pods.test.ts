@@ -14,7 +14,7 @@ import { marbles } from '../marbles.js';
 interface Stage extends FakePodApi {
   readonly pods: PodManager;
   readonly logged: string[];
-  readonly world: { node: NodeIdentity | undefined; terminating: boolean; random: number };
+  readonly world: { node: NodeIdentity | undefined; terminating: boolean; terminated: boolean; random: number };
   /** The watch brings what the API has under the name, or that it is gone. */
   readonly echo: (name?: string) => void;
   readonly during: (happens$: Observable<() => void>) => Observable<string>;
@@ -27,11 +27,15 @@ const stageOf = (scheduler: TestScheduler, options: Partial<FakePodApiOptions> =
   const pods = new PodManager();
   const statuses = new PodStatusStore();
   const logged: string[] = [];
-  const world: Stage['world'] = { node: NODE, terminating: false, random: 0 };
+  const world: Stage['world'] = { node: NODE, terminating: false, terminated: false, random: 0 };
   const level = (name: string) => (_fields: object, message: string) => void logged.push(`${name} ${message}`);
   const mirrors = mirrorPods({
     ...{ api: fake.api, pods, statuses, scheduler },
-    workers: { isTerminationRequested: () => world.terminating, isTerminatingByFullName: () => false },
+    workers: {
+      isTerminationRequested: () => world.terminating,
+      isTerminatingByFullName: () => false,
+      isKnownTerminated: () => world.terminated,
+    },
     node: () => world.node,
     areSourcesReady: () => true,
     log: { debug: () => undefined, info: () => undefined, warn: level('warn'), error: level('error') },
@@ -190,6 +194,22 @@ describe('the mirror of a static pod', () => {
       const change$ = hot(' 3s g', { g: gone });
       const expected = '    4s x';
       expectObservable(stage.during(change$), '40s !').toBe(expected, names);
+    }),
+  );
+
+  it(
+    'is made anew of a pod that has ended by itself while the API server was away, and is still wanted',
+    marbles(({ hot, expectObservable, flush, scheduler }) => {
+      const stage = stageOf(scheduler);
+      stage.write(mirrorPod('h0'));
+      stage.pods.set(staticPod('h1'));
+      stage.echo();
+      stage.world.terminating = true;
+      const change$ = hot(' 3s g 1999ms e', { g: () => (stage.world.terminated = true), e: stage.echo });
+      const expected = '    4s xc';
+      expectObservable(stage.during(change$), '40s !').toBe(expected, names);
+      flush();
+      expect(hashIn(stage.pod('s'))).toBe('h1');
     }),
   );
 });
