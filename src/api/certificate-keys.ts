@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, webcrypto } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { defer } from 'rxjs';
 import type { CertificateSubject } from '../model/certificates/client-certificate.js';
@@ -6,12 +6,6 @@ import { clientUsages, type SigningRequestParts } from '../model/certificates/si
 import type { CertificateKeys } from '../streams/ports.js';
 
 const newKeyPair = promisify(generateKeyPair);
-
-/** How WebCrypto calls what certificates of such keys are signed with. */
-const ALGORITHMS = {
-  ec: { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
-  rsa: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
-} as const;
 
 /**
  * Keys of this process's own OpenSSL. Requests are as Go makes them, and so are the names that stand for them.
@@ -30,31 +24,10 @@ export const certificateKeys = (): CertificateKeys => ({
 const signingRequest = async (key: KeyObject, subject: CertificateSubject): Promise<SigningRequestParts> => {
   const keyType = keyTypeOf(key);
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
-  const algorithm = ALGORITHMS[keyType];
-  // Loaded when it is needed: most agents never ask for a certificate. The first of them is what the second one is built on.
-  await import('reflect-metadata');
-  const { Name, Pkcs10CertificateRequestGenerator } = await import('@peculiar/x509');
-  const request = await Pkcs10CertificateRequestGenerator.create(
-    {
-      name: new Name([
-        ...subject.organizations.map((organization) => ({ O: [organization] })),
-        { CN: [subject.commonName] },
-      ]).toJSON(),
-      signingAlgorithm: algorithm,
-      keys: {
-        privateKey: await webcrypto.subtle.importKey(
-          'pkcs8',
-          key.export({ type: 'pkcs8', format: 'der' }),
-          algorithm,
-          false,
-          ['sign'],
-        ),
-        publicKey: await webcrypto.subtle.importKey('spki', publicKey, algorithm, true, ['verify']),
-      },
-    },
-    webcrypto,
-  );
-  return { pem: `${request.toString('pem')}\n`, keyType, name: digestedName(publicKey, subject, keyType) };
+  // Loaded when it is needed: most agents never ask for a certificate.
+  const { certificationRequest } = await import('./certification-request.js');
+  const pem = await certificationRequest(key, keyType, subject);
+  return { pem, keyType, name: digestedName(publicKey, subject, keyType) };
 };
 
 const keyTypeOf = ({ asymmetricKeyType }: KeyObject): 'ec' | 'rsa' => {
