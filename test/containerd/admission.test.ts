@@ -54,6 +54,7 @@ overContainerd('a kernel parameter', () => {
       phase: 'Failed',
       reason: 'SysctlForbidden',
       message: 'Pod was rejected: forbidden sysctl: "net.ipv4.tcp_mtu_probing" not allowlisted',
+      startTime: expect.any(String) as string,
     });
     node.apply({ ...pod, ...sysctls({ 'net.ipv4.tcp_syncookies': '0' }) });
     const { id } = await node.reached('unsafe', 'CONTAINER_RUNNING');
