@@ -3,6 +3,7 @@ import { withPodDefaults } from '../../model/manifest/pod-defaults.js';
 import type { PodManifest } from '../../model/manifest/pod-manifest.js';
 import type { ContainerStatus, Pod, PodStatus } from '../../model/pod.js';
 import { qosClass } from '../../model/pod-status/qos.js';
+import { hasRestartAllRule } from '../../model/restart-policy.js';
 import { forbidden, invalid, kindOf, modified } from './api-refusals.js';
 import { type ApiResource, PODS } from './api-resource.js';
 import { apiTime, type StoredMeta, type StoredObject, without } from './stored-object.js';
@@ -121,7 +122,7 @@ const containersBackFromTheDead = (
   before: PodStatus | undefined,
   after: PodStatus,
 ): string | undefined => {
-  if (restartPolicy === 'Always') return undefined;
+  if (restartPolicy === 'Always' || [...initContainers, ...containers].some(hasRestartAllRule)) return undefined;
   const own = new Set([...containers, ...initContainers].filter((one) => one.restartPolicy).map(({ name }) => name));
   const isBack = (old: ContainerStatus, now: readonly ContainerStatus[] = []): boolean => {
     const { terminated } = old.state ?? {};

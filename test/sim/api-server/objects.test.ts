@@ -115,9 +115,23 @@ describe('a write', () => {
     expect(server.revision()).toBe(before);
   });
 
-  it('does not bring back to life what has ended for good', () => {
+  it.each([
+    { case: 'does not bring back to life what has ended for good', rules: {}, isRefused: true },
+    {
+      case: 'brings back to life what a rule may restart with all others',
+      rules: {
+        restartPolicy: 'Never',
+        restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [42] } }],
+      },
+      isRefused: false,
+    },
+  ])('$case', ({ rules, isRefused }) => {
     const { ask, refusal } = apiStage();
-    const never = { ...podNamed('web'), spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'a' }] } };
+    const containers = [
+      { name: 'main', image: 'a' },
+      { name: 'other', image: 'a', ...rules },
+    ];
+    const never = { ...podNamed('web'), spec: { nodeName: 'node-1', restartPolicy: 'Never', containers } };
     ask({ method: 'POST', path: PODS_PATH, body: never });
     const show = (state: object) =>
       ({
@@ -125,7 +139,9 @@ describe('a write', () => {
         body: { status: { containerStatuses: [{ name: 'main', state }] } },
       }) as ApiRequest;
     ask(show({ running: null, terminated: { exitCode: 0 } }));
-    expect(refusal(show({ terminated: null, running: {} }))).toBe('422 Invalid');
+    const revive = show({ terminated: null, running: {} });
+    if (isRefused) expect(refusal(revive)).toBe('422 Invalid');
+    else expect(ask(revive)).toMatchObject({ status: { containerStatuses: [{ state: { running: {} } }] } });
   });
 });
 
