@@ -279,19 +279,6 @@ overCluster('a deletion', () => {
     expect(containerOf(after).containerID).not.toBe(containerOf(before).containerID);
   });
 
-  it('with a shorter grace period overtakes one with a longer', async ({ node }) => {
-    await node.create({
-      name: 'hurried',
-      terminationGracePeriodSeconds: 1000,
-      containers: [{ script: "trap '' TERM; while :; do sleep 0.1; done" }],
-    });
-    await node.running('hurried');
-    await node.admin.remove(node.path('hurried'));
-    await node.shown('hurried', 'is being deleted', (pod) => pod.metadata.deletionTimestamp !== undefined);
-    await node.admin.remove(node.path('hurried'), 1);
-    await node.gone('hurried');
-  });
-
   it('of a pod whose containers cannot start finishes, too', async ({ node }) => {
     await node.create({ name: 'no-image', containers: [{ image: 'stage.test/none:1', imagePullPolicy: 'Never' }] });
     await node.shown(
