@@ -2,27 +2,21 @@
  * Who may import whom. Rooms of src/:
  *
  *   model <- streams <- kubelet.ts <- with-node-ports.ts, cli
- *   model, streams/ports.ts, streams/operators <- each edge <- with-node-ports.ts, cli
- *   model, streams, kubelet.ts <- sim <- cli: a world in virtual time around the kubelet, without anything of Node.js
- *   index.ts, node.ts and sim.ts only re-export; nobody in src/ imports them.
+ *   model, streams/ports, streams/operators <- each edge <- with-node-ports.ts, cli
+ *   everything above <- tools <- cli: what explains an agent, records it or simulates it. The agent runs without tools.
+ *   index.ts, node.ts and sim.ts only re-export; no file in src/ imports them.
  */
-const EDGES = [
-  'api',
-  'runtime',
-  'host',
-  'images',
-  'network',
-  'sources',
-  'journal',
-  'server',
-  'status',
-  'volumes',
-  'sim',
-  'recording',
-  'page',
-];
+const EDGES = ['kube-api', 'runtime', 'host', 'images', 'network', 'sources', 'journal', 'server'];
+/** The rooms that a tool may import, beside model and generated code. */
+const TOOLS = {
+  why: [],
+  timeline: ['tools/why'],
+  page: ['tools/timeline', 'tools/why'],
+  recording: ['tools/timeline', 'streams/ports', 'streams/operators'],
+  sim: ['tools/timeline', 'tools/why', 'streams'],
+};
 /** Files beside the rooms, and nothing but files: a new one needs a place here. */
-const COMPOSITION = ['kubelet', 'with-node-ports', 'index', 'node', 'sim'];
+const COMPOSITION = ['kubelet', 'kubelet-options', 'assemble-kubelet', 'with-node-ports', 'index', 'node', 'sim'];
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -42,8 +36,15 @@ module.exports = {
       from: {},
       to: {
         path: '^src/',
-        pathNot: `^src/((model|streams|cli|generated|${EDGES.join('|')})/|(${COMPOSITION.join('|')})\\.ts$)`,
+        pathNot: `^src/((model|streams|cli|generated|${EDGES.join('|')}|tools/(${Object.keys(TOOLS).join('|')}))/|(${COMPOSITION.join('|')})\\.ts$)`,
       },
+    },
+    {
+      name: 'every-topic-has-a-folder',
+      comment: 'In streams and model a file lies in the folder of its topic, never beside the folders.',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/(streams|model)/[^/]+$' },
     },
     {
       name: 'model-imports-only-model',
@@ -56,21 +57,23 @@ module.exports = {
       name: 'model-without-rxjs',
       comment: 'A decision takes no time.',
       severity: 'error',
-      from: { path: '^src/model/' },
+      from: { path: '^src/(model|tools/(why|timeline|page))/' },
       to: { path: 'node_modules/rxjs' },
     },
     {
       name: 'core-without-node',
       comment: 'Everything nondeterministic is a port.',
       severity: 'error',
-      from: { path: '^src/(model|streams|sim)/|^src/(kubelet|index|sim)\\.ts$' },
+      from: {
+        path: '^src/(model|streams|tools/(sim|why|timeline|page))/|^src/(kubelet|kubelet-options|assemble-kubelet|index|sim)\\.ts$',
+      },
       to: { dependencyTypes: ['core'] },
     },
     {
       name: 'core-takes-only-types-of-the-wire',
       comment: 'The generated CRI code loads gRPC; the core only needs its types.',
       severity: 'error',
-      from: { path: '^src/(model|streams)/|^src/(kubelet|index)\\.ts$' },
+      from: { path: '^src/(model|streams)/|^src/(kubelet|kubelet-options|assemble-kubelet|index)\\.ts$' },
       to: {
         path: '^src/generated/(runtime|grpc)/|node_modules/@(grpc|kubernetes|bufbuild)/',
         dependencyTypesNot: ['type-only'],
@@ -84,16 +87,17 @@ module.exports = {
     },
     {
       name: 'operators-have-never-heard-of-a-pod',
+      comment: 'Of the model they take plain values only, such as a back-off.',
       severity: 'error',
       from: { path: '^src/streams/operators/' },
-      to: { path: '^src/', pathNot: '^src/streams/operators/' },
+      to: { path: '^src/', pathNot: '^src/(streams/operators|model/values)/' },
     },
     {
       name: 'edges-know-ports-and-model',
       comment: 'And operators. What waits belongs into streams.',
       severity: 'error',
-      from: { path: `^src/(${EDGES.filter((edge) => edge !== 'sim').join('|')})/` },
-      to: { path: '^src/streams/', pathNot: '^src/streams/(ports\\.ts$|operators/)' },
+      from: { path: `^src/(${EDGES.join('|')})/` },
+      to: { path: '^src/streams/', pathNot: '^src/streams/(ports|operators)/' },
     },
     ...EDGES.map((edge) => ({
       name: `${edge}-imports-no-other-edge`,
@@ -101,20 +105,39 @@ module.exports = {
       from: { path: `^src/${edge}/` },
       to: { path: `^src/(${EDGES.filter((other) => other !== edge).join('|')})/` },
     })),
+    ...Object.entries(TOOLS).map(([tool, rooms]) => ({
+      name: `${tool}-imports-only-its-rooms`,
+      comment: 'A tool looks at the agent through its ports, its journal and its types.',
+      severity: 'error',
+      from: { path: `^src/tools/${tool}/` },
+      to: {
+        path: '^src/',
+        pathNot: `^src/((model|generated|tools/${tool}${rooms.map((room) => `|${room}`).join('')})/|(${COMPOSITION.join('|')})\\.ts$)`,
+      },
+    })),
+    {
+      name: 'agent-knows-no-tool',
+      comment: 'The agent runs without what explains, records or simulates it; the command line puts them together.',
+      severity: 'error',
+      from: {
+        path: `^src/(model|streams|${EDGES.join('|')})/|^src/(kubelet|kubelet-options|assemble-kubelet|with-node-ports)\\.ts$`,
+      },
+      to: { path: '^src/tools/' },
+    },
     {
       name: 'composition-is-on-top',
       comment:
         'The composition knows the rooms; no room knows the composition, except the command line, the simulation and, for the type of its ports, the recorder.',
       severity: 'error',
-      from: { path: '^src/', pathNot: `^src/((cli|sim|recording)/|(${COMPOSITION.join('|')})\\.ts$)` },
+      from: { path: '^src/', pathNot: `^src/((cli|tools/(sim|recording))/|(${COMPOSITION.join('|')})\\.ts$)` },
       to: { path: `^src/(${COMPOSITION.join('|')})\\.ts$` },
     },
     {
       name: 'kubelet-knows-no-edge',
       comment: 'The loop gets the world through its ports.',
       severity: 'error',
-      from: { path: '^src/kubelet\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/(model|streams)/' },
+      from: { path: '^src/(kubelet|kubelet-options|assemble-kubelet)\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/((model|streams)/|(kubelet-options|assemble-kubelet)\\.ts$)' },
     },
     {
       name: 'nobody-imports-the-library',

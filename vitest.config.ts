@@ -15,7 +15,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/cluster/global-setup.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // More than the longest wait for a process: the failure says then what was waited for.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

@@ -1,6 +1,6 @@
 /**
- * What the agent costs over the embedded runtime, measured from outside: from a new manifest to its process running, 100
- * pods at once, memory and idle CPU.
+ * The costs of the agent over the embedded runtime, measured from outside: the time from a new manifest to its process, 100 pods at
+ * once, memory and idle CPU.
  *
  *   npm run build && npx tsx bench/agent.ts [pods] [idle seconds]
  */
@@ -45,7 +45,7 @@ const manifest = (name: string): string =>
     },
   });
 
-/** Appears in one piece, as a well-behaved tool writes it. The result is when, in Unix milliseconds. */
+/** Writes a manifest atomically, and returns the time, in Unix milliseconds. */
 const place = (name: string): number => {
   writeFileSync(join(root, name), manifest(name));
   const at = performance.timeOrigin + performance.now();
@@ -124,7 +124,7 @@ try {
     `${pods} pods at once, until the last one runs`,
     `${(Math.max(...names.map((name) => startedAt(name)!)) - first).toFixed(0)} ms`,
   );
-  // The compiler and the collector of Node.js have work left after a burst.
+  // The compiler and the garbage collector of Node.js go on for a while after a burst.
   await pause(40_000);
   print(
     'CPU for it, agent / embedded runtime',

@@ -1,48 +1,43 @@
 /**
- * Pods that are created all at once through a real API server, on the embedded runtime: how long until the API shows all of them
- * running, what the agent asks the server for, and what that costs it.
+ * Pods that are created all at once through a real API server, on the embedded runtime: the time until the API shows all of them
+ * running, the requests of the agent, and its CPU time.
  *
  *   npm run build && npm run bench:cluster -- [--pods 200] [--rounds 3] [--agent bin/rx-kubelet]
  *
  * The server is that of the tests (test/cluster/stage): `KUBE_APISERVER` names another one.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { firstValueFrom } from 'rxjs';
-import { nodePath, podPath, podsPath } from '../src/model/api/api-paths.js';
-import type { Pod } from '../src/model/pod.js';
+import { nodePath, podPath, podsPath } from '../src/model/kube-api/api-paths.js';
+import type { Pod } from '../src/model/pod/pod.js';
 import { criClient } from '../src/runtime/cri-client.js';
 import type { AuditEntry } from '../test/cluster/audit.js';
 import { Cluster } from '../test/cluster/cluster.js';
-import type { ApiNode } from '../test/cluster/cluster-node.js';
+import { now, startAgent, until } from './cluster/cluster-agent.js';
 import { cpuSeconds, peakResidentMiB } from './startup/proc.js';
 
 const NODE = 'bench';
 const CREATED_AT_ONCE = 25;
-const LONGEST_MS = 300_000;
-/** What is still on its way when all pods run: events, above all, of which the agent sends so many a second. */
+/** The time for requests after all pods run: mostly events, which have a rate limit. */
 const SETTLE_MS = 10_000;
 const WRITES = new Set(['create', 'update', 'patch', 'delete']);
 
 interface Round {
-  /** From the first creation until the API server has all pods. */
+  /** The time from the first creation until the API server has all pods. */
   readonly createdMs: number;
-  /** From the first creation until a watch shows all of them running and ready. */
+  /** The time from the first creation until a watch shows all of them running and ready. */
   readonly runningMs: number;
-  /** From the start of each container, by the runtime's word, until a watch shows its pod running. */
+  /** The times from the start of each container, in the runtime, until a watch shows its pod running. */
   readonly shownMs: readonly number[];
   readonly cpu: number;
   readonly cpuAfter: number;
   readonly peakMiB: number;
   readonly requests: ReadonlyMap<string, number>;
 }
-
-const now = (): number => performance.timeOrigin + performance.now();
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -63,7 +58,7 @@ async function main(): Promise<void> {
 
 async function oneRound(cluster: Cluster, program: string, count: number): Promise<Round> {
   const folder = mkdtempSync(join(tmpdir(), 'rx-cluster-'));
-  const agent = await startAgent(cluster, program, folder);
+  const agent = await startAgent(cluster, NODE, program, folder);
   const names = Array.from({ length: count }, (_, index) => `pod-${index}`);
   const watched = await cluster.admin.watch<Pod>(podsPath(NODE));
   try {
@@ -119,36 +114,7 @@ const isRunning = ({ status }: Pod): boolean =>
   status?.phase === 'Running' &&
   status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
-async function startAgent(cluster: Cluster, program: string, folder: string) {
-  const root = join(folder, 'root');
-  mkdirSync(root);
-  const config = join(folder, 'config.json');
-  const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
-  writeFileSync(config, JSON.stringify({ ...kind, maxPods: 1_000, clusterDNS: ['10.0.0.10'] }));
-  const flags = ['--kubeconfig', await cluster.kubeconfig(NODE), '--hostname-override', NODE, '--root-dir', root];
-  const log = openSync(join(folder, 'agent.log'), 'a');
-  const child = spawn(program, ['run', ...flags, '--config', config, '--healthz-port', '0', '--stop-pods-on-exit'], {
-    stdio: ['ignore', 'ignore', log],
-  });
-  const gone = once(child, 'exit');
-  process.on('exit', () => child.kill('SIGKILL'));
-  await until('the node is ready', async () => {
-    if (child.exitCode !== null) throw new Error(`the agent has ended: see ${folder}/agent.log`);
-    const node = await cluster.admin.find<ApiNode>(nodePath(NODE));
-    return node?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
-  });
-  const end = async (): Promise<void> => {
-    const { pid } = JSON.parse(readFileSync(join(root, 'runtime', 'state', 'runtime.json'), 'utf8')) as { pid: number };
-    child.kill('SIGTERM');
-    await gone;
-    // The embedded runtime outlives its agent.
-    process.kill(pid, 'SIGTERM');
-    await until('the runtime has ended', () => !existsSync(`/proc/${pid}`));
-  };
-  return { pid: child.pid!, end };
-}
-
-/** When each container has started, Unix milliseconds, by the name of its pod. */
+/** The start of each container, in Unix milliseconds, by the name of its pod. */
 async function containerStarts(folder: string): Promise<ReadonlyMap<string, number>> {
   const endpoint = `unix://${join(folder, 'root', 'runtime', 'runtime.sock')}`;
   const { runtime, close } = criClient({ endpoint, requestTimeoutMs: 20_000 });
@@ -200,13 +166,6 @@ async function inParallel<T>(items: readonly T[], act: (item: T) => Promise<unkn
       for (let item = left.shift(); item !== undefined; item = left.shift()) await act(item);
     }),
   );
-}
-
-async function until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = now() + LONGEST_MS; !(await look());) {
-    if (now() > deadline) throw new Error(`not within ${LONGEST_MS / 1_000} s: ${what}`);
-    await pause(20);
-  }
 }
 
 await main();

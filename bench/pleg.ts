@@ -1,10 +1,10 @@
 /**
- * How fast a death is noticed, and what it costs to wait for one: with events and rare listings (the gate `EventedPLEG`), with
- * events as hints, and without events.
+ * The time until the agent notices a death, and the costs of waiting for one: with events and rare relists (the feature gate
+ * `EventedPLEG`), with events as hints, and without events.
  *
  *   npm run build && npm run bench:pleg -- [--deaths 50] [--pods 10,110,500] [--idle 60] [--newer CONTAINERD] [--older CONTAINERD]
  *
- * `--newer` is a containerd that tells of events (2.x), `--older` one that does not; an empty one is left out.
+ * `--newer` is a containerd with container events (2.x), `--older` one without; an empty one is left out.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ import { bringUp, type Stage } from './startup/stage.js';
 
 const PROGRAM = 'bin/rx-kubelet';
 const SETTLE_MS = 5_000;
-/** The compiler and the collector of Node.js have work left after a burst. */
+/** The compiler and the garbage collector of Node.js go on for a while after a burst. */
 const REST_MS = 40_000;
 const LOOK_EVERY_MS = 250;
 const LONGEST_MS = 120_000;
@@ -54,9 +54,7 @@ async function main(): Promise<void> {
   console.log(`load average before: ${loadavg()[0]?.toFixed(2)}`);
   try {
     if (deaths > 0) {
-      console.log(
-        '| a container dies | the runtime tells | it is asked for another | to start it | which has started |',
-      );
+      console.log('| a container dies | event of the runtime | CreateContainer | StartContainer | container started |');
       console.log('| --- | --- | --- | --- | --- |');
       if (values.newer !== '') {
         await measureDeaths('events, EventedPLEG', values.newer, folder, deaths, EVENTED);
@@ -85,7 +83,7 @@ async function over<T>(containerd: string, folder: string, use: (stage: Stage) =
   }
 }
 
-/** Every pod loses its container once: the first restart comes without a back-off. Times are from just before the signal. */
+/** Kills the container of each pod once: the first restart has no back-off. Times are from just before the signal. */
 async function measureDeaths(
   name: string,
   containerd: string,
@@ -105,22 +103,24 @@ async function measureDeaths(
       const processes = await stage.processes();
       await pause(SETTLE_MS);
       const killedAt = new Map<string, number>();
-      const [told, created, started]: [number[], number[], number[]] = [[], [], []];
+      const [notified, created, started]: [number[], number[], number[]] = [[], [], []];
       for (const [index, pod] of pods.map((one) => `${one}-${NODE_NAME}`).entries()) {
-        // At another distance from the ticks of the agent each time.
+        // Each time at another offset to the ticks of the agent.
         await pause(500 + ((index * 137) % 1_000));
-        const [seen, heard] = [proxy.calls.length, proxy.parts.length];
+        const [seen, parts] = [proxy.calls.length, proxy.parts.length];
         const at = performance.timeOrigin + performance.now();
         process.kill(processes.get(pod) ?? NaN, 'SIGKILL');
         killedAt.set(pod, at);
         created.push((await called(proxy.calls, seen, 'CreateContainer')) - at);
         started.push((await called(proxy.calls, seen, 'StartContainer')) - at);
-        told.push((proxy.parts[heard] ?? NaN) - at);
+        notified.push((proxy.parts[parts] ?? NaN) - at);
       }
       await stage.running(deaths);
       const startTimes = await stage.startTimes();
       const runs = [...killedAt].map(([pod, at]) => (startTimes.get(pod) ?? NaN) - at);
-      console.log(`| ${[`${name}, ${stage.runtime}`, ...[told, created, started, runs].map(summary)].join(' | ')} |`);
+      console.log(
+        `| ${[`${name}, ${stage.runtime}`, ...[notified, created, started, runs].map(summary)].join(' | ')} |`,
+      );
     } finally {
       await agent.kill();
       proxy.close();
@@ -129,7 +129,7 @@ async function measureDeaths(
   });
 }
 
-/** When the first such call since then reached the runtime, Unix milliseconds. */
+/** Returns the time of the first such call from the index `from` on, in Unix milliseconds. */
 async function called(calls: readonly RecordedCall[], from: number, name: string): Promise<number> {
   for (const end = performance.now() + LONGEST_MS; performance.now() < end; await pause(5)) {
     const found = calls.slice(from).find(({ call }) => call === name);
@@ -168,7 +168,7 @@ async function measureIdleOverContainerd(
   }
 }
 
-/** Side by side, each agent over a simulated runtime in a process of its own: none of them does much. */
+/** Runs the agents side by side, each over a simulated runtime in another process: all of them are nearly idle. */
 async function measureIdle(sizes: readonly number[], folder: string, idleSeconds: number): Promise<void> {
   const runs = sizes.flatMap((pods) => [
     { pods, name: 'EventedPLEG', settings: EVENTED },
@@ -210,7 +210,7 @@ async function measureIdle(sizes: readonly number[], folder: string, idleSeconds
   }
 }
 
-/** Resolves when so many containers run. */
+/** Resolves when `pods` containers run. */
 async function allRun(socket: string, pods: number): Promise<void> {
   const { runtime, close } = criClient({ endpoint: `unix://${socket}` });
   const filter = { state: { state: 'CONTAINER_RUNNING' as const } };

@@ -1,23 +1,24 @@
 /**
- * What probes cost the agent, and how well it keeps their time: pods with one readiness probe each over the embedded runtime, one
- * kind of probe after the other. From the CPU time of the agent, and of the runtime, that of the same pods without probes is taken
- * away; when a pod was asked is what its server saw.
+ * The costs of probes, and the accuracy of their times: pods with one readiness probe each over the embedded runtime, one kind of probe
+ * after the other. The CPU times of the agent and of the runtime are those in excess of the same pods without probes; the times of
+ * probes are those that the servers record.
  *
  *   npm run build && npm run bench:probes -- [pods] [seconds] [period in seconds]
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { request } from 'node:http';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Arrivals, Ports } from './probes/far-side.js';
 import { cpuSeconds } from './startup/proc.js';
 
 const [pods = 110, seconds = 60, periodSeconds = 1] = process.argv.slice(2).map(Number);
-/** The compiler and the collector of Node.js have work left after a burst. */
+/** The compiler and the garbage collector of Node.js go on for a while after a burst. */
 const SETTLING_MS = 30_000;
 
 const KINDS = ['none', 'httpGet', 'tcpSocket', 'grpc', 'exec'] as const;
@@ -52,19 +53,18 @@ const manifest = (kind: Kind, index: number, ports: Ports): string => {
   });
 };
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { readonly port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-};
+const askAgent = (state: string, path: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    request({ socketPath: join(state, 'agent', 'agent.sock'), path }, (response) => {
+      text(response).then(resolve, reject);
+    })
+      .on('error', reject)
+      .end();
+  });
 
-const readyPods = async (port: number): Promise<number> => {
+const readyPods = async (state: string): Promise<number> => {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/pods`);
-    const { items } = (await response.json()) as {
+    const { items } = JSON.parse(await askAgent(state, '/pods')) as {
       readonly items: readonly { status?: { conditions?: { type: string; status: string }[] } }[] | null;
     };
     return (items ?? []).filter(({ status }) =>
@@ -81,7 +81,7 @@ interface Cost {
   readonly arrivals: Arrivals;
 }
 
-/** Seconds of CPU in the time of the measurement, and what the servers saw meanwhile. */
+/** The seconds of CPU during the measurement, and the probes that the servers recorded. */
 const measure = async (kind: Kind, ports: Ports, farSide: ChildProcess): Promise<Cost> => {
   const root = mkdtempSync(join(tmpdir(), 'rx-kubelet-bench-'));
   const [manifests, state] = [join(root, 'manifests'), join(root, 'state')];
@@ -89,15 +89,14 @@ const measure = async (kind: Kind, ports: Ports, farSide: ChildProcess): Promise
   for (let index = 0; index < pods; index++) {
     writeFileSync(join(manifests, `pod-${index}.json`), manifest(kind, index, ports));
   }
-  const port = await freePort();
-  const flags = ['--pod-manifest-path', manifests, '--root-dir', state, '--healthz-port', `${port}`];
+  const flags = ['--pod-manifest-path', manifests, '--root-dir', state, '--healthz-port', '0'];
   const agent = spawn('bin/rx-kubelet', ['run', ...flags, '--stop-pods-on-exit'], { stdio: 'ignore' });
   const ended = once(agent, 'exit');
   const runtimePid = (): number =>
-    (JSON.parse(readFileSync(join(state, 'runtime', 'state', 'runtime.json'), 'utf8')) as { readonly pid: number }).pid;
+    (JSON.parse(readFileSync(join(state, 'runtime', 'state', 'runtime.lock'), 'utf8')) as { readonly pid: number }).pid;
   try {
     const deadline = performance.now() + 180_000;
-    while ((await readyPods(port)) < pods) {
+    while ((await readyPods(state)) < pods) {
       if (performance.now() > deadline) throw new Error(`${pods} pods with ${kind}: not ready within 3 minutes`);
       await pause(500);
     }
@@ -119,7 +118,7 @@ const measure = async (kind: Kind, ports: Ports, farSide: ChildProcess): Promise
   }
 };
 
-/** What has arrived since the last time. */
+/** Returns the probes since the last call. */
 const arrivalsAt = async (farSide: ChildProcess): Promise<Arrivals> => {
   const answer = once(farSide, 'message') as Promise<[Arrivals]>;
   farSide.send('arrivals');
@@ -129,7 +128,7 @@ const arrivalsAt = async (farSide: ChildProcess): Promise<Arrivals> => {
 const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? NaN;
 
-/** How far the time between two probes of a pod was from the period, in milliseconds. */
+/** The differences between the intervals of probes of a pod and the period, in milliseconds. */
 const errorsOf = (arrivals: Arrivals): readonly number[] =>
   Object.values(arrivals)
     .flatMap((times) => times.slice(1).map((time, index) => Math.abs(time - times[index]! - periodSeconds * 1000)))
@@ -153,7 +152,7 @@ try {
       continue;
     }
     const seen = Object.values(cost.arrivals).reduce((sum, times) => sum + times.length, 0);
-    // Nobody sees a command but the runtime.
+    // No server records a command.
     const probes = kind === 'exec' ? (pods * seconds) / periodSeconds : seen;
     const each = (whole: number, without: number) => `${((1e6 * (whole - without)) / probes).toFixed(0)} µs`;
     const errors = errorsOf(cost.arrivals);

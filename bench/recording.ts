@@ -1,10 +1,10 @@
 /**
- * What it costs to record: agents with the same pods and the same churn side by side, each over a simulated runtime of its own, one
- * of which records. Then the same with the parts of the two exchanged, as no two processes of a machine fare quite alike.
+ * The costs of recording: two agents with the same pods and the same churn side by side, each over a simulated runtime; one of them
+ * records. Then the same with the roles exchanged, since two processes of a machine are never quite alike.
  *
  *   npm run build && npm run bench:recording -- [--pods 110] [--seconds 120] [--rounds 4] [--every 1000] [--program bin/rx-kubelet]
  *
- * `--every` is how many milliseconds lie between two changes of a manifest. `--keep FILE` keeps the recording of the last round.
+ * `--every` is the time between two changes of a manifest, in milliseconds. `--keep FILE` keeps the recording of the last round.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,10 +20,10 @@ import { healthServer } from '../test/support/health-server.js';
 import { serveSimulatedRuntime } from './pleg/simulated-runtime.js';
 import { cpuSeconds, residentMiB } from './startup/proc.js';
 
-/** The compiler and the collector of Node.js have work left after a burst. */
+/** The compiler and the garbage collector of Node.js go on for a while after a burst. */
 const REST_MS = 20_000;
 const LOOK_EVERY_MS = 250;
-/** One pod in so many has a container that fails again and again. */
+/** One pod in `FLAKY_EVERY` has a container that fails again and again. */
 const FLAKY_EVERY = 10;
 const BEHAVIOURS = { flaky: [{ exitsAfterMs: 5_000, exitCode: 1 }] };
 
@@ -115,7 +115,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Of a core without and with recording, the difference, and that as a part of what the agent uses anyway. */
+/** The shares of a core without and with recording, the difference, and the difference as a part of the former. */
 function shares(without: number, withIt: number, seconds: number): string[] {
   const ofCore = (used: number) => `${((100 * used) / seconds).toFixed(2)} %`;
   const more = (100 * (withIt - without)) / without;
@@ -199,7 +199,7 @@ function placeManifest(
   renameSync(draft, join(folder, 'manifests', `pod-${index}.json`));
 }
 
-/** Resolves when about so many containers run: some have ended again. */
+/** Resolves when about `pods` containers run; some may have ended again. */
 async function allRun(socket: string, pods: number): Promise<void> {
   const { runtime, close } = criClient({ endpoint: `unix://${socket}` });
   const count = async () => (await firstValueFrom(runtime.listContainers({}))).containers.length;

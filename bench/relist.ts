@@ -1,6 +1,6 @@
 /**
- * What a relist costs the agent: `npx tsx bench/relist.ts [pods] [relists]`. A fake runtime in a process of its own lists one
- * sandbox and one container per pod; the CPU time is that of the agent's side alone.
+ * The cost of a relist: `npx tsx bench/relist.ts [pods] [relists]`. A fake runtime in another process lists one sandbox and one container
+ * per pod; the CPU time is that of the agent's side only.
  */
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { type ChildProcess, fork } from 'node:child_process';
@@ -18,13 +18,14 @@ import {
   type RuntimeServiceServer,
   RuntimeServiceService,
 } from '../src/generated/runtime/v1/api.js';
-import { GENERIC_PLEG } from '../src/model/pleg.js';
+import { GENERIC_PLEG } from '../src/model/pleg/pleg.js';
 import { criClient } from '../src/runtime/cri-client.js';
-import { pleg, type PlegObservation } from '../src/streams/pleg.js';
-import { createPodCache } from '../src/streams/pod-cache.js';
-import { runtimeReader } from '../src/streams/runtime-reader.js';
+import { pleg } from '../src/streams/pleg/pleg.js';
+import type { PlegObservation } from '../src/streams/pleg/pleg-observation.js';
+import { createPodCache } from '../src/streams/pleg/pod-cache.js';
+import { runtimeReader } from '../src/streams/pleg/runtime-reader.js';
 
-/** Relists before the clock runs: every pod is known and the code is hot. */
+/** The number of relists before the measurement: then every pod is known and the code is hot. */
 const WARM_UP = 50;
 
 const [socket = '', count = '100'] = process.argv.slice(2);

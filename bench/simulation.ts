@@ -1,20 +1,20 @@
 /**
- * What simulated nodes cost: `npx tsx bench/simulation.ts [nodes] [pods per node] [minutes]`, 1,000 nodes with 30 pods for 10
- * simulated minutes unless given. All nodes share one clock and one process; each is the whole agent over a world of its own.
+ * The costs of simulated nodes: `npx tsx bench/simulation.ts [nodes] [pods per node] [minutes]`. Default: 1,000 nodes with 30 pods for 10
+ * simulated minutes. All nodes share one clock and one process; each is the whole agent in its own world.
  */
 import { concat, map, NEVER, timer } from 'rxjs';
-import type { Pod } from '../src/model/pod.js';
-import { podSet } from '../src/model/pod-set.js';
-import type { NodeBehaviours } from '../src/sim/behaviour.js';
-import { seededRandom } from '../src/sim/seeded-random.js';
-import { simulatedNode } from '../src/sim/simulated-node.js';
-import { VirtualScheduler } from '../src/sim/virtual-scheduler.js';
+import type { Pod } from '../src/model/pod/pod.js';
+import { podSet } from '../src/model/pod/pod-set.js';
+import type { NodeBehaviours } from '../src/tools/sim/behaviour.js';
+import { seededRandom } from '../src/tools/sim/seeded-random.js';
+import { simulatedNode } from '../src/tools/sim/simulated-node.js';
+import { VirtualScheduler } from '../src/tools/sim/virtual-scheduler.js';
 
 const [nodes = 1000, podsPerNode = 30, minutes = 10] = process.argv.slice(2).map(Number);
 const MINUTE_MS = 60_000;
 const MIB = 2 ** 20;
 
-/** Two of three pods just run; every sixth is probed, and every sixth crashes or has an end. */
+/** Two of three pods just run; one of six is probed, and one of six crashes or ends. */
 const behaviours: NodeBehaviours = {
   containers: {
     crash: [{ exitsAfterMs: 20_000, exitCode: 1 }],
@@ -44,7 +44,7 @@ const counts = { calls: 0, starts: 0, exits: 0, statuses: 0, journal: 0 };
 
 const world = Array.from({ length: nodes }, (_, number) => {
   const pods = Array.from({ length: podsPerNode }, (_, index) => podOf(number, index));
-  // Nobody switches a thousand nodes on in the same millisecond.
+  // The nodes do not start in the same millisecond.
   const source$ = concat(timer(number % 1000, scheduler).pipe(map(() => podSet(pods))), NEVER);
   const node = simulatedNode({
     seed: number,

@@ -1,13 +1,14 @@
 /**
- * How fast pods start over a real containerd, against the least that it takes: the same calls of the runtime, fired by a bare
- * driver that does nothing else. Both take turns on one containerd of the benchmark's own.
+ * The start of pods over a real containerd, compared with the least possible time: the same calls to the runtime from a bare driver
+ * that does nothing else. Both take turns on one containerd of the benchmark.
  *
- *   npm run build && npm run bench:startup -- [--pods 30,110] [--rounds 3] [--idle 60] [--singles 20] [--agent bin/rx-kubelet]
+ *   npm run build && npm run bench:startup -- [--pods 30,110] [--rounds 3] [--idle 60] [--singles 20] [--agent bin/rx-kubelet] [--volumes]
  *
- * `CONTAINERD` names another containerd than that of the PATH. `--agent` may be given more than once, to compare builds, and
- * `--at-once 4,8,all` says how many pods the bare driver starts at a time.
+ * `CONTAINERD` names another containerd than that of the PATH. Several `--agent` compare builds. `--at-once 4,8,all` are the numbers of
+ * pods that the bare driver starts at a time. `--volumes` starts the pods without volumes, and with three volumes each: a ConfigMap, a
+ * Secret with facts of the pod, and an empty directory. The order of the two changes with each round.
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -15,16 +16,17 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { mountedBelow } from '../test/support/mounted-below.js';
 import { NODE_NAME, startAgent } from './startup/agent.js';
 import { type DriverResult, type DriverRun, type PodRequests, serveRuns } from './startup/bare-driver.js';
 import { cpuSeconds, machineCpuSeconds, peakResidentMiB, residentMiB } from './startup/proc.js';
 import { recordingProxy } from './startup/recording-proxy.js';
 import { bringUp, type Stage } from './startup/stage.js';
 
-/** Levels that later rounds try again: the best of the first one. */
+/** The number of levels that later rounds repeat: the best of the first round. */
 const CANDIDATES = 2;
 const SETTLE_MS = 2_000;
-/** The compiler and the collector of Node.js have work left after a burst. */
+/** The compiler and the garbage collector of Node.js go on for a while after a burst. */
 const REST_MS = 10_000;
 
 interface Burst {
@@ -52,6 +54,7 @@ async function main(): Promise<void> {
       idle: { type: 'string', default: '60' },
       singles: { type: 'string', default: '20' },
       agent: { type: 'string', multiple: true, default: ['bin/rx-kubelet'] },
+      volumes: { type: 'boolean', default: false },
     },
   });
   const sizes = values.pods.split(',').map(Number);
@@ -85,12 +88,19 @@ async function main(): Promise<void> {
           const burst = await floorBurst(stage, driver, { pods, atOnce, requests });
           floors.set(atOnce, [...(floors.get(atOnce) ?? []), burst]);
         }
-        for (const program of values.agent) {
+        const runs = values.agent.flatMap((program) =>
+          (values.volumes ? [false, true] : [false]).map((hasVolumes) => ({ program, hasVolumes })),
+        );
+        // A machine that gets busier or calmer favours neither of two.
+        for (const { program, hasVolumes } of round % 2 === 0 ? runs : runs.toReversed()) {
           const isLast = index === sizes.length - 1 && round === rounds - 1;
-          const { burst, idleShare } = await agentBurst(stage, program, folder, pods, isLast ? idleSeconds : 0);
-          agents.set(program, [...(agents.get(program) ?? []), burst]);
-          if (isLast && idleSeconds > 0)
-            idle += `idle at ${pods} pods over ${idleSeconds} s, ${program}: ${idleShare}\n`;
+          const { burst, idleShare } = await agentBurst(stage, program, folder, {
+            ...{ pods, hasVolumes },
+            idleSeconds: isLast ? idleSeconds : 0,
+          });
+          const who = hasVolumes ? `${program}, with volumes` : program;
+          agents.set(who, [...(agents.get(who) ?? []), burst]);
+          if (isLast && idleSeconds > 0) idle += `idle at ${pods} pods over ${idleSeconds} s, ${who}: ${idleShare}\n`;
         }
         const byTime = [...floors].toSorted(([, one], [, other]) => wallMs(one) - wallMs(other));
         levels = byTime.slice(0, CANDIDATES).map(([level]) => level);
@@ -113,13 +123,13 @@ async function main(): Promise<void> {
   }
 }
 
-/** What the agent sends to start one pod, as a proxy between it and the runtime sees it. */
+/** The requests of the agent that start one pod, recorded by a proxy before the runtime. */
 async function recordPodStart(
   stage: Stage,
   program: string,
   folder: string,
 ): Promise<{ readonly requests: PodRequests; readonly counts: string }> {
-  // Stays: the bare calls mount what lies there.
+  // Not removed: the bare calls mount its files.
   const own = mkdtempSync(join(folder, 'recorded-'));
   const socket = join(own, 'cri.sock');
   const proxy = await recordingProxy(stage.endpoint, socket);
@@ -130,7 +140,7 @@ async function recordPodStart(
     agent.place(['recorded']);
     await stage.running(1);
     await pause(SETTLE_MS);
-    // Relists and housekeeping go on beside it.
+    // Relists and housekeeping are not counted.
     const calls = proxy.calls
       .slice(before)
       .filter(({ call, request }) =>
@@ -164,7 +174,7 @@ async function drive(driver: ChildProcess, run: DriverRun): Promise<DriverResult
   return ((await answer) as [DriverResult])[0];
 }
 
-/** From the first call to the last container running, as the runtime says. */
+/** The time from the first call until the last container runs, in the runtime. */
 async function floorBurst(stage: Stage, driver: ChildProcess, run: DriverRun): Promise<Burst> {
   await drive(driver, { ...run, pods: 1 });
   await pause(SETTLE_MS);
@@ -179,13 +189,16 @@ async function floorBurst(stage: Stage, driver: ChildProcess, run: DriverRun): P
   return { wallMs: last - startedAt, containerdCpu, machineCpu };
 }
 
-/** From the first manifest to the last container running, as the runtime says. */
+/** The time from the first manifest until the last container runs, in the runtime. */
 async function agentBurst(
   stage: Stage,
   program: string,
   folder: string,
-  pods: number,
-  idleSeconds: number,
+  {
+    pods,
+    hasVolumes,
+    idleSeconds,
+  }: { readonly pods: number; readonly hasVolumes: boolean; readonly idleSeconds: number },
 ): Promise<{ readonly burst: AgentBurst; readonly idleShare: string }> {
   const own = mkdtempSync(join(folder, 'agent-'));
   const agent = startAgent(program, own, stage);
@@ -194,7 +207,8 @@ async function agentBurst(
     await stage.running(1);
     await pause(SETTLE_MS);
     const [containerd, machine, before] = [cpuSeconds(stage.pid), machineCpuSeconds(), cpuSeconds(agent.pid)];
-    const startedAt = agent.place(Array.from({ length: pods }, (_, index) => `pod-${index}`));
+    const names = Array.from({ length: pods }, (_, index) => `pod-${index}`);
+    const startedAt = agent.place(names, hasVolumes ? 'with volumes' : undefined);
     await stage.running(pods + 1);
     const [containerdCpu, machineCpu] = [cpuSeconds(stage.pid) - containerd, machineCpuSeconds() - machine];
     const cpu = cpuSeconds(agent.pid) - before;
@@ -217,12 +231,14 @@ async function agentBurst(
   } finally {
     await agent.kill();
     await stage.clear();
+    // The killed agent has left its volumes in memory.
+    for (const path of mountedBelow(own)) execFileSync('umount', [path]);
     rmSync(own, { recursive: true, force: true });
     await pause(SETTLE_MS);
   }
 }
 
-/** From each manifest to its container running; earlier ones stay. */
+/** The times from each manifest until its container runs; earlier containers stay. */
 async function oneByOne(stage: Stage, program: string, folder: string, singles: number): Promise<string> {
   const own = mkdtempSync(join(folder, 'agent-'));
   const agent = startAgent(program, own, stage);
@@ -231,7 +247,7 @@ async function oneByOne(stage: Stage, program: string, folder: string, singles: 
     await stage.running(1);
     const placed = new Map<string, number>();
     for (let index = 0; index < singles; index++) {
-      // At another distance from the ticks of the agent each time.
+      // Each time at another offset to the ticks of the agent.
       await pause(1_000 + 37 * index);
       const name = `single-${index}`;
       placed.set(`${name}-${NODE_NAME}`, agent.place([name]));

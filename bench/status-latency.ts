@@ -1,11 +1,11 @@
 /**
- * How soon the API server is asked to show a container that has started, and how often it is written to while a pod starts: the built
- * agent with the embedded runtime, and an API server that answers at once.
+ * The time from the start of a container to the write of its status, and the number of writes while a pod starts: the built agent with
+ * the embedded runtime, and an API server that answers at once.
  *
  *   npm run build && npm run bench:status -- [--pods 50] [--every 200] [--agent bin/rx-kubelet]
  *
- * A pod is made every `--every` milliseconds; 0 makes all of them at once. The times are from the start of the container, by the runtime's
- * word, to the arrival of the request.
+ * A pod is created every `--every` milliseconds; 0 creates all of them at once. The times are from the start of the container, in the
+ * runtime, to the arrival of the request.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,9 +15,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { firstValueFrom } from 'rxjs';
-import { nodePath, podsPath, podStatusPath } from '../src/model/api/api-paths.js';
+import { nodePath, podsPath, podStatusPath } from '../src/model/kube-api/api-paths.js';
 import type { Node } from '../src/model/node/node.js';
-import type { Pod } from '../src/model/pod.js';
+import type { Pod } from '../src/model/pod/pod.js';
 import { criClient } from '../src/runtime/cri-client.js';
 import { type ApiStub, apiStub, type StubRequest } from './status/api-stub.js';
 
@@ -124,7 +124,7 @@ async function startAgent(stub: ApiStub, program: string, folder: string) {
     child.kill('SIGTERM');
     await gone;
     // The runtime outlives the agent.
-    const runtime = JSON.parse(readFileSync(join(root, 'runtime', 'state', 'runtime.json'), 'utf8')) as {
+    const runtime = JSON.parse(readFileSync(join(root, 'runtime', 'state', 'runtime.lock'), 'utf8')) as {
       readonly pid: number;
     };
     process.kill(runtime.pid);
@@ -132,7 +132,7 @@ async function startAgent(stub: ApiStub, program: string, folder: string) {
   return { end };
 }
 
-/** When each container has started, Unix milliseconds, by the name of its pod. */
+/** The start of each container, in Unix milliseconds, by the name of its pod. */
 async function containerStarts(folder: string): Promise<ReadonlyMap<string, number>> {
   const endpoint = `unix://${join(folder, 'root', 'runtime', 'runtime.sock')}`;
   const { runtime, close } = criClient({ endpoint, requestTimeoutMs: 20_000 });

@@ -1,5 +1,6 @@
-// Writes the shape of a v1 Pod, read off the Kubernetes client's models, as one small table: types by name, and in each
-// type its fields with a code for what they hold. `!` marks a required field, `[]` a list, `{}` a map with string keys:
+// Writes the shapes of a v1 Pod and of the other objects that the agent reads from the API, from the models of the Kubernetes client, as
+// one small table: types by name, and in each type its fields with a code for their values. `!` marks a required field, `[]` a list,
+// `{}` a map with string keys:
 //   s string, b boolean, i int32, l int64, n number, q quantity, x integer or string, t date-time, y base64, * anything,
 //   otherwise the name of another type in the table.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,10 +11,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const models = join(dirname(createRequire(import.meta.url).resolve('@kubernetes/client-node')), 'gen/models');
 const output = fileURLToPath(new URL('../src/generated/pod-schema.ts', import.meta.url));
 
-/** The client says `string` where the API says quantity. */
+/** The fields with the type quantity in the API, and `string` in the client. */
 const QUANTITIES = new Set([
   'V1ContainerStatus.allocatedResources',
   'V1EmptyDirVolumeSource.sizeLimit',
+  'V1NodeStatus.allocatable',
+  'V1NodeStatus.capacity',
   'V1PodSpec.overhead',
   'V1PodStatus.allocatedResources',
   'V1ResourceFieldSelector.divisor',
@@ -28,7 +31,7 @@ const scalarCodes = {
   number: { int32: 'i', int64: 'l', double: 'n', '': 'n' },
   boolean: { '': 'b' },
   Date: { 'date-time': 't' },
-  V1MicroTime: { '': 't', 'date-time': 't' },
+  V1MicroTime: { '': 't', 'date-time': 't', 'date-time-micro': 't' },
   IntOrString: { '': 'x', 'int-or-string': 'x' },
   any: { '': '*' },
   object: { '': '*' },
@@ -36,7 +39,7 @@ const scalarCodes = {
 
 const types = {};
 
-/** The API calls a type what the client calls it without the group and version in front. */
+/** Returns the name of a type in the API: that of the client without group and version. */
 const typeName = (model) => model.replace(/^(Core)?V1/, '');
 
 const codeOf = async (type, format, isQuantity) => {
@@ -56,7 +59,7 @@ const addType = async (model) => {
   if (types[name]) return;
   const fields = (types[name] = {});
   const attributes = (await import(pathToFileURL(join(models, `${model}.js`)).href))[model].attributeTypeMap;
-  // Only the declarations tell which fields the API requires.
+  // Only the declarations show which fields the API requires.
   const declarations = readFileSync(join(models, `${model}.d.ts`), 'utf8');
   for (const { baseName, name: property, type, format } of attributes) {
     const isRequired = declarations.includes(`\n    '${property}': `);
@@ -67,11 +70,20 @@ const addType = async (model) => {
 
 await addType('V1Pod');
 await addType('V1PodList');
-// A manifest says what should run; a status pasted along with it is not read.
+const ofTheApi = ['ConfigMap', 'Secret', 'Service', 'RuntimeClass', 'Node', 'Lease', 'CertificateSigningRequest'];
+for (const name of ofTheApi) await addType(`V1${name}`);
+// The agent reads the status of pods of the API.
+types.ApiPod = { ...types.Pod };
+// The status in a manifest is not read.
 types.Pod.status = '*';
-// Written after the client's models, in the API's version 1.35.
-types.PodSpec.workloadRef ??= 'WorkloadReference';
-types.WorkloadReference ??= { name: '!s', podGroup: '!s', podGroupReplicaKey: 's' };
+// Newer than the client's models: added in version 1.36 of the API.
+types.PodSpec.schedulingGroup ??= 'PodSchedulingGroup';
+types.PodSchedulingGroup ??= { podGroupName: 's' };
+types.PodCertificateProjection.userAnnotations ??= '{}s';
+// The API reads an absent value as zero or empty, which is valid.
+types.Sysctl.value = 's';
+types.HTTPHeader.value = 's';
+types.SleepAction.seconds = 'l';
 
 const reachable = (name, seen = new Set()) => {
   if (seen.has(name)) return seen;
@@ -82,14 +94,15 @@ const reachable = (name, seen = new Set()) => {
   }
   return seen;
 };
-const kept = [...reachable('Pod'), ...reachable('PodList')];
+const roots = ['Pod', 'PodList', 'ApiPod', ...ofTheApi];
+const kept = roots.flatMap((root) => [...reachable(root)]);
 const table = Object.fromEntries(Object.entries(types).filter(([name]) => kept.includes(name)));
 
 mkdirSync(dirname(output), { recursive: true });
 writeFileSync(
   output,
   `// Made by scripts/generate-pod-schema.mjs; do not edit.
-/** Types of the v1 API that a Pod reaches: field name to a code, which src/model/manifest/check-shape.ts explains. */
+/** Types of the API that a Pod reaches, and others that the agent reads: field name to a code, which src/model/manifest/check-shape.ts explains. */
 export const podSchema: Readonly<Record<string, Readonly<Record<string, string>>>> = ${JSON.stringify(table, undefined, 1)};
 `,
 );

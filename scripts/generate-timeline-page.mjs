@@ -1,5 +1,5 @@
-// Bundles the script and the style of the timeline's page into src/generated/timeline-page.ts, with the hashes by which the
-// page's content security policy lets in nothing else.
+// Bundles the script and the style of the timeline's page into src/generated/timeline-page.ts, with their hashes for the content security
+// policy of the page, which allows no others.
 import { buildSync } from 'esbuild';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -17,9 +17,9 @@ const bundle = (options) =>
     ...options,
   }).outputFiles[0].text.trim();
 const minifiedStyle = (text) => bundle({ stdin: { contents: text, loader: 'css' } });
-const fileText = (name) => readFileSync(`${root}src/page/${name}`, 'utf8');
+const fileText = (name) => readFileSync(`${root}src/tools/page/${name}`, 'utf8');
 
-const script = bundle({ entryPoints: ['src/page/timeline-page.ts'], format: 'iife', target: ['es2022'] });
+const script = bundle({ entryPoints: ['src/tools/page/timeline-page.ts'], format: 'iife', target: ['es2022'] });
 const lanes = minifiedStyle(fileText('lanes.css'));
 const style = minifiedStyle(`${fileText('lanes.css')}\n${fileText('page.css')}`);
 for (const [text, end] of [
@@ -35,7 +35,7 @@ const constant = (name, value) => `export const ${name} =\n  ${JSON.stringify(va
 writeFileSync(
   `${root}src/generated/timeline-page.ts`,
   [
-    '// Made by scripts/generate-timeline-page.mjs from src/page.\n',
+    '// Made by scripts/generate-timeline-page.mjs from src/tools/page.\n',
     constant('LANES_STYLE', lanes),
     constant('PAGE_STYLE', style),
     constant('PAGE_STYLE_HASH', sha256(style)),

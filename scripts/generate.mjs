@@ -1,11 +1,11 @@
-// Generates src/generated from its inputs, skipping what is newer than everything it is made from.
+// Generates src/generated from its inputs, except outputs that are newer than all of their inputs.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Makes the code of every file of proto/ at once. */
+/** Generates the code of all files of proto/ at once. */
 const buf = ['node_modules/@bufbuild/buf/bin/buf', 'generate'];
 
 const filesOf = (folder) => readdirSync(`${root}${folder}`).map((name) => `${folder}/${name}`);
@@ -27,7 +27,7 @@ const steps = [
       'scripts/generate-timeline-page.mjs',
       'package-lock.json',
       // The page draws with the same code as the command line.
-      ...['src/page', 'src/model/timeline', 'src/model/why'].flatMap(filesOf),
+      ...['src/tools/page', 'src/tools/timeline', 'src/tools/why'].flatMap(filesOf),
     ],
     command: ['scripts/generate-timeline-page.mjs'],
   },

@@ -1,4 +1,4 @@
-// Runs simulated nodes: `npm run simulate -- --help`. Bundles scripts/simulate/ first, since workers want plain JavaScript.
+// Runs simulated nodes: `npm run simulate -- --help`. Bundles scripts/simulate/ first, since worker threads need plain JavaScript.
 import { build } from 'esbuild';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,14 +1,11 @@
-// What connects an agent to this machine: sockets, files, processes, clocks. Everything here needs Node.
+// The adapters of an agent to this machine: sockets, files, processes, clocks. All of them need Node.js.
 
 export { type NodePortsOptions, withNodePorts } from './with-node-ports.js';
 export { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
-export { readKubeconfig } from './api/kubeconfig.js';
-export type { ApiIdentity } from './api/api-identity.js';
-export { type KubeApi, kubeApi, type KubeApiOptions } from './api/kube-api.js';
-export { lateKubeApi } from './api/late-kube-api.js';
-export { type NodeIdentity, nodeIdentity, type NodeIdentityOptions } from './api/node-identity.js';
-export { certificateKeys } from './api/certificate-keys.js';
-export { certificateStore, type CertificateStoreOptions } from './api/certificate-store.js';
+export { kubeConfigIdentity, type LoadedKubeConfig } from './kube-api/kube-config-identity.js';
+export { readKubeconfig } from './kube-api/kubeconfig.js';
+export type { ApiIdentity } from './kube-api/api-identity.js';
+export { type KubeApi, kubeApi, type KubeApiOptions } from './kube-api/kube-api.js';
 export { machineFacts } from './host/machine-facts.js';
 export { lastKnownFiles, type LastKnownPlace } from './host/last-known-files.js';
 export { lookupHost } from './network/lookup-host.js';
@@ -17,20 +14,21 @@ export { nodeFiles } from './host/node-files.js';
 export { logFiles } from './host/log-files.js';
 export { diskSpace } from './host/disk-space.js';
 export { podFiles } from './host/pod-files.js';
-export { probeRecordFiles } from './host/probe-record-files.js';
+export { volumeFiles } from './host/volumes/volume-files.js';
 export { pullRecordFiles } from './images/pull-record-files.js';
 export { type DockerConfigPlace, dockerConfigPlaces, nodeCredentials } from './images/node-credentials.js';
 export { checkHealth } from './network/check-health.js';
 export { httpRequest, type HttpRequestLimits } from './network/http-request.js';
 export { tcpConnect } from './network/tcp-connect.js';
 export { type CriClient, criClient, type CriClientOptions } from './runtime/cri-client.js';
-export { type EmbeddedRuntime, type EmbeddedRuntimeOptions, startEmbeddedRuntime } from './runtime/embedded/server.js';
 export { type FileSource, fileSource } from './sources/file-source.js';
 export { type HttpSource, httpSource } from './sources/http-source.js';
 export { createJournal, type Journal, type JournalOptions } from './journal/journal-writer.js';
 export { type JournalContents, readJournal } from './journal/journal-reader.js';
 export { createMetrics, type MeteredRegistry, type MetricsOptions } from './server/metrics.js';
-export { localServer, type LocalServerOptions, type ServerEvent } from './server/local-server.js';
-export type { HealthCheck, HealthChecks } from './server/health.js';
-export { createRecordingFile, type RecordingFile, type RecordingFileOptions } from './recording/recording-file.js';
-export { openRecording, type RecordingReader } from './recording/recording-reader.js';
+export {
+  createRecordingFile,
+  type RecordingFile,
+  type RecordingFileOptions,
+} from './tools/recording/recording-file.js';
+export { openRecording, type RecordingReader } from './tools/recording/recording-reader.js';

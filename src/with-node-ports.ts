@@ -1,9 +1,11 @@
 import { defer, finalize, forkJoin, map, type Observable, of, type SchedulerLike, switchMap, tap } from 'rxjs';
-import type { KubeletPorts } from './kubelet.js';
+import type { KubeletPorts } from './kubelet-options.js';
 import type { CgroupDriver } from './model/cgroups/cgroup-name.js';
 import type { CgroupSettings } from './model/cgroups/cgroup-settings.js';
 import { canMount } from './model/cri/mount-ability.js';
-import { errorText } from './model/cri-error.js';
+import { unappliedByRuntime } from './model/manifest/security-fields.js';
+import { errorText } from './model/cri/cri-error.js';
+import { isShortage } from './model/values/file-error.js';
 import { criClient } from './runtime/cri-client.js';
 import { dockerConfigPlaces, nodeCredentials } from './images/node-credentials.js';
 import { cgroupCapacity, hostCgroups } from './host/cgroups/host-cgroups.js';
@@ -14,49 +16,53 @@ import { nodeFiles } from './host/node-files.js';
 import { probeRecordFiles } from './host/probe-record-files.js';
 import { pullRecordFiles } from './images/pull-record-files.js';
 import { podFiles } from './host/pod-files.js';
+import { volumeFiles } from './host/volumes/volume-files.js';
 import { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
 import { cgroupDriver } from './streams/cgroups/cgroup-driver.js';
-import { noCredentials } from './streams/no-credentials.js';
+import { noCredentials } from './streams/ports/credential-ports.js';
 import { checkHealth } from './network/check-health.js';
 import { httpRequest } from './network/http-request.js';
 import { tcpConnect } from './network/tcp-connect.js';
-import { noMetrics } from './streams/no-metrics.js';
+import { noMetrics } from './streams/ports/metrics.js';
 import { retryWithBackoff } from './streams/operators/retry-with-backoff.js';
 import { probeHandlers } from './streams/probes/probe-handlers.js';
-import type { Logger, Metrics, RecordEvent, RecordJournal } from './streams/ports.js';
+import type { Logger } from './streams/ports/logger.js';
+import type { Metrics } from './streams/ports/metrics.js';
+import type { RecordEvent } from './streams/ports/record-event.js';
+import type { RecordJournal } from './streams/ports/record-journal.js';
 
 export interface NodePortsOptions {
   /** `unix:///path` of the runtime's socket. */
   readonly endpoint: string;
-  /** Of the image service; the runtime's unless given. */
+  /** The socket of the image service. Default: `endpoint`. */
   readonly imageEndpoint?: string;
-  /** What a call of the runtime may take; two minutes unless given. */
+  /** The time limit of a call to the runtime. Default: two minutes. */
   readonly requestTimeoutMs?: number;
   readonly node: NodeSettings;
-  /** How pods are put into cgroups of their own; they stay where the runtime puts them unless given. */
+  /** The settings of cgroups for pods. Default: pods stay in the cgroups of the runtime. */
   readonly cgroups?: {
-    /** For a runtime that does not say which one it uses. */
+    /** The driver, if the runtime does not report one. */
     readonly driver: CgroupDriver;
     readonly settings: CgroupSettings;
   };
-  /** Keeps nothing unless given. */
+  /** Default: entries are not kept. */
   readonly record?: RecordJournal;
-  /** Hears nothing unless given. */
+  /** Default: events are not recorded. */
   readonly recordEvent?: RecordEvent;
   readonly metrics?: Metrics;
-  /** Says nothing unless given. */
+  /** Default: no log. */
   readonly log?: Logger;
-  /** `monotonicScheduler` unless given. */
+  /** Default: `monotonicScheduler`. */
   readonly scheduler?: SchedulerLike;
 }
 
 /**
- * What `use` makes of the ports of this machine, over the runtime behind a socket. It is asked once the runtime has answered;
- * until then the runtime is asked again after 100 ms, doubling to 5 s, with a warning each time. The connection is closed
- * at the end.
+ * Calls `use` with the ports of this machine, over the runtime behind a socket, and emits the values of its result. `use` is called once
+ * the runtime has answered. Until then, and while the machine lacks a resource to be read, the runtime is called again after 100 ms,
+ * doubling to 5 s, with a warning each time. The connection is closed at the end.
  *
  * Errors: those of `use`; cgroups that this machine does not have; throws for an endpoint that is not a unix socket.
- * Ends:   with what `use` returned.
+ * Ends:   with the result of `use`.
  */
 export const withNodePorts = <T>(
   {
@@ -78,11 +84,18 @@ export const withNodePorts = <T>(
       metrics.runtimeOperation(operation, durationMs / 1000, error !== undefined);
     const { runtime, images, close } = criClient({ endpoint, imageEndpoint, requestTimeoutMs, observe });
     const ports: Omit<KubeletPorts, 'runtimeName' | 'node'> = {
-      ...{ runtime, images, record, recordEvent, metrics, log, scheduler },
+      runtime,
+      images,
+      record,
+      recordEvent,
+      metrics,
+      log,
+      scheduler,
       files: nodeFiles,
       logFiles,
       diskSpace,
       podFiles,
+      volumeFiles: volumeFiles(),
       httpRequest: httpRequest(),
       probeHandlers: probeHandlers({ runtime, httpRequest: httpRequest(), tcpConnect, checkHealth, scheduler }),
       ...noCredentials,
@@ -96,26 +109,48 @@ export const withNodePorts = <T>(
       map(([{ runtimeName }, { info, features }]) => ({
         runtimeName,
         canMount: canMount(info),
+        unappliedSecurity: unappliedByRuntime(info),
         hasSupplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
       })),
     );
     const cgroupDriver$ = cgroups ? cgroupDriver(runtime, cgroups.driver, { log, scheduler }) : of(undefined);
     return forkJoin([runtimeFacts$, cgroupDriver$]).pipe(
+      map(([{ runtimeName, ...facts }, driver]) =>
+        unlessShort((): KubeletPorts => {
+          const nodeCgroups = cgroups &&
+            driver && { cgroups: hostCgroups(driver), settings: cgroups.settings, capacity: cgroupCapacity() };
+          return { ...ports, runtimeName, node: readNodeFacts(node, log, facts), nodeCgroups };
+        }),
+      ),
       tap({ error: (error: unknown) => log.warn({ error: errorText(error) }, 'waiting for the runtime') }),
       retryWithBackoff({ initialMs: 100, maxMs: 5000, scheduler }),
-      switchMap(([{ runtimeName, ...facts }, driver]) => {
-        const nodeCgroups = cgroups &&
-          driver && { cgroups: hostCgroups(driver), settings: cgroups.settings, capacity: cgroupCapacity() };
-        return use({ ...ports, runtimeName, node: readNodeFacts(node, log, facts), nodeCgroups });
-      }),
+      switchMap((read) => use(read())),
       finalize(close),
     );
   });
 
+/**
+ * Reads facts of the machine, which are read only once. A temporary lack of a resource must not count as a fact, so it is thrown, for a
+ * retry. Other errors are thrown by the result.
+ *
+ * Errors: the machine lacks a resource for the read.
+ */
+const unlessShort = <T>(read: () => T): (() => T) => {
+  try {
+    const value = read();
+    return () => value;
+  } catch (error) {
+    if (isShortage(error)) throw error;
+    return () => {
+      throw error;
+    };
+  }
+};
+
 const nothing = (): void => undefined;
 const silent: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** Names entries that nobody keeps. */
+/** Returns ids for entries, and keeps none. */
 const countOnly = (): RecordJournal => {
   let count = 0;
   return () => `entry-${++count}`;

@@ -10,8 +10,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asyncScheduler, lastValueFrom, map, type Observable } from 'rxjs';
 import * as api from '../../src/generated/runtime/v1/api.js';
-import { isCriError } from '../../src/model/cri-error.js';
-import type { RuntimeService } from '../../src/streams/ports.js';
+import { isCriError } from '../../src/model/cri/cri-error.js';
+import type { RuntimeService } from '../../src/streams/ports/runtime-service.js';
 import { type Behaviour, fakeRuntime } from '../../test/support/fake-runtime.js';
 
 interface Type {
@@ -30,8 +30,8 @@ const failureOf = (error: unknown): object => ({
 });
 
 /**
- * Serves the runtime in memory of the tests as CRI on a socket: any number of pods, and no process. It tells of events. Behaviours are
- * those of containers by their name.
+ * Serves the in-memory runtime of the tests as CRI on a socket, with events: any number of pods, and no process. `behaviours` are by the
+ * names of containers.
  */
 export const serveSimulatedRuntime = async (
   socket: string,
@@ -42,7 +42,7 @@ export const serveSimulatedRuntime = async (
   mkdirSync(logs, { recursive: true });
   const runtime: RuntimeService = {
     ...fake.runtime,
-    // A log that is there and small, and that the agent may remove with its container.
+    // A small log, which the agent may remove with its container.
     containerStatus: (request) =>
       fake.runtime.containerStatus(request).pipe(
         map((answer) => {
@@ -62,7 +62,7 @@ export const serveSimulatedRuntime = async (
   for (const [service, port] of services) {
     const calls = port as unknown as Calls;
     const handlers = Object.entries(service).map(([name, { responseStream }]) => {
-      if (name === 'getContainerEvents') return [name, tellEvents(runtime.containerEvents)];
+      if (name === 'getContainerEvents') return [name, sendEvents(runtime.containerEvents)];
       const type = (api as unknown as Record<string, Type>)[`${name.charAt(0).toUpperCase()}${name.slice(1)}Response`];
       const call = calls[name];
       if (responseStream || !call || !type) {
@@ -90,7 +90,7 @@ export const serveSimulatedRuntime = async (
   );
 };
 
-const tellEvents =
+const sendEvents =
   (event$: () => Observable<api.ContainerEventResponse>) =>
   (stream: ServerWritableStream<object, object>): void => {
     const subscription = event$().subscribe((event) => stream.write(api.ContainerEventResponse.fromPartial(event)));

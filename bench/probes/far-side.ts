@@ -1,6 +1,6 @@
 /**
- * The servers that the pods of bench/probes.ts are asked by, in a process of its own so that what they cost is not counted. Told
- * how many, it says on which ports they listen; then it answers every message with what has arrived since.
+ * The servers of the pods of bench/probes.ts, in another process so that their CPU time is not counted. The argument is the number of pods;
+ * the first message has the ports. Each message from the parent is answered with the probes since the last one.
  */
 import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall } from '@grpc/grpc-js';
 import { once } from 'node:events';
@@ -15,10 +15,10 @@ import {
 export interface Ports {
   readonly http: number;
   readonly grpc: number;
-  /** One for each pod: nothing is said over a TCP connection. */
+  /** One for each pod, since a TCP connection carries no name. */
   readonly tcp: readonly number[];
 }
-/** When each pod was asked, by its number, in milliseconds. */
+/** The times of the probes of each pod, by its number, in milliseconds. */
 export type Arrivals = Readonly<Record<string, readonly number[]>>;
 
 const arrivals = new Map<string, number[]>();

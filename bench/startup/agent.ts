@@ -3,21 +3,21 @@ import { once } from 'node:events';
 import { mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The agent as a process, on folders of its own. */
+/** The agent as a process, with its own folders. */
 export interface Agent {
   readonly pid: number;
-  /** Writes manifests in one go, each appearing in one piece; when the first was there, Unix milliseconds. */
-  readonly place: (names: readonly string[]) => number;
+  /** Writes manifests, each atomically; returns the time of the first one, in Unix milliseconds. */
+  readonly place: (names: readonly string[], volumes?: 'with volumes') => number;
   readonly withdraw: (name: string) => void;
   /** Kills it; its pods stay. */
   readonly kill: () => Promise<void>;
 }
 
 export const IMAGE = 'stage.test/busybox:1';
-/** Is part of the name of every pod of its static manifests. */
+/** A part of the name of every static pod. */
 export const NODE_NAME = 'bench';
 
-/** The one that warms up must not take the place of another. */
+/** The configuration; `maxPods` leaves room for the pod that warms up. */
 const configuration = (cgroupRoot: string, settings: object): string =>
   JSON.stringify({
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -27,22 +27,62 @@ const configuration = (cgroupRoot: string, settings: object): string =>
     ...settings,
   });
 
-const manifest = (name: string): string =>
+interface PodVolumes {
+  readonly mounts: readonly object[];
+  readonly volumes: readonly object[];
+}
+
+/** A ConfigMap as files, a projected volume with a Secret and facts of the pod, and an empty directory. */
+const volumesOf = (name: string): PodVolumes => ({
+  mounts: ['config', 'access', 'scratch'].map((volume) => ({ name: volume, mountPath: `/volumes/${volume}` })),
+  volumes: [
+    { name: 'config', configMap: { name } },
+    {
+      name: 'access',
+      projected: {
+        sources: [
+          { secret: { name } },
+          { downwardAPI: { items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }] } },
+        ],
+      },
+    },
+    { name: 'scratch', emptyDir: {} },
+  ],
+});
+
+const objectsOf = (name: string): readonly object[] => [
+  { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { 'a.conf': 'a', 'b.conf': 'b' } },
+  { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: { token: 'a-token-of-no-use' } },
+];
+
+const podOf = (name: string, { mounts, volumes }: PodVolumes): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name },
+  spec: {
+    containers: [
+      {
+        ...{ name: 'main', image: IMAGE, imagePullPolicy: 'IfNotPresent', command: ['sleep', '1000000'] },
+        volumeMounts: mounts,
+      },
+    ],
+    volumes,
+    terminationGracePeriodSeconds: 1,
+  },
+});
+
+const manifest = (name: string, hasVolumes: boolean): string =>
   JSON.stringify({
     apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name },
-    spec: {
-      containers: [{ name: 'main', image: IMAGE, imagePullPolicy: 'IfNotPresent', command: ['sleep', '1000000'] }],
-      terminationGracePeriodSeconds: 1,
-    },
+    kind: 'List',
+    items: hasVolumes ? [...objectsOf(name), podOf(name, volumesOf(name))] : [podOf(name, { mounts: [], volumes: [] })],
   });
 
 export const startAgent = (
   program: string,
   folder: string,
   { endpoint, cgroupRoot }: { readonly endpoint: string; readonly cgroupRoot: string },
-  /** More fields of its configuration. */
+  /** Further fields of the configuration. */
   settings: object = {},
 ): Agent => {
   const [manifests, drafts, root] = ['manifests', 'drafts', 'root'].map((name) => join(folder, name)) as [
@@ -71,8 +111,8 @@ export const startAgent = (
   process.on('exit', end);
   return {
     pid: child.pid!,
-    place: (names) => {
-      for (const name of names) writeFileSync(join(drafts, name), manifest(name));
+    place: (names, volumes) => {
+      for (const name of names) writeFileSync(join(drafts, name), manifest(name, volumes !== undefined));
       const at = performance.timeOrigin + performance.now();
       for (const name of names) renameSync(join(drafts, name), join(manifests, `${name}.json`));
       return at;

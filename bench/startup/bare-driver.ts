@@ -9,27 +9,27 @@ import {
 } from '../../src/generated/runtime/v1/api.js';
 import { criClient } from '../../src/runtime/cri-client.js';
 
-/** The requests by which the agent has started one pod, in base64. */
+/** The requests of the agent that started one pod, in base64. */
 export interface PodRequests {
   readonly imageStatus: string;
   readonly runPodSandbox: string;
   readonly createContainer: string;
 }
-/** Starts this many pods, so many at a time. */
+/** Starts `pods` pods, `atOnce` at a time. */
 export interface DriverRun {
   readonly pods: number;
   readonly atOnce: number;
   readonly requests: PodRequests;
 }
-/** When the first call was sent, Unix milliseconds, and how long each pod took. */
+/** The time of the first call, in Unix milliseconds, and the duration of each pod. */
 export interface DriverResult {
   readonly startedAt: number;
   readonly podMs: readonly number[];
 }
 
 /**
- * Starts pods by nothing but the calls that this takes, each with what the agent has sent for a pod of its own: the least
- * that an agent can do. Serves runs of the parent process until that goes.
+ * Starts pods with the necessary calls only, and the requests that the agent sent for one of its pods: the least that an agent can
+ * do. Serves runs for the parent process until that ends.
  */
 export const serveRuns = (endpoint: string): void => {
   const { runtime, images } = criClient({ endpoint });
@@ -67,7 +67,7 @@ export const serveRuns = (endpoint: string): void => {
 
 const bytes = (base64: string): Buffer => Buffer.from(base64, 'base64');
 
-/** The same with other texts, but for what lies on the machine: the mounts of the pod whose requests these were. */
+/** The same request with other texts, except the mounts, whose files belong to the recorded pod. */
 const renamed = <T>(value: T, rename: (text: string) => string): T => {
   if (typeof value === 'string') return rename(value) as T;
   if (value instanceof Uint8Array || value === null || typeof value !== 'object') return value;

@@ -11,7 +11,7 @@ import {
 } from '@grpc/grpc-js';
 import { ImageServiceService, RuntimeServiceService } from '../../src/generated/runtime/v1/api.js';
 
-/** One call that passed: `StartContainer`, when, in Unix milliseconds, and its request as it was sent. */
+/** A recorded call: its name, such as `StartContainer`, its time, in Unix milliseconds, and its request in bytes. */
 export interface RecordedCall {
   readonly call: string;
   readonly at: number;
@@ -20,7 +20,7 @@ export interface RecordedCall {
 
 export interface RecordingProxy {
   readonly calls: readonly RecordedCall[];
-  /** When parts of streams passed, such as events, Unix milliseconds. */
+  /** The times of parts of streams, such as events, in Unix milliseconds. */
   readonly parts: readonly number[];
   readonly close: () => void;
 }
@@ -32,7 +32,7 @@ const SERVICES: readonly Methods[] = [RuntimeServiceService, ImageServiceService
 
 const asBytes = (bytes: Buffer): Buffer => bytes;
 
-/** A CRI server on `socket` that hands every call to the runtime at `endpoint` as it is, and keeps the requests. */
+/** Serves CRI on `socket`: passes every call unchanged to the runtime at `endpoint`, and keeps the requests. */
 export const recordingProxy = async (endpoint: string, socket: string): Promise<RecordingProxy> => {
   const calls: RecordedCall[] = [];
   const parts: number[] = [];

@@ -10,21 +10,21 @@ import { criClient } from '../../src/runtime/cri-client.js';
 const run = promisify(execFile);
 const script = (name: string): string => fileURLToPath(new URL(`../../test/containerd/stage/${name}`, import.meta.url));
 
-/** A containerd of its own. */
+/** A containerd of the benchmark. */
 export interface Stage {
   readonly endpoint: string;
   readonly pid: number;
-  /** Below this the agent makes the cgroups of its pods. */
+  /** The parent of the cgroups of pods. */
   readonly cgroupRoot: string;
-  /** Its name and version. */
+  /** The name and version of the runtime. */
   readonly runtime: string;
-  /** When every container started that runs, Unix milliseconds, by the name of its pod. */
+  /** The starts of the running containers, in Unix milliseconds, by the names of their pods. */
   readonly startTimes: () => Promise<ReadonlyMap<string, number>>;
-  /** The process ids of the containers that run, by the names of their pods. */
+  /** The process ids of the running containers, by the names of their pods. */
   readonly processes: () => Promise<ReadonlyMap<string, number>>;
-  /** Resolves when so many containers run. */
+  /** Resolves when `count` containers run. */
   readonly running: (count: number) => Promise<void>;
-  /** Kills and removes all pods with their cgroups; resolves when nothing of them is listed. */
+  /** Kills and removes all pods with their cgroups; resolves when none is listed. */
   readonly clear: () => Promise<void>;
   readonly down: () => Promise<void>;
 }
@@ -129,7 +129,7 @@ export const bringUp = async (folder: string): Promise<Stage> => {
 
 const CGROUPS = '/sys/fs/cgroup';
 
-/** What an agent that was killed has left, so that the next one finds no more than the first one did. */
+/** Removes the cgroups of an agent that was killed, so that the next one starts in the same state as the first. */
 const removeCgroupsBelow = (root: string): void => {
   for (const hierarchy of ['.', ...readdirSync(CGROUPS)]) {
     const path = join(CGROUPS, hierarchy, root, 'kubepods');

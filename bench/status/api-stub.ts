@@ -6,10 +6,10 @@ import {
   type JsonObject,
   NODE_MERGE_KEYS,
   POD_MERGE_KEYS,
-} from '../../src/model/api/strategic-merge-patch.js';
+} from '../../src/model/kube-api/strategic-merge-patch.js';
 
 export interface StubRequest {
-  /** When all of it was there, Unix milliseconds. */
+  /** The time of the end of the request, in Unix milliseconds. */
   readonly at: number;
   readonly method: string;
   readonly path: string;
@@ -19,9 +19,13 @@ export interface StubRequest {
 export interface ApiStub {
   readonly url: string;
   readonly requests: readonly StubRequest[];
-  /** Makes an object, as a client would. */
+  /** Creates an object, as a client does. */
   readonly create: (collection: string, object: JsonObject) => void;
   readonly find: (path: string) => JsonObject | undefined;
+  /** Sends a text unchanged to all watches of the collection. */
+  readonly say: (collection: string, text: string) => void;
+  /** Answers the next list of the collection with a text, unchanged. */
+  readonly listNext: (collection: string, text: string) => void;
   readonly close: () => void;
 }
 
@@ -35,13 +39,18 @@ interface Change {
 const COLLECTION = /\/(nodes|pods|services|secrets|configmaps|leases|runtimeclasses|events|csidrivers)$/;
 
 /**
- * As much of an API server as an agent needs, in memory and over HTTP on loopback: it knows no users, no fields and no selectors, and
- * answers at once. What it measures is the agent.
+ * The calls of an API server that an agent needs, in memory and over HTTP on loopback. It has no users, no validation and no selectors, and
+ * answers at once, so that a benchmark measures the agent.
  */
 export const apiStub = async (): Promise<ApiStub> => {
   const objects = new Map<string, JsonObject>();
   const changes: Change[] = [];
-  const watches = new Set<{ readonly collection: string; readonly tell: (change: Change) => void }>();
+  const watches = new Set<{
+    readonly collection: string;
+    readonly response: ServerResponse;
+    readonly send: (change: Change) => void;
+  }>();
+  const lists = new Map<string, string>();
   const requests: StubRequest[] = [];
   let version = 1;
 
@@ -53,7 +62,7 @@ export const apiStub = async (): Promise<ApiStub> => {
     else objects.set(path, object);
     const change = { version, type, path, object };
     changes.push(change);
-    for (const watch of watches) if (isIn(path, watch.collection)) watch.tell(change);
+    for (const watch of watches) if (isIn(path, watch.collection)) watch.send(change);
     return object;
   };
   const create = (collection: string, object: JsonObject): JsonObject => {
@@ -71,9 +80,9 @@ export const apiStub = async (): Promise<ApiStub> => {
   const watch = (collection: string, from: number, response: ServerResponse): void => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
-    const tell = ({ type, object }: Change) => response.write(`${JSON.stringify({ type, object })}\n`);
-    for (const change of changes) if (change.version > from && isIn(change.path, collection)) tell(change);
-    const entry = { collection, tell };
+    const send = ({ type, object }: Change) => response.write(`${JSON.stringify({ type, object })}\n`);
+    for (const change of changes) if (change.version > from && isIn(change.path, collection)) send(change);
+    const entry = { collection, response, send };
     watches.add(entry);
     response.on('close', () => watches.delete(entry));
   };
@@ -116,6 +125,12 @@ export const apiStub = async (): Promise<ApiStub> => {
         watch(path, Number(searchParams.get('resourceVersion') ?? 0), response);
         return;
       }
+      const list = method === 'GET' ? lists.get(path) : undefined;
+      if (list !== undefined) {
+        lists.delete(path);
+        response.writeHead(200, { 'content-type': 'application/json' }).end(list);
+        return;
+      }
       const [code, answered] = answer(method, path, body);
       response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(answered));
     });
@@ -127,6 +142,10 @@ export const apiStub = async (): Promise<ApiStub> => {
     requests,
     create: (collection, object) => void create(collection, object),
     find: (path) => objects.get(path),
+    say: (collection, text) => {
+      for (const watch of watches) if (watch.collection === collection) watch.response.write(text);
+    },
+    listNext: (collection, text) => void lists.set(collection, text),
     close: () => {
       server.closeAllConnections();
       server.close();
@@ -134,7 +153,7 @@ export const apiStub = async (): Promise<ApiStub> => {
   };
 };
 
-/** A collection of all namespaces has the objects of each. */
+/** Whether the object is in the collection; a collection of all namespaces has the objects of each. */
 const isIn = (path: string, collection: string): boolean => {
   const folder = path.slice(0, path.lastIndexOf('/'));
   return folder === collection || folder.replace(/\/namespaces\/[^/]+/, '') === collection;

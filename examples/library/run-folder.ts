@@ -1,5 +1,5 @@
-// A node agent of your own in ten lines: it runs the manifests of a folder over the runtime behind a socket. It does nothing
-// until somebody subscribes, and unsubscribing ends the agent but not the pods.
+// A node agent in ten lines: it runs the manifests of a folder over the runtime behind a socket. A subscription starts it, and
+// unsubscribing ends the agent but not the pods.
 //
 //     const endpoint = 'unix:///run/containerd/containerd.sock';
 //     const directories = { podLogsDirectory: '/var/log/pods', rootDirectory: '/var/lib/my-agent' };

@@ -1,13 +1,13 @@
 import { type KubeletOptions, type Pod, type RecordingEntry, recordKubelet, kubelet } from 'rx-kubelet';
 import { type NodeBehaviours, simulatedNode, simulatedSource, VirtualScheduler, type WorldEvent } from 'rx-kubelet/sim';
 
-/** Every start of a container with its time, as `12.345 web/main`, and what was recorded of the agent. */
+/** Every start of a container with its time, such as `12.345 web/main`, and the recording of the agent. */
 export interface SimulatedDay {
   readonly starts: readonly string[];
   readonly recording: readonly RecordingEntry[];
 }
 
-/** Lets an agent run these pods for so many seconds of virtual time, and records it. The same seed is the same day. */
+/** Runs an agent with these pods for `seconds` of virtual time, and records it. The same seed gives the same day. */
 export const simulateNode = (
   pods: readonly Pod[],
   behaviours: NodeBehaviours,

@@ -1,7 +1,7 @@
-// Two sources as one: pods come from the first for as long as it answers, and from the second while it does not.
+// Two sources as one: pods come from the first while it works, and from the second while it does not.
 //
-// A source that fails is an Observable that errors. The agent would keep the last pods and subscribe again; here somebody
-// else has them meanwhile, and the first one is tried again after a while.
+// A source that fails is an Observable that errors. The agent would keep its last pods and subscribe again; here the second source
+// delivers the pods meanwhile, and the first one is retried after a while.
 //
 //     kubelet({ ...options, sources: { fleet: failover(fleet$, fileSource(…), { retryMs: 60_000 }) } })
 import { asyncScheduler, catchError, concat, defer, type Observable, of, repeat, takeUntil, timer } from 'rxjs';
@@ -9,7 +9,7 @@ import type { SchedulerLike } from 'rxjs';
 import { type SourceEvent, sourceProblem } from 'rx-kubelet';
 
 export interface Failover {
-  /** How long the second source has its turn. */
+  /** The time until the first source is retried, in milliseconds. */
   readonly retryMs: number;
   readonly scheduler?: SchedulerLike;
 }

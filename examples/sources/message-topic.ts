@@ -1,8 +1,7 @@
-// A source of your own: pods that arrive as messages on a topic.
+// A custom source: pods that arrive as messages on a topic.
 //
-// A source is an Observable of complete sets, and that is all. Here every message is the manifest of one pod, or the news
-// that a pod is no longer wanted; `scan` keeps the set. In memory the topic is a Subject; with a message broker it is
-// whatever its client gives you, turned into an Observable.
+// A source is an Observable of complete sets. Here a message is the manifest of one pod, or the end of a pod; `scan` keeps the set. In
+// memory the topic is a Subject; with a message broker it is an Observable of the messages of its client.
 //
 //     kubelet({ ...options, sources: { file: fileSource(…), topic: topicSource(message$, 'node-1') } })
 import { concatMap, from, map, type Observable, scan, startWith } from 'rxjs';
@@ -20,7 +19,7 @@ export type PodMessage =
   | { readonly kind: 'run'; readonly key: string; readonly manifest: string }
   | { readonly kind: 'stop'; readonly key: string };
 
-interface Heard {
+interface Topic {
   readonly pods: ReadonlyMap<string, readonly Pod[]>;
   readonly events: readonly SourceEvent[];
 }
@@ -28,13 +27,13 @@ interface Heard {
 /** The pods of the newest message of every key. A message that cannot be read is a problem and changes nothing. */
 export const topicSource = (message$: Observable<PodMessage>, nodeName: string): Observable<SourceEvent> =>
   message$.pipe(
-    scan(({ pods }: Heard, message) => hear(pods, message, nodeName), { pods: new Map(), events: [] }),
+    scan(({ pods }: Topic, message) => fold(pods, message, nodeName), { pods: new Map(), events: [] }),
     map(({ events }) => events),
     startWith([podSet([])]),
     concatMap((events) => from(events)),
   );
 
-const hear = (before: Heard['pods'], message: PodMessage, nodeName: string): Heard => {
+const fold = (before: Topic['pods'], message: PodMessage, nodeName: string): Topic => {
   const pods = new Map(before);
   if (message.kind === 'stop') pods.delete(message.key);
   else {

@@ -1,7 +1,6 @@
-// A filter in front of a source: of all pods that it wants, only those of one team run here.
+// A filter for a source: only the pods of one team run here.
 //
-// Since a source delivers complete sets, a pod that is filtered out is a pod that is not wanted: changing its label stops
-// it. Problems pass.
+// A source delivers complete sets, so a pod that is filtered out is not wanted: a change of its label stops it. Problems pass.
 //
 //     kubelet({ ...options, sources: { http: httpSource(…).pipe(onlyTeam('payments')) } })
 import { map, type MonoTypeOperatorFunction } from 'rxjs';

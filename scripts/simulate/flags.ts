@@ -1,37 +1,37 @@
 import { parseArgs } from 'node:util';
-import { parseGoDuration } from '../../src/model/go-duration.js';
+import { parseGoDuration } from '../../src/model/values/go-duration.js';
 
-/** What `npm run simulate` is asked to do. */
+/** The options of `npm run simulate`. */
 export interface SimulateFlags {
-  /** So many seeds. */
+  /** The number of seeds. */
   readonly seeds: number;
-  /** The first of them; drawn when undefined. */
+  /** The first seed; drawn if undefined. */
   readonly from: number | undefined;
-  /** No seed is begun later. Milliseconds. */
+  /** No seed begins later. Milliseconds. */
   readonly timeMs: number;
   readonly workers: number;
-  /** So many seeds may fail, and the run has gone well all the same. */
+  /** The number of seeds that may fail without an exit code of 1. */
   readonly tolerate: number;
   /** A file with one history, in place of seeds. */
   readonly history: string | undefined;
-  /** Nodes that belong to a cluster, in place of those that stand alone. */
+  /** Nodes of a cluster instead of nodes without one. */
   readonly isCluster: boolean;
 }
 
 export const USAGE = `npm run simulate -- [flags]
 
-Runs nodes in virtual time, each with a history drawn from its seed, and checks after every step that what must
-always hold does. A seed that fails is told of with the shortest history that still fails.
+Runs nodes in virtual time, each with a history drawn from its seed, and checks every invariant after every step.
+A failing seed is reported with the shortest history that still fails.
 
-  --seeds N       so many seeds (1000)
+  --seeds N       the number of seeds (1000)
   --from S        the first one; the others follow (1)
-  --seed S        this one alone
+  --seed S        this seed alone
   --fresh         the first one is drawn, and printed
   --time 5m       begins no seed later than that; without --seeds, as many as there is time for
   --workers N     threads (one for each CPU)
-  --tolerate N    so many seeds may fail: they are told of, and the exit code is 0 all the same (0)
+  --tolerate N    the number of seeds that may fail: they are reported, and the exit code is still 0 (0)
   --cluster       nodes that belong to a cluster: users of its API, and an API server that is away now and then
-  --history FILE  runs this history, as an earlier failure has left it
+  --history FILE  runs this history, a file of an earlier failure
   --help          prints this
 `;
 
@@ -42,7 +42,7 @@ export class FlagError extends Error {
   override readonly name = 'FlagError';
 }
 
-/** Errors: `FlagError`, which names the flag and says what is expected. */
+/** Errors: `FlagError`, which names the flag and the expected value. */
 export const readFlags = (args: readonly string[], cpus: number): SimulateFlags | 'help' => {
   const values = parse(args);
   if (values.help) return 'help';
@@ -56,7 +56,7 @@ export const readFlags = (args: readonly string[], cpus: number): SimulateFlags 
     throw new FlagError('--fresh draws the first seed, and --from gives it: give one of them');
   }
   if (values.cluster && values.history !== undefined) {
-    throw new FlagError('--history says itself whether its node belongs to a cluster: leave --cluster out');
+    throw new FlagError('the file of --history states whether its node belongs to a cluster: leave --cluster out');
   }
   const seed = whole('--seed', values.seed, 0, LARGEST_SEED);
   const from = seed ?? whole('--from', values.from, 0, LARGEST_SEED) ?? 1;

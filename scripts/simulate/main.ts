@@ -4,24 +4,24 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
-import { type FailureReport, investigateFailure } from '../../src/sim/histories/investigate-failure.js';
-import { readHistory } from '../../src/sim/histories/read-history.js';
-import { runHistory } from '../../src/sim/histories/run-history.js';
+import { type FailureReport, investigateFailure } from '../../src/tools/sim/histories/investigate-failure.js';
+import { readHistory } from '../../src/tools/sim/histories/read-history.js';
+import { runHistory } from '../../src/tools/sim/histories/run-history.js';
 import { FlagError, readFlags, type SimulateFlags, USAGE } from './flags.js';
 import { failureText, Tally } from './report.js';
 import type { SeedBatch, SeedReport } from './seed-report.js';
 
 const FAILED = 1;
 const MISUSED = 2;
-/** After so many, further seeds would say the same. */
+/** The number of failures after which further seeds are skipped. */
 const MOST_FAILURES = 3;
-/** Seeds that a worker gets at a time. */
+/** The number of seeds that a worker gets at a time. */
 const BATCH = 8;
 const PROGRESS_MS = 5_000;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** The command; the result is its exit code. `worker` is the file that each thread runs. */
+/** Runs the command; returns its exit code. `worker` is the file of each thread. */
 export const main = async (args: readonly string[], worker: URL): Promise<number> => {
   try {
     const flags = readFlags(args, availableParallelism());
@@ -83,7 +83,7 @@ const simulateSeeds = async (flags: SimulateFlags, worker: URL): Promise<number>
   return failures > flags.tolerate ? FAILED : 0;
 };
 
-/** The text of a failure, whose shortest history is kept in a file. */
+/** The text of a failure, whose shortest history is written to a file. */
 const keep = (seed: number, failure: FailureReport, { isCluster }: Pick<SimulateFlags, 'isCluster'>): string => {
   const file = join(mkdtempSync(join(tmpdir(), 'rx-kubelet-history-')), `${seed}.json`);
   writeFileSync(file, `${JSON.stringify(failure.history, undefined, 2)}\n`);
@@ -100,7 +100,7 @@ interface Work {
   readonly isCluster: boolean;
 }
 
-/** Hands the seeds out in order; `hear` says whether to go on. Errors: those of a worker. */
+/** Distributes the seeds in order; the callback returns whether to go on. Errors: those of a worker. */
 const inWorkers = async (
   { from, seeds, timeMs, workers, worker, isCluster }: Work,
   hear: (report: SeedReport) => boolean,

@@ -1,23 +1,23 @@
-import type { FailureReport } from '../../src/sim/histories/investigate-failure.js';
+import type { FailureReport } from '../../src/tools/sim/histories/investigate-failure.js';
 import type { SeedReport } from './seed-report.js';
 
 interface FailureText {
   /** The seed or file. */
   readonly what: string;
   readonly failure: FailureReport;
-  /** The command that does it again. */
+  /** The command that repeats it. */
   readonly repeat: string;
-  /** The one that runs the shortest history alone. */
+  /** The command that runs the shortest history alone. */
   readonly shortest?: string;
 }
 
 export const failureText = ({ what, failure, repeat, shortest }: FailureText): string => {
   const { violation, runs, lines } = failure;
-  const whom = [violation.uid && `pod ${violation.uid}`, violation.container && `container ${violation.container}`];
+  const about = [violation.uid && `pod ${violation.uid}`, violation.container && `container ${violation.container}`];
   return [
     '',
     `FAILED: ${what} violates ${violation.invariant}`,
-    `  ${whom.filter(Boolean).join(', ')}${whom.some(Boolean) ? ': ' : ''}${violation.message}`,
+    `  ${about.filter(Boolean).join(', ')}${about.some(Boolean) ? ': ' : ''}${violation.message}`,
     `  repeat with: ${repeat}`,
     ...(shortest === undefined ? [] : [`  the shortest of ${runs + 1} histories alone: ${shortest}`]),
     ...lines.map((line) => `  ${line}`),
@@ -25,7 +25,7 @@ export const failureText = ({ what, failure, repeat, shortest }: FailureText): s
   ].join('\n');
 };
 
-/** Adds up what came of seeds. */
+/** Adds up the results of seeds. */
 export class Tally {
   #seeds = 0;
   #failed = 0;

@@ -1,25 +1,65 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorText } from '../model/cri/cri-error.js';
+import type { Logger } from '../streams/ports/logger.js';
 import writeFileAtomic from 'write-file-atomic';
 
-/** What a running agent says about itself, for the other commands. */
+/** The data of a running agent, for the other commands. */
 export interface AgentInfo {
   readonly pid: number;
-  /** Of its local server; absent while there is none. */
+  /** The URL of its health server; absent while it does not listen. */
   readonly url?: string;
   /** RFC 3339. */
   readonly startedAt: string;
   readonly node: string;
 }
 
-export const writeAgentFile = (path: string, info: AgentInfo): void => {
+/** Errors: it cannot be written, as on a full disk. Then the previous file stays. */
+const writeAgentFile = (path: string, info: AgentInfo): void => {
   mkdirSync(dirname(path), { recursive: true });
   writeFileAtomic.sync(path, `${JSON.stringify(info)}\n`);
 };
 
-export const removeAgentFile = (path: string): void => rmSync(path, { force: true });
+/** Writes the file, or logs a warning: only other commands need it, so a full disk is no reason not to run pods. */
+export const announceAgent = (path: string, info: AgentInfo, log: Logger): void => {
+  try {
+    writeAgentFile(path, info);
+  } catch (error) {
+    const consequence = 'cannot write the file with the address of the agent, so other commands may not find it';
+    log.warn({ path, error: errorText(error) }, consequence);
+    // The data of an earlier agent is outdated.
+    if (pidIn(path) !== info.pid) removeAgentFile(path);
+  }
+};
 
-/** What the agent of that file said last; nothing when there is none, or when it was not stopped and left nonsense. */
+const pidIn = (path: string): number | undefined => {
+  try {
+    return readAgentFile(path)?.pid;
+  } catch {
+    return undefined;
+  }
+};
+
+/** A file that stays refers to an ended process, which readers detect. */
+export const removeAgentFile = (path: string): void => {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // It stays.
+  }
+};
+
+/** Whether the agent of this file runs; an agent that was killed leaves its file behind. */
+export const isAgentAlive = (info: AgentInfo | undefined): boolean => {
+  if (info === undefined) return false;
+  try {
+    return process.kill(info.pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+/** The data of the agent; undefined for a missing file, or for a malformed one after a crash. */
 export const readAgentFile = (path: string): AgentInfo | undefined => {
   try {
     const info = JSON.parse(readFileSync(path, 'utf8')) as Partial<AgentInfo> | null;

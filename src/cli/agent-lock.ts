@@ -1,43 +1,41 @@
-import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdirSync, realpathSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Observable } from 'rxjs';
+import { errorText } from '../model/cri/cri-error.js';
+import { DirectoryInUse, type DirectoryLock, lockFile, whenLost } from '../runtime/embedded/directory-lock.js';
 
-export interface AgentLock {
-  readonly release: () => void;
+export interface AgentLock extends DirectoryLock {
+  /** Errors: once the root directory was removed or replaced. Emits nothing, never completes. */
+  readonly lost$: Observable<never>;
 }
 
 /**
- * Makes this process the only agent on the directory, until it releases it or ends in whatever way: the lock is a socket
- * without a file, which the kernel takes back. Whoever connects to it is told the process id.
+ * Makes this process the only agent on the directory, until it releases the lock or ends for any reason.
  *
- * Errors: `another agent (pid N) already uses <directory>`.
+ * Errors: `another agent (pid N) already uses <directory>`; it cannot be locked.
  */
-export const lockRootDir = async (rootDir: string): Promise<AgentLock> => {
-  mkdirSync(rootDir, { recursive: true });
-  const name = `\0rx-kubelet-${createHash('sha256').update(realpathSync(rootDir)).digest('hex').slice(0, 32)}`;
-  const server = createServer((socket) => {
-    socket.on('error', () => socket.destroy());
-    socket.end(String(process.pid));
-  });
+export const lockRootDir = (rootDir: string): AgentLock => {
   try {
-    server.listen(name);
-    await once(server, 'listening');
+    mkdirSync(rootDir, { recursive: true });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new Error(`another agent (pid ${await pidOf(name)}) already uses ${rootDir}`, { cause: error });
+    throw new Error(`${errorText(error)}; --root-dir names another folder`, { cause: error });
   }
-  return { release: () => void server.close() };
+  const path = join(rootDir, 'agent.lock');
+  const lock = locked(path, rootDir);
+  const lost$ = new Observable<never>((subscriber) =>
+    whenLost(lock, path, () => {
+      const why = `${path} was removed or replaced: another agent may use ${rootDir}, so this one ends`;
+      subscriber.error(new Error(why));
+    }),
+  );
+  return { ...lock, lost$ };
 };
 
-const pidOf = async (name: string): Promise<string> => {
-  const socket = connect(name).setEncoding('utf8');
-  socket.setTimeout(1000, () => socket.destroy());
-  let text = '';
+const locked = (path: string, rootDir: string): DirectoryLock => {
   try {
-    for await (const part of socket) text += String(part);
-  } catch {
-    // It went away meanwhile, or hangs; that it has the lock is known either way.
+    return lockFile(path);
+  } catch (error) {
+    if (!(error instanceof DirectoryInUse)) throw error;
+    throw new Error(`another agent (pid ${error.pid}) already uses ${rootDir}`, { cause: error });
   }
-  return text || 'unknown';
 };

@@ -11,18 +11,21 @@ import {
   tap,
   timer,
 } from 'rxjs';
-import { type Kubelet, kubelet, type KubeletOptions, type KubeletPorts } from '../kubelet.js';
+import type { Kubelet, KubeletOptions, KubeletPorts } from '../kubelet-options.js';
+import { kubelet } from '../kubelet.js';
 import type { ImageGcPolicy } from '../model/images/image-gc.js';
-import type { LogRotationPolicy } from '../model/log-rotation.js';
-import { formatPod } from '../model/pod.js';
-import { quantity, unitValue } from '../model/quantity.js';
+import type { LogRotationPolicy } from '../model/upkeep/log-rotation.js';
+import { startedBy } from '../model/pod-status/started-by.js';
+import { formatPod } from '../model/pod/pod.js';
+import { quantity, unitValue } from '../model/resources/quantity.js';
 import type { NodeSettings } from '../host/read-node-facts.js';
-import { recordKubelet } from '../recording/record-kubelet.js';
+import { recordKubelet } from '../tools/recording/record-kubelet.js';
+import { monotonicScheduler } from '../host/monotonic-scheduler.js';
 import { fileSource } from '../sources/file-source.js';
 import { httpSource } from '../sources/http-source.js';
-import type { PodSources } from '../streams/pod-config.js';
-import type { Logger } from '../streams/ports.js';
-import type { RunOnceResult } from '../streams/run-once.js';
+import type { PodSources } from '../streams/config/pod-config.js';
+import type { Logger } from '../streams/ports/logger.js';
+import type { RunOnceResult } from '../streams/run-once/run-once.js';
 import { type NodePortsOptions, withNodePorts } from '../with-node-ports.js';
 import { joinCluster, type JoinedCluster } from './cluster/join-cluster.js';
 import { cgroupOptions } from './config/cgroup-options.js';
@@ -33,17 +36,17 @@ import type { CreateKubelet, KubeletEnvironment } from './kubelet-handle.js';
 import { runPodsOnce } from './run-pods-once.js';
 import { packageVersion } from './version.js';
 
-/** How often the table asks what the pods are; the loop has no stream of them. */
+/** The period at which the table reads the pods; the loop has no stream of them. */
 const LOOK_EVERY_MS = 500;
 
-/** A kubelet over the sources that the configuration names, the runtime behind the socket and this machine. */
+/** A kubelet with the sources of the configuration, the runtime of the socket and this machine. */
 export const composeKubelet: CreateKubelet = (environment) => {
   const { config, log, record, metrics, runtimeSocket, imageSocket, recording } = environment;
   const stop$ = new Subject<{ readonly reason: string }>();
   const stopped$ = new Subject<never>();
   let current: Kubelet | undefined;
 
-  /** The agent over this machine and, with a connection, as a node of its cluster. */
+  /** The agent with the ports of this machine and, with a connection, as a node of its cluster. */
   const agent = (cluster?: JoinedCluster): Observable<unknown> => {
     const node: NodePortsOptions = {
       endpoint: `unix://${runtimeSocket}`,
@@ -81,7 +84,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
             write: (entry) => recording.append(JSON.stringify(entry)),
             isOpen: recording.isOpen,
             by: `rx-kubelet ${packageVersion()}`,
-            // Sources keep them to themselves, but what goes wrong may quote them.
+            // Sources do not log these values, but an error text may contain them.
             secrets: Object.values(config.staticPodURLHeader).flat(),
           })
         : kubelet(ports, options);
@@ -92,13 +95,16 @@ export const composeKubelet: CreateKubelet = (environment) => {
     finalize(() => stopped$.complete()),
   );
 
-  const pods = () => current?.pods() ?? [];
+  const pods = () => {
+    const agentNow = current;
+    return agentNow?.pods().map((pod) => startedBy(pod, agentNow.existsSince(pod.metadata.uid))) ?? [];
+  };
   return {
     run$,
     stopPods$: defer(() => {
-      // Without a loop there is nothing that could stop a pod, and nothing that it started.
+      // Without a running loop no pod can be stopped, and the loop has started none.
       if (!current) stopped$.complete();
-      stop$.next({ reason: 'the agent was told to stop its pods' });
+      stop$.next({ reason: 'the agent was asked to stop its pods' });
       return stopped$;
     }),
     pods,
@@ -131,22 +137,24 @@ const imageGcPolicy = (config: KubeletEnvironment['config']): ImageGcPolicy => (
   maxAgeMs: config.imageMaximumGCAgeMs,
 });
 
-const podSources = ({ config, nodeName }: KubeletEnvironment): PodSources => {
+const podSources = ({ config, nodeName, cluster }: KubeletEnvironment): PodSources => {
   const { staticPodPath: path, staticPodURL: url, staticPodURLHeader: headers } = config;
   const { fileCheckFrequencyMs, httpCheckFrequencyMs } = config;
+  const common = { nodeName, hasApiServer: cluster !== undefined, scheduler: monotonicScheduler };
   return {
-    ...(path !== '' && { file: fileSource({ path, nodeName, fileCheckFrequencyMs }) }),
-    ...(url !== '' && { http: httpSource({ url, nodeName, headers, httpCheckFrequencyMs }) }),
+    ...(path !== '' && { file: fileSource({ ...common, path, fileCheckFrequencyMs }) }),
+    ...(url !== '' && { http: httpSource({ ...common, url, headers, httpCheckFrequencyMs }) }),
   };
 };
 
-const nodeSettings = ({ config, nodeName, paths }: KubeletEnvironment): NodeSettings => ({
+const nodeSettings = ({ config, nodeName, paths, cluster }: KubeletEnvironment): NodeSettings => ({
   rootDirectory: paths.rootDir,
   podLogsDirectory: paths.podLogsDir,
   containerLogsDirectory: paths.containerLogsDir,
   seccompDirectory: join(paths.rootDir, 'seccomp'),
   resolvConf: config.resolvConf,
   clusterDns: config.clusterDNS,
+  hasCluster: cluster !== undefined,
   clusterDomain: config.clusterDomain,
   maxPods: config.maxPods,
   nodeName,
@@ -161,6 +169,6 @@ const nodeSettings = ({ config, nodeName, paths }: KubeletEnvironment): NodeSett
 const tellResult = ({ pod, rejected, error }: RunOnceResult, log: Logger): void => {
   const fields = { pod: formatPod(pod) };
   if (rejected !== undefined) log.warn({ ...fields, reason: rejected }, 'the pod was rejected');
-  else if (error) log.error({ ...fields, error }, 'the pod could not be brought up');
-  else log.info(fields, 'the pod is up');
+  else if (error) log.error({ ...fields, error }, 'the pod did not start');
+  else log.info(fields, 'the pod runs');
 };

@@ -19,29 +19,32 @@ import { restartWithBackoff, type RunFailed } from './restart-with-backoff.js';
 export interface EmbeddedRuntimeOptions {
   readonly socketPath: string;
   readonly stateDirectory: string;
-  /** Takes what the runtime prints. */
+  /** The file for the output of the runtime. */
   readonly logFile: string;
-  /** Starts a runtime, given `--socket PATH --state-dir PATH` as well: Node with the path of this program and `runtime`. */
+  /**
+   * The command that starts a runtime, to which `--socket PATH --state-dir PATH` is added: Node with the path of this
+   * program and `runtime`.
+   */
   readonly command: readonly [program: string, ...args: string[]];
   readonly scheduler?: SchedulerLike;
 }
 
 export interface RuntimeReady {
   readonly kind: 'ready';
-  /** Absent for a runtime that was there already. */
+  /** Absent for a runtime that was running already. */
   readonly pid?: number;
 }
 export type EmbeddedRuntimeEvent = RuntimeReady | RunFailed;
 
-/** A runtime that has not opened its socket by then never will. */
+/** A runtime without a socket after this time has failed. */
 const START_TIMEOUT_MS = 30_000;
 const LOOK_EVERY_MS = 20;
 const MAX_LOG_BYTES = 1024 * 1024;
 
 /**
- * Makes sure that a runtime serves the socket: `ready` for one that is alive, else for one that it starts, in a session of its
- * own so that containers outlive the agent. When the runtime goes away it says so with `failed`, and starts another one after
- * 100 ms, doubling to 5 s. Unsubscribing leaves the runtime alone.
+ * Ensures that a runtime serves the socket: emits `ready` for a running one, else for one that it starts, in a session
+ * of its own so that containers outlive the agent. When the runtime ends it emits `failed`, and starts another one
+ * after 100 ms, doubling to 5 s. The runtime keeps running after an unsubscribe.
  *
  * Errors: none. Ends: never by itself.
  */
@@ -50,19 +53,20 @@ export const embeddedRuntime = (options: EmbeddedRuntimeOptions): Observable<Emb
   return oneRuntime(options, scheduler).pipe(restartWithBackoff({ initialMs: 100, maxMs: 5000, scheduler }));
 };
 
-/** One life of a runtime. Errors: when it ends, or does not begin. */
+/** One run of a runtime. Errors: when it ends, or does not start. */
 const oneRuntime = (options: EmbeddedRuntimeOptions, scheduler: SchedulerLike): Observable<RuntimeReady> =>
   connection(options.socketPath).pipe(
     map((): RuntimeReady => ({ kind: 'ready' })),
-    catchError((error: unknown) => (isNobodyThere(error) ? started(options, scheduler) : throwError(() => error))),
+    catchError((error: unknown) => (hasNoListener(error) ? started(options, scheduler) : throwError(() => error))),
   );
 
-/** Nobody listens: the socket is missing, or left behind by a process that is gone. */
-const isNobodyThere = (error: unknown): boolean =>
+/** No process listens: the socket is missing, or was left by an ended process. */
+const hasNoListener = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /**
- * Emits once it is connected, and fails when the other side goes away: the kernel says at once what polling would find late.
+ * Emits once it is connected, and fails when the other side closes: the kernel reports at once what polling would find
+ * late.
  */
 const connection = (socketPath: string): Observable<Socket> =>
   new Observable((subscriber) => {
@@ -70,7 +74,8 @@ const connection = (socketPath: string): Observable<Socket> =>
     socket.on('connect', () => subscriber.next(socket));
     socket.on('error', (error) => subscriber.error(error));
     socket.on('close', () => subscriber.error(new Error(`the runtime at ${socketPath} closed its socket`)));
-    // What the other side says first (settings of HTTP/2) is of no interest, but must be taken for a close to be seen.
+    // The first data of the other side (settings of HTTP/2) is not used, but has to be read so that a close is
+    // reported.
     socket.resume();
     return () => socket.destroy();
   });
@@ -80,7 +85,7 @@ const started = (options: EmbeddedRuntimeOptions, scheduler: SchedulerLike): Obs
     switchMap((pid) => {
       const socket$ = connection(options.socketPath).pipe(
         retry({
-          delay: (error: unknown) => (isNobodyThere(error) ? timer(LOOK_EVERY_MS, scheduler) : throwError(() => error)),
+          delay: (error: unknown) => (hasNoListener(error) ? timer(LOOK_EVERY_MS, scheduler) : throwError(() => error)),
         }),
         timeout({
           first: START_TIMEOUT_MS,
@@ -95,10 +100,10 @@ const started = (options: EmbeddedRuntimeOptions, scheduler: SchedulerLike): Obs
     }),
   );
 
-/** Starts the process; emits its id and fails when it ends. */
+/** Starts the process; emits its ID and fails when it ends. */
 const spawned = ({ command, socketPath, stateDirectory, logFile }: EmbeddedRuntimeOptions): Observable<number> =>
   new Observable((subscriber) => {
-    // Containers of other users have to get through, down to their own folders.
+    // Processes of containers run as other users, and have to reach their own folders.
     for (const path of [socketPath, logFile]) mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
     limitLog(logFile);
     const [program, ...args] = command;
@@ -112,10 +117,10 @@ const spawned = ({ command, socketPath, stateDirectory, logFile }: EmbeddedRunti
     child.on('error', (error) => subscriber.error(error));
     child.on('exit', (code, signal) => {
       const how = signal === null ? `exit code ${code}` : signal;
-      subscriber.error(new Error(`the runtime ended with ${how}${lastWords(logFile)}`));
+      subscriber.error(new Error(`the runtime ended with ${how}${lastLogLine(logFile)}`));
     });
     if (child.pid !== undefined) subscriber.next(child.pid);
-    // The process stays; only nobody listens to it any more. An error nobody listens to would end the agent.
+    // The process keeps running without a listener. An `error` without a listener would end the agent.
     return () => child.removeAllListeners('exit');
   });
 
@@ -124,8 +129,8 @@ const limitLog = (path: string): void => {
   if (size > MAX_LOG_BYTES) truncateSync(path);
 };
 
-/** The last line that tells of an error, else the last line, as far as there still is a log. */
-const lastWords = (path: string): string => {
+/** The last line with an error, else the last line, if there is a log. */
+const lastLogLine = (path: string): string => {
   try {
     const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
     const last = lines.findLast((line) => /error/i.test(line) && !/^\s*(at|throw) /.test(line)) ?? lines.at(-1) ?? '';

@@ -1,7 +1,9 @@
-import { formatPod, podRef } from '../model/pod.js';
-import type { Logger, RecordEvent, RecordJournal } from '../streams/ports.js';
+import { formatPod, podRef } from '../model/pod/pod.js';
+import type { Logger } from '../streams/ports/logger.js';
+import type { RecordEvent } from '../streams/ports/record-event.js';
+import type { RecordJournal } from '../streams/ports/record-journal.js';
 
-/** Writes the events of the Kubernetes API into the journal and the log; without an API server nobody else hears. */
+/** Writes the events of the Kubernetes API into the journal and the log; without an API server they go nowhere else. */
 export const eventRecorder =
   (record: RecordJournal, log: Logger): RecordEvent =>
   ({ pod, container, type, reason, message, causes }) => {

@@ -1,17 +1,19 @@
 import type { Observable } from 'rxjs';
-import type { Pod } from '../model/pod.js';
-import type { RecordingFile } from '../recording/recording-file.js';
-import type { Logger, Metrics, RecordJournal } from '../streams/ports.js';
+import type { Pod } from '../model/pod/pod.js';
+import type { RecordingFile } from '../tools/recording/recording-file.js';
+import type { Logger } from '../streams/ports/logger.js';
+import type { Metrics } from '../streams/ports/metrics.js';
+import type { RecordJournal } from '../streams/ports/record-journal.js';
 import type { ClusterFlags } from './cluster/cluster-flags.js';
 import type { AgentPaths } from './config/agent-paths.js';
 import type { AgentConfig } from './config/kubelet-configuration.js';
 
-/** What the process around it gives a kubelet. */
+/** The environment that the process gives to a kubelet. */
 export interface KubeletEnvironment {
   readonly config: AgentConfig;
   readonly nodeName: string;
   readonly paths: AgentPaths;
-  /** Of the runtime, whether real or embedded: a path. */
+  /** The path of the socket of the runtime, whether real or embedded. */
   readonly runtimeSocket: string;
   readonly imageSocket: string;
   readonly log: Logger;
@@ -19,27 +21,27 @@ export interface KubeletEnvironment {
   readonly metrics: Metrics;
   /** For a node of a cluster. */
   readonly cluster?: ClusterFlags | undefined;
-  /** Takes everything that passes between the loop and its ports, where a recording was asked for. */
+  /** Records all calls and replies between the loop and its ports; absent without `--record`. */
   readonly recording?: RecordingFile | undefined;
 }
 
-/** A problem or event that a person watching should see, in one line. */
+/** A problem or event for a user who watches the terminal, in one line. */
 export interface Note {
   readonly level: 'info' | 'warn' | 'error';
   readonly text: string;
 }
 
-/** What the process around it needs of a kubelet. Nothing happens before `run$` is subscribed. */
+/** The interface of a kubelet for the process. Nothing happens before `run$` is subscribed. */
 export interface KubeletHandle {
-  /** The loop. Ends by itself only when it was told to run once; an error is a bug and ends the process with code 1. */
+  /** The loop. Completes by itself only with `--runonce`; an error is a bug and ends the process with code 1. */
   readonly run$: Observable<unknown>;
-  /** Stops every pod while `run$` is still subscribed; completes when none is left. */
+  /** Stops every pod while `run$` is still subscribed; completes when all have stopped. */
   readonly stopPods$: Observable<unknown>;
-  /** What the agent wants to run with the status that it knows, for `/pods`. */
+  /** The pods of the agent with the statuses that it knows, for `/pods`. */
   readonly pods: () => readonly Pod[];
-  /** The same whenever it changes, beginning with what is. */
+  /** The same on every change, beginning with the current pods. */
   readonly pod$: Observable<readonly Pod[]>;
-  /** By name, such as `syncloop`. */
+  /** The checks by name, such as `syncloop`. */
   readonly healthChecks: Readonly<Record<string, () => Error | undefined>>;
 }
 

@@ -2,7 +2,9 @@ import { createLogUpdate } from 'log-update';
 import {
   asyncScheduler,
   combineLatest,
+  defer,
   finalize,
+  fromEvent,
   map,
   type Observable,
   scan,
@@ -12,28 +14,22 @@ import {
   throttleTime,
   timer,
 } from 'rxjs';
-import type { Pod } from '../model/pod.js';
+import type { Pod } from '../model/pod/pod.js';
+import { type Frame, frameText } from './frame-text.js';
 import type { Note } from './kubelet-handle.js';
-import { podRow } from './pod-row.js';
-import { podTable } from './pod-table.js';
 
-export interface Frame {
-  readonly pods: readonly Pod[];
-  /** The newest last. */
-  readonly notes: readonly Note[];
-}
-
-/** A person does not read faster. */
+/** A user does not read faster. */
 const AT_MOST_EVERY_MS = 250;
-/** Ages grow without anything happening. */
+/** Ages grow without any event. */
 const AGES_EVERY_MS = 1000;
 const NOTES_SHOWN = 6;
 
-/** What to show whenever it changes, at most four times a second; the last change of a burst is never lost. */
+/** Emits the frame on each change, at most four times a second; the last change of a burst is always emitted. */
 export const frames = (
   pod$: Observable<readonly Pod[]>,
   note$: Observable<Note>,
   scheduler: SchedulerLike = asyncScheduler,
+  refused: () => readonly string[] = () => [],
 ): Observable<Frame> =>
   combineLatest([
     pod$,
@@ -44,31 +40,30 @@ export const frames = (
     timer(0, AGES_EVERY_MS, scheduler),
   ]).pipe(
     throttleTime(AT_MOST_EVERY_MS, scheduler, { leading: true, trailing: true }),
-    map(([pods, notes]) => ({ pods, notes })),
+    map(([pods, notes]) => ({ pods, notes, refused: refused() })),
   );
 
-/** A frame as text: the table, and beneath it what happened last. */
-export const frameText = ({ pods, notes }: Frame, now: number, width: number): string =>
-  [
-    pods.length === 0 ? 'No pods yet.' : podTable(pods.map((pod) => podRow(pod, now))),
-    ...(notes.length === 0
-      ? []
-      : ['', ...notes.map(({ level, text }) => (level === 'info' ? text : `${level}: ${text}`))]),
-  ]
-    .join('\n')
-    .split('\n')
-    .map((line) => (line.length > width ? `${line.slice(0, Math.max(0, width - 1))}…` : line))
-    .join('\n');
-
-/** Keeps the frames on the terminal, one over the other; the last one stays when it is unsubscribed. */
+/** Writes the frames to the terminal, one over the other; the last one stays after the unsubscribe. */
 export const liveTable = (
   frame$: Observable<Frame>,
   terminal: NodeJS.WriteStream,
   now: () => number,
-): Observable<Frame> => {
-  const render = createLogUpdate(terminal, { showCursor: true });
-  return frame$.pipe(
-    tap((frame) => render(frameText(frame, now(), terminal.columns))),
-    finalize(() => render.done()),
-  );
-};
+): Observable<Frame> =>
+  defer(() => {
+    const render = createLogUpdate(terminal, { showCursor: true });
+    // A terminal wraps its lines again on a resize, so the start of the frame is unknown.
+    const resize$ = fromEvent(terminal, 'resize').pipe(
+      tap(() => {
+        render.clear();
+        terminal.write(CLEAR_SCREEN);
+      }),
+    );
+    return combineLatest([frame$, resize$.pipe(startWith(undefined))]).pipe(
+      map(([frame]) => frame),
+      // The last line is for the cursor.
+      tap((frame) => render(frameText(frame, now(), { width: terminal.columns, height: terminal.rows - 1 }))),
+      finalize(() => render.done()),
+    );
+  });
+
+const CLEAR_SCREEN = '\x1b[H\x1b[2J';

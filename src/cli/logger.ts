@@ -1,26 +1,35 @@
 import { styleText } from 'node:util';
 import { pino } from 'pino';
-import type { Logger } from '../streams/ports.js';
+import type { Logger } from '../streams/ports/logger.js';
+
+/** One JSON object, a short line for a terminal, or such a line with its date for a file. */
+export type LogForm = 'json' | 'terminal' | 'text';
+
+/** The form that `logging.format` names; without it, the form that suits the output. */
+export const logForm = (format: string, isTerminal: boolean): LogForm => {
+  if (format === 'json') return 'json';
+  if (isTerminal) return 'terminal';
+  return format === 'text' ? 'text' : 'json';
+};
 
 export interface LoggerOptions {
-  /** `-v`: from 4 on also what only a developer asks for. */
+  /** `-v`: from 4 on it includes messages for developers. */
   readonly verbosity: number;
-  /** Short lines for a person instead of JSON. */
-  readonly forPeople: boolean;
-  /** Takes one line with its newline, at once. */
+  readonly form: LogForm;
+  /** Writes one line with its newline, synchronously. */
   readonly write: (line: string) => void;
 }
 
-/** Fields whose values are credentials, wherever the log might get them from. */
+/** Fields whose values are credentials, wherever they occur. */
 const SECRET = ['headers', 'header', 'staticPodURLHeader', 'authorization', 'password', 'token', 'auth'];
 
 /**
- * A logger that writes every line before it returns, so that nothing is lost with the process. Errors in fields appear with
- * their message; values of credentials appear as `***`.
+ * A logger that writes every line synchronously, so that no line is lost when the process ends. Errors in fields appear
+ * with their message; values of credentials appear as `***`.
  */
-export const createLogger = ({ verbosity, forPeople, write }: LoggerOptions): Logger => {
+export const createLogger = ({ verbosity, form, write }: LoggerOptions): Logger => {
   const level = verbosity >= 4 ? 'debug' : 'info';
-  const output = forPeople ? (line: string) => write(humanLine(line)) : write;
+  const output = form === 'json' ? write : (line: string) => write(humanLine(line, form === 'text'));
   const logger = pino(
     {
       level,
@@ -43,8 +52,8 @@ export const createLogger = ({ verbosity, forPeople, write }: LoggerOptions): Lo
 
 const COLOURS = { debug: 'gray', info: 'cyan', warn: 'yellow', error: 'red' } as const;
 
-/** `12:04:31 WARN  the message  key=value`: the time of day, since a person watches it live. */
-const humanLine = (line: string): string => {
+/** `12:04:31 WARN  the message  key=value`: the time of day is enough for a user who watches the terminal. */
+const humanLine = (line: string, withDate: boolean): string => {
   const { level, time, message, ...fields } = JSON.parse(line) as Record<string, unknown> & {
     readonly level: keyof typeof COLOURS;
     readonly time: string;
@@ -52,7 +61,7 @@ const humanLine = (line: string): string => {
   };
   const label = styleText(COLOURS[level], level.toUpperCase().padEnd(5), { stream: process.stderr });
   const details = Object.entries(fields).map(([name, value]) => `${name}=${fieldText(value)}`);
-  return `${[time.slice(11, 19), label, message, ...details].join(' ')}\n`;
+  return `${[withDate ? time : time.slice(11, 19), label, message, ...details].join(' ')}\n`;
 };
 
 const fieldText = (value: unknown): string =>

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { TextStyle } from '../model/timeline/text-pen.js';
+import type { TextStyle } from '../tools/timeline/text-pen.js';
 
 const STYLES = {
   quiet: undefined,
@@ -13,9 +13,9 @@ const STYLES = {
   title: 'bold',
 } as const satisfies Record<TextStyle, Parameters<typeof styleText>[0] | undefined>;
 
-/** In colour where standard output takes it, as `NO_COLOR` and `FORCE_COLOR` wish. */
+/** In colour if standard output supports it, with `NO_COLOR` and `FORCE_COLOR`. */
 export const paintTimeline = (text: string, style: TextStyle): string => {
   const format = STYLES[style];
-  // Node.js 20 looks at the stream for one format alone, not for a list of them.
+  // Node.js 20 checks the stream for a single format only, not for a list of them.
   return format === undefined ? text : styleText(format, text, { stream: process.stdout });
 };

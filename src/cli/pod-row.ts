@@ -1,4 +1,4 @@
-import { type ContainerStatus, isSidecar, isTerminalPhase, type Pod } from '../model/pod.js';
+import { type ContainerStatus, isSidecar, isStaticPod, isTerminalPhase, type Pod } from '../model/pod/pod.js';
 
 /** One line of the table of pods, as text. */
 export interface PodRow {
@@ -21,7 +21,8 @@ export const podRow = (pod: Pod, now: number): PodRow => {
   const readyCount =
     regular.filter(({ ready, state }) => ready && state?.running).length +
     init.filter(({ name, ready }) => sidecars.has(name) && ready).length;
-  const createdAt = metadata.creationTimestamp ?? status?.startTime;
+  // A manifest may be a copy of a pod of a cluster, with its creation time.
+  const createdAt = isStaticPod(pod) ? status?.startTime : (metadata.creationTimestamp ?? status?.startTime);
   return {
     namespace: metadata.namespace,
     name: metadata.name,
@@ -43,7 +44,7 @@ const statusText = (pod: Pod, sidecars: ReadonlySet<string>): string => {
   const initializing = initText(pod, sidecars);
   if (initializing !== undefined) return initializing;
   const containers = status?.containerStatuses ?? [];
-  // The first container in the order of the spec has the last word.
+  // The first container in the order of the spec wins.
   const reason =
     containers.map(reasonOf).find((text) => text !== undefined) ?? status?.reason ?? status?.phase ?? 'Unknown';
   const someRuns = containers.some(({ ready, state }) => ready && state?.running);
@@ -61,7 +62,7 @@ const endReason = (end: { readonly reason?: string; readonly signal?: number; re
   return end.signal ? `Signal:${end.signal}` : `ExitCode:${end.exitCode}`;
 };
 
-/** How far the init containers have come, until they are done. */
+/** The progress of the init containers, until they have completed. */
 const initText = ({ spec, status }: Pod, sidecars: ReadonlySet<string>): string | undefined => {
   const statuses = status?.initContainerStatuses ?? [];
   const index = statuses.findIndex(

@@ -1,4 +1,3 @@
-import Table from 'cli-table3';
 import type { PodRow } from './pod-row.js';
 
 const COLUMNS = {
@@ -11,41 +10,26 @@ const COLUMNS = {
 };
 const WIDE = { ...COLUMNS, ip: 'IP', node: 'NODE' };
 
-const NO_BORDERS = Object.fromEntries(
-  [
-    'top',
-    'top-mid',
-    'top-left',
-    'top-right',
-    'bottom',
-    'bottom-mid',
-    'bottom-left',
-    'bottom-right',
-    'left',
-    'left-mid',
-    'mid',
-    'mid-mid',
-    'right',
-    'right-mid',
-    'middle',
-  ].map((name) => [name, '']),
-);
+const GAP = '   ';
 
 /** The rows under their headings, by namespace and name, without borders or colours. */
-export const podTable = (rows: readonly PodRow[], layout: 'narrow' | 'wide' = 'narrow'): string => {
+export const podTable = (
+  rows: readonly PodRow[],
+  layout: 'narrow' | 'wide' = 'narrow',
+  without: readonly (keyof PodRow)[] = [],
+): string => {
   const columns = layout === 'wide' ? WIDE : COLUMNS;
-  const fields = Object.keys(columns) as (keyof typeof WIDE)[];
-  const table = new Table({
-    head: Object.values(columns),
-    chars: { ...NO_BORDERS, middle: '   ' },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
+  const fields = (Object.keys(columns) as (keyof typeof WIDE)[]).filter((field) => !without.includes(field));
   const sorted = rows.toSorted((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
-  for (const row of sorted) table.push(fields.map((field) => row[field]));
-  return table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
+  const lines = [WIDE, ...sorted].map((row) => fields.map((field) => row[field]));
+  const widths = fields.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)));
+  return lines
+    .map((cells) =>
+      cells
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join(GAP)
+        .trimEnd(),
+    )
     .join('\n');
 };
 

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
-import { readKubeconfig } from '../api/kubeconfig.js';
+import { readKubeconfig } from '../kube-api/kubeconfig.js';
 import { isCgroupV1 } from '../host/cgroups/host-cgroups.js';
 import type { ClusterFlags } from './cluster/cluster-flags.js';
 import { agentPaths, type AgentPaths } from './config/agent-paths.js';
@@ -15,18 +15,18 @@ export interface PreparedRun {
   readonly warnings: readonly string[];
   readonly nodeName: string;
   readonly paths: AgentPaths;
-  /** No runtime was named: the embedded one is used. */
+  /** Without a configured runtime the embedded one is used. */
   readonly isEmbedded: boolean;
   readonly runtimeSocket: string;
   readonly imageSocket: string;
-  /** With every path; undefined for a node that stands alone. */
+  /** With every path; undefined for a standalone node. */
   readonly cluster?: ClusterFlags;
 }
 
-/** What the kernel takes as the address of a socket, without the final zero. */
+/** The longest path of a socket, without the final zero. */
 const LONGEST_SOCKET_PATH = 107;
 
-/** Paths for commands that only look for a running agent. */
+/** Paths for commands that only connect to a running agent. */
 export const pathsFor = (rootDir: string, podLogsDir = '', runtimeEndpoint = ''): AgentPaths =>
   agentPaths({
     rootDir,
@@ -38,7 +38,7 @@ export const pathsFor = (rootDir: string, podLogsDir = '', runtimeEndpoint = '')
     workingDirectory: process.cwd(),
   });
 
-/** Everything that can be wrong with flags and files is found here. Errors: one that says what, and where. */
+/** Checks flags and files. Errors: one error that names the problem and its place. */
 export const prepareRun = (flags: RunFlags): PreparedRun => {
   const { config, warnings } = loadConfiguration({
     file: flags.config,
@@ -57,9 +57,10 @@ export const prepareRun = (flags: RunFlags): PreparedRun => {
   const paths = pathsFor(flags.rootDir, config.podLogsDir, config.containerRuntimeEndpoint);
   const isEmbedded = config.containerRuntimeEndpoint === '';
   const runtimeSocket = isEmbedded ? paths.embedded.socketPath : socketPath(config.containerRuntimeEndpoint);
-  if (Buffer.byteLength(runtimeSocket) > LONGEST_SOCKET_PATH) {
+  const tooLong = [runtimeSocket, paths.agentSocket].find((path) => Buffer.byteLength(path) > LONGEST_SOCKET_PATH);
+  if (tooLong !== undefined) {
     throw new Error(
-      `the socket ${runtimeSocket} has a path of more than ${LONGEST_SOCKET_PATH} bytes; choose a shorter --root-dir`,
+      `the socket ${tooLong} has a path of more than ${LONGEST_SOCKET_PATH} bytes; choose a shorter --root-dir`,
     );
   }
   const cluster = clusterOf(flags, config.runOnce, paths);
@@ -68,6 +69,9 @@ export const prepareRun = (flags: RunFlags): PreparedRun => {
     config,
     warnings: [
       ...warnings,
+      ...(config.staticPodPath === '' && config.staticPodURL === '' && !cluster
+        ? ['there is no source of pods: expected --pod-manifest-path, --manifest-url or --kubeconfig']
+        : []),
       ...invalidIps.map((ip) => `--node-ip: ${JSON.stringify(ip)} is no address and is left out`),
     ],
     ...(cluster && { cluster }),
@@ -86,8 +90,8 @@ const clusterOf = ({ cluster }: RunFlags, runsOnce: boolean, { rootDir }: AgentP
   if (!cluster || (cluster.kubeconfig === '' && cluster.bootstrapKubeconfig === '')) return undefined;
   if (cluster.kubeconfig === '') throw new Error('--bootstrap-kubeconfig needs --kubeconfig, the file to write');
   if (runsOnce) throw new Error('--runonce starts the pods of manifests, and cannot be used with --kubeconfig');
-  // Before anything is started: what is wrong with it is said at once.
+  // Before anything is started, so that its problems are reported at once.
   if (cluster.bootstrapKubeconfig === '') readKubeconfig(cluster.kubeconfig);
-  else if (!existsSync(cluster.kubeconfig)) readKubeconfig(cluster.bootstrapKubeconfig);
+  else if (!statSync(cluster.kubeconfig, { throwIfNoEntry: false })) readKubeconfig(cluster.bootstrapKubeconfig);
   return { ...cluster, certDir: cluster.certDir === '' ? join(rootDir, 'pki') : cluster.certDir };
 };

@@ -1,25 +1,32 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import { parseGoDuration } from '../model/go-duration.js';
+import { parseGoDuration } from '../model/values/go-duration.js';
+import { errorText } from '../model/cri/cri-error.js';
+import { closestName } from '../model/manifest/closest-name.js';
+import { endWithOutput } from './closed-output.js';
 import type { PlanCommand } from './commands/plan.js';
 import type { TimelineOptions } from './commands/timeline.js';
 import type { ReplayFlags } from './commands/replay.js';
 import type { CreateKubelet } from './kubelet-handle.js';
-import { addRunFlags, readRunFlags, withDashes } from './run-flags.js';
+import { addRunFlags, commonForms, readRunFlags, rootDirOption } from './run-flags.js';
 import { packageVersion } from './version.js';
 
-/** Loads the composition of the kubelet; only `run` pays for it. */
+/** Loads the composition of the kubelet; only `run` needs it. */
 export type LoadKubelet = () => Promise<CreateKubelet>;
 
 /**
- * Runs one command line to its end; the exit code is in `process.exitCode`. What a command needs is loaded when it runs.
+ * Runs one command line to its end; the exit code is in `process.exitCode`. Modules of a command are loaded when it
+ * runs.
  *
  * Errors: none; a failure is one line `Error: ...` on stderr and exit code 1.
  */
 export const runProgram = async (args: readonly string[], loadKubelet: LoadKubelet): Promise<void> => {
+  endWithOutput();
+  // Node would open its debugger on a port.
+  process.on('SIGUSR1', () => undefined);
   try {
-    await createProgram(loadKubelet).parseAsync(withDashes(args), { from: 'user' });
+    await createProgram(loadKubelet).parseAsync(commonForms(args), { from: 'user' });
   } catch (error) {
-    fail(error instanceof Error ? error.message : String(error));
+    fail(errorText(error));
   }
 };
 
@@ -28,8 +35,6 @@ const fail = (message: string): void => {
   process.exitCode = 1;
 };
 
-const rootDirOption = (): Option => new Option('--root-dir <folder>', 'where the agent keeps its state').default('');
-
 const columns = (text: string): number => {
   if (!/^\d{2,4}$/.test(text) || Number(text) < 20) throw new InvalidArgumentError('expected 20 to 9999 columns');
   return Number(text);
@@ -37,7 +42,7 @@ const columns = (text: string): number => {
 
 type PlanFlags = Omit<PlanCommand, 'forMs'> & { readonly for: number };
 
-/** Milliseconds, and not none. */
+/** Milliseconds, more than 0. */
 const spanOf = (text: string): number => {
   const milliseconds = parseGoDuration(text) ?? 0;
   if (milliseconds <= 0) throw new InvalidArgumentError('expected a duration such as 1h or 1m30s, more than 0');
@@ -55,10 +60,14 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
     .allowExcessArguments(true)
     .action(async (options: Record<string, unknown>, command: Command) => {
       const [stray] = command.args;
-      if (stray !== undefined) throw new Error(`unknown command ${stray}`);
+      if (stray !== undefined) {
+        const names = program.commands.map((one) => one.name());
+        const closest = closestName(stray, names);
+        throw new Error(`unknown command ${stray}${closest === undefined ? '' : ` (Did you mean ${closest}?)`}`);
+      }
       const { runAgent } = await import('./run.js');
       await runAgent(readRunFlags(options), await loadKubelet());
-      // Connections that nobody needs any more must not keep the process.
+      // Unused connections must not keep the process running.
       process.exit();
     });
 
@@ -82,7 +91,7 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
     .addOption(rootDirOption())
     .action(async (target: string, { rootDir }: { rootDir: string }) => {
       const [{ printWhy }, { pathsFor }] = await Promise.all([import('./commands/why.js'), import('./prepare-run.js')]);
-      printWhy(pathsFor(rootDir).journalDir, target, Date.now());
+      printWhy(pathsFor(rootDir), target, Date.now());
     });
 
   program
@@ -91,15 +100,18 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
     .addArgument(new Argument('<POD>', 'a name, name_namespace or a UID'))
     .addOption(rootDirOption())
     .option('--recording <file>', 'read this recording instead of the journal')
-    .option('--since <time>', 'begin there: a date, or a duration before now such as 10m')
+    .option('--since <time>', 'beginning: a date, or a duration before now such as 10m')
     .option('--until <time>', 'end there')
     .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json', 'svg', 'html']).default('text'))
-    .option('--output-file <file>', 'write it there instead of to standard output')
+    .option('--output-file <file>', 'file for the output (default: standard output)')
     .addOption(
-      new Option('--width <columns>', 'columns of the text, pixels of svg; what fits when absent').argParser(columns),
+      new Option(
+        '--width <columns>',
+        'columns of the text, pixels of svg (default: the width of the terminal)',
+      ).argParser(columns),
     )
     .option('--ascii', 'draw the text with ASCII characters', false)
-    .option('--no-fold', 'draw quiet stretches to scale, too')
+    .option('--no-fold', 'draw stretches without events to scale')
     .action(async (pod: string, { rootDir, ...options }: TimelineOptions & { rootDir: string }) => {
       const [{ printTimeline }, { pathsFor }] = await Promise.all([
         import('./commands/timeline.js'),
@@ -110,25 +122,28 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
 
   program
     .command('validate')
-    .description('check manifests; every problem has its file, line and column')
+    .description('check manifests and print every problem with its file, line and column')
     .addArgument(new Argument('<FILE...>', 'files, folders, or - for standard input'))
     .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json']).default('text'))
-    .action(async (files: string[], { output }: { output: 'text' | 'json' }) => {
+    .option('--cluster', 'for a node of a cluster, where a manifest neither holds nor names ConfigMaps and Secrets')
+    .action(async (files: string[], options: { output: 'text' | 'json'; cluster?: boolean }) => {
       const { validateManifests } = await import('./commands/validate.js');
-      await validateManifests(files, { output });
+      await validateManifests(files, options);
     });
 
   program
     .command('plan')
-    .description('run pods of manifests forward in a simulated node, and tell what becomes of them')
+    .description('run pods of manifests in a simulated node, and print their course')
     .addArgument(new Argument('<FILE...>', 'manifests: files, folders, or - for standard input'))
-    .option('--scenario <file>', 'how containers, images and the node behave; all goes well unless given')
+    .option('--scenario <file>', 'behaviour of containers, images and the node (default: without failures)')
     .addOption(
-      new Option('--for <duration>', 'how long, until the pods are deleted').argParser(spanOf).default(3_600_000, '1h'),
+      new Option('--for <duration>', 'duration, after which the pods are deleted')
+        .argParser(spanOf)
+        .default(3_600_000, '1h'),
     )
-    .addOption(new Option('--seed <seed>', 'of what is drawn, such as jitter').default('1'))
+    .addOption(new Option('--seed <seed>', 'seed of random values, such as jitter').default('1'))
     .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json', 'svg', 'html']).default('text'))
-    .option('--output-file <file>', 'where to, instead of standard output')
+    .option('--output-file <file>', 'file for the output (default: standard output)')
     .action(async (files: string[], { for: forMs, ...options }: PlanFlags) => {
       const { planPods } = await import('./commands/plan.js');
       await planPods(files, { ...options, forMs });
@@ -136,11 +151,11 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
 
   program
     .command('replay')
-    .description('play a recording of run --record to this version, and tell the first thing that it does differently')
-    .addArgument(new Argument('<FILE>', 'what run --record has written'))
-    .option('--until <time>', 'stop there: a duration since the beginning such as 10m, or a date')
-    .option('--pod <name>', 'show what was done about this pod')
-    .option('--to-test <file>', 'write a simulation test of what happened, for vitest; not over a file that is there')
+    .description('replay a recording of run --record with this version, and print the first difference')
+    .addArgument(new Argument('<FILE>', 'file written by run --record'))
+    .option('--until <time>', 'end: a duration since the beginning such as 10m, or a date')
+    .option('--pod <name>', 'show the actions of the agent for this pod')
+    .option('--to-test <file>', 'write a simulation test of the incident, for vitest; an existing file is not replaced')
     .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json']).default('text'))
     .action(async (file: string, flags: ReplayFlags) => {
       const { replayRecording } = await import('./commands/replay.js');
@@ -149,10 +164,10 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
 
   program
     .command('runtime')
-    .description('serve the embedded container runtime by hand; run does this by itself')
+    .description('serve the embedded container runtime; run starts it by itself')
     .addOption(rootDirOption())
-    .option('--socket <path>', 'where it serves CRI')
-    .option('--state-dir <folder>', 'where it keeps its state')
+    .option('--socket <path>', 'socket of the CRI')
+    .option('--state-dir <folder>', 'directory of its state')
     .action(async ({ rootDir, socket, stateDir }: { rootDir: string; socket?: string; stateDir?: string }) => {
       const [{ serveRuntime }, { pathsFor }, { createLogger }, { stopSignal }] = await Promise.all([
         import('./commands/runtime.js'),
@@ -163,7 +178,7 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
       const { embedded } = pathsFor(rootDir);
       const log = createLogger({
         verbosity: 0,
-        forPeople: process.stderr.isTTY,
+        form: process.stderr.isTTY ? 'terminal' : 'json',
         write: (line) => void process.stderr.write(line),
       });
       const options = {

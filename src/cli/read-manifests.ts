@@ -1,33 +1,85 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { type ManifestReading, readManifest } from '../model/manifest/parse-manifest.js';
+import { lstatSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { errorText } from '../model/cri/cri-error.js';
+import { DANGLING_LINK, type ManifestFile } from '../model/config/fold-manifest-listing.js';
+import { decodeManifest } from '../model/manifest/decode-manifest.js';
+import type { FileReading } from '../model/manifest/duplicate-manifests.js';
+import { type ManifestReading, type ManifestRules, readManifest } from '../model/manifest/parse-manifest.js';
+import { isMissing, manifestLister, MANIFEST_LIMIT_BYTES, readLimited, TOO_LARGE } from '../sources/manifest-files.js';
 
-export interface ReadFile {
-  /** `<stdin>` for standard input. */
-  readonly file: string;
-  readonly reading: ManifestReading;
+export interface ReadFile extends FileReading {
+  /** The folder from which the agent would read it together with other files; empty for standard input. */
+  readonly folder: string;
 }
 
 /**
- * What stands in manifests. A directory stands for the files in it whose names do not begin with a dot, `-` for standard input.
+ * Reads manifests as an agent does: a directory stands for its files whose names do not begin with a dot; `-` stands
+ * for standard input. A pipe is read to its end.
  *
- * Errors: a file that cannot be read.
+ * Errors: none; a file that cannot be read is a problem of that file.
  */
-export const readManifests = async (paths: readonly string[]): Promise<readonly ReadFile[]> => {
+export const readManifests = async (
+  paths: readonly string[],
+  rules: ManifestRules = {},
+): Promise<readonly ReadFile[]> => {
   const files: ReadFile[] = [];
-  for (const path of paths.flatMap(filesOf)) {
-    const source = path === '-' ? await text(process.stdin) : readFileSync(path, 'utf8');
-    const file = path === '-' ? '<stdin>' : path;
-    files.push({ file, reading: readManifest(source, { file }) });
+  const seen = new Set<string>();
+  for (const path of paths) {
+    for (const { file, content } of await contentsOf(path)) {
+      const place = path === '-' ? path : resolve(file);
+      // A folder and a file in it may both be given.
+      if (seen.has(place)) continue;
+      seen.add(place);
+      const folder = path === '-' ? '' : dirname(place);
+      files.push({ file, folder, reading: readingOf(file, content, rules) });
+    }
   }
   return files;
 };
 
-const filesOf = (path: string): readonly string[] => {
-  if (path === '-' || !statSync(path).isDirectory()) return [path];
-  return readdirSync(path, { withFileTypes: true })
-    .filter((entry) => !entry.name.startsWith('.') && !entry.isDirectory())
-    .map(({ name }) => join(path, name))
-    .sort();
+const contentsOf = async (path: string): Promise<readonly ManifestFile[]> => {
+  if (path === '-') return [{ file: '<stdin>', content: contentOf(await readInput()) }];
+  try {
+    const status = statSync(path);
+    // For example `<(kubectl get …)`; a file that a user names is read.
+    if (!status.isFile() && !status.isDirectory()) return [{ file: path, content: contentOf(await readLimited(path)) }];
+  } catch (error) {
+    return [{ file: path, content: { kind: 'unreadable', message: whyNot(path, error) } }];
+  }
+  const listing = await manifestLister(path)();
+  if (listing.kind === 'files') return listing.files;
+  const message = listing.kind === 'missing' ? MISSING : listing.message;
+  return [{ file: path, content: { kind: 'unreadable', message } }];
+};
+
+/** Standard input, or `undefined` if it exceeds the limit, since it may never end. */
+const readInput = async (): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MANIFEST_LIMIT_BYTES) return undefined;
+  }
+  return Buffer.concat(chunks);
+};
+
+const contentOf = (bytes: Buffer | undefined): ManifestFile['content'] => {
+  if (!bytes) return { kind: 'unreadable', message: TOO_LARGE };
+  const decoded = decodeManifest(bytes);
+  return 'problem' in decoded ? { kind: 'unreadable', message: decoded.problem } : { kind: 'text', text: decoded.text };
+};
+
+const MISSING = 'does not exist (expected a manifest or a folder of manifests)';
+
+const whyNot = (path: string, error: unknown): string => {
+  if (!isMissing(error)) return `cannot be read: ${errorText(error)}`;
+  return lstatSync(path, { throwIfNoEntry: false }) ? DANGLING_LINK : MISSING;
+};
+
+const readingOf = (file: string, content: ManifestFile['content'], rules: ManifestRules): ManifestReading => {
+  if (content.kind === 'text') return readManifest(content.text, { file }, rules);
+  const message = content.kind === 'unreadable' ? content.message : DANGLING_LINK;
+  const problem = { file, document: 1, line: 1, column: 1, field: '', message };
+  return { pods: [], objects: [], problems: [problem], warnings: [] };
 };

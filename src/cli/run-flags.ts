@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseGoDuration } from '../model/go-duration.js';
-import { parseQuantity, unitValue } from '../model/quantity.js';
+import { parseGoDuration } from '../model/values/go-duration.js';
+import { parseQuantity, unitValue } from '../model/resources/quantity.js';
 import { addClusterFlags, CLUSTER_FIELD_FLAGS, type ClusterFlags, readClusterFlags } from './cluster/cluster-flags.js';
 import { parseFeatureGates } from './config/feature-gates.js';
 import type { JsonObject } from './config/merge-patch.js';
@@ -13,11 +13,11 @@ export interface RunFlags {
   readonly stopPodsOnExit: boolean;
   /** The file of a recording; empty for none. */
   readonly record: string;
-  /** Bytes. */
+  /** The maximum size of a recording in bytes. */
   readonly recordMaxSize: number;
-  /** Of a node of a cluster; standalone unless given. */
+  /** The flags of a node of a cluster; absent for a standalone node. */
   readonly cluster?: ClusterFlags;
-  /** Those flags that have a field, as a configuration file would say it. Only what was given. */
+  /** The flags with a configuration field, in the form of a configuration file. Only those that were given. */
   readonly fields: JsonObject;
 }
 
@@ -64,7 +64,10 @@ const addGates = (text: string, before: JsonObject = {}): JsonObject => {
   }
 };
 
-/** Flags with a field of the same meaning. Source: AddKubeletConfigFlags in cmd/kubelet/app/options/options.go. */
+/**
+ * Flags with a configuration field of the same meaning. Source: AddKubeletConfigFlags in
+ * cmd/kubelet/app/options/options.go.
+ */
 const FIELD_FLAGS: readonly { readonly field: string; readonly option: Option }[] = [
   {
     field: 'staticPodPath',
@@ -79,55 +82,79 @@ const FIELD_FLAGS: readonly { readonly field: string; readonly option: Option }[
   },
   {
     field: 'containerRuntimeEndpoint',
-    option: new Option('--container-runtime-endpoint <socket>', 'CRI runtime; the embedded one when absent'),
+    option: new Option(
+      '--container-runtime-endpoint <socket>',
+      'socket of the CRI runtime; the embedded one unless given',
+    ),
   },
   {
     field: 'imageServiceEndpoint',
-    option: new Option('--image-service-endpoint <socket>', 'CRI image service; the runtime when absent'),
+    option: new Option(
+      '--image-service-endpoint <socket>',
+      'socket of the CRI image service; that of the runtime unless given',
+    ),
   },
   { field: 'runOnce', option: new Option('--runonce', 'start the pods, report, and exit') },
   {
     field: 'healthzPort',
-    option: new Option('--healthz-port <port>', 'port of the local server, 0 for none').argParser(wholeNumber),
+    option: new Option('--healthz-port <port>', 'port of the health server, 0 for none (default: 10248)').argParser(
+      wholeNumber,
+    ),
   },
   {
     field: 'healthzBindAddress',
-    option: new Option('--healthz-bind-address <address>', 'address of the local server'),
+    option: new Option('--healthz-bind-address <address>', 'address of the health server (default: 127.0.0.1)'),
   },
   {
     field: 'syncFrequency',
-    option: new Option('--sync-frequency <duration>', 'between routine syncs of a pod').argParser(durationText),
-  },
-  {
-    field: 'fileCheckFrequency',
-    option: new Option('--file-check-frequency <duration>', 'between full readings of manifests').argParser(
+    option: new Option('--sync-frequency <duration>', 'time between routine syncs of a pod (default: 1m0s)').argParser(
       durationText,
     ),
   },
   {
+    field: 'fileCheckFrequency',
+    option: new Option(
+      '--file-check-frequency <duration>',
+      'time between full reads of manifests (default: 20s)',
+    ).argParser(durationText),
+  },
+  {
     field: 'httpCheckFrequency',
-    option: new Option('--http-check-frequency <duration>', 'between readings of the URL').argParser(durationText),
+    option: new Option('--http-check-frequency <duration>', 'time between reads of the URL (default: 20s)').argParser(
+      durationText,
+    ),
   },
   {
     field: 'cgroupRoot',
-    option: new Option('--cgroup-root <path>', 'cgroup below which the cgroups of pods are made'),
+    option: new Option('--cgroup-root <path>', 'parent of the cgroups of pods'),
   },
   {
     field: 'cgroupDriver',
-    option: new Option('--cgroup-driver <driver>', 'cgroupfs or systemd, for a runtime that does not say'),
+    option: new Option(
+      '--cgroup-driver <driver>',
+      'cgroupfs or systemd, for a runtime that does not report it (default: cgroupfs)',
+    ),
   },
   {
     field: 'cgroupsPerQOS',
-    option: new Option('--cgroups-per-qos <true|false>', 'make cgroups for pods').argParser(trueOrFalse),
+    option: new Option('--cgroups-per-qos <true|false>', 'make cgroups for pods (default: true)').argParser(
+      trueOrFalse,
+    ),
   },
   {
     field: 'enforceNodeAllocatable',
     option: new Option(
       '--enforce-node-allocatable <list>',
-      'what is held to its share, such as pods; empty for nothing',
+      'reservations to enforce, empty for none (default: pods)',
     ).argParser(commaList),
   },
-  { field: 'podLogsDir', option: new Option('--pod-logs-dir <path>', 'where the logs of containers go') },
+  {
+    field: 'podLogsDir',
+    option: new Option(
+      '--pod-logs-dir <path>',
+      'directory of container logs (default: pod-logs below --root-dir; with another runtime /var/log/pods)',
+    ),
+  },
   {
     field: 'featureGates',
     option: new Option('--feature-gates <A=true,B=false>', 'feature gates to switch').argParser(addGates),
@@ -135,25 +162,44 @@ const FIELD_FLAGS: readonly { readonly field: string; readonly option: Option }[
   ...CLUSTER_FIELD_FLAGS,
 ];
 
+export const rootDirOption = (): Option =>
+  new Option('--root-dir <folder>', 'directory of the state of the agent').default(
+    '',
+    'for root /var/lib/rx-kubelet, else rx-kubelet in $XDG_STATE_HOME or ~/.local/state',
+  );
+
+/** The defaults in the texts of flags with a field, which have to be those of the configuration. */
+export const FIELD_FLAG_DEFAULTS: readonly { readonly field: string; readonly described: string | undefined }[] =
+  FIELD_FLAGS.map(({ field, option }) => ({ field, described: /\(default: (.*)\)$/.exec(option.description)?.[1] }));
+
 /** Adds every flag of `run` to the command. */
 export const addRunFlags = (command: Command): Command => {
   for (const { option } of FIELD_FLAGS) command.addOption(option);
   return addClusterFlags(command)
-    .option('--config <file>', 'KubeletConfiguration v1beta1, YAML or JSON', '')
-    .option('--config-dir <folder>', 'folder of drop-ins (*.conf) for --config', '')
-    .option('--root-dir <folder>', 'where the agent keeps its state', '')
-    .option('--hostname-override <name>', 'name of the node', '')
-    .option('--stop-pods-on-exit', 'stop the pods, too, when the agent is told to stop', false)
-    .option('--record <file>', 'record what the agent sees and does, for replay', '')
+    .addOption(new Option('--config <file>', 'KubeletConfiguration v1beta1, YAML or JSON').default('', 'none'))
+    .addOption(new Option('--config-dir <folder>', 'folder of drop-ins (*.conf) for --config').default('', 'none'))
+    .addOption(rootDirOption())
+    .addOption(new Option('--hostname-override <name>', 'name of the node').default('', 'the host name'))
+    .option('--stop-pods-on-exit', 'stop the pods when the agent is stopped by a signal', false)
     .addOption(
-      new Option('--record-max-size <size>', 'where the recording ends').argParser(bytes).default(2 ** 28, '256Mi'),
+      new Option('--record <file>', 'record all inputs and actions of the agent, for replay').default(
+        '',
+        'no recording',
+      ),
     )
     .addOption(
-      new Option('-v, --v <level>', 'verbosity of the log; 4 and more is for developers').argParser(wholeNumber),
+      new Option('--record-max-size <size>', 'size at which the recording ends')
+        .argParser(bytes)
+        .default(2 ** 28, '256Mi'),
+    )
+    .addOption(
+      new Option('-v, --v <level>', 'verbosity of the log; 4 and more is for developers (default: 0)').argParser(
+        wholeNumber,
+      ),
     );
 };
 
-/** What was given, from what commander parsed. */
+/** The flags that were given, from the result of commander. */
 export const readRunFlags = (options: Readonly<Record<string, unknown>>): RunFlags => {
   const given = FIELD_FLAGS.flatMap(({ field, option }) => {
     const value = options[option.attributeName()];
@@ -174,11 +220,12 @@ export const readRunFlags = (options: Readonly<Record<string, unknown>>): RunFla
   };
 };
 
-/** The kubelet takes `_` for `-` in the name of a flag. What follows `--` is left alone. */
-export const withDashes = (args: readonly string[]): string[] => {
+/** The kubelet accepts `_` for `-` in the name of a flag, and `-v=2` for `-v 2`. Arguments after `--` are unchanged. */
+export const commonForms = (args: readonly string[]): string[] => {
   const end = args.indexOf('--');
   return args.map((arg, index) => {
-    if (!arg.startsWith('--') || (end >= 0 && index >= end)) return arg;
+    if (end >= 0 && index >= end) return arg;
+    if (!arg.startsWith('--')) return arg.replace(/^-(\w)=/, '-$1');
     const [name = '', ...value] = arg.split('=');
     return [name.replaceAll('_', '-'), ...value].join('=');
   });

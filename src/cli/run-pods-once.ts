@@ -1,68 +1,82 @@
 import { concat, defer, type Observable, tap } from 'rxjs';
-import type { KubeletOptions, KubeletPorts } from '../kubelet.js';
+import type { KubeletOptions, KubeletPorts } from '../kubelet-options.js';
 import { admitPod } from '../model/admission/admit-pod.js';
-import type { Pod } from '../model/pod.js';
-import { PodStatusStore } from '../model/pod-status-store.js';
-import { ReasonCache } from '../model/reason-cache.js';
+import type { Pod } from '../model/pod/pod.js';
+import { CRASH_LOOP_MAX_MS } from '../model/pod-actions/crash-loop-back-off.js';
 import { kubeletCgroups } from '../streams/cgroups/kubelet-cgroups.js';
-import { podConfig } from '../streams/pod-config.js';
+import { podConfig } from '../streams/config/pod-config.js';
 import { noProbes } from '../streams/probes/no-probes.js';
-import { podDirectories } from '../streams/pod-directories.js';
-import { podWork } from '../streams/pod-work.js';
-import { ledgerFor } from '../streams/pull-ledger.js';
-import { pullQueue } from '../streams/pull-queue.js';
-import { startQueue } from '../streams/start-queue.js';
-import { runOnce, type RunOnceResult } from '../streams/run-once.js';
-import { runtimeReader } from '../streams/runtime-reader.js';
-import { terminationMessages } from '../streams/termination-messages.js';
+import { podDirectories } from '../streams/upkeep/pod-directories.js';
+import { podVolumes } from '../streams/volumes/pod-volumes.js';
+import { alongside } from '../streams/operators/alongside.js';
+import { podWork } from '../streams/pod-workers/pod-work.js';
+import { ledgerFor } from '../streams/images/pull-ledger.js';
+import { pullQueue } from '../streams/images/pull-queue.js';
+import { startQueue } from '../streams/pod-sync/start-queue.js';
+import { recordNodeEventOnce } from '../streams/pod-sync/record-node-event.js';
+import { manifestReferences } from '../streams/references/manifest-references.js';
+import { bothPullSecrets } from '../streams/references/pull-secrets.js';
+import { runOnce, type RunOnceResult } from '../streams/run-once/run-once.js';
+import { runtimeReader } from '../streams/pleg/runtime-reader.js';
+import { terminationMessages } from '../streams/pleg/termination-messages.js';
+import { type KubeletState, kubeletState } from '../streams/sync-loop/kubelet-state.js';
 import { handleProblem } from '../streams/sync-loop/handle-problem.js';
 
 /**
- * A kubelet without its loop: brings up the pods of the first update, emits what became of each, and leaves them running.
+ * Starts the pods of the first update without the loop, emits the result of each, and leaves them running.
  *
- * Errors: `RunOnceError` when there are none, or some could not be brought up.
+ * Errors: `RunOnceError` if there are no pods, or some did not start.
  */
 export const runPodsOnce = (
   ports: KubeletPorts,
   {
     sources,
-    maxRestartBackOffMs = 300_000,
+    maxRestartBackOffMs = CRASH_LOOP_MAX_MS,
     imagePulls = {},
     imageVerification,
     admit = admitPod(() => ports.node),
     runtimeClasses,
   }: KubeletOptions,
-  statuses: PodStatusStore = new PodStatusStore(),
+  state: KubeletState = kubeletState(),
 ): Observable<RunOnceResult> =>
   defer(() => {
     const { runtime, scheduler, record, recordEvent } = ports;
+    const manifests = manifestReferences(ports.log);
     const tell = handleProblem(ports);
     let pods: readonly Pod[] = [];
     const cgroups = kubeletCgroups({ ...ports, activePods: () => pods });
     const config$ = podConfig(sources, { scheduler }).pipe(
       tap((update) => {
         if (update.kind === 'problem') tell(update);
-        else if (update.kind === 'pods') pods = update.pods;
+        else if (update.kind === 'objects') manifests.setObjects(update.source, update.objects);
+        else pods = update.pods;
       }),
     );
     const reader = runtimeReader(runtime, scheduler, terminationMessages(ports.podFiles));
+    const volumes = podVolumes({ ...ports, podReferences: manifests });
     const work = podWork({
       ...ports,
-      ...{ reader, statuses, maxRestartBackOffMs },
+      volumes,
+      reader,
+      state,
+      maxRestartBackOffMs,
       podCgroups: cgroups.podCgroups,
-      podDirectories: podDirectories({ ...ports, rootDirectory: ports.node.rootDirectory }),
+      podDirectories: podDirectories({
+        ...ports,
+        removeVolumes: volumes.removeLeftovers,
+        rootDirectory: ports.node.rootDirectory,
+      }),
       probes: noProbes,
-      reasons: new ReasonCache(),
       runtimeClasses,
-      restarts: new Map(),
-      pulls: { backOff: new Map(), failures: new Map() },
+      podReferences: manifests,
+      pullSecrets: bothPullSecrets(manifests.pullSecrets, ports.pullSecrets),
       pullQueue: pullQueue(imagePulls, scheduler),
       pullLedger: ledgerFor(ports, imageVerification),
       startQueue: startQueue(scheduler),
+      recordNodeEvent: recordNodeEventOnce(ports.recordEvent),
       networkProblem: () => undefined,
-      hasStarted: () => false,
-      claim: () => () => undefined,
       relistSoon: () => undefined,
     });
-    return concat(cgroups.prepare$, runOnce({ config$, work, reader, admit, record, recordEvent, scheduler }));
+    const once$ = runOnce({ config$, work, reader, admit, record, recordEvent, scheduler });
+    return concat(cgroups.prepare$, once$.pipe(alongside(volumes.run$)));
   });

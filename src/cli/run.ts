@@ -1,6 +1,8 @@
+import { hostname } from 'node:os';
 import {
   catchError,
   concat,
+  connect,
   defer,
   EMPTY,
   fromEvent,
@@ -10,48 +12,55 @@ import {
   NEVER,
   type Observable,
   of,
-  share,
   Subject,
   switchMap,
   take,
   takeUntil,
-  takeWhile,
   tap,
 } from 'rxjs';
 import { createJournal } from '../journal/journal-writer.js';
-import { errorText } from '../model/cri-error.js';
-import { localServer, type ServerEvent } from '../server/local-server.js';
+import { errorText } from '../model/cri/cri-error.js';
+import { agentServer } from '../server/agent-server.js';
+import { Remark } from '../server/health.js';
+import { healthServer } from '../server/health-server.js';
+import type { ServerEvent } from '../server/listen-while.js';
 import { createMetrics } from '../server/metrics.js';
-import type { RecordingFile } from '../recording/recording-file.js';
-import type { Logger } from '../streams/ports.js';
-import { removeAgentFile, writeAgentFile } from './agent-file.js';
+import { registerRefusedManifests } from '../server/refused-manifests-metric.js';
+import { alongside } from '../streams/operators/alongside.js';
+import type { RecordingFile } from '../tools/recording/recording-file.js';
+import type { Logger } from '../streams/ports/logger.js';
+import { type AgentInfo, announceAgent, removeAgentFile } from './agent-file.js';
 import { lockRootDir } from './agent-lock.js';
 import { embeddedRuntime, type EmbeddedRuntimeEvent } from './embedded-process.js';
+import { closeDescriptors, inheritedDescriptors } from './inherited-descriptors.js';
 import type { CreateKubelet, KubeletHandle, Note } from './kubelet-handle.js';
+import { farewell } from './farewell.js';
 import { frames, liveTable } from './live-table.js';
-import { createLogger } from './logger.js';
+import { createLogger, logForm } from './logger.js';
 import { type PreparedRun, prepareRun } from './prepare-run.js';
 import type { RunFlags } from './run-flags.js';
+import { refusedManifests } from './refused-manifests.js';
 import { startRecording } from './start-recording.js';
 import { stopSignal } from './stop-signal.js';
 import { packageVersion } from './version.js';
 
 /**
- * Runs the agent until it is told to stop, or until it has run once where that was asked for. Resolves when everything that
- * it holds is let go of.
+ * Runs the agent until a stop signal, or until the end with `--runonce`. Resolves when all its resources are released.
  *
- * Errors: flags or configuration are wrong, another agent uses the root directory, or the loop broke.
+ * Errors: flags or configuration are wrong, another agent uses the root directory, or the loop failed.
  */
 export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): Promise<void> => {
+  const inherited = inheritedDescriptors();
   const prepared = prepareRun(flags);
   const { config, nodeName, paths } = prepared;
   const stop = stopSignal();
-  const lock = await lockRootDir(paths.rootDir);
+  const lock = lockRootDir(paths.rootDir);
   const logged$ = new Subject<Note>();
-  const isLive = process.stdout.isTTY && config.logging.format === 'text' && config.logging.verbosity === 0;
+  const { format, verbosity } = config.logging;
+  const isLive = process.stdout.isTTY && format !== 'json' && verbosity === 0;
   const log = createLogger({
-    verbosity: config.logging.verbosity,
-    forPeople: !isLive && process.stderr.isTTY && config.logging.format === 'text',
+    verbosity,
+    form: isLive ? 'json' : logForm(format, process.stderr.isTTY),
     write: isLive ? (line) => logged$.next(toNote(line)) : (line) => void process.stderr.write(line),
   });
   const version = packageVersion();
@@ -64,66 +73,100 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
   });
   let recording: RecordingFile | undefined;
   const { registry, probeRegistry, metrics } = createMetrics({ nodeName, version });
+  const refused = refusedManifests();
+  registerRefusedManifests(registry, refused.count);
   const agent = { pid: process.pid, startedAt: startedAt.toISOString(), node: nodeName };
+
+  const announce = (info: AgentInfo): void => announceAgent(paths.agentFile, info, log);
 
   let reason = 'it has run once';
   try {
-    writeAgentFile(paths.agentFile, agent);
+    announce(agent);
     const started = journal.record({ kind: 'agent-started', version, node: nodeName, causes: [] });
     log.info({ version, node: nodeName, runtime: prepared.runtimeSocket, rootDir: paths.rootDir }, 'rx-kubelet starts');
     for (const warning of prepared.warnings) log.warn({}, warning);
 
     recording = startRecording(flags, log);
+    // Processes that outlive the agent must not inherit them. Not earlier: a flag may name one, as in --config
+    // <(command).
+    closeDescriptors(inherited);
     const { runtimeSocket, imageSocket, cluster } = prepared;
     const kubelet = createKubelet({
-      ...{ config, nodeName, paths, runtimeSocket, imageSocket, log, metrics, recording, cluster },
-      record: journal.record,
+      config,
+      nodeName,
+      paths,
+      runtimeSocket,
+      imageSocket,
+      log,
+      metrics,
+      recording,
+      cluster,
+      record: (event) => {
+        refused.observe(event);
+        return journal.record(event);
+      },
     });
-    const runtime$ = runtimeEvents(prepared, log).pipe(share());
-    const server$ =
+    let runtimePid: number | undefined;
+    const health$ =
       config.healthzPort === 0
         ? NEVER
-        : localServer({
+        : healthServer({
             address: config.healthzBindAddress,
             port: config.healthzPort,
-            pods: kubelet.pods,
-            healthChecks: kubelet.healthChecks,
-            metrics: registry,
-            probeMetrics: probeRegistry,
+            healthChecks: { ...kubelet.healthChecks, manifests: () => remarkOn(refused.count()) },
+            names: [nodeName, hostname(), ...(cluster?.nodeIps ?? [])],
           }).pipe(
-            tap((event) => serverChanged(event, log, (url) => writeAgentFile(paths.agentFile, { ...agent, url }))),
+            tap((event) => {
+              if (event.kind === 'listening') announce({ ...agent, url: event.at });
+              tellServer('health', event, log);
+            }),
           );
-    const table$ = isLive ? liveTable(frames(kubelet.pod$, logged$), process.stdout, () => Date.now()) : NEVER;
+    const ownUser$ = agentServer({
+      socketPath: paths.agentSocket,
+      pods: kubelet.pods,
+      metrics: registry,
+      probeMetrics: probeRegistry,
+    }).pipe(tap((event) => tellServer('pods and metrics', event, log)));
+    const table$ = isLive
+      ? liveTable(frames(kubelet.pod$, logged$, undefined, refused.lines), process.stdout, () => Date.now())
+      : NEVER;
     const stop$ = fromEvent(stop, 'abort').pipe(
       take(1),
       switchMap(() => stopping(kubelet, flags.stopPodsOnExit, log)),
     );
-    const ended = Symbol('the loop ended by itself');
-    // The loop copes with a runtime that is away; it is spared the first moments of one that is only just starting.
-    const loop$ = runtime$.pipe(
-      take(1),
-      switchMap(() => kubelet.run$),
-      ignoreElements(),
+    // The loop tolerates a runtime that is down. It starts with the first event of the runtime, to log no failures before that.
+    const loop$ = runtimeEvents(prepared, log).pipe(
+      tap((event) => (runtimePid = event.kind === 'ready' ? event.pid : undefined)),
+      connect((runtime$) =>
+        runtime$.pipe(
+          take(1),
+          switchMap(() => kubelet.run$),
+          alongside(runtime$),
+        ),
+      ),
     );
-    // Whoever shares the runtime's events must have subscribed before the first of them.
-    const agent$ = merge(server$, table$, concat(loop$, of(ended)), runtime$).pipe(
-      takeWhile((value) => value !== ended),
-      takeUntil(stop$),
-    );
+    const agent$ = loop$.pipe(alongside(merge(lock.lost$, health$, ownUser$, table$)), takeUntil(stop$));
     await lastValueFrom(agent$, { defaultValue: undefined });
     if (stop.aborted) reason = String(stop.reason);
     journal.record({ kind: 'agent-stopping', reason, causes: [started] });
     log.info({ reason }, 'rx-kubelet stops');
+    const goodbye = farewell({ pods: kubelet.pods(), stopsPods: flags.stopPodsOnExit, runtimePid });
+    if (goodbye !== undefined && isLive) process.stderr.write(`${goodbye}\n`);
+    else if (goodbye !== undefined) log.info({}, goodbye);
   } catch (error) {
-    journal.record({ kind: 'agent-stopping', reason: errorText(error), causes: [] });
+    // The directory at its path may belong to another agent now.
+    if (!lock.isLost()) journal.record({ kind: 'agent-stopping', reason: errorText(error), causes: [] });
     throw error;
   } finally {
     journal.close();
     await recording?.close();
-    removeAgentFile(paths.agentFile);
+    if (!lock.isLost()) removeAgentFile(paths.agentFile);
     lock.release();
   }
 };
+
+const remarkOn = (count: number): Error | undefined =>
+  count === 0 ? undefined : new Remark(`${count} ${count === 1 ? 'manifest is' : 'manifests are'} refused`);
 
 const toNote = (line: string): Note => {
   const { level, message, error } = JSON.parse(line) as { level: string; message: string; error?: string };
@@ -152,11 +195,16 @@ const runtimeEvents = (
   );
 };
 
-const serverChanged = (event: ServerEvent, log: Logger, announce: (url: string) => void): void => {
-  if (event.kind === 'listening') {
-    announce(event.url);
-    log.info({ url: event.url }, 'health, pods and metrics are served');
-  } else log.error({ error: event.problem, retryInMs: event.retryInMs }, 'cannot serve health, pods and metrics');
+const elsewhere = (what: 'health' | 'pods and metrics', problem: string): string =>
+  what === 'health' && problem.includes('EADDRINUSE') ? '; --healthz-port names another port, 0 for none' : '';
+
+const tellServer = (what: 'health' | 'pods and metrics', event: ServerEvent, log: Logger): void => {
+  if (event.kind === 'listening') log.info({ at: event.at }, `${what} ${what === 'health' ? 'is' : 'are'} served`);
+  else
+    log.error(
+      { error: event.problem, retryInMs: event.retryInMs },
+      `cannot serve ${what}${elsewhere(what, event.problem)}`,
+    );
 };
 
 /** Emits once everything that has to end before the loop has ended. */

@@ -1,8 +1,11 @@
+import { whenOutputCloses } from './closed-output.js';
+
 /**
- * Aborts with the name of the signal on the first SIGTERM or SIGINT, which asks for a graceful stop. A second one ends the
- * process at once with code 1. It listens until the process ends.
+ * Aborts with the name of the signal on the first SIGTERM, SIGINT or SIGHUP, which requests a graceful stop; so does a
+ * closed output, which means that the terminal or the reader of the pipe is gone. A second SIGTERM or SIGINT ends the
+ * process at once with code 1. The handlers stay until the process ends.
  *
- * Source: staging/src/k8s.io/apiserver/pkg/server/signal.go.
+ * Source: staging/src/k8s.io/apiserver/pkg/server/signal.go, without SIGHUP, by which a kubelet ends at once.
  */
 export const stopSignal = (): AbortSignal => {
   const stop = new AbortController();
@@ -12,5 +15,8 @@ export const stopSignal = (): AbortSignal => {
       stop.abort(name);
     });
   }
+  // A closed terminal is reported several times: by the shell, by the kernel and by the output. That is one request.
+  process.on('SIGHUP', () => stop.abort('SIGHUP'));
+  whenOutputCloses(() => stop.abort('its output is closed'));
   return stop.signal;
 };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isShortage } from '../model/values/file-error.js';
 
 /** The version of this package, whether it runs from its sources or from the bundle. */
 export const packageVersion = (): string => {
@@ -11,8 +12,9 @@ export const packageVersion = (): string => {
         readonly version?: string;
       };
       if (name === 'rx-kubelet' && version !== undefined) return version;
-    } catch {
-      // Not in this folder.
+    } catch (error) {
+      // Otherwise the file is not in this folder.
+      if (isShortage(error)) throw error;
     }
     if (folder === dirname(folder)) throw new Error('the package.json of rx-kubelet is missing');
   }

@@ -1,20 +1,17 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { HugePages } from '../model/node/machine-facts.js';
+import { namesIfThere, readIfThere } from './read-if-there.js';
 
 const FOLDER = '/sys/kernel/mm/hugepages';
 
-/** Every kind of huge page that the kernel has, with how many there are now; none where it has none. */
+/** The sizes of huge pages of this kernel, each with its count now. Empty for a kernel without huge pages. */
 export const hugePages = (): readonly HugePages[] =>
-  (existsSync(FOLDER) ? readdirSync(FOLDER) : []).flatMap((name) => {
+  namesIfThere(FOLDER).flatMap((name) => {
     const [, kibibytes] = /^hugepages-(\d+)kB$/.exec(name) ?? [];
     if (kibibytes === undefined) return [];
     return [{ pageBytes: BigInt(kibibytes) * 1024n, count: countOf(`${FOLDER}/${name}/nr_hugepages`) }];
   });
 
 const countOf = (path: string): bigint => {
-  try {
-    return BigInt(readFileSync(path, 'utf8').trim());
-  } catch {
-    return 0n;
-  }
+  const text = readIfThere(path)?.trim() ?? '';
+  return /^\d+$/.test(text) ? BigInt(text) : 0n;
 };

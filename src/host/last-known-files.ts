@@ -3,18 +3,22 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
 import writeFileAtomic from 'write-file-atomic';
-import type { ApiObject } from '../model/api/api-object.js';
-import { errorText } from '../model/cri-error.js';
-import type { Pod } from '../model/pod.js';
-import type { KnownPods, LastKnown, Logger } from '../streams/ports.js';
+import type { ApiObject } from '../model/kube-api/api-object.js';
+import { errorText } from '../model/cri/cri-error.js';
+import type { Pod } from '../model/pod/pod.js';
+import type { KnownPods, LastKnown } from '../streams/ports/last-known.js';
+import type { Logger } from '../streams/ports/logger.js';
 
 export interface LastKnownPlace {
-  /** Of the agent; everything is in its folder `last-known`. */
+  /** The root directory of the agent; the files are in its folder `last-known`. */
   readonly rootDirectory: string;
   readonly nodeName: string;
   /** The API server, such as `https://10.0.0.1:6443`. */
   readonly server: string;
-  /** Secrets are kept as well, readable by the agent's user only, and not encrypted. Else those that were kept are removed. */
+  /**
+   * Keeps Secrets too, readable by the user of the agent only, and not encrypted. Otherwise the Secrets on disk are
+   * removed.
+   */
   readonly keepsSecrets: boolean;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
@@ -22,22 +26,22 @@ export interface LastKnownPlace {
 const FORMAT = 1;
 
 /**
- * Files below the root directory, readable by their owner only and each replaced as a whole: `last-known/pods.json`, and one file
- * for each object that pods refer to. One that is broken is named in the log, put aside as `….broken`, and as if it were not there; one of
- * another node or API server is ignored.
+ * Files below the root directory: `last-known/pods.json`, and one file for each object that pods refer to. Only their
+ * owner can read them, and each is replaced as a whole. A broken file is logged, renamed to `….broken` and counts as
+ * missing. A file of another node or API server is ignored.
  *
  * Errors: Node's own, which name the path.
  */
 export const lastKnownFiles = (place: LastKnownPlace): LastKnown => {
   const folder = folderOf(place.rootDirectory);
   const podsPath = join(folder, 'pods.json');
-  // Apart, so that what is not to be kept can be removed whatever is in it.
+  // A folder of its own, so that all Secrets can be removed without reading them.
   const secretsFolder = join(folder, 'secrets');
   const objectsFolder = join(folder, 'objects');
   const objectPath = (key: string): string =>
     join(isSecret(key) ? secretsFolder : objectsFolder, `${createHash('sha256').update(key).digest('hex')}.json`);
   const texts = new WeakMap<Pod, string>();
-  /** Most pods of a set are those of the set before. */
+  /** Most pods of a set were in the set before, so their texts are kept. */
   const textOf = (pod: Pod): string => {
     const text = texts.get(pod) ?? JSON.stringify(pod);
     texts.set(pod, text);
@@ -64,7 +68,7 @@ export const lastKnownFiles = (place: LastKnownPlace): LastKnown => {
     readObjects: () =>
       defer(async () => {
         if (!place.keepsSecrets) await rm(secretsFolder, { recursive: true, force: true });
-        for (const of of [objectsFolder, secretsFolder]) await removeLeftovers(of);
+        for (const each of [objectsFolder, secretsFolder]) await removeLeftovers(each);
         const objects = new Map<string, ApiObject>();
         for (const path of [...(await filesIn(objectsFolder)), ...(await filesIn(secretsFolder))]) {
           try {
@@ -75,7 +79,7 @@ export const lastKnownFiles = (place: LastKnownPlace): LastKnown => {
               objects.set(key, object as ApiObject);
             else await putAside(path, 'expected key and object', place);
           } catch (error) {
-            place.log.warn({ path, error: errorText(error) }, 'what was known last of an object cannot be read');
+            place.log.warn({ path, error: errorText(error) }, 'cannot read a saved object');
           }
         }
         return objects;
@@ -90,16 +94,16 @@ export const lastKnownFiles = (place: LastKnownPlace): LastKnown => {
   };
 };
 
-/** Removes everything that is kept: for an agent that is to keep nothing. A missing folder is fine. */
+/** Removes all files of this folder. For an agent that keeps nothing. A missing folder is fine. */
 export const forgetLastKnown = (rootDirectory: string): Observable<never> =>
   act(() => rm(folderOf(rootDirectory), { recursive: true, force: true }));
 
 const folderOf = (rootDirectory: string): string => join(rootDirectory, 'last-known');
 
-/** A write that is under way is younger. */
+/** A file of an unfinished write is younger than this. */
 const LEFT_AFTER_MS = 60_000;
 
-/** Removes what an agent that was killed in the middle of a write has left beside the file. What cannot be removed stays. */
+/** Removes the unfinished files of an agent that was killed during a write. A file that cannot be removed stays. */
 const removeLeftovers = (folder: string): Promise<void> => removeOld(folder).catch(() => undefined);
 
 const removeOld = async (folder: string): Promise<void> => {
@@ -125,7 +129,7 @@ const write = async (folder: string, path: string, text: string): Promise<void> 
   await writeFileAtomic(path, text, { mode: 0o600 });
 };
 
-/** The content of a file of this node and server; undefined when there is none, or none that can be used. */
+/** The content of a file that belongs to this node and server; undefined if it is missing or unusable. */
 const readOf = async (path: string, place: LastKnownPlace): Promise<Readonly<Record<string, unknown>> | undefined> => {
   const text = await readFile(path, 'utf8').catch(undefinedIfMissing);
   if (text === undefined) return undefined;
@@ -141,14 +145,14 @@ const readOf = async (path: string, place: LastKnownPlace): Promise<Readonly<Rec
   }
   const { nodeName, server } = content;
   if (nodeName === place.nodeName && server === place.server) return content;
-  place.log.info({ path, nodeName, server }, 'what was known last is of another node or API server, and is ignored');
+  place.log.info({ path, nodeName, server }, 'a saved file belongs to another node or API server and is ignored');
   return undefined;
 };
 
 const putAside = async (path: string, error: string, { log }: LastKnownPlace): Promise<void> => {
   const aside = `${path}.broken`;
   await rename(path, aside);
-  log.warn({ path, aside, error }, 'a file of what was known last is broken; it is put aside and ignored');
+  log.warn({ path, aside, error }, 'a saved file is broken; it is renamed and ignored');
 };
 
 const undefinedIfMissing = (error: NodeJS.ErrnoException): undefined => {

@@ -4,10 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
-import { compressedNames } from '../model/log-rotation.js';
-import type { LogFiles } from '../streams/ports.js';
+import { compressedNames } from '../model/upkeep/log-rotation.js';
+import type { LogFiles } from '../streams/ports/log-files.js';
 
-/** The `LogFiles` port over this machine's file system. Errors: Node's own, which name the call and the path. */
+/** The `LogFiles` port for the file system of this machine. Errors: Node's own, which name the call and the path. */
 export const logFiles: LogFiles = {
   size: (path) => defer(() => from(sizeOf(path))),
   rotated: (path) =>
@@ -24,7 +24,7 @@ export const logFiles: LogFiles = {
 const sizeOf = (path: string): Promise<bigint | undefined> =>
   stat(path, { bigint: true }).then(({ size }) => size, ifMissing(undefined));
 
-/** The draft reaches the disk before it gets its name, and its name before the original goes. */
+/** The compressed copy is on disk before it is renamed, and it is renamed before the original is removed. */
 const compress = async (path: string): Promise<void> => {
   const { draft, final } = compressedNames(path);
   try {

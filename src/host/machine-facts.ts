@@ -2,16 +2,18 @@ import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { arch, availableParallelism, cpus, networkInterfaces, release } from 'node:os';
 import { defer } from 'rxjs';
+import { isShortage } from '../model/values/file-error.js';
 import { ipv4DefaultRoutes, ipv6DefaultRoutes } from '../model/node/default-routes.js';
 import type { MachineFacts, NetworkFacts } from '../model/node/machine-facts.js';
-import type { ReadMachine } from '../streams/ports.js';
-import { goArchitecture } from './go-architecture.js';
+import type { ReadMachine } from '../streams/ports/read-machine.js';
+import { goArchitecture } from '../model/node/go-architecture.js';
 import { hugePages } from './huge-pages.js';
+import { readIfThere } from './read-if-there.js';
 
 /**
- * Reads this machine anew each time; its storage is that of the file system which the directory is on.
+ * Reads this machine at each call. Its storage is that of the file system with the directory.
  *
- * Errors: its memory cannot be read.
+ * Errors: the memory cannot be read; the machine has no free file descriptors or memory to read files.
  * Source: github.com/google/cadvisor machine/info.go, machine/machine.go, utils/sysfs/sysfs.go
  */
 export const machineFacts = (rootDirectory: string): ReadMachine => {
@@ -19,7 +21,8 @@ export const machineFacts = (rootDirectory: string): ReadMachine => {
     try {
       const { bsize, blocks } = await statfs(rootDirectory, { bigint: true });
       return blocks * bsize;
-    } catch {
+    } catch (error) {
+      if (isShortage(error)) throw error;
       return undefined;
     }
   };
@@ -27,7 +30,7 @@ export const machineFacts = (rootDirectory: string): ReadMachine => {
     defer(async (): Promise<MachineFacts> => {
       const storageBytes = await storage();
       const memory = readFileSync('/proc/meminfo', 'utf8');
-      const [, bootedAt] = /^btime (\d+)$/m.exec(textOf('/proc/stat') ?? '') ?? [];
+      const [, bootedAt] = /^btime (\d+)$/m.exec(readIfThere('/proc/stat') ?? '') ?? [];
       return {
         cpus: cpus().length || availableParallelism(),
         memoryBytes: kibibytesOf(memory, 'MemTotal'),
@@ -47,7 +50,7 @@ export const machineFacts = (rootDirectory: string): ReadMachine => {
 };
 
 const MACHINE_IDS = ['/etc/machine-id', '/var/lib/dbus/machine-id'];
-/** Of the firmware, of a device tree, and at last of the installation. */
+/** The ID of the firmware, then that of a device tree, then that of the installation. */
 const SYSTEM_IDS = [
   '/sys/class/dmi/id/product_uuid',
   '/proc/device-tree/system-id',
@@ -56,7 +59,7 @@ const SYSTEM_IDS = [
 ];
 
 const networkFacts = (): NetworkFacts => {
-  const ipv4 = textOf('/proc/net/route');
+  const ipv4 = readIfThere('/proc/net/route');
   return {
     interfaces: Object.entries(networkInterfaces()).map(([name, addresses = []]) => ({
       name,
@@ -64,13 +67,13 @@ const networkFacts = (): NetworkFacts => {
       addresses: addresses.map(({ address }) => address),
     })),
     ...(ipv4 !== undefined && {
-      defaultRoutes: [...ipv4DefaultRoutes(ipv4), ...ipv6DefaultRoutes(textOf('/proc/net/ipv6_route') ?? '')],
+      defaultRoutes: [...ipv4DefaultRoutes(ipv4), ...ipv6DefaultRoutes(readIfThere('/proc/net/ipv6_route') ?? '')],
     }),
   };
 };
 
 const osImage = (): string => {
-  const release = textOf('/etc/os-release') ?? textOf('/usr/lib/os-release') ?? '';
+  const release = readIfThere('/etc/os-release') ?? readIfThere('/usr/lib/os-release') ?? '';
   const [, quoted, plain] = /^PRETTY_NAME=(?:"(.*)"|'?([^'\n]*)'?)$/m.exec(release) ?? [];
   return quoted ?? plain ?? 'Linux';
 };
@@ -80,19 +83,11 @@ const kibibytesOf = (memory: string, name: string): bigint => {
   return BigInt(kibibytes) * 1024n;
 };
 
-/** Without what ends a line, or a text of firmware; empty where none of the files is there. */
+/** The content of the first file that exists, without line ends and NUL bytes; empty without such a file. */
 const firstOf = (paths: readonly string[]): string => {
   for (const path of paths) {
-    const text = textOf(path)?.replaceAll('\0', '').trim();
+    const text = readIfThere(path)?.replaceAll('\0', '').trim();
     if (text) return text;
   }
   return '';
-};
-
-const textOf = (path: string): string | undefined => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
 };

@@ -1,14 +1,14 @@
 import { access, chmod, mkdir, readdir, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
-import type { NodeFiles } from '../streams/ports.js';
+import type { NodeFiles } from '../streams/ports/node-files.js';
 
-/** The `NodeFiles` port over this machine's file system. Errors: Node's own, which name the call and the path. */
+/** The `NodeFiles` port for the file system of this machine. Errors: Node's own, which name the call and the path. */
 export const nodeFiles: NodeFiles = {
   makeDirectory: (path, mode) =>
     effect(async () => {
       const made = await mkdir(path, { recursive: true, mode });
-      // The process's umask may have taken bits away from what was just made.
+      // The umask of the process may have removed bits from the mode.
       if (made !== undefined) await chmod(path, mode);
     }),
   listDirectory: (path) => defer(() => from(readdir(path).catch(noneIfMissing))),
@@ -35,7 +35,7 @@ const danglingLinks = async (directory: string): Promise<string[]> => {
   return links.filter((_, index) => lost[index]);
 };
 
-/** Only what is certainly not there counts as missing. */
+/** Only a target that is certainly missing counts as missing. */
 const leadsSomewhere = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,

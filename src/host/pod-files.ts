@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { chmod, open, readFile, realpath, writeFile } from 'node:fs/promises';
 import { defer, from, ignoreElements } from 'rxjs';
-import type { PodFiles } from '../streams/ports.js';
+import type { PodFiles } from '../streams/ports/pod-files.js';
 import { mountPointsIn } from './mount-points.js';
 
-/** The `PodFiles` port over this machine's file system. */
+/** The `PodFiles` port for the file system of this machine. */
 export const podFiles: PodFiles = {
   write: (path, content, mode) => defer(() => from(write(path, content, mode))).pipe(ignoreElements()),
   read: (path) => defer(() => from(readFile(path, 'utf8'))),
@@ -15,12 +15,13 @@ export const podFiles: PodFiles = {
 const write = async (path: string, content: string, mode: number): Promise<void> => {
   const before = await readFile(path, 'utf8').catch(undefinedIfMissing);
   if (before !== content) await writeFile(path, content, { mode });
-  // The process's umask may have taken bits away, and whoever has the file mounted may have changed them.
+  // The umask of the process may have removed bits from the mode, and a container with the file mounted may have
+  // changed it.
   await chmod(path, mode);
 };
 
 const readTail = async (path: string, maxBytes: number): Promise<Uint8Array | undefined> => {
-  // A pipe would wait for somebody to write into it.
+  // Without this flag, opening a pipe would block until a process writes into it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(undefinedIfMissing);
   if (!file) return undefined;
   try {
@@ -41,7 +42,7 @@ const readTail = async (path: string, maxBytes: number): Promise<Uint8Array | un
 };
 
 const mountsBelow = async (directory: string): Promise<readonly string[]> => {
-  // The kernel tells of mounts by their real paths.
+  // The kernel lists mounts by their real paths.
   const real = await realpath(directory).catch(undefinedIfMissing);
   if (real === undefined) return [];
   const prefix = real.endsWith('/') ? real : `${real}/`;

@@ -2,17 +2,18 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defer, from, ignoreElements } from 'rxjs';
 import writeFileAtomic from 'write-file-atomic';
-import { errorText } from '../model/cri-error.js';
+import { errorText } from '../model/cri/cri-error.js';
 import { readProbeRecords } from '../model/probes/probe-record.js';
-import type { Logger, ProbeRecords } from '../streams/ports.js';
+import type { Logger } from '../streams/ports/logger.js';
+import type { ProbeRecords } from '../streams/ports/probe-records.js';
 
 const FILE = 'probe-results.json';
 
 /**
- * Records in one file of the agent's root directory, which is replaced as a whole. What in it is no record is left out, and the log
- * says how much.
+ * Records in one file in the root directory of the agent. The file is replaced as a whole. Entries that are no records
+ * are left out, and their count is logged.
  *
- * Errors: Node's own, which name the path; a text that is no list, by the path.
+ * Errors: Node's own, which name the path; a text that is no list, with the path.
  */
 export const probeRecordFiles = (rootDirectory: string, log: Pick<Logger, 'warn'>): ProbeRecords => {
   const path = join(rootDirectory, FILE);
@@ -22,7 +23,7 @@ export const probeRecordFiles = (rootDirectory: string, log: Pick<Logger, 'warn'
         const text = await readFile(path, 'utf8').catch(undefinedIfMissing);
         if (text === undefined) return [];
         const { records, ignored } = parse(text, path);
-        if (ignored > 0) log.warn({ path, ignored }, 'some of what an earlier agent knew by its probes cannot be read');
+        if (ignored > 0) log.warn({ path, ignored }, 'cannot read some probe results of an earlier run of the agent');
         return records;
       }),
     write: (records) =>

@@ -1,57 +1,68 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { arch, availableParallelism, networkInterfaces, release, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseResolvConf } from '../model/cri/dns-config.js';
-import { errorText } from '../model/cri-error.js';
+import { errorText } from '../model/cri/cri-error.js';
+import { isShortage } from '../model/values/file-error.js';
 import { hugePagesName } from '../model/node/node-resources.js';
-import type { NodeFacts } from '../model/node-facts.js';
-import type { Logger } from '../streams/ports.js';
-import { goArchitecture } from './go-architecture.js';
+import type { NodeFacts } from '../model/node/node-facts.js';
+import type { Logger } from '../streams/ports/logger.js';
+import { goArchitecture } from '../model/node/go-architecture.js';
 import { hugePages } from './huge-pages.js';
+import { isThere, namesIfThere, readIfThere } from './read-if-there.js';
 
-/** What somebody decides about the node; the rest is read from the machine. */
+/** The settings of the node; all other facts are read from the machine. */
 export interface NodeSettings {
-  /** Where the agent keeps what is its own. Pods that it does not know lose what they have below `pods`. */
+  /** The folder of the agent. A pod that the agent does not know loses its files below `pods`. */
   readonly rootDirectory: string;
-  /** Where the logs of containers go. */
+  /** The folder for the logs of containers. */
   readonly podLogsDirectory: string;
-  /** Where links to the logs go; `containers` beside the folder of the logs unless given. */
+  /** The folder for links to the logs; `containers` beside the folder of the logs unless given. */
   readonly containerLogsDirectory?: string;
-  /** Where local seccomp profiles are; `/var/lib/kubelet/seccomp` unless given, as for the kubelet. */
+  /** The folder of local seccomp profiles; `/var/lib/kubelet/seccomp` unless given, as for the kubelet. */
   readonly seccompDirectory?: string;
-  /** The machine's resolver configuration; `/etc/resolv.conf` unless given, empty for none. */
+  /** The resolver configuration of the machine; `/etc/resolv.conf` unless given, empty for none. */
   readonly resolvConf?: string;
   readonly clusterDns?: readonly string[];
+  /** Whether the node belongs to a cluster; unknown unless given. */
+  readonly hasCluster?: boolean;
   readonly clusterDomain?: string;
   readonly maxPods?: number;
-  /** Of this node; unless given, pods are taken in whichever node they name, and it has no label of its name. */
+  /**
+   * The name of this node. Without a name, pods of every node name are accepted, and the node has no label for its
+   * name.
+   */
   readonly nodeName?: string;
-  /** Kernel parameters that pods may set besides the safe ones; `net.core.*` means all that begin so. */
+  /** Kernel parameters that pods may set besides the safe ones; `net.core.*` means all that begin with `net.core.`. */
   readonly allowedUnsafeSysctls?: readonly string[];
   /** Gate ContainerStopSignals; off unless given. */
   readonly containerStopSignals?: boolean;
   readonly cpuCfsQuota?: boolean;
   readonly cpuCfsQuotaPeriodMicros?: number;
   readonly seccompDefault?: boolean;
-  /** Out of memory ends one process instead of its container. Without cgroup v2 it always does. */
+  /** Without memory, the kernel kills one process instead of the container. Always so without cgroup v2. */
   readonly singleProcessOomKill?: boolean;
 }
 
-/** What the runtime says of itself. */
-export type RuntimeFacts = Pick<NodeFacts, 'canMount' | 'hasSupplementalGroupsPolicy'>;
+/** The facts that the runtime reports. */
+export type RuntimeFacts = Pick<NodeFacts, 'canMount' | 'hasSupplementalGroupsPolicy' | 'unappliedSecurity'>;
 
-/** What this machine, the settings and the runtime say of the node. What cannot be read counts as absent. */
+/**
+ * Collects the facts of the node from this machine, the settings and the runtime. A value that cannot be read counts as
+ * absent.
+ */
 export const readNodeFacts = (
   settings: NodeSettings,
   log: Pick<Logger, 'warn'>,
-  { canMount = true, hasSupplementalGroupsPolicy }: Partial<RuntimeFacts> = {},
+  { canMount = true, hasSupplementalGroupsPolicy, unappliedSecurity = [] }: Partial<RuntimeFacts> = {},
 ): NodeFacts => {
   const { seccompDirectory = '/var/lib/kubelet/seccomp', resolvConf: resolvConfPath = '/etc/resolv.conf' } = settings;
-  const isCgroup2 = existsSync('/sys/fs/cgroup/cgroup.controllers');
+  const isCgroup2 = isThere('/sys/fs/cgroup/cgroup.controllers');
   const resolvConf = resolvConfPath === '' ? undefined : readResolvConf(resolvConfPath, log);
   return {
     rootDirectory: settings.rootDirectory,
     canMount,
+    unappliedSecurity,
     podLogsDirectory: settings.podLogsDirectory,
     containerLogsDirectory: settings.containerLogsDirectory ?? join(dirname(settings.podLogsDirectory), 'containers'),
     seccompDirectory,
@@ -75,16 +86,17 @@ export const readNodeFacts = (
     hugePageSizes: hugePages().map(({ pageBytes }) => pageBytes),
     ...(resolvConf ? { resolvConf } : {}),
     clusterDns: settings.clusterDns ?? [],
+    ...(settings.hasCluster !== undefined && { hasCluster: settings.hasCluster }),
     clusterDomain: settings.clusterDomain ?? '',
     cpuCfsQuota: settings.cpuCfsQuota ?? true,
     cpuCfsQuotaPeriodMicros: settings.cpuCfsQuotaPeriodMicros ?? 100_000,
     seccompDefault: settings.seccompDefault ?? false,
     killsWholeContainerOnOom: isCgroup2 && settings.singleProcessOomKill !== true,
-    limitsSwap: isCgroup2 && existsSync(join('/sys/fs/cgroup', ownCgroup(), 'memory.swap.max')),
-    thermalThrottlePaths: namesIn('/sys/devices/system/cpu')
+    limitsSwap: isCgroup2 && isThere(join('/sys/fs/cgroup', ownCgroup(), 'memory.swap.max')),
+    thermalThrottlePaths: namesIfThere('/sys/devices/system/cpu')
       .filter((name) => /^cpu\d+$/.test(name))
       .map((name) => `/sys/devices/system/cpu/${name}/thermal_throttle`)
-      .filter((path) => existsSync(path)),
+      .filter((path) => isThere(path)),
   };
 };
 
@@ -101,26 +113,20 @@ const nodeLabels = (nodeName: string | undefined): NodeFacts['labels'] => {
 };
 
 const hasAppArmor = (): boolean =>
-  existsSync('/sys/kernel/security/apparmor') && textOf('/sys/module/apparmor/parameters/enabled').startsWith('Y');
-
-const textOf = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-};
+  isThere('/sys/kernel/security/apparmor') &&
+  (readIfThere('/sys/module/apparmor/parameters/enabled') ?? '').startsWith('Y');
 
 const readResolvConf = (path: string, log: Pick<Logger, 'warn'>): NodeFacts['resolvConf'] => {
   try {
     return parseResolvConf(readFileSync(path, 'utf8'));
   } catch (error) {
-    log.warn({ path, error: errorText(error) }, 'pods get no resolver configuration of the host');
+    if (isShortage(error)) throw error;
+    log.warn({ path, error: errorText(error) }, 'pods get no resolver configuration from the host');
     return { servers: [], searches: [], options: [] };
   }
 };
 
-/** Addresses that others can reach, IPv4 first as the kubelet prefers it. */
+/** Addresses that other machines can reach, IPv4 first as the kubelet prefers it. */
 const nodeAddresses = (): readonly string[] =>
   Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
@@ -128,18 +134,4 @@ const nodeAddresses = (): readonly string[] =>
     .toSorted((a, b) => (a.family < b.family ? -1 : a.family > b.family ? 1 : 0))
     .map(({ address }) => address);
 
-const namesIn = (directory: string): readonly string[] => {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-};
-
-const ownCgroup = (): string => {
-  try {
-    return /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1] ?? '';
-  } catch {
-    return '';
-  }
-};
+const ownCgroup = (): string => /^0::(.*)$/m.exec(readIfThere('/proc/self/cgroup') ?? '')?.[1] ?? '';

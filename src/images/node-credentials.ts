@@ -2,24 +2,26 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defer, from, map, type SchedulerLike } from 'rxjs';
-import { errorText } from '../model/cri-error.js';
+import { errorText } from '../model/cri/cri-error.js';
+import { isAbsence, isShortage } from '../model/values/file-error.js';
 import { type DockerConfig, parseDockerConfigJson, parseDockercfg } from '../model/images/docker-config.js';
 import { credentialsFor } from '../model/images/keyring.js';
 import { reuseFor } from '../streams/operators/reuse-for.js';
-import type { CredentialPorts, Logger } from '../streams/ports.js';
+import type { CredentialPorts } from '../streams/ports/credential-ports.js';
+import type { Logger } from '../streams/ports/logger.js';
 
 /** Source: pkg/credentialprovider/provider.go NewDefaultDockerKeyring */
 const KEPT_FOR_MS = 300_000;
 
-/** A file that may hold passwords of registries, and how it is read. */
+/** A file that may hold passwords of registries, and the function that parses it. */
 export interface DockerConfigPlace {
   readonly path: string;
   readonly parse: (text: string, source: string) => DockerConfig;
 }
 
 /**
- * Where passwords are looked for: `config.json` in the agent's root directory, the working directory, `.docker` of the home
- * and `/.docker`; then `.dockercfg`, the older form, in the same places without `.docker`.
+ * The files that may hold passwords: `config.json` in the root directory of the agent, the working directory, `.docker`
+ * of the home and `/.docker`; then `.dockercfg`, the older form, in the same places without `.docker`.
  *
  * Source: pkg/credentialprovider/config.go DefaultDockerConfigJSONPaths, DefaultDockercfgPaths
  */
@@ -37,9 +39,11 @@ export const dockerConfigPlaces = (
 };
 
 /**
- * The passwords of this machine: those in the first of `places` that is there and can be read. They are read when a pull
- * needs them, and again after five minutes. A file that cannot be read is told in the log, by its name and the field that
- * is wrong, and the next one is looked at.
+ * The registry passwords of this machine, from the first of `places` that can be read. They are read for a pull and
+ * kept for five minutes. A file that cannot be read is logged with its name and the wrong field, and the next one is
+ * tried.
+ *
+ * Errors: the machine has no free file descriptors or memory to read a file.
  */
 export const nodeCredentials = (
   places: readonly DockerConfigPlace[],
@@ -55,11 +59,10 @@ const readFirst = async (places: readonly DockerConfigPlace[], log: Pick<Logger,
       return parse(await readFile(path, 'utf8'), path);
     } catch (error) {
       if (isAbsence(error)) continue;
-      log.warn({ error: errorText(error) }, 'passwords of registries cannot be read');
+      // A list without them would be kept, and the pull would fail without a password.
+      if (isShortage(error)) throw error;
+      log.warn({ error: errorText(error) }, 'cannot read passwords of registries');
     }
   }
   return {};
 };
-
-const isAbsence = (error: unknown): boolean =>
-  ['ENOENT', 'ENOTDIR'].includes((error as Readonly<Partial<NodeJS.ErrnoException>>).code ?? '');

@@ -3,19 +3,20 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
 import writeFileAtomic from 'write-file-atomic';
-import { errorText } from '../model/cri-error.js';
+import { errorText } from '../model/cri/cri-error.js';
 import type { PulledRecord } from '../model/images/pulled-record.js';
-import type { Logger, PullRecords } from '../streams/ports.js';
+import type { Logger } from '../streams/ports/logger.js';
+import type { PullRecords } from '../streams/ports/pull-records.js';
 
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 const CACHE_FILE = /^sha256-[0-9a-f]{64}$/;
 
 /**
- * Records in `image_manager` of the agent's root directory: one file for each image in `pulled`, one for each pull that was
- * begun in `pulling`, in the kubelet's format. They are readable by their owner only. A file that cannot be read is told in
- * the log and left out of lists.
+ * Records in the folder `image_manager` of the root directory, in the format of the kubelet: one file in `pulled` for
+ * each image, one in `pulling` for each pull that has begun. Only their owner can read them. A file that cannot be read
+ * is logged and left out of lists.
  *
- * Errors: Node's own, which name the call and the path; a file that is not what it should be, by its path.
+ * Errors: Node's own, which name the call and the path; a malformed file, by its path.
  * Source: pkg/kubelet/images/pullmanager/fs_pullrecords.go
  */
 export const pullRecordFiles = (rootDirectory: string, log: Pick<Logger, 'warn'>): PullRecords => {
@@ -44,7 +45,7 @@ export const pullRecordFiles = (rootDirectory: string, log: Pick<Logger, 'warn'>
   };
 };
 
-/** A record of another image is none of this one. */
+/** Ignores a record of another image. */
 const nameGuard = (record: PulledRecord | undefined, imageRef: string): PulledRecord | undefined =>
   record?.imageRef === imageRef ? record : undefined;
 
@@ -65,7 +66,7 @@ const folderOf = <Content extends object>(folder: string, kind: string, log: Pic
         try {
           found.push(await readPath(join(folder, name)));
         } catch (error) {
-          log.warn({ error: errorText(error) }, 'a record of a pulled image cannot be read');
+          log.warn({ error: errorText(error) }, 'cannot read the record of a pulled image');
         }
       }
       return found;

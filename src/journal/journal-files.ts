@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const NUMBERED = /^journal(?:\.(\d+))?\.jsonl$/;
 
-/** Path of the file that is `age` rotations old; 0 is the one that is written. */
+/** The path of the file after `age` rotations; 0 is the current file. */
 export const journalFile = (directory: string, age: number): string =>
   join(directory, age === 0 ? 'journal.jsonl' : `journal.${age}.jsonl`);
 

@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs';
-import type { JournalEntry } from '../model/journal.js';
-import type { PodRef } from '../model/pod.js';
+import type { JournalEntry } from '../model/journal/journal.js';
+import type { PodRef } from '../model/pod/pod.js';
 import { journalFile, journalFileAges } from './journal-files.js';
 
 export interface JournalContents {
   /** Oldest first. */
   readonly entries: readonly JournalEntry[];
-  /** Lines that are no entries: what a kill or a full disk cut short. */
+  /** The count of lines that are no entries, because a kill or a full disk cut them short. */
   readonly unreadable: number;
 }
 
 /**
- * Reads all files of a journal, oldest first; safe while an agent writes it. With `isWanted`, only entries about such pods,
- * and those about no pod.
+ * Reads all files of a journal, oldest first; safe while an agent writes it. With `isWanted`, it returns the entries
+ * about these pods and the entries without a pod.
  *
- * Errors: a directory that cannot be read; one that does not exist is an empty journal.
+ * Errors: a directory that cannot be read. A missing directory is an empty journal.
  */
 export function readJournal(directory: string, isWanted: (pod: PodRef) => boolean = () => true): JournalContents {
   const entries: JournalEntry[] = [];
-  // A rotation between listing and reading shows a file twice, under its old and its new name.
+  // After a rotation between listing and reading, a file is listed under its old and its new name.
   const seen = new Set<string>();
   let unreadable = 0;
   for (const age of journalFileAges(directory)) {

@@ -1,42 +1,44 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { errorText } from '../model/cri-error.js';
-import type { JournalEntry, JournalId, JournalRecord } from '../model/journal.js';
-import type { Logger, RecordJournal } from '../streams/ports.js';
+import { errorText } from '../model/cri/cri-error.js';
+import type { JournalEntry, JournalId, JournalRecord } from '../model/journal/journal.js';
+import type { Logger } from '../streams/ports/logger.js';
+import type { RecordJournal } from '../streams/ports/record-journal.js';
 import { journalFile, journalFileAges } from './journal-files.js';
 
 export interface JournalOptions {
   readonly directory: string;
-  /** Names this run of the agent; entries are called `<runId>-<sequence number>`. */
+  /** Identifies this run of the agent; the IDs of entries are `<runId>-<sequence number>`. */
   readonly runId: string;
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly log: Logger;
-  /** Size at which a file is put aside. Default 4 MiB. */
+  /** The size at which the file is rotated. Default 4 MiB. */
   readonly maxBytes?: number;
-  /** Files kept, the one being written included. Default 8. */
+  /** The count of files, including the current one. Default 8. */
   readonly maxFiles?: number;
 }
 
 export interface Journal {
   readonly record: RecordJournal;
-  /** Writes what is buffered, at once. */
+  /** Writes the buffered entries synchronously. */
   readonly flush: () => void;
-  /** Flushes and lets go of the file. Later records are dropped. */
+  /** Flushes and closes the file. Later records are dropped. */
   readonly close: () => void;
 }
 
-/** What a kill may lose at most. */
+/** The time that entries stay in memory; a kill loses the entries of this time. */
 const FLUSH_AFTER_MS = 5;
-/** A burst is written as soon as it has this many characters, whatever the time. */
+/** A longer buffer is written at once. */
 const FLUSH_AT_LENGTH = 64 * 1024;
 
 /**
- * Appends entries as JSON lines to `journal.jsonl` in the directory, in batches: a record costs one `JSON.stringify`, and all
- * records of a few milliseconds cost one synchronous write. Full files become `journal.1.jsonl`, `journal.2.jsonl` ... and
- * the oldest goes, so that the whole takes at most `maxFiles * maxBytes` plus one batch.
+ * Appends entries as JSON lines to `journal.jsonl` in the directory, in batches: a record costs one `JSON.stringify`,
+ * and all records of a few milliseconds cost one synchronous write. Full files become `journal.1.jsonl`,
+ * `journal.2.jsonl` ... and the oldest is removed, so that the journal takes at most `maxFiles * maxBytes` plus one
+ * batch.
  *
- * Errors: none. What cannot be written is counted and dropped, the first failure in a row is logged, and the first batch
- * that can be written again starts with an `entries-dropped` entry.
+ * Errors: none. Entries that cannot be written are counted and dropped, the first failure in a row is logged, and the
+ * first batch after the failures starts with an `entries-dropped` entry.
  */
 export function createJournal({
   directory,
@@ -74,7 +76,7 @@ export function createJournal({
     try {
       closeSync(descriptor);
     } catch {
-      // The descriptor is gone either way, and what could not be written has been reported by the write.
+      // The descriptor is closed even after an error, and the write has logged entries that it could not write.
     }
   };
 
@@ -91,7 +93,7 @@ export function createJournal({
     const bytes = Buffer.from(text);
     file ??= open();
     if (file.size > 0 && file.size + bytes.length > maxBytes) rotate();
-    // A line that a kill or a full disk cut short must not swallow the next one.
+    // The next line must not continue a line that a kill or a full disk cut short.
     if (file.endsInLine) file.size += writeSync(file.descriptor, '\n');
     file.endsInLine = false;
     for (let written = 0; written < bytes.length;) {
@@ -112,7 +114,7 @@ export function createJournal({
     try {
       const notice = dropped > 0 ? nextLine({ kind: 'entries-dropped', count: dropped, causes: [] }).line : '';
       append(notice + lines.join(''));
-      if (dropped > 0) log.info({ directory, dropped }, 'the journal is written again');
+      if (dropped > 0) log.info({ directory, dropped }, 'writing the journal works again');
       dropped = 0;
     } catch (error) {
       if (dropped === 0) {
@@ -126,7 +128,7 @@ export function createJournal({
     }
   };
 
-  // Covers process.exit and the end of the event loop; a kill -9 loses the last few milliseconds.
+  // Covers process.exit and the end of the event loop; a kill -9 loses the entries of the last few milliseconds.
   process.on('exit', flush);
 
   return {
@@ -155,7 +157,7 @@ const endsWithNewline = (descriptor: number, size: number): boolean => {
   return last[0] === 0x0a;
 };
 
-/** A record of a user's own source may hold what JSON cannot; a journal line is still better than none. */
+/** A record of a user's own source may hold values that JSON cannot represent; then the line holds the reason. */
 const stringify = (entry: JournalEntry): string => {
   try {
     return JSON.stringify(entry);

@@ -1,16 +1,17 @@
 import { connect as speakHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { Observable } from 'rxjs';
-import { errorText } from '../model/cri-error.js';
-import { hostAndPort } from '../model/http-get.js';
+import { errorText } from '../model/cri/cri-error.js';
+import { hostAndPort } from '../model/config/http-get.js';
 import { HealthFailure, type HealthFailureStage } from '../model/probes/health-failure.js';
-import type { CheckHealth, ServerAddress } from '../streams/ports.js';
+import type { CheckHealth } from '../streams/ports/check-health.js';
+import type { ServerAddress } from '../streams/ports/tcp-connect.js';
 import { dialErrorText } from './dial-error-text.js';
 import { callHealth } from './health-call.js';
 
 /**
- * Health checks over the sockets of this machine. Each speaks HTTP/2 by itself: a channel of grpc-js keeps a socket that is still
- * connecting for as long as the kernel tries, whether or not anybody waits for it.
+ * Health checks over the sockets of this machine. Each check speaks HTTP/2 by itself: a channel of grpc-js would keep a
+ * connecting socket open after the check was cancelled, until the kernel gives up.
  *
  * Source: pkg/probe/grpc/grpc.go
  */

@@ -1,6 +1,6 @@
-import { hostAndPort } from '../model/http-get.js';
+import { hostAndPort } from '../model/config/http-get.js';
 
-/** What Go says of a connection that did not come about; undefined for what can go wrong only later. */
+/** The text of Go for a connection that failed; undefined for errors that occur after the connection. */
 export const dialErrorText = (
   error: unknown,
   to: { readonly host: string; readonly port: number },
@@ -24,6 +24,6 @@ const DIAL: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'connection timed out',
 };
 
-/** Of an error of Node. */
+/** The code of an error of Node. */
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

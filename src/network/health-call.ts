@@ -1,16 +1,16 @@
 import { type ClientHttp2Session, constants, type IncomingHttpHeaders } from 'node:http2';
 import type { Subscriber } from 'rxjs';
 import { HealthService } from '../generated/grpc/health/v1/health.js';
-import { errorText } from '../model/cri-error.js';
+import { errorText } from '../model/cri/cri-error.js';
 import { type GrpcCode, grpcCode, grpcCodeOfHttp } from '../model/probes/grpc-code.js';
 import { HealthFailure } from '../model/probes/health-failure.js';
-import type { HealthCheckProgress, HealthCheckRequest } from '../streams/ports.js';
+import type { HealthCheckProgress, HealthCheckRequest } from '../streams/ports/check-health.js';
 
-/** What a client of Go takes by itself. */
+/** The default limit of a client of Go. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Calls `grpc.health.v1.Health/Check` over a connection that stands. What becomes of the connection is not its business.
+ * Calls `grpc.health.v1.Health/Check` over an open connection, and does not close it.
  *
  * Errors: `HealthFailure`.
  * Source: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
@@ -51,10 +51,10 @@ export const callHealth = (
     if (length <= MAX_MESSAGE_BYTES) return;
     fail('ResourceExhausted', `grpc: received message larger than max (${length} vs. ${MAX_MESSAGE_BYTES})`);
   });
-  // What it means is said when the call closes.
+  // The `close` handler reports the error.
   call.on('error', () => undefined);
   call.on('close', () => {
-    // The session says why it ended.
+    // The session reports why it ended.
     if (session.destroyed) return;
     if (call.rstCode !== constants.NGHTTP2_NO_ERROR) {
       const { code, name } = RESETS[call.rstCode] ?? { code: 'Internal', name: `${call.rstCode}` };
@@ -73,7 +73,10 @@ export const callHealth = (
   call.end(framed(requestSerialize({ service })));
 };
 
-/** How a client of Go names a reset, and what it makes of it. Source: internal/transport/http_util.go http2ErrConvTab */
+/**
+ * Go's name for a reset of HTTP/2, and the gRPC code that Go derives from it. Source: internal/transport/http_util.go
+ * http2ErrConvTab
+ */
 const RESETS: Readonly<Record<number, { readonly name: string; readonly code: GrpcCode }>> = {
   [constants.NGHTTP2_PROTOCOL_ERROR]: { name: 'PROTOCOL_ERROR', code: 'Internal' },
   [constants.NGHTTP2_INTERNAL_ERROR]: { name: 'INTERNAL_ERROR', code: 'Internal' },
@@ -84,7 +87,7 @@ const RESETS: Readonly<Record<number, { readonly name: string; readonly code: Gr
   [constants.NGHTTP2_HTTP_1_1_REQUIRED]: { name: 'HTTP_1_1_REQUIRED', code: 'Internal' },
 };
 
-/** One message as gRPC sends it: not compressed, its length, itself. */
+/** One message of gRPC: the flag for no compression, its length, its bytes. */
 const framed = (message: Buffer): Buffer => {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(message.length, 1);
@@ -93,13 +96,13 @@ const framed = (message: Buffer): Buffer => {
 
 const unframed = (bytes: Buffer): Buffer => {
   if (bytes.length < 5) throw new Error('there is none');
-  if (bytes[0] !== 0) throw new Error('it is compressed, and was not asked to be');
+  if (bytes[0] !== 0) throw new Error('it is compressed, but compression was not requested');
   const end = 5 + bytes.readUInt32BE(1);
-  if (end !== bytes.length) throw new Error(`it should end at byte ${end}, but ${bytes.length} bytes came`);
+  if (end !== bytes.length) throw new Error(`expected ${end} bytes, received ${bytes.length}`);
   return bytes.subarray(5, end);
 };
 
-/** A text as gRPC puts it into a header; one that is not well formed stays as it is. */
+/** The text of a percent-encoded gRPC header. A malformed text is returned unchanged. */
 const percentDecoded = (text: string | string[] | undefined): string => {
   const raw = [text ?? ''].flat().join(', ');
   try {

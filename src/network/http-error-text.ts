@@ -1,11 +1,11 @@
-import { errorText } from '../model/cri-error.js';
+import { errorText } from '../model/cri/cri-error.js';
 import { codeOf, dialErrorText } from './dial-error-text.js';
 
-/** TLS was spoken, and what came back was not TLS. Which of the two is said depends on the version of OpenSSL. */
+/** Whether a plain HTTP server answered a TLS handshake. The code depends on the version of OpenSSL. */
 export const isPlainHttpError = (error: unknown): boolean =>
   error instanceof Error && /:(wrong version number|packet length too long):/.test(error.message);
 
-/** What the kubelet's client says of the error, as far as it says it in words of its own. */
+/** The text of the kubelet's client for the error where it has its own; else the text of the error. */
 export const httpErrorText = (error: unknown, to: { readonly host: string; readonly port: number }): string => {
   if (isPlainHttpError(error)) return 'http: server gave HTTP response to HTTPS client';
   const dialError = dialErrorText(error, to);

@@ -2,20 +2,20 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { Observable, type Subscriber } from 'rxjs';
-import { HttpFailure } from '../model/http-failure.js';
-import { type HttpGetAnswer, type HttpGetRequest, urlOf } from '../model/http-get.js';
-import type { HttpRequest } from '../streams/ports.js';
+import { HttpFailure } from '../model/config/http-failure.js';
+import { type HttpGetAnswer, type HttpGetRequest, urlOf } from '../model/config/http-get.js';
+import type { HttpRequest } from '../streams/ports/http-request.js';
 import { httpErrorText, isPlainHttpError } from './http-error-text.js';
 
 const MAX_REQUESTS = 10;
-/** Of all headers of an answer together, as many as a client of Go takes. */
+/** The limit for all headers of a response together, as in a client of Go. */
 const MAX_HEADER_BYTES = 10 * 1024 * 1024;
 const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 308]);
 
 export interface HttpRequestLimits {
-  /** Until there is a connection. Source: staging/src/k8s.io/apimachinery/pkg/util/net/http.go */
+  /** The limit for the TCP connection. Source: staging/src/k8s.io/apimachinery/pkg/util/net/http.go */
   readonly dialMs?: number;
-  /** From the connection to the end of the TLS handshake. */
+  /** The limit from the connection to the end of the TLS handshake. */
   readonly tlsHandshakeMs?: number;
 }
 
@@ -55,7 +55,7 @@ export const httpRequest =
           request.destroy();
           send(next, requests + 1);
         });
-        // A server that changes the protocol unasked has answered, too.
+        // A protocol change that was not requested is a response too.
         request.on('upgrade', ({ statusCode }, socket) => {
           socket.destroy();
           subscriber.next({ status: statusCode ?? 0, body: '' });
@@ -79,7 +79,7 @@ export const httpRequest =
       }
       return () => {
         clearTimeout(timer);
-        // What still comes of it is nobody's business.
+        // Later errors of the cancelled request are ignored.
         current?.request.on('error', () => undefined).destroy();
       };
     });
@@ -87,21 +87,25 @@ export const httpRequest =
 const TIMEOUT_BEFORE_HEADERS = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
 const TIMEOUT_IN_BODY = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
 
-/** A connection of its own that is closed after the answer. */
+/** Opens a connection that is used for one request. */
 const open = ({ scheme, host, port, target, headers }: HttpGetRequest): ClientRequest => {
   const options = {
-    ...{ host, port, path: target, method: 'GET', agent: false as const },
+    host,
+    port,
+    path: target,
+    method: 'GET',
+    agent: false as const,
     headers: headers.flatMap(([name, value]) => [name, value]),
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Small servers end their lines with a line feed alone; Go takes that.
+    // Some small servers end lines with a line feed alone; Go accepts that.
     insecureHTTPParser: true,
   };
   if (scheme === 'http') return requestHttp(options);
-  // The name of the URL, whatever the header Host says.
+  // The name in the URL, regardless of the header Host.
   return requestHttps({ ...options, rejectUnauthorized: false, servername: isIP(host) ? '' : host });
 };
 
-/** Gives up a connection that does not come about; returns what ends the watch. */
+/** Cancels a connection that is not established in time. Returns a function that stops the timers. */
 const limitDial = (
   request: ClientRequest,
   { dialMs, tlsHandshakeMs }: Required<HttpRequestLimits>,
@@ -121,7 +125,7 @@ const limitDial = (
   return stop;
 };
 
-/** Where an answer sends the request on to; nowhere, for most. */
+/** The next request of a redirect; undefined for other responses. */
 const redirectOf = (
   from: HttpGetRequest,
   { statusCode, headers }: IncomingMessage,
@@ -139,7 +143,7 @@ const redirectOf = (
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? (scheme === 'https' ? 443 : 80) : Number(port),
     target: pathname + search,
-    // The server is asked under the name that it was given, as long as it does not name itself.
+    // The header Host is kept unless the redirect names a host.
     headers: URL.canParse(location)
       ? from.headers.map((one) => (one[0] === 'Host' ? ['Host', host] : one))
       : from.headers,

@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 import { Observable } from 'rxjs';
-import { errorText } from '../model/cri-error.js';
-import { hostAndPort } from '../model/http-get.js';
-import type { TcpConnect } from '../streams/ports.js';
+import { errorText } from '../model/cri/cri-error.js';
+import { hostAndPort } from '../model/config/http-get.js';
+import type { TcpConnect } from '../streams/ports/tcp-connect.js';
 import { dialErrorText } from './dial-error-text.js';
 
 /**
- * Connections over the sockets of this machine. Go's client lets a closed socket linger for a second at most (SO_LINGER); Node
- * cannot, so whatever the kernel does with sockets that were closed holds for these, too.
+ * Connections over the sockets of this machine. Go's client sets SO_LINGER to one second. Node cannot, so closed
+ * sockets linger for the time of the kernel.
  *
  * Source: pkg/probe/tcp/tcp.go, pkg/probe/dialer_others.go
  */

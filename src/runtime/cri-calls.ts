@@ -8,11 +8,11 @@ import {
 } from '../generated/runtime/v1/api.js';
 import { callDeadlineMs, type TimedRequest } from '../model/cri/call-deadline.js';
 import type { ResponseProblem } from '../model/cri/response-problem.js';
-import { CriError, isCriError } from '../model/cri-error.js';
-import type { CriCall } from '../streams/ports.js';
+import { CriError, isCriError } from '../model/cri/cri-error.js';
+import type { CriCall } from '../streams/ports/runtime-service.js';
 import { toCriError } from './cri-status.js';
 
-/** Where calls go, and who hears of their end. */
+/** The connection for calls, and the callback for their ends. */
 export interface Connection {
   readonly client: Client;
   readonly endpoint: string;
@@ -31,7 +31,7 @@ export interface Message<T> {
 /** `/runtime.v1.RuntimeService/StartContainer` is the call `StartContainer`. */
 const callOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** Tells the observer once how a call ended. */
+/** Calls the observer once when a call ends. */
 const stopwatch = (
   { observe }: Connection,
   operation: string,
@@ -45,12 +45,12 @@ const stopwatch = (
     observe(operation, performance.now() - startedAt, error);
   };
   const left = (): void => {
-    if (isRunning) ended(new CriError('cancelled', call, 'the agent gave the call up'));
+    if (isRunning) ended(new CriError('cancelled', call, 'the agent cancelled the call'));
   };
   return { ended, left };
 };
 
-/** A call with one answer. `problemOf` says what is wrong with an answer that came. */
+/** A call with one reply. `problemOf` returns the problem of a reply that is not valid. */
 export const unary = <Request extends object, Response>(
   connection: Connection,
   operation: string,
@@ -77,7 +77,7 @@ export const unary = <Request extends object, Response>(
         deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs },
         (error, response) => {
           if (error) return fail(toCriError(error, call, connection.endpoint));
-          if (response === undefined) return fail(new CriError('other', call, 'the runtime sent no answer'));
+          if (response === undefined) return fail(new CriError('other', call, 'the runtime sent no reply'));
           const problem = problemOf(response);
           if (problem !== undefined) return fail(new CriError('other', call, problem));
           ended();
@@ -93,7 +93,7 @@ export const unary = <Request extends object, Response>(
 };
 
 /**
- * A listing that comes in parts, as one answer: lists longer than a message may be come through, too.
+ * A listing that arrives in parts, as one reply. So a list may be longer than one message.
  *
  * Source: cri-client/pkg/remote_runtime.go, the streaming variants behind the gate CRIListStreaming.
  */
@@ -135,7 +135,7 @@ export const streamedList = <Request extends object, Part, Response>(
     });
 };
 
-/** `preferred`, until the runtime says that it does not have it; from then on `other`. */
+/** Calls `preferred`, until the runtime reports that it does not implement it; from then on `other`. */
 export const orElse = <Request, Response>(
   preferred: CriCall<Request, Response>,
   other: CriCall<Request, Response>,
@@ -154,7 +154,9 @@ export const orElse = <Request, Response>(
     });
 };
 
-/** The stream lives as long as the connection; that the runtime ends it is no good news, whatever it says. */
+/**
+ * Container events. The stream lives as long as the connection. An end by the runtime is an error with every status.
+ */
 export const containerEvents = (connection: Connection): Observable<ContainerEventResponse> => {
   const { path, requestSerialize, responseDeserialize } = RuntimeServiceService.getContainerEvents;
   const call = callOf(path);

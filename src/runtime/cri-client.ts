@@ -39,21 +39,22 @@ import {
   statusProblem,
   versionProblem,
 } from '../model/cri/response-problem.js';
-import type { CriError } from '../model/cri-error.js';
-import type { ImageService, RuntimeService } from '../streams/ports.js';
+import type { CriError } from '../model/cri/cri-error.js';
+import type { ImageService } from '../streams/ports/image-service.js';
+import type { RuntimeService } from '../streams/ports/runtime-service.js';
 import { type Connection, containerEvents, orElse, streamedList, unary } from './cri-calls.js';
 import { parseCriEndpoint } from './cri-endpoint.js';
 
 export interface CriClientOptions {
-  /** `unix:///path` of the runtime's socket. */
+  /** The socket of the runtime, `unix:///path`. */
   readonly endpoint: string;
-  /** Of the image service; the same as `endpoint` unless given. */
+  /** The socket of the image service; the same as `endpoint` unless given. */
   readonly imageEndpoint?: string;
-  /** What a call may take; some take more, see `callDeadlineMs`. */
+  /** The deadline of a call; some calls have a longer one, see `callDeadlineMs`. */
   readonly requestTimeoutMs?: number;
   /**
-   * Hears of every call that ended. `operation` is the value of the label `operation_type` in the kubelet's metrics; a call
-   * that the agent gave up ends with `cancelled`.
+   * Receives every call that ended. `operation` is the value of the label `operation_type` in the kubelet's metrics; a
+   * call that the agent cancelled ends with `cancelled`.
    */
   readonly observe?: (operation: string, durationMs: number, error?: CriError) => void;
 }
@@ -61,11 +62,11 @@ export interface CriClientOptions {
 export interface CriClient {
   readonly runtime: RuntimeService;
   readonly images: ImageService;
-  /** Ends the connections; calls under way fail with `cancelled`. */
+  /** Closes the connections; running calls fail with `cancelled`. */
   readonly close: () => void;
 }
 
-/** Large nodes list more than the 4 MiB that gRPC allows by itself. */
+/** Large nodes list more than 4 MiB, the default limit of gRPC. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /** Source: cri-client/pkg/remote_runtime.go, utils.go. */
@@ -77,16 +78,16 @@ const CHANNEL_OPTIONS = {
   'grpc.default_authority': 'localhost',
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_http_proxy': 0,
-  // Counts every call for a service that nobody serves here.
+  // Channelz would count every call, and the agent does not serve these counts.
   'grpc.enable_channelz': 0,
 };
 
-/** The version that the kubelet has always asked for; runtimes check it. */
+/** The version that the kubelet sends; runtimes check it. */
 const KUBE_API_VERSION = '0.1.0';
 
 /**
- * The CRI of a real runtime, over gRPC on a unix socket. Nothing is connected until the first call; a lost connection comes
- * back by itself within 3 s, and until then calls fail at once as `unavailable`.
+ * The CRI of a real runtime, over gRPC on a unix socket. It connects at the first call. It reconnects within 3 s after
+ * a lost connection, and until then calls fail at once as `unavailable`.
  *
  * Errors: throws for an endpoint that is not a unix socket.
  */

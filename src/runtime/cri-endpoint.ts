@@ -1,11 +1,11 @@
-/** Longest path that fits a socket address on Linux, in bytes. */
+/** The longest path of a socket address on Linux, in bytes. */
 const MAX_SOCKET_PATH = 107;
 
 /**
- * The address of a runtime's socket as gRPC wants it: `unix:///path`. A bare absolute path is taken for a unix socket.
- * `field` names the flag or configuration field in errors.
+ * The address of a runtime's socket in the form of gRPC: `unix:///path`. A bare absolute path counts as a unix socket.
+ * `field` is the name of the flag or configuration field in errors.
  *
- * Errors: throws for anything that is not a unix socket; the CRI has no authentication, so TCP is refused.
+ * Errors: throws for any other address; the CRI has no authentication, so TCP is refused.
  */
 export const parseCriEndpoint = (endpoint: string, field = 'containerRuntimeEndpoint'): string => {
   const refuse = (problem: string): never => {

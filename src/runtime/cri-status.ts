@@ -1,5 +1,5 @@
 import { type ServiceError, status } from '@grpc/grpc-js';
-import { CriError, type CriErrorCode } from '../model/cri-error.js';
+import { CriError, type CriErrorCode } from '../model/cri/cri-error.js';
 
 const CODES: Readonly<Partial<Record<status, CriErrorCode>>> = {
   [status.CANCELLED]: 'cancelled',
@@ -20,13 +20,13 @@ const CODES: Readonly<Partial<Record<status, CriErrorCode>>> = {
   [status.UNAUTHENTICATED]: 'unauthenticated',
 };
 
-/** What containerd says while its CRI service starts; releases before 1.7 say it with the status UNKNOWN. */
+/** The message of containerd while its CRI service starts; releases before 1.7 send it with the status UNKNOWN. */
 const STARTING = 'server is not initialized yet';
 
-/** What the client itself says of a call past its deadline; its own text goes on about the inside of its connection. */
+/** The client's own message for a call past its deadline; it goes on with the state of the connection. */
 const PAST_DEADLINE = /^Deadline exceeded/;
 
-/** A failed gRPC call as the agent knows it. A runtime that is not there is named by its endpoint. */
+/** The `CriError` of a failed gRPC call. For an unavailable runtime the message contains the endpoint. */
 export const toCriError = (error: ServiceError, call: string, endpoint: string): CriError => {
   const text = error.details || error.message;
   const code = text === STARTING ? 'unavailable' : (CODES[error.code] ?? 'other');

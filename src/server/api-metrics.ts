@@ -1,10 +1,10 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { Metrics } from '../streams/ports.js';
+import type { Metrics } from '../streams/ports/metrics.js';
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
 /**
- * What the agent asks of the API server, as every client of Kubernetes counts it.
+ * The metrics of requests to the API server, which every client of Kubernetes has.
  *
  * Source: staging/src/k8s.io/component-base/metrics/prometheus/restclient/metrics.go
  */

@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { secondsLeft } from '../model/certificates/client-certificate.js';
-import type { Metrics } from '../streams/ports.js';
+import type { Metrics } from '../streams/ports/metrics.js';
 
 /**
- * The client certificate; how long it holds is counted when somebody asks. `now` is in Unix milliseconds.
+ * The metrics of the client certificate. Its remaining time is computed at each scrape. `now` is in Unix milliseconds.
  *
  * Source: pkg/kubelet/certificate/kubelet.go, cmd/kubelet/app/server.go buildKubeletClientConfig
  */

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Metrics } from '../streams/ports.js';
+import type { Metrics } from '../streams/ports/metrics.js';
 
-/** What becomes of events on their way to the API server; none of it has a name of the kubelet. */
+/** The metrics of events on their way to the API server; the kubelet has none of them. */
 export const eventMetrics = (registry: Registry): Pick<Metrics, 'eventsQueued' | 'eventDropped'> => {
   const queued = new Gauge({
     name: 'rx_kubelet_queued_events',
@@ -10,7 +10,7 @@ export const eventMetrics = (registry: Registry): Pick<Metrics, 'eventsQueued' |
   });
   const dropped = new Counter({
     name: 'rx_kubelet_dropped_events_total',
-    help: 'Events that the API server will not have.',
+    help: 'Events that were dropped before the API server had them.',
     labelNames: ['reason'],
     registers: [registry],
   });

@@ -1,4 +1,9 @@
-/** What is wrong, or nothing. */
+/** A problem that does not make the check fail. */
+export class Remark extends Error {
+  override readonly name = 'Remark';
+}
+
+/** Returns the problem, or undefined; a `Remark` is reported without failing the check. */
 export type HealthCheck = () => Error | undefined;
 export type HealthChecks = Readonly<Record<string, HealthCheck>>;
 
@@ -7,11 +12,12 @@ export interface TextAnswer {
   readonly body: string;
 }
 
-/** Always well: it says that the process answers. */
+/** Always succeeds: a reply shows that the process is alive. */
 export const ping: HealthCheck = () => undefined;
 
 /**
- * The answer of `/healthz`: `ok`, or every check when one fails or when it is asked for all. A failure keeps its reason.
+ * The reply of `/healthz`: `ok`, or the list of all checks if one fails or if `verbose` is set. The list does not
+ * contain the reason of a failure.
  *
  * Source: staging/src/k8s.io/apiserver/pkg/server/healthz/healthz.go.
  */
@@ -20,7 +26,9 @@ export const allHealth = (checks: HealthChecks, query: URLSearchParams): TextAns
   let isHealthy = true;
   const lines = Object.entries(checks).map(([name, check]) => {
     if (excluded.delete(name)) return `[+]${name} excluded: ok`;
-    if (!check()) return `[+]${name} ok`;
+    const problem = check();
+    if (!problem) return `[+]${name} ok`;
+    if (problem instanceof Remark) return `[+]${name} ok: ${problem.message}`;
     isHealthy = false;
     return `[-]${name} failed: reason withheld`;
   });
@@ -32,8 +40,9 @@ export const allHealth = (checks: HealthChecks, query: URLSearchParams): TextAns
   return { status: 200, body: query.has('verbose') ? [...lines, 'healthz check passed', ''].join('\n') : 'ok' };
 };
 
-/** The answer of `/healthz/<name>`. */
+/** The reply of `/healthz/<name>`. */
 export const oneHealth = (check: HealthCheck): TextAnswer => {
   const failure = check();
+  if (failure instanceof Remark) return { status: 200, body: `ok: ${failure.message}\n` };
   return failure ? { status: 500, body: `internal server error: ${failure.message}\n` } : { status: 200, body: 'ok' };
 };

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Metrics, WorkingPods } from '../streams/ports.js';
+import { goArchitecture } from '../model/node/go-architecture.js';
+import type { Metrics, WorkingPods } from '../streams/ports/metrics.js';
 import { apiMetrics } from './api-metrics.js';
 import { nodeMetrics } from './node-metrics.js';
 import { certificateMetrics } from './certificate-metrics.js';
+import { registerEventLoopDelay } from './event-loop-metrics.js';
 import { eventMetrics } from './event-metrics.js';
 import { podStatusMetrics } from './pod-status-metrics.js';
+import { volumeMetrics } from './volume-metrics.js';
 import { probeMetrics } from './probe-metrics.js';
 
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -14,21 +17,32 @@ const POD_START_BUCKETS = [
 ];
 const RUNTIME_BUCKETS = Array.from({ length: 14 }, (_, step) => 0.005 * 2.5 ** step);
 
+/** The states of pods in the metric of working pods. Source: HandlePodCleanups in pkg/kubelet/kubelet_pods.go. */
+const WORKING_STATES: readonly Omit<WorkingPods, 'count'>[] = (['sync', 'terminating', 'terminated'] as const).flatMap(
+  (lifecycle) => [
+    ...(['desired', 'orphan'] as const).flatMap((config) => [
+      { lifecycle, config, static: 'true' as const },
+      { lifecycle, config, static: '' as const },
+    ]),
+    { lifecycle, config: 'runtime_only' as const, static: 'unknown' as const },
+  ],
+);
+
 export interface MetricsOptions {
   readonly nodeName: string;
-  /** Of the agent, such as `0.1.0`. */
+  /** The version of the agent, such as `0.1.0`. */
   readonly version: string;
 }
 
 export interface MeteredRegistry {
   readonly registry: Registry;
-  /** Of probes alone: a scrape of everything else stays small. */
+  /** A registry for probes alone, so that a scrape of the other metrics stays small. */
   readonly probeRegistry: Registry;
   readonly metrics: Metrics;
 }
 
 /**
- * A registry with the kubelet's metric names, labels and buckets, and the port through which the loop fills it. Vectors
+ * A registry with the kubelet's metric names, labels and buckets, and the port through which the loop fills it. Metrics
  * without labels are visible from the start; those with labels appear with their first value.
  *
  * Source: pkg/kubelet/metrics/metrics.go.
@@ -88,7 +102,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   );
   const workerSeconds = histogram(
     'kubelet_pod_worker_duration_seconds',
-    'Seconds of one pass of a pod worker.',
+    'Seconds of one sync of a pod worker.',
     DEFAULT_BUCKETS,
     'operation_type',
   );
@@ -104,7 +118,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   );
   const containersPerPod = histogram(
     'kubelet_containers_per_pod_count',
-    'Regular containers of a pod that is let start.',
+    'Regular containers of an admitted pod.',
     [1, 2, 4, 8, 16],
   );
   const relistSeconds = histogram('kubelet_pleg_relist_duration_seconds', 'Seconds of one relist.', DEFAULT_BUCKETS);
@@ -120,10 +134,9 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   );
   const plegSeen = gauge('kubelet_pleg_last_seen_seconds', 'Unix time of the newest relist.');
   const lateReads = counter('rx_kubelet_late_pod_reads_total', 'Reads of one pod that took more than ten seconds.');
-  const plegDiscarded = counter('kubelet_pleg_discard_events', 'Events of PLEG that were dropped.');
   const eventedPlegLatency = histogram(
     'kubelet_evented_pleg_connection_latency_seconds',
-    'From a container event being made by the runtime to its arrival.',
+    'Seconds from the creation of a container event by the runtime to its arrival.',
     DEFAULT_BUCKETS,
   );
   const eventedPlegConnected = counter(
@@ -137,7 +150,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   const runningPods = gauge('kubelet_running_pods', 'Pods with a ready sandbox.');
   const runningContainers = gauge('kubelet_running_containers', 'Containers by state.', 'container_state');
   const desiredPods = gauge('kubelet_desired_pods', 'Pods that the sources want.', 'static');
-  const activePods = gauge('kubelet_active_pods', 'Pods that are let run.', 'static');
+  const activePods = gauge('kubelet_active_pods', 'Pods that are admitted and not terminated.', 'static');
   const workingPods = gauge('kubelet_working_pods', 'Pods by state of their worker.', 'lifecycle', 'config', 'static');
   const orphans = counter('kubelet_orphaned_runtime_pods_total', 'Pods that only the runtime knew.');
   const imagesCollected = counter(
@@ -150,9 +163,9 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   gauge('kubelet_node_name', "The node's name; always 1.", 'node').set({ node: nodeName }, 1);
   registerBuildInfo(registry, version);
   registerProcess(registry);
+  registerEventLoopDelay(registry);
 
   const probes = probeMetrics();
-  const knownStates = new Map<string, Omit<WorkingPods, 'count'>>();
   const metrics: Metrics = {
     runtimeOperation: (operation_type, seconds, failed) => {
       operations.inc({ operation_type });
@@ -184,7 +197,6 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     },
     podRelist: (seconds) => podRelistSeconds.observe(seconds),
     podReadLate: () => lateReads.inc(),
-    plegDiscarded: () => plegDiscarded.inc(),
     runtimeEvent: (seconds) => eventedPlegLatency.observe(seconds),
     runtimeEventsConnected: () => eventedPlegConnected.inc(),
     runtimeEventsBroken: () => eventedPlegBroken.inc(),
@@ -202,12 +214,10 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
         vector.set({ static: 'true' }, count.static);
         vector.set({ static: '' }, count.other);
       }
-      // A state that no pod is in any more must not keep its last count.
-      for (const labels of knownStates.values()) workingPods.set(labels, 0);
-      for (const { count, ...labels } of working) {
-        knownStates.set(`${labels.lifecycle} ${labels.config} ${labels.static}`, labels);
-        workingPods.set(labels, count);
-      }
+      // Every state is present from the first count on, and a state without pods is set to 0.
+      for (const labels of WORKING_STATES) workingPods.set(labels, 0);
+      for (const isStatic of ['true', '']) restarts.inc({ static: isStatic }, 0);
+      for (const { count, ...labels } of working) workingPods.set(labels, count);
     },
     orphanedRuntimePod: () => orphans.inc(),
     imageCollected: (reason) => imagesCollected.inc({ reason }),
@@ -217,6 +227,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     ...apiMetrics(registry),
     ...nodeMetrics(registry),
     ...podStatusMetrics(registry),
+    ...volumeMetrics(registry),
     podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),
   };
   registerStartTime(probes.registry);
@@ -234,7 +245,7 @@ const registerBuildInfo = (registry: Registry, version: string): void => {
     build_date: '',
     go_version: '',
     compiler: `node ${process.version}`,
-    platform: `${process.platform}/${process.arch}`,
+    platform: `${process.platform}/${goArchitecture(process.arch)}`,
   };
   new Gauge({
     name: 'kubernetes_build_info',
@@ -244,7 +255,7 @@ const registerBuildInfo = (registry: Registry, version: string): void => {
   }).set(labels, 1);
 };
 
-/** The process metrics that dashboards ask for, read when they are scraped and not before. */
+/** The process metrics that dashboards use, read at each scrape. */
 const registerProcess = (registry: Registry): void => {
   const registers = [registry];
   let countedSeconds = 0;
@@ -274,7 +285,7 @@ const registerStartTime = (registry: Registry): void =>
     startTimeSeconds(),
   );
 
-/** Linux counts the start in ticks since boot; `uptime` of Node is close enough where /proc is not there. */
+/** Linux reports the start in ticks since boot; without /proc, Node's `uptime` is close enough. */
 const startTimeSeconds = (): number => {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Metrics, NodeStartupPart } from '../streams/ports.js';
+import type { Metrics, NodeStartupPart } from '../streams/ports/metrics.js';
 
 const NAMES: Readonly<Record<NodeStartupPart, readonly [name: string, help: string]>> = {
   'pre-kubelet': [
@@ -22,7 +22,7 @@ const NAMES: Readonly<Record<NodeStartupPart, readonly [name: string, help: stri
 };
 
 /**
- * How the start of a new node went; all at 0 unless this agent has made the node.
+ * The durations of the start of a new node; all are 0 unless this agent has created the Node.
  *
  * Source: pkg/kubelet/metrics/metrics.go NodeStartupDuration
  */

@@ -1,5 +1,5 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import type { Metrics } from '../streams/ports.js';
+import type { Metrics } from '../streams/ports/metrics.js';
 
 const POD_START_BUCKETS = [
   0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600,
@@ -7,7 +7,7 @@ const POD_START_BUCKETS = [
 const STATUS_SYNC_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 20, 30, 45, 60];
 
 /**
- * The metrics of what the API says of pods.
+ * The metrics of pod statuses in the API.
  *
  * Source: pkg/kubelet/metrics/metrics.go
  */

@@ -1,13 +1,13 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import { PROBE_TITLES } from '../model/probes/probe-event.js';
 import type { ProbeWorker } from '../model/probes/probe-worker.js';
-import type { Metrics } from '../streams/ports.js';
+import type { Metrics } from '../streams/ports/metrics.js';
 
 const RESULTS = { success: 'successful', failure: 'failed' } as const;
 
 /**
- * A registry of its own for what probes do; the series of a worker go with it. Times are those of successes alone. They do not
- * have the UID of the pod: pods of one name share them.
+ * The metrics of probes in a registry of their own; the series of a worker are removed with it. Durations cover
+ * successful probes only. The labels do not contain the UID of the pod: pods of one name share them.
  *
  * Source: pkg/kubelet/prober/prober_manager.go, ProberResults and ProberDuration
  */

@@ -1,5 +1,6 @@
-import { catchError, type Observable, of, type OperatorFunction, repeat, type SchedulerLike, timer } from 'rxjs';
-import { errorText } from '../model/cri-error.js';
+import { catchError, type Observable, of, type OperatorFunction, type SchedulerLike } from 'rxjs';
+import { errorText } from '../model/cri/cri-error.js';
+import { every } from '../streams/operators/every.js';
 
 export interface ListenFailed {
   readonly kind: 'failed';
@@ -10,7 +11,7 @@ export interface ListenFailed {
 const RETRY_MS = 5000;
 
 /**
- * Passes on what the server says; a failure becomes a value, and 5 s later the server is started again.
+ * Passes on the events of the server; a failure becomes a value, and the server is started again 5 s later.
  *
  * Errors: none pass. Ends: never by itself.
  * Source: the healthz server of cmd/kubelet/app/server.go.
@@ -18,9 +19,10 @@ const RETRY_MS = 5000;
 export const retryListening =
   <T>(scheduler: SchedulerLike): OperatorFunction<T, T | ListenFailed> =>
   (source): Observable<T | ListenFailed> =>
-    source.pipe(
-      catchError((error: unknown) =>
-        of<ListenFailed>({ kind: 'failed', problem: errorText(error), retryInMs: RETRY_MS }),
+    every({ periodMs: RETRY_MS, scheduler }, () =>
+      source.pipe(
+        catchError((error: unknown) =>
+          of<ListenFailed>({ kind: 'failed', problem: errorText(error), retryInMs: RETRY_MS }),
+        ),
       ),
-      repeat({ delay: () => timer(RETRY_MS, scheduler) }),
     );

@@ -1,66 +1,54 @@
-import { asyncScheduler, concatMap, defer, from, map, type Observable, type SchedulerLike } from 'rxjs';
-import {
-  foldManifestListing,
-  type ManifestFilesState,
-  type ManifestListing,
-  NO_MANIFEST_FILES,
-} from '../model/fold-manifest-listing.js';
-import { type SourceEvent, sourceProblem } from '../model/pod-set.js';
-import { type WatchedEvent, watchedListing } from '../streams/operators/watched-listing.js';
+import { asyncScheduler, defer, type Observable, type SchedulerLike } from 'rxjs';
+import type { SourceEvent } from '../model/pod/pod-set.js';
+import { manifestPods } from './manifest-pods.js';
+import { manifestReader, readListing } from './manifest-reader.js';
 import { isMissing, manifestLister, watchPath } from './manifest-files.js';
 
 export interface FileSource {
   /** A directory of manifests, or one manifest. */
   readonly path: string;
   readonly nodeName: string;
-  /** From one listing to the next while the watch is silent. */
+  /** The time between two listings while the watch is silent. */
   readonly fileCheckFrequencyMs?: number;
-  /** How long the path must be quiet before a change is read. */
+  /** The time without a change that the path needs before it is read. */
   readonly quietMs?: number;
+  /** The node has an API server, so manifests hold no ConfigMaps and Secrets. Default: false. */
+  readonly hasApiServer?: boolean;
   /** Gate PreventStaticPodAPIReferences; on unless given. */
   readonly preventStaticPodApiReferences?: boolean;
   readonly scheduler?: SchedulerLike;
 }
 
-const RETRY_MS = 1000;
-const MAX_RETRY_MS = 20_000;
+/** The time between two listings unless given, in milliseconds. */
+export const FILE_CHECK_FREQUENCY_MS = 20_000;
+/** The wait before a watch that ended is started again, in milliseconds; it doubles while the watch fails. */
+export const FILE_RETRY_MS = 1_000;
+export const MAX_FILE_RETRY_MS = 20_000;
 
 /**
- * The pods of a directory or file of manifests: a set at once, and another whenever the files say something else.
+ * The pods, ConfigMaps and Secrets of a directory or file of manifests: a set at once, and another when the manifests change.
  *
- * Errors: none; what cannot be read is a problem. A path that does not exist is an empty set and a problem.
+ * Errors: none; a manifest that cannot be read is a problem. A missing path is a problem, and after the grace an empty
+ * set.
  * Ends:   never.
  * Source: pkg/kubelet/config/file.go.
  */
 export const fileSource = ({
   path,
   nodeName,
-  fileCheckFrequencyMs = 20_000,
+  fileCheckFrequencyMs = FILE_CHECK_FREQUENCY_MS,
   quietMs = 10,
+  hasApiServer = false,
   preventStaticPodApiReferences = true,
   scheduler = asyncScheduler,
 }: FileSource): Observable<SourceEvent> =>
   defer(() => {
     const plainPath = path.replace(/(?<=.)\/+$/, '');
-    const timing = { periodMs: fileCheckFrequencyMs, quietMs, retryMs: RETRY_MS, maxRetryMs: MAX_RETRY_MS, scheduler };
-    const watched = { list: manifestLister(plainPath), watch: watchPath(plainPath), isPassing: isMissing };
-    const place = { path: plainPath, nodeName, preventStaticPodApiReferences };
-    let state: ManifestFilesState = NO_MANIFEST_FILES;
-    return watchedListing(watched, timing).pipe(
-      map((event: WatchedEvent<ManifestListing>): readonly SourceEvent[] => {
-        if (event.kind === 'watch-failed') return watchProblem(plainPath, event.error);
-        const folded = foldManifestListing(state, event.value, place);
-        state = folded.state;
-        return folded.events;
-      }),
-      concatMap((events) => from(events)),
-    );
+    const retry = { retryMs: FILE_RETRY_MS, maxRetryMs: MAX_FILE_RETRY_MS };
+    const timing = { periodMs: fileCheckFrequencyMs, quietMs, ...retry, scheduler };
+    const rules = { hasApiServer, preventStaticPodApiReferences };
+    const read = manifestReader(rules, scheduler);
+    const list = readListing(manifestLister(plainPath), read);
+    const ports = { list, watch: watchPath(plainPath), isPassing: isMissing };
+    return manifestPods(ports, { path: plainPath, nodeName, ...rules }, timing);
   });
-
-/** That the path is missing, its listing says. */
-const watchProblem = (path: string, error: unknown): readonly SourceEvent[] => {
-  if (isMissing(error)) return [];
-  const reason = error instanceof Error ? error.message : String(error);
-  const message = `${path}: changes are only seen at the next check, because watching fails: ${reason}`;
-  return [sourceProblem({ severity: 'warning', message })];
-};

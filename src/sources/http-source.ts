@@ -1,23 +1,32 @@
 import { asyncScheduler, concatMap, defer, from, map, type Observable, type SchedulerLike } from 'rxjs';
-import { foldHttpReply, type HttpPollState, NO_HTTP_POLL } from '../model/fold-http-reply.js';
-import type { SourceEvent } from '../model/pod-set.js';
+import { foldHttpReply, type HttpPollState, type HttpReply, NO_HTTP_POLL } from '../model/config/fold-http-reply.js';
+import type { SourceEvent } from '../model/pod/pod-set.js';
 import { poll } from '../streams/operators/poll.js';
+import { manifestReader } from './manifest-reader.js';
 import { httpGet, type HttpHeaders } from './http-get.js';
+
+/** The time from the end of one request to the start of the next unless given, in milliseconds. */
+export const HTTP_CHECK_FREQUENCY_MS = 20_000;
+/** The time after which a request is given up unless given, in milliseconds. */
+export const HTTP_TIMEOUT_MS = 10_000;
 
 export interface HttpSource {
   readonly url: string;
   readonly nodeName: string;
   readonly headers?: HttpHeaders;
-  /** From the end of one request to the start of the next. */
+  /** The time from the end of one request to the start of the next. */
   readonly httpCheckFrequencyMs?: number;
   readonly timeoutMs?: number;
+  /** The node has an API server, so manifests hold no ConfigMaps and Secrets. Default: false. */
+  readonly hasApiServer?: boolean;
   /** Gate PreventStaticPodAPIReferences; on unless given. */
   readonly preventStaticPodApiReferences?: boolean;
   readonly scheduler?: SchedulerLike;
 }
 
 /**
- * The pods that a URL serves, asked at once and then again and again: a set whenever the answer is another good one.
+ * The pods, ConfigMaps and Secrets that a URL serves. The first request is sent at once. Emits a set for every valid reply that differs from
+ * the one before.
  *
  * Errors: none; a failed request is a problem.
  * Ends:   never.
@@ -27,15 +36,23 @@ export const httpSource = ({
   url,
   nodeName,
   headers = {},
-  httpCheckFrequencyMs = 20_000,
-  timeoutMs = 10_000,
+  httpCheckFrequencyMs = HTTP_CHECK_FREQUENCY_MS,
+  timeoutMs = HTTP_TIMEOUT_MS,
+  hasApiServer = false,
   preventStaticPodApiReferences = true,
   scheduler = asyncScheduler,
 }: HttpSource): Observable<SourceEvent> =>
   defer(() => {
-    const place = { url, nodeName, preventStaticPodApiReferences };
+    const rules = { hasApiServer, preventStaticPodApiReferences };
+    const place = { url, nodeName, ...rules };
     let state: HttpPollState = NO_HTTP_POLL;
-    return poll(() => httpGet(url, headers), { periodMs: httpCheckFrequencyMs, timeoutMs, scheduler }).pipe(
+    const read = manifestReader(rules, scheduler);
+    const withReading = async (reply: HttpReply): Promise<HttpReply> => {
+      if (reply.status !== 200 || reply.body === '' || reply.body === state.body) return reply;
+      return { ...reply, reading: await read(reply.body, { file: url }) };
+    };
+    const ask = () => httpGet(url, headers).pipe(concatMap(withReading));
+    return poll(ask, { periodMs: httpCheckFrequencyMs, timeoutMs, scheduler }).pipe(
       map((outcome) => {
         const folded = foldHttpReply(state, outcome, place);
         state = folded.state;

@@ -1,31 +1,46 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, type FSWatcher, watch as watchFile } from 'node:fs';
-import { open, readdir, stat } from 'node:fs/promises';
+import { lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Observable } from 'rxjs';
-import type { ManifestFile, ManifestListing } from '../model/fold-manifest-listing.js';
+import { errorText } from '../model/cri/cri-error.js';
+import type { ManifestFile, ManifestListing } from '../model/config/fold-manifest-listing.js';
+import { isAbsence, isShortage } from '../model/values/file-error.js';
+import { fileStamp } from '../model/values/file-stamp.js';
+import { decodeManifest } from '../model/manifest/decode-manifest.js';
 
 /** Source: pkg/kubelet/config/common.go maxConfigLength. */
 export const MANIFEST_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** A file that changed so recently may change again without its times showing it. */
-const RACY_MS = 1000;
+export const TOO_LARGE = `is larger than ${MANIFEST_LIMIT_BYTES} bytes, the limit of a manifest`;
 
 const CHUNK_BYTES = 64 * 1024;
 
 interface Known {
-  readonly stamp: string;
-  /** Of the text; empty while the file cannot be read. */
+  /** The stamp of the file when it was read; undefined if only a new read shows whether the file has changed. */
+  readonly stamp: string | undefined;
+  /** The digest of the text; empty without a text. */
   readonly digest: string;
 }
 
+/** The file system calls of the lister. Tests replace them together with the clock. */
+export interface ManifestDisk {
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly stat: (path: string) => Promise<BigIntStats>;
+}
+
+const DISK: ManifestDisk = { now: () => Date.now(), stat: (path) => stat(path, { bigint: true }) };
+
 /**
- * Lists the manifests at a path: the file itself, or the files of the directory in the order of their names, without those
- * that begin with a dot and without subdirectories. Only what changed since this lister's last call is read.
+ * Lists the manifests at a path: the file itself, or the files of the directory in the order of their names, without
+ * subdirectories and names that begin with a dot. It reads only the files that changed since the previous call of this
+ * lister.
  *
- * Errors: none; they are part of the listing. Files that vanish meanwhile are left out.
+ * Errors: none; the listing contains the errors, each with its entry. Files that vanish during the listing are left
+ * out.
  */
-export const manifestLister = (path: string): (() => Promise<ManifestListing>) => {
+export const manifestLister = (path: string, disk: ManifestDisk = DISK): (() => Promise<ManifestListing>) => {
   let known = new Map<string, Known>();
   return async () => {
     let files: readonly string[];
@@ -41,10 +56,12 @@ export const manifestLister = (path: string): (() => Promise<ManifestListing>) =
     const next = new Map<string, Known>();
     const listed: ManifestFile[] = [];
     for (const file of files) {
-      const found = await readChanged(file, known.get(file)).catch((error: unknown) => {
-        if (isMissing(error)) return undefined;
-        throw error;
-      });
+      const found = await readChanged(file, known.get(file), disk)
+        .catch((error: unknown) => {
+          if (isMissing(error)) return missingEntry(file);
+          throw error;
+        })
+        .catch((error: unknown) => failedEntry(messageOf(error), isShortage(error)));
       if (!found) continue;
       next.set(file, found.known);
       listed.push({ file, content: found.content });
@@ -53,6 +70,11 @@ export const manifestLister = (path: string): (() => Promise<ManifestListing>) =
     return { kind: 'files', files: listed };
   };
 };
+
+interface Entry {
+  readonly known: Known;
+  readonly content: ManifestFile['content'];
+}
 
 const filesAt = async (path: string): Promise<readonly string[]> => {
   const status = await stat(path);
@@ -68,40 +90,48 @@ const filesAt = async (path: string): Promise<readonly string[]> => {
 
 const byCodeUnits = (one: string, other: string): number => (one < other ? -1 : 1);
 
-const readChanged = async (
-  file: string,
-  known: Known | undefined,
-): Promise<{ readonly known: Known; readonly content: ManifestFile['content'] } | undefined> => {
-  const status = await stat(file, { bigint: true });
+/** Errors: the file cannot be read. */
+const readChanged = async (file: string, known: Known | undefined, disk: ManifestDisk): Promise<Entry | undefined> => {
+  const status = await disk.stat(file);
   // A link to a directory is a subdirectory as well.
   if (status.isDirectory()) return undefined;
-  const stamp = stampOf(status);
-  if (known?.stamp === stamp) return { known, content: { kind: 'unchanged' } };
-  const unreadable = (message: string) => ({
-    known: { stamp, digest: '' },
-    content: { kind: 'unreadable' as const, message },
-  });
-  if (!status.isFile()) return unreadable('is not a regular file (expected a manifest)');
-  let text: Buffer | undefined;
-  try {
-    text = await readLimited(file);
-  } catch (error) {
-    if (isMissing(error)) throw error;
-    return unreadable(messageOf(error));
-  }
-  if (!text) return unreadable(`is larger than ${MANIFEST_LIMIT_BYTES} bytes, the limit of a manifest`);
-  const digest = createHash('sha256').update(text).digest('base64');
-  const isRacy = Date.now() - Number(status.mtimeMs) < RACY_MS;
-  const now = { stamp: isRacy ? '' : stamp, digest };
-  if (known?.digest === digest) return { known: now, content: { kind: 'unchanged' } };
-  return { known: now, content: { kind: 'text', text: text.toString('utf8') } };
+  const stamp = fileStamp(status, disk.now());
+  if (known && stamp !== undefined && known.stamp === stamp) return { known, content: { kind: 'unchanged' } };
+  const read = { stamp, digest: '' };
+  const unusable = (message: string): Entry => ({ known: read, content: { kind: 'unreadable', message } });
+  // Opening a pipe might block forever.
+  if (!status.isFile()) return unusable('is not a regular file (expected a manifest)');
+  const bytes = await readLimited(file);
+  if (!bytes) return unusable(TOO_LARGE);
+  const decoded = decodeManifest(bytes);
+  if ('problem' in decoded) return unusable(decoded.problem);
+  const digest = createHash('sha256').update(bytes).digest('base64');
+  const content =
+    known?.digest === digest ? { kind: 'unchanged' as const } : { kind: 'text' as const, ...decoded, digest };
+  return { known: { ...read, digest }, content };
 };
 
-const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs, mode }: BigIntStats): string =>
-  [dev, ino, size, mtimeNs, ctimeNs, mode].join(':');
+/** No timestamp shows when the file becomes readable, so each listing reads it again. */
+const failedEntry = (message: string, isUnknown = false): Entry => ({
+  known: { stamp: undefined, digest: '' },
+  content: { kind: 'unreadable', message, ...(isUnknown && { isUnknown }) },
+});
 
-/** The whole file, or `undefined` when it is past the limit, however large it has become meanwhile. */
-const readLimited = async (file: string): Promise<Buffer | undefined> => {
+const missingEntry = async (file: string): Promise<Entry | undefined> => {
+  const isLink = await lstat(file).then(
+    () => true,
+    (error: unknown) => {
+      if (isMissing(error)) return false;
+      throw error;
+    },
+  );
+  if (isLink) return { known: { stamp: undefined, digest: '' }, content: { kind: 'dangling' } };
+  // Node decodes bytes that are not UTF-8 to this character, and no file has the resulting name.
+  return file.includes('\uFFFD') ? failedEntry('has a name that is not UTF-8 (expected one that is)') : undefined;
+};
+
+/** The whole file, or `undefined` if it exceeds the limit, even if it grows during the read. */
+export const readLimited = async (file: string): Promise<Buffer | undefined> => {
   const handle = await open(file, 'r');
   try {
     const chunks: Buffer[] = [];
@@ -119,10 +149,10 @@ const readLimited = async (file: string): Promise<Buffer | undefined> => {
 };
 
 /**
- * Emits once watching has begun and on everything that happens at the path; see `Watched.watch` for `check$`.
+ * Emits once when watching has begun, and for every change at the path; see `Watched.watch` for `check$`.
  *
- * Errors: when the path cannot be watched, above all because it does not exist (`isMissing`).
- * Ends:   when the path no longer is what it was, since a watch stays with the old inode.
+ * Errors: the path cannot be watched, for example because it does not exist (`isMissing`).
+ * Ends:   when another file or directory takes the path, since a watch stays with the old inode.
  */
 export const watchPath =
   (path: string) =>
@@ -162,11 +192,10 @@ const inodeAt = async (path: string): Promise<string> => {
 const isCoded = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error && 'code' in error && typeof error.code === 'string';
 
-/** Something on the way to the path does not exist, or not yet. */
-export const isMissing = (error: unknown): boolean =>
-  isCoded(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+/** A directory or file of the path does not exist. */
+export const isMissing = isAbsence;
 
 const messageOf = (error: unknown): string => {
   if (isCoded(error)) return `cannot be read (${error.code})`;
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 };

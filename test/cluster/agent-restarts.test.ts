@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Pod } from '../../src/model/pod.js';
+import type { Pod } from '../../src/model/pod/pod.js';
 import { containerOf } from './cluster-node.js';
 import { overCluster } from './missing.js';
 import { onNode } from './one-node.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
-import type { ApiList, ApiObject } from '../../src/model/api/api-object.js';
+import type { ApiList, ApiObject } from '../../src/model/kube-api/api-object.js';
 
 /** What somebody is known by to the API server: PEM. */
 export interface Credentials {

@@ -4,12 +4,12 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import type { ApiObject } from '../../src/model/api/api-object.js';
+import type { ApiObject } from '../../src/model/kube-api/api-object.js';
 import {
   certificateSigningRequestPath,
   certificateSigningRequestsPath,
   secretsPath,
-} from '../../src/model/api/api-paths.js';
+} from '../../src/model/kube-api/api-paths.js';
 import { eventually } from '../embedded/eventually.js';
 import { type Cluster, stageScript } from './cluster.js';
 import { ClusterNode } from './cluster-node.js';

@@ -1,6 +1,6 @@
-import type { ApiObject } from '../../src/model/api/api-object.js';
-import { nodePath, podPath, podsPath } from '../../src/model/api/api-paths.js';
-import type { ContainerStatus, Pod } from '../../src/model/pod.js';
+import type { ApiObject } from '../../src/model/kube-api/api-object.js';
+import { nodePath, podPath, podsPath } from '../../src/model/kube-api/api-paths.js';
+import type { ContainerStatus, Pod } from '../../src/model/pod/pod.js';
 import { ContainerdNode, BUSYBOX, WAIT } from '../containerd/containerd-node.js';
 import { eventually } from '../embedded/eventually.js';
 import type { ContainerOf, PodOf } from '../embedded/manifests.js';
@@ -158,10 +158,15 @@ export class ClusterNode extends ContainerdNode {
 
   /** The container of the pod has been started so many times again, whether or not anybody has told of it. */
   async restarted(pod: string, attempt: number): Promise<void> {
-    await eventually(`${pod} has been started ${attempt} times again`, async () => {
-      const [newest] = await this.containersNamed(pod);
-      return (newest?.attempt ?? 0) >= attempt;
-    });
+    // A back-off of 20 s may end half as long later, by the jitter of the worker.
+    await eventually(
+      `${pod} has been started ${attempt} times again`,
+      async () => {
+        const [newest] = await this.containersNamed(pod);
+        return (newest?.attempt ?? 0) >= attempt;
+      },
+      120_000,
+    );
   }
 
   /** Events about an object in the node's namespace, as the API shows them. */

@@ -77,7 +77,7 @@ export class Cluster {
   /** A namespace in which there may be pods. */
   async namespace(name: string): Promise<string> {
     await createUnlessThere(this.admin, '/api/v1/namespaces', { metadata: { name } });
-    // A controller would make it. No token is mounted: that would be a volume.
+    // A controller would make it. No token is mounted: this server would look for a Secret that a controller makes.
     await createUnlessThere(this.admin, `/api/v1/namespaces/${name}/serviceaccounts`, {
       metadata: { name: 'default' },
       automountServiceAccountToken: false,

@@ -1,6 +1,6 @@
 import { it as baseIt, expect } from 'vitest';
-import { podsPath } from '../../src/model/api/api-paths.js';
-import type { Pod } from '../../src/model/pod.js';
+import { podsPath } from '../../src/model/kube-api/api-paths.js';
+import type { Pod } from '../../src/model/pod/pod.js';
 import { BUSYBOX, NAMED } from '../containerd/containerd-node.js';
 import { eventually } from '../embedded/eventually.js';
 import { dice, pause, SEED } from '../embedded/seeded.js';

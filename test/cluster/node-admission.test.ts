@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { nodePath } from '../../src/model/api/api-paths.js';
+import { nodePath } from '../../src/model/kube-api/api-paths.js';
 import { eventually } from '../embedded/eventually.js';
 import { overCluster } from './missing.js';
 import { onNode } from './one-node.js';

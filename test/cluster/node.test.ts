@@ -1,8 +1,8 @@
 import { cpus, hostname, totalmem } from 'node:os';
 import { expect } from 'vitest';
-import type { ApiObject } from '../../src/model/api/api-object.js';
-import { leasePath, nodePath } from '../../src/model/api/api-paths.js';
-import type { Pod } from '../../src/model/pod.js';
+import type { ApiObject } from '../../src/model/kube-api/api-object.js';
+import { leasePath, nodePath } from '../../src/model/kube-api/api-paths.js';
+import type { Pod } from '../../src/model/pod/pod.js';
 import { eventually } from '../embedded/eventually.js';
 import { type ApiEvent, type ApiNode, type ClusterNode, containerOf } from './cluster-node.js';
 import { overCluster } from './missing.js';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { configMapsPath, secretsPath, servicesPath } from '../../src/model/api/api-paths.js';
+import { configMapsPath, secretsPath, servicesPath } from '../../src/model/kube-api/api-paths.js';
 import { eventually } from '../embedded/eventually.js';
 import { type ClusterNode, containerOf } from './cluster-node.js';
 import { overCluster } from './missing.js';

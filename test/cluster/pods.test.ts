@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { configMapsPath } from '../../src/model/api/api-paths.js';
-import type { Pod } from '../../src/model/pod.js';
+import { configMapsPath } from '../../src/model/kube-api/api-paths.js';
+import type { Pod } from '../../src/model/pod/pod.js';
 import { BUSYBOX, NAMED, SERVER } from '../containerd/containerd-node.js';
 import { eventually } from '../embedded/eventually.js';
 import { type ApiNode, conditionOf, containerOf } from './cluster-node.js';

@@ -1,5 +1,5 @@
 import { expect, it as baseIt } from 'vitest';
-import { configMapsPath, runtimeClassesPath, secretsPath } from '../../src/model/api/api-paths.js';
+import { configMapsPath, runtimeClassesPath, secretsPath } from '../../src/model/kube-api/api-paths.js';
 import { eventually } from '../embedded/eventually.js';
 import { Cluster } from './cluster.js';
 import { ClusterNode, containerOf } from './cluster-node.js';
@@ -59,6 +59,52 @@ const references = (): void => {
     });
   });
 
+  it('stay in the files of a container while the API server is away, also for an agent that starts meanwhile', async ({
+    node,
+  }) => {
+    const sources = [
+      { configMap: { name: 'settings' } },
+      { secret: { name: 'keys' } },
+      { serviceAccountToken: { path: 'token' } },
+    ];
+    await node.create({
+      name: 'files',
+      volumes: [
+        { name: 'all', projected: { sources } },
+        { name: 'config', configMap: { name: 'settings' } },
+        { name: 'secret', secret: { secretName: 'keys' } },
+      ],
+      containers: [{ volumeMounts: ['all', 'config', 'secret'].map((name) => ({ name, mountPath: `/${name}` })) }],
+    });
+    const { metadata } = await node.running('files');
+    const [container] = await node.containersNamed('files');
+    const content = () =>
+      node.exec(container?.id ?? '', 'sh', '-c', 'grep -r "" /all/..data/ /config/..data/ /secret/..data/ | sort');
+    const before = await content();
+    for (const line of ['/all/..data/COLOUR:green', '/config/..data/COLOUR:green', '/secret/..data/WORD:mum'])
+      expect(before).toContain(line);
+    expect(before).toMatch(/^\/all\/\.\.data\/token:\w+\.\w+\.\S+$/m);
+    await node.cluster.kill();
+    expect(await content()).toBe(before);
+    await node.kill('SIGKILL');
+    const entries = node.journal().length;
+    await node.startAway();
+    // The new agent has neither a token nor a way to one, and has all the rest from the agent before.
+    const outcomes = await eventually('it has attempted to set up each volume', () => {
+      const ofPod = node.journal().slice(entries);
+      const outcomes = ofPod.flatMap((entry) =>
+        entry.kind === 'volume' && entry.pod?.uid === metadata.uid ? [[entry.volume, entry.error === undefined]] : [],
+      );
+      return new Set(outcomes.map(([volume]) => volume)).size === 3 && new Map(outcomes as [string, boolean][]);
+    });
+    expect(Object.fromEntries(outcomes)).toEqual({ all: false, config: true, secret: true });
+    expect(await content()).toBe(before);
+    await node.cluster.restart();
+    await node.running('files');
+    await eventually('the token is renewed', async () => (await content()) !== before);
+    expect(await node.containersNamed('files')).toMatchObject([{ id: container?.id, state: 'CONTAINER_RUNNING' }]);
+  });
+
   it('are not known as far as they are secret, where secrets are not kept', async ({ node }) => {
     await node.kill('SIGKILL');
     await node.startAway('--last-known-state', 'without-secrets');
@@ -84,10 +130,13 @@ const references = (): void => {
     await node.create({ name: 'classy', runtimeClassName: 'plain' });
     const { metadata } = await node.create({ name: 'odd', runtimeClassName: 'odd' });
     await node.running('classy');
-    const event = await eventually('an event tells that the runtime has no such handler', async () =>
-      (await node.eventsOf(metadata.uid)).find(({ reason }) => reason === 'FailedCreatePodSandBox'),
+    // An agent that has not heard of the class yet says so first.
+    await eventually('an event tells that the runtime has no such handler', async () =>
+      (await node.eventsOf(metadata.uid)).some(
+        ({ reason, message }) =>
+          reason === 'FailedCreatePodSandBox' && /^Failed to create pod sandbox: .*no-such-handler/.test(message ?? ''),
+      ),
     );
-    expect(event.message).toMatch(/^Failed to create pod sandbox: .*no-such-handler/);
   });
 };
 // They take the server away from each other.

@@ -1,5 +1,5 @@
 import { it as baseIt, expect } from 'vitest';
-import type { Pod } from '../../src/model/pod.js';
+import type { Pod } from '../../src/model/pod/pod.js';
 import { eventually } from '../embedded/eventually.js';
 import { Cluster } from './cluster.js';
 import { ClusterNode, containerOf } from './cluster-node.js';

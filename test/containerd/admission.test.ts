@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { expect } from 'vitest';
-import type { PodStatus } from '../../src/model/pod.js';
+import type { PodStatus } from '../../src/model/pod/pod.js';
 import { freePort } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import type { PodOf } from '../embedded/manifests.js';

@@ -95,9 +95,9 @@ overContainerd('one pod for which the runtime does not answer', () => {
       // Each says what it waits for.
       const waiting = async (pod: string) => (await shown(node, pod))?.containerStatuses?.[0]?.state?.waiting;
       for (const [pod, call, waits] of [
-        ['sandbox', 'RunPodSandbox', 'RunPodSandbox has not come back for 10 s'],
-        ['create', 'CreateContainer main', 'CreateContainer has not come back for 10 s'],
-        ['start', 'StartContainer main', 'StartContainer has not come back for 10 s'],
+        ['sandbox', 'RunPodSandbox', 'RunPodSandbox has not returned for 10 s'],
+        ['create', 'CreateContainer main', 'CreateContainer has not returned for 10 s'],
+        ['start', 'StartContainer main', 'StartContainer has not returned for 10 s'],
       ] as const) {
         await eventually(`${pod} shows what it waits for`, async () => {
           expect(await why(node, pod)).toContain(`next: the end of ${call}, which takes `);
@@ -111,7 +111,7 @@ overContainerd('one pod for which the runtime does not answer', () => {
       await eventually(
         'the pod that cannot be read does',
         async () =>
-          (await why(node, 'unread')).includes('next: the runtime has to tell the state of the pod, asked for '),
+          (await why(node, 'unread')).includes('next: the runtime has to return the state of the pod, which takes '),
         LONG_MS,
       );
       expect(await node.status(stopping.id)).toMatchObject({ state: 'CONTAINER_RUNNING' });
@@ -205,7 +205,7 @@ overContainerd('a runtime that cannot list what it has', () => {
       for (const name of pods) node.apply({ name });
       await startOver(node, proxy);
       const before = await allRun(node, pods);
-      await eventually('it is healthy', async () => (await node.get('/healthz')).status === 200);
+      await eventually('it is healthy', async () => (await node.health()).status === 200);
       const broken = proxy.fail(
         { methods: ['listPodSandbox', 'listContainers', 'status'] },
         status.INTERNAL,
@@ -214,17 +214,13 @@ overContainerd('a runtime that cannot list what it has', () => {
       const asked = proxy.asked.length;
       node.apply({ name: 'new' });
       node.delete('steady-4.yaml');
-      await eventually(
-        'it says that it is not healthy',
-        async () => (await node.get('/healthz')).status === 500,
-        LONG_MS,
-      );
+      await eventually('it says that it is not healthy', async () => (await node.health()).status === 500, LONG_MS);
       const changing = /^(run|stop|remove|create|start|pull)/;
       const changes = proxy.asked.slice(asked).filter((line) => changing.test(line));
       expect(changes.filter((line) => !/^\w+ (new|steady-4)\//.test(line))).toEqual([]);
       expect(node.log).toContain('the database is closed');
       broken.remove();
-      await eventually('it is healthy again', async () => (await node.get('/healthz')).status === 200, LONG_MS);
+      await eventually('it is healthy again', async () => (await node.health()).status === 200, LONG_MS);
       await allRun(node, ['new']);
       await eventually('the deleted one has stopped', async () =>
         (await node.containersOf('steady-4')).every(({ state }) => state === 'CONTAINER_EXITED'),
@@ -294,7 +290,7 @@ overContainerd('a runtime that lies', () => {
       });
       await eventually('every lie was heard', () => rules.every(({ hits }) => hits() > 1));
       await eventually('the agent says which pods it cannot read', () => {
-        const said = node.logged().filter(({ message }) => message === 'a pod could not be read from the runtime');
+        const said = node.logged().filter(({ message }) => message === 'cannot read a pod from the runtime');
         return said.length >= rules.length;
       });
 

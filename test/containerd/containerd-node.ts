@@ -6,10 +6,11 @@ import { promisify } from 'node:util';
 import { it as baseIt, type TestAPI } from 'vitest';
 import { isAlive, processId, sendSignal } from '../../src/runtime/embedded/process-tree.js';
 import type { PodSandbox } from '../../src/generated/runtime/v1/api.js';
-import type { PodStatus } from '../../src/model/pod.js';
+import type { PodStatus } from '../../src/model/pod/pod.js';
 import { Daemon, NODE_NAME } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import { type ContainerOf, type PodOf } from '../embedded/manifests.js';
+import { mountedBelow } from '../embedded/mounted-below.js';
 import { cgroupsCalled, describeProcess, processesNaming } from '../embedded/processes.js';
 import { missing } from './missing.js';
 import { type Registries, startRegistries } from './registries.js';
@@ -190,6 +191,8 @@ export class ContainerdNode extends Daemon {
       if (remains.length > 0) throw new Error(remains.join('\n'));
       return true;
     });
+    // No agent is left to take down the volumes of pods that were running, and removing them would reach into what is mounted.
+    for (const path of mountedBelow(this.directory)) await run('umount', ['--lazy', path]);
     rmSync(this.directory, { recursive: true, force: true });
   }
 

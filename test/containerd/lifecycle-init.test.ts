@@ -54,13 +54,17 @@ overContainerd('an init container that fails', () => {
       exitCode: 3,
     });
     expect((await node.containersOf(pod.name)).map(({ name }) => name)).not.toContain('next');
-    await eventually('it waits for its init container', async () => {
-      expect(await node.podStatus(pod.name)).toMatchObject({
-        phase: 'Pending',
-        containerStatuses: [{ state: { waiting: { reason: 'PodInitializing' } } }],
-      });
-      return (await node.waiting(pod.name, 'init')).reason === 'CrashLoopBackOff';
-    });
+    await eventually(
+      'it waits for its init container',
+      async () => {
+        expect(await node.podStatus(pod.name)).toMatchObject({
+          phase: 'Pending',
+          containerStatuses: [{ state: { waiting: { reason: 'PodInitializing' } } }],
+        });
+        return (await node.waiting(pod.name, 'init')).reason === 'CrashLoopBackOff';
+      },
+      120_000,
+    );
     expect(await node.containersOf(pod.name, 'main')).toEqual([]);
     node.delete(`${pod.name}.yaml`);
   });

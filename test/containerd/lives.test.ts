@@ -115,7 +115,7 @@ overContainerd('an agent', () => {
       node.apply({ name: phase });
       await node.reached(phase, 'CONTAINER_RUNNING');
       expect((await node.containers()).filter(({ pod }) => pod !== `${phase}-${NODE_NAME}`)).toEqual(before);
-      node.delete(`${phase}.yaml`);
+      node.withdraw(phase);
       await eventually(`${phase} is gone`, async () => {
         const { sandboxId = '' } = (await node.containersOf(phase))[0] ?? {};
         if (!sandboxId) return true;
@@ -130,7 +130,7 @@ overContainerd('an agent', () => {
     await node.killRuntime('SIGTERM');
     await node.startRuntime();
     await again('after-the-runtime');
-    await eventually('it is healthy', async () => (await node.get('/healthz')).status === 200);
+    await eventually('it is healthy', async () => (await node.health()).status === 200);
     expect(await node.podStatus('done')).toMatchObject({ phase: 'Failed' });
   });
 });

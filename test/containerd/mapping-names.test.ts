@@ -47,7 +47,7 @@ overContainerd('a pod is called, by its own kernel,', () => {
     expect(await name('full')).toBe('box.shop.default.svc.cluster.test');
     expect(await name('domainless')).toBe('box');
     await eventually('the kernel takes 64 characters', () =>
-      node.log.includes('is too long (64 is the max, 70 characters requested)'),
+      node.log.includes('is too long (64 characters is the max, 70 characters requested)'),
     );
     await expect(node.sandboxOf('too-long')).rejects.toThrow('too-long has no sandbox');
   });

@@ -20,7 +20,7 @@ import {
   VersionResponse,
   type VersionRequest,
 } from '../../src/generated/runtime/v1/api.js';
-import type { CriError } from '../../src/model/cri-error.js';
+import type { CriError } from '../../src/model/cri/cri-error.js';
 import { type CriClient, criClient, type CriClientOptions } from '../../src/runtime/cri-client.js';
 import { parseCriEndpoint } from '../../src/runtime/cri-endpoint.js';
 

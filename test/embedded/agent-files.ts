@@ -55,6 +55,11 @@ export class AgentFiles {
     this.write(`${pod.name}.yaml`, manifest(this.directory, pod));
   }
 
+  /** Takes the pod of that name away at once: a file that is deleted may just be on its way back, and counts only after 2 s. */
+  withdraw(pod: string): void {
+    this.write(`${pod}.yaml`, '# no pods\n');
+  }
+
   delete(file: string): void {
     rmSync(join(this.manifests, file), { force: true });
   }

@@ -43,7 +43,7 @@ export const churn = (daemon: Daemon, names: readonly string[], { between, oneOf
     wanted.set(`${name}-${NODE_NAME}`, `v${version}`);
   };
   const remove = (name: string): void => {
-    daemon.delete(`${name}.yaml`);
+    daemon.withdraw(name);
     wanted.delete(`${name}-${NODE_NAME}`);
   };
   for (const name of names) put(name);

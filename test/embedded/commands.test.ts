@@ -31,6 +31,12 @@ describe.concurrent('an agent that is told to stop', () => {
     expect(await daemon.containersOf('job')).toMatchObject([{ id: job.id }]);
     expect(await daemon.processOf('web')).toEqual(process);
     for (const name of ['web', 'job']) expect(daemon.lines(`starts-${name}`)).toHaveLength(1);
+    // The new agent is younger than what it found: the age that `pods` shows is the pod's.
+    for (const { metadata, status } of await daemon.shownPods()) {
+      const { running, terminated } = status?.containerStatuses?.[0]?.state ?? {};
+      const containerStart = Date.parse(running?.startedAt ?? terminated?.startedAt ?? '');
+      expect(Date.parse(status?.startTime ?? ''), metadata.name).toBeLessThanOrEqual(containerStart);
+    }
   });
 
   it('stops them, too, where that is asked for', async ({ daemon }) => {
@@ -75,7 +81,7 @@ describe.concurrent('an agent that is told to stop', () => {
       stdout: '',
       stderr: `Error: another agent (pid ${daemon.agent.pid}) already uses ${daemon.rootDir}\n`,
     });
-    expect((await daemon.get('/healthz')).body).toBe('ok');
+    expect((await daemon.health()).body).toBe('ok');
     expect(await daemon.processOf('web')).toEqual(process);
   });
 });
@@ -109,8 +115,8 @@ describe.concurrent('a running agent', () => {
     expect(refused.code).toBe(1);
     expect(refused.stdout).toContain(`${bad}:5:3: spec.container: is not a known field (expected perhaps containers)`);
 
-    expect(await daemon.get('/healthz')).toEqual({ status: 200, body: 'ok' });
-    expect((await daemon.get('/healthz?verbose')).body).toContain('[+]syncloop ok');
+    expect(await daemon.health()).toEqual({ status: 200, body: 'ok' });
+    expect((await daemon.health('?verbose')).body).toContain('[+]syncloop ok');
     const web = (await daemon.shownPods()).find(({ metadata }) => metadata.name === `web-${NODE_NAME}`);
     const { id } = await daemon.reached('web', 'CONTAINER_RUNNING');
     expect(web?.status).toMatchObject({
@@ -142,7 +148,7 @@ describe.concurrent('an agent that runs once', () => {
     ];
     const { code, stderr } = await daemon.run(...once, '--pod-manifest-path', daemon.manifests);
     expect(code).toBe(0);
-    expect(stderr.match(/"message":"the pod is up"/g)).toHaveLength(2);
+    expect(stderr.match(/"message":"the pod runs"/g)).toHaveLength(2);
     const process = await daemon.processOf('web');
     const log = await daemon.reached('log', 'CONTAINER_RUNNING');
     await eventually('its log is written', () => daemon.output(log).join() === 'up');

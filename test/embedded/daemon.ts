@@ -1,17 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { it as baseIt } from 'vitest';
 import { readJournal } from '../../src/journal/journal-reader.js';
-import type { JournalEntry } from '../../src/model/journal.js';
-import type { Pod } from '../../src/model/pod.js';
+import type { JournalEntry } from '../../src/model/journal/journal.js';
+import type { Pod } from '../../src/model/pod/pod.js';
 import { isAlive, type ProcessId, sendSignal } from '../../src/runtime/embedded/process-tree.js';
 import { NODE_NAME } from './agent-files.js';
 import { eventually } from './eventually.js';
+import { mountedBelow } from '../support/mounted-below.js';
 import { cgroupsCalled, describeProcess, processesNaming } from './processes.js';
 import { RuntimeView } from './runtime-view.js';
 
@@ -33,6 +35,10 @@ export class Daemon extends RuntimeView {
   private readonly children: ChildProcess[] = [];
   private readonly atTheEnd: (() => Promise<unknown>)[] = [];
   private port = 0;
+  /** Descriptors of this process that every command is started with, from 3 on. */
+  handed: readonly number[] = [];
+  /** What Node is told before the program, and more variables of its environment. */
+  preload: { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv } = { args: [], env: {} };
 
   constructor(private readonly uid?: number) {
     super();
@@ -69,7 +75,10 @@ export class Daemon extends RuntimeView {
     const agent = this.spawn('--pod-manifest-path', this.manifests, ...args);
     await eventually('the agent serves, over a runtime', () => {
       const news = this.log.slice(seen);
-      return hasEnded(agent) || (news.includes('are served') && this.isRuntimeReady(news));
+      return (
+        hasEnded(agent) ||
+        (news.includes('health is served') && news.includes('metrics are served') && this.isRuntimeReady(news))
+      );
     });
     if (hasEnded(agent)) throw new Error(`the agent has ended: ${this.log.slice(seen)}`);
   }
@@ -107,9 +116,21 @@ export class Daemon extends RuntimeView {
     return { code, stdout, stderr };
   }
 
-  async get(path: string): Promise<{ readonly status: number; readonly body: string }> {
-    const response = await fetch(`http://127.0.0.1:${this.port}${path}`);
+  /** Asks its port, which has its health and nothing else. */
+  async health(query = ''): Promise<{ readonly status: number; readonly body: string }> {
+    const response = await fetch(`http://127.0.0.1:${this.port}/healthz${query}`);
     return { status: response.status, body: await response.text() };
+  }
+
+  /** Asks the socket for the agent's own user. */
+  get(path: string): Promise<{ readonly status: number; readonly body: string }> {
+    return new Promise((resolve, reject) => {
+      request({ socketPath: join(this.rootDir, 'agent', 'agent.sock'), path }, (response) => {
+        text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+      })
+        .on('error', reject)
+        .end();
+    });
   }
 
   /** The pods that the agent shows. */
@@ -130,10 +151,10 @@ export class Daemon extends RuntimeView {
 
   private process(args: readonly string[]): ChildProcess {
     const { uid } = this;
-    const child = spawn(process.execPath, [this.bundle, ...args], {
+    const child = spawn(process.execPath, [...this.preload.args, this.bundle, ...args], {
       cwd: '/',
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH, HOME: this.directory },
+      stdio: ['ignore', 'pipe', 'pipe', ...this.handed],
+      env: { PATH: process.env.PATH, HOME: this.directory, ...this.preload.env },
       ...(uid !== undefined && { uid, gid: uid }),
     });
     this.children.push(child);
@@ -145,12 +166,17 @@ export class Daemon extends RuntimeView {
   /** The runtime's process while it is alive. */
   runtimeProcess(): ProcessId | undefined {
     try {
-      const path = join(this.rootDir, 'runtime', 'state', 'runtime.json');
+      const path = join(this.rootDir, 'runtime', 'state', 'runtime.lock');
       const runtime = JSON.parse(readFileSync(path, 'utf8')) as ProcessId;
       return isAlive(runtime) ? runtime : undefined;
     } catch {
       return undefined;
     }
+  }
+
+  /** Starts a runtime by hand. */
+  spawnRuntime(): ChildProcess {
+    return this.process(['runtime', '--root-dir', this.rootDir]);
   }
 
   /** Signals the runtime; resolves when it is gone. */
@@ -196,6 +222,8 @@ export class Daemon extends RuntimeView {
     } finally {
       this.closeClients();
       for (const { pid } of processesNaming([this.directory, ...sandboxIds])) sendSignal(pid, 'SIGKILL');
+      // A volume in memory stays mounted when its agent is killed.
+      for (const path of mountedBelow(this.directory)) spawnSync('umount', ['--lazy', path]);
       rmSync(this.directory, { recursive: true, force: true });
     }
   }
@@ -211,7 +239,7 @@ export class Daemon extends RuntimeView {
   }
 
   private async removePods(): Promise<void> {
-    if (!this.runtimeProcess()) this.process(['runtime', '--root-dir', this.rootDir]);
+    if (!this.runtimeProcess()) this.spawnRuntime();
     const sandboxes = await eventually('the runtime answers', () => this.sandboxes());
     for (const { id } of sandboxes) {
       await eventually(`sandbox ${id} is removed`, async () => {

@@ -103,7 +103,7 @@ const races = (daemon: Daemon, names: readonly string[], { between, oneOf }: Dic
     wanted.set(name, `v${version}`);
   };
   const remove = (name: string): void => {
-    daemon.delete(`${name}.yaml`);
+    daemon.withdraw(name);
     wanted.delete(name);
   };
   const kill = (name: string): boolean => {

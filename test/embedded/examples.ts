@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { type Daemon, freePort, NODE_NAME } from './daemon.js';
+import { type Daemon, freePort, isRoot, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/pods', import.meta.url));
@@ -18,10 +18,19 @@ export const expectExamplesToRun = async (daemon: Daemon, site = '/dev/shm/rx-ku
     .replaceAll('8080', String(port))
     .replaceAll('/dev/shm/rx-kubelet-example-web', site);
   daemon.write('web.yaml', web);
-  for (const name of ['job.yaml', 'crash.yaml']) copyFileSync(join(EXAMPLES, name), join(daemon.manifests, name));
+  for (const name of ['job.yaml', 'crash.yaml', 'greeting.yaml', 'page.yaml'])
+    copyFileSync(join(EXAMPLES, name), join(daemon.manifests, name));
   await daemon.start();
   const page = async () => (await fetch(`http://127.0.0.1:${port}/`)).text();
   await eventually('the web server answers', async () => (await page()).startsWith(`<h1>Hello from web-${NODE_NAME}`));
+
+  // Its configuration comes from a ConfigMap and a Secret beside it.
+  const greeting = await daemon.reached('greeting', 'CONTAINER_RUNNING');
+  await eventually('the configured pod greets', () =>
+    daemon.output(greeting).includes('Good morning. The token has 17 characters.'),
+  );
+
+  if (isRoot) await expectPageToFollow(daemon);
 
   // An edit replaces the pod.
   const before = await daemon.containersOf('web', 'server');
@@ -61,4 +70,21 @@ export const expectExamplesToRun = async (daemon: Daemon, site = '/dev/shm/rx-ku
   // Meanwhile nobody has started the job again.
   expect(await daemon.containersOf('job')).toMatchObject([{ id: job.id, attempt: 0 }]);
   expect(daemon.logFiles('job', 'count')).toEqual(['0.log']);
+};
+
+/** An edit of the ConfigMap reaches the files of the running containers. */
+const expectPageToFollow = async (daemon: Daemon): Promise<void> => {
+  const before = await Promise.all(
+    ['writer', 'reader'].map((name) => daemon.reached('page', 'CONTAINER_RUNNING', { name })),
+  );
+  const reads = (title: string) =>
+    eventually(`the page says ${title}`, async () => {
+      const reader = await daemon.reached('page', 'CONTAINER_RUNNING', { name: 'reader' });
+      return daemon.output(reader).some((line) => line.startsWith(`<h1>${title}</h1><p>It is `));
+    });
+  await reads('Good morning');
+  const page = readFileSync(join(EXAMPLES, 'page.yaml'), 'utf8');
+  daemon.write('page.yaml', page.replace('title: Good morning', 'title: Good night'));
+  await reads('Good night');
+  for (const { id } of before) expect((await daemon.status(id)).state).toBe('CONTAINER_RUNNING');
 };

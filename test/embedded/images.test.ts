@@ -4,19 +4,18 @@ import { eventually } from './eventually.js';
 
 describe('images, over the embedded runtime,', () => {
   it('are pulled no more often than the configuration allows', async ({ daemon }) => {
-    daemon.apply({ name: 'often', containers: [{ imagePullPolicy: 'Always' }] });
+    // The first pull is free; a second one within the same second is refused.
+    for (const name of ['often-1', 'often-2', 'often-3']) {
+      daemon.apply({ name, containers: [{ imagePullPolicy: 'Always' }] });
+    }
     daemon.apply({ name: 'there', containers: [{ imagePullPolicy: 'IfNotPresent' }] });
-    await daemon.start('--config', daemon.configuration({ registryPullQPS: 1, registryBurst: 0 }));
+    await daemon.start('--config', daemon.configuration({ registryPullQPS: 1, registryBurst: 1 }));
     await daemon.reached('there', 'CONTAINER_RUNNING');
     await eventually('the pull is refused', async () => {
-      const pod = (await daemon.shownPods()).find(({ metadata }) => metadata.name.startsWith('often'));
-      const waiting = pod?.status?.containerStatuses?.[0]?.state?.waiting;
-      expect(['pull QPS exceeded', 'Back-off pulling image "host": ErrImagePull: pull QPS exceeded']).toContain(
-        waiting?.message,
-      );
-      return true;
+      const pods = (await daemon.shownPods()).filter(({ metadata }) => metadata.name.startsWith('often'));
+      const messages = pods.map(({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.message ?? '');
+      return messages.some((message) => message.endsWith('pull QPS exceeded'));
     });
-    expect(await daemon.containersOf('often')).toEqual([]);
   });
 
   it('of a name that cannot be one are told by the name and what is wrong with it', async ({ daemon }) => {

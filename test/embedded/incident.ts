@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { isCriError } from '../../src/model/cri-error.js';
+import { isCriError } from '../../src/model/cri/cri-error.js';
 import { sendSignal } from '../../src/runtime/embedded/process-tree.js';
 import type { HealthServer } from '../support/health-server.js';
 import { type Daemon, NODE_NAME } from './daemon.js';
@@ -10,6 +10,9 @@ import { type Dice, pause } from './seeded.js';
 /** How long the churn of a recorded node goes on. */
 export const RECORD_SECONDS = Number(process.env.RX_RECORD_SECONDS ?? 45);
 
+/** How long an agent lives where agents are killed. */
+export const LIFE_SECONDS = Number(process.env.RX_LIFE_SECONDS ?? 5);
+
 export interface IncidentOptions {
   readonly server: HealthServer;
   readonly dice: Dice;
@@ -18,6 +21,8 @@ export interface IncidentOptions {
   readonly wait: string;
   /** Brings a killed runtime back, or waits until somebody else has. */
   readonly revive: () => Promise<unknown>;
+  /** Kills the agent that often and starts another one; unless given, it lives on. */
+  readonly lives?: { readonly seconds: number; readonly next: () => Promise<unknown> };
 }
 
 const EAGER = { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 2 };
@@ -31,7 +36,7 @@ const MOODY = 'test $(($(date +%s) % 7)) -gt 1';
  */
 export const liveThrough = async (
   daemon: Daemon,
-  { server, dice, seconds, wait, revive }: IncidentOptions,
+  { server, dice, seconds, wait, revive, lives }: IncidentOptions,
 ): Promise<Readonly<Record<string, number>>> => {
   const { between, oneOf } = dice;
   const host = '127.0.0.1';
@@ -88,7 +93,7 @@ export const liveThrough = async (
     changed: () => put(oneOf(names)),
     removed: () => {
       const name = oneOf([...placed]);
-      daemon.delete(`${name}.yaml`);
+      daemon.withdraw(name);
       placed.delete(name);
       if (placed.size === 0) put(oneOf(names));
     },
@@ -128,15 +133,26 @@ export const liveThrough = async (
   const end = performance.now() + seconds * 1_000;
   // Each of them happens at least once, however short the time is.
   const first = [...new Set(often), 'runtime killed'];
-  for (let turn = 0; performance.now() < end || turn < first.length; turn += 1) {
-    await pause(between(20, 1_400));
-    const what = first[turn] ?? (between(1, 25) === 1 ? 'runtime killed' : oneOf(often));
+  const take = async (what: string): Promise<void> => {
     try {
       if ((await steps[what]?.()) !== false) counts[what] = (counts[what] ?? 0) + 1;
     } catch (error) {
       // What was looked at may be gone by now, and so may the runtime.
       if (!isAway(error)) throw error;
     }
+  };
+  let bornAt = performance.now();
+  for (let turn = 0; performance.now() < end || turn < first.length; turn += 1) {
+    await pause(between(20, 1_400));
+    if (lives && performance.now() - bornAt >= lives.seconds * 1_000) {
+      await daemon.kill('SIGKILL');
+      counts['agent killed'] = (counts['agent killed'] ?? 0) + 1;
+      // What happens without an agent is the next one's to find.
+      for (let steps = between(0, 2); steps > 0; steps -= 1) await take(oneOf(often));
+      await lives.next();
+      bornAt = performance.now();
+    }
+    await take(first[turn] ?? (between(1, 25) === 1 ? 'runtime killed' : oneOf(often)));
   }
   // In the end everything is as somebody wants it.
   server.sick.clear();

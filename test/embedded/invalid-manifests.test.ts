@@ -64,7 +64,7 @@ describe.concurrent('a manifest that cannot be used', () => {
     });
     const why = await daemon.run('why', 'kept-node1', '--root-dir', daemon.rootDir);
     expect(why.stdout).toContain('kept-node1_default is Running');
-    expect(why.stdout).toMatch(/left as it is: file .*kept\.yaml cannot be used since/);
+    expect(why.stdout).toMatch(/unchanged: file .*kept\.yaml cannot be used since/);
     // Others go on meanwhile; once their change has come through, this one would have been stopped, too.
     daemon.apply({ name: 'other', labels: { changed: 'yes' } });
     await eventually('the other pod was replaced', async () => {
@@ -87,7 +87,7 @@ describe.concurrent('a manifest that cannot be used', () => {
     });
     await isUntouched();
     const after = await daemon.run('why', 'kept-node1', '--root-dir', daemon.rootDir);
-    expect(after.stdout).not.toMatch(/left as it is/);
+    expect(after.stdout).not.toMatch(/unchanged:/);
 
     // Broken again and repaired as something else.
     daemon.write('kept.yaml', BROKEN);

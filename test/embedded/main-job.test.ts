@@ -87,6 +87,8 @@ describe.concurrent('an edited manifest', () => {
       edit(version);
     }
     await eventually('the last one is up', () => daemon.lines('ups').length === 4);
+    // The process says so before the runtime does.
+    await daemon.reached('web', 'CONTAINER_RUNNING');
     const running = (await daemon.containersOf('web')).filter(({ state }) => state === 'CONTAINER_RUNNING');
     const sandbox = (await daemon.sandboxes()).find(({ id }) => id === running[0]?.sandboxId);
     expect([running.length, sandbox?.labels.version]).toEqual([1, 'v4']);

@@ -1,4 +1,4 @@
-import type { PodSpec } from '../../src/model/pod.js';
+import type { PodSpec } from '../../src/model/pod/pod.js';
 
 type Container = PodSpec['containers'][number];
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import type { ContainerStatus } from '../../src/generated/runtime/v1/api.js';
-import type { ContainerPlan, InstancePlan, Plan, PodPlan } from '../../src/sim/plan/plan.js';
+import type { ContainerPlan, InstancePlan, Plan, PodPlan } from '../../src/tools/sim/plan/plan.js';
 import { type Daemon, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
 import { type Watch, watchRuntime } from './watch.js';

@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { healthServer, type HealthServer } from '../support/health-server.js';
 import { it as itWithDaemon, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
-import { liveThrough, RECORD_SECONDS } from './incident.js';
+import { LIFE_SECONDS, liveThrough, RECORD_SECONDS } from './incident.js';
 import { SLEEP } from './manifests.js';
 import { expectLongerBackOffFound, expectSame } from './replays.js';
 import { dice, SEED } from './seeded.js';
@@ -39,39 +39,78 @@ it(
   LONGEST_MS,
 );
 
-it('replays an agent that was killed, up to what it had written, and the one after it', async ({ daemon }) => {
-  const file = join(daemon.directory, 'node.rec');
-  daemon.apply({ name: 'steady', containers: [{ script: SLEEP }] });
-  daemon.apply({ name: 'looping', containers: [{ script: 'sleep 0.3; exit 1' }] });
-  await daemon.start('--record', file);
-  const { id } = await daemon.reached('steady', 'CONTAINER_RUNNING');
-  await daemon.reached('looping', 'CONTAINER_EXITED', { attempt: 1 });
-  await eventually('some of it is on the disk', async () =>
-    (await daemon.run('replay', file, '--pod', 'looping')).stdout.includes('started main'),
-  );
-  await daemon.kill('SIGKILL');
+it(
+  `replays every agent of a node whose agents are killed again and again (SEED=${SEED})`,
+  async ({ daemon, server }) => {
+    const file = join(daemon.directory, 'node.rec');
+    const next = () => daemon.start('--record', file);
+    await next();
+    const counts = await liveThrough(daemon, {
+      ...{ server, dice: dice(SEED), seconds: RECORD_SECONDS, wait: WAIT },
+      revive: () => eventually('the agent brings the runtime back', () => daemon.runtimeProcess()),
+      lives: { seconds: LIFE_SECONDS, next },
+    });
+    await daemon.kill('SIGTERM');
 
-  const next = join(daemon.directory, 'node-2.rec');
-  await daemon.start('--record', file);
-  expect(existsSync(next)).toBe(true);
-  daemon.apply({ name: 'another', containers: [{ script: SLEEP }] });
-  await daemon.reached('another', 'CONTAINER_RUNNING');
-  await daemon.kill('SIGTERM');
-  // It was adopted.
-  expect(await daemon.reached('steady', 'CONTAINER_RUNNING')).toMatchObject({ id });
+    const kills = counts['agent killed'] ?? 0;
+    expect(kills).toBeGreaterThan(0);
+    const recordings = readdirSync(daemon.directory).filter((name) => name.endsWith('.rec'));
+    expect(recordings).toHaveLength(1 + kills);
+    const verdicts = [];
+    for (const name of recordings) {
+      const { code, stdout, stderr } = await daemon.run('replay', join(daemon.directory, name));
+      verdicts.push({ name, code, says: stdout.split(':')[0], stderr });
+    }
+    const same = { code: 0, says: 'no difference', stderr: '' };
+    expect(verdicts).toEqual(recordings.map((name) => ({ name, ...same })));
+    console.log(`${JSON.stringify(counts)}, ${recordings.length} recordings without a difference`);
+  },
+  LONGEST_MS,
+);
 
-  for (const [recording, end] of [
-    [file, /\nthe recording ends while the agent runs.*\n$/],
-    [next, /^no difference.*\n$/],
-  ] as const) {
-    const { code, stdout, stderr } = await daemon.run('replay', recording);
-    expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^no difference: /);
-    expect(stdout).toMatch(end);
-  }
-  const { stdout } = await daemon.run('replay', next, '--pod', `another-${NODE_NAME}`);
-  expect(stdout).toMatch(/started main/);
-});
+it(
+  'replays an agent that was killed, up to what it had written, and the one after it',
+  async ({ daemon }) => {
+    const file = join(daemon.directory, 'node.rec');
+    daemon.apply({ name: 'steady', containers: [{ script: SLEEP }] });
+    daemon.apply({ name: 'looping', containers: [{ script: 'sleep 0.3; exit 1' }] });
+    await daemon.start('--record', file);
+    const { id } = await daemon.reached('steady', 'CONTAINER_RUNNING');
+    await daemon.reached('looping', 'CONTAINER_EXITED', { attempt: 2 });
+    await eventually('some of it is on the disk', async () =>
+      (await daemon.run('replay', file, '--pod', 'looping')).stdout.includes('started main'),
+    );
+    await daemon.kill('SIGKILL');
+
+    const next = join(daemon.directory, 'node-2.rec');
+    await daemon.start('--record', file);
+    expect(existsSync(next)).toBe(true);
+    daemon.apply({ name: 'another', containers: [{ script: 'sleep 0.3; exit 1' }] });
+    await daemon.reached('another', 'CONTAINER_EXITED', { attempt: 2 });
+    await daemon.kill('SIGTERM');
+    // It was adopted.
+    expect(await daemon.reached('steady', 'CONTAINER_RUNNING')).toMatchObject({ id });
+
+    for (const [recording, end] of [
+      [file, /\nthe recording ends while the agent runs.*\n$/],
+      [next, /^no difference.*\n$/],
+    ] as const) {
+      const { code, stdout, stderr } = await daemon.run('replay', recording);
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toMatch(/^no difference: /);
+      expect(stdout).toMatch(end);
+    }
+    // Both can be lived through again; what was there before the second one began is no part of it.
+    for (const recording of [file, next]) {
+      const { code, stderr } = await daemon.run('replay', recording, '--to-test', `${recording}.test.ts`);
+      expect([code, stderr]).toEqual([0, '']);
+      expect(readFileSync(`${recording}.test.ts`, 'utf8')).toContain(`"name": "${NODE_NAME}"`);
+    }
+    const { stdout } = await daemon.run('replay', next, '--pod', `another-${NODE_NAME}`);
+    expect(stdout).toMatch(/started main/);
+  },
+  LONGEST_MS,
+);
 
 it('keeps passwords of registries and tokens of sources to itself', async ({ daemon }) => {
   const file = join(daemon.directory, 'node.rec');

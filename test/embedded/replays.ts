@@ -54,7 +54,7 @@ export const expectLongerBackOffFound = async (daemon: Daemon, file: string): Pr
   const backOff = daemon.journal().find((entry) => entry.kind === 'back-off' && entry.subject === 'restart');
   if (backOff?.kind !== 'back-off') throw new Error('nothing was put off');
   const { same, difference } = await replayChanged(daemon, file, {
-    file: 'src/model/crash-loop-back-off.ts',
+    file: 'src/model/pod-actions/crash-loop-back-off.ts',
     from: 'CRASH_LOOP_INITIAL_MS = 10_000',
     to: 'CRASH_LOOP_INITIAL_MS = 20_000',
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { parseLogLine } from '../../src/model/cri/log-line.js';
+import { type LogLine, parseLogLine } from '../../src/model/cri/log-line.js';
 
 /** Names of the files that a log has been rotated into, oldest first. Those that are only just being compressed count once. */
 export const rotatedNames = (logPath: string): string[] => {
@@ -13,7 +13,7 @@ export const rotatedNames = (logPath: string): string[] => {
  * What a container wrote, line by line, from the oldest file of its log to the newest. Errors: a line that is none; a file
  * that was rotated meanwhile, so that a look has to be taken again.
  */
-export const writtenOver = (logPath: string): string[] => {
+export const linesOver = (logPath: string): LogLine[] => {
   const before = rotatedNames(logPath);
   const texts = [...before, basename(logPath)].map((name) => {
     const bytes = readFileSync(join(dirname(logPath), name));
@@ -27,9 +27,12 @@ export const writtenOver = (logPath: string): string[] => {
     .map((line) => {
       const parsed = parseLogLine(line);
       if (!parsed) throw new Error(`not a line of a log: ${JSON.stringify(line)}`);
-      return parsed.content;
+      return parsed;
     });
 };
+
+/** The same without what the log adds. */
+export const writtenOver = (logPath: string): string[] => linesOver(logPath).map(({ content }) => content);
 
 /** A shell script that writes so many numbered lines of 100 bytes to a log, not all at once, and then does `after`. */
 export const writeLines = (count: number, after: string): string =>

@@ -1,16 +1,19 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { sendSignal } from '../../src/runtime/embedded/process-tree.js';
 import { alone, churn, runningVersions } from './churn.js';
-import { it } from './daemon.js';
+import { isRoot, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
 import { SLEEP } from './manifests.js';
 import { processesNaming, readTextOf } from './processes.js';
+import { linesOver } from './rotated-logs.js';
 import { dice, pause, SEED } from './seeded.js';
 import { watchRuntime } from './watch.js';
 
 const KILLS = 50;
+/** The machine has no path that begins with it. */
+const ABSENT = `/rx-kills-${process.pid}`;
 /** The agent waits longer each time before it starts the runtime again; another agent begins with its shortest wait. */
 const KILLS_PER_AGENT = 3;
 const SLOW_MACHINE_MS = 300_000;
@@ -30,8 +33,13 @@ describe('an embedded runtime that is killed', () => {
       const addJob = (): void => {
         const name = `job-${codes.size}`;
         const code = codes.size + 1;
-        const script = `echo ${name}; sleep 0.${draw.between(0, 9)}; exit ${code}`;
-        daemon.apply({ ...alone(name, script), restartPolicy: 'Never' });
+        // Its termination message needs a mount where the machine has no mount point.
+        const message = `${ABSENT}-${name}/message`;
+        const writes = isRoot ? `echo ${name} > ${message} || exit 99` : ':';
+        const script = `echo ${name}; ${writes}; sleep 0.${draw.between(0, 9)}; exit ${code}`;
+        const { containers = [], ...pod } = alone(name, script);
+        const mounted = containers.map((container) => ({ ...container, terminationMessagePath: message }));
+        daemon.apply({ ...pod, containers: mounted, restartPolicy: 'Never' });
         codes.set(name, code);
       };
       await daemon.start();
@@ -85,7 +93,8 @@ describe('an embedded runtime that is killed', () => {
       writeFileSync(stopFile, '');
       const counter = await daemon.reached('counter', 'CONTAINER_EXITED');
       expect(counter).toMatchObject({ id: atFirst[2]?.id, exitCode: 23, reason: 'Error' });
-      const lines = daemon.logLines(counter);
+      // On a slow machine the log is rotated meanwhile.
+      const lines = await eventually('its whole log', () => linesOver(counter.logPath));
       const written = (wanted: string) => lines.filter(({ stream }) => stream === wanted).map(({ content }) => content);
       const numbers = written('stdout');
       expect(numbers.pop()).toBe(`end ${numbers.length}`);
@@ -97,6 +106,15 @@ describe('an embedded runtime that is killed', () => {
       expect(watch.violations).toEqual([]);
       expect(watch.looks()).toBeGreaterThan(KILLS);
       expect(daemon.lines('doubles')).toEqual([]);
+
+      // The mounts of the jobs have come true, and are gone.
+      for (const name of isRoot ? codes.keys() : [])
+        await eventually('the agent shows its termination message', async () => {
+          const pod = (await daemon.shownPods()).find(({ metadata }) => metadata.name === `${name}-${NODE_NAME}`);
+          return pod?.status?.containerStatuses?.[0]?.state?.terminated?.message === `${name}\n`;
+        });
+      expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(daemon.directory);
+      expect(readdirSync('/').filter((name) => `/${name}`.startsWith(ABSENT))).toEqual([]);
     },
     SLOW_MACHINE_MS,
   );

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { firstValueFrom, type Observable } from 'rxjs';
 import type { ContainerState, ContainerStatus, PodSandboxState } from '../../src/generated/runtime/v1/api.js';
-import { isCriError } from '../../src/model/cri-error.js';
+import { isCriError } from '../../src/model/cri/cri-error.js';
 import { type CriClient, criClient } from '../../src/runtime/cri-client.js';
 import type { ProcessId } from '../../src/runtime/embedded/process-tree.js';
-import type { RuntimeService } from '../../src/streams/ports.js';
+import type { RuntimeService } from '../../src/streams/ports/runtime-service.js';
 import { AgentFiles, NODE_NAME } from './agent-files.js';
 import { eventually } from './eventually.js';
 import { markOf } from './manifests.js';

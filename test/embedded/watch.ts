@@ -1,5 +1,5 @@
 import type { ContainerStatus } from '../../src/generated/runtime/v1/api.js';
-import { isCriError } from '../../src/model/cri-error.js';
+import { isCriError } from '../../src/model/cri/cri-error.js';
 import type { Daemon } from './daemon.js';
 import type { ListedContainer } from './runtime-view.js';
 

@@ -43,26 +43,36 @@ const violations = async (files: Readonly<Record<string, string>>): Promise<read
 };
 
 const good = {
-  'src/model/a.ts': 'export const a = 1;\n',
-  'src/streams/ports.ts': 'export type Port = () => number;\n',
-  'src/streams/operators/twice.ts': "import { map } from 'rxjs';\nexport const twice = map((n: number) => n * 2);\n",
-  'src/streams/b.ts': "import { a } from '../model/a.js';\nexport const b = a;\n",
-  'src/runtime/c.ts': "import type { Port } from '../streams/ports.js';\nexport const c: Port = () => 1;\n",
-  'src/kubelet.ts': "import { b } from './streams/b.js';\nexport const k = b;\n",
+  'src/model/pod/a.ts': 'export const a = 1;\n',
+  'src/streams/ports/port.ts': 'export type Port = () => number;\n',
+  'src/model/values/two.ts': 'export const two = 2;\n',
+  'src/streams/operators/twice.ts':
+    "import { map } from 'rxjs';\nimport { two } from '../../model/values/two.js';\nexport const twice = map((n: number) => n * two);\n",
+  'src/streams/pleg/b.ts': "import { a } from '../../model/pod/a.js';\nexport const b = a;\n",
+  'src/tools/why/t.ts': "import { a } from '../../model/pod/a.js';\nexport const t = a;\n",
+  'src/runtime/c.ts': "import type { Port } from '../streams/ports/port.js';\nexport const c: Port = () => 1;\n",
+  'src/kubelet.ts': "import { b } from './streams/pleg/b.js';\nexport const k = b;\n",
   'src/cli/main.ts':
     "import { k } from '../kubelet.js';\nimport { c } from '../runtime/c.js';\nexport const m = [k, c];\n",
 };
 
 const bad: readonly (readonly [file: string, text: string, rule: string])[] = [
-  ['src/model/rxjs.ts', "export { of } from 'rxjs';\n", 'model-without-rxjs'],
-  ['src/model/streams.ts', "export { b } from '../streams/b.js';\n", 'model-imports-only-model'],
-  ['src/model/x.ts', "export * from './y.js';\n", 'no-cycles'],
-  ['src/streams/core.ts', "export { readFileSync } from 'node:fs';\n", 'core-without-node'],
-  ['src/streams/edge.ts', "export { c } from '../runtime/c.js';\n", 'streams-import-model-and-streams'],
-  ['src/streams/grpc.ts', "export { Client } from '@grpc/grpc-js';\n", 'core-takes-only-types-of-the-wire'],
-  ['src/streams/operators/pod.ts', "export { a } from '../../model/a.js';\n", 'operators-have-never-heard-of-a-pod'],
+  ['src/model/pod/rxjs.ts', "export { of } from 'rxjs';\n", 'model-without-rxjs'],
+  ['src/model/pod/streams.ts', "export { b } from '../../streams/pleg/b.js';\n", 'model-imports-only-model'],
+  ['src/model/pod/x.ts', "export * from './y.js';\n", 'no-cycles'],
+  ['src/streams/pleg/core.ts', "export { readFileSync } from 'node:fs';\n", 'core-without-node'],
+  ['src/streams/pleg/edge.ts', "export { c } from '../../runtime/c.js';\n", 'streams-import-model-and-streams'],
+  ['src/streams/pleg/grpc.ts', "export { Client } from '@grpc/grpc-js';\n", 'core-takes-only-types-of-the-wire'],
+  [
+    'src/streams/operators/pod.ts',
+    "export { a } from '../../model/pod/a.js';\n",
+    'operators-have-never-heard-of-a-pod',
+  ],
   ['src/sources/runtime.ts', "export { c } from '../runtime/c.js';\n", 'sources-imports-no-other-edge'],
-  ['src/sources/streams.ts', "export { b } from '../streams/b.js';\n", 'edges-know-ports-and-model'],
+  ['src/sources/streams.ts', "export { b } from '../streams/pleg/b.js';\n", 'edges-know-ports-and-model'],
+  ['src/runtime/tool.ts', "export { t } from '../tools/why/t.js';\n", 'agent-knows-no-tool'],
+  ['src/tools/why/edge.ts', "export { c } from '../../runtime/c.js';\n", 'why-imports-only-its-rooms'],
+  ['src/cli/loose.ts', "export { l } from '../model/loose.js';\n", 'every-topic-has-a-folder'],
   ['src/runtime/top.ts', "export { k } from '../kubelet.js';\n", 'composition-is-on-top'],
   ['src/runtime/cli.ts', "export { m } from '../cli/main.js';\n", 'nobody-imports-cli'],
   ['src/runtime/test.ts', "export { vi } from 'vitest';\n", 'no-development-packages'],
@@ -78,7 +88,8 @@ describe('the rules of the rooms', () => {
 
   it('find everything that does not', async () => {
     const others = {
-      'src/model/y.ts': "export * from './x.js';\n",
+      'src/model/pod/y.ts': "export * from './x.js';\n",
+      'src/model/loose.ts': 'export const l = 1;\n',
       'src/utils.ts': 'export const x = 1;\n',
       'src/index.ts': 'export const i = 1;\n',
     };

@@ -3,9 +3,9 @@ import { describe, it } from 'vitest';
 import { failover } from '../../examples/sources/failover.js';
 import { type PodMessage, topicSource } from '../../examples/sources/message-topic.js';
 import { onlyTeam } from '../../examples/sources/only-team.js';
-import type { Pod } from '../../src/model/pod.js';
-import { podSet, type SourceEvent, sourceProblem } from '../../src/model/pod-set.js';
-import { podConfig } from '../../src/streams/pod-config.js';
+import type { Pod } from '../../src/model/pod/pod.js';
+import { podSet, type SourceEvent, sourceProblem } from '../../src/model/pod/pod-set.js';
+import { podConfig } from '../../src/streams/config/pod-config.js';
 import { inTurn, marbles } from './marbles.js';
 
 const podOf = (name: string, team = 'a'): Pod => ({

@@ -1,7 +1,7 @@
 import { concat, defer, map, mergeMap, NEVER, type Observable, of, type SchedulerLike, throwError, timer } from 'rxjs';
 import { toRuntimePods, toRuntimePodStatus } from '../../src/model/cri/runtime-pod-status.js';
-import type { RuntimeContainerState } from '../../src/model/runtime-pod.js';
-import type { RuntimeReader } from '../../src/streams/runtime-reader.js';
+import type { RuntimeContainerState } from '../../src/model/pleg/runtime-pod.js';
+import type { RuntimeReader } from '../../src/streams/pleg/runtime-reader.js';
 import { aContainerStatus, aListedContainer, aSandbox, aSandboxStatus } from '../unit/cri-fixtures.js';
 
 const CRI_STATES = {

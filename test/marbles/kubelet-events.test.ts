@@ -1,21 +1,25 @@
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import type { FakeRuntime } from '../support/fake-runtime.js';
-import { forever, MINUTE, onNode, pod, SECOND, starts } from './virtual-node.js';
+import { expectLanes, linesOf } from './lanes.js';
+import { forever, MINUTE, onNode, pod, SECOND } from './virtual-node.js';
 
 describe('events of the runtime', () => {
   const behaviours = { main: [{ exitsAfterMs: 100 * SECOND, exitCode: 1 }] };
-  /** When PLEG has listed, in seconds: collecting garbage lists three times at the full minutes. */
-  const relists = ({ listings }: FakeRuntime) =>
-    listings.filter((at) => at < MINUTE || at % MINUTE > 3).map((at) => Math.round(at / SECOND));
+  const lists = ({ listings }: FakeRuntime) => listings.map((at) => `${at} list`);
 
   it('are enough: once they are there everything is listed every five minutes, and a death is noticed at once', () => {
-    const { fake } = onNode({ behaviours, untilMs: 20 * MINUTE }, ({ start }) =>
+    const { fake } = onNode({ behaviours, untilMs: 11 * MINUTE }, ({ start }) =>
       start({ eventedPleg: true, sources: { file: forever(pod()) } }),
     );
-    // The first event shows that they are there.
-    expect(relists(fake)).toEqual([0, 0, 300, 600, 900]);
-    // At once, then 10, 20 and 40 s after the end, with the next tick.
-    expect(starts(fake.history, 'main').slice(0, 5)).toEqual([0, 100, 211, 332, 473]);
+    // The first event shows that they are there. Garbage collection lists three times each minute.
+    expectLanes(lists(fake), { everyMs: MINUTE }).toBe({
+      list: '(ll)(lll)(lll)(lll)(lll)(llll)(lll)(lll)(lll)(lll)(llll)',
+    });
+    // At once, then 10, 20, 40 and 80 s after the end, with the next tick.
+    expectLanes(linesOf(fake.history, 'start main', 'exit main'), { everyMs: SECOND }).toBe({
+      'start main': '0 99s 1 99s -----------2 99s - 20s 3 99s - 40s 4 99s - 80s 5 99s -',
+      'exit main': ' - 99s 1 99s 1----------- 99s 1 20s - 99s 1 40s - 99s 1 80s - 99s 1',
+    });
   });
 
   it('that break are replaced by listings every second until they are back', () => {
@@ -24,8 +28,10 @@ describe('events of the runtime', () => {
       scheduler.schedule(breakEvents, 70 * SECOND);
     });
     // The stream is opened again after a second, and taken for good after another one.
-    expect(relists(fake)).toEqual([0, 0, 70, 71, 72]);
-    expect(starts(fake.history, 'main')).toEqual([0, 100]);
+    expectLanes([...lists(fake), ...linesOf(fake.history, 'start main')], { everyMs: SECOND }).toBe({
+      list: '        (ll) 59s (lll)---------lll 27s -',
+      'start main': '0    59s -    ------------ 27s 1',
+    });
   });
 
   it('tell of what a call does that was given up long before: of a sandbox that nobody wants any more', () => {
@@ -38,26 +44,29 @@ describe('events of the runtime', () => {
       const config = { metadata: { uid: 'gone', name: 'gone', namespace: 'default', attempt: 0 }, labels };
       scheduler.schedule(() => runtime.runPodSandbox({ config }).subscribe(), 100 * SECOND);
     });
-    const ofGone = fake.history.filter((line) => line.includes(' gone')).map((line) => line.split(' '));
-    expect(ofGone.map(([at, what]) => `${Math.round(Number(at) / SECOND)} ${what}`)).toEqual([
-      '100 sandbox',
-      // With the next housekeeping.
-      '102 stop-sandbox',
-    ]);
+    // With the next housekeeping.
+    expectLanes(linesOf(fake.history, 'sandbox gone', 'stop-sandbox gone'), { everyMs: SECOND }).toBe({
+      'sandbox gone': '     100s 0--',
+      'stop-sandbox gone': '100s --s',
+    });
   });
 
   it('of what a worker does itself cost no read, but that its container runs does', () => {
-    const { fake } = onNode({ untilMs: 900 }, ({ start }) => start({ sources: { file: forever(pod()) } }));
-    const [sandboxAt = NaN, startedAt = NaN] = fake.history.map((line) => Number(line.split(' ')[0]));
-    expect(fake.history.map((line) => line.split(' ')[1])).toEqual(['sandbox', 'start']);
-    expect(fake.reads.filter((at) => at >= sandboxAt && at < startedAt)).toEqual([]);
-    expect(fake.reads).toContain(startedAt);
+    const { fake } = onNode({ latencyMs: 1, untilMs: 900 }, ({ start }) =>
+      start({ sources: { file: forever(pod()) } }),
+    );
+    const reads = fake.reads.map((at) => `${at} read`);
+    expectLanes([...fake.history, ...reads], { everyMs: 1 }).toBe({
+      'sandbox web': '----0------',
+      'start main': ' --------0--',
+      read: '         -rr-----r-r',
+    });
   });
 
   it('are hints only where nobody has asked for more: listings go on every second', () => {
     const { fake } = onNode({ behaviours, untilMs: 30 * SECOND }, ({ start }) =>
       start({ sources: { file: forever(pod()) } }),
     );
-    expect(fake.listings).toHaveLength(30);
+    expectLanes(lists(fake), { everyMs: SECOND }).toBe({ list: 'llllllllllllllllllllllllllllll' });
   });
 });

@@ -1,83 +1,43 @@
-import { map, of, throwError, timer } from 'rxjs';
+import { throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { ContainerStatus, Pod, Probe } from '../../src/model/pod.js';
 import { PROBE_FAST_ANNOTATION, PROBE_PERIOD_ANNOTATION } from '../../src/model/probes/probe-pace.js';
-import type { ProbeRecord } from '../../src/model/probes/probe-record.js';
-import type { ProbeOutcome, ProbeRecords, ProbeTarget } from '../../src/streams/ports.js';
-import { memoryProbeRecords } from '../support/memory-probe-records.js';
-import { forever, MINUTE, onNode, pod, SECOND, sets, type Stage, starts } from './virtual-node.js';
+import { expectLanes, linesOf } from './lanes.js';
+import { bad, good, probe, probedPod, SHOWN, typeOf, watchMain } from './probed-pod.js';
+import { forever, MINUTE, onNode, pod, SECOND, sets } from './virtual-node.js';
 
-const HOUR = 60 * MINUTE;
-const good = of<ProbeOutcome>({ result: 'success', output: 'fine' });
-const bad = of<ProbeOutcome>({ result: 'failure', output: 'no' });
-/** A port per type tells in a fake which probe it is. */
-const PORTS = { startup: 1, readiness: 2, liveness: 3 } as const;
-const typeOf = ({ probe }: ProbeTarget) =>
-  (Object.keys(PORTS) as (keyof typeof PORTS)[]).find((type) => PORTS[type] === probe.tcpSocket?.port)!;
-const probe = (type: keyof typeof PORTS, rest: Probe = {}): Probe => ({
-  tcpSocket: { port: PORTS[type] },
-  ...{ periodSeconds: 10, timeoutSeconds: 1, successThreshold: 1, failureThreshold: 3 },
-  ...rest,
-});
-const probedPod = (
-  probes: { startupProbe?: Probe; readinessProbe?: Probe; livenessProbe?: Probe },
-  rest: Parameters<typeof pod>[1] = {},
-): Pod => pod({ containers: [{ name: 'main', image: 'host', ...probes }] }, rest);
-
-/** Each change of what the API would see of `main`: `<ms> ready=… started=… Ready=…`. */
-const watchMain = ({ scheduler }: Stage, pods: () => readonly Pod[], untilMs: number): string[] => {
-  const seen: string[] = [];
-  let last = '';
-  const look = (): void => {
-    const status = pods()[0]?.status;
-    const all = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
-    const main: ContainerStatus | undefined = all.find(({ name }) => name === 'main');
-    const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status;
-    const text = main?.state?.running ? `started=${main.started} ready=${main.ready} Ready=${ready}` : 'not running';
-    if (text !== last) seen.push(`${scheduler.now()} ${text}`);
-    last = text;
-    if (scheduler.now() < untilMs) scheduler.schedule(look, 1);
-  };
-  scheduler.schedule(look, 0);
-  return seen;
-};
-const seconds = (lines: readonly string[]): readonly string[] =>
-  lines.map((line) => line.replace(/^\d+/, (ms) => `${Math.round(Number(ms) / SECOND)}`));
+const SECONDS = { everyMs: SECOND };
 
 describe('a readiness probe', () => {
   it('makes a pod ready within milliseconds of its start, and not ready with the failure that counts', () => {
     let seen: readonly string[] = [];
-    const probes: number[] = [];
+    const probes: string[] = [];
     onNode(
       {
-        untilMs: 3 * MINUTE,
+        untilMs: 2 * MINUTE,
         probe: (_, atMs) => {
-          probes.push(atMs);
+          probes.push(`${atMs} probe`);
           return atMs >= 60 * SECOND && atMs < 100 * SECOND ? bad : good;
         },
       },
       (stage) => {
         const agent = stage.start({ sources: { file: forever(probedPod({ readinessProbe: probe('readiness') })) } });
-        seen = watchMain(stage, agent.pods, 3 * MINUTE);
+        seen = watchMain(stage, agent.pods, 2 * MINUTE);
       },
     );
-    // Started at 8 ms; failures at 60, 70 and 80 s; the sync that follows a failure asks once more, and so do later ones.
-    expect(seconds(seen)).toEqual([
-      '0 not running',
-      '0 started=true ready=true Ready=True',
-      '80 started=true ready=false Ready=False',
-      expect.stringMatching(/^1[01]\d started=true ready=true Ready=True$/),
-    ]);
-    expect(probes[0]).toBeLessThan(20);
+    // Probes fail from 60 s to 100 s. The third failure in a row counts, and the sync that follows it probes once more.
+    expectLanes([...probes, ...seen], { everyMs: 5 * SECOND }).toBe('(pr)-p-p-p-p-p-p-p-(ppu)-p-(pr)-p', {
+      ...SHOWN,
+      p: 'probe',
+    });
   });
 
   it('is asked for the first time when the initial delay ends', () => {
-    const probes: number[] = [];
+    const probes: string[] = [];
     const { fake } = onNode(
       {
-        untilMs: MINUTE,
+        untilMs: 30 * SECOND,
         probe: (_, atMs) => {
-          probes.push(atMs);
+          probes.push(`${atMs} probe`);
           return good;
         },
       },
@@ -86,18 +46,41 @@ describe('a readiness probe', () => {
         start({ sources: { file: forever(probedPod({ readinessProbe })) } });
       },
     );
-    const startedAt = Number(fake.history.find((line) => line.includes('start main'))?.split(' ')[0]);
-    expect(probes.slice(0, 3).map((at) => at - startedAt)).toEqual([7_000, 17_000, 27_000]);
+    expectLanes([...fake.history, ...probes], SECONDS).toBe({
+      'sandbox web': '0---------------------------',
+      'start main': ' 0---------------------------',
+      probe: '        -------p---------p---------p',
+    });
+  });
+
+  it.each([
+    { periodSeconds: undefined, picture: 'p---------p---------p---------p' },
+    { periodSeconds: 7, picture: 'p------p------p------p------p' },
+  ])('comes every period, 10 s unless given: $periodSeconds', ({ periodSeconds, picture }) => {
+    const probes: string[] = [];
+    onNode(
+      {
+        untilMs: 31 * SECOND,
+        probe: (_, atMs) => {
+          probes.push(`${atMs} probe`);
+          return good;
+        },
+      },
+      ({ start }) => {
+        start({ sources: { file: forever(probedPod({ readinessProbe: probe('readiness', { periodSeconds }) })) } });
+      },
+    );
+    expectLanes(probes, SECONDS).toBe({ probe: picture });
   });
 
   it('goes on while the pod stops', () => {
     const probes: string[] = [];
-    onNode(
+    const { fake } = onNode(
       {
         behaviours: { main: [{ stopsAfterMs: 20 * SECOND }] },
-        untilMs: 2 * MINUTE,
+        untilMs: MINUTE,
         probe: (target, atMs) => {
-          probes.push(`${Math.floor(atMs / SECOND)} ${typeOf(target)}`);
+          probes.push(`${atMs} ${typeOf(target)}`);
           return good;
         },
       },
@@ -108,10 +91,12 @@ describe('a readiness probe', () => {
         start({ sources: { api: sets([0, [steps[0]!]], [25 * SECOND, [steps[1]!]]) } });
       },
     );
-    expect(probes.filter((line) => line.endsWith('liveness'))).toEqual(['0', '10', '20'].map((at) => `${at} liveness`));
-    expect(probes.filter((line) => line.endsWith('readiness'))).toEqual(
-      ['0', '10', '20', '30', '40'].map((at) => `${at} readiness`),
-    );
+    expectLanes([...linesOf(fake.history, 'stop main', 'exit main'), ...probes], SECONDS).toBe({
+      readiness: '  r---------r---------r---------r---------r-----',
+      liveness: '   l---------l---------l-------------------------',
+      'stop main': '-------------------------s--------------------',
+      'exit main': '---------------------------------------------e',
+    });
   });
 });
 
@@ -119,7 +104,7 @@ describe('a liveness probe', () => {
   it('restarts a container after so many failures, with its own grace period, and without making it wait', () => {
     const { fake, records, events } = onNode(
       {
-        behaviours: { main: [{ stopsAfterMs: HOUR }, {}] },
+        behaviours: { main: [{ stopsAfterMs: 60 * MINUTE }, {}] },
         untilMs: 2 * MINUTE,
         probe: (_, atMs) => (atMs >= 30 * SECOND && atMs < 53 * SECOND ? bad : good),
       },
@@ -128,13 +113,13 @@ describe('a liveness probe', () => {
         start({ sources: { file: forever(probedPod({ livenessProbe })) } });
       },
     );
-    expect(seconds(fake.history).filter((line) => line.includes('main'))).toEqual([
-      '0 start main 0',
-      '50 stop main 4',
-      '54 exit main 137',
-      '54 start main 1',
-    ]);
-    expect(events.filter((event) => event.endsWith(' Unhealthy'))).toHaveLength(3);
+    expectLanes([...linesOf(events, 'Unhealthy'), ...fake.history], SECONDS).toBe({
+      'sandbox web': '  0 29s -------------------------',
+      'start main': '   0 29s ------------------------1',
+      Unhealthy: '      - 29s U---------U---------U----',
+      'stop main 4': '  - 29s --------------------s----',
+      'exit main 137': '- 29s ------------------------e',
+    });
     const verdicts = records.filter((entry) => entry.kind === 'probe');
     expect(verdicts).toMatchObject([{ probe: 'liveness', result: 'failure', output: 'no', container: 'main' }]);
     const actions = records.filter((entry) => entry.kind === 'actions').flatMap(({ actions }) => actions);
@@ -146,8 +131,38 @@ describe('a liveness probe', () => {
       const doomed = probedPod({ livenessProbe: probe('liveness') });
       start({ sources: { file: forever({ ...doomed, spec: { ...doomed.spec, restartPolicy: 'Never' } }) } });
     });
-    expect(starts(fake.history, 'main')).toEqual([0]);
-    expect(fake.history.some((line) => line.includes('stop main 30'))).toBe(true);
+    expectLanes(fake.history, SECONDS).toBe({
+      'sandbox web': '     0 19s -',
+      'start main': '      0 19s -',
+      'stop main 30': '    - 19s s',
+      'exit main 143': '   - 19s e',
+      'stop-sandbox web': '- 19s s',
+    });
+  });
+
+  it('restarts one container only, whatever its rules ask for when it ends by itself', () => {
+    const { fake } = onNode(
+      {
+        behaviours: { main: [{ stopsAfterMs: 0 }, {}] },
+        untilMs: 2 * MINUTE,
+        probe: (_, atMs) => (atMs >= 30 * SECOND && atMs < 53 * SECOND ? bad : good),
+      },
+      ({ start }) => {
+        const restartPolicyRules = [
+          { action: 'RestartAllContainers', exitCodes: { operator: 'NotIn' as const, values: [0] } },
+        ] as const;
+        const restarts = { restartPolicy: 'Always', restartPolicyRules };
+        const main = { name: 'main', image: 'host', livenessProbe: probe('liveness'), ...restarts };
+        start({ sources: { file: forever(pod({ containers: [main, { name: 'other', image: 'host' }] })) } });
+      },
+    );
+    expectLanes(fake.history, SECONDS).toBe({
+      'sandbox web': '  0 49s -',
+      'start main': '   0 49s 1',
+      'start other': '  0 49s -',
+      'stop main 30': ' - 49s s',
+      'exit main 143': '- 49s e',
+    });
   });
 
   it('that finds nothing out restarts nothing', () => {
@@ -157,20 +172,23 @@ describe('a liveness probe', () => {
         start({ sources: { file: forever(probedPod({ livenessProbe: probe('liveness') })) } });
       },
     );
-    expect(starts(fake.history, 'main')).toEqual([0]);
-    expect(events.filter((event) => event.endsWith(' Unhealthy')).length).toBeGreaterThan(25);
+    expectLanes([...fake.history, ...linesOf(events, 'Unhealthy')], { everyMs: 10 * SECOND }).toBe({
+      'sandbox web': '0-----------------------------',
+      'start main': ' 0-----------------------------',
+      Unhealthy: '    UUUUUUUUUUUUUUUUUUUUUUUUUUUUUU',
+    });
   });
 
   it('that always fails backs off like a container that always fails', () => {
-    const { fake } = onNode({ untilMs: 90 * MINUTE, probe: () => bad }, ({ start }) => {
+    const { fake } = onNode({ untilMs: 40 * MINUTE, probe: () => bad }, ({ start }) => {
       start({ sources: { file: forever(probedPod({ livenessProbe: probe('liveness', { failureThreshold: 1 }) })) } });
     });
-    const at = starts(fake.history, 'main');
     // The pass that kills starts anew at once, by the end before; so of two starts one waits, as with the kubelet.
-    const gaps = at.slice(10).map((start, index) => start - at[index + 8]!);
-    expect(gaps.length).toBeGreaterThan(20);
-    expect(gaps.filter((gap) => gap < 300 || gap > 303)).toEqual([]);
-    expect(fake.containers.size).toBeLessThan(5);
+    expectLanes(linesOf(fake.history, 'start main'), SECONDS).toBe({
+      'start main': '(012)----------3 20s 4 40s 5 80s 6 160s 7 5m (89) 5m (ss) 5m (ss) 5m (ss) 5m (ss) 5m (ss)',
+    });
+    // Collected but for the newest.
+    expect(fake.containers.size).toBe(1);
   });
 });
 
@@ -180,7 +198,7 @@ describe('a startup probe', () => {
     const probes: string[] = [];
     onNode(
       {
-        untilMs: 2 * MINUTE,
+        untilMs: 50 * SECOND,
         probe: (target, atMs) => {
           probes.push(`${atMs} ${typeOf(target)}`);
           return typeOf(target) === 'startup' && atMs < 25 * SECOND ? bad : good;
@@ -193,21 +211,15 @@ describe('a startup probe', () => {
           livenessProbe: probe('liveness'),
         };
         const agent = stage.start({ sources: { file: forever(probedPod(all)) } });
-        seen = watchMain(stage, agent.pods, 2 * MINUTE);
+        seen = watchMain(stage, agent.pods, 50 * SECOND);
       },
     );
-    expect(seconds(probes.slice(0, 6))).toEqual([
-      ...['0 startup', '10 startup', '20 startup', '30 startup'],
-      ...['30 liveness', '30 readiness'],
-    ]);
-    const [started, , ready] = probes.slice(3, 6).map((line) => Number(line.split(' ')[0]));
-    expect(ready! - started!).toBeLessThan(10);
-    expect(probes.filter((line) => line.endsWith('startup'))).toHaveLength(4);
-    expect(seconds(seen).filter((line) => !line.includes('ready=false Ready=False') || line.startsWith('0'))).toEqual([
-      '0 not running',
-      '0 started=false ready=false Ready=False',
-      '30 started=true ready=true Ready=True',
-    ]);
+    expectLanes(probes, SECONDS).toBe({
+      startup: '  s---------s---------s---------s----------',
+      liveness: ' ------------------------------l---------l',
+      readiness: '------------------------------r---------r',
+    });
+    expectLanes(seen, SECONDS).toBe('s 29s r', SHOWN);
   });
 
   it('that keeps failing restarts the container, whose startup begins anew', () => {
@@ -218,15 +230,12 @@ describe('a startup probe', () => {
         start({ sources: { file: forever(probedPod({ startupProbe })) } });
       },
     );
-    expect(seconds(fake.history).filter((line) => line.includes('main'))).toEqual([
-      '0 start main 0',
-      '10 stop main 3',
-      '10 exit main 143',
-      '10 start main 1',
-      '20 stop main 3',
-      '20 exit main 143',
-      '20 start main 2',
-    ]);
+    expectLanes(fake.history, SECONDS).toBe({
+      'sandbox web': '  0--------------------',
+      'start main': '   0---------1---------2',
+      'stop main 3': '  ----------s---------s',
+      'exit main 143': '----------e---------e',
+    });
   });
 
   it('of a sidecar lets the containers after it start as soon as it has succeeded', () => {
@@ -235,21 +244,22 @@ describe('a startup probe', () => {
       const sidecar = { name: 'sidecar', image: 'host', restartPolicy: 'Always', startupProbe };
       start({ sources: { file: forever(pod({ initContainers: [sidecar] })) } });
     });
-    expect(seconds(fake.history).filter((line) => line.includes('start '))).toEqual([
-      '0 start sidecar 0',
-      '5 start main 0',
-    ]);
+    expectLanes(fake.history, SECONDS).toBe({
+      'sandbox web': '  0-----',
+      'start sidecar': '0-----',
+      'start main': '   -----0',
+    });
   });
 });
 
 describe('annotations', () => {
-  const probesOf = (annotations: Record<string, string>): readonly number[] => {
-    const probes: number[] = [];
+  const probesOf = (annotations: Record<string, string>): readonly string[] => {
+    const probes: string[] = [];
     onNode(
       {
         untilMs: 20 * SECOND,
         probe: (_, atMs) => {
-          probes.push(atMs);
+          probes.push(`${atMs} probe`);
           return atMs < 1_900 ? bad : good;
         },
       },
@@ -258,15 +268,17 @@ describe('annotations', () => {
         start({ sources: { file: forever(probedPod({ startupProbe }, { annotations })) } });
       },
     );
-    return probes.map((at) => at - probes[0]!);
+    return probes;
   };
 
   it('set a period in milliseconds', () => {
-    expect(probesOf({ [PROBE_PERIOD_ANNOTATION]: 'main.startup=500' })).toEqual([0, 500, 1_000, 1_500, 2_000]);
+    const probes = probesOf({ [PROBE_PERIOD_ANNOTATION]: 'main.startup=500' });
+    expectLanes(probes, { everyMs: 100 }).toBe({ probe: 'p----p----p----p----p' });
   });
 
   it('set one until the first success', () => {
-    expect(probesOf({ [PROBE_FAST_ANNOTATION]: 'main.startup=400' })).toEqual([0, 400, 800, 1_200, 1_600, 2_000]);
+    const probes = probesOf({ [PROBE_FAST_ANNOTATION]: 'main.startup=400' });
+    expectLanes(probes, { everyMs: 100 }).toBe({ probe: 'p---p---p---p---p---p' });
   });
 
   it('that cannot be used are told once, and have no effect', () => {
@@ -274,135 +286,6 @@ describe('annotations', () => {
       const annotations = { [PROBE_PERIOD_ANNOTATION]: 'main.readiness=5' };
       start({ sources: { file: forever(probedPod({ readinessProbe: probe('readiness') }, { annotations })) } });
     });
-    expect(events.filter((event) => event.endsWith('InvalidProbePeriod'))).toHaveLength(1);
-  });
-});
-
-describe('an agent that takes over', () => {
-  const takeOver = (
-    probeRecords: ProbeRecords,
-    answer: (atMs: number, target: ProbeTarget) => typeof good,
-    {
-      random,
-      probes = { readinessProbe: probe('readiness') },
-    }: { random?: () => number; probes?: Parameters<typeof probedPod>[0] } = {},
-  ) => {
-    let seen: readonly string[] = [];
-    const asked: string[] = [];
-    const stage = onNode(
-      {
-        untilMs: 3 * MINUTE,
-        probeRecords,
-        ...(random && { random }),
-        probe: (target, atMs) => {
-          asked.push(`${atMs} ${typeOf(target)}`);
-          return answer(atMs, target);
-        },
-      },
-      (stage) => {
-        const first = stage.start({ sources: { file: forever(probedPod(probes)) } });
-        stage.scheduler.schedule(() => first.subscription.unsubscribe(), 65 * SECOND);
-        stage.scheduler.schedule(() => {
-          const second = stage.start({ sources: { file: forever(probedPod(probes)) } });
-          seen = watchMain(stage, second.pods, 3 * MINUTE);
-        }, 70 * SECOND);
-      },
-    );
-    return { seen: seconds(seen), asked: seconds(asked), stage };
-  };
-
-  it('finds a container ready that was, and spreads its first probes over a period', () => {
-    const { seen, asked } = takeOver(memoryProbeRecords(), () => good, { random: () => 0.6 });
-    expect(seen.filter((line) => line.includes('started'))).toEqual(['70 started=true ready=true Ready=True']);
-    expect(asked.filter((line) => Number(line.split(' ')[0]) >= 70).slice(0, 2)).toEqual([
-      '76 readiness',
-      '86 readiness',
-    ]);
-  });
-
-  it('finds one not ready that was not', () => {
-    const { seen } = takeOver(memoryProbeRecords(), (at) => (at < 80 * SECOND ? bad : good), { random: () => 0.6 });
-    expect(seen.find((line) => line.includes('started'))).toBe('70 started=true ready=false Ready=False');
-    expect(seen.at(-1)).toContain('Ready=True');
-  });
-
-  it('does not probe the startup again of what had started', () => {
-    const probes = { startupProbe: probe('startup'), livenessProbe: probe('liveness') };
-    const { seen, asked, stage } = takeOver(memoryProbeRecords(), () => good, { probes });
-    expect(asked.filter((line) => line.endsWith('startup'))).toEqual(['0 startup']);
-    expect(seen.filter((line) => line.includes('started'))).toEqual(['70 started=true ready=true Ready=True']);
-    expect(starts(stage.fake.history, 'main')).toEqual([0]);
-  });
-
-  it('asks again where nothing was left, and runs all the same when what was left cannot be read', () => {
-    const unreadable: ProbeRecords = { ...memoryProbeRecords(), read: () => throwError(() => new Error('garbage')) };
-    const { seen } = takeOver(unreadable, () => good);
-    expect(seen.at(-1)).toBe('70 started=true ready=true Ready=True');
-  });
-
-  it('leaves nothing behind of pods that are gone', () => {
-    const kept: ProbeRecord[][] = [];
-    onNode({ untilMs: 2 * MINUTE, probeRecords: memoryProbeRecords(kept), probe: () => good }, ({ start }) => {
-      const web = probedPod({ readinessProbe: probe('readiness') });
-      start({ sources: { file: sets([0, [web]], [30 * SECOND, []]) } });
-    });
-    expect(kept.map((records) => records.length).slice(-2)).toEqual([1, 0]);
-  });
-});
-
-describe('probes', () => {
-  it('that are swapped for silence are not made, and containers are as if they had none', () => {
-    let seen: readonly string[] = [];
-    const probes: number[] = [];
-    onNode({ untilMs: MINUTE, probe: (_, atMs) => (probes.push(atMs), bad) }, (stage) => {
-      const all = { readinessProbe: probe('readiness'), startupProbe: probe('startup') };
-      const agent = stage.start({
-        sources: { file: forever(probedPod(all)) },
-        swap: (inputs) => ({
-          ...inputs,
-          probe$: timer(2 * MINUTE, stage.scheduler).pipe(map(() => undefined as never)),
-        }),
-      });
-      seen = watchMain(stage, agent.pods, MINUTE);
-    });
-    expect(probes).toEqual([]);
-    expect(seconds(seen)).toEqual(['0 not running', '0 started=true ready=true Ready=True']);
-  });
-
-  it('of twenty pods for an hour come as often as they should, one at a time for each container', () => {
-    const TWENTY = 20;
-    const pods = Array.from({ length: TWENTY }, (_, index) =>
-      probedPod(
-        { readinessProbe: probe('readiness'), livenessProbe: probe('liveness', { periodSeconds: 30 }) },
-        { uid: `uid-${index}`, name: `web-${index}` },
-      ),
-    );
-    const counts = { readiness: 0, liveness: 0, startup: 0 };
-    const busy = new Set<string>();
-    let overlaps = 0;
-    const { fake } = onNode(
-      {
-        untilMs: HOUR,
-        probe: (target) => {
-          const key = `${target.containerId} ${typeOf(target)}`;
-          if (busy.has(key)) overlaps += 1;
-          busy.add(key);
-          counts[typeOf(target)] += 1;
-          return timer(300).pipe(
-            map(() => {
-              busy.delete(key);
-              return { result: 'success', output: '' } as const;
-            }),
-          );
-        },
-      },
-      ({ start }) => {
-        start({ sources: { file: forever(...pods) } });
-      },
-    );
-    expect(fake.history.filter((line) => line.includes(' start '))).toHaveLength(TWENTY);
-    expect(overlaps).toBe(0);
-    expect(counts.readiness / TWENTY).toBeCloseTo(360, -1);
-    expect(counts.liveness / TWENTY).toBeCloseTo(120, -1);
+    expectLanes(linesOf(events, 'InvalidProbePeriod'), { everyMs: MINUTE }).toBe({ InvalidProbePeriod: 'I' });
   });
 });

@@ -1,27 +1,34 @@
 import { NEVER, Subject } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../src/model/pod.js';
+import type { Pod } from '../../src/model/pod/pod.js';
 import type { NodeCgroups } from '../../src/streams/cgroups/node-cgroups.js';
 import { type FakeCgroups, fakeCgroups } from '../support/fake-cgroups.js';
-import { forever, MINUTE, onNode, pod, SECOND, sets, starts } from './virtual-node.js';
+import { expectLanes, linesOf } from './lanes.js';
+import { forever, MINUTE, onNode, pod, SECOND, sets } from './virtual-node.js';
+
+const SECONDS = { everyMs: SECOND };
+/** A sandbox and its container start; the container is stopped and exits; its sandbox is stopped. */
+const LEGEND = { s: 'sandbox web 0', c: 'start main 0', x: 'stop main 30', e: 'exit main 143', d: 'stop-sandbox web' };
 
 describe('a pod', () => {
   it('starts at once, runs, and is looked at again only by the resync', () => {
     let pods: readonly Pod[] = [];
-    const { fake, records } = onNode({ untilMs: 3 * MINUTE }, ({ start, scheduler }) => {
+    const { fake, journal } = onNode({ untilMs: 3 * MINUTE }, ({ start, scheduler }) => {
       const agent = start({ sources: { file: forever(pod()) } });
       scheduler.schedule(() => (pods = agent.pods()), 2 * MINUTE);
     });
-    expect(fake.history).toEqual(['4 sandbox web 0', '8 start main 0']);
+    // A pod is due 60 s after its last sync, and the tick after that reads it.
+    expectLanes([...fake.history, ...linesOf(journal, 'work-due')], SECONDS).toBe({
+      'sandbox web': '0 1m - 1m -',
+      'start main': ' 0 1m - 1m -',
+      'work-due': '   - 1m w 1m w',
+    });
     expect(pods[0]?.status).toMatchObject({
       phase: 'Running',
       podIP: '10.0.0.1',
       containerStatuses: [{ name: 'main', ready: true }],
     });
-    const dues = records.filter(({ kind }) => kind === 'work-due').length;
-    expect(dues).toBeGreaterThanOrEqual(2);
-    expect(dues).toBeLessThanOrEqual(3);
   });
 
   it('that completes is cleaned up and not started again', () => {
@@ -33,8 +40,12 @@ describe('a pod', () => {
         scheduler.schedule(() => (pods = agent.pods()), 4 * MINUTE);
       },
     );
-    expect(starts(fake.history, 'main')).toEqual([0]);
-    expect(fake.history.at(-1)).toMatch(/stop-sandbox web$/);
+    expectLanes(fake.history, SECONDS).toBe({
+      'sandbox web': '     0-----',
+      'start main': '      0-----',
+      'exit main 0': '     -----e',
+      'stop-sandbox web': '-----s',
+    });
     expect(pods[0]?.status?.phase).toBe('Succeeded');
   });
 
@@ -45,14 +56,16 @@ describe('a pod', () => {
         start({ sources: { file: forever(pod()) } });
       },
     );
-    const at = starts(fake.history, 'main');
-    const gaps = at.slice(1).map((start, index) => start - at[index]!);
-    // Each instance runs for 1 s, and the queue is looked at once a second.
-    const table = [1, 11, 21, 41, 81, 161, 301, 301];
-    expect(gaps.length).toBe(table.length);
-    const lateness = gaps.map((gap, index) => gap - table[index]!);
-    expect(lateness.filter((late) => late < 0 || late > 2)).toEqual([]);
-    expect(events.filter((event) => event.endsWith(' BackOff')).length).toBeGreaterThanOrEqual(7);
+    // Each instance runs for 1 s. When a wait ends, the pod is due, and the next tick starts the container.
+    expectLanes(linesOf(fake.history, 'start main', 'exit main 1'), SECONDS).toBe({
+      'start main': ' 01-----------2- 20s 3- 40s 4- 80s 5- 160s 6- 5m 7- 5m 8-',
+      'exit main 1': '-ee-----------e 20s -e 40s -e 80s -e 160s -e 5m -e 5m -e',
+    });
+    // Reported when it begins and by each resync during the wait.
+    expectLanes(linesOf(events, 'BackOff'), SECONDS).toBe({
+      BackOff:
+        '--B-----------B 21s B 41s B 1m B 20s B 1m B 1m B 39s B 1m B 1m B 1m B 1m B 57s B 1m B 1m B 1m B 1m B 57s B 1m B 1m B 1m B 1m B',
+    });
   });
 
   it('of which one container asks for all to be started again is, within a second and not with the next routine sync', () => {
@@ -67,8 +80,12 @@ describe('a pod', () => {
         start({ sources: { file: forever(pod({ containers })) } });
       },
     );
-    // What it removes counts from 0 again.
-    expect(starts(fake.history, 'main')).toEqual([0, 10, 20]);
+    // The removed instances do not count: each start is number 0.
+    expectLanes(fake.history, SECONDS).toBe({
+      'sandbox web': ' 0------------------------------',
+      'start main': '  0---------0---------0----------',
+      'exit main 42': '----------e---------e---------e',
+    });
   });
 
   it('keeps its back-off across a restart of the agent, which starts nothing anew', () => {
@@ -81,22 +98,24 @@ describe('a pod', () => {
         scheduler.schedule(() => start({ sources: { file: forever(pod()) } }), 55 * SECOND);
       },
     );
-    const at = starts(fake.history, 'main');
-    const gaps = at.slice(1).map((start, index) => start - at[index]!);
-    expect(gaps.slice(0, 5).map((gap, index) => gap - [1, 11, 21, 41, 81][index]!)).toSatisfy((late: number[]) =>
-      late.every((seconds) => seconds >= 0 && seconds <= 2),
-    );
-    expect(fake.sandboxes.size).toBe(1);
+    expectLanes(fake.history, SECONDS).toBe({
+      'sandbox web': '0-------------- 20s -- 40s -- 80s --',
+      'start main': ' 01-----------2- 20s 3- 40s 4- 80s 5-',
+      'exit main 1': '-ee-----------e 20s -e 40s -e 80s -e',
+    });
   });
 
   it('that nobody wants any more stops within its grace period', () => {
     const { fake } = onNode({ behaviours: { main: [{ stopsAfterMs: 3 * SECOND }] }, untilMs: MINUTE }, ({ start }) =>
       start({ sources: { file: sets([0, [pod()]], [10 * SECOND, []]) } }),
     );
-    const after = fake.history
-      .slice(2)
-      .map((line) => line.replace(/^(\d+) /, (_, ms) => `${Math.floor(Number(ms) / SECOND)} `));
-    expect(after).toEqual(['10 stop main 30', '13 exit main 143', '13 stop-sandbox web']);
+    expectLanes(fake.history, SECONDS).toBe({
+      'sandbox web': '     0-------------',
+      'start main': '      0-------------',
+      'stop main 30': '    ----------s---',
+      'exit main 143': '   -------------e',
+      'stop-sandbox web': '-------------s',
+    });
   });
 
   it('that replaces another of the same name waits until that has gone, then starts at once', () => {
@@ -104,10 +123,7 @@ describe('a pod', () => {
     const { fake } = onNode({ behaviours: { main: [{ stopsAfterMs: 3 * SECOND }] }, untilMs: MINUTE }, ({ start }) =>
       start({ sources: { file: sets([0, [old]], [10 * SECOND, [fresh]]) } }),
     );
-    const kinds = fake.history.map((line) => line.split(' ')[1]);
-    expect(kinds).toEqual(['sandbox', 'start', 'stop', 'exit', 'stop-sandbox', 'sandbox', 'start']);
-    const [gone, next] = [4, 5].map((index) => Number(fake.history[index]!.split(' ')[0]));
-    expect(next! - gone!).toBeLessThan(100);
+    expectLanes(fake.history, SECONDS).toBe('(sc)---------x--(edsc)', LEGEND);
   });
 });
 
@@ -122,10 +138,7 @@ describe('a manifest that was edited while no agent ran', () => {
         scheduler.schedule(() => start({ sources: { file: forever(fresh) } }), 6 * SECOND);
       },
     );
-    const kinds = fake.history.slice(2).map((line) => line.split(' ')[1]);
-    expect(kinds.slice(0, 3)).toEqual(['stop', 'exit', 'stop-sandbox']);
-    expect(kinds.slice(-2)).toEqual(['sandbox', 'start']);
-    expect(kinds.filter((kind) => kind === 'start')).toHaveLength(1);
+    expectLanes(fake.history, { everyMs: 500 }).toBe('(sc)-----------x--(edsc)', LEGEND);
   });
 
   it('starts the new revision though another source has not been heard yet', () => {
@@ -135,27 +148,21 @@ describe('a manifest that was edited while no agent ran', () => {
       scheduler.schedule(() => first.subscription.unsubscribe(), 5 * SECOND);
       scheduler.schedule(() => start({ sources: { file: forever(fresh), http: NEVER } }), 6 * SECOND);
     });
-    expect(fake.history.slice(2).map((line) => line.split(' ')[1])).toEqual([
-      'stop',
-      'exit',
-      'stop-sandbox',
-      'sandbox',
-      'start',
-    ]);
+    expectLanes(fake.history, SECONDS).toBe('(sc)-----(xedsc)', LEGEND);
   });
 });
 
 describe('without runtime events', () => {
   it('a failed container is noticed by the next relist', () => {
-    const behaviours = { main: [{ exitsAfterMs: 5 * SECOND, exitCode: 1 }, {}] };
+    const behaviours = { main: [{ exitsAfterMs: 5_300, exitCode: 1 }, {}] };
     const { fake } = onNode({ behaviours, tellsEvents: false, untilMs: MINUTE }, ({ start }) => {
       start({ sources: { file: forever(pod()) } });
     });
-    const [exited, restarted] = ['exit main', 'start main 1'].map((what) =>
-      Number(fake.history.find((line) => line.includes(what))?.split(' ')[0]),
-    );
-    expect(restarted! - exited!).toBeGreaterThan(0);
-    expect(restarted! - exited!).toBeLessThanOrEqual(1_100);
+    // Relists come at full seconds.
+    expectLanes(linesOf(fake.history, 'start main', 'exit main 1'), { everyMs: 100 }).toBe({
+      'start main': ' 0 5200ms -------1',
+      'exit main 1': '- 5200ms e-------',
+    });
   });
 });
 
@@ -166,12 +173,14 @@ describe('housekeeping', () => {
       scheduler.schedule(() => first.subscription.unsubscribe(), 5 * SECOND);
       scheduler.schedule(() => start({ sources: { file: forever() } }), 6 * SECOND);
     });
-    expect(fake.history.slice(2).map((line) => line.slice(line.indexOf(' ') + 1))).toEqual([
-      'stop main 2',
-      'exit main 143',
-      'stop-sandbox web',
-    ]);
-    expect(Number(fake.history[2]!.split(' ')[0])).toBeLessThan(8_100);
+    // The new agent starts at 6 s; its first housekeeping is at 8 s.
+    expectLanes(fake.history, SECONDS).toBe({
+      'sandbox web': '     0--------',
+      'start main': '      0--------',
+      'stop main 2': '     --------s',
+      'exit main 143': '   --------e',
+      'stop-sandbox web': '--------s',
+    });
   });
 
   it('stops nothing while a source has not been heard', () => {
@@ -180,33 +189,37 @@ describe('housekeeping', () => {
       scheduler.schedule(() => first.subscription.unsubscribe(), 5 * SECOND);
       scheduler.schedule(() => start({ sources: { file: forever(), http: NEVER } }), 6 * SECOND);
     });
-    expect(fake.history.length).toBe(2);
+    expectLanes(fake.history, SECONDS).toBe('(sc)', LEGEND);
   });
 
   it('starts a pod over whose UID was in use by a former one', () => {
     const fixed = pod();
-    const { fake } = onNode({ untilMs: MINUTE }, ({ start }) =>
-      start({ sources: { file: sets([0, [fixed]], [10 * SECOND, []], [10_001, [fixed]]) } }),
+    const { fake } = onNode({ behaviours: { main: [{ stopsAfterMs: 4 * SECOND }] }, untilMs: MINUTE }, ({ start }) =>
+      start({ sources: { file: sets([0, [fixed]], [11 * SECOND, []], [13 * SECOND, [fixed]]) } }),
     );
-    expect(starts(fake.history, 'main')).toEqual([0, 10]);
+    // The pod stops until 15 s. Housekeeping, at even seconds, starts it over.
+    expectLanes(fake.history, SECONDS).toBe({
+      'sandbox web': '     0---------------1',
+      'start main': '      0---------------1',
+      'stop main 30': '    -----------s-----',
+      'exit main 143': '   ---------------e-',
+      'stop-sandbox web': '---------------s-',
+    });
   });
 });
 
 describe('when all pods are to stop', () => {
   it('the loop ends as soon as nothing runs any more', () => {
     const stop$ = new Subject<{ readonly reason: string }>();
-    let endedAt = 0;
     const { fake } = onNode(
       { behaviours: { main: [{ stopsAfterMs: 2 * SECOND }] }, untilMs: MINUTE },
-      ({ start, scheduler }) => {
+      ({ start, scheduler, fake: { history } }) => {
         const { subscription } = start({ sources: { file: forever(pod()) }, stop$ });
-        subscription.add(() => (endedAt = scheduler.now()));
+        subscription.add(() => history.push(`${scheduler.now()} end`));
         scheduler.schedule(() => stop$.next({ reason: 'a test' }), 10 * SECOND);
       },
     );
-    expect(fake.history.at(-1)).toMatch(/stop-sandbox web$/);
-    expect(endedAt).toBeGreaterThanOrEqual(12 * SECOND);
-    expect(endedAt).toBeLessThan(12 * SECOND + 100);
+    expectLanes(fake.history, SECONDS).toBe('(sc)---------x-(ed|)', { ...LEGEND, '|': 'end' });
   });
 
   it('it ends at once when there is nothing to stop', () => {
@@ -223,12 +236,17 @@ describe('when all pods are to stop', () => {
 
 it('a pod past its active deadline fails and stops', () => {
   const { fake, events } = onNode({ untilMs: MINUTE }, ({ start }) =>
-    start({ sources: { file: forever(pod({ activeDeadlineSeconds: 20 })) } }),
+    start({ sources: { file: forever(pod({ activeDeadlineSeconds: 21 })) } }),
   );
-  const at = Number(fake.history.find((line) => line.includes('stop main'))?.split(' ')[0]);
-  expect(at).toBeGreaterThanOrEqual(20 * SECOND);
-  expect(at).toBeLessThanOrEqual(21 * SECOND + 100);
-  expect(events.some((event) => event.endsWith('DeadlineExceeded'))).toBe(true);
+  // With the tick of that second.
+  expectLanes([...fake.history, ...linesOf(events, 'DeadlineExceeded')], SECONDS).toBe({
+    'sandbox web': '     0 20s -',
+    'start main': '      0 20s -',
+    DeadlineExceeded: '  - 20s D',
+    'stop main 30': '    - 20s s',
+    'exit main 143': '   - 20s e',
+    'stop-sandbox web': '- 20s s',
+  });
 });
 
 describe('a runtime that is not well', () => {
@@ -249,8 +267,8 @@ describe('a runtime that is not well', () => {
       [1, why],
       [1, undefined],
     ]);
-    // Asked at 0, 5.001, 10.002 and 15.003 s; a sandbox takes a few calls more.
-    expect(fake.history).toEqual(['15006 sandbox web 0', '15010 start main 0']);
+    // Its status is read at 0, 5, 10 and 15 s.
+    expectLanes(fake.history, SECONDS).toBe('15s (sc)', LEGEND);
     const told = records.flatMap((entry) => (entry.kind === 'runtime-health' ? [entry.message] : []));
     expect(told).toEqual([expect.stringContaining('yet to be successful'), expect.any(String), why, undefined]);
   });
@@ -268,11 +286,13 @@ describe('a runtime that is not well', () => {
           },
         }),
     );
-    const sandboxes = fake.history.filter((line) => line.includes(' sandbox '));
-    expect(sandboxes.map((line) => line.split(' ')[2])).toEqual(['host', 'own']);
-    expect(Number(sandboxes[0]?.split(' ')[0])).toBeLessThan(SECOND);
-    expect(Number(sandboxes[1]?.split(' ')[0])).toBeGreaterThan(15 * SECOND);
-    expect(events.filter((event) => event.endsWith(' NetworkNotReady')).length).toBeGreaterThan(5);
+    // The status of 15 s shows a network; the retry is due each second, and a tick reads it each second second.
+    expectLanes([...fake.history, ...linesOf(events, 'NetworkNotReady')], SECONDS).toBe({
+      'sandbox host': ' 0----------------',
+      'sandbox own': '  ----------------0',
+      'start main': '   0---------------0',
+      NetworkNotReady: 'N-N-N-N-N-N-N-N--',
+    });
   });
 });
 
@@ -293,12 +313,19 @@ describe('cgroups of pods', () => {
       start({ sources: { file: sets([0, [pod()]], [20 * SECOND, []]) } });
       scheduler.schedule(() => expect(cgroups.there.has(PATH)).toBe(true), 19 * SECOND);
     });
-    expect(fake.history.slice(0, 2)).toEqual(['4 sandbox web 0', '8 start main 0']);
-    const about = (path: string) => cgroups.did.filter((line) => line.endsWith(path)).map((line) => line.split(' '));
-    const pathEvents = about(PATH).map(([at, call]) => `${Math.round(Number(at) / SECOND)} ${call}`);
-    expect(pathEvents).toEqual(['0 create', '20 kill', '20 remove']);
-    const lost = about('podlost').map(([, call]) => call);
-    expect(lost).toEqual(['kill', 'remove']);
+    const ofPods = cgroups.did.filter((line) => line.includes('/pod')).map((line) => line.replace(/\/.*\//, ''));
+    expectLanes([...fake.history, ...ofPods], SECONDS).toBe({
+      'create poduid-1': ' c-- 17s -',
+      'sandbox web': '     0-- 17s -',
+      'start main': '      0-- 17s -',
+      'stop main 30': '    --- 17s s',
+      'exit main 143': '   --- 17s e',
+      'stop-sandbox web': '--- 17s s',
+      'kill poduid-1': '   --- 17s k',
+      'remove poduid-1': ' --- 17s r',
+      'kill podlost': '    --k 17s -',
+      'remove podlost': '  --r 17s -',
+    });
     expect([...cgroups.there].toSorted()).toEqual(['/', '/kubepods', '/kubepods/besteffort', '/kubepods/burstable']);
     expect(events.filter((event) => event.endsWith('NodeAllocatableEnforced'))).toEqual(['0 NodeAllocatableEnforced']);
   });

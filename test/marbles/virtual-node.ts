@@ -1,18 +1,21 @@
 import { concat, defer, map, NEVER, type Observable, of, type Subscription, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { type Kubelet, kubelet, type KubeletOptions, type KubeletPorts } from '../../src/kubelet.js';
-import type { JournalRecord } from '../../src/model/journal.js';
-import type { Pod, PodSpec } from '../../src/model/pod.js';
-import { podSet, type SourceEvent } from '../../src/model/pod-set.js';
+import type { Kubelet, KubeletOptions, KubeletPorts } from '../../src/kubelet-options.js';
+import { kubelet } from '../../src/kubelet.js';
+import type { JournalRecord } from '../../src/model/journal/journal.js';
+import type { Pod, PodSpec } from '../../src/model/pod/pod.js';
+import { podSet, type SourceEvent } from '../../src/model/pod/pod-set.js';
 import type { NodeCgroups } from '../../src/streams/cgroups/node-cgroups.js';
-import type { ProbeOutcome, ProbeRecords, ProbeTarget } from '../../src/streams/ports.js';
-import { noPullRecords } from '../../src/streams/no-pull-records.js';
-import { noCredentials } from '../../src/streams/no-credentials.js';
-import { noMetrics } from '../../src/streams/no-metrics.js';
+import type { ProbeOutcome } from '../../src/model/probes/probe-outcome.js';
+import type { ProbeRecords } from '../../src/streams/ports/probe-records.js';
+import type { ProbeTarget } from '../../src/streams/ports/probe-handlers.js';
+import { noPullRecords } from '../../src/streams/ports/pull-records.js';
+import { noCredentials } from '../../src/streams/ports/credential-ports.js';
+import { noMetrics } from '../../src/streams/ports/metrics.js';
 import { aPod, type PodSketch } from '../support/a-pod.js';
 import { type Behaviour, type FakeRuntime, fakeRuntime } from '../support/fake-runtime.js';
 import { nodeFacts } from '../support/node-facts.js';
-import { noFiles, noLogFiles, noPodFiles } from '../support/sync-context.js';
+import { noFiles, noLogFiles, noPodFiles, noVolumeFiles } from '../support/sync-context.js';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
@@ -24,6 +27,8 @@ export interface Stage {
   readonly fake: FakeRuntime;
   readonly records: JournalRecord[];
   readonly events: string[];
+  /** The time and the kind of each record of the journal: `61000 work-due`. */
+  readonly journal: string[];
   /** One that nobody has subscribed to yet. */
   readonly agent: (options: KubeletOptions) => Kubelet;
   readonly start: (options: KubeletOptions) => {
@@ -33,7 +38,10 @@ export interface Stage {
   };
 }
 
-/** A whole node in virtual time: `play` prepares it, then time runs until `untilMs`, then the rest is checked. */
+/**
+ * A whole node in virtual time: `play` prepares it, then time runs until `untilMs`. Calls of the runtime take no time unless
+ * `latencyMs` is given, so pictures show the times of the agent alone.
+ */
 export const onNode = (
   {
     behaviours = {},
@@ -42,14 +50,18 @@ export const onNode = (
     nodeCgroups,
     probe,
     probeRecords,
+    logFiles = [],
     random = () => 0,
+    latencyMs = 0,
     untilMs,
-  }: Pick<NonNullable<Parameters<typeof fakeRuntime>[1]>, 'ready'> & {
+  }: Pick<NonNullable<Parameters<typeof fakeRuntime>[1]>, 'ready' | 'latencyMs'> & {
     /** Pods get cgroups of their own. */
     nodeCgroups?: (scheduler: TestScheduler) => NodeCgroups;
     /** What a probe finds, from `atMs` on the node's clock; nothing is probed unless given. */
     probe?: (target: ProbeTarget, atMs: number) => Observable<ProbeOutcome>;
     probeRecords?: ProbeRecords;
+    /** What stands in the folder of every container's logs. */
+    logFiles?: readonly string[];
     random?: () => number;
     behaviours?: Record<string, Behaviour>;
     tellsEvents?: boolean;
@@ -60,20 +72,25 @@ export const onNode = (
   const scheduler = new TestScheduler(() => true);
   const records: JournalRecord[] = [];
   const events: string[] = [];
+  const journal: string[] = [];
   let stage!: Stage;
   scheduler.run(() => {
-    const fake = fakeRuntime(scheduler, { behaviours, tellsEvents, ready });
+    const fake = fakeRuntime(scheduler, { behaviours, tellsEvents, ready, latencyMs });
     const ports: KubeletPorts = {
       runtime: fake.runtime,
       images: fake.images,
-      files: noFiles,
+      files: { ...noFiles, listDirectory: (path) => of(path.endsWith('/main') ? logFiles : []) },
       logFiles: noLogFiles,
       diskSpace: () => of({ capacityBytes: 1n, availableBytes: 1n }),
       httpRequest: () => NEVER,
       podFiles: noPodFiles,
+      volumeFiles: noVolumeFiles,
       ...noCredentials,
       pullRecords: noPullRecords,
-      record: (entry) => `j${records.push(entry)}`,
+      record: (entry) => {
+        journal.push(`${scheduler.now()} ${entry.kind}`);
+        return `j${records.push(entry)}`;
+      },
       recordEvent: ({ reason }) => events.push(`${scheduler.now()} ${reason}`),
       metrics: noMetrics,
       scheduler,
@@ -94,7 +111,7 @@ export const onNode = (
       running.push(subscription);
       return { subscription, pods: agent.pods, health: agent.health };
     };
-    stage = { scheduler, fake, records, events, agent: make, start };
+    stage = { scheduler, fake, records, events, journal, agent: make, start };
     play(stage);
     scheduler.schedule(() => running.forEach((subscription) => subscription.unsubscribe()), untilMs);
   });
@@ -110,8 +127,3 @@ export const sets = (...steps: readonly (readonly [number, readonly Pod[]])[]): 
     NEVER,
   );
 export const pod = (spec: Partial<PodSpec> = {}, rest: PodSketch = {}): Pod => aPod({ spec, ...rest });
-/** When a container was started, in seconds. */
-export const starts = (history: readonly string[], name: string): readonly number[] =>
-  history
-    .filter((line) => line.includes(` start ${name} `))
-    .map((line) => Math.round(Number(line.split(' ')[0]) / SECOND));

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Violation } from '../../src/sim/invariants/monitor.js';
+import type { Violation } from '../../src/tools/sim/invariants/monitor.js';
 
 /** What to run. */
 export interface HuntOrder {

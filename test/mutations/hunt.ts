@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { generateClusterHistory } from '../../src/sim/histories/generate-cluster-history.js';
-import { generateHistory } from '../../src/sim/histories/generate-history.js';
-import { runHistory } from '../../src/sim/histories/run-history.js';
+import { generateClusterHistory } from '../../src/tools/sim/histories/generate-cluster-history.js';
+import { generateHistory } from '../../src/tools/sim/histories/generate-history.js';
+import { runHistory } from '../../src/tools/sim/histories/run-history.js';
 import type { Hunted, HuntOrder } from './hunt-order.js';
 
 // The entry of a bundle that runs in a worker: seeds in order, until one violates an invariant.

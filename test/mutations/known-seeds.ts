@@ -37,6 +37,7 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'what fails counts as done': 11,
   'OnFailure restarts what succeeded': 3,
   'a changed image goes unnoticed': 17,
+  'the end of a pod is taken back': 42,
   'causes are dropped': 1,
   'the wait after an error is forgotten': 1,
   'probes outlive their pod': 2,

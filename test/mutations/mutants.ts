@@ -21,12 +21,15 @@ const mutant = (name: string, why: string, file: string, ...texts: readonly (rea
   edits: texts.map(([find, replace]) => ({ file, find, replace })),
 });
 
-const WORKERS = 'src/streams/pod-workers.ts';
+const WORKERS = 'src/streams/pod-workers/pod-workers.ts';
 const REGISTRY = 'src/model/pod-workers/pod-worker-registry.ts';
 const LATEST = 'src/streams/operators/exhaust-map-latest.ts';
-const CACHE = 'src/streams/pod-cache.ts';
-const PLEG = 'src/streams/pleg.ts';
-const CRASH_LOOP = 'src/model/crash-loop-back-off.ts';
+/** One group of `exhaustMapLatestBy`. */
+const LANE = 'value$.pipe(lane(project, preempts, () => idle.get(value$.key)?.next()))';
+const CACHE = 'src/streams/pleg/pod-cache.ts';
+const PLEG = 'src/streams/pleg/pleg.ts';
+const POD_RECORD = 'src/model/pleg/pod-record.ts';
+const CRASH_LOOP = 'src/model/pod-actions/crash-loop-back-off.ts';
 const KILL_POD = 'src/streams/pod-sync/kill-pod.ts';
 const START = 'src/streams/pod-sync/start-container.ts';
 
@@ -45,7 +48,7 @@ export const MUTANTS: readonly Mutant[] = [
     'exhaustMap without the trailing slot',
     'an update that arrives while the worker lets go of a pass is lost',
     LATEST,
-    ['repeat({ delay: () => (undelivered ? of(true) : EMPTY) })', 'repeat({ delay: () => EMPTY })'],
+    ['repeatWhile(() => undelivered !== undefined)', 'repeatWhile(() => false)'],
   ),
   mutant('switchMap in the worker', 'a pass is dropped while what it asked for goes on', LATEST, [
     '  exhaustMap,\n',
@@ -57,29 +60,25 @@ export const MUTANTS: readonly Mutant[] = [
     'src/model/pod-workers/pod-update.ts',
     ['return { ...update, startedAt,', 'return { ...before, startedAt,'],
   ),
-  mutant(
-    'catchError on the group',
-    'the first failure ends the worker of its pod',
-    WORKERS,
-    ['    catchError((error: unknown) => of<RunResult>({ error })),\n', ''],
-    [
-      '          wake$.pipe(\n            exhaustMapLatest(',
-      '          wake$.pipe(catchError(() => EMPTY),\n            exhaustMapLatest(',
+  {
+    name: 'catchError on the group',
+    why: 'the first failure ends the worker of its pod',
+    edits: [
+      {
+        file: WORKERS,
+        find: '    catchError((error: unknown) => of<RunResult>({ error })),\n',
+        replace: '',
+      },
+      { file: LATEST, find: '  defer,\n', replace: '  catchError,\n  defer,\n' },
+      { file: LATEST, find: LANE, replace: LANE.replace(/\)$/, ', catchError(() => EMPTY))') },
     ],
-    [
-      '              ({ cancel }) => cancel,\n            ),\n',
-      '              ({ cancel }) => cancel,\n            ),\n            catchError(() => EMPTY),\n',
-    ],
-  ),
+  },
   mutant(
     'take(1) on a group',
-    'the worker of a pod hears only of its first update',
-    WORKERS,
-    ['  tap,\n} from', '  tap, take,\n} from'],
-    [
-      '          wake$.pipe(\n            exhaustMapLatest(',
-      '          wake$.pipe(take(1),\n            exhaustMapLatest(',
-    ],
+    'the worker of a pod hears only of the first update while it works',
+    LATEST,
+    ['  tap,\n} from', '  tap,\n  take,\n} from'],
+    [LANE, LANE.replace('value$.pipe(', 'value$.pipe(take(1), ')],
   ),
   mutant('a kill does not cancel', 'a pass goes on starting what is to be stopped', WORKERS, [
     '({ cancel }) => cancel,',
@@ -114,7 +113,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: 'if (isOrphan || record.restartRequested || record.finished) {',
       },
       {
-        file: 'src/streams/sync-loop/loop-desk.ts',
+        file: 'src/streams/sync-loop/active-pods.ts',
         find: 'return !hasEnded || workers.isTerminationRequested(uid);',
         replace: 'return hasEnded || workers.record(uid) === undefined;',
       },
@@ -141,32 +140,29 @@ export const MUTANTS: readonly Mutant[] = [
     'filter(({ timeMs }) => timeMs >= at)',
   ]),
   mutant('the payload of an event is trusted', 'an event, however late, makes the cached view count as new', PLEG, [
-    'tap((uid) => addTodo(unnamed(uid), { isHinted: true }))',
-    'tap((uid) => { cache.setObservedTime(uid, scheduler.now()); addTodo(unnamed(uid), { isHinted: true }); })',
+    'tap((uid) => records.hint(uid))',
+    'tap((uid) => { cache.setObservedTime(uid, scheduler.now()); records.hint(uid); })',
   ]),
   mutant(
     'a relist overwrites newer state',
     'a listing that is older than a read says that what was read since is gone',
-    PLEG,
-    ['if (isGone && (record.readingSince ?? record.knownAt) < at) look(', 'if (isGone) look('],
-    [
-      '(isChanged && (listed.items.length > 0 || ranIn(record.known).length > 0))',
-      '(isChanged && listed.items.length > 0)',
-    ],
+    POD_RECORD,
+    ['items.length === 0 ? at <= newestAt : at < newestAt', 'items.length > 0 && at < newestAt'],
+    ['isChanged && (!isGone || runningItems(known).length > 0)', 'isChanged && !isGone'],
   ),
   mutant(
     'housekeeping before the sources are ready',
     'pods of a source that is late are taken for orphans',
-    'src/kubelet.ts',
+    'src/assemble-kubelet.ts',
     [
-      'housekeepingTicks(watch.running, () => desk.sources.all, scheduler)',
-      'housekeepingTicks(watch.running, () => true, scheduler)',
+      'housekeepingTicks(pleg.running, state.sources, scheduler)',
+      'housekeepingTicks(pleg.running, { all: true }, scheduler)',
     ],
   ),
   mutant(
     'one source is as good as all',
     'once one source is heard, the pods of the others are taken for orphans',
-    'src/model/sources-ready.ts',
+    'src/model/config/sources-ready.ts',
     ['this.#expected.every(', 'this.#expected.some('],
   ),
   mutant(
@@ -174,7 +170,7 @@ export const MUTANTS: readonly Mutant[] = [
     'housekeeping stops what a worker looks after',
     'src/streams/sync-loop/handle-housekeeping.ts',
     [
-      '.filter(({ uid }) => !known.has(uid) && workers.record(uid) === undefined && !workers.isClaimed(uid))',
+      '.filter(({ uid }) => !known.has(uid) && workers.record(uid) === undefined && !workers.isKillReserved(uid))',
       '.filter(({ uid }) => workers.record(uid)?.startedAt === undefined || !known.has(uid))',
     ],
   ),
@@ -183,8 +179,8 @@ export const MUTANTS: readonly Mutant[] = [
     'CRASH_LOOP_RESET_AFTER_MS = 6_000',
   ]),
   mutant('back-off is forgotten with the agent', 'a crash loop begins anew with every life of the agent', CRASH_LOOP, [
-    'input.entry ?? entryFromFacts(input, table)',
-    'input.entry',
+    'input.entry === undefined ? entryFromFacts(input, table) : undefined',
+    'undefined as BackOffEntry | undefined',
   ]),
   mutant(
     'the key of a back-off changes with every instance',
@@ -199,7 +195,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'pulls do not back off',
     'an image that cannot be had is asked for at every look',
-    'src/model/image-back-off.ts',
+    'src/model/images/image-back-off.ts',
     ['  if (!isBlocked(', '  if (now >= 0 || !isBlocked('],
   ),
   mutant(
@@ -218,8 +214,8 @@ export const MUTANTS: readonly Mutant[] = [
       'const create$ = concat(cleared$.pipe(takeNone), config$).pipe(',
     ],
     [
-      '/** Completes when the container may start now. */',
-      'const takeNone = (): typeof EMPTY => EMPTY;\n/** Completes when the container may start now. */',
+      '/** Returns the wait after a crash,',
+      'const takeNone = (): typeof EMPTY => EMPTY;\n/** Returns the wait after a crash,',
     ],
   ),
   mutant(
@@ -257,23 +253,31 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a lost sandbox goes unnoticed',
     'containers are started in a sandbox that is gone',
-    'src/model/sandbox-changed.ts',
+    'src/model/pod-actions/sandbox-changed.ts',
     ["if (newest.state !== 'SANDBOX_READY') return replace(", 'if (newest.state === undefined) return replace('],
   ),
   mutant(
     'what fails counts as done',
     'an init container that failed lets the next one start',
-    'src/model/compute-init-container-actions.ts',
+    'src/model/pod-actions/compute-init-container-actions.ts',
     ["if (exitCode === 0 && reason !== 'OOMKilled')", "if (reason !== 'OOMKilled')"],
   ),
-  mutant('OnFailure restarts what succeeded', 'a job runs for ever', 'src/model/restart-policy.ts', [
+  mutant('OnFailure restarts what succeeded', 'a job runs for ever', 'src/model/pod-actions/restart-policy.ts', [
     'return exitCode === 0\n        ?',
     'return exitCode === 255\n        ?',
   ]),
-  mutant('a changed image goes unnoticed', 'a container runs on as its pod was before', 'src/model/container-hash.ts', [
-    'hashValue(left) === hashValue(right)',
-    'hashValue(left) >= 0n || hashValue(right) >= 0n',
-  ]),
+  mutant(
+    'a changed image goes unnoticed',
+    'a container runs on as its pod was before',
+    'src/model/pod-actions/container-hash.ts',
+    ['hashValue(left) === hashValue(right)', 'hashValue(left) >= 0n || hashValue(right) >= 0n'],
+  ),
+  mutant(
+    'the end of a pod is taken back',
+    'a pod that has failed is Pending or Running again',
+    'src/model/pod-status/generate-pod-status.ts',
+    ['const phase = ended ?? computed;', 'const phase = computed;'],
+  ),
   mutant('causes are dropped', 'nothing says why a call was made', 'src/streams/pod-sync/pod-sync-context.ts', [
     'ports.record({ ...event, pod: podRef(pod), causes });',
     'ports.record({ ...event, pod: podRef(pod), causes: [] });',
@@ -293,7 +297,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'work that is due is dropped',
     'a pod is never looked at again on its own account',
-    'src/model/work-queue.ts',
+    'src/model/pod-workers/work-queue.ts',
     ['due.push({ uid, cause });', 'if (this.size > 1) due.push({ uid, cause });'],
   ),
   clusterMutant(
@@ -306,8 +310,8 @@ export const MUTANTS: readonly Mutant[] = [
     },
     {
       file: 'src/model/pod-status/status-ledger.ts',
-      find: 'if (!this.#isOutOfDate(target)) return [];',
-      replace: 'if (target) return [];',
+      find: 'if (!this.#isOutOfDate(target)) return false;',
+      replace: 'if (target) return false;',
     },
   ),
   clusterMutant(
@@ -331,7 +335,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'own.startTime !== undefined ? own.startTime :',
   }),
   clusterMutant('a mirror that belongs to nobody', 'the API server does not take it', {
-    file: 'src/model/mirror-pod.ts',
+    file: 'src/model/pod/mirror-pod.ts',
     find: ', controller: true }',
     replace: ' }',
   }),
@@ -341,12 +345,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "if (action === 'none' || action === 'remove') {",
   }),
   clusterMutant('nobody hears that a pod is gone', 'the agent looks after it for good', {
-    file: 'src/model/api/pod-objects.ts',
-    find: "pods: foldReflected(state.pods, { kind: 'deleted', object: event.object as Pod }),",
-    replace: 'pods: state.pods,',
+    file: 'src/model/kube-api/pod-objects.ts',
+    find: 'state.pods.delete(objectKey(object));',
+    replace: '',
   }),
   clusterMutant('a silent connection is trusted', 'the agent waits for what never comes', {
-    file: 'src/streams/api/list-watch.ts',
+    file: 'src/streams/reflector/list-watch.ts',
     find: '        each: WATCH_SILENCE_MS,',
     replace: '        each: 1_000 * WATCH_SILENCE_MS,',
   }),

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { afterAll, describe, expect, it } from 'vitest';
-import { INVARIANTS } from '../../src/sim/invariants/invariants.js';
+import { INVARIANTS } from '../../src/tools/sim/invariants/invariants.js';
 import { bundleSimulation } from './bundle.js';
 import { hunt, type Hunted } from './hunt-order.js';
 import { KNOWN_SEEDS } from './known-seeds.js';

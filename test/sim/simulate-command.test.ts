@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { FlagError, readFlags } from '../../scripts/simulate/flags.js';
-import { generateHistory } from '../../src/sim/histories/generate-history.js';
+import { generateHistory } from '../../src/tools/sim/histories/generate-history.js';
 
 describe('the flags', () => {
   it.each([
@@ -38,7 +38,7 @@ describe('the flags', () => {
     ['--seed 1 --seeds 2', '--seed is about one history, and --seeds about many'],
     ['--history a --fresh', '--history is about one history, and --fresh about many'],
     ['--seed 1 --history a', '--seed and --history exclude each other'],
-    ['--cluster --history a', '--history says itself whether its node belongs to a cluster'],
+    ['--cluster --history a', 'the file of --history states whether its node belongs to a cluster'],
     ['--fresh --from 3', '--fresh draws the first seed, and --from gives it'],
     ['--sead 1', "Unknown option '--sead'"],
   ])('cannot be %s', (text, problem) => {

@@ -8,9 +8,9 @@ import { logFiles } from '../../src/host/log-files.js';
 import { nodeFiles } from '../../src/host/node-files.js';
 import { podFiles } from '../../src/host/pod-files.js';
 import type { ProbeRecord } from '../../src/model/probes/probe-record.js';
-import { seededRandom } from '../../src/sim/seeded-random.js';
-import { type DiskPorts, simulatedDisk } from '../../src/sim/simulated-disk.js';
-import { VirtualScheduler } from '../../src/sim/virtual-scheduler.js';
+import { seededRandom } from '../../src/tools/sim/seeded-random.js';
+import { type DiskPorts, simulatedDisk } from '../../src/tools/sim/simulated-disk.js';
+import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
 
 type FilePorts = Pick<DiskPorts, 'files' | 'podFiles' | 'logFiles'>;
 

@@ -1,14 +1,14 @@
 import type { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { httpGetRequest } from '../../src/model/http-get.js';
-import type { Container, Probe } from '../../src/model/pod.js';
+import { httpGetRequest } from '../../src/model/config/http-get.js';
+import type { Container, Probe } from '../../src/model/pod/pod.js';
 import type { ProbeType } from '../../src/model/probes/probe-type.js';
-import type { InstanceBehaviour } from '../../src/sim/behaviour.js';
-import { seededRandom } from '../../src/sim/seeded-random.js';
-import { simulatedNetwork } from '../../src/sim/simulated-network.js';
-import { simulatedProbes } from '../../src/sim/simulated-probes.js';
-import type { WorldEvent } from '../../src/sim/world-event.js';
-import type { ProbeOutcome } from '../../src/streams/ports.js';
+import type { InstanceBehaviour } from '../../src/tools/sim/behaviour.js';
+import { seededRandom } from '../../src/tools/sim/seeded-random.js';
+import { simulatedNetwork } from '../../src/tools/sim/simulated-network.js';
+import { simulatedProbes } from '../../src/tools/sim/simulated-probes.js';
+import type { WorldEvent } from '../../src/tools/sim/world-event.js';
+import type { ProbeOutcome } from '../../src/model/probes/probe-outcome.js';
 import { aPod } from '../support/a-pod.js';
 import { runtimeStage } from './runtime/runtime-stage.js';
 

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { merge, NEVER, Observable, tap, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { kubelet } from '../../src/kubelet.js';
-import type { Pod } from '../../src/model/pod.js';
-import { simulatedNode, type SimulatedNodeOptions } from '../../src/sim/simulated-node.js';
-import { simulatedSource } from '../../src/sim/simulated-source.js';
-import { VirtualScheduler } from '../../src/sim/virtual-scheduler.js';
-import type { WorldEvent } from '../../src/sim/world-event.js';
+import type { Pod } from '../../src/model/pod/pod.js';
+import { simulatedNode, type SimulatedNodeOptions } from '../../src/tools/sim/simulated-node.js';
+import { simulatedSource } from '../../src/tools/sim/simulated-source.js';
+import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
+import type { WorldEvent } from '../../src/tools/sim/world-event.js';
 import { aPod } from '../support/a-pod.js';
 
 const SECOND = 1000;

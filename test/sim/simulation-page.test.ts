@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { generateClusterHistory } from '../../src/sim/histories/generate-cluster-history.js';
-import { generateHistory } from '../../src/sim/histories/generate-history.js';
-import { INVARIANTS } from '../../src/sim/invariants/invariants.js';
+import { generateClusterHistory } from '../../src/tools/sim/histories/generate-cluster-history.js';
+import { generateHistory } from '../../src/tools/sim/histories/generate-history.js';
+import { INVARIANTS } from '../../src/tools/sim/invariants/invariants.js';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/simulation.md', import.meta.url)), 'utf8');
 const section = (heading: string): string => page.split(`### ${heading}\n`)[1]!.split('\n#', 1)[0]!;

@@ -1,4 +1,4 @@
-import { CONFIG_SOURCE_ANNOTATION, type Pod, type PodSpec } from '../../src/model/pod.js';
+import { CONFIG_SOURCE_ANNOTATION, type Pod, type PodSpec } from '../../src/model/pod/pod.js';
 
 export interface PodSketch {
   readonly uid?: string;

@@ -1,4 +1,4 @@
-import type { ContainerStatus, Pod, PodStatus, Probe } from '../../src/model/pod.js';
+import type { ContainerStatus, Pod, PodStatus, Probe } from '../../src/model/pod/pod.js';
 import type { ProbePace } from '../../src/model/probes/probe-pace.js';
 import type { ProbeTurnFacts } from '../../src/model/probes/probe-turn.js';
 import { probeOf, type ProbeType, type ProbeWorker, probeWorkersOf } from '../../src/model/probes/probe-worker.js';

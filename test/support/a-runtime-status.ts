@@ -1,6 +1,6 @@
 import type { PodSandboxStatus } from '../../src/generated/runtime/v1/api.js';
-import { containerHash } from '../../src/model/container-hash.js';
-import type { RuntimeContainerStatus, RuntimePodStatus } from '../../src/model/runtime-pod.js';
+import { containerHash } from '../../src/model/pod-actions/container-hash.js';
+import type { RuntimeContainerStatus, RuntimePodStatus } from '../../src/model/pleg/runtime-pod.js';
 
 /** A container instance as the runtime shows it; `name`, state and times as given. */
 export const aContainer = (

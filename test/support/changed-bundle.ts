@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A text of one source file, and what stands there instead. */
 export interface Change {
-  /** From the root of the repository, such as `src/model/back-off.ts`. */
+  /** From the root of the repository, such as `src/model/values/back-off.ts`. */
   readonly file: string;
   readonly from: string;
   readonly to: string;

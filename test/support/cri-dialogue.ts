@@ -1,7 +1,8 @@
 import type { Observable } from 'rxjs';
 import type { ContainerConfig, ContainerEventResponse, DeepPartial } from '../../src/generated/runtime/v1/api.js';
-import { CriError } from '../../src/model/cri-error.js';
-import type { ImageService, RuntimeService } from '../../src/streams/ports.js';
+import { CriError } from '../../src/model/cri/cri-error.js';
+import type { ImageService } from '../../src/streams/ports/image-service.js';
+import type { RuntimeService } from '../../src/streams/ports/runtime-service.js';
 
 /** One side of a dialogue: a runtime, and how to wait for it. */
 export interface CriSide {

@@ -415,7 +415,7 @@ const newGate = () => {
         waiting.add(resolve);
         givenUp?.addEventListener('abort', () => {
           waiting.delete(resolve);
-          reject(new Failure(status.CANCELLED, 'the agent gave the call up'));
+          reject(new Failure(status.CANCELLED, 'the agent cancelled the call'));
         });
       }),
   };

@@ -1,7 +1,7 @@
 import { concat, defer, EMPTY, ignoreElements, type Observable, of, type SchedulerLike, throwError, timer } from 'rxjs';
 import { type CgroupName, cgroupPath, parseCgroupPath } from '../../src/model/cgroups/cgroup-name.js';
 import type { CgroupResources } from '../../src/model/cgroups/cgroup-resources.js';
-import type { Cgroups } from '../../src/streams/ports.js';
+import type { Cgroups } from '../../src/streams/ports/cgroups.js';
 
 export interface FakeCgroups {
   readonly cgroups: Cgroups;

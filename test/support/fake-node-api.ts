@@ -1,13 +1,13 @@
 import { concat, defer, type Observable, of, type SchedulerLike, Subject, throwError } from 'rxjs';
-import { ApiError } from '../../src/model/api/api-error.js';
+import { ApiError } from '../../src/model/kube-api/api-error.js';
 import {
   applyStrategicMergePatch,
   type JsonObject,
   NODE_MERGE_KEYS,
-} from '../../src/model/api/strategic-merge-patch.js';
+} from '../../src/model/kube-api/strategic-merge-patch.js';
 import type { Lease } from '../../src/model/node/lease.js';
 import type { Node } from '../../src/model/node/node.js';
-import type { ApiRequest, ApiServer, ApiWatchMessage } from '../../src/streams/ports.js';
+import type { ApiRequest, ApiServer, ApiWatchMessage } from '../../src/streams/ports/api-server.js';
 
 /** An API server that has one Node and its lease. */
 export interface FakeNodeApi {

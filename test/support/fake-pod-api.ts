@@ -1,12 +1,12 @@
 import { concatMap, defer, EMPTY, map, type Observable, type SchedulerLike, Subject, timer } from 'rxjs';
-import { ApiError } from '../../src/model/api/api-error.js';
+import { ApiError } from '../../src/model/kube-api/api-error.js';
 import {
   applyStrategicMergePatch,
   type JsonObject,
   POD_MERGE_KEYS,
-} from '../../src/model/api/strategic-merge-patch.js';
-import type { Pod } from '../../src/model/pod.js';
-import type { ApiClient } from '../../src/streams/api/api-client.js';
+} from '../../src/model/kube-api/strategic-merge-patch.js';
+import type { Pod } from '../../src/model/pod/pod.js';
+import type { ApiClient } from '../../src/streams/cluster/api-client.js';
 
 export interface FakePodApi {
   readonly api: Pick<ApiClient, 'get' | 'create' | 'patchLate' | 'delete'>;

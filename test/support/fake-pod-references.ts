@@ -1,7 +1,7 @@
-import { type Observable, of, throwError } from 'rxjs';
-import { ApiError } from '../../src/model/api/api-error.js';
-import type { ConfigMap, Secret, Service } from '../../src/model/api/referenced-object.js';
-import type { PodReferences } from '../../src/streams/ports.js';
+import { NEVER, type Observable, of, throwError } from 'rxjs';
+import { ApiError } from '../../src/model/kube-api/api-error.js';
+import type { ConfigMap, Secret, Service } from '../../src/model/references/referenced-object.js';
+import type { PodReferences } from '../../src/streams/ports/pod-references.js';
 
 export const notFound = (kind: string, name: string): ApiError =>
   new ApiError({ code: 404, reason: 'NotFound', message: `${kind} "${name}" not found` });
@@ -38,5 +38,6 @@ export const fakePodReferences = ({
     const data = Object.fromEntries(Object.entries(found).map(([key, value]) => [key, btoa(value)]));
     return of({ metadata: { namespace, name }, data });
   },
+  changed$: NEVER,
   services: () => services ?? undefined,
 });

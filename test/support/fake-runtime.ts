@@ -6,8 +6,9 @@ import type {
   ContainerStatus,
   PodSandboxStatus,
 } from '../../src/generated/runtime/v1/api.js';
-import { CriError } from '../../src/model/cri-error.js';
-import type { CriCall, ImageService, RuntimeService } from '../../src/streams/ports.js';
+import { CriError } from '../../src/model/cri/cri-error.js';
+import type { CriCall, RuntimeService } from '../../src/streams/ports/runtime-service.js';
+import type { ImageService } from '../../src/streams/ports/image-service.js';
 
 /** How the instances of one container behave, one after the other; the last is repeated. */
 export type Behaviour = readonly {

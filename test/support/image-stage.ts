@@ -1,12 +1,12 @@
 import { catchError, map, NEVER, type Observable, of, tap } from 'rxjs';
 import type { AuthConfig, DeepPartial, ImageStatusResponse } from '../../src/generated/runtime/v1/api.js';
-import type { Container, Pod } from '../../src/model/pod.js';
-import { ContainerSyncError } from '../../src/model/sync-error.js';
+import type { Container, Pod } from '../../src/model/pod/pod.js';
+import { ContainerSyncError } from '../../src/model/pod-actions/sync-error.js';
 import { newBackOffs } from '../../src/streams/pod-sync/back-offs.js';
-import { ensureImage, type ImagePulls } from '../../src/streams/pod-sync/ensure-image.js';
-import type { CredentialPorts } from '../../src/streams/ports.js';
-import type { PullLedger } from '../../src/streams/pull-ledger.js';
-import type { PullQueue } from '../../src/streams/pull-queue.js';
+import { ensureImage, type ImagePulls } from '../../src/streams/images/ensure-image.js';
+import type { CredentialPorts } from '../../src/streams/ports/credential-ports.js';
+import type { PullLedger } from '../../src/streams/images/pull-ledger.js';
+import type { PullQueue } from '../../src/streams/images/pull-queue.js';
 import { aPod } from './a-pod.js';
 import { type SyncStage, syncStage } from './sync-context.js';
 
@@ -51,7 +51,7 @@ export const imageStage = (
   });
   const ensure = (of$: Container): Observable<string> =>
     ensureImage(stage.context, of$, pulls, { config: {} }).pipe(
-      map(({ id }) => id),
+      map((image) => ('id' in image ? image.id : `waits: ${image.reason}: ${image.message}`)),
       catchError((error: unknown) =>
         of(error instanceof ContainerSyncError ? `${error.reason}: ${error.message}` : String(error)),
       ),

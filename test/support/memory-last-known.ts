@@ -1,6 +1,6 @@
 import { concat, defer, EMPTY, type Observable, of } from 'rxjs';
-import type { ApiObject } from '../../src/model/api/api-object.js';
-import type { LastKnown } from '../../src/streams/ports.js';
+import type { ApiObject } from '../../src/model/kube-api/api-object.js';
+import type { LastKnown } from '../../src/streams/ports/last-known.js';
 
 export interface MemoryLastKnown extends LastKnown {
   readonly onDisk: ReadonlyMap<string, ApiObject>;

@@ -1,6 +1,6 @@
 import { defer, EMPTY, of } from 'rxjs';
 import type { PulledRecord } from '../../src/model/images/pulled-record.js';
-import type { PullRecords } from '../../src/streams/ports.js';
+import type { PullRecords } from '../../src/streams/ports/pull-records.js';
 
 export interface MemoryPullRecords extends PullRecords {
   readonly kept: Map<string, PulledRecord>;

@@ -1,5 +1,5 @@
-import { noMetrics } from '../../src/streams/no-metrics.js';
-import type { Metrics } from '../../src/streams/ports.js';
+import { noMetrics } from '../../src/streams/ports/metrics.js';
+import type { Metrics } from '../../src/streams/ports/metrics.js';
 
 /** Metrics that write down each observation as `<name> <arguments>`. */
 export const metricLines = (): { readonly metrics: Metrics; readonly lines: string[] } => {

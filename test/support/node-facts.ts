@@ -1,4 +1,4 @@
-import type { NodeFacts } from '../../src/model/node-facts.js';
+import type { NodeFacts } from '../../src/model/node/node-facts.js';
 
 /** A small node without a cluster. */
 export const nodeFacts: NodeFacts = {

@@ -1,16 +1,16 @@
 import { catchError, EMPTY, map, type Observable, of, type Subscription, tap } from 'rxjs';
 import type { ImageStatusResponse } from '../../src/generated/runtime/v1/api.js';
-import type { Pod } from '../../src/model/pod.js';
-import { PodStatusStore } from '../../src/model/pod-status-store.js';
-import { ReasonCache } from '../../src/model/reason-cache.js';
-import type { RuntimePodStatus } from '../../src/model/runtime-pod.js';
+import type { Pod } from '../../src/model/pod/pod.js';
+import type { RuntimePodStatus } from '../../src/model/pleg/runtime-pod.js';
 import { noPodCgroups, type PodCgroups } from '../../src/streams/cgroups/pod-cgroups.js';
-import { newBackOffs } from '../../src/streams/pod-sync/back-offs.js';
-import { podWork, type PodWorkPorts } from '../../src/streams/pod-work.js';
+import { podWork, type PodWorkPorts } from '../../src/streams/pod-workers/pod-work.js';
 import { noProbes } from '../../src/streams/probes/no-probes.js';
-import type { PodRun, PodWork } from '../../src/streams/pod-workers.js';
-import type { RuntimeService } from '../../src/streams/ports.js';
-import type { RuntimeReader } from '../../src/streams/runtime-reader.js';
+import type { PodRun, PodWork, SyncResult } from '../../src/streams/pod-workers/pod-workers.js';
+import type { PodReferences } from '../../src/streams/ports/pod-references.js';
+import type { PodVolumes } from '../../src/streams/volumes/pod-volumes.js';
+import type { RuntimeService } from '../../src/streams/ports/runtime-service.js';
+import type { RuntimeReader } from '../../src/streams/pleg/runtime-reader.js';
+import { type KubeletState, kubeletState } from '../../src/streams/sync-loop/kubelet-state.js';
 import { aPod } from './a-pod.js';
 import { aContainer, aRuntimeStatus, aSandbox } from './a-runtime-status.js';
 import { nodeFacts } from './node-facts.js';
@@ -27,8 +27,7 @@ export const stopped = aRuntimeStatus(
 export interface PodWorkStage extends SyncStage {
   readonly calls: string[];
   readonly relists: string[];
-  readonly statuses: PodStatusStore;
-  readonly reasons: ReasonCache;
+  readonly state: KubeletState;
   readonly run: (status: RuntimePodStatus, rest?: Partial<PodRun>) => PodRun;
   readonly work: PodWork;
   readonly results: string[];
@@ -46,6 +45,8 @@ export const podWorkStage = (
     networkProblem,
     directories = () => EMPTY,
     cgroups = noPodCgroups,
+    volumes,
+    podReferences,
     wallClock,
   }: {
     readonly pod?: Pod;
@@ -54,6 +55,8 @@ export const podWorkStage = (
     readonly networkProblem?: string;
     readonly directories?: (uid: string) => Observable<never>;
     readonly cgroups?: PodCgroups;
+    readonly volumes?: PodVolumes;
+    readonly podReferences?: PodReferences;
     readonly wallClock?: () => number;
   } = {},
 ): PodWorkStage => {
@@ -64,6 +67,8 @@ export const podWorkStage = (
     (request: object) =>
       of(answer).pipe(tap(() => calls.push(what(request))));
   const stage = syncStage(pod, scheduler, {
+    ...(volumes && { volumes }),
+    ...(podReferences && { podReferences }),
     images: { imageStatus: () => of(image) },
     runtime: {
       runPodSandbox: called(() => 'sandbox', { podSandboxId: 'fresh' }),
@@ -75,24 +80,19 @@ export const podWorkStage = (
       ...runtime,
     },
   });
-  const statuses = new PodStatusStore();
-  const reasons = new ReasonCache();
+  const state = kubeletState();
   const ports: PodWorkPorts = {
     ...stage.context.ports,
     ...(wallClock && { wallClock }),
-    ...newBackOffs(),
     reader: { podStatus: () => fresh, readyPodsCalled: () => of([]) } as unknown as RuntimeReader,
     podDirectories: { make: directories },
     podCgroups: cgroups,
     probes: noProbes,
-    statuses,
-    reasons,
+    state,
     node: nodeFacts,
     runtimeName: 'fake',
     maxRestartBackOffMs: 300_000,
     networkProblem: () => networkProblem,
-    hasStarted: () => false,
-    claim: () => () => undefined,
     relistSoon: (uid) => relists.push(uid),
   };
   const run = (status: RuntimePodStatus, rest: Partial<PodRun> = {}): PodRun => ({
@@ -101,14 +101,18 @@ export const podWorkStage = (
   });
   const work = podWork(ports);
   const results: string[] = [];
-  /** Runs it to its end and writes down `terminal`, `done` or the error. */
+  /** Runs it to its end and writes down `terminal`, `done`, the wait or the error. */
   const play = (work$: Observable<unknown>) =>
     work$
       .pipe(
-        map((result) => ((result as { isTerminal: boolean }).isTerminal ? 'terminal' : 'done')),
+        map((result) => {
+          const { isTerminal, wait } = result as SyncResult;
+          if (wait) return `waits until ${wait.waitsUntil}: ${wait.message}`;
+          return isTerminal ? 'terminal' : 'done';
+        }),
         catchError((error: unknown) => of(String(error))),
       )
       .subscribe({ next: (result) => results.push(result), complete: () => results.push('|') });
   const sync = (status: RuntimePodStatus) => play(work.syncPod(run(status), new AbortController().signal));
-  return { ...stage, calls, relists, statuses, reasons, run, work, results, play, sync };
+  return { ...stage, calls, relists, state, run, work, results, play, sync };
 };

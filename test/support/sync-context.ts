@@ -1,24 +1,25 @@
 import { EMPTY, identity, NEVER, of, type SchedulerLike } from 'rxjs';
-import type { JournalRecord } from '../../src/model/journal.js';
-import type { Pod } from '../../src/model/pod.js';
+import type { JournalRecord } from '../../src/model/journal/journal.js';
+import type { Pod } from '../../src/model/pod/pod.js';
+import { recordNodeEventOnce } from '../../src/streams/pod-sync/record-node-event.js';
 import type { PodSyncContext } from '../../src/streams/pod-sync/pod-sync-context.js';
-import type {
-  CredentialPorts,
-  HttpRequest,
-  ImageService,
-  LogFiles,
-  NodeFiles,
-  NodeAgentEvent,
-  PodFiles,
-  PodReferences,
-  Random,
-  RuntimeClasses,
-  RuntimeService,
-} from '../../src/streams/ports.js';
-import { noCredentials } from '../../src/streams/no-credentials.js';
-import { noLedger, type PullLedger } from '../../src/streams/pull-ledger.js';
-import type { PullQueue } from '../../src/streams/pull-queue.js';
-import type { StartQueue } from '../../src/streams/start-queue.js';
+import type { CredentialPorts } from '../../src/streams/ports/credential-ports.js';
+import type { HttpRequest } from '../../src/streams/ports/http-request.js';
+import type { ImageService } from '../../src/streams/ports/image-service.js';
+import type { LogFiles } from '../../src/streams/ports/log-files.js';
+import type { NodeFiles } from '../../src/streams/ports/node-files.js';
+import type { NodeAgentEvent } from '../../src/streams/ports/record-event.js';
+import type { VolumeFiles } from '../../src/streams/ports/volume-files.js';
+import type { PodVolumes } from '../../src/streams/volumes/pod-volumes.js';
+import type { PodFiles } from '../../src/streams/ports/pod-files.js';
+import type { PodReferences } from '../../src/streams/ports/pod-references.js';
+import type { Random } from '../../src/streams/ports/random.js';
+import type { RuntimeClasses } from '../../src/streams/ports/runtime-classes.js';
+import type { RuntimeService } from '../../src/streams/ports/runtime-service.js';
+import { noCredentials } from '../../src/streams/ports/credential-ports.js';
+import { noLedger, type PullLedger } from '../../src/streams/images/pull-ledger.js';
+import type { PullQueue } from '../../src/streams/images/pull-queue.js';
+import type { StartQueue } from '../../src/streams/pod-sync/start-queue.js';
 import { metricLines } from './metric-lines.js';
 import { nodeFacts } from './node-facts.js';
 
@@ -46,6 +47,19 @@ export const noPodFiles: PodFiles = {
   read: () => of(''),
   readTail: () => of(undefined),
   mountsBelow: () => of([]),
+};
+
+/** Volumes that are always there, and are mounted nowhere. */
+export const noVolumes: PodVolumes = { mount: () => EMPTY, mountsOf: () => of([]), unmount: () => EMPTY };
+
+export const noVolumeFiles: VolumeFiles = {
+  setUp: () => of('made'),
+  write: () => of('unchanged'),
+  checkHostPath: () => EMPTY,
+  bindSubPath: () => EMPTY,
+  unbindSubPaths: () => EMPTY,
+  tearDown: () => EMPTY,
+  found: () => of([]),
 };
 
 /** Logs that never grow. */
@@ -78,6 +92,7 @@ export const syncStage = (
     images = {},
     files = noFiles,
     podFiles = noPodFiles,
+    volumes = noVolumes,
     random = () => 0,
     credentials = {},
     pullQueue = () => identity,
@@ -92,6 +107,7 @@ export const syncStage = (
     readonly images?: Partial<ImageService>;
     readonly files?: NodeFiles;
     readonly podFiles?: PodFiles;
+    readonly volumes?: PodVolumes;
     readonly random?: Random;
     readonly credentials?: Partial<CredentialPorts>;
     readonly pullQueue?: PullQueue;
@@ -107,6 +123,8 @@ export const syncStage = (
   const records: JournalRecord[] = [];
   const logged: string[] = [];
   const say = (_fields: object, message: string) => logged.push(message);
+  const recordEvent = ({ pod: about, reason, message }: NodeAgentEvent) =>
+    void events.push(`${about ? '' : 'node: '}${reason} ${message}`);
   const { metrics, lines: observed } = metricLines();
   const context: PodSyncContext = {
     pod,
@@ -117,6 +135,7 @@ export const syncStage = (
       images: only<ImageService>(images),
       files,
       podFiles,
+      volumes,
       random,
       httpRequest,
       runtimeClasses,
@@ -129,7 +148,8 @@ export const syncStage = (
       pullLedger,
       startQueue,
       record: (entry) => `j${records.push(entry)}`,
-      recordEvent: ({ reason, message }: NodeAgentEvent) => events.push(`${reason} ${message}`),
+      recordEvent,
+      recordNodeEvent: recordNodeEventOnce(recordEvent),
       metrics,
       scheduler,
       wallClock: () => scheduler.now(),

@@ -1,7 +1,11 @@
-import { containerHash } from '../../src/model/container-hash.js';
-import type { NodeFacts } from '../../src/model/node-facts.js';
-import type { Container, Pod, PodSpec } from '../../src/model/pod.js';
-import { emptyPodStatus, type RuntimeContainerStatus, type RuntimePodStatus } from '../../src/model/runtime-pod.js';
+import { containerHash } from '../../src/model/pod-actions/container-hash.js';
+import type { NodeFacts } from '../../src/model/node/node-facts.js';
+import type { Container, Pod, PodSpec } from '../../src/model/pod/pod.js';
+import {
+  emptyPodStatus,
+  type RuntimeContainerStatus,
+  type RuntimePodStatus,
+} from '../../src/model/pleg/runtime-pod.js';
 import type { PodSandboxStatus } from '../../src/generated/runtime/v1/api.js';
 
 /** A pod `default/p` with uid `uid-1`; everything else is up to the test. */

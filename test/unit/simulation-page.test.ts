@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { INVARIANTS } from '../../src/sim/invariants/invariants.js';
+import { INVARIANTS } from '../../src/tools/sim/invariants/invariants.js';
 import { MUTANTS } from '../mutations/mutants.js';
 
 const PAGE = readFileSync(new URL('../../docs/simulation.md', import.meta.url), 'utf8');

@@ -1,19 +1,25 @@
 import { arch } from 'node:os';
 import { defer, from, ignoreElements, NEVER, type Observable } from 'rxjs';
-import { certificateKeys } from '../../api/certificate-keys.js';
-import { certificateStore } from '../../api/certificate-store.js';
-import { type KubeApi, kubeApi, type KubeApiOptions } from '../../api/kube-api.js';
-import { lateKubeApi } from '../../api/late-kube-api.js';
-import { nodeIdentity } from '../../api/node-identity.js';
+import { certificateKeys } from '../../kube-api/certificate-keys.js';
+import { certificateStore } from '../../kube-api/certificate-store.js';
+import { type KubeApi, kubeApi, type KubeApiOptions } from '../../kube-api/kube-api.js';
+import { lateKubeApi } from '../../kube-api/late-kube-api.js';
+import { nodeIdentity } from '../../kube-api/node-identity.js';
 import { monotonicScheduler } from '../../host/monotonic-scheduler.js';
 import { clientCertificates } from '../../streams/certificates/client-certificates.js';
-import type { Logger, Metrics } from '../../streams/ports.js';
+import type { Logger } from '../../streams/ports/logger.js';
+import type { Metrics } from '../../streams/ports/metrics.js';
 import type { ClusterFlags } from './cluster-flags.js';
 
 export interface ClusterConnection {
-  /** As the node. Where a first certificate is still to come, requests fail as if nobody answered. */
+  /**
+   * The client with the credentials of the node. Before the first certificate, requests fail like those without a
+   * reply.
+   */
   readonly api: KubeApi;
-  /** Gets certificates, and the next ones in time, while it is subscribed; emits nothing. Errors: none. Ends: never. */
+  /**
+   * Requests certificates, and renews them in time, while it is subscribed; emits nothing. Errors: none. Ends: never.
+   */
   readonly certificates$: Observable<never>;
   readonly close: () => void;
 }
@@ -29,9 +35,9 @@ export interface ClusterConnectionOptions {
 }
 
 /**
- * The way to the API server that the flags name; emits once. Nothing is asked of the server yet.
+ * The connection to the API server of the flags; emits once, before any request.
  *
- * Errors: a kubeconfig that is needed cannot be used; it is named with the field and what was expected.
+ * Errors: a needed kubeconfig cannot be used; the error names its field and the expected value.
  */
 export const connectCluster = ({
   flags,
@@ -54,7 +60,8 @@ export const connectCluster = ({
     }: Awaited<ReturnType<typeof nodeIdentity>>): ClusterConnection {
       const options: KubeApiOptions = {
         userAgent: `rx-kubelet/${version} (linux/${arch() === 'x64' ? 'amd64' : arch()})`,
-        ...{ log, metrics },
+        log,
+        metrics,
       };
       const api = (isManaged ? lateKubeApi : kubeApi)(identity, options);
       if (!isManaged) return { api, certificates$: NEVER, close: api.close };
@@ -63,7 +70,11 @@ export const connectCluster = ({
         api,
         certificates$: clientCertificates(
           {
-            ...{ api, store, keys: certificateKeys(), log, metrics },
+            api,
+            store,
+            keys: certificateKeys(),
+            log,
+            metrics,
             ...(bootstrapApi && { bootstrapApi }),
             ...(writeKubeconfig && { writeKubeconfig }),
             scheduler: monotonicScheduler,

@@ -1,9 +1,10 @@
-import { catchError, defer, EMPTY, finalize, merge, type Observable, Subject, switchMap, takeUntil } from 'rxjs';
+import { catchError, EMPTY, finalize, merge, type Observable, switchMap } from 'rxjs';
 import { forgetLastKnown, lastKnownFiles } from '../../host/last-known-files.js';
 import { machineFacts } from '../../host/machine-facts.js';
-import { errorText } from '../../model/cri-error.js';
+import { errorText } from '../../model/cri/cri-error.js';
 import { lookupHost } from '../../network/lookup-host.js';
-import type { ChangeDetection } from '../../streams/api/pod-references.js';
+import type { ChangeDetection } from '../../streams/references/pod-references.js';
+import { alongside } from '../../streams/operators/alongside.js';
 import type { ClusterOptions, ClusterPorts } from '../../streams/cluster/cluster-node.js';
 import type { KubeletEnvironment } from '../kubelet-handle.js';
 import { packageVersion } from '../version.js';
@@ -11,17 +12,17 @@ import type { ClusterFlags } from './cluster-flags.js';
 import { connectCluster } from './connect-cluster.js';
 import { nodeObjectSettings } from './node-object-settings.js';
 
-/** What makes an agent a node of a cluster. */
+/** The parts that make an agent a node of a cluster. */
 export interface JoinedCluster {
   readonly ports: ClusterPorts;
   readonly options: ClusterOptions;
 }
 
 /**
- * Runs an agent as a node of the cluster that the flags name, with certificates kept in time beside it; the connection is closed at
+ * Runs an agent as a node of the cluster of the flags, and renews certificates beside it; the connection is closed at
  * the end.
  *
- * Errors: those of `agent`; a kubeconfig that is needed cannot be used.
+ * Errors: those of `agent`; a needed kubeconfig cannot be used.
  * Ends:   with `agent`.
  */
 export const joinCluster = (
@@ -57,13 +58,13 @@ export const joinCluster = (
         burst: config.kubeAPIBurst,
         eventQps: config.eventRecordQPS,
         eventBurst: config.eventBurst,
-        // Any other word has been refused.
+        // The validation has refused all other values.
         changeDetection: config.configMapAndSecretChangeDetectionStrategy as ChangeDetection,
         host: api.host,
       };
-      // What is not to be kept any more is not to lie about either.
+      // State that is not to be kept any more is removed.
       const forgotten$ = flags.lastKnownState === 'none' ? forget(paths.rootDir, log) : EMPTY;
-      return beside(merge(certificates$, forgotten$), agent({ ports, options })).pipe(finalize(close));
+      return agent({ ports, options }).pipe(alongside(merge(certificates$, forgotten$)), finalize(close));
     }),
   );
 };
@@ -71,14 +72,7 @@ export const joinCluster = (
 const forget = (rootDir: string, log: KubeletEnvironment['log']): Observable<never> =>
   forgetLastKnown(rootDir).pipe(
     catchError((error: unknown) => {
-      log.warn({ error: errorText(error) }, 'what an earlier agent kept of the cluster cannot be removed');
+      log.warn({ error: errorText(error) }, 'cannot remove the saved state of the cluster');
       return EMPTY;
     }),
   );
-
-/** Both, and the end of the second one. */
-const beside = (side$: Observable<never>, main$: Observable<unknown>): Observable<unknown> =>
-  defer(() => {
-    const ended$ = new Subject<void>();
-    return merge(side$.pipe(takeUntil(ended$)), main$.pipe(finalize(() => ended$.next())));
-  });

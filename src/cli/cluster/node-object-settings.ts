@@ -3,7 +3,7 @@ import type { NodeObjectSettings } from '../../model/node/node-settings.js';
 import type { AgentConfig } from '../config/kubelet-configuration.js';
 import type { ClusterFlags } from './cluster-flags.js';
 
-/** What configuration and flags decide about the Node object. */
+/** The settings of the Node object in configuration and flags. */
 export const nodeObjectSettings = (
   config: AgentConfig,
   flags: ClusterFlags,

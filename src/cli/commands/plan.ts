@@ -1,16 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { formatManifestProblem, type ManifestProblem } from '../../model/manifest/manifest-problem.js';
 import { applySourceDefaults } from '../../model/manifest/source-defaults.js';
-import type { Pod } from '../../model/pod.js';
-import { renderPage } from '../../model/timeline/render-page.js';
-import { renderSvg } from '../../model/timeline/render-svg.js';
-import { fitText } from '../../model/timeline/fit-text.js';
-import { renderText } from '../../model/timeline/render-text.js';
-import { planHeading, podLines } from '../../sim/plan/plan-text.js';
-import { type PlannedPods, runPlan } from '../../sim/plan/run-plan.js';
-import { readScenario } from '../../sim/scenario/read-scenario.js';
-import { NOTHING_ASSUMED, type Scenario } from '../../sim/scenario/scenario.js';
-import { scenarioMismatches } from '../../sim/scenario/scenario-mismatches.js';
+import type { Pod } from '../../model/pod/pod.js';
+import { type SourceObject, sourceObjectKey } from '../../model/references/source-object.js';
+import { renderPage } from '../../tools/timeline/render-page.js';
+import { renderSvg } from '../../tools/timeline/render-svg.js';
+import { fitText } from '../../tools/timeline/fit-text.js';
+import { renderText } from '../../tools/timeline/render-text.js';
+import { planHeading, podLines } from '../../tools/sim/plan/plan-text.js';
+import { type PlannedPods, runPlan } from '../../tools/sim/plan/run-plan.js';
+import { readScenario } from '../../tools/sim/scenario/read-scenario.js';
+import { NOTHING_ASSUMED, type Scenario } from '../../tools/sim/scenario/scenario.js';
+import { scenarioMismatches } from '../../tools/sim/scenario/scenario-mismatches.js';
 import { paintTimeline } from '../paint-timeline.js';
 import { readManifests } from '../read-manifests.js';
 
@@ -25,18 +26,19 @@ export interface PlanCommand {
   readonly outputFile?: string;
 }
 
-/** Of a terminal that does not say; as wide as what is read in a file. */
+/** The width for a terminal without a known width, and for a file. */
 const COLUMNS = 120;
 const NODE = 'node-1';
 
 /**
- * Runs the pods of manifests forward in a simulated node and prints what becomes of them. Problems of manifests and of the scenario go
- * to standard error, one `file:line:column: field: message` per line, and then nothing is planned and the exit code is 1.
+ * Runs the pods of manifests in a simulated node and prints their course. If the manifests or the scenario have
+ * problems, they go to standard error, one `file:line:column: field: message` per line, nothing is simulated and the
+ * exit code is 1.
  *
- * Errors: a file that cannot be read or written; manifests without a pod.
+ * Errors: a scenario that cannot be read, a file that cannot be written; manifests without a pod.
  */
 export const planPods = async (paths: readonly string[], command: PlanCommand): Promise<void> => {
-  const { pods, problems } = await readPods(paths);
+  const { pods, objects, problems } = await readPods(paths);
   const { scenario, problems: doubts } = scenarioOf(command.scenario, pods);
   const all = [...problems, ...doubts];
   if (all.length > 0) {
@@ -45,19 +47,24 @@ export const planPods = async (paths: readonly string[], command: PlanCommand): 
     return;
   }
   if (pods.length === 0) throw new Error(`${paths.join(', ')}: no pod to plan (expected at least one)`);
-  const planned = runPlan({ pods, scenario, forMs: command.forMs, seed: command.seed });
+  const planned = runPlan({ pods, objects, scenario, forMs: command.forMs, seed: command.seed });
   const text = formatted(planned, command);
   if (command.outputFile === undefined) process.stdout.write(text);
   else writeFileSync(command.outputFile, text);
 };
 
-/** Pods as a folder of manifests gives them, but with the names that they have there. Those of one name are a problem. */
+/** Pods and objects as from a folder of manifests, but pods with the names in the manifests. Two of one name are a problem. */
 const readPods = async (
   paths: readonly string[],
-): Promise<{ readonly pods: readonly Pod[]; readonly problems: readonly ManifestProblem[] }> => {
+): Promise<{
+  readonly pods: readonly Pod[];
+  readonly objects: readonly SourceObject[];
+  readonly problems: readonly ManifestProblem[];
+}> => {
   const files = await readManifests(paths);
   const problems: ManifestProblem[] = files.flatMap(({ reading }) => reading.problems);
   const pods = new Map<string, Pod>();
+  const objects = new Map<string, SourceObject>();
   for (const { file, reading } of files) {
     for (const { pod, document, line, column } of reading.pods) {
       const placed = applySourceDefaults(pod, { source: 'file', nodeName: NODE, origin: file });
@@ -71,8 +78,15 @@ const readPods = async (
         });
       } else pods.set(name, { ...placed, metadata: { ...placed.metadata, name } });
     }
+    for (const { object, document, line, column } of reading.objects) {
+      const key = sourceObjectKey(object);
+      const place = { file, document, line, column, field: 'metadata.name' };
+      if (objects.has(key))
+        problems.push({ ...place, message: `is that of another ${object.kind}`, expected: 'a name of its own' });
+      else objects.set(key, object);
+    }
   }
-  return { pods: [...pods.values()], problems };
+  return { pods: [...pods.values()], objects: [...objects.values()], problems };
 };
 
 const scenarioOf = (
@@ -98,12 +112,12 @@ const formatted = ({ plan, timeline }: PlannedPods, { output, outputFile }: Plan
     case 'text': {
       const terminal = outputFile === undefined ? process.stdout.columns : undefined;
       const width = terminal ?? COLUMNS;
-      // Whoever reads a file wants to read everything.
+      // A file has no width, so its lines are complete.
       const fitted = (line: string): string => (terminal === undefined ? line : fitText(line, terminal));
       const paint = outputFile === undefined ? { paint: paintTimeline } : {};
       const parts = plan.pods.flatMap((pod, index) => {
         const own = { ...timeline, pods: timeline.pods.slice(index, index + 1) };
-        // The first two lines name the pod and the time, which stand above.
+        // The first two lines contain the name of the pod and the time, which are printed above.
         return ['', ...podLines(pod).map(fitted), ...renderText(own, { width, listed: 0, ...paint }).slice(2)];
       });
       return `${[planHeading(plan), ...parts].join('\n')}\n`;

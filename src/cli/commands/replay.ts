@@ -1,17 +1,17 @@
 import { kubelet } from '../../kubelet.js';
-import { formatGoDuration, parseGoDuration } from '../../model/go-duration.js';
-import type { JournalEntry } from '../../model/journal.js';
-import type { PodRef } from '../../model/pod.js';
-import { parseInstant } from '../../model/timeline/parse-instant.js';
-import { fullName, isCalled } from '../../model/why/find-pod.js';
-import type { RecordingEntry, RecordingHeader } from '../../recording/recording-entry.js';
-import { RecordingError } from '../../recording/recording-error.js';
-import { openRecording } from '../../recording/recording-reader.js';
-import { type MakeKubelet } from '../../recording/record-kubelet.js';
-import { type EntryPlace, replay } from '../../recording/replay.js';
-import type { ReplayResult } from '../../recording/replay-result.js';
+import { formatGoDuration, parseGoDuration } from '../../model/values/go-duration.js';
+import type { JournalEntry } from '../../model/journal/journal.js';
+import type { PodRef } from '../../model/pod/pod.js';
+import { parseInstant } from '../../tools/timeline/parse-instant.js';
+import { fullName, isCalled } from '../../tools/why/find-pod.js';
+import type { RecordingEntry, RecordingHeader } from '../../tools/recording/recording-entry.js';
+import { RecordingError } from '../../tools/recording/recording-error.js';
+import { openRecording } from '../../tools/recording/recording-reader.js';
+import { type MakeKubelet } from '../../tools/recording/record-kubelet.js';
+import { type EntryPlace, replay } from '../../tools/recording/replay.js';
+import type { ReplayResult } from '../../tools/recording/replay-result.js';
 import { entryText, journalEntry, shortCallText } from '../replay/entry-text.js';
-import { differenceLines, tellDifference, type ToldDifference } from '../replay/tell-difference.js';
+import { differenceLines, describeDifference, type DifferenceReport } from '../replay/describe-difference.js';
 import { writeIncidentTest } from '../to-test/write-incident-test.js';
 import { packageVersion } from '../version.js';
 
@@ -19,13 +19,13 @@ export interface ReplayFlags {
   /** A duration since the recording began, or a date. */
   readonly until?: string;
   readonly pod?: string;
-  /** Where a test of the incident is written. */
+  /** The file for a test of the incident. */
   readonly toTest?: string;
   readonly output: 'text' | 'json';
 }
 
-/** What one pod saw of the agent. */
-interface ToldEffect {
+/** One output of the agent about the pod. */
+interface PodEffect {
   readonly entry: number;
   readonly atMs: number;
   readonly pod: string;
@@ -33,9 +33,9 @@ interface ToldEffect {
 }
 
 /**
- * Plays a recording to this version of the agent and prints whether it does the same; exit code 1 when it does not.
+ * Replays a recording with this version of the agent and prints the first difference; exit code 1 if there is one.
  *
- * Errors: the file cannot be read, or an entry of it makes no sense; both are named.
+ * Errors: the file cannot be read, or has an invalid entry; both are named.
  */
 export const replayRecording = (
   file: string,
@@ -43,7 +43,7 @@ export const replayRecording = (
   makeKubelet: MakeKubelet = kubelet,
 ): void => {
   const reader = openRecording(file);
-  const effects: ToldEffect[] = [];
+  const effects: PodEffect[] = [];
   const journal = new RecentJournal();
   const isMeant = pod === undefined ? () => false : podCalled(pod, reader.header);
   const startedAt = performance.now();
@@ -53,7 +53,7 @@ export const replayRecording = (
     warnOfVersion(reader.header, file);
     const onEntry = (entry: RecordingEntry, number: number, { atMs, wallTime, pod: about }: EntryPlace): void => {
       if (entry.kind === 'journal') journal.add(journalEntry(entry.id, entry.record, wallTime));
-      if (about && isMeant(about) && isTelling(entry)) {
+      if (about && isMeant(about) && isAction(entry)) {
         effects.push({
           entry: number,
           atMs,
@@ -69,41 +69,57 @@ export const replayRecording = (
     reader.close();
   }
   const tookMs = performance.now() - startedAt;
-  const difference = result.kind === 'different' ? tellDifference(result, journal.entries) : undefined;
-  if (difference) process.exitCode = 1;
-  const told: Told = {
+  const difference = result.kind === 'different' ? describeDifference(result, journal.entries) : undefined;
+  // An incomplete replay does not prove that nothing differs.
+  if (difference || reader.secondFrom() !== undefined) process.exitCode = 1;
+  const report: Report = {
     result,
     tookMs,
     difference,
     tornBytes: reader.tornBytes(),
+    secondFrom: reader.secondFrom(),
     ...(pod !== undefined && { pod, effects }),
   };
-  process.stdout.write(output === 'json' ? `${JSON.stringify(toJson(told))}\n` : `${toLines(told).join('\n')}\n`);
+  process.stdout.write(output === 'json' ? `${JSON.stringify(toJson(report))}\n` : `${toLines(report).join('\n')}\n`);
   if (pod !== undefined && effects.length === 0) {
     process.stderr.write(`(nothing in ${file} is about a pod ${JSON.stringify(pod)})\n`);
     process.exitCode = 1;
   }
-  if (toTest !== undefined) writeIncidentTest(file, toTest, result.kind === 'same' ? result.virtualMs : untilMs);
+  if (toTest !== undefined) {
+    const problems = writeIncidentTest(file, toTest, result.kind === 'same' ? result.virtualMs : untilMs);
+    if (problems.length > 0) {
+      process.stderr.write(
+        `the test ${toTest} does not pass, or proves nothing:\n${problems.map((one) => `  ${one}\n`).join('')}`,
+      );
+      process.exitCode = 1;
+    }
+  }
 };
 
-interface Told {
+interface Report {
   readonly result: ReplayResult;
   readonly tookMs: number;
-  readonly difference: ToldDifference | undefined;
+  readonly difference: DifferenceReport | undefined;
   readonly tornBytes: number;
+  readonly secondFrom: number | undefined;
   readonly pod?: string;
-  readonly effects?: readonly ToldEffect[];
+  readonly effects?: readonly PodEffect[];
 }
 
-const toJson = ({ result, tookMs, difference, tornBytes, effects }: Told): object => ({
+const toJson = ({ result, tookMs, difference, tornBytes, secondFrom, effects }: Report): object => ({
   same: result.kind === 'same',
-  ...{ entries: result.entries, effects: result.effects, recordedMs: result.virtualMs, tookMs, tornBytes },
+  entries: result.entries,
+  effects: result.effects,
+  recordedMs: result.virtualMs,
+  tookMs,
+  tornBytes,
   ...(result.kind === 'same' && { end: result.end, ...(result.reason !== undefined && { reason: result.reason }) }),
+  ...(secondFrom !== undefined && { secondFrom }),
   ...(difference && { difference }),
   ...(effects && { podEffects: effects }),
 });
 
-const toLines = ({ result, tookMs, difference, tornBytes, effects = [] }: Told): readonly string[] => {
+const toLines = ({ result, tookMs, difference, tornBytes, secondFrom, effects = [] }: Report): readonly string[] => {
   const [recorded, took] = [duration(result.virtualMs), duration(tookMs)];
   const pods = new Set(effects.map(({ pod }) => pod));
   return [
@@ -120,13 +136,18 @@ const toLines = ({ result, tookMs, difference, tornBytes, effects = [] }: Told):
     ...(result.kind === 'same' && result.end === 'no-more'
       ? [`the recording ends while the agent runs${tornBytes > 0 ? `, with ${tornBytes} bytes that are torn` : ''}`]
       : []),
+    ...(secondFrom === undefined
+      ? []
+      : [
+          `another recording begins after it, with entry ${secondFrom}; it was not replayed: record into a new file each time`,
+        ]),
   ];
 };
 
 const duration = (ms: number): string => formatGoDuration(Math.round(ms / 100) * 100);
 
-/** Entries that show what the agent did about a pod, without what it only looked at. */
-const isTelling = (entry: RecordingEntry): boolean => {
+/** Whether an entry shows an action of the agent, rather than a read. */
+const isAction = (entry: RecordingEntry): boolean => {
   switch (entry.kind) {
     case 'journal':
       return !QUIET_RECORDS.includes(entry.record.kind) && !entryText(entry).startsWith('the journal entry');
@@ -141,11 +162,11 @@ const isTelling = (entry: RecordingEntry): boolean => {
   }
 };
 
-/** The call itself is told already. */
+/** The call itself is printed already. */
 const QUIET_RECORDS = ['event'];
 const LOOKS = /\.(list\w+|\w*[sS]tatus|version|containerEvents|runtimeConfig)$/;
 
-/** The newest entries of the journal: as many as an explanation may need, and no more than fit into memory. */
+/** The newest entries of the journal: enough for an explanation, and few enough for the memory. */
 class RecentJournal {
   entries: JournalEntry[] = [];
 
@@ -156,7 +177,7 @@ class RecentJournal {
 }
 const MOST_ENTRIES = 20_000;
 
-/** By name, with or without the node's, `name_namespace` or UID. */
+/** By name, with or without the node's name, `name_namespace` or UID. */
 const podCalled = (text: string, { facts }: RecordingHeader): ((pod: PodRef) => boolean) => {
   const { name = '' } = (facts.node ?? {}) as { readonly name?: string };
   return (pod) => isCalled(pod, text) || pod.name === `${text}-${name}`;

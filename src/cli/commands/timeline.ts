@@ -1,52 +1,52 @@
 import { writeFileSync } from 'node:fs';
 import { readJournal } from '../../journal/journal-reader.js';
-import type { JournalEntry } from '../../model/journal.js';
-import type { Timeline } from '../../model/timeline/lanes.js';
-import type { Observed } from '../../model/timeline/observations.js';
-import { parseInstant } from '../../model/timeline/parse-instant.js';
-import { renderPage } from '../../model/timeline/render-page.js';
-import { renderSvg } from '../../model/timeline/render-svg.js';
-import { renderText } from '../../model/timeline/render-text.js';
-import { timelineOfJournal } from '../../model/timeline/timeline-of-journal.js';
-import { unknownPod } from '../../model/why.js';
-import { fullName, nodesIn, podsCalled, podsIn } from '../../model/why/find-pod.js';
-import { readStory } from '../../recording/read-story.js';
-import { openRecording } from '../../recording/recording-reader.js';
-import { readAgentFile } from '../agent-file.js';
+import type { JournalEntry } from '../../model/journal/journal.js';
+import type { Timeline } from '../../tools/timeline/lanes.js';
+import type { Observed } from '../../tools/timeline/observations.js';
+import { parseInstant } from '../../tools/timeline/parse-instant.js';
+import { renderPage } from '../../tools/timeline/render-page.js';
+import { renderSvg } from '../../tools/timeline/render-svg.js';
+import { renderText } from '../../tools/timeline/render-text.js';
+import { timelineOfJournal } from '../../tools/timeline/timeline-of-journal.js';
+import { unknownPod } from '../../tools/why/why.js';
+import { fullName, nodesIn, podsCalled, podsIn } from '../../tools/why/find-pod.js';
+import { readStory } from '../../tools/recording/read-story.js';
+import { openRecording } from '../../tools/recording/recording-reader.js';
+import { isAgentAlive, readAgentFile } from '../agent-file.js';
 import type { AgentPaths } from '../config/agent-paths.js';
 import { paintTimeline } from '../paint-timeline.js';
 
 export interface TimelineOptions {
   /** A recording to read instead of the journal. */
   readonly recording?: string;
-  /** A date, or a duration before now, which is the end of a recording. */
+  /** A date, or a duration before the end of the journal or recording. */
   readonly since?: string;
   readonly until?: string;
   readonly output: 'text' | 'json' | 'svg' | 'html';
   /** Standard output unless given. */
   readonly outputFile?: string;
   readonly ascii: boolean;
-  /** Whether quiet stretches are folded away. */
+  /** Whether stretches without events are shortened. */
   readonly fold: boolean;
   readonly width?: number;
 }
 
 /**
- * Prints what became of a pod as lanes. Errors: neither the journal nor the recording knows the pod, or a time is none, in one
- * line; nothing happened between the times.
+ * Prints the life of a pod as lanes. Errors: the pod is neither in the journal nor in the recording, or a time is
+ * malformed, in one line; nothing happened between the times.
  */
 export const printTimeline = (paths: AgentPaths, pod: string, options: TimelineOptions, now: number): void => {
   const story = options.recording === undefined ? liveStory(paths, now) : recordedStory(options.recording);
   write(render(timelineOfPod(story, pod, options), options), options.outputFile);
 };
 
-/** What is known, wherever it comes from. */
+/** The entries of the journal or the recording. */
 interface Story {
   readonly entries: readonly JournalEntry[];
   readonly nodes: ReadonlySet<string>;
-  /** Until when the entries tell all there is. */
+  /** The time up to which the entries are complete. */
   readonly until: number;
-  /** What durations are counted back from. */
+  /** The time from which durations are counted back. */
   readonly now: number;
   readonly observed?: Observed;
 }
@@ -56,7 +56,7 @@ const liveStory = (paths: AgentPaths, now: number): Story => {
   if (unreadable > 0) {
     process.stderr.write(`(${unreadable} lines of the journal in ${paths.journalDir} cannot be read)\n`);
   }
-  const until = isAlive(readAgentFile(paths.agentFile)?.pid) ? now : (entries.at(-1)?.at ?? now);
+  const until = isAgentAlive(readAgentFile(paths.agentFile)) ? now : (entries.at(-1)?.at ?? now);
   return { entries, nodes: nodesIn(entries), until, now };
 };
 
@@ -76,17 +76,19 @@ const timelineOfPod = (story: Story, pod: string, { since, until: end }: Timelin
   const [meant] = called;
   if (!meant) throw new Error(unknownPod(entries, pod).join('; '));
   const name = fullName(meant.ref);
-  // Of several incarnations of the name every one belongs to its life; another namespace is another pod.
+  // All incarnations of the name belong to its life; a pod of the same name in another namespace is another pod.
   const incarnations = called.filter(({ ref }) => fullName(ref) === name).toSorted((a, b) => a.firstSeen - b.firstSeen);
   const others = [...new Set(called.map(({ ref }) => fullName(ref)))].filter((other) => other !== name);
   if (others.length > 0) {
-    process.stderr.write(`(several pods are called so; this is ${name}, not ${others.join(', ')})\n`);
+    process.stderr.write(`(several pods have this name; this is ${name}, not ${others.join(', ')})\n`);
   }
   const from = instantOf('--since', since, now);
   const until = instantOf('--until', end, now) ?? story.until;
-  if (from !== undefined && from > until) throw new Error('--since is after the end of what is to be shown');
+  if (from !== undefined && from > until) throw new Error('--since is after the end of the timeline');
   const timeline = timelineOfJournal({
-    ...{ entries, pods: incarnations.map(({ ref }) => ref), until },
+    entries,
+    pods: incarnations.map(({ ref }) => ref),
+    until,
     ...(from === undefined ? {} : { from }),
     ...(observed === undefined ? {} : { observed }),
   });
@@ -109,16 +111,7 @@ const instantOf = (flag: string, text: string | undefined, now: number): number 
   return at;
 };
 
-const isAlive = (pid: number | undefined): boolean => {
-  if (pid === undefined) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-};
-
-/** Columns where nobody says how many there are, such as in a file. */
+/** The width for a file, in columns. */
 const USUAL_WIDTH = 120;
 
 const render = (timeline: Timeline, { output, outputFile, ascii, fold, width }: TimelineOptions): string => {

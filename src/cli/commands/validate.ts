@@ -1,29 +1,56 @@
 import { formatManifestProblem } from '../../model/manifest/manifest-problem.js';
-import { readManifests } from '../read-manifests.js';
+import { withoutDuplicates } from '../../model/manifest/duplicate-manifests.js';
+import type { SourceObject } from '../../model/references/source-object.js';
+import { type ReadFile, readManifests } from '../read-manifests.js';
 
 export interface ValidateOptions {
   readonly output: 'text' | 'json';
+  /** For nodes with an API server, whose manifests neither hold nor name objects. */
+  readonly cluster?: boolean;
 }
 
 /**
- * Prints every problem of the manifests as `file:line:column: field: message`, and sets exit code 1 when there is one; then, with
- * `warning:` before them, what keeps no pod away but will not work. A
- * directory stands for the files in it whose names do not begin with a dot, `-` for standard input.
- *
- * Errors: a file that cannot be read.
+ * Prints every problem of the manifests as `file:line:column: field: message`, and sets exit code 1 if there is one;
+ * then the warnings, which prevent no pod, each with the prefix `warning:`. The files of one folder are checked
+ * together, as an agent reads them.
  */
-export const validateManifests = async (paths: readonly string[], { output }: ValidateOptions): Promise<void> => {
-  const readings = await readManifests(paths);
+export const validateManifests = async (
+  paths: readonly string[],
+  { output, cluster = false }: ValidateOptions,
+): Promise<void> => {
+  const readings = inFolders(await readManifests(paths, { hasApiServer: cluster })).flatMap(withoutDuplicates);
   const problems = readings.flatMap(({ reading }) => reading.problems);
   const warnings = readings.flatMap(({ reading }) => reading.warnings);
   const podCount = readings.reduce((sum, { reading }) => sum + reading.pods.length, 0);
-  if (output === 'json')
-    process.stdout.write(`${JSON.stringify({ pods: podCount, problems, warnings }, undefined, 2)}\n`);
-  else {
+  const objects = readings.flatMap(({ reading }) => reading.objects.map(({ object }) => object));
+  if (output === 'json') {
+    const counts = { pods: podCount, ...countsOf(objects) };
+    process.stdout.write(`${JSON.stringify({ ...counts, problems, warnings }, undefined, 2)}\n`);
+  } else {
     for (const problem of problems) process.stdout.write(`${formatManifestProblem(problem)}\n`);
     for (const warning of warnings) process.stdout.write(`warning: ${formatManifestProblem(warning)}\n`);
-    const pods = `${podCount} ${podCount === 1 ? 'pod' : 'pods'} in ${readings.length} ${readings.length === 1 ? 'file' : 'files'}`;
-    if (problems.length === 0) process.stdout.write(`ok: ${pods}\n`);
+    if (problems.length === 0) {
+      const { configMaps, secrets } = countsOf(objects);
+      const found = [
+        counted(podCount, 'pod'),
+        ...(configMaps > 0 ? [counted(configMaps, 'ConfigMap')] : []),
+        ...(secrets > 0 ? [counted(secrets, 'Secret')] : []),
+      ];
+      process.stdout.write(`ok: ${listed(found)} in ${counted(readings.length, 'file')}\n`);
+    }
   }
   if (problems.length > 0) process.exitCode = 1;
 };
+
+const countsOf = (objects: readonly SourceObject[]) => ({
+  configMaps: objects.filter(({ kind }) => kind === 'ConfigMap').length,
+  secrets: objects.filter(({ kind }) => kind === 'Secret').length,
+});
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+const listed = (texts: readonly string[]): string =>
+  [texts.slice(0, -1).join(', '), texts.at(-1)].filter((text) => text !== '').join(' and ');
+
+const inFolders = (files: readonly ReadFile[]): readonly (readonly ReadFile[])[] =>
+  [...new Set(files.map(({ folder }) => folder))].map((folder) => files.filter((file) => file.folder === folder));

@@ -1,18 +1,22 @@
 import { readJournal } from '../../journal/journal-reader.js';
-import { explainWhy } from '../../model/why.js';
-import { podsCalled, podsIn } from '../../model/why/find-pod.js';
+import { explainWhy } from '../../tools/why/why.js';
+import { nodesIn, podsCalled, podsIn } from '../../tools/why/find-pod.js';
+import { isAgentAlive, readAgentFile } from '../agent-file.js';
+import type { AgentPaths } from '../config/agent-paths.js';
 
-/** Prints why a pod, or one of its containers, is in its state. Errors: the journal does not know it. */
-export const printWhy = (journalDir: string, target: string, now: number): void => {
+/** Prints why a pod, or one of its containers, is in its state. Errors: the pod is not in the journal. */
+export const printWhy = ({ journalDir, agentFile }: AgentPaths, target: string, now: number): void => {
   const { entries, unreadable } = readJournal(journalDir);
   const { pod, container } = parseTarget(target);
-  const lines = explainWhy({ entries, pod, ...(container === undefined ? {} : { container }), now });
-  process.stdout.write(`${lines.join('\n')}\n`);
+  const agentRuns = isAgentAlive(readAgentFile(agentFile));
+  const lines = explainWhy({ entries, pod, ...(container === undefined ? {} : { container }), now, agentRuns });
+  const isKnown = podsCalled(podsIn(entries), pod, nodesIn(entries)).length > 0;
+  (isKnown ? process.stdout : process.stderr).write(`${lines.join('\n')}\n`);
   if (unreadable > 0) process.stderr.write(`(${unreadable} lines of the journal in ${journalDir} cannot be read)\n`);
-  if (podsCalled(podsIn(entries), pod).length === 0) process.exitCode = 1;
+  if (!isKnown) process.exitCode = 1;
 };
 
-/** `POD` or `POD/CONTAINER`. No name of a pod has a slash in it. */
+/** `POD` or `POD/CONTAINER`. The name of a pod contains no slash. */
 export const parseTarget = (target: string): { readonly pod: string; readonly container?: string } => {
   const [pod = '', container, more] = target.split('/');
   if (pod === '' || container === '' || more !== undefined) {

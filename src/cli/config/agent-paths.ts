@@ -1,15 +1,15 @@
 import { dirname, join, resolve } from 'node:path';
 
 export interface PathInputs {
-  /** `--root-dir`; empty when it was not given. */
+  /** `--root-dir`; empty unless given. */
   readonly rootDir: string;
-  /** `podLogsDir` of the configuration; empty when it was not given. */
+  /** `podLogsDir` of the configuration; empty unless given. */
   readonly podLogsDir: string;
   /** `containerRuntimeEndpoint`; empty for the embedded runtime. */
   readonly runtimeEndpoint: string;
   readonly isRoot: boolean;
   readonly home: string;
-  /** The environment variable; empty when it is not set. */
+  /** The environment variable; empty if it is not set. */
   readonly xdgStateHome: string;
   readonly workingDirectory: string;
 }
@@ -20,8 +20,10 @@ export interface AgentPaths {
   /** Links to the logs of containers. */
   readonly containerLogsDir: string;
   readonly journalDir: string;
-  /** Where the agent says that it runs. */
+  /** The file with the address of the running agent. */
   readonly agentFile: string;
+  /** The socket of the agent for its own user. */
+  readonly agentSocket: string;
   readonly embedded: {
     readonly socketPath: string;
     readonly stateDirectory: string;
@@ -30,10 +32,10 @@ export interface AgentPaths {
 }
 
 /**
- * Where everything of an agent lies. Root owns `/var/lib/rx-kubelet`, an ordinary user has a folder of the own state
- * directory. Pod logs of a real runtime lie where every tool looks for them; those of the embedded runtime lie below the
- * root directory, since a real kubelet on the same machine cleans up what it does not know in `/var/log/pods`. Links to logs
- * lie beside them, so that two agents with folders of their own do not meet.
+ * The paths of an agent. Root uses `/var/lib/rx-kubelet`, an ordinary user a folder of the own state directory. Pod
+ * logs of a real runtime are in the directory where every tool expects them; those of the embedded runtime are below
+ * the root directory, since a real kubelet on the same machine removes unknown folders in `/var/log/pods`. Links to
+ * logs are beside them, so that two agents with folders of their own do not conflict.
  */
 export const agentPaths = (inputs: PathInputs): AgentPaths => {
   const rootDir = rootDirOf(inputs);
@@ -45,6 +47,7 @@ export const agentPaths = (inputs: PathInputs): AgentPaths => {
     containerLogsDir: isBelowRoot ? join(rootDir, 'container-logs') : join(dirname(podLogsDir), 'containers'),
     journalDir: join(rootDir, 'journal'),
     agentFile: join(rootDir, 'agent.json'),
+    agentSocket: join(rootDir, 'agent', 'agent.sock'),
     embedded: {
       socketPath: join(rootDir, 'runtime', 'runtime.sock'),
       stateDirectory: join(rootDir, 'runtime', 'state'),
@@ -56,6 +59,6 @@ export const agentPaths = (inputs: PathInputs): AgentPaths => {
 const rootDirOf = ({ rootDir, isRoot, home, xdgStateHome, workingDirectory }: PathInputs): string => {
   if (rootDir !== '') return resolve(workingDirectory, rootDir);
   if (isRoot) return '/var/lib/rx-kubelet';
-  // The specification of these directories says that a relative one is to be ignored.
+  // The specification of these directories ignores a relative path.
   return join(xdgStateHome.startsWith('/') ? xdgStateHome : join(home, '.local', 'state'), 'rx-kubelet');
 };

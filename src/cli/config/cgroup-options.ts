@@ -2,17 +2,17 @@ import { type CgroupDriver, parseCgroupPath } from '../../model/cgroups/cgroup-n
 import type { CgroupSettings, Enforcement } from '../../model/cgroups/cgroup-settings.js';
 import type { AgentConfig } from './kubelet-configuration.js';
 
-/** How pods are put into cgroups of their own. */
+/** The settings for the cgroups of pods. */
 export interface CgroupOptions {
-  /** For a runtime that does not say which one it uses. */
+  /** The driver for a runtime that does not report its own. */
   readonly driver: CgroupDriver;
   readonly settings: CgroupSettings;
 }
 
 /**
- * What the configuration says; undefined where pods get no cgroups. With the embedded runtime that is so unless a root for them
- * is named: it needs no root rights, and several agents, or a kubelet, may be on the machine, who would remove each other's
- * cgroups as orphans.
+ * The cgroup settings of the configuration; undefined if pods get no cgroups. With the embedded runtime they get none
+ * unless a root cgroup is configured: it works without root rights, and several agents, or a kubelet, may share the
+ * machine, and would remove each other's cgroups as orphans.
  */
 export const cgroupOptions = (config: AgentConfig): CgroupOptions | undefined => {
   const isEmbedded = config.containerRuntimeEndpoint === '';
@@ -20,10 +20,10 @@ export const cgroupOptions = (config: AgentConfig): CgroupOptions | undefined =>
   return {
     driver: config.cgroupDriver === 'systemd' ? 'systemd' : 'cgroupfs',
     settings: {
-      // Always in the form of the file system, whatever the driver.
+      // In the form of the file system, for both drivers.
       root: parseCgroupPath('cgroupfs', config.cgroupRoot),
       podPidsLimit: config.podPidsLimit,
-      // Any other word has been refused.
+      // The validation has refused all other values.
       enforced: config.enforceNodeAllocatable.filter((option): option is Enforcement => option !== 'none'),
       systemReserved: config.systemReserved,
       kubeReserved: config.kubeReserved,

@@ -6,20 +6,20 @@ import { kubeletConfiguration } from './kubelet-configuration.js';
 import { isJsonObject, type JsonObject, mergePatch } from './merge-patch.js';
 
 export const CONFIG_API_VERSION = 'kubelet.config.k8s.io/v1beta1';
-export const CONFIG_KIND = 'KubeletConfiguration';
+const CONFIG_KIND = 'KubeletConfiguration';
 
 export interface ConfigDocument {
-  /** The fields as they stand in the file, without those that do not exist. */
+  /** The fields of the file, without the unknown ones. */
   readonly fields: JsonObject;
-  /** `file:line:column: field: message` of every field that does not exist. */
+  /** `file:line:column: field: message` of every unknown field. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads one configuration file, YAML or JSON. A field that does not exist is a warning and ignored: v1beta1 falls back to a
+ * Reads one configuration file, YAML or JSON. An unknown field is a warning and ignored: v1beta1 falls back to a
  * lenient load.
  *
- * Errors: one Error that names the place of everything wrong, as `file:line:column: field: what was expected`.
+ * Errors: one Error with the place of every problem, as `file:line:column: field: expected value`.
  * Source: loadConfigFile in cmd/kubelet/app/server.go, pkg/kubelet/kubeletconfig/util/codec/codec.go.
  */
 export function readConfigDocument(text: string, file: string): ConfigDocument {
@@ -42,7 +42,7 @@ export function readConfigDocument(text: string, file: string): ConfigDocument {
     throw new Error(`${at(locate({ path: [field] }))}${field}: ${found}, expected ${JSON.stringify(expected)}`);
   }
 
-  // A null is a field that was left out; in a drop-in it deletes, which is no matter of types.
+  // A null in a file leaves the field out; in a drop-in it deletes the field, for every type.
   const issues = kubeletConfiguration.safeParse(mergePatch({}, value)).error?.issues ?? [];
   const errors: string[] = [];
   const unknown: FieldPath[] = [];
@@ -70,7 +70,7 @@ export function readConfigDocument(text: string, file: string): ConfigDocument {
 
 type Issue = z.core.$ZodIssue;
 
-/** What the nearest branch of a union says, for a value that fits none. */
+/** The issues of the nearest branch of a union, for a value that matches no branch. */
 const unwrapUnion = (issue: Issue): readonly Issue[] => {
   if (issue.code !== 'invalid_union') return [issue];
   const [first] = issue.errors;
@@ -103,7 +103,7 @@ const removeField = (fields: JsonObject, [key, ...below]: FieldPath): JsonObject
   return isJsonObject(inner) ? { ...fields, [key]: removeField(inner, below) } : fields;
 };
 
-/** The names that are known where the unknown one stands. */
+/** The known names at the place of the unknown one. */
 const namesBeside = (path: FieldPath): readonly string[] => {
   let schema: unknown = kubeletConfiguration;
   for (const part of path.slice(0, -1)) {
@@ -115,7 +115,7 @@ const namesBeside = (path: FieldPath): readonly string[] => {
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
 };
 
-/** What a default, an option or a conversion is wrapped around. */
+/** The schema inside a default, an option or a conversion. */
 const unwrap = (schema: unknown): unknown => {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional) {
     return unwrap(schema.unwrap());

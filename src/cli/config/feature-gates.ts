@@ -1,4 +1,4 @@
-/** Gates that are on for good. Source: pkg/features/kube_features.go. */
+/** Gates that cannot be switched off. Source: pkg/features/kube_features.go. */
 const LOCKED_ON = [
   'SidecarContainers',
   'InPlacePodVerticalScaling',
@@ -31,9 +31,13 @@ const BETA_ON = [
   'PodLevelResources',
   'ComponentFlagz',
   'ComponentStatusz',
+  'InPlacePodLevelResourcesVerticalScaling',
+  'InPlacePodVerticalScalingInitContainers',
+  'LoggingBetaOptions',
+  'ResourceHealthStatusMessage',
 ];
 
-const OFF = [
+const ALPHA = [
   'EventedPLEG',
   'PodAndContainerStatsFromCRI',
   'MemoryQoS',
@@ -42,11 +46,28 @@ const OFF = [
   'ContainerStopSignals',
   'CustomCPUCFSQuotaPeriod',
   'ReduceDefaultCrashLoopBackOffDecay',
-  'ChangeContainerStatusOnKubeletRestart',
+  'PodLevelResourceManagers',
+  'UserNamespacesHostNetworkSupport',
+  'LoggingAlphaOptions',
 ];
 
+/** Off by default, and not affected by a switch for a whole stage. */
+const DEPRECATED = ['ChangeContainerStatusOnKubeletRestart'];
+
+/** Gates that depend on others. Source: defaultKubernetesFeatureGateDependencies in pkg/features/kube_features.go. */
+const NEEDS: Readonly<Record<string, readonly string[]>> = {
+  ExtendWebSocketsToKubelet: ['NodeDeclaredFeatures'],
+  GracefulNodeShutdownBasedOnPodPriority: ['GracefulNodeShutdown'],
+  InPlacePodLevelResourcesVerticalScaling: ['PodLevelResources', 'NodeDeclaredFeatures'],
+  InPlacePodVerticalScalingInitContainers: ['NodeDeclaredFeatures'],
+  PodLevelResourceManagers: ['PodLevelResources'],
+  ResourceHealthStatusMessage: ['ResourceHealthStatus'],
+  RestartAllContainersOnContainerExits: ['ContainerRestartRules', 'NodeDeclaredFeatures'],
+  UserNamespacesHostNetworkSupport: ['NodeDeclaredFeatures'],
+};
+
 const SWITCHES = ['AllAlpha', 'AllBeta'];
-const KNOWN = new Set([...LOCKED_ON, ...BETA_ON, ...OFF, ...SWITCHES]);
+const KNOWN = new Set([...LOCKED_ON, ...BETA_ON, ...ALPHA, ...DEPRECATED, ...SWITCHES]);
 
 /**
  * Reads `--feature-gates A=true,B=false`.
@@ -68,21 +89,29 @@ export const parseFeatureGates = (text: string): Readonly<Record<string, boolean
       }),
   );
 
-/** What is wrong with a choice of gates: `errors` stop the start, `warnings` are said. */
+/** The problems of a choice of gates: `errors` prevent the start, `warnings` are logged. */
 export const checkFeatureGates = (
   gates: Readonly<Record<string, boolean>>,
 ): { readonly errors: readonly string[]; readonly warnings: readonly string[] } => ({
-  errors: Object.entries(gates)
-    .filter(([name, value]) => LOCKED_ON.includes(name) && !value)
-    .map(([name]) => `cannot set feature gate ${name} to false, feature is locked to true`),
+  errors: [
+    ...Object.entries(gates)
+      .filter(([name, value]) => LOCKED_ON.includes(name) && !value)
+      .map(([name]) => `cannot set feature gate ${name} to false, feature is locked to true`),
+    ...Object.entries(NEEDS)
+      .filter(([name]) => isGateOn(gates, name))
+      .flatMap(([name, needs]) => {
+        const off = needs.filter((need) => !isGateOn(gates, need));
+        return off.length > 0 ? [`feature gate ${name} is on, but what it needs is off: ${off.join(', ')}`] : [];
+      }),
+  ],
   warnings: Object.keys(gates)
     .filter((name) => !KNOWN.has(name))
     .map((name) => `unrecognized feature gate: ${name}`),
 });
 
-/** Whether a gate is on, by name, by a switch over its stage, else by its default. */
+/** Whether a gate is on: by its name, by a switch for its stage, else by its default. */
 export const isGateOn = (gates: Readonly<Record<string, boolean>>, name: string): boolean => {
   if (LOCKED_ON.includes(name)) return true;
   if (BETA_ON.includes(name)) return gates[name] ?? gates.AllBeta ?? true;
-  return gates[name] ?? false;
+  return gates[name] ?? (ALPHA.includes(name) && (gates.AllAlpha ?? false));
 };

@@ -7,14 +7,17 @@ type VerificationFields = Pick<
   'featureGates' | 'imagePullCredentialsVerificationPolicy' | 'preloadedImagesVerificationAllowlist'
 >;
 
-/** Which images have to be verified by a configuration; `none` without the gate `KubeletEnsureSecretPulledImages`. Errors: throws for one that `imageVerificationProblem` refuses. */
+/**
+ * The images that have to be verified; `none` without the gate `KubeletEnsureSecretPulledImages`. Errors: throws for a
+ * configuration that `imageVerificationProblem` refuses.
+ */
 export const imageVerificationOf = (config: VerificationFields): ImageVerification | 'none' => {
   const read = readFrom(config);
   if (read !== 'none' && 'problem' in read) throw new Error(read.problem);
   return read;
 };
 
-/** What is wrong with these fields, in the words of the kubelet; undefined when they are fine. */
+/** The problem of these fields, in the words of the kubelet; undefined if there is none. */
 export const imageVerificationProblem = (config: VerificationFields): string | undefined => {
   const read = readFrom(config);
   return read !== 'none' && 'problem' in read ? read.problem : undefined;

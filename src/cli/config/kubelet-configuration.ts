@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseGoDuration } from '../../model/go-duration.js';
+import { parseGoDuration } from '../../model/values/go-duration.js';
 
 /** A Go duration in the file, milliseconds in the result. */
 const duration = z.string().transform((text, context) => {
@@ -14,11 +14,14 @@ const duration = z.string().transform((text, context) => {
 
 const text = (initial = '') => z.string().default(initial);
 const flag = (initial: boolean) => z.boolean().default(initial);
-const int = (initial: number) => z.int().default(initial);
+const UINT32_MAX = 2 ** 32 - 1;
+/** A whole number of 32 bits; one of 64 bits. */
+const int = (initial: number) => z.int32().default(initial);
+const long = (initial: number) => z.int().default(initial);
 const number = (initial: number) => z.number().default(initial);
 const texts = (initial: readonly string[] = []) => z.array(z.string()).default([...initial]);
 const textMap = () => z.record(z.string(), z.string()).default({});
-/** A setting that has an effect only once it is given. */
+/** A setting that has no effect unless given. */
 const duringMs = (initialMs: number) => duration.default(initialMs);
 
 /** Every top-level field that holds a duration, with its default. */
@@ -73,8 +76,8 @@ const identity = {
   maxPods: int(110),
   podsPerCore: int(0),
   podCIDR: text(),
-  podPidsLimit: int(-1),
-  /** Empty: decided by where the runtime is, see `agentPaths`. */
+  podPidsLimit: long(-1),
+  /** Empty: depends on the runtime, see `agentPaths`. */
   podLogsDir: text(),
   registerNode: flag(true),
   registerWithTaints: z
@@ -104,6 +107,8 @@ const servers = {
   tlsCertFile: text(),
   tlsPrivateKeyFile: text(),
   tlsCipherSuites: texts(),
+  /** Numbers of curves, as in crypto/tls of Go. */
+  tlsCurvePreferences: z.array(z.int()).default([]),
   tlsMinVersion: text(),
   rotateCertificates: flag(false),
   serverTLSBootstrap: flag(false),
@@ -131,7 +136,7 @@ const runtime = {
   registryPullQPS: int(5),
   registryBurst: int(10),
   serializeImagePulls: z.boolean().optional(),
-  maxParallelImagePulls: z.int().optional(),
+  maxParallelImagePulls: z.int32().optional(),
   imagePullCredentialsVerificationPolicy: text('NeverVerifyPreloadedImages'),
   preloadedImagesVerificationAllowlist: texts(),
   imageGCHighThresholdPercent: int(85),
@@ -153,7 +158,7 @@ const resources = {
   cgroupRoot: text(),
   cgroupsPerQOS: flag(true),
   cgroupDriver: text('cgroupfs'),
-  /** Upstream's default is true; here cgroup v1 is refused only where that is asked for. */
+  /** Upstream's default is true; this agent refuses cgroup v1 only on request. */
   failCgroupV1: flag(false),
   singleProcessOOMKill: z.boolean().optional(),
   failSwapOn: flag(true),
@@ -165,7 +170,12 @@ const resources = {
   kubeReservedCgroup: text(),
   reservedSystemCPUs: text(),
   reservedMemory: z
-    .array(z.strictObject({ numaNode: z.int(), limits: z.record(z.string(), z.union([z.string(), z.number()])) }))
+    .array(
+      z.strictObject({
+        numaNode: int(0),
+        limits: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
+      }),
+    )
     .default([]),
   qosReserved: textMap(),
   cpuCFSQuota: flag(true),
@@ -176,7 +186,7 @@ const resources = {
   topologyManagerScope: text('container'),
   topologyManagerPolicyOptions: textMap(),
   oomScoreAdj: int(-999),
-  maxOpenFiles: int(1_000_000),
+  maxOpenFiles: long(1_000_000),
   evictionHard: textMap(),
   evictionSoft: textMap(),
   evictionSoftGracePeriod: z.record(z.string(), duration).default({}),
@@ -184,18 +194,19 @@ const resources = {
   evictionMaxPodGracePeriod: int(0),
   mergeDefaultEvictionSettings: flag(false),
   memoryThrottlingFactor: number(0.9),
+  memoryReservationPolicy: text('None'),
   kernelMemcgNotification: flag(false),
   localStorageCapacityIsolation: flag(true),
   protectKernelDefaults: flag(false),
   makeIPTablesUtilChains: flag(true),
   iptablesMasqueradeBit: int(14),
   iptablesDropBit: int(15),
-  userNamespaces: z.strictObject({ idsPerPod: int(65_536) }).prefault({}),
+  userNamespaces: z.strictObject({ idsPerPod: long(65_536) }).prefault({}),
 };
 
 const rest = {
   shutdownGracePeriodByPodPriority: z
-    .array(z.strictObject({ priority: z.int(), shutdownGracePeriodSeconds: z.int() }))
+    .array(z.strictObject({ priority: z.int32(), shutdownGracePeriodSeconds: z.int() }))
     .default([]),
   enableControllerAttachDetach: flag(true),
   volumePluginDir: text('/usr/libexec/kubernetes/kubelet-plugins/volume/exec/'),
@@ -203,16 +214,19 @@ const rest = {
   featureGates: z.record(z.string(), z.boolean()).default({}),
   logging: z
     .strictObject({
-      format: text('text'),
-      // A number is in nanoseconds, as older files have it.
+      /** Empty: text on a terminal, JSON elsewhere. Upstream's default is text. */
+      format: text(),
+      // A number is in nanoseconds, as in older files.
       flushFrequency: z.union([duration, z.int().transform((nanos) => nanos / 1e6)]).default(5000),
-      verbosity: z.int().min(0).default(0),
-      vmodule: z.array(z.strictObject({ filePattern: z.string(), verbosity: z.int() })).default([]),
+      verbosity: z.int().min(0).max(UINT32_MAX).default(0),
+      vmodule: z
+        .array(z.strictObject({ filePattern: z.string(), verbosity: z.int().min(0).max(UINT32_MAX) }))
+        .default([]),
       options: z.record(z.string(), z.unknown()).default({}),
     })
     .prefault({})
     .transform(({ flushFrequency, ...others }) => ({ ...others, flushFrequencyMs: flushFrequency })),
-  tracing: z.strictObject({ endpoint: z.string().optional(), samplingRatePerMillion: z.int().optional() }).optional(),
+  tracing: z.strictObject({ endpoint: z.string().optional(), samplingRatePerMillion: z.int32().optional() }).optional(),
   showHiddenMetricsForVersion: text(),
 };
 
@@ -231,7 +245,7 @@ export const kubeletConfiguration = z.strictObject({
 type Parsed = z.output<typeof kubeletConfiguration>;
 type DurationField = keyof typeof durations;
 
-/** The configuration in effect. Every duration is in milliseconds and says so in its name. */
+/** The configuration in effect. Every duration is in milliseconds, and its name ends in `Ms`. */
 export type AgentConfig = DeepReadonly<
   Omit<Parsed, DurationField | 'apiVersion' | 'kind' | 'serializeImagePulls'> & {
     [Field in DurationField as `${Field}Ms`]-?: number;
@@ -240,7 +254,10 @@ export type AgentConfig = DeepReadonly<
 
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
 
-/** Names the durations for their unit and settles the defaults that hang on other fields. Source: v1beta1/defaults.go. */
+/**
+ * Adds the unit to the names of durations and sets the defaults that depend on other fields. Source:
+ * v1beta1/defaults.go.
+ */
 export const toAgentConfig = (parsed: Parsed, given: ReadonlySet<string>): AgentConfig => {
   const named: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(parsed)) {

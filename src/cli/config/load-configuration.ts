@@ -1,28 +1,29 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join } from 'node:path';
-import { errorText } from '../../model/cri-error.js';
+import { errorText } from '../../model/cri/cri-error.js';
 import { CONFIG_API_VERSION, readConfigDocument } from './config-document.js';
 import { checkFeatureGates } from './feature-gates.js';
 import { type AgentConfig, fieldNames, kubeletConfiguration, toAgentConfig } from './kubelet-configuration.js';
 import { isJsonObject, type JsonObject, mergePatch } from './merge-patch.js';
+import { withoutUnset } from './unset-fields.js';
 import { validateConfiguration } from './validate-configuration.js';
 
 export interface ConfigurationInputs {
-  /** `--config`; empty when it was not given. */
+  /** `--config`; empty unless given. */
   readonly file: string;
-  /** `--config-dir`; empty when it was not given. */
+  /** `--config-dir`; empty unless given. */
   readonly directory: string;
-  /** What the flags say, in the form of the file. Maps and lists replace the whole value, feature gates go key by key. */
+  /** The flags in the form of the file. A map or list replaces the whole value; feature gates are merged by key. */
   readonly flags: JsonObject;
 }
 
 export interface LoadedConfiguration {
   readonly config: AgentConfig;
-  /** For the log, once there is one. */
+  /** For the logger, which does not exist yet. */
   readonly warnings: readonly string[];
 }
 
-/** The fields that this version acts on. Every other one is accepted, so that files of real nodes load. */
+/** The fields with an effect in this version. All other fields are accepted, so that files of real nodes load. */
 const IN_EFFECT: ReadonlySet<string> = new Set([
   'apiVersion',
   'kind',
@@ -94,7 +95,7 @@ const IN_EFFECT: ReadonlySet<string> = new Set([
   'port',
 ]);
 
-/** Fields of a file that hold a path, which is relative to that file. */
+/** Fields that hold a path relative to the configuration file. */
 const PATH_FIELDS: readonly (readonly string[])[] = [
   ['staticPodPath'],
   ['authentication', 'x509', 'clientCAFile'],
@@ -105,7 +106,10 @@ const PATH_FIELDS: readonly (readonly string[])[] = [
   ['podLogsDir'],
 ];
 
-/** What a node without a configuration file has always had. Source: applyLegacyDefaults in cmd/kubelet/app/options/options.go. */
+/**
+ * The defaults of a node without a configuration file. Source: applyLegacyDefaults in
+ * cmd/kubelet/app/options/options.go.
+ */
 const WITHOUT_FILE: JsonObject = {
   authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
   authorization: { mode: 'AlwaysAllow' },
@@ -122,9 +126,9 @@ const EVICTION_HARD: JsonObject = {
 };
 
 /**
- * The configuration in effect: defaults, below the file, below its drop-ins, below the flags.
+ * The configuration in effect: defaults, overridden by the file, its drop-ins and the flags in this order.
  *
- * Errors: one Error that names the file and what is wrong with it, with line and column, or every value that is not allowed.
+ * Errors: one Error with the file and its problem, with line and column, or with every value that is not allowed.
  * Source: NewKubeletCommand in cmd/kubelet/app/server.go.
  */
 export function loadConfiguration({ file, directory, flags }: ConfigurationInputs): LoadedConfiguration {
@@ -134,9 +138,9 @@ export function loadConfiguration({ file, directory, flags }: ConfigurationInput
     file === '' || isJsonObject(base.fields.evictionHard)
       ? base.fields
       : { ...base.fields, evictionHard: EVICTION_HARD };
-  const merged = dropIns.reduce<JsonObject>(
-    (fields, { fields: patch }) => mergePatch(fields, patch),
-    mergePatch({}, withDefaults),
+  // A zero in a flag is kept: the kubelet parses flags after it has set its defaults.
+  const merged = withoutUnset(
+    dropIns.reduce<JsonObject>((fields, { fields: patch }) => mergePatch(fields, patch), mergePatch({}, withDefaults)),
   );
   const effective: JsonObject = {
     ...merged,
@@ -149,12 +153,12 @@ export function loadConfiguration({ file, directory, flags }: ConfigurationInput
 
   const given = new Set(Object.keys(effective));
   const parsed = kubeletConfiguration.safeParse(effective);
-  // Files have been checked on their own, with lines; what remains are flags.
+  // Files were checked on their own, with lines; all other problems come from flags.
   if (!parsed.success) {
     throw new Error(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join(', '));
   }
   const config = toAgentConfig(parsed.data, given);
-  const errors = validateConfiguration(config);
+  const errors = validateConfiguration(config, effective);
   if (errors.length > 0) {
     const list = errors.length === 1 ? errors.join('') : `[${errors.join(', ')}]`;
     throw new Error(
@@ -163,7 +167,7 @@ export function loadConfiguration({ file, directory, flags }: ConfigurationInput
   }
 
   const idle = withoutEffect(
-    file === '' ? { ...flags } : mergePatch(mergePatch({}, base.fields), mergeAll(dropIns, flags)),
+    file === '' ? { ...flags } : withoutUnset(mergePatch(mergePatch({}, base.fields), mergeAll(dropIns, flags))),
   );
   return {
     config,

@@ -1,14 +1,18 @@
 import { isAbsolute, normalize } from 'node:path';
+import type { ConfigurationRule as Rule } from './configuration-rule.js';
 import { checkFeatureGates, isGateOn } from './feature-gates.js';
 import { imageVerificationProblem } from './image-verification.js';
 import type { AgentConfig } from './kubelet-configuration.js';
+import type { JsonObject } from './merge-patch.js';
+import { EVICTION_RULES } from './validate-eviction.js';
+import { GATE_RULES } from './validate-gates.js';
+import { OBSERVABILITY_RULES } from './validate-observability.js';
+import { RESERVED_RULES } from './validate-reserved.js';
 import { sysctlPatternProblem } from '../../model/admission/sysctls.js';
-import { formatGoDuration } from '../../model/go-duration.js';
+import { formatGoDuration } from '../../model/values/go-duration.js';
+import { KUBERNETES_VERSION } from '../../model/node/kubernetes-version.js';
 import { isQualifiedName, LABEL_VALUE, QUALIFIED_NAME } from '../../model/manifest/names.js';
-import { parseQuantity } from '../../model/quantity.js';
-
-/** A rule of one field: what is wrong with it, or nothing. */
-type Rule = (config: AgentConfig) => string | false;
+import { parseQuantity } from '../../model/resources/quantity.js';
 
 const notNegative =
   (
@@ -57,7 +61,7 @@ const ENFORCEMENTS = [
   'kube-reserved-compressible',
 ];
 
-/** All of what is reserved, or only its weight. */
+/** Enforces all reserved resources, or only the compressible ones. */
 const enforcedTwice =
   (who: 'system' | 'kube'): Rule =>
   ({ enforceNodeAllocatable: options }) =>
@@ -72,12 +76,10 @@ const enforcedNowhere =
     cgroup === '' &&
     `${who}ReservedCgroup (--${who}-reserved-cgroup) must be specified when "${who}-reserved" or "${who}-reserved-compressible" included in enforceNodeAllocatable (--enforce-node-allocatable)`;
 
-const EVICTION_SIGNALS = [
-  ...['memory.available', 'allocatableMemory.available', 'pid.available', 'nodefs.available', 'nodefs.inodesFree'],
-  ...['imagefs.available', 'imagefs.inodesFree', 'containerfs.available', 'containerfs.inodesFree'],
-];
-
-/** Source: pkg/util/taints/taints.go CheckTaintValidation. An effect has to be there: the API server takes none without. */
+/**
+ * Source: pkg/util/taints/taints.go CheckTaintValidation. The effect is required: the API server refuses a taint
+ * without it.
+ */
 const taints: Rule = ({ registerWithTaints }) => {
   for (const { key, value = '', effect, timeAdded } of registerWithTaints) {
     const text = `${key}${value === '' ? '' : `=${value}`}:${effect}`;
@@ -93,49 +95,28 @@ const taints: Rule = ({ registerWithTaints }) => {
   return false;
 };
 
-/** Source: pkg/kubelet/eviction/helpers.go parseThresholdStatement. */
-const hardEviction: Rule = ({ evictionHard }) => {
-  for (const [signal, text] of Object.entries(evictionHard)) {
-    if (!EVICTION_SIGNALS.includes(signal)) return `evictionHard: unsupported eviction signal ${signal}`;
-    if (text.endsWith('%')) {
-      const percent = text === '%' ? NaN : Number(text.slice(0, -1));
-      if (!(percent >= 0 && percent <= 100)) {
-        return `evictionHard: eviction percentage threshold ${signal} must be >= 0% and <= 100%: ${text}`;
-      }
-      continue;
-    }
-    const amount = parseQuantity(text);
-    if (amount === undefined) {
-      return `evictionHard: ${signal}: ${JSON.stringify(text)} is not a quantity, expected one such as 100Mi or 10%`;
-    }
-    if (amount <= 0n) return `evictionHard: eviction threshold ${signal} must be positive: ${text}`;
-  }
-  return false;
-};
-
-const RESERVABLE = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
-
-/** Source: cmd/kubelet/app/server.go parseResourceList. */
-const reservedProblem = (field: string, reserved: Readonly<Record<string, string>>): string | false => {
-  for (const [name, text] of Object.entries(reserved)) {
-    if (!RESERVABLE.includes(name)) return `${field}: cannot reserve ${JSON.stringify(name)} resource`;
-    const amount = parseQuantity(text);
-    if (amount === undefined) {
-      return `${field}: ${name}: ${JSON.stringify(text)} is not a quantity, expected one such as 500m or 1Gi`;
-    }
-    if (amount < 0n) return `${field}: resource quantity for ${JSON.stringify(name)} cannot be negative: ${text}`;
-  }
-  return false;
-};
-
 const crashLoopBackOff: Rule = ({ crashLoopBackOff: { maxContainerRestartPeriodMs: ms } }) =>
   (ms < 1000 || ms > 300_000) &&
   `CrashLoopBackOff.MaxContainerRestartPeriod (got: ${ms / 1000} seconds) must be set between 1s and 300s`;
 
+/** Source: k8s.io/utils/cpuset Parse. */
+const isCpuSet = (text: string): boolean =>
+  text === '' ||
+  text.split(',').every((part) => {
+    const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? [];
+    return first !== undefined && Number(first) <= Number(last);
+  });
+
+const [MAJOR, MINOR] = KUBERNETES_VERSION.split('.');
+const PREVIOUS_MINOR = `${MAJOR}.${Number(MINOR) - 1}`;
+
+const TOPOLOGY_POLICIES = ['none', 'best-effort', 'restricted', 'single-numa-node'];
+
 const podLogsDir: Rule = ({ podLogsDir: path }) => {
   if (path === '') return false;
   if (!isAbsolute(path)) return `pod logs path ${JSON.stringify(path)} must be absolute path`;
-  if (normalize(path) !== path) return `pod logs path ${JSON.stringify(path)} must be normalized`;
+  const isNormal = normalize(path) === path && (path === '/' || !path.endsWith('/'));
+  if (!isNormal) return `pod logs path ${JSON.stringify(path)} must be normalized`;
   return /[^\x20-\x7e]/.test(path) && `pod logs path ${JSON.stringify(path)} mut contains ASCII characters only`;
 };
 
@@ -161,33 +142,32 @@ const imagePulls: Rule = ({ maxParallelImagePulls: pulls, serializeImagePulls })
   );
 };
 
-const shutdown: Rule = ({ shutdownGracePeriodMs: whole, shutdownGracePeriodCriticalPodsMs: critical, ...config }) => {
-  if (config.shutdownGracePeriodByPodPriority.length > 0 && (whole > 0 || critical > 0)) {
-    return 'Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time';
-  }
-  if (critical > whole) {
-    return `shutdownGracePeriodCriticalPods ${formatGoDuration(critical)} must be <= shutdownGracePeriod ${formatGoDuration(whole)}`;
-  }
-  return (
-    (whole < 0 || (whole > 0 && whole < 1000)) &&
-    `shutdownGracePeriod ${formatGoDuration(whole)} must be either zero or otherwise >= 1 sec`
-  );
-};
+const isTooShort = (ms: number): boolean => ms < 0 || (ms > 0 && ms < 1000);
+
+const SHUTDOWN: readonly Rule[] = [
+  ({ shutdownGracePeriodByPodPriority, shutdownGracePeriodMs: whole, shutdownGracePeriodCriticalPodsMs: critical }) =>
+    shutdownGracePeriodByPodPriority.length > 0 &&
+    (whole > 0 || critical > 0) &&
+    'Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time',
+  ({ shutdownGracePeriodMs: whole, shutdownGracePeriodCriticalPodsMs: critical }) =>
+    critical > whole &&
+    `shutdownGracePeriodCriticalPods ${formatGoDuration(critical)} must be <= shutdownGracePeriod ${formatGoDuration(whole)}`,
+  ...(['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const).map(
+    (field): Rule =>
+      (config) =>
+        isTooShort(config[`${field}Ms`]) &&
+        `${field} ${formatGoDuration(config[`${field}Ms`])} must be either zero or otherwise >= 1 sec`,
+  ),
+];
 
 const cpuQuotaPeriod: Rule = ({ cpuCFSQuotaPeriodMs: ms, featureGates }) => {
-  if (ms < 1 || ms > 1000) {
-    return `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${formatGoDuration(ms)} must be between 1ms and 1sec, inclusive`;
+  if (ms !== 100 && !isGateOn(featureGates, 'CustomCPUCFSQuotaPeriod')) {
+    return `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${formatGoDuration(ms)} requires feature gate CustomCPUCFSQuotaPeriod`;
   }
   return (
-    ms !== 100 &&
-    !isGateOn(featureGates, 'CustomCPUCFSQuotaPeriod') &&
-    `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${formatGoDuration(ms)} requires feature gate CustomCPUCFSQuotaPeriod`
+    (ms < 1 || ms > 1000) &&
+    `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${formatGoDuration(ms)} must be between 1ms and 1sec, inclusive`
   );
-};
-
-const softEviction: Rule = ({ evictionSoft, evictionSoftGracePeriod }) => {
-  const missing = Object.keys(evictionSoft).find((signal) => !(signal in evictionSoftGracePeriod));
-  return missing !== undefined && `grace period must be specified for the soft eviction threshold ${missing}`;
 };
 
 /** Source: pkg/kubelet/apis/config/validation/validation.go. */
@@ -197,11 +177,7 @@ const RULES: readonly Rule[] = [
   podLogsDir,
   between('port', 'port', 1, 65_535),
   between('readOnlyPort', 'read-only-port', 0, 65_535),
-  (config) => config.healthzPort !== 0 && between('healthzPort', 'healthz-port', 1, 65_535)(config),
-  ({ serverTLSBootstrap, featureGates }) =>
-    serverTLSBootstrap &&
-    !isGateOn(featureGates, 'RotateKubeletServerCertificate') &&
-    'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate',
+  (config, given) => config.healthzPort !== 0 && between('healthzPort', 'healthz-port', 1, 65_535)(config, given),
   ({ enableSystemLogQuery, enableSystemLogHandler }) =>
     enableSystemLogQuery && !enableSystemLogHandler && 'enableSystemLogHandler is required for enableSystemLogQuery',
   notNegative('eventRecordQPS', 'event-qps'),
@@ -219,8 +195,10 @@ const RULES: readonly Rule[] = [
   notNegative('registryBurst', 'registry-burst'),
   imagePulls,
   (config) => imageVerificationProblem(config) ?? false,
+  ({ imageMinimumGCAgeMs: ms }) => ms < 0 && `imageMinimumGCAge ${formatGoDuration(ms)} must not be negative`,
+  ({ imageMaximumGCAgeMs: ms }) => ms < 0 && `imageMaximumGCAge ${formatGoDuration(ms)} must not be negative`,
   ({ imageMaximumGCAgeMs: oldest, imageMinimumGCAgeMs: youngest }) =>
-    oldest !== 0 &&
+    oldest > 0 &&
     oldest <= youngest &&
     `imageMaximumGCAge ${formatGoDuration(oldest)} must be greater than imageMinimumGCAge ${formatGoDuration(youngest)}`,
   between('imageGCHighThresholdPercent', 'image-gc-high-threshold', 0, 100),
@@ -288,23 +266,40 @@ const RULES: readonly Rule[] = [
     reservedSystemCPUs !== '' &&
     systemReservedCgroup + kubeReservedCgroup !== '' &&
     "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)",
-  ({ systemReserved }) => reservedProblem('systemReserved', systemReserved),
-  ({ kubeReserved }) => reservedProblem('kubeReserved', kubeReserved),
+  ({ reservedSystemCPUs: cpus }) =>
+    !isCpuSet(cpus) &&
+    `unable to parse reservedSystemCPUs (--reserved-cpus) ${cpus}, error: expected a list such as 0-3,8`,
+  ...RESERVED_RULES,
   cpuQuotaPeriod,
   between('oomScoreAdj', 'oom-score-adj', -1000, 1000),
   notNegative('maxOpenFiles', 'max-open-files'),
   taints,
-  hardEviction,
-  softEviction,
+  ...EVICTION_RULES,
   ({ memoryThrottlingFactor: factor }) =>
     (factor <= 0 || factor > 1) &&
     `memoryThrottlingFactor ${factor} must be greater than 0 and less than or equal to 1.0`,
+  ({ memoryReservationPolicy: policy }) =>
+    !oneOf(policy, 'None', 'TieredReservation') &&
+    `option ${JSON.stringify(policy)} specified for memoryReservationPolicy. Valid options are "None" or "TieredReservation"`,
+  ({ topologyManagerPolicy: policy }) =>
+    !oneOf(policy, ...TOPOLOGY_POLICIES) &&
+    `topologyManagerPolicy (--topology-manager-policy) ${JSON.stringify(policy)} must be one of: [${TOPOLOGY_POLICIES.map((name) => JSON.stringify(name)).join(' ')}]`,
+  ({ topologyManagerScope: scope }) =>
+    !oneOf(scope, 'container', 'pod') &&
+    `topologyManagerScope (--topology-manager-scope) ${JSON.stringify(scope)} must be one of: "container", or "pod"`,
   between('iptablesMasqueradeBit', 'iptables-masquerade-bit', 0, 31),
   between('iptablesDropBit', 'iptables-drop-bit', 0, 31),
   ({ userNamespaces: { idsPerPod } }) =>
     (idsPerPod <= 0 || idsPerPod % 65_536 !== 0) && 'userNamespaces.idsPerPod must be a multiple of 65536',
-  shutdown,
-  // Periods that the loop divides its time by; the kubelet would spin on them.
+  ({ userNamespaces: { idsPerPod } }) =>
+    idsPerPod > 0xffff_ffff && 'userNamespaces.idsPerPod must not be more than 4294967295',
+  ({ showHiddenMetricsForVersion: version }) =>
+    !oneOf(version, '', PREVIOUS_MINOR) &&
+    `showHiddenMetricsForVersion ${JSON.stringify(version)} must be empty or ${JSON.stringify(PREVIOUS_MINOR)}, the minor version before this one`,
+  ...SHUTDOWN,
+  ...GATE_RULES,
+  ...OBSERVABILITY_RULES,
+  // Periods by which the loop divides its time; a zero would make the kubelet spin.
   ...(
     [
       'syncFrequency',
@@ -331,12 +326,12 @@ const endpointProblem = (field: string, endpoint: string): string | false =>
   !/^(unix:\/\/)?\/./.test(endpoint) &&
   `${field} ${JSON.stringify(endpoint)} must be a unix socket, such as unix:///run/containerd/containerd.sock`;
 
-/** Everything that is wrong with the values of a configuration, in the kubelet's words. Empty for a good one. */
-export const validateConfiguration = (config: AgentConfig): readonly string[] =>
+/** All problems of the values of a configuration, in the words of the kubelet. Empty for a valid one. */
+export const validateConfiguration = (config: AgentConfig, given: JsonObject): readonly string[] =>
   [
     ...checkFeatureGates(config.featureGates).errors,
     ...RULES.flatMap((rule) => {
-      const problem = rule(config);
+      const problem = rule(config, given);
       return problem === false ? [] : [problem];
     }),
   ].map((problem) => `invalid configuration: ${problem}`);

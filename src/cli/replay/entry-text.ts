@@ -1,15 +1,15 @@
-import type { JournalEntry } from '../../model/journal.js';
-import { describeEntry } from '../../model/why/describe-entry.js';
-import type { JournalPlain, OutputEntry, Plain, RecordingEntry } from '../../recording/recording-entry.js';
+import type { JournalEntry } from '../../model/journal/journal.js';
+import { describeEntry } from '../../tools/why/describe-entry.js';
+import type { JournalPlain, OutputEntry, Plain, RecordingEntry } from '../../tools/recording/recording-entry.js';
 
-/** More of an argument is no help to anybody. */
+/** The maximum length of an argument in characters. */
 const LONGEST = 300;
 
-/** The journal entry that stands in a recording. `at` is Unix milliseconds. */
+/** The journal entry of a recording. `at` is Unix milliseconds. */
 export const journalEntry = (id: string, record: JournalPlain, at: number): JournalEntry =>
   ({ ...record, id, at }) as unknown as JournalEntry;
 
-/** What the loop did, or what came from outside, in plain words. */
+/** An output of the loop, or an input, in plain words. */
 export const entryText = (entry: RecordingEntry | undefined): string => {
   switch (entry?.kind) {
     case undefined:
@@ -21,13 +21,13 @@ export const entryText = (entry: RecordingEntry | undefined): string => {
     case 'call':
       return `calls ${callText(entry)}`;
     case 'given-up':
-      return `gives up call ${entry.call}`;
+      return `cancels call ${entry.call}`;
     case 'timer':
       return `sets a timer of ${entry.delayMs} ms`;
     case 'cancelled':
       return `cancels timer ${entry.timer}`;
     case 'told':
-      return entry.port === 'recordEvent' ? `tells the event ${eventText(entry.args)}` : toldText(entry);
+      return entry.port === 'recordEvent' ? `emits the event ${eventText(entry.args)}` : toldText(entry);
     case 'asked':
       return `asks ${toldText(entry)}`;
     case 'outcome':
@@ -56,7 +56,7 @@ const INPUTS = { reply: 'a reply to', failed: 'the failure of', completed: 'the 
 const callText = ({ port, args }: Extract<OutputEntry, { readonly kind: 'call' }>): string =>
   `${port}(${args.map(shortJson).join(', ')})`;
 
-/** A call of the runtime as short as it can be told. */
+/** A call of the runtime, in short. */
 export const shortCallText = ({ port, args: [first] }: Extract<OutputEntry, { readonly kind: 'call' }>): string => {
   const name = port.slice(port.indexOf('.') + 1);
   const { config, image, containerId, podSandboxId } = (first ?? {}) as Readonly<Record<string, Plain | undefined>>;
@@ -79,7 +79,7 @@ const shortJson = (value: unknown): string => {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 };
 
-/** Where two entries of one kind begin to differ, as a path, with what each has there; `undefined` when they say the same. */
+/** The first difference between two entries of one kind, as a path with both values; `undefined` if they are equal. */
 export const firstDifference = (
   one: unknown,
   other: unknown,

@@ -1,29 +1,34 @@
-import type { Incident, IncidentInstance, IncidentProbe } from '../../recording/incident/incident.js';
-import type { ImageBehaviour, InstanceBehaviour, NodeBehaviours, ProbeFailure } from '../../sim/behaviour.js';
-import type { Fault } from '../../sim/faults/fault.js';
-import type { History, PodPlan } from '../../sim/histories/history.js';
+import type { Pod } from '../../model/pod/pod.js';
+import type { Incident, IncidentInstance, IncidentProbe } from '../../tools/recording/incident/incident.js';
+import type { ImageBehaviour, InstanceBehaviour, NodeBehaviours, ProbeFailure } from '../../tools/sim/behaviour.js';
+import type { Fault } from '../../tools/sim/faults/fault.js';
+import type { History, PodPlan } from '../../tools/sim/histories/history.js';
+import { withoutCluster } from './without-cluster.js';
 
-/** Calls that the simulated runtime takes no longer for than any runtime does. */
+/** Calls that take less time count as instant, as in the simulated runtime. */
 const USUAL_CALL_MS = 20;
-/** A hook that takes less takes no time. */
+/** A hook that takes less time counts as instant. */
 const SHORT_COMMAND_MS = 20;
-/** A stop that took almost a second, or more, and ended in a kill was not heard. */
+/** A stop that took at least this long and ended in a kill means that the process ignored the signal. */
 const SHORTEST_GRACE_MS = 900;
-/** Around a call that was refused; in the simulation it comes a little earlier or later. */
+/** The margin around a refused call, which comes a little earlier or later in the simulation. */
 const AROUND_REFUSAL_MS = 50;
 const SOURCES: readonly string[] = ['file', 'http', 'api'] satisfies PodPlan['source'][];
 
-/** A history in which the world does to the agent what it did in the incident. */
+/** A history in which the world acts on the agent as it did in the incident. */
 export const historyOf = (incident: Incident, seed = 1): History => {
-  const { options, durationMs, stopAskedMs } = incident;
+  const { options, facts, durationMs, stopAskedMs } = incident;
   const endMs = Math.floor(stopAskedMs ?? durationMs);
   return {
     seed,
-    node: options,
+    node: { ...options, facts },
     pods: incident.pods.map(({ source, namespace, name, changes }) => ({
       key: `${source} ${namespace}/${name}`,
       source: SOURCES.includes(source) ? (source as PodPlan['source']) : 'file',
-      changes: changes.map(({ atMs, pod }) => ({ atMs: Math.round(atMs), ...(pod && { pod }) })),
+      changes: changes.map(({ atMs, pod }) => ({
+        atMs: Math.round(atMs),
+        ...(pod && { pod: source === 'api' ? withoutCluster(pod, wasMade(incident, pod)) : pod }),
+      })),
     })),
     behaviours: behavioursOf(incident),
     faults: faultsOf(incident).filter((fault) => ('atMs' in fault ? fault.atMs < endMs : true)),
@@ -31,6 +36,11 @@ export const historyOf = (incident: Incident, seed = 1): History => {
     endMs,
   };
 };
+
+const wasMade =
+  ({ instances }: Incident, { metadata }: Pod) =>
+  (container: string): boolean =>
+    instances.some((one) => one.uid === metadata.uid && one.container === container);
 
 const behavioursOf = ({
   instances,
@@ -68,7 +78,7 @@ const behaviourOf = (instance: IncidentInstance): InstanceBehaviour => {
   const { startedMs = 0, startTookMs = 0, startError, stopAskedMs, lifeMs, exitCode = 0, reason, isAdopted } = instance;
   const diedMs = lifeMs === undefined ? undefined : startedMs + lifeMs;
   const wasStopped = diedMs !== undefined && stopAskedMs !== undefined && diedMs >= stopAskedMs;
-  // An instance that was there before starts anew when the history does.
+  // An instance from before the recording starts with the history.
   const bornMs = isAdopted ? 0 : startedMs;
   const commands = instance.commands.filter((one) => one.tookMs > SHORT_COMMAND_MS || one.exitCode !== 0);
   const probeFailures = failuresOf(instance.probes, bornMs);
@@ -81,7 +91,9 @@ const behaviourOf = (instance: IncidentInstance): InstanceBehaviour => {
     ...(probeFailures.length > 0 && { probeFailures }),
     ...(commands.length > 0 && {
       commands: commands.map(({ command, tookMs, exitCode: code }) => ({
-        ...{ contains: command.join(' '), takesMs: Math.round(tookMs), exitCode: code },
+        contains: command.join(' '),
+        takesMs: Math.round(tookMs),
+        exitCode: code,
       })),
     }),
   };
@@ -92,7 +104,10 @@ const onStop = (afterMs: number, exitCode: number): InstanceBehaviour['onStop'] 
     ? { kind: 'hangs' }
     : { kind: 'exits', afterMs: Math.round(afterMs), exitCode };
 
-/** Stretches in which one of the probes failed, each from half way after the last success to half way before the next. */
+/**
+ * The stretches in which one of the probes failed, each from the middle between the last success and the first failure
+ * to the middle before the next success.
+ */
 const failuresOf = (probes: readonly IncidentProbe[], bornMs: number): readonly ProbeFailure[] => {
   const failures: ProbeFailure[] = [];
   for (const which of new Set(probes.map((probe) => probe.type))) {
@@ -114,7 +129,7 @@ const failuresOf = (probes: readonly IncidentProbe[], bornMs: number): readonly 
 
 const faultsOf = ({ outages, eventBreaks, refusals, clockJumps }: Incident): readonly Fault[] => [
   ...outages.map(({ fromMs, untilMs }): Fault => {
-    // The stream of events breaks at once; the first call that fails may come a little later.
+    // The stream of events breaks at once; the first failed call may come a little later.
     const atMs = eventBreaks.find((one) => isJustBefore(one, fromMs)) ?? fromMs;
     return { kind: 'runtime-restarts', atMs: Math.round(atMs), downMs: Math.max(1, Math.round(untilMs - atMs)) };
   }),

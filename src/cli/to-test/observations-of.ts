@@ -1,9 +1,9 @@
-import type { Incident } from '../../recording/incident/incident.js';
-import { ObservationLedger, type Observations } from '../../sim/incidents/observe-history.js';
+import type { Incident } from '../../tools/recording/incident/incident.js';
+import { ObservationLedger, type Observations } from '../../tools/sim/incidents/observe-history.js';
 
 /**
- * What could be seen of the pods of an incident up to a time, as `observeHistory` tells it. Containers that were there before are left
- * out: in a history they start anew.
+ * The observations of the pods of an incident up to a time, in the form of `observeHistory`. Containers from before the
+ * recording are left out: in a history they are started.
  */
 export const observationsOf = ({ instances, events }: Incident, untilMs: number): Observations => {
   const ledger = new ObservationLedger();

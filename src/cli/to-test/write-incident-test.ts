@@ -1,22 +1,26 @@
 import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { errorText } from '../../model/cri-error.js';
-import { readIncident } from '../../recording/incident/read-incident.js';
-import type { RecordingEntry } from '../../recording/recording-entry.js';
-import { openRecording } from '../../recording/recording-reader.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import { readIncident } from '../../tools/recording/incident/read-incident.js';
+import type { RecordingEntry } from '../../tools/recording/recording-entry.js';
+import { openRecording } from '../../tools/recording/recording-reader.js';
 import { incidentTest } from './incident-test.js';
 
-/** Writes the test of a recording, up to a time in milliseconds since its beginning. Errors: the file cannot be written. */
-export const writeIncidentTest = (recording: string, test: string, untilMs: number): void => {
+/**
+ * Writes the test of a recording, up to a time in milliseconds since its beginning, and returns the reasons why it
+ * fails; empty for a test that passes. Errors: the file cannot be written.
+ */
+export const writeIncidentTest = (recording: string, test: string, untilMs: number): readonly string[] => {
   const reader = openRecording(recording);
   try {
     const incident = readIncident(reader.header, until(reader.entries, untilMs));
-    const text = incidentTest(incident, { recording: basename(recording), by: reader.header.by });
+    const { text, problems } = incidentTest(incident, { recording: basename(recording), by: reader.header.by });
     try {
       writeFileSync(test, text, { mode: 0o600, flag: 'wx' });
     } catch (error) {
       throw new Error(`--to-test: ${errorText(error)}`, { cause: error });
     }
+    return problems;
   } finally {
     reader.close();
   }

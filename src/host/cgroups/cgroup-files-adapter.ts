@@ -1,24 +1,24 @@
 import { concatMap, defer, from, ignoreElements, type Observable, of } from 'rxjs';
 import { type CgroupName, cgroupPath, parseCgroupPath } from '../../model/cgroups/cgroup-name.js';
 import type { CgroupResources } from '../../model/cgroups/cgroup-resources.js';
-import type { Cgroups } from '../../streams/ports.js';
+import type { Cgroups } from '../../streams/ports/cgroups.js';
 import { directoriesIn, killBelow, removeTree } from './cgroup-tree.js';
 
-/** Cgroups as directories with files: what differs between the versions of cgroups. Paths are relative to the mount. */
+/** Cgroups as directories with files. The two versions of cgroups implement it. Paths are relative to the mount. */
 export interface CgroupFiles {
   readonly version: 1 | 2;
   readonly hugePageSizes: readonly bigint[];
-  /** All that a cgroup has, one in each tree. */
+  /** The directories of the cgroup, one in each tree. */
   readonly directories: (path: string) => readonly string[];
-  /** Paths of what it lacks. */
+  /** The paths that the cgroup lacks. */
   readonly missing: (path: string) => readonly string[];
-  /** Makes it and what is above it, with all controllers. */
+  /** Makes the cgroup and its ancestors, with all controllers. */
   readonly make: (path: string) => Promise<void>;
-  /** Writes settings; resolves with the problems of those that were refused. */
+  /** Writes settings; resolves with one text for each setting that the kernel refused. */
   readonly write: (path: string, resources: CgroupResources) => Promise<readonly string[]>;
 }
 
-/** The `Cgroups` port where we make cgroups ourselves. */
+/** The `Cgroups` port for the driver `cgroupfs`: the agent makes the cgroups. */
 export const cgroupfs = (files: CgroupFiles): Cgroups => {
   const pathOf = (name: CgroupName) => cgroupPath('cgroupfs', name);
   return {
@@ -28,7 +28,7 @@ export const cgroupfs = (files: CgroupFiles): Cgroups => {
   };
 };
 
-/** Whatever does not hang on how the directories are called. */
+/** The calls of the port that do not depend on the names of the directories. */
 export const cgroupsIn = (
   files: CgroupFiles,
   pathOf: (name: CgroupName) => string,
@@ -51,7 +51,7 @@ export const cgroupsIn = (
   remove: (name) => effect(() => inEach(files.directories(pathOf(name)), removeTree)),
 });
 
-/** Children as directories, each once although it may be in several trees. */
+/** The child cgroups by their directories. A directory that is in several trees is listed once. */
 export const childrenIn =
   (
     files: CgroupFiles,
@@ -64,7 +64,7 @@ export const childrenIn =
       return [...new Set(found.flat())].map((entry) => nameOf(name, entry));
     });
 
-/** In each tree, whatever happens in another; then the first error. */
+/** Acts in every tree, also after an error in one of them; then fails with the first error. */
 const inEach = async (directories: readonly string[], act: (directory: string) => Promise<void>): Promise<void> => {
   const results = await Promise.allSettled(directories.map(act));
   const failed = results.find((result) => result.status === 'rejected');

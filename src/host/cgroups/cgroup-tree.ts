@@ -1,31 +1,39 @@
-import { closeSync, existsSync, openSync, readFileSync, write } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync, write } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { CgroupHierarchy } from '../../model/cgroups/cgroup-mounts.js';
-import { errorText } from '../../model/cri-error.js';
+import { errorText } from '../../model/cri/cri-error.js';
 
-/** What to write into a file below the directory of a cgroup. */
+/** A text to write into a file below the directory of a cgroup. */
 export interface Setting {
   readonly directory: string;
   readonly file: string;
   readonly value: string;
 }
 
-/** Every directory that a cgroup has or would have, one for each tree. */
+/** The directories of a cgroup, whether or not they exist, one for each tree. */
 export const directoriesOf = (hierarchies: readonly CgroupHierarchy[], path: string): readonly string[] =>
   hierarchies.map(({ mountPoint }) => join(mountPoint, path));
 
 /**
- * Asked at once, as `contentOf` is: the kernel answers both from memory and lets nobody wait, so that handing the question to
- * another thread takes many times as long as the answer. What may wait for others, such as making and writing, goes there.
+ * Whether the path exists. It reads synchronously, as `contentOf` does: the kernel answers both from memory, and a
+ * thread pool would take many times as long. Calls that may block, such as `mkdir` and writes, go to the thread pool.
+ * Errors: the path cannot be read; a pod whose cgroup counts as missing would be killed.
  */
-export const isThere = existsSync;
+export const isThere = (path: string): boolean => {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+};
 
-/** What is in a file of a cgroup now, without the white space around it. Errors: it cannot be read. */
+/** The content of a file of a cgroup, without the white space around it. Errors: it cannot be read. */
 const contentOf = (path: string): string => readFileSync(path, 'utf8').trim();
 
-/** Makes the directory and those above it that are missing, again if a neighbour removes one of them meanwhile. */
+/** Makes the directory and its missing ancestors. It starts again if another process removes one of them meanwhile. */
 export const makeDirectory = async (path: string): Promise<void> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -38,8 +46,8 @@ export const makeDirectory = async (path: string): Promise<void> => {
 };
 
 /**
- * Writes in order, then once more what was refused, since a setting may hang on one that comes after it. Returns the errors
- * of what stayed refused, each with path, value and reason.
+ * Writes the settings in order, then the refused ones a second time, since a setting may depend on a later one. Returns
+ * one text for each setting that stays refused, with path, value and reason.
  */
 export const writeSettings = async (settings: readonly Setting[]): Promise<readonly string[]> => {
   const refused: Setting[] = [];
@@ -64,7 +72,10 @@ const tryWrite = async ({ directory, file, value }: Setting): Promise<string | u
 
 const writeText: (descriptor: number, text: string) => Promise<unknown> = promisify(write);
 
-/** Errors: the kernel refuses the value; there is no such file, for in a cgroup only the kernel makes files. */
+/**
+ * Writes the value into the file. Errors: the kernel refuses the value; the file does not exist, since only the kernel
+ * makes files in a cgroup.
+ */
 export const writeInto = async (path: string, value: string): Promise<void> => {
   const descriptor = openSync(path, 'r+');
   try {
@@ -85,8 +96,8 @@ export const directoriesIn = async (path: string): Promise<readonly string[]> =>
   }
 };
 
-/** Processes in the cgroup and below, as far as our namespace can name them. */
-export const pidsBelow = async (directory: string): Promise<readonly number[]> => {
+/** The processes in the cgroup and below, if the PID namespace of the agent has a number for them. */
+const pidsBelow = async (directory: string): Promise<readonly number[]> => {
   const own = await pidsIn(directory);
   const below = await Promise.all((await directoriesIn(directory)).map((name) => pidsBelow(join(directory, name))));
   return [...new Set([...own, ...below.flat()])];
@@ -95,7 +106,7 @@ export const pidsBelow = async (directory: string): Promise<readonly number[]> =
 const pidsIn = async (directory: string): Promise<readonly number[]> => {
   try {
     const lines = await readFile(join(directory, 'cgroup.procs'), 'utf8');
-    // A process of another namespace is listed as 0, which to kill(2) is our own group.
+    // A process of another namespace is listed as 0, and kill(2) takes 0 for the process group of the agent.
     return lines
       .split('\n')
       .map(Number)
@@ -107,7 +118,7 @@ const pidsIn = async (directory: string): Promise<readonly number[]> => {
   }
 };
 
-/** Kills every process in the directories and below. Errors: one that we may not kill. */
+/** Kills every process in the directories and below. Errors: the agent may not kill one of them. */
 export const killBelow = async (directories: readonly string[]): Promise<void> => {
   const pids = new Set((await Promise.all(directories.map(pidsBelow))).flat());
   pids.delete(process.pid);
@@ -120,7 +131,7 @@ export const killBelow = async (directories: readonly string[]): Promise<void> =
   }
 };
 
-/** Removes the directory and everything below, deepest first. Errors: EBUSY while processes are in it. */
+/** Removes the directory and everything below, deepest directories first. Errors: EBUSY while processes are in it. */
 export const removeTree = async (directory: string): Promise<void> => {
   try {
     for (const name of await directoriesIn(directory)) await removeTree(join(directory, name));
@@ -134,7 +145,7 @@ export const removeTree = async (directory: string): Promise<void> => {
 export const levelsBetween = (top: string, directory: string): readonly string[] =>
   directory === top || directory.length <= top.length ? [] : [...levelsBetween(top, dirname(directory)), directory];
 
-/** A file that has nothing in it counts as empty, and so does a missing one. */
+/** The content of a file; empty for a missing file. */
 export const readOrEmpty = (path: string): string => {
   try {
     return contentOf(path);
@@ -145,5 +156,5 @@ export const readOrEmpty = (path: string): string => {
 };
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
-/** Reading a file of a cgroup that is being removed says ENODEV. */
+/** A read of a file in a cgroup that is being removed fails with ENODEV. */
 const isGone = (error: unknown): boolean => ['ENOENT', 'ENODEV', 'ENOTDIR'].includes(codeOf(error) ?? '');

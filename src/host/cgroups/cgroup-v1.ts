@@ -13,10 +13,13 @@ import {
   writeSettings,
 } from './cgroup-tree.js';
 
-/** Without these a cgroup is not there; of all others it may have lost its place. Source: cgroup_v1_manager_linux.go Validate. */
+/**
+ * A cgroup without a directory in one of these trees counts as missing. The other trees are optional. Source:
+ * cgroup_v1_manager_linux.go Validate.
+ */
 const NEEDED = ['cpu', 'cpuacct', 'cpuset', 'memory', 'pids', 'hugetlb', 'name=systemd'];
 
-/** Cgroups in one tree per controller, and in one without controllers where the machine has that, too. */
+/** Cgroups with one tree per controller, and on some machines one tree without controllers. */
 export const cgroupV1 = ({ hierarchies }: CgroupMounts, hugePageSizes: readonly bigint[]): CgroupFiles => {
   const treeOf = (controller: string): CgroupHierarchy | undefined =>
     hierarchies.find(({ controllers }) => controllers.includes(controller));
@@ -53,8 +56,8 @@ export const cgroupV1 = ({ hierarchies }: CgroupMounts, hugePageSizes: readonly 
 };
 
 /**
- * What a cgroup has of CPUs or memory nodes, which it gets from above if it is new: a new one has none, and no process can be put
- * into it until it has. One that has some stands below others that do, so nobody looks further.
+ * The CPUs or memory nodes of a cgroup. A new cgroup has none, and no process can be put into it before it has some, so
+ * it takes those of its parent. The ancestors of a cgroup with a value have values too, so the search ends there.
  */
 const inherited = async (mountPoint: string, directory: string, file: string): Promise<string> => {
   const own = readOrEmpty(join(directory, file));

@@ -4,7 +4,10 @@ import type { CgroupHierarchy } from '../../model/cgroups/cgroup-mounts.js';
 import type { CgroupFiles } from './cgroup-files-adapter.js';
 import { isThere, levelsBetween, makeDirectory, readOrEmpty, type Setting, writeSettings } from './cgroup-tree.js';
 
-/** A cgroup without one of these, where the machine has it, is not there. Source: cgroup_v2_manager_linux.go Validate. */
+/**
+ * A cgroup counts as missing if it lacks one of these controllers and the machine has it. Source:
+ * cgroup_v2_manager_linux.go Validate.
+ */
 const NEEDED = ['cpu', 'cpuset', 'memory', 'hugetlb', 'pids'];
 
 /** Cgroups in one tree with all controllers. */
@@ -46,8 +49,8 @@ export const cgroupV2 = ({ mountPoint }: CgroupHierarchy, hugePageSizes: readonl
 };
 
 /**
- * Hands the controllers on to what is below. One that cannot be had there must not keep the others back. Errors: none; what is
- * lacking shows in `missing`.
+ * Enables the controllers for the children of the cgroup, one by one, so that one that is not available does not
+ * prevent the others. Errors: none; `missing` reports the controllers that the children lack.
  */
 const delegate = async (directory: string, controllers: readonly string[]): Promise<void> => {
   const file = 'cgroup.subtree_control';

@@ -1,12 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import type { CgroupDriver } from '../../model/cgroups/cgroup-name.js';
 import { type CgroupMounts, cgroupMounts } from '../../model/cgroups/cgroup-mounts.js';
 import { hugePagesName } from '../../model/node/node-resources.js';
-import type { ResourceAmounts } from '../../model/pod-resources.js';
-import { quantity } from '../../model/quantity.js';
-import type { Cgroups } from '../../streams/ports.js';
+import type { ResourceAmounts } from '../../model/resources/pod-resources.js';
+import { quantity } from '../../model/resources/quantity.js';
+import type { Cgroups } from '../../streams/ports/cgroups.js';
 import { hugePages } from '../huge-pages.js';
+import { isThere, readIfThere } from '../read-if-there.js';
 import { cgroupfs } from './cgroup-files-adapter.js';
 import { cgroupV1 } from './cgroup-v1.js';
 import { cgroupV2 } from './cgroup-v2.js';
@@ -15,7 +16,7 @@ import { systemdCgroups } from './systemd-cgroups.js';
 /**
  * The cgroups of this machine.
  *
- * Errors: throws where none are mounted, and where systemd is asked for but does not run.
+ * Errors: throws on a machine without cgroups, and for the driver `systemd` on a machine without systemd.
  */
 export const hostCgroups = (driver: CgroupDriver): Cgroups => {
   const mounts = cgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
@@ -24,10 +25,10 @@ export const hostCgroups = (driver: CgroupDriver): Cgroups => {
 };
 
 /** Source: pkg/kubelet/kubelet_linux.go and opencontainers/cgroups IsCgroup2UnifiedMode. */
-export const isCgroupV1 = (): boolean => !existsSync('/sys/fs/cgroup/cgroup.controllers');
+export const isCgroupV1 = (): boolean => !isThere('/sys/fs/cgroup/cgroup.controllers');
 
 /**
- * What the machine has that cgroups can share out: `cpu`, `memory`, `pid`, and `hugepages-<size>`.
+ * The resources of the machine that cgroups can limit: `cpu`, `memory`, `pid`, and `hugepages-<size>`.
  *
  * Source: pkg/kubelet/cadvisor/util.go CapacityFromMachineInfo, pkg/kubelet/stats/pidlimit/pidlimit_linux.go
  */
@@ -51,13 +52,10 @@ const filesOf = (mounts: CgroupMounts) => {
 };
 
 const numberIn = (path: string): number | undefined => {
-  try {
-    const value = Number(readFileSync(path, 'utf8').trim());
-    return Number.isSafeInteger(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = readIfThere(path);
+  const value = Number(text?.trim());
+  return text !== undefined && Number.isSafeInteger(value) ? value : undefined;
 };
 
-/** CPUs that are switched on, as the kernel lists them. */
+/** The CPUs that are online, in the notation of the kernel. */
 const allCpus = (): string => readFileSync('/sys/devices/system/cpu/online', 'utf8').trim();

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { concat, defer, type Observable } from 'rxjs';
 import { type CgroupName, cgroupPath, parseCgroupPath } from '../../model/cgroups/cgroup-name.js';
@@ -16,36 +15,38 @@ import {
   systemdVersionArgs,
 } from '../../model/cgroups/systemd-call.js';
 import { untilTrue } from '../../streams/operators/until-true.js';
-import type { Cgroups } from '../../streams/ports.js';
+import type { Cgroups } from '../../streams/ports/cgroups.js';
 import { type CgroupFiles, cgroupsIn, childrenIn, effect } from './cgroup-files-adapter.js';
+import { isThere } from '../read-if-there.js';
 
-/** Source: opencontainers/cgroups systemd, startUnit. */
-const UNIT_WAIT_MS = 30_000;
-const LOOK_EVERY_MS = 50;
+/** The time that systemd gets for one call, in milliseconds. Source: opencontainers/cgroups systemd, startUnit. */
+export const UNIT_WAIT_MS = 30_000;
+/** The time between two checks of a unit, in milliseconds. */
+export const CHECK_EVERY_MS = 50;
 
 export interface SystemdCgroupsOptions {
   /** Every CPU of the machine, such as `0-3`. */
   readonly allCpus: string;
-  /** Speaks to systemd; `busctl` of the machine unless given. Resolves with what it printed. */
+  /** Calls systemd and resolves with the printed text. `busctl` of the machine unless given. */
   readonly busctl?: (args: readonly string[]) => Promise<string>;
-  /** There is a systemd to speak to. */
+  /** Whether systemd runs on this machine. */
   readonly isRunning?: () => boolean;
 }
 
 /**
- * The `Cgroups` port where systemd owns the tree: cgroups are slices, and what is written into files is what systemd was told
- * before, for it writes its own view now and then.
+ * The `Cgroups` port for the driver `systemd`. Cgroups are slices. systemd writes its own settings from time to time,
+ * so each setting is set in systemd first and then written into the files.
  *
- * Errors: throws where systemd does not run; calls fail with what `busctl` says.
+ * Errors: throws on a machine without systemd; calls fail with the error text of `busctl`.
  */
 export const systemdCgroups = (
   files: CgroupFiles,
-  { allCpus, busctl = runBusctl, isRunning = () => existsSync('/run/systemd/system') }: SystemdCgroupsOptions,
+  { allCpus, busctl = runBusctl, isRunning = () => isThere('/run/systemd/system') }: SystemdCgroupsOptions,
 ): Cgroups => {
   if (!isRunning()) {
     throw new Error(
       'the cgroup driver is systemd, but systemd does not run this machine (there is no /run/systemd/system): ' +
-        'let the runtime use cgroupfs, or set cgroupDriver: cgroupfs if the runtime cannot tell',
+        'let the runtime use cgroupfs, or set cgroupDriver: cgroupfs if the runtime does not report its driver',
     );
   }
   const pathOf = (name: CgroupName) => cgroupPath('systemd', name);
@@ -59,39 +60,39 @@ export const systemdCgroups = (
         throw error;
       },
     ));
-  const tell = (args: () => Promise<string[]>, isFine: (message: string) => boolean = () => false): Observable<never> =>
+  const call = (args: () => Promise<string[]>, isFine: (message: string) => boolean = () => false): Observable<never> =>
     effect(async () => busctl(await args()).catch(ignoring(isFine)));
   const reached = (name: CgroupName, states: readonly string[]): Observable<never> => {
     let state = '';
-    const look = async () => {
+    const isReached = async () => {
       state = printedString(await busctl(sliceStateArgs(name)).catch(ignoring(isUnitGone)));
       return states.includes(state);
     };
     const tooLate = () =>
-      new Error(`systemd did not bring ${pathOf(name)} to ${states[0]} in 30 s: it is ${state || 'unknown'}`);
-    return untilTrue(look, { everyMs: LOOK_EVERY_MS, withinMs: UNIT_WAIT_MS, tooLate });
+      new Error(`${pathOf(name)} is not ${states[0]} 30 s after the call to systemd: it is ${state || 'unknown'}`);
+    return untilTrue(isReached, { everyMs: CHECK_EVERY_MS, withinMs: UNIT_WAIT_MS, tooLate });
   };
   return {
     ...base,
-    // Without being told systemd takes the controller of CPUs away again.
+    // Without this setting systemd disables the CPU controllers again.
     ...(files.version === 2 && { allCpus }),
     nameOf: (path) => parseCgroupPath('systemd', path),
     children: childrenIn(files, pathOf, (_, entry) => parseCgroupPath('systemd', entry)),
     create: (name, resources) =>
       concat(
-        tell(async () => startSliceArgs(name, await features(), resources), isUnitThere),
+        call(async () => startSliceArgs(name, await features(), resources), isUnitThere),
         reached(name, ['active']),
-        tell(async () => setSliceArgs(name, await features(), resources)),
+        call(async () => setSliceArgs(name, await features(), resources)),
         defer(() => create(name, resources)),
       ),
     update: (name, resources) =>
       concat(
-        tell(async () => setSliceArgs(name, await features(), resources)),
+        call(async () => setSliceArgs(name, await features(), resources)),
         defer(() => update(name, resources)),
       ),
     remove: (name) =>
       concat(
-        tell(async () => stopSliceArgs(name), isUnitGone),
+        call(async () => stopSliceArgs(name), isUnitGone),
         reached(name, ['inactive', 'failed', '']),
         defer(() => remove(name)),
       ),
@@ -100,7 +101,7 @@ export const systemdCgroups = (
 
 const run = promisify(execFile);
 
-/** Errors: with what it wrote on its error output, which says what systemd refused. */
+/** Errors: the error output of `busctl`, which holds the reason of systemd. */
 const runBusctl = async (args: readonly string[]): Promise<string> => {
   try {
     const { stdout } = await run('busctl', [...args], { timeout: UNIT_WAIT_MS, env: { ...process.env, LC_ALL: 'C' } });

@@ -1,18 +1,21 @@
 import type { Taint } from '../node/node.js';
 import type { SelectableNode } from './node-affinity.js';
 
-/** What a node has that pods may ask for. */
+/** The facts of a node that admission checks. */
 export interface AdmissionFacts extends SelectableNode {
   /** Quantities by resource name. */
   readonly allocatable: Readonly<Record<string, string>>;
-  /** Of the Node; none without an API server. */
+  /** The labels and taints of the Node; none without an API server. */
   readonly taints?: readonly Taint[];
-  /** Labels and taints are what the agent would give its Node: what the API server has was not heard since the start. */
+  /**
+   * The labels and taints are those that the agent would create its Node with, since no Node has been received since
+   * the start.
+   */
   readonly isProvisional?: boolean;
-  /** Such as `6.1.0-13-amd64`; empty when it is not known. */
+  /** Such as `6.1.0-13-amd64`; empty if unknown. */
   readonly kernelVersion: string;
   readonly allowedUnsafeSysctls: readonly string[];
   readonly hasAppArmor: boolean;
-  /** Of the runtime; absent until it has told. */
+  /** The features of the runtime; absent until it has reported them. */
   readonly hasSupplementalGroupsPolicy?: boolean;
 }

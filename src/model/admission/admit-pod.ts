@@ -1,7 +1,7 @@
 import type { AdmissionFacts } from './admission-facts.js';
-import { isStaticPod, type Pod } from '../pod.js';
+import { isStaticPod, type Pod, podFullName } from '../pod/pod.js';
 import { appArmorRejection } from './app-armor.js';
-import { hasFreePorts } from './host-ports.js';
+import { takenPort } from './host-ports.js';
 import { selectsNode } from './node-affinity.js';
 import { type Admit, firstRejection, type Rejection } from './rejection.js';
 import { resourceRejection } from './resource-fit.js';
@@ -9,8 +9,8 @@ import { safeSysctls, sysctlRejection } from './sysctls.js';
 import { toleratesTaints } from './taints.js';
 
 /**
- * Which pods a node takes in: by their kernel parameters, by what they need and want of the node, then by AppArmor. Pods are not
- * stopped to make room for others.
+ * Decides whether a node admits a pod: first by its kernel parameters, then by its demands on the node, then by
+ * AppArmor. No pod is stopped to make room for others.
  *
  * Source: pkg/kubelet/kubelet.go, the order of the admit handlers; pkg/kubelet/lifecycle/predicate.go
  */
@@ -27,11 +27,11 @@ export const admitPod = (facts: () => AdmissionFacts): Admit =>
     (pod) => appArmorRejection(pod, facts().hasAppArmor),
   );
 
-/** Of the agent, which is built for nothing else. */
+/** The operating system of the agent, which is built for no other. */
 const OS = 'linux';
 const OS_LABEL = 'kubernetes.io/os';
 
-/** The label is one of the pod, as in the kubelet: its selector is looked at like every other one. */
+/** Checks the label of the pod, as the kubelet does; the node selector is checked apart. */
 const osRejection = ({ metadata, spec }: Pod): Rejection | undefined => {
   if ((metadata.labels?.[OS_LABEL] ?? OS) !== OS) {
     return {
@@ -56,7 +56,7 @@ const supplementalGroupsRejection = (
 };
 
 const placeRejection = (pod: Pod, active: readonly Pod[], node: AdmissionFacts): Rejection | undefined => {
-  // Who was let in before is not judged by labels that others may have changed since.
+  // A pod that was admitted before is not rejected for labels that may have changed since.
   const wasLetIn = node.isProvisional === true && pod.status?.startTime !== undefined;
   if (!wasLetIn && !selectsNode(pod.spec, node))
     return predicate('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
@@ -64,10 +64,14 @@ const placeRejection = (pod: Pod, active: readonly Pod[], node: AdmissionFacts):
   if (nodeName && node.name !== undefined && nodeName !== node.name) {
     return predicate('NodeName', "node(s) didn't match the requested node name");
   }
-  if (!hasFreePorts(pod, active)) {
-    return predicate('NodePorts', "node(s) didn't have free ports for the requested pod ports");
+  const taken = takenPort(pod, active);
+  if (taken) {
+    return {
+      ...predicate('NodePorts', "node(s) didn't have free ports for the requested pod ports"),
+      detail: `${podFullName(taken.holder)} has port ${taken.port}/${taken.protocol}`,
+    };
   }
-  // Whoever can put a manifest on the node can have it run there.
+  // A user who can put a manifest on the node may run its pod there.
   if (isStaticPod(pod) || wasLetIn || toleratesTaints(pod.spec, node.taints ?? [])) return undefined;
   return predicate('TaintToleration', "node(s) had taints that the pod didn't tolerate");
 };

@@ -1,10 +1,10 @@
-import { containersOf, type Pod } from '../pod.js';
+import { containersOf, type Pod } from '../pod/pod.js';
 import type { Rejection } from './rejection.js';
 
 const ANNOTATION_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
 
 /**
- * Rejects a pod that wants to be confined by AppArmor where there is none. One that runs already is not asked again.
+ * Rejects a pod with an AppArmor profile on a node without AppArmor. A running pod is not checked again.
  *
  * Source: pkg/security/apparmor/validate.go, pkg/kubelet/lifecycle/handlers.go appArmorAdmitHandler
  */

@@ -1,15 +1,25 @@
-import { isSidecar, type Pod } from '../pod.js';
+import { isSidecar, type Pod } from '../pod/pod.js';
+
+/** A port of the node that a pod requests, and the pod that has it. */
+export interface TakenPort {
+  readonly port: number;
+  readonly protocol: string;
+  readonly holder: Pod;
+}
 
 /**
- * Whether the ports that a pod wants of the node are free of those that others have.
+ * Returns the first port of the node that a pod requests and another pod has.
  *
  * Source: pkg/scheduler/framework/plugins/nodeports/node_ports.go
  */
-export const hasFreePorts = (pod: Pod, others: readonly Pod[]): boolean => {
+export const takenPort = (pod: Pod, others: readonly Pod[]): TakenPort | undefined => {
   const wanted = hostPorts(pod);
-  if (wanted.length === 0) return true;
-  const taken = others.flatMap(hostPorts);
-  return !wanted.some((one) => taken.some((other) => conflict(one, other)));
+  if (wanted.length === 0) return undefined;
+  const taken = others.flatMap((holder) => hostPorts(holder).map((port) => ({ holder, ...port })));
+  return wanted
+    .flatMap((one) => taken.find((other) => conflict(one, other)) ?? [])
+    .map(({ port, protocol, holder }) => ({ port, protocol, holder }))
+    .at(0);
 };
 
 interface HostPort {
@@ -20,7 +30,7 @@ interface HostPort {
 
 const ANY_ADDRESS = '0.0.0.0';
 
-/** Of what runs for as long as the pod does. */
+/** The ports of the containers that run as long as the pod. */
 const hostPorts = ({ spec }: Pod): readonly HostPort[] =>
   [...spec.containers, ...(spec.initContainers ?? []).filter(isSidecar)]
     .flatMap(({ ports = [] }) => ports)

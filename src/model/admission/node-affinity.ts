@@ -1,14 +1,14 @@
 import type { V1NodeSelectorRequirement, V1NodeSelectorTerm } from '@kubernetes/client-node';
-import type { Json, PodSpec } from '../pod.js';
+import type { Json, PodSpec } from '../pod/pod.js';
 
 export interface SelectableNode {
-  /** Absent where the node has no name to be selected by. */
+  /** Absent if the node has no name to select. */
   readonly name?: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
- * Whether the node is one that the pod asks for, by its `nodeSelector` and by what its affinity requires.
+ * Whether the node matches the pod's `nodeSelector` and required affinity.
  *
  * Source: staging/src/k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go
  */
@@ -20,7 +20,7 @@ export const selectsNode = ({ nodeSelector = {}, affinity }: PodSpec, { name, la
   return required.nodeSelectorTerms.some((term) => matchesTerm(term, labels, fields));
 };
 
-/** A term that asks for nothing selects nothing. */
+/** A term without requirements selects no node. */
 const matchesTerm = (
   { matchExpressions = [], matchFields = [] }: Json<V1NodeSelectorTerm>,
   labels: Readonly<Record<string, string>>,

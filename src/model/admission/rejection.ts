@@ -1,16 +1,18 @@
-import type { Pod } from '../pod.js';
+import type { Pod } from '../pod/pod.js';
 
-/** Why a node does not take a pod in. */
+/** The reason why a node rejects a pod. */
 export interface Rejection {
-  /** Of the event and of the status: `OutOfcpu`. */
+  /** The reason of the event and of the status: `OutOfcpu`. */
   readonly reason: string;
   readonly message: string;
+  /** Details for the journal that the kubelet's message leaves out. */
+  readonly detail?: string;
 }
 
-/** Whether this node takes a pod in, next to those that are active on it. */
+/** Returns the rejection of a pod, given the active pods of the node; undefined if the node admits it. */
 export type Admit = (pod: Pod, active: readonly Pod[]) => Rejection | undefined;
 
-/** Asks one after the other; the first that rejects a pod has the last word. */
+/** Runs the checks in order and returns the first rejection. */
 export const firstRejection =
   (...handlers: readonly Admit[]): Admit =>
   (pod, active) => {

@@ -1,15 +1,15 @@
-import type { Pod } from '../pod.js';
+import type { Pod } from '../pod/pod.js';
 import { isHugePages } from '../node/node-resources.js';
-import { podAmountsWithOverhead } from '../pod-resources.js';
-import { milliValue, type Nanos, quantity, unitValue } from '../quantity.js';
+import { podAmountsWithOverhead } from '../resources/pod-resources.js';
+import { milliValue, type Nanos, quantity, unitValue } from '../resources/quantity.js';
 import type { Rejection } from './rejection.js';
 
-/** The first to be looked at; all others follow in the order of the pod. */
+/** The first resources to check; the others follow in the order of the pod. */
 const FIRST = ['cpu', 'memory', 'ephemeral-storage'];
 
 /**
- * Rejects a pod that asks for more than others leave of the node, `OutOf<resource>`. Resources that the node does not state
- * are not looked at, but for huge pages: of a size that it does not have there are none.
+ * Rejects a pod that requests more of a resource than the other pods leave, `OutOf<resource>`. Resources that the node
+ * does not report are not checked, except huge pages: a size that is not reported is not available.
  *
  * Source: pkg/scheduler/framework/plugins/noderesources/fit.go fitsRequest, pkg/kubelet/lifecycle/predicate.go
  */

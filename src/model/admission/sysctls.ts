@@ -1,8 +1,8 @@
-import type { Pod } from '../pod.js';
-import { normalizedSysctl } from '../sysctl-name.js';
+import type { Pod } from '../pod/pod.js';
+import { normalizedSysctl } from '../manifest/sysctl-name.js';
 import type { Rejection } from './rejection.js';
 
-/** Kernel parameters that change nothing for other pods, with the kernel since which that is so. */
+/** Kernel parameters that do not affect other pods, with the first kernel of which this is true. */
 const SAFE: readonly (readonly [name: string, kernel: string])[] = [
   ['kernel.shm_rmid_forced', ''],
   ['net.ipv4.ip_local_port_range', ''],
@@ -24,7 +24,7 @@ const OF_IPC: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The parameters that any pod may set. An unknown kernel is taken for one that is too old.
+ * The parameters that any pod may set. An unknown kernel counts as too old.
  *
  * Source: pkg/kubelet/sysctl/safe_sysctls.go
  */
@@ -32,7 +32,7 @@ export const safeSysctls = (kernelVersion: string): readonly string[] =>
   SAFE.filter(([, kernel]) => kernel === '' || isAtLeast(kernelVersion, kernel)).map(([name]) => name);
 
 /**
- * Rejects a pod with a kernel parameter that is neither safe nor allowed, or that would be one of the node. A pattern ends
+ * Rejects a pod with a kernel parameter that is neither safe nor allowed, or that would change the node. A pattern ends
  * in `*`.
  *
  * Source: pkg/kubelet/sysctl/allowlist.go
@@ -46,7 +46,7 @@ export const sysctlRejection = ({ spec }: Pod, allowed: readonly string[]): Reje
 };
 
 /**
- * What keeps a pattern from being allowed; undefined for nothing.
+ * Returns the problem of a pattern; undefined for a valid one.
  *
  * Source: pkg/kubelet/sysctl/allowlist.go NewAllowlist
  */
@@ -70,7 +70,7 @@ const problemOf = (name: string, allowed: readonly string[], spec: Pod['spec']):
   return isOfNode ? `${JSON.stringify(name)} not allowed with host ${namespace} enabled` : undefined;
 };
 
-/** The namespace of the kernel that a parameter belongs to. Source: component-helpers/node/util/sysctl/namespace.go */
+/** Returns the kernel namespace of a parameter. Source: component-helpers/node/util/sysctl/namespace.go */
 const namespaceOf = (name: string): 'IPC' | 'Net' | undefined => {
   if (OF_IPC.has(name) || name.startsWith('fs.mqueue.')) return 'IPC';
   return name.startsWith('net.') ? 'Net' : undefined;

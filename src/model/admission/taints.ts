@@ -1,11 +1,12 @@
 import type { V1Toleration } from '@kubernetes/client-node';
 import type { Taint } from '../node/node.js';
-import type { Json, PodSpec } from '../pod.js';
+import type { Json, PodSpec } from '../pod/pod.js';
 
 /**
- * Whether the pod tolerates everything that no pod may run beside, `NoExecute`. The other effects are the scheduler's business.
+ * Whether the pod tolerates every `NoExecute` taint. The scheduler checks the other effects.
  *
- * Source: pkg/kubelet/lifecycle/predicate.go generalFilter, staging/src/k8s.io/component-helpers/scheduling/corev1/helpers.go
+ * Source: pkg/kubelet/lifecycle/predicate.go generalFilter,
+ * staging/src/k8s.io/component-helpers/scheduling/corev1/helpers.go
  */
 export const toleratesTaints = (
   { tolerations = [] }: Pick<PodSpec, 'tolerations'>,

@@ -1,4 +1,4 @@
-/** Nobody will sign this request, or what was signed cannot be used: asking with the same key again is of no use. */
+/** The request was refused, or its certificate cannot be used: another request with the same key is useless. */
 export class CertificateRefused extends Error {
   override readonly name = 'CertificateRefused';
 }

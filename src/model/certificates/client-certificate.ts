@@ -1,18 +1,21 @@
-/** Whom a certificate names. */
+/** The subject of a certificate. */
 export interface CertificateSubject {
   readonly commonName: string;
   readonly organizations: readonly string[];
 }
 
-/** A certificate of the agent, as far as it looks at it. Times are Unix milliseconds. */
+/** The fields of a certificate that the agent reads. Times are Unix milliseconds. */
 export interface ClientCertificate extends CertificateSubject {
   readonly notBefore: number;
   readonly notAfter: number;
-  /** Of the certificate itself: another one has another. */
+  /** The fingerprint of the certificate. */
   readonly fingerprint: string;
 }
 
-/** Who a node is to the API server. Source: pkg/kubelet/certificate/kubelet.go NewKubeletClientCertificateManager */
+/**
+ * The subject of a node's client certificate. Source: pkg/kubelet/certificate/kubelet.go
+ * NewKubeletClientCertificateManager
+ */
 export const nodeSubject = (nodeName: string): CertificateSubject => ({
   commonName: `system:node:${nodeName}`,
   organizations: ['system:nodes'],
@@ -21,7 +24,7 @@ export const nodeSubject = (nodeName: string): CertificateSubject => ({
 export const isExpired = ({ notAfter }: ClientCertificate, now: number): boolean => now > notAfter;
 
 /**
- * Names at least what is wanted; more organizations do no harm.
+ * Whether the certificate names at least the requested subject; further organizations are allowed.
  *
  * Source: staging/src/k8s.io/client-go/util/certificate/certificate_manager.go certSatisfiesTemplateLocked
  */
@@ -30,9 +33,10 @@ export const satisfies = (certificate: CertificateSubject, wanted: CertificateSu
   wanted.organizations.every((organization) => certificate.organizations.includes(organization));
 
 /**
- * Seconds until it ends, below zero once it has, infinitely many without one: what the metric shows.
+ * Returns the seconds until the certificate expires, negative after that, infinite without one: the value of the
+ * metric.
  *
- * Source: cmd/kubelet/app/server.go buildKubeletClientConfig, whose gauge shows +Inf for a certificate that has ended too.
+ * Source: cmd/kubelet/app/server.go buildKubeletClientConfig, whose gauge shows +Inf for an expired certificate too.
  */
 export const secondsLeft = (notAfter: number | undefined, now: number): number =>
   notAfter === undefined ? Infinity : Math.trunc((notAfter - now) / 1_000);

@@ -1,16 +1,14 @@
-const FIRST_MS = 2_000;
-const GROWTH = 2;
-/** So many waits grow; every further one is as long as one more would be. */
+import { type Backoff, nextDelay } from '../values/back-off.js';
+
+const BACKOFF: Backoff = { initialMs: 2_000, maxMs: 32_000, jitter: 0.1 };
+/** The number of waits with jitter; every further wait is the longest one, without jitter. */
 const GROWING_WAITS = 4;
-const LONGEST_MS = 32_000;
-/** A growing wait is up to so much longer. */
-const JITTER = 0.1;
 
 /**
- * Milliseconds to wait after so many attempts in a row that brought no certificate: 2, 4, 8 and 16 s, up to a tenth longer, then 32 s.
- * `draw` is in [0, 1).
+ * The wait after `failures` failed requests for a certificate in a row, in milliseconds: 2, 4, 8 and 16 s, up to a tenth longer, then
+ * 32 s. `draw` is in [0, 1).
  *
  * Source: staging/src/k8s.io/client-go/util/certificate/certificate_manager.go run
  */
 export const renewalDelay = (failures: number, draw: number): number =>
-  failures > GROWING_WAITS ? LONGEST_MS : FIRST_MS * GROWTH ** (failures - 1) * (1 + JITTER * draw);
+  nextDelay(BACKOFF, failures, failures > GROWING_WAITS ? 0 : draw);

@@ -1,12 +1,14 @@
 import { type CertificateSubject, type ClientCertificate, satisfies } from './client-certificate.js';
 
-/** A new certificate is asked for after a share of the life of the old one that is between these, another on every node. */
+/**
+ * A new certificate is requested after a share of the old one's lifetime between these two, different on every node.
+ */
 const EARLIEST_SHARE = 0.7;
 const LATEST_SHARE = 0.9;
 
 /**
- * When to ask for a new certificate, Unix milliseconds: at once (-Infinity) without one, or with one that names somebody else.
- * `draw` is in [0, 1), one for each certificate.
+ * Returns when to request a new certificate, in Unix milliseconds: at once (-Infinity) without one, or with one of
+ * another subject. `draw` is in [0, 1), one for each certificate.
  *
  * Source: staging/src/k8s.io/client-go/util/certificate/certificate_manager.go nextRotationDeadline, jitteryDuration
  */

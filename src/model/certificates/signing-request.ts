@@ -1,18 +1,18 @@
-import type { ApiObject } from '../api/api-object.js';
+import type { ApiObject } from '../kube-api/api-object.js';
 
-/** What a key has to do with a request for a certificate of it. */
+/** The properties of a key for a request for a certificate. */
 export interface SigningRequestParts {
   /** PKCS #10, PEM. */
   readonly pem: string;
   readonly keyType: 'ec' | 'rsa';
-  /** `node-csr-` and a digest of the key, the subject and the usages: whoever asks again finds what was asked before. */
+  /** `node-csr-` and a digest of the key, the subject and the usages: a repeated request finds the earlier one. */
   readonly name: string;
 }
 
-/** Who signs certificates by which nodes speak to the API server. */
+/** The signer of client certificates of nodes. */
 export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
 
-/** A CertificateSigningRequest of certificates.k8s.io/v1, as far as the agent reads it. `data` in it is base64. */
+/** A CertificateSigningRequest of certificates.k8s.io/v1, as far as the agent reads it. Its `data` is base64. */
 export interface CertificateSigningRequest extends ApiObject {
   readonly spec?: { readonly signerName?: string };
   readonly status?: {
@@ -23,7 +23,7 @@ export interface CertificateSigningRequest extends ApiObject {
 }
 
 /**
- * What a client certificate is for. A key of RSA may be told to encrypt keys as well.
+ * The usages of a client certificate. An RSA key may encipher keys as well.
  *
  * Source: staging/src/k8s.io/client-go/util/certificate/certificate_manager.go DefaultKubeletClientGetUsages
  */
@@ -34,7 +34,8 @@ export const clientUsages = (keyType: 'ec' | 'rsa'): readonly string[] => [
 ];
 
 /**
- * The object that asks for a client certificate. Without a name the server gives it one. `requestBase64` is the PEM in base64.
+ * Returns the object that requests a client certificate. Without a name the server generates one. `requestBase64` is
+ * the PEM in base64.
  *
  * Source: staging/src/k8s.io/client-go/util/certificate/csr/csr.go RequestCertificateWithContext
  */
@@ -48,14 +49,15 @@ export const clientSigningRequest = (
   spec: { request: requestBase64, signerName: CLIENT_SIGNER, usages: clientUsages(keyType) },
 });
 
-/** What has become of a request. */
+/** The state of a request. */
 export type SigningVerdict =
   | { readonly kind: 'waiting'; readonly isApproved: boolean }
   | { readonly kind: 'issued'; readonly certificateBase64: string }
   | { readonly kind: 'refused'; readonly message: string };
 
 /**
- * Reads a request that was created with `uid`. One that was denied or has failed stays so, whatever else it says.
+ * Reads the state of a request that was created with `uid`. A denied or failed request stays so, with any other
+ * conditions.
  *
  * Source: staging/src/k8s.io/client-go/util/certificate/csr/csr.go WaitForCertificate
  */

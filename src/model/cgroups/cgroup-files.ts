@@ -1,14 +1,14 @@
 import { pageSizeName } from '../cri/linux-resources.js';
 import type { CgroupResources } from './cgroup-resources.js';
 
-/** One file to write in the directory that a cgroup has in the hierarchy of that controller. */
+/** A file to write in the cgroup's directory in the hierarchy of this controller. */
 export interface CgroupFile {
   readonly controller: 'cpu' | 'cpuset' | 'memory' | 'pids' | 'hugetlb';
   readonly file: string;
   readonly value: string;
 }
 
-/** What differs between machines besides the version. */
+/** The differences between machines beside the version. */
 export interface CgroupFeatures {
   /** The kernel limits huge pages by cgroup. */
   readonly hasHugetlb: boolean;
@@ -17,20 +17,20 @@ export interface CgroupFeatures {
 }
 
 /**
- * The scale of cgroup v2, 1 to 10000, for shares of 2 to 262144. Runtimes convert the shares of containers by another
- * formula nowadays, so that weights of pods and of containers do not compare.
+ * Converts shares of 2 to 262144 to the weights of cgroup v2, 1 to 10000. Current runtimes convert the shares of
+ * containers by another formula, so weights of pods and of containers are not comparable.
  *
  * Source: pkg/kubelet/cm/cgroup_manager_linux.go getCPUWeight.
  */
 export const cpuWeight = (shares: number): number =>
   shares >= 262_144 ? 10_000 : 1 + Math.trunc(((shares - 2) * 9_999) / 262_142);
 
-/** What is written under cgroup v1, in order. */
+/** Returns the writes of cgroup v1, in order. */
 export const v1Files = (resources: CgroupResources, features: CgroupFeatures): readonly CgroupFile[] => {
   const { cpuShares, cpuQuota, cpuPeriod, memory, pids, cpus } = resources;
   return [
     ...setting('cpu', 'cpu.shares', cpuShares),
-    // The quota that is there already may not fit the period; whoever writes comes back to what was refused.
+    // The present quota may not fit the period; the caller repeats refused writes.
     ...setting('cpu', 'cpu.cfs_period_us', cpuPeriod),
     ...setting('cpu', 'cpu.cfs_quota_us', cpuQuota),
     ...setting('memory', 'memory.limit_in_bytes', memory),
@@ -40,7 +40,7 @@ export const v1Files = (resources: CgroupResources, features: CgroupFeatures): r
   ];
 };
 
-/** What is written under cgroup v2, in order. Source: opencontainers/cgroups fs2. */
+/** Returns the writes of cgroup v2, in order. Source: opencontainers/cgroups fs2. */
 export const v2Files = (resources: CgroupResources, features: CgroupFeatures): readonly CgroupFile[] => {
   const { cpuShares, cpuQuota = 0, cpuPeriod = 0, memory, pids, cpus } = resources;
   const quota = cpuQuota > 0 ? String(cpuQuota) : 'max';
@@ -55,7 +55,7 @@ export const v2Files = (resources: CgroupResources, features: CgroupFeatures): r
   ];
 };
 
-/** Nothing and 0 leave what is there. */
+/** An absent value and 0 leave the file unchanged. */
 const setting = (
   controller: CgroupFile['controller'],
   file: string,

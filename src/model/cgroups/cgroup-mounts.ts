@@ -1,20 +1,23 @@
 /** One mounted tree of cgroups. */
 export interface CgroupHierarchy {
   readonly mountPoint: string;
-  /** Of cgroup v1, with `name=systemd` and the like for trees without one. Under cgroup v2 the kernel says in a file. */
+  /**
+   * The controllers of cgroup v1, with `name=systemd` and the like for trees without one. Under cgroup v2 the kernel
+   * lists them in a file.
+   */
   readonly controllers: readonly string[];
   readonly version: 1 | 2;
 }
 
 export interface CgroupMounts {
-  /** 2 if the controllers are all in one tree; 1 also where such a tree without controllers stands beside others. */
+  /** 2 if one tree has all controllers; 1 also if such a tree without controllers is beside others. */
   readonly version: 1 | 2;
-  /** One per tree. Under version 2 there is only one. */
+  /** One per tree; version 2 has only one. */
   readonly hierarchies: readonly CgroupHierarchy[];
 }
 
 interface Mount extends CgroupHierarchy {
-  /** What of the tree is seen below the mount point; beginning with `/..` where that is above the own namespace. */
+  /** The visible part of the tree below the mount point; begins with `/..` if it is above the own namespace. */
   readonly root: string;
 }
 
@@ -24,10 +27,11 @@ const CONTROLLERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The trees of cgroups that a process sees, from its `/proc/self/mountinfo`. Of several mounts of a tree the one that shows
- * all of it counts, then the one with the shortest path. Paths of cgroups are relative to it, whatever cgroup we are in.
+ * Returns the trees of cgroups that a process sees, from its `/proc/self/mountinfo`. Of several mounts of a tree, the
+ * one of the whole tree is used, then the one with the shortest path. Paths of cgroups are relative to it, not to the
+ * agent's own cgroup.
  *
- * Errors: throws when none is mounted.
+ * Errors: throws if none is mounted.
  * Source: pkg/kubelet/cm/helpers_linux.go getCgroupSubsystemsV1.
  */
 export const cgroupMounts = (mountInfo: string): CgroupMounts => {
@@ -62,6 +66,6 @@ const parseMount = (line: string): readonly Mount[] => {
   return [{ mountPoint: plain(mountPoint), root: plain(root), controllers, version: 1 }];
 };
 
-/** The kernel writes blanks and the like as `\040`. */
+/** The kernel escapes blanks and the like as `\040`. */
 const plain = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));

@@ -1,15 +1,18 @@
-/** Where a cgroup is in the tree, part by part from the root; `[]` is the root. A part has no `/` and no `_`. */
+/** The place of a cgroup in the tree, part by part from the root; `[]` is the root. A part has no `/` and no `_`. */
 export type CgroupName = readonly string[];
 
-/** Who makes cgroups: we ourselves in the file system, or systemd, which wants slices. The runtime does it the same way. */
+/**
+ * The creator of cgroups: the agent in the file system, or systemd, which uses slices. The runtime uses the same
+ * driver.
+ */
 export type CgroupDriver = 'cgroupfs' | 'systemd';
 
-export const ROOT_CGROUP: CgroupName = [];
+const ROOT_CGROUP: CgroupName = [];
 
 /**
- * The name one or more levels below `parent`.
+ * Returns the name one or more levels below `parent`.
  *
- * Errors: throws on a part that could not be found again under the systemd driver, where `-` becomes `_`.
+ * Errors: throws on a part that would be ambiguous under the systemd driver, where `-` becomes `_`.
  * Source: pkg/kubelet/cm/cgroup_manager_linux.go NewCgroupName.
  */
 export const childCgroup = (parent: CgroupName, ...parts: readonly string[]): CgroupName => {
@@ -22,11 +25,11 @@ export const childCgroup = (parent: CgroupName, ...parts: readonly string[]): Cg
   return [...parent, ...parts];
 };
 
-/** The path below the mount point, as the driver lays it out; always begins with `/`. */
+/** Returns the path below the mount point in the layout of the driver; always begins with `/`. */
 export const cgroupPath = (driver: CgroupDriver, name: CgroupName): string =>
   driver === 'systemd' ? systemdPath(name) : `/${name.join('/')}`;
 
-/** The name that has that path. Source: ParseCgroupfsToCgroupName, ParseSystemdToCgroupName. */
+/** Returns the name of a path. Source: ParseCgroupfsToCgroupName, ParseSystemdToCgroupName. */
 export const parseCgroupPath = (driver: CgroupDriver, path: string): CgroupName => {
   const parts = path.split('/').filter((part) => part !== '');
   if (driver === 'cgroupfs') return parts;
@@ -35,10 +38,10 @@ export const parseCgroupPath = (driver: CgroupDriver, path: string): CgroupName 
   return slice === '' || slice === '-' ? ROOT_CGROUP : slice.split('-').map((part) => part.replaceAll('_', '-'));
 };
 
-/** The unit of a cgroup under systemd; the root is `-.slice`. */
+/** Returns the systemd unit of a cgroup; the root is `-.slice`. */
 export const systemdSlice = (name: CgroupName): string =>
   name.length === 0 ? '-.slice' : `${name.map((part) => part.replaceAll('-', '_')).join('-')}.slice`;
 
-/** Every slice lies in the directory of its parent. */
+/** Every slice is in the directory of its parent. */
 const systemdPath = (name: CgroupName): string =>
   `/${name.map((_, index) => systemdSlice(name.slice(0, index + 1))).join('/')}`;

@@ -1,20 +1,20 @@
 import type { CgroupName } from './cgroup-name.js';
 
-/** What may be held to its share of the node; `pods` are all pods together. */
+/** The parts of the node whose limits can be enforced; `pods` are all pods together. */
 export type Enforcement =
   'pods' | 'system-reserved' | 'system-reserved-compressible' | 'kube-reserved' | 'kube-reserved-compressible';
 
-/** What the configuration says about cgroups. */
+/** The cgroup settings of the configuration. */
 export interface CgroupSettings {
-  /** Where kubepods is made. */
+  /** The parent of kubepods. */
   readonly root: CgroupName;
-  /** Tasks per pod; none or less for no limit. */
+  /** Tasks per pod; no limit unless above 0. */
   readonly podPidsLimit: number;
   readonly enforced: readonly Enforcement[];
   /** Quantities by `cpu`, `memory`, `pid` and the like. */
   readonly systemReserved: Readonly<Record<string, string>>;
   readonly kubeReserved: Readonly<Record<string, string>>;
-  /** Paths; only looked at where they are enforced. */
+  /** Paths of cgroups; used only if they are enforced. */
   readonly systemReservedCgroup: string;
   readonly kubeReservedCgroup: string;
 }

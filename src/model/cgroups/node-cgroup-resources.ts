@@ -1,8 +1,8 @@
 import { cpuShares } from '../cri/linux-resources.js';
-import type { Pod } from '../pod.js';
-import { podAmountsWithOverhead, type ResourceAmounts } from '../pod-resources.js';
+import type { Pod } from '../pod/pod.js';
+import { podAmountsWithOverhead, type ResourceAmounts } from '../resources/pod-resources.js';
 import { qosClass } from '../pod-status/qos.js';
-import { formatQuantity, milliValue, quantity, unitValue } from '../quantity.js';
+import { formatQuantity, milliValue, quantity, unitValue } from '../resources/quantity.js';
 import type { CgroupResources } from './cgroup-resources.js';
 import type { CgroupSettings } from './cgroup-settings.js';
 import type { QosTier } from './pod-cgroup-name.js';
@@ -10,8 +10,8 @@ import type { QosTier } from './pod-cgroup-name.js';
 type Reserved = Pick<CgroupSettings, 'systemReserved' | 'kubeReserved'>;
 
 /**
- * What is left for pods: the capacity without what is reserved, and never less than nothing. What evictions keep free does
- * not count here.
+ * The resources that are left for pods: the capacity without reservations, at least zero. Eviction thresholds are not
+ * subtracted here.
  *
  * Source: pkg/kubelet/cm/node_container_manager_linux.go getNodeAllocatableAbsoluteImpl.
  */
@@ -27,7 +27,7 @@ export const allocatableForPods = (
   );
 
 /**
- * Why the node cannot reserve what it is told to, in the words of the kubelet; undefined when it can.
+ * Returns the reason why the node cannot reserve the configured resources, in the kubelet's text; undefined if it can.
  *
  * Source: pkg/kubelet/cm/node_container_manager_linux.go validateNodeAllocatable.
  */
@@ -46,14 +46,17 @@ export const reservationProblem = (
   return problems.length === 0 ? undefined : `invalid Node Allocatable configuration. ${problems.join(' ')}`;
 };
 
-/** What all pods together get: their part of the node if it is enforced, else the whole node. */
+/** The resources of all pods together: the allocatable part of the node if it is enforced, else the whole node. */
 export const kubepodsResources = (
   capacity: ResourceAmounts,
   settings: Reserved & Pick<CgroupSettings, 'enforced'>,
 ): CgroupResources =>
   amountsToResources(settings.enforced.includes('pods') ? allocatableForPods(capacity, settings) : capacity);
 
-/** What a part of the system that is no pod gets: all that it reserves, or only its weight. Source: getCgroupConfigInternal. */
+/**
+ * The resources of a reserved part of the system: all that it reserves, or only its weight. Source:
+ * getCgroupConfigInternal.
+ */
 export const reservedResources = (
   reserved: Readonly<Record<string, string>>,
   { compressibleOnly }: { readonly compressibleOnly: boolean },
@@ -64,8 +67,8 @@ export const reservedResources = (
 };
 
 /**
- * What a QoS class gets: burstable pods the weight of all that they ask for, those that ask for nothing the least there is.
- * Huge pages are only limited above and below.
+ * The resources of a QoS class: for burstable pods the weight of all their requests, for best-effort pods the minimum.
+ * Huge pages are limited only above and below this level.
  *
  * Source: pkg/kubelet/cm/qos_container_manager_linux.go setCPUCgroupConfig, setHugePagesUnbounded.
  */
@@ -81,7 +84,7 @@ export const tierResources = (
   };
 };
 
-/** What a burstable pod asks for, 0 of any other. Remembered: when many pods start, each of them has all the others counted. */
+/** The requests of a burstable pod, 0 of any other. Cached, since every starting pod sums those of all others. */
 const burstableMilliCpu = (pod: Pod): number => {
   const known = requestsOfPods.get(pod);
   if (known !== undefined) return known;
@@ -92,7 +95,7 @@ const burstableMilliCpu = (pod: Pod): number => {
 };
 const requestsOfPods = new WeakMap<Pod, number>();
 
-/** Bytes by bytes per page of the resources called `hugepages-<size>`. Source: HugePageLimits. */
+/** Returns bytes by bytes per page of the resources `hugepages-<size>`. Source: HugePageLimits. */
 export const hugePagesIn = (amounts: ResourceAmounts): ReadonlyMap<bigint, bigint> =>
   new Map(
     [...amounts]

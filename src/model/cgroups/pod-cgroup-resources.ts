@@ -1,14 +1,14 @@
 import { cpuQuota, cpuShares } from '../cri/linux-resources.js';
-import type { NodeFacts } from '../node-facts.js';
-import type { Pod } from '../pod.js';
-import { amountsOf, podAmountsWithOverhead } from '../pod-resources.js';
+import type { NodeFacts } from '../node/node-facts.js';
+import { type Container, isSidecar, type Pod } from '../pod/pod.js';
+import { amountsOf, podAmountsWithOverhead } from '../resources/pod-resources.js';
 import { qosClass } from '../pod-status/qos.js';
-import { milliValue, unitValue } from '../quantity.js';
+import { milliValue, unitValue } from '../resources/quantity.js';
 import type { CgroupResources } from './cgroup-resources.js';
 import { hugePagesIn } from './node-cgroup-resources.js';
 
 /**
- * What the cgroup of a pod gets when it is made. Limits count for the pod as a whole only if nothing in it is without one.
+ * Returns the resources of a new pod cgroup. Limits count for the pod as a whole only if every container has one.
  *
  * Source: pkg/kubelet/cm/helpers_linux.go ResourceConfigForPod.
  */
@@ -47,8 +47,17 @@ export const podCgroupResources = (
   };
 };
 
-/** Every container has a limit, or the pod has one. */
+/**
+ * Whether the pod, or each of its containers, has a limit. An init container is counted together with the sidecars
+ * before it, so the limit of such a sidecar is enough for it.
+ */
 const isLimited = ({ spec }: Pod, resource: 'cpu' | 'memory'): boolean => {
   const has = (holder: Parameters<typeof amountsOf>[0]) => (amountsOf(holder, 'limits').get(resource) ?? 0n) > 0n;
-  return has(spec) || [...spec.containers, ...(spec.initContainers ?? [])].every(has);
+  let hasLimitedSidecar = false;
+  const isInitLimited = (container: Container): boolean => {
+    const isCounted = has(container) || hasLimitedSidecar;
+    if (isSidecar(container)) hasLimitedSidecar = isCounted;
+    return isCounted;
+  };
+  return has(spec) || (spec.containers.every(has) && (spec.initContainers ?? []).every(isInitLimited));
 };

@@ -5,18 +5,18 @@ import type { CgroupResources } from './cgroup-resources.js';
 const SYSTEMD = 'org.freedesktop.systemd1';
 const MANAGER = ['/org/freedesktop/systemd1', `${SYSTEMD}.Manager`] as const;
 
-/** A property of a unit as `busctl` takes it: name, D-Bus type, value by value. */
+/** A property of a unit as arguments of `busctl`: name, D-Bus type, value by value. */
 type Property = readonly [name: string, type: string, ...values: string[]];
 
-/** What differs between machines. */
+/** The differences between machines. */
 export interface SystemdFeatures {
   readonly cgroupVersion: 1 | 2;
-  /** Of systemd itself; 0 when it is not known. */
+  /** The version of systemd; 0 if unknown. */
   readonly systemdVersion: number;
 }
 
 /**
- * Arguments of `busctl` that make the slice, which does no harm if it is there.
+ * Returns the arguments of `busctl` that create the slice. An existing slice is not changed.
  *
  * Source: opencontainers/cgroups systemd Apply.
  */
@@ -35,15 +35,16 @@ export const startSliceArgs = (name: CgroupName, features: SystemdFeatures, reso
   return call('StartTransientUnit', 'ssa(sv)a(sa(sv))', slice, 'replace', ...list(properties), '0');
 };
 
-/** Arguments of `busctl` that change the limits of a slice until the machine is started anew. */
+/** Returns the arguments of `busctl` that change the limits of a slice until the next boot. */
 export const setSliceArgs = (name: CgroupName, features: SystemdFeatures, resources: CgroupResources): string[] =>
   call('SetUnitProperties', 'sba(sv)', systemdSlice(name), 'true', ...list(resourceProperties(resources, features)));
 
 export const stopSliceArgs = (name: CgroupName): string[] => call('StopUnit', 'ss', systemdSlice(name), 'replace');
 
-/** Arguments of `busctl` that print `s "active"` once the slice has been made, `s "inactive"` once it is gone. */
+/** Returns the arguments of `busctl` that print `s "active"` once the slice exists, `s "inactive"` once it is gone. */
 export const sliceStateArgs = (name: CgroupName): string[] => [
   '--system',
+  '--',
   'get-property',
   SYSTEMD,
   `/org/freedesktop/systemd1/unit/${busLabel(systemdSlice(name))}`,
@@ -51,22 +52,24 @@ export const sliceStateArgs = (name: CgroupName): string[] => [
   'ActiveState',
 ];
 
-/** Arguments of `busctl` that print `s "252.30"`. */
-export const systemdVersionArgs: readonly string[] = ['--system', 'get-property', SYSTEMD, ...MANAGER, 'Version'];
+/** The arguments of `busctl` that print `s "252.30"`. */
+export const systemdVersionArgs: readonly string[] = ['--system', '--', 'get-property', SYSTEMD, ...MANAGER, 'Version'];
 
-/** The text in what `busctl` prints for a property of type string. */
+/** Returns the text of a property of type string that `busctl` prints. */
 export const printedString = (output: string): string => /^s "(.*)"\s*$/.exec(output)?.[1] ?? '';
 
-/** 252 in `s "252.30-1~deb12u2"` and in `s "v245"`; 0 when there is none. */
+/** Returns 252 for `s "252.30-1~deb12u2"`, and the number of `s "v245"`; 0 if there is none. */
 export const printedVersion = (output: string): number => Number(/^v?(\d+)/.exec(printedString(output))?.[1] ?? 0);
 
-/** Somebody made the slice before us. */
+/** Another process created the slice before. */
 export const isUnitThere = (message: string): boolean => /already (exists|loaded)|UnitExists/.test(message);
-/** It was never made, or is gone. */
+/** The slice was never created, or is gone. */
 export const isUnitGone = (message: string): boolean => /not loaded|NoSuchUnit/.test(message);
 
+/** A `--`, since the root of the slices is `-.slice`, which is a value and not an option. */
 const call = (method: string, signature: string, ...args: readonly string[]): string[] => [
   '--system',
+  '--',
   'call',
   SYSTEMD,
   ...MANAGER,
@@ -78,7 +81,7 @@ const call = (method: string, signature: string, ...args: readonly string[]): st
 const list = (properties: readonly Property[]): string[] => [String(properties.length), ...properties.flat()];
 
 const U64_MAX = (1n << 64n) - 1n;
-/** systemd keeps its own quota in steps of 10 ms per second, and a finer one would not survive its next look. */
+/** systemd rounds quotas to steps of 10 ms per second, and would overwrite a finer one. */
 const QUOTA_STEP = 10_000n;
 
 const resourceProperties = (
@@ -103,7 +106,7 @@ const resourceProperties = (
   ];
 };
 
-/** Microseconds of CPU time per second, rounded up; all there are for no limit. */
+/** Returns microseconds of CPU time per second, rounded up; the maximum for no limit. */
 const quotaPerSecond = (quota: number, period = 100_000): bigint => {
   if (quota < 0) return U64_MAX;
   const exact = (BigInt(quota) * 1_000_000n) / BigInt(period);
@@ -124,6 +127,6 @@ const bytes = (mask: bigint): string[] => {
   return [String(values.length), ...values];
 };
 
-/** A name as a part of an object path: whatever is no letter or digit is written in hexadecimal. */
+/** Escapes a name for an object path: every character except letters and digits becomes hexadecimal. */
 const busLabel = (name: string): string =>
   name.replace(/[^A-Za-z0-9]|^\d/g, (character) => `_${character.charCodeAt(0).toString(16).padStart(2, '0')}`);

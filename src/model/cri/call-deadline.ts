@@ -1,11 +1,12 @@
-/** What of a request decides how long its call may take. Timeouts are seconds, as on the wire. */
+/** The fields of a request that determine the deadline of its call. Timeouts are seconds, as on the wire. */
 export interface TimedRequest {
   readonly timeout?: bigint | number | string | undefined;
 }
 
 /**
- * Milliseconds after which a CRI call is given up; undefined when it may take as long as it likes. `call` is the CRI method.
- * A new sandbox may need its image, hence twice the time; a stop and a command get their own time on top.
+ * Returns the milliseconds after which a CRI call is cancelled; undefined for a call without a deadline. `call` is the
+ * CRI method. A new sandbox may have to pull its image, hence twice the time; the timeout of a stop or a command is
+ * added to the deadline.
  *
  * Source: cri-client/pkg/remote_runtime.go, remote_image.go.
  */

@@ -1,9 +1,8 @@
 import type { ContainerConfig, DeepPartial, Mount } from '../../generated/runtime/v1/api.js';
-import type { NodeFacts } from '../node-facts.js';
-import type { Container, EphemeralContainer, Pod } from '../pod.js';
-import { newestStatusOf, type RuntimePodStatus } from '../runtime-pod.js';
-import { absolutePath } from './absolute-path.js';
-import { toCriSignal } from '../stop-signals.js';
+import type { NodeFacts } from '../node/node-facts.js';
+import type { Container, EphemeralContainer, Pod } from '../pod/pod.js';
+import { newestStatusOf, type RuntimePodStatus } from '../pleg/runtime-pod.js';
+import { toCriSignal } from '../manifest/stop-signals.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
 import { type EnvObjects, environment } from './env.js';
 import { expand } from './expansion.js';
@@ -15,17 +14,17 @@ import { containerSecurityContext, type ImageUser, type UserNamespaceMapping } f
 export interface ContainerConfigInput {
   readonly pod: Pod;
   readonly container: Container | EphemeralContainer;
-  /** How often the container was started before. */
+  /** The number of earlier starts of the container. */
   readonly attempt: number;
-  /** The image as it was found: its id for the runtime, and who it runs as. */
+  /** The image on the node: its id for the runtime, and its default user. */
   readonly image: { readonly id: string; readonly user: ImageUser };
   readonly podIps: readonly string[];
   readonly node: NodeFacts;
   /** One for each volume mount. */
   readonly mounts?: readonly DeepPartial<Mount>[];
-  /** What the agent itself puts into the container. */
+  /** The mounts of the agent's own files. */
   readonly agentMounts?: readonly DeepPartial<Mount>[];
-  /** Where an ephemeral container finds the one that it looks at. */
+  /** The container that an ephemeral container targets, in the runtime. */
   readonly status: RuntimePodStatus;
   readonly userNamespace?: UserNamespaceMapping;
   readonly objects?: EnvObjects | undefined;
@@ -33,14 +32,13 @@ export interface ContainerConfigInput {
 }
 
 /**
- * What the runtime is told of one instance of a container.
+ * Returns the configuration of one instance of a container for the runtime.
  *
- * Errors: `CreateContainerConfigError` for whatever of the spec cannot be had.
+ * Errors: `CreateContainerConfigError` for a part of the spec that is not available.
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go generateContainerConfig.
  */
 export const containerConfig = (input: ContainerConfigInput): DeepPartial<ContainerConfig> => {
   const { pod, container, attempt, image, node, mounts = [], agentMounts = [], userNamespace } = input;
-  requireMounts(container, mounts);
   const env = environment(input);
   const expanded = (words: readonly string[] = []) => words.map((word) => expand(word, (name) => env.get(name)));
   return {
@@ -65,7 +63,7 @@ export const containerConfig = (input: ContainerConfigInput): DeepPartial<Contai
   };
 };
 
-/** Files keep their owners where the pod's users are others than the node's. */
+/** Maps the owners of files if the pod has a user namespace of its own. */
 const idMappings = (mapping: UserNamespaceMapping | undefined): DeepPartial<Mount> =>
   mapping ? { uidMappings: [mapping], gidMappings: [mapping] } : {};
 
@@ -76,17 +74,4 @@ const targetId = ({ container, status }: ContainerConfigInput): string | undefin
   const found = newestStatusOf(status, target);
   if (found) return found.id;
   throw new CreateContainerConfigError(`unable to find target container ${target}`);
-};
-
-/** A volume that is not there must not go unnoticed. Source: pkg/kubelet/kubelet_pods.go makeMounts, makeBlockVolumes. */
-const requireMounts = (container: Container, mounts: readonly DeepPartial<Mount>[]): void => {
-  for (const { name, mountPath } of container.volumeMounts ?? []) {
-    if (mounts.some(({ containerPath }) => containerPath === absolutePath(mountPath))) continue;
-    throw new CreateContainerConfigError(`cannot find volume "${name}" to mount into container "${container.name}"`);
-  }
-  const [device] = container.volumeDevices ?? [];
-  if (device === undefined) return;
-  throw new CreateContainerConfigError(
-    `cannot find volume "${device.name}" to pass into container "${container.name}"`,
-  );
 };

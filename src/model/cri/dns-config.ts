@@ -1,6 +1,6 @@
-import { isIpv4 } from '../ip-address.js';
-import type { NodeFacts, ResolvConf } from '../node-facts.js';
-import { formatPod, type Pod } from '../pod.js';
+import { isIpv4 } from '../values/ip-address.js';
+import type { NodeFacts, ResolvConf } from '../node/node-facts.js';
+import { formatPod, type Pod } from '../pod/pod.js';
 
 export type { ResolvConf };
 
@@ -10,11 +10,18 @@ export interface PodDns {
   readonly warnings: readonly { readonly reason: string; readonly message: string }[];
 }
 
+/** A setting that the node lacks. A pod that needs it gets the same message with its name in front. */
+export const MISSING_CLUSTER_DNS = {
+  reason: 'MissingClusterDNS',
+  message:
+    'kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.',
+} as const;
+
 const [MAX_SERVERS, MAX_SEARCHES, MAX_SEARCH_LENGTH, MAX_LINE_LENGTH] = [3, 32, 253, 2048];
 
 /**
- * Reads resolv.conf: every nameserver, the last search line, all options. Errors: throws, naming the line, on a nameserver
- * without an address. Source: pkg/kubelet/network/dns/dns.go parseResolvConf.
+ * Reads resolv.conf: every nameserver, the last search line, all options. Errors: throws on a nameserver without an
+ * address; the error names the line. Source: pkg/kubelet/network/dns/dns.go parseResolvConf.
  */
 export const parseResolvConf = (text: string): ResolvConf => {
   const servers: string[] = [];
@@ -41,9 +48,10 @@ export const podDns = (
   {
     resolvConf,
     clusterDns,
+    hasCluster,
     clusterDomain,
     nodeIps,
-  }: Pick<NodeFacts, 'resolvConf' | 'clusterDns' | 'clusterDomain' | 'nodeIps'>,
+  }: Pick<NodeFacts, 'resolvConf' | 'clusterDns' | 'hasCluster' | 'clusterDomain' | 'nodeIps'>,
 ): PodDns => {
   const warnings: { reason: string; message: string }[] = [];
   const host = resolvConf ?? { servers: [], searches: [], options: [] };
@@ -61,16 +69,14 @@ export const podDns = (
         return ofHost();
       case 'cluster': {
         if (clusterDns.length === 0) {
-          const { dnsPolicy = 'ClusterFirst' } = pod.spec;
-          const message = `pod: "${formatPod(pod)}". kubelet does not have ClusterDNS IP configured and cannot create Pod using "${dnsPolicy}" policy. Falling back to "Default" policy.`;
-          warnings.push({ reason: 'MissingClusterDNS', message });
+          const { reason, message } = MISSING_CLUSTER_DNS;
+          // A node without a cluster lacks nothing: its pods use the DNS servers of the machine.
+          if (hasCluster !== false) warnings.push({ reason, message: `pod: "${formatPod(pod)}". ${message}` });
           return ofHost();
         }
-        const ofCluster =
-          clusterDomain === ''
-            ? []
-            : [`${pod.metadata.namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain];
-        return { servers: clusterDns, searches: [...ofCluster, ...host.searches], options: ['ndots:5'] };
+        const ofCluster = [`${pod.metadata.namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain];
+        const searches = clusterDomain === '' ? host.searches : unique([...ofCluster, ...host.searches]);
+        return { servers: clusterDns, searches, options: ['ndots:5'] };
       }
     }
   };
@@ -92,16 +98,19 @@ const sourceOf = ({ spec }: Pod): 'none' | 'host' | 'cluster' => {
   }
 };
 
-const withPodConfig = ({ spec: { dnsConfig } }: Pod, { servers, searches, options }: ResolvConf): ResolvConf => {
-  const own = (dnsConfig?.options ?? []).map(({ name = '', value }) => (value ? `${name}:${value}` : name));
+/** Removes duplicates only if the pod itself adds entries. Source: dns.go appendDNSConfig. */
+const withPodConfig = ({ spec: { dnsConfig } }: Pod, base: ResolvConf): ResolvConf => {
+  if (dnsConfig === undefined) return base;
+  const { servers, searches, options } = base;
+  const own = (dnsConfig.options ?? []).map(({ name = '', value }) => (value ? `${name}:${value}` : name));
   return {
-    servers: unique([...servers, ...(dnsConfig?.nameservers ?? [])]),
-    searches: unique([...searches, ...(dnsConfig?.searches ?? [])]),
+    servers: unique([...servers, ...(dnsConfig.nameservers ?? [])]),
+    searches: unique([...searches, ...(dnsConfig.searches ?? [])]),
     options: [...new Map([...options, ...own].map((option) => [nameOf(option), option])).values()],
   };
 };
 
-/** What a resolver would ignore is left out, and an event says so. */
+/** Cuts entries that a resolver would ignore, and returns an event about each kind. */
 const limited = (
   { servers, searches, options }: ResolvConf,
   warnings: { reason: string; message: string }[],

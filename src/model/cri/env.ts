@@ -1,14 +1,14 @@
-import { isNotFound } from '../api/api-error.js';
-import type { NodeFacts } from '../node-facts.js';
-import type { Container, Pod } from '../pod.js';
+import { isNotFound } from '../kube-api/api-error.js';
+import type { NodeFacts } from '../node/node-facts.js';
+import type { Container, Pod } from '../pod/pod.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
 import { expand } from './expansion.js';
 import { fieldRefValue } from './field-ref.js';
 import { resourceFieldValue } from './resource-field-ref.js';
 
 /**
- * Data of the API objects of the pod's namespace. Both throw why there is nothing of that name; what is optional may go without
- * one that is not found.
+ * Data of the API objects of the pod's namespace. Both throw the reason if an object is not available; an optional one
+ * may be absent.
  */
 export interface EnvObjects {
   readonly configMap: (name: string) => Readonly<Record<string, string>>;
@@ -20,17 +20,17 @@ export interface EnvInput {
   readonly container: Container;
   readonly podIps: readonly string[];
   readonly node: NodeFacts;
-  /** Absent where there is no API server: then no reference can be resolved. */
+  /** Absent without an API server: no reference can be resolved. */
   readonly objects?: EnvObjects | undefined;
-  /** Variables that tell of services. */
+  /** The variables of services. */
   readonly services?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * The environment of a container. A variable sees those of `envFrom`, those before it and those of services; what it refers to
- * besides stays as written.
+ * Returns the environment of a container. A variable may refer to variables of `envFrom`, to earlier ones and to those
+ * of services; other references stay unchanged.
  *
- * Errors: `CreateContainerConfigError` for a reference that cannot be resolved, or what `objects` threw.
+ * Errors: `CreateContainerConfigError` for a reference that cannot be resolved, or the error of `objects`.
  * Source: pkg/kubelet/kubelet_pods.go makeEnvironmentVariables.
  */
 export const environment = (input: EnvInput): ReadonlyMap<string, string> => {
@@ -59,7 +59,7 @@ interface ObjectRef {
   readonly optional?: boolean;
 }
 
-/** Nothing for an optional key that does not exist: then the variable does not either. */
+/** Returns undefined for an optional key that does not exist: the variable is left out. */
 const valueOf = (
   input: EnvInput,
   { value, valueFrom }: EnvVar,
@@ -87,7 +87,7 @@ const keyOf = (input: EnvInput, kind: ObjectKind, ref: ObjectRef & { readonly ke
   );
 };
 
-/** Nothing for an optional object that does not exist. */
+/** Returns undefined for an optional object that does not exist. */
 const objectData = (
   { pod, objects }: EnvInput,
   kind: ObjectKind,

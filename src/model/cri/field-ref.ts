@@ -1,10 +1,10 @@
-import { isIpv4 } from '../ip-address.js';
-import type { NodeFacts } from '../node-facts.js';
-import type { Pod } from '../pod.js';
+import { isIpv4 } from '../values/ip-address.js';
+import type { NodeFacts } from '../node/node-facts.js';
+import type { Pod } from '../pod/pod.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
 
 /**
- * What a `fieldRef` of a container stands for. `podIps` are those of the sandbox.
+ * Returns the value of a `fieldRef` of a container. `podIps` are those of the sandbox.
  *
  * Errors: `CreateContainerConfigError` for a path that cannot be read at run time.
  * Source: pkg/kubelet/kubelet_pods.go podFieldSelectorRuntimeValue, pkg/fieldpath/fieldpath.go.
@@ -49,7 +49,7 @@ export const fieldRefValue = (
   }
 };
 
-/** One address per family, the node's family first. Source: pkg/kubelet/kubelet_pods.go sortPodIPs. */
+/** Returns one address per family, the node's family first. Source: pkg/kubelet/kubelet_pods.go sortPodIPs. */
 const podIpsFor = (pod: Pod, podIps: readonly string[], nodeIps: readonly string[]): readonly string[] => {
   const ips = pod.spec.hostNetwork ? nodeIps : podIps;
   const [ipv4, ipv6] = [ips.find(isIpv4), ips.find((ip) => !isIpv4(ip))];
@@ -69,7 +69,7 @@ const formatMap = (map: Readonly<Record<string, string>> = {}): string =>
     .map((key) => `${key}=${goQuote(map[key]!)}`)
     .join('\n');
 
-/** Go writes control characters unlike JSON. */
+/** Go escapes control characters in another form than JSON. */
 const goQuote = (text: string): string =>
   JSON.stringify(text)
     .replace(/\\u00([01][0-9a-f])/g, (_, hex: string) => (hex === '07' ? '\\a' : hex === '0b' ? '\\v' : `\\x${hex}`))

@@ -1,11 +1,11 @@
-import type { Pod } from '../pod.js';
+import type { Pod } from '../pod/pod.js';
 
 /** Source: pkg/kubelet/kubelet_pods.go truncatePodHostnameIfNeeded: a DNS label; pkg/kubelet/util/util.go: the kernel's limit. */
 const [LABEL_LENGTH, KERNEL_LENGTH] = [63, 64];
 
 export interface PodHostname {
   readonly hostname: string;
-  /** Of a pod with a subdomain; else empty. */
+  /** The name of a pod with a subdomain; else empty. */
   readonly domain: string;
 }
 
@@ -19,7 +19,7 @@ export const podHostname = ({ metadata, spec }: Pod, clusterDomain: string): Pod
 };
 
 /**
- * What the kernel of the pod is told. Errors: throws when the full name is wanted and too long.
+ * Returns the host name for the kernel of the pod. Errors: throws if the full name is requested and too long.
  * Source: pkg/kubelet/util/util.go GetNodenameForKernel.
  */
 export const kernelHostname = (pod: Pod, clusterDomain: string): string => {
@@ -28,7 +28,7 @@ export const kernelHostname = (pod: Pod, clusterDomain: string): string => {
   const full = `${hostname}.${domain}`;
   if (full.length <= KERNEL_LENGTH) return full;
   throw new Error(
-    `failed to construct FQDN from pod hostname and cluster domain, FQDN ${full} is too long (${KERNEL_LENGTH} is the max, ${full.length} characters requested)`,
+    `failed to construct FQDN from pod hostname and cluster domain, FQDN ${full} is too long (${KERNEL_LENGTH} characters is the max, ${full.length} characters requested)`,
   );
 };
 

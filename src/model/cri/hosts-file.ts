@@ -1,11 +1,11 @@
-import type { NodeFacts } from '../node-facts.js';
-import type { Container, Pod } from '../pod.js';
+import type { NodeFacts } from '../node/node-facts.js';
+import type { Container, Pod } from '../pod/pod.js';
 import { podHostname } from './hostname.js';
 
-/** On the node as in every container. */
+/** The path of the file, on the node and in every container. */
 export const HOSTS_PATH = '/etc/hosts';
 
-/** Tools tell by the first line who has made the file. */
+/** Tools recognize the author of the file by the first line. */
 const HEADER = '# Kubernetes-managed hosts file.';
 const HOST_NETWORK_HEADER = '# Kubernetes-managed hosts file (host network).';
 const ALIASES_HEADER = '# Entries added by HostAliases.';
@@ -21,8 +21,7 @@ const LOCAL_NAMES = [
 ] as const;
 
 /**
- * Whether the container gets the pod's hosts file: not before there is something to say, and not where a volume takes its
- * place.
+ * Whether the container gets the pod's hosts file: once the pod has addresses, unless a volume is mounted at its path.
  *
  * Source: pkg/kubelet/kubelet_pods.go shouldMountHostsFile, makeMounts
  */
@@ -34,7 +33,7 @@ export const wantsHostsFile = (
   (podIps.length > 0 || spec.hostNetwork === true) && volumeMounts.every(({ mountPath }) => mountPath !== HOSTS_PATH);
 
 /**
- * The hosts file of a pod with a network of its own. Addresses come in the order of the runtime.
+ * The hosts file of a pod with a network of its own. Addresses have the order of the runtime.
  *
  * Source: pkg/kubelet/kubelet_pods.go managedHostsFileContent
  */
@@ -60,6 +59,6 @@ export const hostNetworkHostsContent = (pod: Pod, nodeContent: string): string =
 const aliases = ({ spec: { hostAliases = [] } }: Pod): string =>
   hostAliases.length === 0
     ? ''
-    : lines([], [ALIASES_HEADER], ...hostAliases.map(({ ip, hostnames = [] }) => [ip, ...hostnames]));
+    : lines([], [ALIASES_HEADER], ...hostAliases.map(({ ip, hostnames = [] }) => [ip, hostnames.join('\t')]));
 
 const lines = (...rows: readonly (readonly string[])[]): string => rows.map((row) => `${row.join('\t')}\n`).join('');

@@ -1,7 +1,7 @@
-import { containerHash } from '../container-hash.js';
-import type { Container, ContainerPort, LifecycleHandler, Pod } from '../pod.js';
+import { containerHash } from '../pod-actions/container-hash.js';
+import type { Container, ContainerPort, LifecycleHandler, Pod } from '../pod/pod.js';
 
-/** Labels and annotations by which the agent finds again what is its own. */
+/** The labels and annotations by which the agent finds its own items. */
 export const POD_NAME = 'io.kubernetes.pod.name';
 export const POD_NAMESPACE = 'io.kubernetes.pod.namespace';
 export const POD_UID = 'io.kubernetes.pod.uid';
@@ -17,7 +17,7 @@ const PORTS = 'io.kubernetes.container.ports';
 
 type Labels = { [key: string]: string };
 
-/** The pod's own labels, below those by which the agent finds it again. Source: pkg/kubelet/kuberuntime/labels.go newPodLabels. */
+/** The pod's own labels, and the agent's labels over them. Source: pkg/kubelet/kuberuntime/labels.go newPodLabels. */
 export const sandboxLabels = ({ metadata }: Pod): Labels => ({ ...metadata.labels, ...identity(metadata) });
 
 /** Labels of a pod are not copied to its containers. Source: pkg/kubelet/kuberuntime/labels.go newContainerLabels. */
@@ -27,8 +27,8 @@ export const containerLabels = ({ metadata }: Pod, { name }: Pick<Container, 'na
 });
 
 /**
- * What the agent must know of a container even when nobody tells it of its pod any more: how to stop it, where its last words
- * are. Source: pkg/kubelet/kuberuntime/labels.go newContainerAnnotations.
+ * The fields of a container that the agent needs even without its pod: how to stop it, and where its termination
+ * message is. Source: pkg/kubelet/kuberuntime/labels.go newContainerAnnotations.
  */
 export const containerAnnotations = (pod: Pod, container: Container, restartCount: number): Labels => {
   const { deletionGracePeriodSeconds } = pod.metadata;
@@ -48,12 +48,16 @@ export const containerAnnotations = (pod: Pod, container: Container, restartCoun
   };
 };
 
-/** The order in which Go writes the fields. Source: staging/src/k8s.io/api/core/v1/types.go ContainerPort. */
+/** In the order in which Go writes the fields. Source: staging/src/k8s.io/api/core/v1/types.go ContainerPort. */
 const inOrder = ({ name, hostPort, containerPort, protocol, hostIP }: ContainerPort) => ({
-  ...{ name, hostPort, containerPort, protocol, hostIP },
+  name,
+  hostPort,
+  containerPort,
+  protocol,
+  hostIP,
 });
 
-/** What `containerAnnotations` wrote. */
+/** The fields of `containerAnnotations`. */
 export interface ContainerAnnotations {
   readonly hash: string;
   readonly restartCount: number;

@@ -1,9 +1,9 @@
 import type { DeepPartial, LinuxContainerResources } from '../../generated/runtime/v1/api.js';
-import type { NodeFacts } from '../node-facts.js';
-import { type Container, isCriticalPod, isSidecar, type Pod } from '../pod.js';
-import { amountsOf, podAmounts, type ResourceAmounts } from '../pod-resources.js';
+import type { NodeFacts } from '../node/node-facts.js';
+import { type Container, isCriticalPod, isSidecar, type Pod } from '../pod/pod.js';
+import { amountsOf, podAmounts, type ResourceAmounts } from '../resources/pod-resources.js';
 import { qosClass } from '../pod-status/qos.js';
-import { milliValue, unitValue } from '../quantity.js';
+import { milliValue, unitValue } from '../resources/quantity.js';
 
 const [MIN_SHARES, MAX_SHARES] = [2, 262_144];
 const MIN_QUOTA_MICROS = 1_000;
@@ -17,7 +17,7 @@ export const cpuQuota = (milliCpu: number, periodMicros: number): number =>
   milliCpu === 0 ? 0 : Math.max(MIN_QUOTA_MICROS, Math.trunc((milliCpu * periodMicros) / 1000));
 
 /**
- * Amounts as the cgroups of a container or sandbox express them.
+ * Returns amounts as settings of a container's or sandbox's cgroups.
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container_linux.go calculateLinuxResources.
  */
@@ -39,8 +39,7 @@ export const containerLinuxResources = (
   container: Container,
   node: NodeFacts,
 ): DeepPartial<LinuxContainerResources> => {
-  const ofPod = amountsOf({ resources: pod.spec.resources }, 'limits');
-  const limits = new Map([...ofPod, ...amountsOf(container, 'limits')]);
+  const limits = limitsWithin(pod, container);
   const unified = {
     ...(node.killsWholeContainerOnOom && { 'memory.oom.group': '1' }),
     ...(node.limitsSwap && { 'memory.swap.max': '0' }),
@@ -57,8 +56,21 @@ export const containerLinuxResources = (
 };
 
 /**
- * What the kernel adds to a process's badness when memory runs out: the less of the memory a container has asked for, the
- * more. Source: pkg/kubelet/qos/policy.go GetContainerOOMScoreAdjust.
+ * Returns the limits of a container; for a resource without one, the limit of the pod. A limit of 0 CPU or memory is no
+ * limit.
+ *
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_container_linux.go getCPULimit, getMemoryLimit,
+ * GetHugepageLimitsFromResources.
+ */
+const limitsWithin = (pod: Pod, container: Container): ResourceAmounts => {
+  const isNone = ([name, amount]: readonly [string, bigint]) => amount === 0n && (name === 'cpu' || name === 'memory');
+  const own = [...amountsOf(container, 'limits')].filter((limit) => !isNone(limit));
+  return new Map([...amountsOf({ resources: pod.spec.resources }, 'limits'), ...own]);
+};
+
+/**
+ * Returns the OOM score adjustment of a container: the smaller its share of the requested memory, the higher. Source:
+ * pkg/kubelet/qos/policy.go GetContainerOOMScoreAdjust.
  */
 export const oomScoreAdj = (pod: Pod, container: Container, memoryCapacity: bigint): number => {
   if (isCriticalPod(pod) && pod.spec.priorityClassName === 'system-node-critical') return GUARANTEED;
@@ -72,7 +84,7 @@ export const oomScoreAdj = (pod: Pod, container: Container, memoryCapacity: bigi
       const adjust = (request: bigint) => 1000 - Number((1000n * (request + extra)) / memoryCapacity);
       const own = adjust(memoryRequest(container));
       const smallest = pod.spec.containers.map(memoryRequest).reduce((a, b) => (a < b ? a : b));
-      // A sidecar must not die before the container that it serves.
+      // A sidecar must not be killed before the containers that it serves.
       const adjusted = isSidecar(container) ? Math.min(own, adjust(smallest)) : own;
       return Math.min(Math.max(adjusted, 1000 + GUARANTEED), BEST_EFFORT - 1);
     }
@@ -83,7 +95,7 @@ const [GUARANTEED, BEST_EFFORT] = [-997, 1000];
 
 const memoryRequest = (container: Container): bigint => unitValue(amountsOf(container, 'requests').get('memory') ?? 0n);
 
-/** The share of each container in what the pod asks for beyond its containers. */
+/** The share of each container in the pod's requests beyond those of its containers. */
 const podExtraMemory = (pod: Pod): bigint => {
   const ofPod = pod.spec.resources?.requests?.memory;
   if (ofPod === undefined) return 0n;
@@ -101,8 +113,8 @@ const unitsOf = (size: bigint): readonly [bigint, string] => {
   return size >= KIBI ** 2n ? [size / KIBI ** 2n, 'M'] : [size / KIBI, 'K'];
 };
 
-/** `2MB`, as cgroup files are named. */
+/** Returns `2MB`, the form in names of cgroup files. */
 export const pageSizeName = (size: bigint): string => `${unitsOf(size).join('')}B`;
 
-/** `2Mi`, as resources are named. */
+/** Returns `2Mi`, the form in names of resources. */
 const pageSizeQuantity = (size: bigint): string => `${unitsOf(size).join('')}i`;

@@ -1,11 +1,11 @@
 /** One physical line of a container's log. */
 export interface LogLine {
-  /** RFC 3339 with up to nine digits of a second, as it stands there. */
+  /** RFC 3339 with up to nine digits of a second, unchanged. */
   readonly timestamp: string;
   readonly stream: 'stdout' | 'stderr';
-  /** The next line of the stream goes on where this one stops. */
+  /** The next line of the stream continues this line. */
   readonly isPartial: boolean;
-  /** What the container wrote, without the end of the line. */
+  /** The output of the container, without the line break. */
   readonly content: string;
 }
 
@@ -14,14 +14,14 @@ const CRI_LINE = new RegExp(String.raw`^(${TIMESTAMP}) (stdout|stderr) ([^ ]*) (
 const ONLY_TIMESTAMP = new RegExp(`^${TIMESTAMP}$`);
 
 /**
- * A line as CRI runtimes write it, `<RFC3339Nano> <stream> <tags> <content>`, or as Docker does, as a JSON object; `undefined`
- * for anything else. It is given without the newline that ends it.
+ * Parses a line in the format of CRI runtimes, `<RFC3339Nano> <stream> <tags> <content>`, or of Docker, a JSON object;
+ * returns `undefined` for any other line. The line comes without its final newline.
  *
  * Source: staging/src/k8s.io/cri-client/pkg/logs/logs.go parseCRILog, parseDockerJSONLog
  */
 export const parseLogLine = (line: string): LogLine | undefined => parseCriLine(line) ?? parseDockerLine(line);
 
-/** Tags are divided by colons; the first says whether the line is whole, further ones are left to the future. */
+/** Colons separate the tags; the first one tags a whole or partial line, further ones are reserved. */
 const parseCriLine = (line: string): LogLine | undefined => {
   const [, timestamp, stream, tags, content] = CRI_LINE.exec(line) ?? [];
   if (timestamp === undefined || tags === undefined || content === undefined || !isStream(stream)) return undefined;
@@ -48,11 +48,12 @@ const parseDockerLine = (line: string): LogLine | undefined => {
 const isStream = (text: unknown): text is LogLine['stream'] => text === 'stdout' || text === 'stderr';
 
 /**
- * What a container wrote at its end, both streams in the order of the log: of the last `maxLines` physical lines the last
- * `maxBytes` of UTF-8, with a newline after every line that is whole. A character that the limit would cut is left out.
+ * Returns the end of a container's output, both streams in the order of the log: of the last `maxLines` physical lines
+ * the last `maxBytes` of UTF-8, with a newline after every whole line. A character that the limit would split is left
+ * out.
  *
- * `text` is the log or its end. Lines that are none are passed over, such as the rest of one where the text begins; since
- * runtimes break what a container writes into lines of 16 KiB, `LOG_TAIL_BYTES` of a log are enough for `maxBytes` of 2048.
+ * `text` is the log or its end. Invalid lines are skipped, such as a partial line at the beginning of `text`. Runtimes
+ * split the output of a container into lines of 16 KiB, so `LOG_TAIL_BYTES` of a log are enough for `maxBytes` of 2048.
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go readLastStringFromContainerLogs
  */
@@ -62,7 +63,7 @@ export const lastLogLines = (
 ): string => {
   if (maxLines <= 0) return '';
   const lines = text.split('\n');
-  // What follows the last newline is not a line yet, and counts only if it can be read.
+  // The text after the last newline is not a line yet, and counts only if it can be parsed.
   const unfinished = lines.pop() ?? '';
   const written = lines
     .slice(-maxLines)
@@ -72,13 +73,13 @@ export const lastLogLines = (
   return lastBytes(written + (parseLogLine(unfinished)?.content ?? ''), maxBytes);
 };
 
-/** How much of a log's end `lastLogLines` needs for a termination message. */
+/** The bytes at a log's end that `lastLogLines` needs for a termination message. */
 export const LOG_TAIL_BYTES = 64 * 1024;
 
 const lastBytes = (text: string, maxBytes: number): string => {
   const bytes = new TextEncoder().encode(text);
   let start = Math.max(0, bytes.length - maxBytes);
-  // A byte 10xxxxxx goes on with the character before it.
+  // A byte 10xxxxxx continues the character before it.
   while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(start));
 };

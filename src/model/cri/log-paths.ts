@@ -1,4 +1,4 @@
-import type { Pod, PodRef } from '../pod.js';
+import type { Pod, PodRef } from '../pod/pod.js';
 
 /** `<root>/<namespace>_<name>_<uid>`. Source: pkg/kubelet/kuberuntime/helpers.go BuildPodLogsDirectory. */
 export const podLogDirectory = (root: string, pod: Pod | PodRef): string => {
@@ -10,14 +10,14 @@ export const podLogDirectory = (root: string, pod: Pod | PodRef): string => {
 export const containerLogDirectory = (root: string, pod: Pod | PodRef, container: string): string =>
   `${podLogDirectory(root, pod)}/${container}`;
 
-/** The uid of a directory that `podLogDirectory` named. */
+/** Returns the uid in the name of a directory of `podLogDirectory`. */
 export const uidOfPodLogDirectory = (name: string): string => name.slice(name.lastIndexOf('_') + 1);
 
-/** Below the pod's directory: `<container>/<restartCount>.log`. */
+/** The path below the pod's directory: `<container>/<restartCount>.log`. */
 export const containerLogPath = (container: string, restartCount: number): string => `${container}/${restartCount}.log`;
 
 /**
- * The link to a log, `<directory>/<pod>_<namespace>_<container>-<id>.log`, cut so that it fits a file name.
+ * The link to a log, `<directory>/<pod>_<namespace>_<container>-<id>.log`, cut to the length of a file name.
  *
  * Source: pkg/kubelet/kuberuntime/legacy.go logSymlink.
  */
@@ -29,7 +29,7 @@ export const containerLogLink = (
 ): string => `${directory}/${`${name}_${namespace}_${container}-${containerId}`.slice(0, 255 - '.log'.length)}.log`;
 
 /**
- * Whose log a link of that name leads to; `undefined` when it does not say so.
+ * Returns the id of the container whose log has a link of this name; `undefined` if the name contains none.
  *
  * Source: pkg/kubelet/kuberuntime/legacy.go getContainerIDFromLegacyLogSymlink.
  */
@@ -38,11 +38,11 @@ export const containerIdOfLogLink = (name: string): string | undefined => {
   return id.length >= SHORTEST_CONTAINER_ID ? id : undefined;
 };
 
-/** Runtimes find a container by that much of its id. */
+/** The length of an id's prefix by which runtimes find a container. */
 const SHORTEST_CONTAINER_ID = 6;
 
 /**
- * The restart count of a container of which only logs are left: one more than the highest; 0 when there are none.
+ * Returns the restart count of a container of which only logs are left: one more than the highest; 0 without logs.
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go calcRestartCountByLogDir.
  */

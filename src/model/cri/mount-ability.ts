@@ -1,11 +1,11 @@
-/** What a runtime that makes no mounts says of itself, in the JSON text `info` of its verbose status. */
+/** The entry by which a runtime declares that it makes no mounts, in the JSON text `info` of its verbose status. */
 export interface MountAbility {
   readonly mounts?: boolean;
 }
 
 /**
- * Whether the runtime can put files of this machine into containers, by the `info` of its verbose status. CRI expects it of every
- * runtime and has no word for one that cannot, so one has to say so expressly.
+ * Whether the runtime can mount files of this machine into containers, by the `info` of its verbose status. CRI expects
+ * it of every runtime and has no field for a runtime that cannot, so such a runtime has to declare it here.
  */
 export const canMount = (info: Readonly<Record<string, string>>): boolean => {
   if (info.info === undefined) return true;

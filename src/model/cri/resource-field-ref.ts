@@ -1,6 +1,7 @@
-import type { NodeFacts } from '../node-facts.js';
-import type { Container, Pod } from '../pod.js';
-import { parseQuantity } from '../quantity.js';
+import type { NodeFacts } from '../node/node-facts.js';
+import type { Container, Pod } from '../pod/pod.js';
+import { parseQuantity } from '../resources/quantity.js';
+import { isPodLevelResource } from '../resources/resource-list.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
 
 export interface ResourceFieldSelector {
@@ -10,8 +11,8 @@ export interface ResourceFieldSelector {
 }
 
 /**
- * What a `resourceFieldRef` stands for: the amount divided and rounded up, as an integer. A limit that nobody set is the pod's,
- * or else all that the node can give; a request that nobody set is 0.
+ * Returns the value of a `resourceFieldRef`: the amount divided and rounded up, as an integer. A limit that is unset or
+ * 0 is the pod's limit, else the capacity of the node; an unset request is 0.
  *
  * Errors: `CreateContainerConfigError` for an unknown container, resource or quantity.
  * Source: pkg/api/v1/resource/helpers.go ExtractContainerResourceValue, pkg/kubelet/kubelet_resources.go.
@@ -28,18 +29,22 @@ export const resourceFieldValue = (
   if ((kind !== 'limits' && kind !== 'requests') || !(isNodeResource || name.startsWith('hugepages-'))) {
     throw new CreateContainerConfigError(`unsupported container resource : ${resource}`);
   }
-  const own = of.resources?.[kind]?.[name];
-  const text =
-    own ??
-    (kind === 'limits' && isNodeResource ? (pod.spec.resources?.limits?.[name] ?? allocatable[name]) : undefined);
-
-  const amount = amountOf(text ?? '0', resource);
-  const unit = amountOf(divisor === '0' ? '1' : divisor, `the divisor of ${resource}`);
+  const own = amountOf(of.resources?.[kind]?.[name] ?? '0', resource);
+  const isUnset = kind === 'limits' && isNodeResource && own === 0n;
+  const amount = isUnset ? amountOf(limitOf(pod, name) ?? allocatable[name] ?? '0', resource) : own;
+  const unit = amountOf(divisor, `the divisor of ${resource}`) || ONE;
   // CPU is compared in thousandths, everything else in whole units.
   const scale = name === 'cpu' ? 1_000_000n : 1_000_000_000n;
   return divideUp(divideUp(amount, scale), divideUp(unit, scale)).toString();
 };
 
+/** The pod's own limit, if it is above 0. */
+const limitOf = ({ spec }: Pod, name: string): string | undefined => {
+  const limit = isPodLevelResource(name) ? spec.resources?.limits?.[name] : undefined;
+  return limit !== undefined && parseQuantity(limit) !== 0n ? limit : undefined;
+};
+
+const ONE = 1_000_000_000n;
 const NODE_RESOURCES: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
 const containerNamed = ({ spec }: Pod, wanted: string): Container => {

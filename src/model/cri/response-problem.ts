@@ -11,12 +11,13 @@ import type {
 } from '../../generated/runtime/v1/api.js';
 
 /**
- * What makes an answer of the runtime unusable: the first field that must be there and is not. Undefined when it is fine.
+ * Returns the problem of an unusable reply of the runtime: the first required field that is missing. Undefined for a
+ * usable reply.
  * Source: cri-client/pkg/remote_runtime.go, remote_image.go, utils.go.
  */
 export type ResponseProblem<Response> = (response: Response) => string | undefined;
 
-/** Names the first of these fields that is missing. */
+/** Returns the name of the first of these fields that is missing. */
 const missing = (what: string, fields: Readonly<Record<string, unknown>>): string | undefined => {
   const name = Object.keys(fields).find((field) => !fields[field]);
   return name === undefined ? undefined : `the runtime's ${what} has no ${name}`;
@@ -67,7 +68,7 @@ export const containerStatusProblem: ResponseProblem<ContainerStatusResponse> = 
     image_ref: status?.imageRef,
   });
 
-/** An absent image is an answer: the runtime does not have it. */
+/** An absent image is a valid reply: the runtime does not have the image. */
 export const imageStatusProblem: ResponseProblem<ImageStatusResponse> = ({ image }) =>
   image && missing('image', { id: image.id, size: image.size });
 

@@ -1,10 +1,10 @@
-import type { Container, Pod, PodRef } from '../pod.js';
-import type { RuntimePodStatus } from '../runtime-pod.js';
+import type { Container, Pod, PodRef } from '../pod/pod.js';
+import type { RuntimePodStatus } from '../pleg/runtime-pod.js';
 import { parseContainerAnnotations } from './labels.js';
 
 /**
- * A pod of which only the runtime knows, as far as its containers' annotations tell: enough to stop it the way it wanted to
- * be stopped.
+ * Restores a pod that only the runtime has, from the annotations of its containers: enough to stop it as its spec
+ * requested.
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go restoreSpecsFromContainerLabels
  */

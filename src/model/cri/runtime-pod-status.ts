@@ -6,16 +6,16 @@ import type {
   PodSandboxState,
   PodSandboxStatus,
 } from '../../generated/runtime/v1/api.js';
-import { isIpAddress } from '../ip-address.js';
-import type { PodRef } from '../pod.js';
+import { isIpAddress } from '../values/ip-address.js';
+import type { PodRef } from '../pod/pod.js';
 import type {
   RuntimeContainerState,
   RuntimeContainerStatus,
   RuntimeItem,
   RuntimePod,
   RuntimePodStatus,
-} from '../runtime-pod.js';
-import { stopSignalName } from '../stop-signals.js';
+} from '../pleg/runtime-pod.js';
+import { stopSignalName } from '../manifest/stop-signals.js';
 import { CONTAINER_HASH, POD_NAME, POD_NAMESPACE, POD_UID, RESTART_COUNT } from './labels.js';
 
 /** Source: pkg/kubelet/kuberuntime/helpers.go toKubeContainerState. */
@@ -32,13 +32,13 @@ export const runtimeContainerState = (state: ContainerState): RuntimeContainerSt
   }
 };
 
-/** A sandbox counts as a container that runs while it is ready. Source: pkg/kubelet/kuberuntime/helpers.go. */
+/** A sandbox counts as a running container while it is ready. Source: pkg/kubelet/kuberuntime/helpers.go. */
 export const runtimeSandboxState = (state: PodSandboxState): RuntimeContainerState =>
   state === 'SANDBOX_READY' ? 'running' : 'exited';
 
 /**
- * Groups one listing by the uid label, the pod with the newest item first; what has no such label is not a pod's. A container
- * whose sandbox is gone still makes its pod appear. Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPods.
+ * Groups one listing by the uid label, the pod with the newest item first. Items without the label belong to no pod. A
+ * container without its sandbox still produces its pod. Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPods.
  */
 export const toRuntimePods = (
   sandboxes: readonly PodSandbox[],
@@ -76,17 +76,17 @@ export const toRuntimePods = (
   return [...pods.values()].sort((a, b) => compareBigints(b.newest, a.newest)).map(({ pod }) => pod);
 };
 
-/** Whom a sandbox or container with these labels belongs to, as far as they say. */
+/** The pod of a sandbox or container, as far as its labels name it. */
 export const podRefOfLabels = (labels: Readonly<Record<string, string>>, uid: string): PodRef => ({
   uid,
   namespace: labels[POD_NAMESPACE] ?? '',
   name: labels[POD_NAME] ?? '',
 });
 
-/** The selector with which the runtime lists what belongs to one pod. */
+/** The selector by which the runtime lists the items of one pod. */
 export const podLabelSelector = (uid: string): { readonly [label: string]: string } => ({ [POD_UID]: uid });
 
-/** Everything that goes by the name of one pod. */
+/** The selector of every item with the name of one pod. */
 export const podNameSelector = ({
   name,
   namespace,
@@ -96,8 +96,8 @@ export const podNameSelector = ({
 });
 
 /**
- * Puts the inspected sandboxes and containers of one pod in the order in which decisions read them, and takes the pod's IPs
- * from the sandbox that counts. Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPodStatus.
+ * Sorts the inspected sandboxes and containers of one pod in the order in which decisions read them, and takes the
+ * pod's IPs from the newest sandbox. Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPodStatus.
  */
 export const toRuntimePodStatus = (
   { uid, namespace, name }: PodRef,
@@ -116,8 +116,9 @@ export const toRuntimePodStatus = (
 };
 
 /**
- * By when they were created, but of one name the one with more restarts is newer, as sandboxes are by their attempts: the clock of
- * the node may have been set back since the former ones. Source: pkg/kubelet/kuberuntime/helpers.go containerStatusByCreated.
+ * Sorts by the time of creation. Of one name, the container with more restarts is newer (of sandboxes, the one with
+ * more attempts), since the clock of the node may have been set back in between. Source:
+ * pkg/kubelet/kuberuntime/helpers.go containerStatusByCreated.
  */
 const newestFirst = (containers: readonly RuntimeContainerStatus[]): readonly RuntimeContainerStatus[] => {
   const byTime = [...containers].sort((a, b) => compareBigints(b.createdAt, a.createdAt));
@@ -167,13 +168,16 @@ const toRuntimeContainerStatus = (status: ContainerStatus, sandboxId: string): R
   };
 };
 
-/** Higher attempt first, then newer, then smaller id. Source: pkg/kubelet/kuberuntime/helpers.go podSandboxByCreated. */
+/**
+ * Sorts by the higher attempt, then the newer one, then the smaller id. Source: pkg/kubelet/kuberuntime/helpers.go
+ * podSandboxByCreated.
+ */
 const compareSandboxes = (a: PodSandboxStatus, b: PodSandboxStatus): number =>
   (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0) ||
   compareBigints(b.createdAt, a.createdAt) ||
   (a.id < b.id ? -1 : 1);
 
-/** The addresses of a sandbox while it is ready. One that cannot be read makes all of them untrustworthy. */
+/** The addresses of a sandbox while it is ready. An invalid address discards all of them. */
 export const sandboxIps = (sandbox: PodSandboxStatus | undefined): readonly string[] => {
   if (sandbox?.state !== 'SANDBOX_READY' || !sandbox.network) return [];
   const { ip, additionalIps } = sandbox.network;

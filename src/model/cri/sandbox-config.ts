@@ -1,10 +1,10 @@
 import type { DeepPartial, PodSandboxConfig, PortMapping, Protocol } from '../../generated/runtime/v1/api.js';
-import { isIpv4 } from '../ip-address.js';
-import type { NodeFacts } from '../node-facts.js';
-import type { Container, ContainerPort, Pod } from '../pod.js';
-import { podAmounts } from '../pod-resources.js';
-import { quantity } from '../quantity.js';
-import { normalizedSysctl } from '../sysctl-name.js';
+import { isIpv4 } from '../values/ip-address.js';
+import type { NodeFacts } from '../node/node-facts.js';
+import type { Container, ContainerPort, Pod } from '../pod/pod.js';
+import { podAmounts } from '../resources/pod-resources.js';
+import { quantity } from '../resources/quantity.js';
+import { normalizedSysctl } from '../manifest/sysctl-name.js';
 import { podDns } from './dns-config.js';
 import { kernelHostname } from './hostname.js';
 import { sandboxLabels } from './labels.js';
@@ -16,15 +16,16 @@ export interface SandboxConfigInput {
   readonly pod: Pod;
   readonly attempt: number;
   readonly node: NodeFacts;
-  /** The pod's cgroup, in the form of the file system even for systemd; absent where the runtime chooses. */
+  /** The pod's cgroup as a path of the file system, also for systemd; absent if the runtime chooses it. */
   readonly cgroupParent?: string;
   readonly userNamespace?: UserNamespaceMapping;
 }
 
 /**
- * What the runtime is told of a pod. Events about its DNS come from `podDns` (dns-config.ts).
+ * Returns the configuration of a pod's sandbox for the runtime. Events about its DNS come from `podDns`
+ * (dns-config.ts).
  *
- * Errors: throws on a host name that the kernel cannot take and on a security context that cannot be had.
+ * Errors: throws on a host name that the kernel does not accept and on an unsupported security context.
  * Source: pkg/kubelet/kuberuntime/kuberuntime_sandbox.go generatePodSandboxConfig.
  */
 export const sandboxConfig = ({

@@ -8,23 +8,23 @@ import type {
   SELinuxOption,
   SupplementalGroupsPolicy,
 } from '../../generated/runtime/v1/api.js';
-import type { NodeFacts } from '../node-facts.js';
-import { type Container, containersOf, formatPod, type Pod } from '../pod.js';
+import type { NodeFacts } from '../node/node-facts.js';
+import { type Container, containersOf, formatPod, type Pod } from '../pod/pod.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
 
-/** Who an image runs as unless the pod says otherwise; root when it says neither. */
+/** The default user of an image; root if the image names none. */
 export interface ImageUser {
   readonly uid?: bigint | undefined;
   readonly username: string;
 }
 
-/** The ids of a pod with its own user namespace, as they are outside of it. */
+/** The id mappings of a pod with its own user namespace, with the ids outside of it. */
 export type UserNamespaceMapping = Readonly<IDMapping>;
 
 export interface NamespaceInput {
   readonly pod: Pod;
   readonly userNamespace?: UserNamespaceMapping | undefined;
-  /** The container whose processes an ephemeral container sees. */
+  /** The container whose processes an ephemeral container shares. */
   readonly targetId?: string | undefined;
 }
 
@@ -48,8 +48,8 @@ export const namespaceOptions = ({ pod, userNamespace, targetId }: NamespaceInpu
 };
 
 /**
- * Source: pkg/kubelet/kuberuntime/kuberuntime_sandbox_linux.go. The profile is always the runtime's default: nothing of the
- * pod's runs in the sandbox itself.
+ * Returns the security context of a sandbox. The profile is always the runtime's default: no process of the pod runs in
+ * the sandbox itself. Source: pkg/kubelet/kuberuntime/kuberuntime_sandbox_linux.go.
  */
 export const sandboxSecurityContext = (
   pod: Pod,
@@ -77,9 +77,10 @@ export interface ContainerSecurityInput extends NamespaceInput {
 }
 
 /**
- * What the container's processes may do, from the container's own context laid over the pod's.
+ * Returns the security context of a container: its own fields override those of the pod.
  *
- * Errors: `CreateContainerConfigError` if it would run as root against `runAsNonRoot`, or for a value that nobody knows.
+ * Errors: `CreateContainerConfigError` if the container would run as root against `runAsNonRoot`, or for an unknown
+ * value.
  * Source: pkg/kubelet/kuberuntime/security_context.go, pkg/securitycontext/util.go.
  */
 export const containerSecurityContext = (input: ContainerSecurityInput): DeepPartial<LinuxContainerSecurityContext> => {
@@ -179,7 +180,10 @@ const seccomp = (
 
 const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/';
 
-/** The field and its deprecated text form, for runtimes that read only one. Source: pkg/security/apparmor/helpers.go. */
+/**
+ * Returns the field and its deprecated text form, for runtimes that read only one. Source:
+ * pkg/security/apparmor/helpers.go.
+ */
 const appArmor = (
   pod: Pod,
   { name, securityContext }: Container,

@@ -1,18 +1,19 @@
-import type { Service } from '../api/referenced-object.js';
+import type { Service } from '../references/referenced-object.js';
 
-/** Whoever wants the API server finds it by this service, in whatever namespace it runs. */
+/** The service of the API server, in any namespace. */
 const MASTER = { namespace: 'default', name: 'kubernetes' };
 
 export interface ServiceLinks {
-  /** Of the pod: it hears of the services beside it. */
+  /** The namespace of the pod: the pod gets the variables of its services. */
   readonly namespace: string;
-  /** `enableServiceLinks` of the pod; without, it hears of the API server alone. */
+  /** `enableServiceLinks` of the pod; if false, it gets only the variables of the API server. */
   readonly isLinked: boolean;
 }
 
 /**
- * The variables that tell a container of services: where each is, by its own convention and by that of Docker's links. A service
- * without an address of its own has none; one of the pod's namespace stands before the API server's of the same name.
+ * Returns the variables of services for a container: the address of each, by Kubernetes' convention and by that of
+ * Docker's links. A service without a cluster address has none; a service of the pod's namespace replaces the API
+ * server's of the same name.
  *
  * Source: pkg/kubelet/kubelet_pods.go getServiceEnvVarMap, pkg/kubelet/envvars/envvars.go FromServices
  */
@@ -26,7 +27,7 @@ export const serviceEnvironment = (
     const isMaster = where === MASTER.namespace && name === MASTER.name;
     if (isMaster ? !seen.has(name) : isLinked && where === namespace) seen.set(name, service);
   }
-  // Two names may come to the same variables: then it does not depend on who was seen first which of them it is.
+  // Two names may produce the same variables: sorting makes the result independent of the order of arrival.
   const inOrder = [...seen].sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(inOrder.flatMap(([name, service]) => variablesOf(name, service)));
 };

@@ -1,9 +1,9 @@
-import type { ApiObject } from '../api/api-object.js';
-import { fnv1a64 } from '../fnv.js';
-import type { Pod } from '../pod.js';
-import { toTimestamp } from '../timestamp.js';
+import type { ApiObject } from '../kube-api/api-object.js';
+import { fnv1a64 } from '../values/fnv.js';
+import type { Pod } from '../pod/pod.js';
+import { toTimestamp } from '../values/timestamp.js';
 
-/** What an event is about. */
+/** The object of an event. */
 export interface ObjectReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -32,7 +32,7 @@ export interface ApiEvent extends ApiObject {
   readonly count: number;
 }
 
-/** What happened, as the agent tells it. */
+/** An event from the agent. */
 export interface EventFact {
   /** Absent for an event about the node. */
   readonly pod?: Pod;
@@ -45,9 +45,10 @@ export interface EventFact {
 const COMPONENT = 'kubelet';
 
 /**
- * The event as the API has it, seen for the first time. `nanoseconds` is the Unix time; events of one object that share one would
- * share their name. A static pod is named by its own UID, which `kubectl describe` finds through the annotation of its mirror; a
- * node by its name for a UID, which is one of the two that `kubectl describe node` looks for.
+ * Returns the event for the API, at its first occurrence. `nanoseconds` is the Unix time; events of one object with the
+ * same time would have the same name. A static pod is identified by its own UID, which `kubectl describe` finds through
+ * the annotation of its mirror pod; a node by its name as UID, which is one of the two that `kubectl describe node`
+ * looks for.
  *
  * Source: staging/src/k8s.io/client-go/tools/record/event.go makeEvent, util/util.go GenerateEventName
  */
@@ -92,7 +93,10 @@ const podReference = (pod: Pod, container: string | undefined): ObjectReference 
   };
 };
 
-/** Source: pkg/kubelet/container/ref.go fieldPath; what is in no list was started for the pod without being in its spec. */
+/**
+ * Returns the path of a container; a container that is in no list was started for the pod without being in its spec.
+ * Source: pkg/kubelet/container/ref.go fieldPath
+ */
 const containerPath = ({ spec }: Pod, container: string): string => {
   for (const list of ['containers', 'initContainers', 'ephemeralContainers'] as const) {
     const index = (spec[list] ?? []).findIndex(({ name }) => (name ?? '') === container);
@@ -104,7 +108,9 @@ const containerPath = ({ spec }: Pod, container: string): string => {
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LONGEST_NAME = 253;
 
-/** `<object>.<hex nanoseconds>`, or the like of a UUID where that would be no name: of the object's name and the time. */
+/**
+ * Returns `<object>.<hex nanoseconds>`, or a UUID from the object's name and the time if that would be an invalid name.
+ */
 const eventName = (object: string, nanoseconds: bigint): string => {
   const name = `${object}.${nanoseconds.toString(16)}`;
   if (name.length <= LONGEST_NAME && SUBDOMAIN.test(name)) return name;

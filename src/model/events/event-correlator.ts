@@ -1,19 +1,19 @@
-import { takeToken, type TokenBucket } from '../token-bucket.js';
+import { takeToken, type TokenBucket } from '../values/token-bucket.js';
 import type { ApiEvent } from './api-event.js';
 import { RecentEntries } from './recent-entries.js';
 
-/** So many different messages of one kind about one object are told as one event. */
+/** The number of different messages of one kind about one object from which on they are reported as one event. */
 const SIMILAR_EVENTS = 10;
-/** Milliseconds without an event of the kind after which its messages are counted anew. */
+/** Milliseconds without an event of the kind after which its messages are counted from zero. */
 const SIMILAR_FOR_MS = 600_000;
-/** Events of one type about one object: so many at once, then one every 300 s. */
+/** The rate of events of one type about one object: a burst, then one every 300 s. */
 const SPAM_RATE = { perSecond: 1 / 300, burst: 25 };
-/** Of each kind of entry. */
+/** The most entries of each kind. */
 const REMEMBERED = 4_096;
 
-/** An event that is to be written. */
+/** An event that has to be written. */
 export interface CorrelatedEvent {
-  /** The same for each occurrence of one event, and so are its namespace and its name. */
+  /** Equal for each occurrence of one event, as are its namespace and its name. */
   readonly key: string;
   readonly event: ApiEvent;
 }
@@ -26,8 +26,8 @@ interface Seen {
 }
 
 /**
- * Makes few events of many: similar ones become one whose message changes, an event that comes again becomes the first one with a
- * higher count, and an object that has too many is not heard. It remembers 4096 of each.
+ * Combines events: similar ones become one whose message changes, an event that occurs again becomes the first one with
+ * a higher count, and further events of an object with too many are dropped. It keeps 4096 entries of each kind.
  *
  * Source: staging/src/k8s.io/client-go/tools/record/events_cache.go EventCorrelator
  */
@@ -36,23 +36,23 @@ export class EventCorrelator {
   readonly #seen = new RecentEntries<Seen>(REMEMBERED);
   readonly #spam = new RecentEntries<TokenBucket>(REMEMBERED);
 
-  /** The event as it is to be written, at `now` (ms, of whatever clock), or nothing when its object has had too many. */
+  /** Returns the event to write, at `now` (ms, of any clock), or undefined if its object has too many. */
   correlate(event: ApiEvent, now: number): CorrelatedEvent | undefined {
     const aggregated = this.#aggregate(event, now);
     const counted = this.#count(aggregated);
-    // Only now: what is not told counts as having occurred.
+    // Only now, so that dropped events count as occurrences.
     const { isTaken, bucket } = takeToken(this.#spam.get(spamKey(event)), now, SPAM_RATE);
     this.#spam.set(spamKey(event), bucket);
     return isTaken ? { key: aggregated.key, event: counted } : undefined;
   }
 
-  /** The API server has the event of that key. */
+  /** Records that the API server has the event of that key. */
   written(key: string): void {
     const seen = this.#seen.get(key);
     if (seen) this.#seen.set(key, { ...seen, isWritten: true });
   }
 
-  /** Whether the API server had the event once. It may have forgotten it since. */
+  /** Whether the API server had the event once. It may have deleted it since. */
   isWritten(key: string): boolean {
     return this.#seen.get(key)?.isWritten ?? false;
   }
@@ -64,7 +64,7 @@ export class EventCorrelator {
     messages.add(event.message);
     this.#similar.set(similarKey, { messages, at: now });
     if (messages.size < SIMILAR_EVENTS) return { key: eventKey(event), event };
-    // One leaves, so that the set stays at its limit: the oldest.
+    // The oldest one is removed, so that the set stays at its limit.
     const [oldest] = messages;
     if (oldest !== undefined) messages.delete(oldest);
     return { key: similarKey, event: { ...event, message: `(combined from similar events): ${event.message}` } };
@@ -73,14 +73,17 @@ export class EventCorrelator {
   #count({ key, event }: CorrelatedEvent): ApiEvent {
     const seen = this.#seen.get(key);
     const { name, firstTimestamp, count, isWritten } = seen ?? {
-      ...{ name: event.metadata.name, firstTimestamp: event.firstTimestamp, count: 0, isWritten: false },
+      name: event.metadata.name,
+      firstTimestamp: event.firstTimestamp,
+      count: 0,
+      isWritten: false,
     };
     this.#seen.set(key, { name, firstTimestamp, count: count + 1, isWritten });
     return { ...event, metadata: { ...event.metadata, name }, firstTimestamp, count: count + 1 };
   }
 }
 
-/** No part of an event has this character in it. */
+/** A character that occurs in no part of an event. */
 const joined = (...parts: readonly (string | undefined)[]): string => parts.map((part) => part ?? '').join('\0');
 
 const objectKey = ({ source, involvedObject: { kind, namespace, name, uid, apiVersion } }: ApiEvent): string =>

@@ -1,41 +1,41 @@
 import type { CorrelatedEvent } from './event-correlator.js';
 
 export interface QueuedEvent extends CorrelatedEvent {
-  /** How many events go with it when it is dropped: more than one for an event that tells of dropped ones. */
+  /** The number of events that are lost when it is dropped: more than one for an event that reports dropped ones. */
   readonly tells: number;
 }
 
 interface Entry {
   readonly queued: QueuedEvent;
-  /** When it came last, among all of them. */
-  readonly turn: number;
-  /** It is not to be sent before, in the time of whoever asks. */
+  /** Not sent before this time, in the caller's milliseconds. */
   readonly notBefore: number;
-  /** How often it was put off. */
+  /** The number of times that it was put off. */
   readonly tries: number;
 }
 
 /**
- * Events that wait for the API server, in the order in which they came first. An event that comes again while it waits takes its own
- * place: one entry, with the newest count. When there is no room, the one leaves that has not come again for the longest time, but
- * never the one that is being sent: what lasts matters more than what was.
+ * Events that wait for the API server, in the order of their first occurrence. An event that occurs again while it
+ * waits keeps its place: one entry, with the newest count. A full queue drops the event whose last occurrence is the
+ * oldest, but never the event that is being sent: a condition that lasts matters more than one that is over.
  */
 export class EventQueue {
   readonly #entries = new Map<string, Entry>();
-  #turn = 0;
+  /** The same keys, by the time of the last occurrence: a search for the oldest among a thousand events is expensive. */
+  readonly #byLastTime = new Set<string>();
   #sending: string | undefined;
 
   constructor(readonly limit: number) {}
 
-  /** Adds or replaces; gives back what had to leave for it. */
+  /** Adds or replaces; returns the event that was dropped for it. */
   put(queued: QueuedEvent): QueuedEvent | undefined {
-    this.#turn += 1;
     const { notBefore = -Infinity, tries = 0 } = this.#entries.get(queued.key) ?? {};
-    this.#entries.set(queued.key, { queued, turn: this.#turn, notBefore, tries });
+    this.#entries.set(queued.key, { queued, notBefore, tries });
+    this.#byLastTime.delete(queued.key);
+    this.#byLastTime.add(queued.key);
     return this.#entries.size > this.limit ? this.#makeRoom() : undefined;
   }
 
-  /** The first one that may be sent at `now`, which stays; it is the one that is being sent from then on. */
+  /** Returns the first event that may be sent at `now`, which stays in the queue; it is being sent from then on. */
   first(now: number): QueuedEvent | undefined {
     for (const { queued, notBefore } of this.#entries.values()) {
       if (notBefore > now) continue;
@@ -45,18 +45,18 @@ export class EventQueue {
     return undefined;
   }
 
-  /** The event as it is now. */
+  /** Returns the newest state of the event. */
   get(key: string): QueuedEvent | undefined {
     return this.#entries.get(key)?.queued;
   }
 
-  /** How long until there is one that may be sent; undefined while there is none at all. */
+  /** Returns the time until an event may be sent; undefined for an empty queue. */
   waitFrom(now: number): number | undefined {
     const waits = [...this.#entries.values()].map(({ notBefore }) => Math.max(0, notBefore - now));
     return waits.length === 0 ? undefined : waits.reduce((one, other) => Math.min(one, other));
   }
 
-  /** Puts it behind all others and not before a time; says how often that was done. */
+  /** Moves an event behind all others and puts it off until a time; returns how many times it was put off. */
   putOff(key: string, notBefore: number): number {
     const entry = this.#entries.get(key);
     if (!entry) return 0;
@@ -65,17 +65,18 @@ export class EventQueue {
     return entry.tries + 1;
   }
 
-  /** The event was sent as it is given here; if it came again meanwhile, it stays. */
+  /** Removes the event that was sent; if it occurred again meanwhile, it stays. */
   sent(queued: QueuedEvent): void {
     const entry = this.#entries.get(queued.key);
-    if (entry?.queued === queued) this.#entries.delete(queued.key);
+    if (entry?.queued === queued) this.remove(queued.key);
     else if (entry) this.#entries.set(queued.key, { ...entry, notBefore: -Infinity, tries: 0 });
   }
 
-  /** Nothing of the event is to be sent, however often it came; gives back its newest state. */
+  /** Drops the event with all of its occurrences; returns its newest state. */
   remove(key: string): QueuedEvent | undefined {
     const queued = this.get(key);
     this.#entries.delete(key);
+    this.#byLastTime.delete(key);
     return queued;
   }
 
@@ -84,11 +85,7 @@ export class EventQueue {
   }
 
   #makeRoom(): QueuedEvent | undefined {
-    let stalest: Entry | undefined;
-    for (const entry of this.#entries.values()) {
-      if (entry.queued.key === this.#sending) continue;
-      if (!stalest || entry.turn < stalest.turn) stalest = entry;
-    }
-    return stalest && this.remove(stalest.queued.key);
+    for (const key of this.#byLastTime) if (key !== this.#sending) return this.remove(key);
+    return undefined;
   }
 }

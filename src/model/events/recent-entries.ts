@@ -1,10 +1,10 @@
-/** Keeps the entries that were used last, so many of them. */
+/** Keeps the most recently used entries, up to a limit. */
 export class RecentEntries<Value> {
   readonly #entries = new Map<string, Value>();
 
   constructor(readonly limit: number) {}
 
-  /** The entry, which is the one used last from now on. */
+  /** Returns the entry and marks it as the most recently used one. */
   get(key: string): Value | undefined {
     const value = this.#entries.get(key);
     if (value !== undefined) this.set(key, value);

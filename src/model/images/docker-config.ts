@@ -1,16 +1,19 @@
-/** What a registry wants to see. Never written to a log or to the journal. */
+/** A credential for a registry. Never written to a log or to the journal. */
 export interface RegistryCredential {
   readonly username: string;
   readonly password: string;
-  /** Of a registry with tokens, in place of the password. */
+  /** The token of a registry with tokens, instead of the password. */
   readonly identityToken?: string;
 }
 
-/** Credentials by registry, as a `config.json` of docker has them: `https://index.docker.io/v1/`, `*.example.com/team`. */
+/**
+ * Credentials by registry, with the keys of Docker's `config.json`: `https://index.docker.io/v1/`,
+ * `*.example.com/team`.
+ */
 export type DockerConfig = Readonly<Record<string, RegistryCredential>>;
 
 /**
- * The credentials in a `config.json`, which stand under `auths`; without that field there are none.
+ * Returns the credentials in a `config.json`, the entries of `auths`; none without that field.
  *
  * Errors: throws an Error that begins with `source` and names the field.
  * Source: pkg/credentialprovider/config.go
@@ -21,7 +24,7 @@ export const parseDockerConfigJson = (text: string, source: string): DockerConfi
 };
 
 /**
- * The credentials in a `.dockercfg`, the older form, which is nothing but what `auths` holds.
+ * Returns the credentials in a `.dockercfg`, the older format, which consists of the entries of `auths`.
  *
  * Errors: throws an Error that begins with `source` and names the field.
  */
@@ -32,7 +35,7 @@ const parseJson = (text: string, source: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    // The words of the parser quote the text, and a password may stand there.
+    // The parser's message quotes the text, which may contain a password.
     throw new Error(`${source}: is not JSON`);
   }
 };
@@ -56,7 +59,7 @@ const credentialAt = (value: unknown, place: string): RegistryCredential => {
   return { ...decodeAuth(auth, `${place}.auth`), ...token };
 };
 
-/** Base64 of `user:password`, padded or not; a password may have colons of its own. */
+/** Decodes base64 of `user:password`, padded or not; a password may contain colons. */
 const decodeAuth = (auth: string, place: string): RegistryCredential => {
   const text = auth.replace(/[\r\n]/g, '');
   const isBase64 =

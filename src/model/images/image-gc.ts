@@ -1,16 +1,16 @@
 import type { Image } from '../../generated/runtime/v1/api.js';
-import { formatGoDuration } from '../go-duration.js';
-import { aggregateText } from '../runtime-state.js';
+import { formatGoDuration } from '../values/go-duration.js';
+import { aggregateText } from '../runtime-health/runtime-state.js';
 
 /** Source: pkg/kubelet/images/image_gc_manager.go ImageGCPolicy. */
 export interface ImageGcPolicy {
-  /** Percent of the disk in use from which on images make room; 100 for never. */
+  /** Images are removed from this percentage of used disk on; 100 for never. */
   readonly highThresholdPercent: number;
-  /** Percent of the disk in use that they make room down to. */
+  /** Images are removed until this percentage of the disk is used. */
   readonly lowThresholdPercent: number;
-  /** Milliseconds that an image is left alone after it was seen first, however full the disk. */
+  /** Milliseconds for which an image is kept after it was first seen, even on a full disk. */
   readonly minAgeMs: number;
-  /** Milliseconds without a use after which an image goes, however empty the disk; 0 for never. */
+  /** Milliseconds without use after which an image is removed, even from an empty disk; 0 for never. */
   readonly maxAgeMs: number;
 }
 
@@ -23,32 +23,35 @@ export const DEFAULT_IMAGE_GC: ImageGcPolicy = {
 };
 
 /**
- * Whether there is something to collect in principle: the one image of the embedded runtime is the machine itself, and what fills
- * the machine's disk is no matter of images.
+ * Whether there are images to collect. The one image of the embedded runtime is the machine itself, and images do not
+ * fill the machine's disk.
  */
 export const keepsImages = (runtimeName: string): boolean => runtimeName !== 'rx-embedded';
 
-/** Whether nothing is ever collected. Source: pkg/kubelet/kubelet.go StartGarbageCollection. */
+/** Whether no image is ever collected. Source: pkg/kubelet/kubelet.go StartGarbageCollection. */
 export const collectsNoImages = ({ highThresholdPercent, maxAgeMs }: ImageGcPolicy): boolean =>
   highThresholdPercent === 100 && maxAgeMs === 0;
 
-/** What is remembered of an image. Times are the scheduler's milliseconds. */
+/** The record of an image. Times are the scheduler's milliseconds. */
 export interface ImageRecord {
   readonly id: string;
   readonly firstDetected: number;
-  /** When a container had it last; -Infinity when none ever did. */
+  /** When a container last used it; -Infinity if none ever did. */
   readonly lastUsed: number;
   readonly bytes: bigint;
-  /** The runtime needs it. */
+  /** The runtime needs the image. */
   readonly isPinned: boolean;
 }
 export type ImageRecords = ReadonlyMap<string, ImageRecord>;
 
-/** What one look at the images finds besides the images. */
+/** The further results of one listing of images. */
 export interface ImageUse {
-  /** Ids and references of the images of all containers, ended ones too, of image volumes, and of the pods' sandboxes. */
+  /**
+   * Ids and references of the images of all containers, ended ones included, of image volumes, and of the pods'
+   * sandboxes.
+   */
   readonly names: ReadonlySet<string>;
-  /** When the look was begun, and when it was over. */
+  /** When the listing began and when it ended. */
   readonly begunAt: number;
   readonly endedAt: number;
 }
@@ -57,8 +60,8 @@ const isUsed = ({ id, repoDigests, repoTags }: Image, names: ReadonlySet<string>
   [id, ...repoDigests, ...repoTags].some((name) => names.has(name));
 
 /**
- * What containerd makes sandboxes of, from the verbose answer to `Status`; undefined where it does not say so. It pins that image
- * only since 1.7, and where nobody can pull it again, pods would not start any more.
+ * Returns containerd's sandbox image, from the verbose reply to `Status`; undefined if the reply does not name it.
+ * containerd pins that image only since 1.7; on a node that cannot pull it again, no pod would start any more.
  */
 export const sandboxImageOf = ({ config = '' }: Readonly<Record<string, string>>): string | undefined => {
   try {
@@ -71,7 +74,7 @@ export const sandboxImageOf = ({ config = '' }: Readonly<Record<string, string>>
 };
 
 /**
- * The records after a look at the images: new ones are added, those in use marked, vanished ones forgotten.
+ * Returns the records after a listing of images: new images are added, used ones marked, vanished ones removed.
  *
  * Source: pkg/kubelet/images/image_gc_manager.go detectImages
  */
@@ -95,8 +98,8 @@ export const detectImages = (
   );
 
 /**
- * What may go, that which was not used for the longest time first, then that which is known for the longest time. Images in use
- * since `now`, when the look at them was begun, and pinned ones may not.
+ * Returns the removable images: the least recently used first, then the longest known. Images in use since `now`, the
+ * beginning of the listing, and pinned ones are not removable.
  *
  * Source: pkg/kubelet/images/image_gc_manager.go imagesInEvictionOrder
  */
@@ -112,9 +115,9 @@ export const imagesInEvictionOrder = (records: ImageRecords, now: number): reado
     );
 
 /**
- * Whether an image goes for its age: the time since its last use, or since it was seen first. An agent younger than that age cannot
- * know when an image was used last. (The kubelet takes an image that was never used for infinitely old, however short it has been
- * there.)
+ * Whether an image is removed for its age: the time since its last use, or since it was first seen. An agent younger
+ * than that age cannot know when an image was last used. (The kubelet treats an image that was never used as infinitely
+ * old, even right after its pull.)
  *
  * Source: pkg/kubelet/images/image_gc_manager.go freeOldImages
  */
@@ -124,25 +127,25 @@ export const isTooOld = (
   { now, startedAt }: { readonly now: number; readonly startedAt: number },
 ): boolean => maxAgeMs > 0 && now - startedAt > maxAgeMs && now - Math.max(lastUsed, firstDetected) > maxAgeMs;
 
-/** Whether an image may make room. One that has only just come will be needed at once. */
+/** Whether an image may be removed for space. A new image is about to be used. */
 export const mayMakeRoom = ({ firstDetected }: ImageRecord, { minAgeMs }: ImageGcPolicy, now: number): boolean =>
   now - firstDetected >= minAgeMs;
 
-/** Bytes of the file system that images are on. */
+/** The capacity and the use of the images' file system, in bytes. */
 export interface ImageDisk {
   readonly capacityBytes: bigint;
   readonly availableBytes: bigint;
 }
 
 export interface DiskVerdict {
-  /** Of the capacity, 0 to 100. */
+  /** The percentage of the capacity, 0 to 100. */
   readonly usedPercent: number;
-  /** 0 while the disk is not too full. */
+  /** 0 while the disk is below the threshold. */
   readonly bytesToFree: bigint;
 }
 
 /**
- * How full the disk is, and what has to go; undefined for a disk without a capacity.
+ * Returns how full the disk is, and the bytes to free; undefined for a disk without a capacity.
  *
  * Source: pkg/kubelet/images/image_gc_manager.go GarbageCollect
  */

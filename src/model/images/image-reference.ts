@@ -1,4 +1,4 @@
-/** The name of an image, taken apart. `domain` and `path` are complete: `nginx` is `docker.io` and `library/nginx`. */
+/** The parts of the name of an image. `domain` and `path` are complete: `nginx` is `docker.io` and `library/nginx`. */
 export interface ImageReference {
   readonly domain: string;
   readonly path: string;
@@ -22,7 +22,7 @@ const LONGEST_PATH = 255;
 const DIGEST_DIGITS: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 };
 
 /**
- * The parts of the name of an image, or what is wrong with it in the words that the kubelet has for it.
+ * Returns the parts of the name of an image, or its problem in the kubelet's text.
  *
  * Source: ParseNormalizedNamed of github.com/distribution/reference, pkg/util/parsers/parsers.go ParseImageName
  */
@@ -61,14 +61,17 @@ export const parseImageReference = (image: string): ParsedImage => {
   };
 };
 
-/** Without tag and digest, as credentials are looked up: `docker.io/library/nginx`. */
+/** Returns the name without tag and digest, by which credentials are found: `docker.io/library/nginx`. */
 export const repositoryOf = ({ domain, path }: ImageReference): string => `${domain}/${path}`;
 
-/** `image` as the runtime is asked for it: a name without tag and digest means the tag `latest`; nothing else is completed. */
+/**
+ * Returns the name of `image` for the runtime: a name without tag and digest gets the tag `latest`; no other part is
+ * added.
+ */
 export const withDefaultTag = (image: string, { tag, digest }: ImageReference): string =>
   tag === undefined && digest === undefined ? `${image}:latest` : image;
 
-/** What comes before the first slash is a registry if it cannot be anything else. */
+/** The part before the first slash is a registry if it cannot be part of a path. */
 const splitDomain = (image: string): readonly [domain: string, rest: string] => {
   const slash = image.indexOf('/');
   const first = image.slice(0, Math.max(slash, 0));
@@ -90,7 +93,7 @@ const digestProblem = (digest: string): string | undefined => {
   return /^[a-f0-9]+$/.test(encoded) ? undefined : 'invalid checksum digest format';
 };
 
-/** The name as it is written, without tag and digest; what is no name stays as it is. */
+/** Returns the name without tag and digest, otherwise unchanged; an invalid name stays unchanged. */
 export const nameWithoutTag = (image: string): string => {
   const parsed = parseImageReference(image);
   if ('problem' in parsed) return image;
@@ -99,7 +102,7 @@ export const nameWithoutTag = (image: string): string => {
   return tag === undefined ? tagged : tagged.slice(0, -`:${tag}`.length);
 };
 
-/** The name as runtimes list it: with its registry, and with its digest, else its tag. */
+/** Returns the name in the form of runtimes' lists: with its registry, and with its digest, else its tag. */
 export const completeName = (image: string): string => {
   const parsed = parseImageReference(image);
   if ('problem' in parsed) return image;

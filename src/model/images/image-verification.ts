@@ -2,17 +2,19 @@ import { nameWithoutTag, parseImageReference } from './image-reference.js';
 
 const POLICIES = ['NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify'] as const;
 
-/** For which images that are there a pod has to show that it may have them. */
+/** The images on the node for which a pod has to show that it may use them. */
 export interface ImageVerification {
   readonly policy: (typeof POLICIES)[number];
-  /** Of `NeverVerifyAllowlistedImages`: names without tag, or prefixes that end with a slash and a star. */
+  /**
+   * The patterns of `NeverVerifyAllowlistedImages`: names without tag, or prefixes that end with a slash and a star.
+   */
   readonly allowlist: readonly string[];
 }
 
 export const DEFAULT_VERIFICATION: ImageVerification = { policy: 'NeverVerifyPreloadedImages', allowlist: [] };
 
 /**
- * Whether access to an image that is there has to be verified. `isPulledHere` says that the agent has once pulled it.
+ * Whether a pod's access to an image on the node has to be verified. `isPulledHere`: the agent has pulled the image.
  *
  * Source: pkg/kubelet/images/pullmanager/image_pull_policies.go
  */
@@ -36,7 +38,7 @@ export const isVerificationNeeded = (
 };
 
 /**
- * The policy of a configuration, or what is wrong with it in the words of the kubelet.
+ * Returns the policy of a configuration, or its problem in the kubelet's text.
  *
  * Source: pkg/kubelet/apis/config/validation/validation.go, image_pull_policies.go ValidateAllowlistImagesPatterns
  */

@@ -1,9 +1,10 @@
 const DOCKER_HUB = 'index.docker.io';
 
 /**
- * The credentials among `entries` (each with the registry that it is for) for a repository such as `registry.example.com:5000/team/app`, the most specific registry
- * first. A key means the repositories below its path on its host; labels of the host may have wildcards, the port is taken
- * by the letter. An image of Docker Hub for which no key fits gets those of `index.docker.io`.
+ * Returns the credentials among `entries` (each with its registry) for a repository such as
+ * `registry.example.com:5000/team/app`, the most specific registry first. A key matches the repositories below its path
+ * on its host; labels of the host may have wildcards, the port has to be equal. An image of Docker Hub without a
+ * matching key gets the credentials of `index.docker.io`.
  *
  * Source: pkg/credentialprovider/keyring.go BasicDockerKeyring
  */
@@ -21,7 +22,10 @@ export const credentialsFor = <Credential>(
   return found.map(({ credential }) => credential);
 };
 
-/** Host and path of a registry's address. `/v1/` and `/v2/` mean the host: docker writes them for the API's version. */
+/**
+ * Returns host and path of a registry's address. Docker writes `/v1/` and `/v2/` for the API's version; they are no
+ * path.
+ */
 const keyOf = (registry: string): string => {
   const { host, path } = splitKey(registry.replace(/^https?:\/\//, ''));
   const below = path.replace(/^\/v[12]\//, '/');
@@ -49,7 +53,7 @@ const fits = (key: Key, target: Key): boolean =>
   target.path.startsWith(key.path) &&
   key.labels.every((label, index) => matches(label, target.labels[index]!));
 
-/** `*` is anything, `?` one character, `[a-z]` one of a set; a pattern that makes no sense fits nothing. */
+/** Matches a pattern: `*` is any text, `?` one character, `[a-z]` one of a set; an invalid pattern matches nothing. */
 const matches = (pattern: string, label: string): boolean => {
   if (pattern === label) return true;
   const source = pattern.replace(

@@ -1,6 +1,6 @@
-import { CriError, type CriErrorCode, errorText } from '../cri-error.js';
+import { CriError, type CriErrorCode, errorText } from '../cri/cri-error.js';
 
-/** The names that Go has for the codes of gRPC. */
+/** Go's names of the gRPC codes. */
 const GO_NAMES: Readonly<Record<Exclude<CriErrorCode, 'unknown' | 'other'>, string>> = {
   cancelled: 'Canceled',
   'invalid-argument': 'InvalidArgument',
@@ -20,8 +20,8 @@ const GO_NAMES: Readonly<Record<Exclude<CriErrorCode, 'unknown' | 'other'>, stri
 };
 
 /**
- * What a failed pull says in events and in the status: the error of each attempt, with its gRPC code unless that is Unknown.
- * The same text twice is said once.
+ * Returns the message of a failed pull for events and the status: the error of each attempt, with its gRPC code unless
+ * that is Unknown. Equal texts occur once.
  *
  * Source: cri-client/pkg/remote_image.go PullImage; apimachinery pkg/util/errors NewAggregate
  */

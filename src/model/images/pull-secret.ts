@@ -6,25 +6,25 @@ export interface PullSecret {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** `kubernetes.io/dockerconfigjson`, `kubernetes.io/dockercfg`; any other holds no credentials. */
+  /** `kubernetes.io/dockerconfigjson` or `kubernetes.io/dockercfg`; a secret of any other type holds no credentials. */
   readonly type: string;
   /** Decoded, by key. */
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** A credential, and where it comes from: the node unless it is a secret's. */
+/** A credential and its origin: the node, or a secret. */
 export interface PullCredential extends RegistryCredential {
   readonly secret?: { readonly uid: string; readonly namespace: string; readonly name: string };
 }
 
-/** The names under `imagePullSecrets`; empty ones are passed over, since the API has let them in. */
+/** The names under `imagePullSecrets`, without empty ones, which the API accepts. */
 export const pullSecretNames = (references: readonly { readonly name?: string }[] = []): readonly string[] =>
   references.flatMap(({ name }) => (name ? [name] : []));
 
 /**
- * The credentials in `secrets` for a repository, those of the most specific registry first.
+ * Returns the credentials in `secrets` for a repository, those of the most specific registry first.
  *
- * Errors: throws an Error that names the secret and the field which is wrong.
+ * Errors: throws an Error that names the secret and the invalid field.
  * Source: pkg/credentialprovider/secrets/secrets.go MakeDockerKeyring
  */
 export const credentialsIn = (secrets: readonly PullSecret[], repository: string): readonly PullCredential[] =>

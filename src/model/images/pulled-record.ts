@@ -1,42 +1,42 @@
 import { nameWithoutTag } from './image-reference.js';
 
-/** The secret by which an image was once pulled. */
+/** The secret with which an image was pulled once. */
 export interface RecordedSecret {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  /** Of the credential in it; never the credential itself. */
+  /** The hash of its credential; never the credential itself. */
   readonly credentialHash: string;
 }
 
-/** Who may have an image: all pods of the node, or those with one of the secrets. */
+/** The pods that may use an image: all pods of the node, or those with one of the secrets. */
 export interface RecordedAccess {
   readonly nodePodsAccessible?: boolean;
   readonly kubernetesSecrets?: readonly RecordedSecret[];
-  /** Of an agent that pulls with tokens of service accounts; kept as it is. */
+  /** Written by an agent that pulls with tokens of service accounts; kept unchanged. */
   readonly kubernetesServiceAccounts?: readonly object[];
 }
 
-/** What the agent remembers of an image that it has pulled, as the kubelet writes it. */
+/** The record of an image that the agent has pulled, in the kubelet's format. */
 export interface PulledRecord {
   /** RFC 3339. */
   readonly lastUpdatedTime: string;
-  /** As the runtime names the image. */
+  /** The runtime's reference of the image. */
   readonly imageRef: string;
   /** By the name in the pod, without tag and digest. */
   readonly credentialMapping?: Readonly<Record<string, RecordedAccess>>;
 }
 
-/** Beyond so many secrets, those that are merely seen to be right are no longer written down. */
+/** The most secrets of a record: beyond it, a verified secret is not added to the record. */
 const REMEMBERED_WHEN_SEEN = 100;
 
 export interface AccessVerdict {
   readonly isAllowed: boolean;
-  /** To be added to the record, since it is right and not in it in this form. */
+  /** A verified secret to add to the record, which does not contain it in this form. */
   readonly learned?: RecordedSecret;
 }
 
-/** What the record says before any secret of the pod is looked at; undefined when those decide. */
+/** Returns the record's decision before any secret of the pod is checked; undefined if the secrets decide. */
 export const accessWithoutSecrets = (record: PulledRecord | undefined, image: string): boolean | undefined => {
   const access = record?.credentialMapping?.[nameWithoutTag(image)];
   if (access?.nodePodsAccessible) return true;
@@ -44,8 +44,8 @@ export const accessWithoutSecrets = (record: PulledRecord | undefined, image: st
 };
 
 /**
- * Whether one of the pod's secrets opens an image that was pulled with secrets: the same credential, whatever secret it is
- * in; or the same secret, whatever is in it by now.
+ * Whether one of the pod's secrets matches an image that was pulled with secrets: the same credential in any secret, or
+ * the same secret with any content.
  *
  * Source: pkg/kubelet/images/pullmanager/image_pull_manager.go MustAttemptImagePull
  */
@@ -68,8 +68,8 @@ export const accessBySecrets = (
 };
 
 /**
- * The record after a pull at `now` (Unix milliseconds), or undefined if that changes nothing. Without `access` the image is
- * known to have been pulled, but not by what: everybody has to show that it may have it.
+ * Returns the record after a pull at `now` (Unix milliseconds), or undefined if nothing changes. Without `access` the
+ * image is known to have been pulled, but not with which credentials: every pod has to show that it may use it.
  *
  * Source: image_pull_manager.go writePulledRecordIfChanged, pulledRecordMergeNewCreds
  */

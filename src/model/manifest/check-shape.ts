@@ -1,10 +1,10 @@
 import { podSchema } from '../../generated/pod-schema.js';
-import { parseQuantity } from '../quantity.js';
+import { parseQuantity } from '../resources/quantity.js';
 import { closestName } from './closest-name.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 
-/** What a scalar code of the schema table accepts; anything else in the table is the name of a type. */
-interface Scalar {
+/** The check of a scalar code of the schema table; any other code is the name of a type. */
+export interface Scalar {
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
 }
@@ -13,6 +13,7 @@ const INT32_MAX = 2 ** 31 - 1;
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const isIntegerWithin = (value: unknown, limit: number): boolean =>
   Number.isInteger(value) && Math.abs(value as number) <= limit;
+const isBase64 = (text: string): boolean => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 const isDateTime = (value: unknown): boolean =>
   typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 
@@ -34,19 +35,27 @@ const SCALARS: Readonly<Record<string, Scalar>> = {
   t: { expected: 'a time such as "2006-01-02T15:04:05Z"', accepts: isDateTime },
   y: {
     expected: 'base64 text',
-    accepts: (value) => typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value),
+    // Go's decoder skips line breaks.
+    accepts: (value) => typeof value === 'string' && isBase64(value.replace(/[\r\n]/g, '')),
   },
 };
 
+/** Returns the check of a scalar code of the schema table; undefined for the name of a type. */
+export const scalarOf = (code: string): Scalar | undefined =>
+  Object.hasOwn(SCALARS, code) ? SCALARS[code] : undefined;
+
+/** The number of issues after which no known name is suggested: a suggestion compares all names. */
+const SUGGESTIONS = 50;
+
 export interface CheckedShape {
-  /** The value without its nulls, with quantities as strings. Complete only where there is no issue. */
+  /** The value without its nulls, with quantities as strings. Complete only if there are no issues. */
   readonly value: unknown;
   readonly issues: readonly FieldIssue[];
 }
 
 /**
  * Compares a parsed document with the type of that name in the schema table. Unknown fields, wrong types and missing
- * required fields are issues; a null counts as absent, as the API reads it.
+ * required fields are issues; a null is an absent field, as in the API.
  */
 export const checkShape = (value: unknown, type: string, path: FieldPath = []): CheckedShape => {
   const issues: FieldIssue[] = [];
@@ -71,8 +80,13 @@ const readList = (value: unknown, code: string, path: FieldPath, issues: FieldIs
     issues.push(issue(path, describeWrong(value, 'list'), 'a list'));
     return undefined;
   }
-  return value.map((item: unknown, index) => readCode(item, code, [...path, index], issues));
+  // An empty entry of a list of strings is the empty string.
+  return value.map((item: unknown, index) =>
+    item === null && code === 's' ? '' : readCode(item, code, [...path, index], issues),
+  );
 };
+
+const ZEROS: Readonly<Record<string, string>> = { s: '', y: '', q: '0' };
 
 const readMap = (value: unknown, code: string, path: FieldPath, issues: FieldIssue[]): unknown => {
   if (!isPlainObject(value)) {
@@ -82,8 +96,8 @@ const readMap = (value: unknown, code: string, path: FieldPath, issues: FieldIss
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
       key,
-      // An empty value in a map of strings is the empty string.
-      item === null && code === 's' ? '' : readCode(item, code, [...path, key], issues),
+      // An empty value in a map is the empty string, or no amount.
+      item === null && code in ZEROS ? ZEROS[code] : readCode(item, code, [...path, key], issues),
     ]),
   );
 };
@@ -98,7 +112,8 @@ const readObject = (value: unknown, type: string, path: FieldPath, issues: Field
   const result: Record<string, unknown> = {};
   for (const [name, item] of Object.entries(value)) {
     const code = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (code === undefined) issues.push(unknownField(name, Object.keys(fields), type, path));
+    if (code === undefined)
+      issues.push(unknownField(name, issues.length < SUGGESTIONS ? Object.keys(fields) : [], type, path));
     else if (item !== null && item !== undefined) {
       result[name] = readCode(item, code.replace('!', ''), [...path, name], issues);
     }
@@ -126,7 +141,7 @@ const unknownField = (name: string, known: readonly string[], type: string, path
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `is the number 8080`; a hint where quotes would have helped. */
+/** Returns `is the number 8080`, with a hint where quotes would help. */
 export const describeWrong = (value: unknown, code = ''): string => {
   if (value === null || value === undefined) return 'is empty';
   if (Array.isArray(value)) return 'is a list';

@@ -1,5 +1,12 @@
-/** The known name that `name` most likely stands for: a different spelling of case, or at most two typing slips away. */
+const LONGEST_NAME = 100;
+
+/**
+ * Returns the known name that `name` most likely stands for: the same letters in another case, or at most two typing
+ * errors.
+ */
 export const closestName = (name: string, known: readonly string[]): string | undefined => {
+  // The comparison takes time that grows with the name, and no field has a name of that length.
+  if (name.length > LONGEST_NAME) return undefined;
   const sameLetters = known.find((candidate) => candidate.toLowerCase() === name.toLowerCase());
   if (sameLetters !== undefined) return sameLetters;
   const limit = name.length < 5 ? 1 : 2;
@@ -9,7 +16,7 @@ export const closestName = (name: string, known: readonly string[]): string | un
     .sort((one, other) => one.distance - other.distance)[0]?.candidate;
 };
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/** The number of insertions, deletions, replacements and swaps of neighbours between two words. */
 const editDistance = (from: string, to: string): number => {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -1,52 +1,54 @@
 import type { V1HTTPGetAction, V1ResourceRequirements } from '@kubernetes/client-node';
-import type { Container, ContainerPort, Json, LifecycleHandler, Probe } from '../pod.js';
+import type { Container, ContainerPort, Json, LifecycleHandler, Probe } from '../pod/pod.js';
 import { pullPolicyOf } from './pull-policy.js';
+import { inMillis } from './resource-defaults.js';
 import { withFieldVersion } from './volume-defaults.js';
 
 /**
- * A container with what the API adds to it.
+ * Returns a container with the API's defaults.
  *
  * Source: pkg/apis/core/v1/defaults.go SetDefaults_Container, SetDefaults_Probe, SetDefaults_HTTPGetAction.
  */
 export const withContainerDefaults = (container: Container, { hostNetwork }: { hostNetwork: boolean }): Container => {
   const { env, lifecycle, ports, resources, livenessProbe, readinessProbe, startupProbe } = container;
   return {
-    imagePullPolicy: pullPolicyOf(container.image ?? ''),
-    terminationMessagePath: '/dev/termination-log',
-    terminationMessagePolicy: 'File',
     ...container,
+    // An empty text counts as absent.
+    imagePullPolicy: container.imagePullPolicy || pullPolicyOf(container.image ?? ''),
+    terminationMessagePath: container.terminationMessagePath || '/dev/termination-log',
+    terminationMessagePolicy: container.terminationMessagePolicy || 'File',
     ...(env && {
       env: env.map((variable) =>
         variable.valueFrom ? { ...variable, valueFrom: withFieldVersion(variable.valueFrom) } : variable,
       ),
     }),
     ...(ports && { ports: ports.map((port) => withPortDefaults(port, hostNetwork)) }),
-    ...(resources && { resources: withRequestsFromLimits(resources) }),
+    ...(resources && { resources: withRequestsFromLimits(inMillis(resources)) }),
     ...(livenessProbe && { livenessProbe: withProbeDefaults(livenessProbe) }),
     ...(readinessProbe && { readinessProbe: withProbeDefaults(readinessProbe) }),
     ...(startupProbe && { startupProbe: withProbeDefaults(startupProbe) }),
     ...(lifecycle && {
       lifecycle: {
         ...lifecycle,
-        ...(lifecycle.postStart && { postStart: withHttpGet(lifecycle.postStart) }),
-        ...(lifecycle.preStop && { preStop: withHttpGet(lifecycle.preStop) }),
+        ...(lifecycle.postStart && { postStart: withHandlerDefaults(lifecycle.postStart) }),
+        ...(lifecycle.preStop && { preStop: withHandlerDefaults(lifecycle.preStop) }),
       },
     }),
   };
 };
 
 const withPortDefaults = (port: ContainerPort, hostNetwork: boolean): ContainerPort => ({
-  protocol: 'TCP',
   ...port,
+  protocol: port.protocol || 'TCP',
   // On the node's network a container port is a port of the node.
   ...(hostNetwork && !port.hostPort && { hostPort: port.containerPort }),
 });
 
-/** What may be used at most is asked for, unless less is asked for. */
-export const withRequestsFromLimits = (resources: Json<V1ResourceRequirements>): Json<V1ResourceRequirements> =>
+/** A limit without a request is also the request. */
+const withRequestsFromLimits = (resources: Json<V1ResourceRequirements>): Json<V1ResourceRequirements> =>
   resources.limits ? { ...resources, requests: { ...resources.limits, ...resources.requests } } : resources;
 
-/** A zero in a probe means the default, since zero would mean a busy loop or no timeout at all. */
+/** A zero in a probe is the default, since it would otherwise be a busy loop or no timeout at all. */
 const withProbeDefaults = (probe: Probe): Probe => ({
   ...withHttpGet(probe),
   ...(probe.grpc && { grpc: { service: '', ...probe.grpc } }),
@@ -56,6 +58,11 @@ const withProbeDefaults = (probe: Probe): Probe => ({
   failureThreshold: probe.failureThreshold || 3,
 });
 
+const withHandlerDefaults = (handler: LifecycleHandler): LifecycleHandler => ({
+  ...withHttpGet(handler),
+  ...(handler.sleep && { sleep: { ...handler.sleep, seconds: handler.sleep.seconds ?? 0 } }),
+});
+
 const withHttpGet = <Handler extends Probe | LifecycleHandler>(handler: Handler): Handler =>
   handler.httpGet ? { ...handler, httpGet: withHttpGetDefaults(handler.httpGet) } : handler;
 
@@ -63,4 +70,7 @@ const withHttpGetDefaults = (action: Json<V1HTTPGetAction>): Json<V1HTTPGetActio
   ...action,
   path: action.path || '/',
   scheme: action.scheme || 'HTTP',
+  ...(action.httpHeaders && {
+    httpHeaders: action.httpHeaders.map((header) => ({ ...header, value: header.value ?? '' })),
+  }),
 });

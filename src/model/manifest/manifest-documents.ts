@@ -1,56 +1,71 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isPair,
-  isScalar,
-  isSeq,
-  type Node,
-  type Pair,
-  parseAllDocuments,
-  type Tags,
-  type YAMLMap,
-} from 'yaml';
-import type { FieldIssue, FieldPath } from './field-issue.js';
+import { parseYaml } from '../yaml/parse-yaml.js';
+import { FORBIDDEN } from '../yaml/yaml-characters.js';
+import { YamlError } from '../yaml/yaml-error.js';
+import { YAML_LIMITS } from '../yaml/yaml-limits.js';
+import { locateYaml } from '../yaml/locate-yaml.js';
+import type { YamlNode } from '../yaml/yaml-node.js';
+import { scanYaml } from '../yaml/yaml-scanner.js';
+import { yamlValue } from '../yaml/yaml-value.js';
+import type { FieldIssue } from './field-issue.js';
 
 export interface Position {
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
   readonly column: number;
 }
 
 /** One document of a YAML or JSON text. */
 export interface ManifestDocument {
-  /** Which one of the text, from 1. */
+  /** The position of the document in the text, counted from 1. */
   readonly document: number;
-  /** Plain data; `undefined` when `errors` says why. */
+  /** Plain data; `undefined` if `errors` is not empty. */
   readonly value: unknown;
   readonly errors: readonly (Position & { readonly message: string })[];
-  /** Where an issue is: the value it is about or its name, or the innermost part of the document that exists. */
+  /**
+   * Returns the position of an issue: of the value or its name, or of the innermost part of the document that exists.
+   */
   readonly locate: (about: Pick<FieldIssue, 'path' | 'atKey'>) => Position;
 }
 
+/** A node has some hundred pods at most. */
+const MOST_DOCUMENTS = 1000;
+
+const oneTooMany = (position: Position): ManifestDocument => {
+  const message = `exceeds the limit of ${MOST_DOCUMENTS} documents in a text; this one and later ones are not read`;
+  return { document: MOST_DOCUMENTS + 1, value: undefined, errors: [{ message, ...position }], locate: () => position };
+};
+
 /**
- * Every document of the text that is not empty, in order; JSON is read as the YAML that it is. A broken document carries
- * its errors and does not stop the others.
+ * Returns every document of the text that is not empty, in order; JSON is read as YAML. A broken document carries its
+ * errors; the other documents are read. The time is proportional to the text.
  *
- * Source: sigs.k8s.io/yaml, which reads YAML 1.1 but leaves times and base-60 numbers as strings.
+ * Source: sigs.k8s.io/yaml, which reads YAML 1.1 with the scalars of Go.
  */
 export const parseDocuments = (text: string): readonly ManifestDocument[] => {
   const plain = text.replace(/^\uFEFF/, '');
-  const documents = parseAllDocuments(plain, {
-    version: '1.1',
-    customTags: withoutTimes,
-    prettyErrors: false,
-    logLevel: 'error',
-  });
-  if (!Array.isArray(documents)) return [];
   const positionAt = positionsOf(plain);
-  return documents.map((document, index) => readDocument(document, index + 1, positionAt)).filter(isNotEmpty);
+  const places = splitDocuments(plain);
+  const documents = places
+    .slice(0, MOST_DOCUMENTS)
+    .map(([start, end], index) => readDocument(plain, start, end, index + 1, positionAt));
+  const next = places[MOST_DOCUMENTS];
+  if (next) documents.push(oneTooMany(positionAt(next[0])));
+  return documents.filter(isNotEmpty);
 };
 
-/** The parser's own counter of lines loses some of them in texts that are broken enough. */
+/** Splits the text into ranges: a line of `---` begins a document wherever it occurs. */
+const splitDocuments = (text: string): readonly (readonly [start: number, end: number])[] => {
+  const starts = [...text.matchAll(/^---(?=[ \t\r\n\u0085\u2028\u2029]|$)/gm)].map(({ index }) => index);
+  // The text before the first mark is a document of its own, unless it holds only directives.
+  const [first = text.length] = starts;
+  if (isPreamble(text.slice(0, first))) starts[0] = 0;
+  else starts.unshift(0);
+  return starts.map((start, index) => [start, starts[index + 1] ?? text.length]);
+};
+
+const isPreamble = (text: string): boolean => !/^(?![ \t]*(?:[#%]|$))/m.test(text);
+
+/** Line breaks of YAML 1.1 that editors do not count as lines. */
 const positionsOf = (text: string): ((offset: number) => Position) => {
   const starts = [0];
   for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
@@ -65,95 +80,47 @@ const positionsOf = (text: string): ((offset: number) => Position) => {
   };
 };
 
-const withoutTimes = (tags: Tags): Tags =>
-  tags.filter(
-    (tag) =>
-      typeof tag === 'string' ||
-      (tag.tag !== 'tag:yaml.org,2002:timestamp' && !('format' in tag && tag.format === 'TIME')),
-  );
-
 const isNotEmpty = ({ value, errors }: ManifestDocument): boolean =>
   errors.length > 0 || (value !== null && value !== undefined);
 
 const readDocument = (
-  document: Document.Parsed,
-  number: number,
+  text: string,
+  start: number,
+  end: number,
+  document: number,
   positionAt: (offset: number) => Position,
 ): ManifestDocument => {
-  const start = document.contents?.range[0] ?? document.range[0];
+  let node: YamlNode | undefined;
   const locate: ManifestDocument['locate'] = ({ path, atKey }) =>
-    positionAt(offsetOf(document, path, atKey === true) ?? start);
-  const errors = document.errors.map(({ message, pos }) => ({ message: lowerFirst(message), ...positionAt(pos[0]) }));
-  if (errors.length > 0) return { document: number, value: undefined, errors, locate };
+    positionAt(node ? locateYaml(node, path, atKey === true) : start);
+  const broken = (errors: readonly { readonly message: string; readonly offset: number }[]): ManifestDocument => ({
+    document,
+    value: undefined,
+    errors: errors.map(({ message, offset }) => ({ message, ...positionAt(offset) })),
+    locate,
+  });
   try {
-    const value: unknown = document.toJS();
-    const cycle = findCycle(value);
-    if (!cycle) return { document: number, value, errors: [], locate };
-    const message = 'an alias stands inside its own anchor';
-    return { document: number, value: undefined, errors: [{ message, ...locate({ path: cycle }) }], locate };
+    checkCharacters(text, start, end);
+    node = parseYaml(scanYaml(text, start, end, YAML_LIMITS));
+    const { value, faults } = yamlValue(node, YAML_LIMITS);
+    return faults.length > 0 ? broken(faults) : { document, value, errors: [], locate };
   } catch (error) {
-    // An alias without its anchor, or aliases that multiply beyond reason.
-    const message = lowerFirst(error instanceof Error ? error.message : String(error));
-    return { document: number, value: undefined, errors: [{ message, ...positionAt(start) }], locate };
+    if (!(error instanceof YamlError)) throw error;
+    const { message, unquoted, offset } = error;
+    return broken([{ message: SECRET.test(text.slice(start, end)) ? unquoted : message, offset }]);
   }
 };
 
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+/** A document that seems to hold a Secret. */
+const SECRET = /\bkind["']?\s*:\s*["']?Secret/;
 
-/** The path at which a value contains itself. */
-const findCycle = (value: unknown, above: readonly unknown[] = [], path: FieldPath = []): FieldPath | undefined => {
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (above.includes(value)) return path;
-  for (const [key, item] of Object.entries(value)) {
-    const cycle = findCycle(item, [...above, value], [...path, key]);
-    if (cycle) return cycle;
-  }
-  return undefined;
+const checkCharacters = (text: string, start: number, end: number): void => {
+  const part = text.slice(start, end);
+  const found = part.search(FORBIDDEN);
+  if (found < 0) return;
+  const code = part.codePointAt(found)!.toString(16).toUpperCase().padStart(4, '0');
+  throw new YamlError(
+    `the character U+${code} may not stand in a manifest; write it as an escape in quotes`,
+    start + found,
+  );
 };
-
-/** Follows the path as far as the document goes. */
-const offsetOf = (document: Document.Parsed, path: FieldPath, atKey: boolean): number | undefined => {
-  let node: Node | undefined = document.contents ?? undefined;
-  let offset = node?.range?.[0];
-  for (const [depth, part] of path.entries()) {
-    const inner = resolve(node, document);
-    if (isMap(inner)) {
-      const pair = findPair(inner, String(part), document);
-      if (!pair) return offset;
-      const isLast = depth === path.length - 1;
-      const key = isNode(pair.key) ? pair.key.range?.[0] : undefined;
-      node = isNode(pair.value) ? pair.value : undefined;
-      // An empty value has no place of its own that a reader would recognize.
-      const isEmpty = isScalar(node) && node.value === null;
-      offset = (isLast && atKey) || !node || isEmpty ? key : node.range?.[0];
-    } else if (isSeq(inner) && typeof part === 'number') {
-      const item: unknown = inner.items[part];
-      if (!isNode(item)) return offset;
-      node = item;
-      offset = node.range?.[0];
-    } else return offset;
-  }
-  return offset;
-};
-
-const resolve = (node: Node | undefined, document: Document.Parsed): Node | undefined =>
-  isAlias(node) ? node.resolve(document) : node;
-
-/** The pair with that key, in the mapping itself or in what it merges in. */
-const findPair = (map: YAMLMap, key: string, document: Document.Parsed): Pair | undefined => {
-  const own = map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === key && !isMerge(pair));
-  if (own) return own;
-  for (const pair of map.items.filter(isMerge)) {
-    const merged = resolve(isNode(pair.value) ? pair.value : undefined, document);
-    const sources: readonly unknown[] = isSeq(merged) ? merged.items : [merged];
-    for (const source of sources) {
-      const target = resolve(isNode(source) ? source : undefined, document);
-      const found = isMap(target) ? findPair(target, key, document) : undefined;
-      if (found) return found;
-    }
-  }
-  return undefined;
-};
-
-const isMerge = (pair: unknown): boolean =>
-  isPair(pair) && isScalar(pair.key) && (pair.key.value === '<<' || typeof pair.key.value === 'symbol');

@@ -1,14 +1,14 @@
-/** One thing wrong with one place in a manifest. Positions count from 1. */
+/** A problem at one place in a manifest. Positions count from 1. */
 export interface ManifestProblem {
   readonly file: string;
-  /** Which document of the file. */
+  /** The position of the document in the file. */
   readonly document: number;
   readonly line: number;
   readonly column: number;
-  /** Such as `spec.containers[0].image`; empty when the document as a whole is meant. */
+  /** The field, such as `spec.containers[0].image`; empty for the document as a whole. */
   readonly field: string;
   readonly message: string;
-  /** What would have been right, as the rest of "expected …". */
+  /** A description of the valid value, the rest of "expected …". */
   readonly expected?: string;
 }
 

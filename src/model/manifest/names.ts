@@ -1,6 +1,6 @@
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 
-/** A rule about text: what it must match, how long it may be, and how to say so. */
+/** A rule for text: its pattern, its longest length, and its description. */
 export interface TextRule {
   readonly pattern: RegExp;
   readonly maxLength: number;
@@ -19,6 +19,12 @@ export const DNS_SUBDOMAIN: TextRule = {
   maxLength: 253,
   expected:
     'at most 253 lower-case letters, digits, "-" and ".", each part beginning and ending with a letter or digit',
+};
+
+/** A name that becomes part of `<name>-<node name>`. */
+export const STATIC_POD_NAME: TextRule = {
+  ...DNS_SUBDOMAIN,
+  pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*-*$/,
 };
 
 export const PORT_NAME: TextRule = {
@@ -51,7 +57,7 @@ export function* checkText(text: string, rule: TextRule, path: FieldPath): Gener
   else if (!rule.pattern.test(text)) yield issue(path, `is ${JSON.stringify(text)}`, rule.expected);
 }
 
-/** `name` or `domain/name`, as keys of labels and names of resources are. */
+/** Validates `name` or `domain/name`, the form of keys of labels and names of resources. */
 export const isQualifiedName = (text: string): boolean => {
   const [name = '', domain, ...rest] = text.split('/').reverse();
   if (rest.length > 0 || name.length === 0 || name.length > 63 || !LABEL_VALUE.pattern.test(name)) return false;
@@ -61,7 +67,7 @@ export const isQualifiedName = (text: string): boolean => {
 export const QUALIFIED_NAME =
   'a name of at most 63 letters, digits, "-", "_" and ".", with an optional "domain/" in front';
 
-/** One of a fixed set of words; absent is fine. */
+/** Validates one of a fixed set of words; absent is valid. */
 export function* checkOneOf(
   value: string | undefined,
   words: readonly string[],
@@ -71,7 +77,7 @@ export function* checkOneOf(
   yield issue(path, `is ${JSON.stringify(value)}`, words.map((word) => (word === '' ? '""' : word)).join(', '));
 }
 
-/** A whole number within bounds; absent is fine. */
+/** Validates a whole number within bounds; absent is valid. */
 export function* checkRange(
   value: number | undefined,
   [min, max]: readonly [number, number],
@@ -82,13 +88,13 @@ export function* checkRange(
   yield issue(path, `is ${value}`, expected);
 }
 
-/** A path below a directory that cannot leave it. */
+/** Validates a path below a directory that cannot leave it. */
 export function* checkDescendingPath(text: string, path: FieldPath): Generator<FieldIssue> {
   if (text.startsWith('/')) yield issue(path, `is the absolute path ${JSON.stringify(text)}`, 'a relative path');
   else if (text.split('/').includes('..')) yield issue(path, `is ${JSON.stringify(text)}`, 'a path without ".."');
 }
 
-/** The same text twice in a list whose entries must differ. */
+/** Finds texts that occur twice in a list of unique entries. */
 export function* checkUnique(
   entries: readonly { readonly key: string; readonly path: FieldPath }[],
   what: string,

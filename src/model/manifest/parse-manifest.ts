@@ -1,51 +1,60 @@
 import { checkShape } from './check-shape.js';
+import { cutQuotes } from './cut-quotes.js';
 import { type FieldIssue, type FieldPath, formatFieldPath, issue } from './field-issue.js';
 import { type ManifestDocument, parseDocuments, type Position } from './manifest-documents.js';
+import { entriesOf } from './manifest-entries.js';
 import type { ManifestProblem } from './manifest-problem.js';
+import { isObjectKind, type ManifestObject } from './object-manifest.js';
 import { withPodDefaults } from './pod-defaults.js';
 import type { ManifestPod, PodManifest } from './pod-manifest.js';
 import { podWarnings } from './pod-warnings.js';
-import { staticPodRestrictions } from './static-pod-restrictions.js';
+import { readObject } from './read-object.js';
+import { type StaticPodRules, staticPodRestrictions } from './static-pod-restrictions.js';
+import { withoutApiAdditions } from './without-api-additions.js';
 import { validatePod } from './validate-pod.js';
 
 export interface ManifestReading {
   /** In the order of the text. */
   readonly pods: readonly ManifestPod[];
-  /** In the order of the text. A pod with a problem is not among `pods`. */
+  /** In the order of the text: ConfigMaps and Secrets for pods of the same source. */
+  readonly objects: readonly ManifestObject[];
+  /** In the order of the text. A pod with a problem is not in `pods`, an object with a problem not in `objects`. */
   readonly problems: readonly ManifestProblem[];
-  /** In the order of the text: what keeps no pod away, but will hardly do what was meant. */
+  /** In the order of the text: fields that keep no pod from running, but will hardly do what the author meant. */
   readonly warnings: readonly ManifestProblem[];
 }
 
 export interface ManifestOrigin {
-  /** Names the text in problems. */
+  /** The name of the text in problems. */
   readonly file: string;
 }
 
-export interface ManifestRules {
-  /** Gate PreventStaticPodAPIReferences; on unless given. */
-  readonly preventStaticPodApiReferences?: boolean;
-}
+/** Without an API server, and with the gate, by default. */
+export type ManifestRules = Partial<StaticPodRules>;
 
 /**
- * The pods of a YAML or JSON text, defaulted and validated, and everything that is wrong with the others. A document is a
- * Pod, a PodList or a List of pods; one with a problem does not stop the next.
+ * Returns the pods, ConfigMaps and Secrets of a YAML or JSON text, defaulted and validated, and every problem of the
+ * others. A document is one of them or a list; a document with a problem does not stop the next one.
  *
- * Errors: none; what cannot be read is a problem.
+ * Errors: none; a text that cannot be read is a problem.
  * Source: pkg/kubelet/config/common.go tryDecodeSinglePod, tryDecodePodList.
  */
 export const readManifest = (text: string, origin: ManifestOrigin, rules: ManifestRules = {}): ManifestReading => {
   if (text.replace(/^\uFEFF/, '').trim() === '') {
     const problem = { ...origin, document: 1, line: 1, column: 1, field: '', message: 'is empty', expected: 'a Pod' };
-    return { pods: [], problems: [problem], warnings: [] };
+    return { pods: [], objects: [], problems: [problem], warnings: [] };
   }
   const readings = parseDocuments(text).map((document) => readDocument(document, origin, rules));
   return {
     pods: readings.flatMap(({ pods }) => pods),
+    objects: readings.flatMap(({ objects }) => objects),
     problems: readings.flatMap(({ problems }) => problems),
     warnings: readings.flatMap(({ warnings }) => warnings),
   };
 };
+
+/** The most problems of one document that are reported, since a document with more is not a manifest. */
+const MOST_PROBLEMS = 1000;
 
 const readDocument = (document: ManifestDocument, origin: ManifestOrigin, rules: ManifestRules): ManifestReading => {
   const problemAt = (
@@ -58,75 +67,56 @@ const readDocument = (document: ManifestDocument, origin: ManifestOrigin, rules:
     line: position.line,
     column: position.column,
     field,
-    message,
-    ...(expected === undefined ? {} : { expected }),
+    message: cutQuotes(message),
+    ...(expected === undefined ? {} : { expected: cutQuotes(expected) }),
   });
   if (document.errors.length > 0) {
-    return { pods: [], problems: document.errors.map((error) => problemAt(error, '', error)), warnings: [] };
+    const problems = document.errors.map((error) => problemAt(error, '', error));
+    return { pods: [], objects: [], problems, warnings: [] };
   }
-  const { entries, issues } = entriesOf(document.value);
+  const { entries, issues } = entriesOf(document.value, rules);
   const pods: ManifestPod[] = [];
+  const objects: ManifestObject[] = [];
   const doubts: FieldIssue[] = [];
-  for (const { value, path } of entries) {
-    const { pod, issues: podIssues } = readPod(value, path, rules);
-    issues.push(...podIssues);
+  for (const { value, path, kind } of entries) {
+    const place = () => ({ document: document.document, ...document.locate({ path }) });
+    if (isObjectKind(kind)) {
+      const { object, issues: objectIssues } = readObject(value, kind, path);
+      for (const found of objectIssues) issues.push(found);
+      if (object) objects.push({ object, ...place() });
+      continue;
+    }
+    const { pod, issues: podIssues, warnings = [] } = readPod(value, path, rules);
+    for (const found of podIssues) issues.push(found);
     if (!pod) continue;
-    pods.push({ pod, document: document.document, ...document.locate({ path }) });
-    doubts.push(...podWarnings(pod, path));
+    pods.push({ pod, ...place() });
+    doubts.push(...warnings, ...podWarnings(pod, path));
   }
-  const inPlace = (found: readonly FieldIssue[]) =>
-    found
-      .map((one) => problemAt(document.locate(one), formatFieldPath(one.path), one))
-      .sort((one, other) => one.line - other.line || one.column - other.column);
-  return { pods, problems: inPlace(issues), warnings: inPlace(doubts) };
-};
-
-interface Entry {
-  readonly value: unknown;
-  readonly path: FieldPath;
-}
-
-/** The pods that a document says it holds, not yet looked into. */
-const entriesOf = (value: unknown): { readonly entries: readonly Entry[]; readonly issues: FieldIssue[] } => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    const what = Array.isArray(value) ? 'a list' : `the ${typeof value} ${JSON.stringify(value)}`;
-    return { entries: [], issues: [issue([], `is ${what}`, 'a mapping with apiVersion, kind, metadata and spec')] };
-  }
-  const { apiVersion, kind } = value as { readonly apiVersion?: unknown; readonly kind?: unknown };
-  if (kind === undefined || kind === null) return { entries: [], issues: [issue(['kind'], 'is missing', 'Pod')] };
-  if (kind !== 'Pod' && kind !== 'PodList' && kind !== 'List') {
-    const message = `${JSON.stringify(kind)} does not run on a node by itself; only pods do`;
-    return { entries: [], issues: [issue(['kind'], message, 'Pod, PodList or List')] };
-  }
-  if (apiVersion !== 'v1') {
-    const message = apiVersion === undefined || apiVersion === null ? 'is missing' : `is ${JSON.stringify(apiVersion)}`;
-    return { entries: [], issues: [issue(['apiVersion'], message, 'v1')] };
-  }
-  if (kind === 'Pod') return { entries: [{ value, path: [] }], issues: [] };
-  const { items, ...list } = value as { readonly items?: unknown };
-  const { issues } = checkShape({ ...list, items: [] }, 'PodList');
-  if (!Array.isArray(items))
-    return { entries: [], issues: [...issues, issue(['items'], 'is missing', 'a list of pods')] };
-  return {
-    entries: items.map((item: unknown, index) => ({ value: item, path: ['items', index] })),
-    issues: [...issues],
+  const inPlace = (found: readonly FieldIssue[]): readonly ManifestProblem[] => {
+    const placed = found
+      .map((one) => ({ issue: one, position: document.locate(one) }))
+      .sort(({ position: one }, { position: other }) => one.line - other.line || one.column - other.column);
+    const reported = placed.slice(0, MOST_PROBLEMS);
+    const problems = reported.map((one) => problemAt(one.position, formatFieldPath(one.issue.path), one.issue));
+    const next = placed[MOST_PROBLEMS];
+    if (!next) return problems;
+    return [
+      ...problems,
+      problemAt(next.position, '', { message: `${placed.length - reported.length} more problems follow` }),
+    ];
   };
+  return { pods, objects, problems: inPlace(issues), warnings: inPlace(doubts) };
 };
 
 const readPod = (
   value: unknown,
   path: FieldPath,
-  { preventStaticPodApiReferences = true }: ManifestRules,
-): { readonly pod?: PodManifest; readonly issues: readonly FieldIssue[] } => {
-  const inList = path.length > 0;
-  const { kind, apiVersion } = (value ?? {}) as { readonly kind?: unknown; readonly apiVersion?: unknown };
-  if (inList && kind !== undefined && kind !== 'Pod') {
-    const message = `${JSON.stringify(kind)} does not run on a node by itself; only pods do`;
-    return { issues: [issue([...path, 'kind'], message, 'Pod')] };
-  }
-  if (inList && apiVersion !== undefined && apiVersion !== 'v1') {
-    return { issues: [issue([...path, 'apiVersion'], `is ${JSON.stringify(apiVersion)}`, 'v1')] };
-  }
+  { hasApiServer = false, preventStaticPodApiReferences = true }: ManifestRules,
+): {
+  readonly pod?: PodManifest;
+  readonly issues: readonly FieldIssue[];
+  readonly warnings?: readonly FieldIssue[];
+} => {
   const shape = checkShape(value, 'Pod', path);
   const pod = shape.value as Partial<PodManifest> | undefined;
   const missing: FieldIssue[] = [];
@@ -139,11 +129,12 @@ const readPod = (
   const shapeIssues = [...shape.issues, ...missing];
   if (shapeIssues.length > 0 || !pod) return { issues: shapeIssues };
   const defaulted = withPodDefaults(pod as PodManifest);
+  const { pod: own, warnings } = withoutApiAdditions(defaulted, path);
   const issues = [
     ...validatePod(defaulted, path),
-    ...staticPodRestrictions(defaulted, path, { preventStaticPodApiReferences }),
+    ...staticPodRestrictions(own, path, { hasApiServer, preventStaticPodApiReferences }),
   ];
-  return issues.length > 0 ? { issues } : { pod: defaulted, issues: [] };
+  return issues.length > 0 ? { issues } : { pod: own, issues: [], warnings };
 };
 
 const mentions = (issues: readonly FieldIssue[], path: FieldPath, field: string): boolean =>

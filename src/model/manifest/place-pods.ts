@@ -1,10 +1,14 @@
-import type { Pod } from '../pod.js';
+import type { Pod } from '../pod/pod.js';
+import { cutQuotes } from './cut-quotes.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { DNS_SUBDOMAIN } from './names.js';
 import type { ManifestReading } from './parse-manifest.js';
 import { applySourceDefaults, type SourceOfManifest } from './source-defaults.js';
 
-/** The pods of a reading as their source delivers them; one whose name does not fit together with the node's is a problem. */
+/**
+ * Returns the pods of a reading as their source delivers them. A pod whose name does not fit together with the node's
+ * is a problem.
+ */
 export const placePods = (
   reading: ManifestReading,
   source: SourceOfManifest,
@@ -22,7 +26,7 @@ export const placePods = (
         line,
         column,
         field: 'metadata.name',
-        message: `becomes ${JSON.stringify(name)} on this node`,
+        message: cutQuotes(`becomes ${JSON.stringify(name)} on this node`),
         expected: DNS_SUBDOMAIN.expected,
       });
     }

@@ -1,11 +1,17 @@
-import type { PodSpec } from '../pod.js';
+import type { PodSpec } from '../pod/pod.js';
+import {
+  containersTogether,
+  isPodLevelResource,
+  type ResourceList,
+  roundedToMillis,
+} from '../resources/resource-list.js';
 import { withContainerDefaults } from './container-defaults.js';
-import { containerRequests } from './pod-level-requests.js';
+import { inMillis } from './resource-defaults.js';
 import type { PodManifest } from './pod-manifest.js';
 import { withVolumeDefaults } from './volume-defaults.js';
 
 /**
- * The pod with everything that the v1 API adds to one before it is stored. Applying it twice changes nothing.
+ * Returns the pod with the defaults of the v1 API. A second call changes nothing.
  *
  * Source: pkg/apis/core/v1/defaults.go SetDefaults_Pod, SetDefaults_PodSpec.
  */
@@ -14,39 +20,62 @@ export const withPodDefaults = (pod: PodManifest): PodManifest => {
   const hostNetwork = spec.hostNetwork === true;
   const serviceAccountName = spec.serviceAccountName || spec.serviceAccount;
   const defaulted: PodSpec = {
-    restartPolicy: 'Always',
-    dnsPolicy: 'ClusterFirst',
-    terminationGracePeriodSeconds: 30,
-    schedulerName: 'default-scheduler',
     enableServiceLinks: true,
     securityContext: {},
     ...spec,
+    // An empty text counts as absent.
+    restartPolicy: spec.restartPolicy || 'Always',
+    dnsPolicy: spec.dnsPolicy || 'ClusterFirst',
+    schedulerName: spec.schedulerName || 'default-scheduler',
+    // A negative number becomes the minimum.
+    terminationGracePeriodSeconds: withoutNegative(spec.terminationGracePeriodSeconds ?? 30),
     ...(serviceAccountName && { serviceAccountName }),
     containers: spec.containers.map((container) => withContainerDefaults(container, { hostNetwork })),
     ...(spec.initContainers && {
       initContainers: spec.initContainers.map((container) => withContainerDefaults(container, { hostNetwork })),
     }),
     ...(spec.volumes && { volumes: spec.volumes.map(withVolumeDefaults) }),
+    ...(spec.overhead && { overhead: roundedToMillis(spec.overhead) }),
+    ...(spec.resources && { resources: inMillis(spec.resources) }),
+    ...(spec.securityContext?.sysctls && {
+      securityContext: { ...spec.securityContext, sysctls: spec.securityContext.sysctls.map(withValue) },
+    }),
   };
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: pod.metadata,
-    spec: spec.resources ? { ...defaulted, resources: withPodLevelRequests(defaulted) } : defaulted,
+    spec: spec.resources ? { ...defaulted, resources: withPodLevelDefaults(defaulted) } : defaulted,
   };
 };
 
 /**
- * Requests of the pod as a whole, when it has resources of its own: what its containers ask for together, and for a
- * resource that none of them asks for, the pod's limit.
+ * Completes the pod's own resources. The limit of huge pages is the sum of the containers. A pod with limits requests
+ * the sum of its containers; for a resource that no container requests, it requests its limit.
+ *
+ * Source: pkg/apis/core/v1/defaults.go defaultHugePagePodLimits, defaultPodRequests.
  */
-const withPodLevelRequests = (spec: PodSpec): NonNullable<PodSpec['resources']> => {
+const withPodLevelDefaults = (spec: PodSpec): NonNullable<PodSpec['resources']> => {
   const resources = spec.resources!;
-  const together = containerRequests(spec);
-  const inherited = Object.entries({ ...resources.limits, ...together }).filter(([name]) => isPodLevel(name));
-  const requests = { ...Object.fromEntries(inherited), ...resources.requests };
-  return Object.keys(requests).length > 0 ? { ...resources, requests } : resources;
+  if (isEmpty(resources.limits) && isEmpty(resources.requests)) return resources;
+  const hugePages = where(
+    containersTogether(spec, 'limits'),
+    (name) => isHugePages(name) && resources.requests?.[name] === undefined,
+  );
+  const limits = { ...hugePages, ...resources.limits };
+  if (isEmpty(limits)) return resources;
+  const requests = {
+    ...where(limits, isPodLevelResource),
+    ...where(containersTogether(spec, 'requests'), (name) => isPodLevelResource(name) && !isHugePages(name)),
+    ...resources.requests,
+  };
+  return { ...resources, limits, ...(!isEmpty(requests) && { requests }) };
 };
 
-const isPodLevel = (resource: string): boolean =>
-  resource === 'cpu' || resource === 'memory' || resource.startsWith('hugepages-');
+const withValue = <T extends { readonly value?: string }>(item: T): T => ({ ...item, value: item.value ?? '' });
+
+const withoutNegative = (seconds: number): number => (seconds < 0 ? 1 : seconds);
+const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
+const isEmpty = (list: ResourceList = {}): boolean => Object.keys(list).length === 0;
+const where = (list: ResourceList, holds: (name: string) => boolean): ResourceList =>
+  Object.fromEntries(Object.entries(list).filter(([name]) => holds(name)));

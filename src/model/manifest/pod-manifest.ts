@@ -1,7 +1,7 @@
 import type { V1ObjectMeta } from '@kubernetes/client-node';
-import type { Json, PodSpec } from '../pod.js';
+import type { Json, PodSpec } from '../pod/pod.js';
 
-/** A pod as a manifest has it, defaulted as the API would: named, but not yet placed on a node. */
+/** A pod of a manifest with the API's defaults: it has a name, but no node yet. */
 export interface PodManifest {
   readonly apiVersion: 'v1';
   readonly kind: 'Pod';
@@ -9,7 +9,7 @@ export interface PodManifest {
   readonly spec: PodSpec;
 }
 
-/** A pod of a manifest and where it stands there. Positions count from 1. */
+/** A pod of a manifest and its position in the text, counted from 1. */
 export interface ManifestPod {
   readonly pod: PodManifest;
   readonly document: number;

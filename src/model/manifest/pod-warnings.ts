@@ -1,9 +1,15 @@
+import { effectlessFields } from './effectless-fields.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import type { PodManifest } from './pod-manifest.js';
 import { containersWithPaths } from './static-pod-restrictions.js';
 
-/** What the API accepts in a pod although it does not do what it says. */
-export const podWarnings = ({ spec }: PodManifest, path: FieldPath): readonly FieldIssue[] =>
+/** Fields of a pod that are accepted, but do not do what they seem to. */
+export const podWarnings = (pod: PodManifest, path: FieldPath): readonly FieldIssue[] => [
+  ...failingHooks(pod, path),
+  ...[...effectlessFields(pod)].map((found) => ({ ...found, path: [...path, ...found.path] })),
+];
+
+const failingHooks = ({ spec }: PodManifest, path: FieldPath): readonly FieldIssue[] =>
   containersWithPaths(spec).flatMap(({ at, container }) =>
     (['postStart', 'preStop'] as const)
       .filter((when) => container.lifecycle?.[when]?.tcpSocket)

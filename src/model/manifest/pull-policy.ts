@@ -1,5 +1,5 @@
 /**
- * `Always` for an image whose tag is `latest` or that has neither tag nor digest, else `IfNotPresent`.
+ * Returns `Always` for an image whose tag is `latest` or that has neither tag nor digest, else `IfNotPresent`.
  *
  * Source: pkg/apis/core/v1/defaults.go SetDefaults_Container, pkg/util/parsers/parsers.go ParseImageName.
  */

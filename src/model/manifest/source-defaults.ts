@@ -1,18 +1,18 @@
 import type { V1Toleration } from '@kubernetes/client-node';
-import { fnv1a128Hex } from '../fnv.js';
-import { CONFIG_HASH_ANNOTATION, type Json, type Pod } from '../pod.js';
+import { fnv1a128Hex } from '../values/fnv.js';
+import { CONFIG_HASH_ANNOTATION, type Json, type Pod } from '../pod/pod.js';
 import type { PodManifest } from './pod-manifest.js';
 
 export interface SourceOfManifest {
   readonly source: 'file' | 'http';
   readonly nodeName: string;
-  /** Path of the file, or URL. */
+  /** The path of the file, or the URL. */
   readonly origin: string;
 }
 
 /**
- * The pod as its source delivers it: placed on the node, named after it, with an identity. Without a UID of its own a pod
- * gets one that changes with any of its fields and with where it comes from, so that an edited pod is another pod.
+ * Returns the pod as its source delivers it: with a node, with the node in its name, with a UID. A pod without a UID
+ * gets one that depends on all of its fields and on its origin, so that an edited pod is another pod.
  *
  * Source: pkg/kubelet/config/common.go applyDefaults.
  */
@@ -34,10 +34,10 @@ export const applySourceDefaults = (pod: PodManifest, { source, nodeName, origin
   };
 };
 
-/** The name in the API of a pod that a manifest calls `name`. */
-export const staticPodName = (name: string, nodeName: string): string => `${name}-${nodeName.toLowerCase()}`;
+/** Returns the name in the API of the pod `name` of a manifest. */
+const staticPodName = (name: string, nodeName: string): string => `${name}-${nodeName.toLowerCase()}`;
 
-/** A pod of a file stays whatever taints its node gets. */
+/** The taints of its node do not evict a pod of a file. */
 const withNoExecute = (tolerations: readonly Json<V1Toleration>[]): readonly Json<V1Toleration>[] => [
   ...tolerations.filter((toleration) => !isNoExecute(toleration)),
   { operator: 'Exists', effect: 'NoExecute' },
@@ -46,7 +46,7 @@ const withNoExecute = (tolerations: readonly Json<V1Toleration>[]): readonly Jso
 const isNoExecute = ({ key, operator, effect, value }: Json<V1Toleration>): boolean =>
   !key && operator === 'Exists' && effect === 'NoExecute' && !value;
 
-/** The same text for equal values, whatever the order of their keys. */
+/** Returns the same text for equal values, in any order of their keys. */
 const stableJson = (value: unknown): string =>
   JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)

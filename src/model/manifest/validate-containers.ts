@@ -1,5 +1,5 @@
-import { type Container, isSidecar, type PodSpec } from '../pod.js';
-import { isIpAddress } from '../ip-address.js';
+import { type Container, isSidecar, type PodSpec } from '../pod/pod.js';
+import { isIpAddress } from '../values/ip-address.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { checkOneOf, checkRange, checkText, checkUnique, DNS_LABEL, PORT_NAME } from './names.js';
 import { validateEnv } from './validate-env.js';
@@ -7,6 +7,7 @@ import { type ProbeKind, validateLifecycle, validateProbe } from './validate-han
 import { validateMounts } from './validate-mounts.js';
 import { validateResources } from './validate-resources.js';
 import { validateSecurityContext } from './validate-security-context.js';
+import type { VolumesByName } from './volume-defaults.js';
 
 const PROBES: readonly ProbeKind[] = ['livenessProbe', 'readinessProbe', 'startupProbe'];
 const PORTS = [1, 65_535] as const;
@@ -24,18 +25,33 @@ export function* validateContainers(spec: PodSpec, path: FieldPath): Generator<F
     all.map(({ container, at }) => ({ key: container.name, path: [...at, 'name'] })),
     'name',
   );
-  for (const { container, at } of all) yield* validateContainer(container, spec, at);
+  const known: KnownNames = {
+    volumes: new Map((spec.volumes ?? []).map((volume) => [volume.name, volume])),
+    claims: new Set((spec.resourceClaims ?? []).map(({ name }) => name)),
+  };
+  for (const { container, at } of all) yield* validateContainer(container, spec, known, at);
   for (const [index, container] of (spec.initContainers ?? []).entries()) {
     if (isSidecar(container)) continue;
-    for (const field of ['lifecycle', ...PROBES] as const) {
-      if (container[field] === undefined) continue;
+    for (const field of ['lifecycle', 'resizePolicy', ...PROBES] as const) {
+      if (container[field] === undefined || (field === 'resizePolicy' && !restartsOnResize(container))) continue;
       const message = 'cannot be set on an init container that runs to its end';
       yield { ...issue([...path, 'initContainers', index, field], message, 'restartPolicy: Always'), atKey: true };
     }
   }
 }
 
-function* validateContainer(container: Container, spec: PodSpec, path: FieldPath): Generator<FieldIssue> {
+/** The fields of the pod to which containers refer. */
+interface KnownNames {
+  readonly volumes: VolumesByName;
+  readonly claims: ReadonlySet<string>;
+}
+
+function* validateContainer(
+  container: Container,
+  spec: PodSpec,
+  { volumes, claims }: KnownNames,
+  path: FieldPath,
+): Generator<FieldIssue> {
   yield* checkText(container.name, DNS_LABEL, [...path, 'name']);
   if (!container.image) yield issue([...path, 'image'], 'is missing', 'the name of an image');
   else if (container.image.trim() !== container.image) {
@@ -45,10 +61,10 @@ function* validateContainer(container: Container, spec: PodSpec, path: FieldPath
   const messagePolicies = ['File', 'FallbackToLogsOnError'];
   yield* checkOneOf(container.terminationMessagePolicy, messagePolicies, [...path, 'terminationMessagePolicy']);
   yield* validateRestart(container, path);
+  yield* validateResizePolicy(container, spec, [...path, 'resizePolicy']);
   yield* validatePorts(container, path);
-  yield* validateEnv(container, spec.volumes ?? [], path);
-  yield* validateMounts(container, spec.volumes ?? [], path);
-  const claims = (spec.resourceClaims ?? []).map(({ name }) => name);
+  yield* validateEnv(container, volumes, path);
+  yield* validateMounts(container, volumes, path);
   yield* validateResources(container.resources ?? {}, claims, [...path, 'resources']);
   for (const kind of PROBES) {
     const probe = container[kind];
@@ -91,15 +107,36 @@ function* validateRestart({ restartPolicy, restartPolicyRules }: Container, path
   for (const [index, { action, exitCodes }] of restartPolicyRules.entries()) {
     yield* checkOneOf(action, ['Restart', 'RestartAllContainers'], [...at, index, 'action']);
     if (!exitCodes) {
-      yield issue([...at, index, 'exitCodes'], 'is missing', 'the exit codes that the rule is about');
+      yield issue([...at, index, 'exitCodes'], 'is missing', 'the exit codes of the rule');
       continue;
     }
     yield* checkOneOf(exitCodes.operator, ['In', 'NotIn'], [...at, index, 'exitCodes', 'operator']);
     const values = exitCodes.values ?? [];
     const where = [...at, index, 'exitCodes', 'values'];
-    if (values.length === 0 || values.length > MAX_EXIT_CODES) {
-      yield issue(where, `has ${values.length} entries`, `1 to ${MAX_EXIT_CODES}`);
+    if (values.length > MAX_EXIT_CODES) {
+      yield issue(where, `has ${values.length} entries`, `at most ${MAX_EXIT_CODES}`);
     }
-    for (const [item, value] of values.entries()) yield* checkRange(value, [0, 255], [...where, item]);
   }
 }
+
+/** Source: pkg/apis/core/validation/validation.go validateResizePolicy. */
+function* validateResizePolicy(
+  { resizePolicy = [] }: Container,
+  { restartPolicy }: PodSpec,
+  path: FieldPath,
+): Generator<FieldIssue> {
+  yield* checkUnique(
+    resizePolicy.map(({ resourceName }, index) => ({ key: resourceName, path: [...path, index, 'resourceName'] })),
+    'resource',
+  );
+  for (const [index, policy] of resizePolicy.entries()) {
+    yield* checkOneOf(policy.resourceName, ['cpu', 'memory'], [...path, index, 'resourceName']);
+    const at = [...path, index, 'restartPolicy'];
+    if (restartPolicy === 'Never' && policy.restartPolicy === 'RestartContainer') {
+      yield issue(at, 'is RestartContainer beside restartPolicy Never of the pod', 'NotRequired');
+    } else yield* checkOneOf(policy.restartPolicy, ['NotRequired', 'RestartContainer'], at);
+  }
+}
+
+const restartsOnResize = ({ resizePolicy = [] }: Container): boolean =>
+  resizePolicy.some(({ restartPolicy }) => restartPolicy === 'RestartContainer');

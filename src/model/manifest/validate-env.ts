@@ -1,9 +1,9 @@
 import type { V1ObjectFieldSelector, V1ResourceFieldSelector } from '@kubernetes/client-node';
-import type { Container, Json } from '../pod.js';
-import { parseQuantity } from '../quantity.js';
+import type { Container, Json } from '../pod/pod.js';
+import { parseQuantity } from '../resources/quantity.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { checkText, ENV_NAME, isQualifiedName } from './names.js';
-import type { Volume } from './volume-defaults.js';
+import type { VolumesByName } from './volume-defaults.js';
 
 type Where = 'env' | 'volume';
 
@@ -23,7 +23,7 @@ const FIELDS: Readonly<Record<Where, readonly string[]>> = {
 };
 
 /** Source: pkg/apis/core/validation/validation.go ValidateEnv, ValidateEnvFrom. */
-export function* validateEnv(container: Container, volumes: readonly Volume[], path: FieldPath): Generator<FieldIssue> {
+export function* validateEnv(container: Container, volumes: VolumesByName, path: FieldPath): Generator<FieldIssue> {
   for (const [index, { name, value, valueFrom }] of (container.env ?? []).entries()) {
     const at = [...path, 'env', index];
     yield* checkText(name, ENV_NAME, [...at, 'name']);
@@ -44,7 +44,7 @@ export function* validateEnv(container: Container, volumes: readonly Volume[], p
 
 type ValueFrom = NonNullable<NonNullable<Container['env']>[number]['valueFrom']>;
 
-function* validateValueFrom(valueFrom: ValueFrom, volumes: readonly Volume[], path: FieldPath): Generator<FieldIssue> {
+function* validateValueFrom(valueFrom: ValueFrom, volumes: VolumesByName, path: FieldPath): Generator<FieldIssue> {
   const [first, second] = Object.keys(valueFrom);
   if (first === undefined) {
     yield issue(path, 'has no source', 'fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef or fileKeyRef');
@@ -62,7 +62,7 @@ function* validateValueFrom(valueFrom: ValueFrom, volumes: readonly Volume[], pa
     if (!reference.key) yield issue([...path, kind, 'key'], 'is empty', 'the name of a key');
   }
   if (fileKeyRef) {
-    const volume = volumes.find(({ name }) => name === fileKeyRef.volumeName);
+    const volume = volumes.get(fileKeyRef.volumeName);
     if (volume?.emptyDir) return;
     const at = [...path, 'fileKeyRef', 'volumeName'];
     yield issue(at, `is ${JSON.stringify(fileKeyRef.volumeName)}`, 'the name of an emptyDir volume of the pod');
@@ -98,7 +98,7 @@ export function* validateResourceFieldRef(
   path: FieldPath,
 ): Generator<FieldIssue> {
   if (where === 'volume' && !containerName) {
-    yield issue([...path, 'containerName'], 'is missing', 'the container whose resources are meant');
+    yield issue([...path, 'containerName'], 'is missing', 'the name of the container with the resources');
   }
   const kind = RESOURCE.exec(resource)?.[2];
   if (kind === undefined) {

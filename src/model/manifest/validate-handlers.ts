@@ -1,6 +1,6 @@
 import type { V1HTTPGetAction } from '@kubernetes/client-node';
-import { isStopSignal } from '../stop-signals.js';
-import type { Container, Json, LifecycleHandler, PodSpec, Probe } from '../pod.js';
+import { isStopSignal } from './stop-signals.js';
+import type { Container, Json, LifecycleHandler, PodSpec, Probe } from '../pod/pod.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { checkOneOf, checkRange, checkText, PORT_NAME } from './names.js';
 
@@ -62,7 +62,7 @@ function* validateOneHandler(
   path: FieldPath,
 ): Generator<FieldIssue> {
   const [first, second] = Object.keys(handler).filter((field) => kinds.includes(field));
-  if (first === undefined) yield issue(path, 'says not what to do', `one of ${kinds.join(', ')}`);
+  if (first === undefined) yield issue(path, 'has no action', `one of ${kinds.join(', ')}`);
   if (second !== undefined) {
     yield { ...issue([...path, second], `is set beside ${first}`, `only one of ${kinds.join(', ')}`), atKey: true };
   }

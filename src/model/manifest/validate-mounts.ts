@@ -1,14 +1,10 @@
-import type { Container } from '../pod.js';
+import type { Container } from '../pod/pod.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { checkDescendingPath, checkOneOf, checkUnique } from './names.js';
-import type { Volume } from './volume-defaults.js';
+import type { VolumesByName } from './volume-defaults.js';
 
 /** Source: pkg/apis/core/validation/validation.go ValidateVolumeMounts, ValidateVolumeDevices. */
-export function* validateMounts(
-  container: Container,
-  volumes: readonly Volume[],
-  path: FieldPath,
-): Generator<FieldIssue> {
+export function* validateMounts(container: Container, volumes: VolumesByName, path: FieldPath): Generator<FieldIssue> {
   const { volumeMounts = [], volumeDevices = [] } = container;
   yield* checkUnique(
     [
@@ -25,7 +21,7 @@ export function* validateMounts(
   );
   for (const [index, mount] of volumeMounts.entries()) {
     const at = [...path, 'volumeMounts', index];
-    if (!volumes.some(({ name }) => name === mount.name)) {
+    if (!volumes.has(mount.name)) {
       yield issue([...at, 'name'], `is ${JSON.stringify(mount.name)}`, namesOf(volumes));
     }
     if (mount.mountPath === '') yield issue([...at, 'mountPath'], 'is empty', 'a path in the container');
@@ -38,7 +34,7 @@ export function* validateMounts(
   }
   for (const [index, device] of volumeDevices.entries()) {
     const at = [...path, 'volumeDevices', index];
-    const volume = volumes.find(({ name }) => name === device.name);
+    const volume = volumes.get(device.name);
     if (!volume) yield issue([...at, 'name'], `is ${JSON.stringify(device.name)}`, namesOf(volumes));
     else if (!volume.persistentVolumeClaim && !volume.ephemeral) {
       yield issue([...at, 'name'], `is ${JSON.stringify(device.name)}`, 'a persistentVolumeClaim or ephemeral volume');
@@ -67,7 +63,16 @@ function* validatePropagation(
   }
 }
 
-const namesOf = (volumes: readonly Volume[]): string =>
-  volumes.length === 0
-    ? 'the name of a volume; the pod has none'
-    : `the name of a volume: ${volumes.map(({ name }) => name).join(', ')}`;
+/** The most names of volumes in a message. */
+const MAX_NAMES = 10;
+
+const namesOf = (volumes: VolumesByName): string => {
+  if (volumes.size === 0) return 'the name of a volume; the pod has none';
+  const names: string[] = [];
+  for (const name of volumes.keys()) {
+    if (names.length === MAX_NAMES) break;
+    names.push(name);
+  }
+  const more = volumes.size > MAX_NAMES ? `, and ${volumes.size - MAX_NAMES} more` : '';
+  return `the name of a volume: ${names.join(', ')}${more}`;
+};

@@ -1,5 +1,5 @@
-import { isSidecar, type PodSpec } from '../pod.js';
-import { isIpAddress } from '../ip-address.js';
+import { type Container, type ContainerPort, isSidecar, type PodSpec } from '../pod/pod.js';
+import { isIpAddress } from '../values/ip-address.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { checkOneOf, checkText, checkUnique, DNS_LABEL, DNS_SUBDOMAIN } from './names.js';
 
@@ -7,11 +7,14 @@ const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
 
-/** Host names, name resolution and ports of the node. Source: pkg/apis/core/validation/validation.go ValidatePodSpec. */
+/**
+ * Validates host names, name resolution and ports of the node. Source: pkg/apis/core/validation/validation.go
+ * ValidatePodSpec.
+ */
 export function* validatePodNetwork(spec: PodSpec, path: FieldPath): Generator<FieldIssue> {
   if (spec.hostname) yield* checkText(spec.hostname, DNS_LABEL, [...path, 'hostname']);
   if (spec.subdomain) yield* checkText(spec.subdomain, DNS_LABEL, [...path, 'subdomain']);
-  if (spec.hostnameOverride) {
+  if (spec.hostnameOverride !== undefined) {
     const at = [...path, 'hostnameOverride'];
     yield* checkText(spec.hostnameOverride, { ...DNS_SUBDOMAIN, maxLength: 64 }, at);
     if (spec.hostNetwork) yield issue(at, 'is set beside hostNetwork', 'only one of the two');
@@ -49,14 +52,15 @@ function* validateDnsConfig({ dnsConfig, dnsPolicy }: PodSpec, path: FieldPath):
     yield issue([...path, 'searches'], 'is too long', `at most ${MAX_SEARCH_CHARACTERS} characters in all`);
   }
   for (const [index, search] of searches.entries()) {
-    // The root on its own, a trailing dot and underscores are fine in a search list.
+    // A search list may contain the root alone, a trailing dot and underscores.
     const plain =
       search === '.'
         ? 'root'
         : search
             .replace(/\.$/, '')
-            .replaceAll('_', '-')
-            .replace(/(^|\.)-/g, '$1x');
+            // A label may begin with one underscore, if more follows, and contain others.
+            .replace(/(^|\.)_(?=[a-z0-9])/g, '$1')
+            .replace(/(?<=[a-z0-9_-])_(?=[a-z0-9_-])/g, '-');
     if (plain !== '' && DNS_SUBDOMAIN.pattern.test(plain) && plain.length <= DNS_SUBDOMAIN.maxLength) continue;
     yield issue([...path, 'searches', index], `is ${JSON.stringify(search)}`, 'a domain name');
   }
@@ -65,7 +69,10 @@ function* validateDnsConfig({ dnsConfig, dnsPolicy }: PodSpec, path: FieldPath):
   }
 }
 
-/** Two containers cannot have the same port of the node, and on the node's network every port is one of the node. */
+/**
+ * Finds conflicts of host ports. Two containers cannot have the same port of the node, and on the node's network every
+ * port is a port of the node.
+ */
 function* validateHostPorts(spec: PodSpec, path: FieldPath): Generator<FieldIssue> {
   const ports = [
     ...spec.containers.map((container, index) => ({ container, at: [...path, 'containers', index] })),
@@ -74,7 +81,8 @@ function* validateHostPorts(spec: PodSpec, path: FieldPath): Generator<FieldIssu
     (container.ports ?? []).map((port, index) => ({ container, port, at: [...at, 'ports', index] })),
   );
   if (spec.hostNetwork) {
-    for (const { port, at } of ports) {
+    // The API does not check this for init containers.
+    for (const { port, at } of ports.filter((placed) => placed.at[path.length] === 'containers')) {
       if (port.hostPort === undefined || port.hostPort === port.containerPort) continue;
       yield issue(
         [...at, 'hostPort'],
@@ -83,14 +91,26 @@ function* validateHostPorts(spec: PodSpec, path: FieldPath): Generator<FieldIssu
       );
     }
   }
-  const atOnce = ports.filter(
-    ({ container, port, at }) => port.hostPort && (at[path.length] === 'containers' || isSidecar(container)),
-  );
-  yield* checkUnique(
-    atOnce.map(({ port: { hostIP, hostPort, protocol }, at }) => ({
+  const isAtOnce = ({ container, at }: PlacedPort): boolean => at[path.length] === 'containers' || isSidecar(container);
+  const taken = ports.filter(({ port }) => port.hostPort);
+  yield* checkHostPorts(taken.filter(isAtOnce));
+  // One init container runs at a time, so only its own ports conflict.
+  for (const container of spec.initContainers ?? []) {
+    if (!isSidecar(container)) yield* checkHostPorts(taken.filter((port) => port.container === container));
+  }
+}
+
+interface PlacedPort {
+  readonly container: Container;
+  readonly port: ContainerPort;
+  readonly at: FieldPath;
+}
+
+const checkHostPorts = (ports: readonly PlacedPort[]): Generator<FieldIssue> =>
+  checkUnique(
+    ports.map(({ port: { hostIP, hostPort, protocol }, at }) => ({
       key: `${hostIP ? `${hostIP}:` : ''}${hostPort}/${protocol}`,
       path: [...at, 'hostPort'],
     })),
     'port of the node',
   );
-}

@@ -12,33 +12,30 @@ import {
 import type { PodManifest } from './pod-manifest.js';
 import { validateContainers } from './validate-containers.js';
 import { validateMetadata } from './validate-metadata.js';
+import { validateOs } from './validate-os.js';
 import { validatePodNetwork } from './validate-pod-network.js';
+import { validatePodAnnotations } from './validate-profile-annotations.js';
 import { validatePodResources } from './validate-resources.js';
+import { validateScheduling } from './validate-scheduling.js';
 import { validatePodSecurityContext } from './validate-security-context.js';
-import { validateTolerations } from './validate-tolerations.js';
 import { validateVolumes } from './validate-volumes.js';
 
 const INT32_MAX = 2 ** 31 - 1;
 
 /**
- * Everything in a defaulted pod that the API would refuse, as far as it means something to a node. Affinity, spreading and
- * priorities are not looked at.
+ * Returns every issue for which the API would refuse the defaulted pod of a manifest.
  *
  * Source: pkg/apis/core/validation/validation.go ValidatePodCreate.
  */
 export const validatePod = (pod: PodManifest, path: FieldPath): readonly FieldIssue[] => [
   ...validateMetadata(pod.metadata, [...path, 'metadata']),
+  ...validatePodAnnotations(pod, path),
   ...validateSpec(pod, [...path, 'spec']),
 ];
 
 function* validateSpec({ spec }: PodManifest, path: FieldPath): Generator<FieldIssue> {
   yield* checkOneOf(spec.restartPolicy, ['Always', 'OnFailure', 'Never'], [...path, 'restartPolicy']);
   yield* checkRange(spec.activeDeadlineSeconds, [1, INT32_MAX], [...path, 'activeDeadlineSeconds']);
-  yield* checkRange(
-    spec.terminationGracePeriodSeconds,
-    [0, Number.MAX_SAFE_INTEGER],
-    [...path, 'terminationGracePeriodSeconds'],
-  );
   yield* checkOneOf(spec.os?.name, ['linux', 'windows'], [...path, 'os', 'name']);
   yield* checkOneOf(spec.preemptionPolicy, ['Never', 'PreemptLowerPriority'], [...path, 'preemptionPolicy']);
   if (spec.ephemeralContainers?.length) {
@@ -60,15 +57,13 @@ function* validateSpec({ spec }: PodManifest, path: FieldPath): Generator<FieldI
     const at = [...path, 'readinessGates', index, 'conditionType'];
     yield issue(at, `is ${JSON.stringify(conditionType)}`, QUALIFIED_NAME);
   }
-  for (const [index, { name }] of (spec.imagePullSecrets ?? []).entries()) {
-    if (!name) yield issue([...path, 'imagePullSecrets', index, 'name'], 'is missing', 'the name of a secret');
-  }
   for (const [index, { name }] of (spec.resourceClaims ?? []).entries()) {
     yield* checkText(name, DNS_LABEL, [...path, 'resourceClaims', index, 'name']);
   }
   yield* validatePodNetwork(spec, path);
   yield* validatePodSecurityContext(spec, [...path, 'securityContext']);
-  yield* validateTolerations(spec.tolerations ?? [], [...path, 'tolerations']);
+  yield* validateScheduling(spec, path);
+  yield* validateOs(spec, path);
   yield* validateVolumes(spec.volumes ?? [], [...path, 'volumes']);
   yield* validatePodResources(spec, path);
   yield* validateContainers(spec, path);

@@ -1,9 +1,9 @@
 import type { V1ResourceRequirements } from '@kubernetes/client-node';
-import { type Json, type PodSpec } from '../pod.js';
-import { parseQuantity } from '../quantity.js';
+import { type Json, type PodSpec } from '../pod/pod.js';
+import { parseQuantity, unitValue } from '../resources/quantity.js';
+import { containersTogether } from '../resources/resource-list.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { isQualifiedName } from './names.js';
-import { containerRequests } from './pod-level-requests.js';
 
 type Resources = Json<V1ResourceRequirements>;
 
@@ -11,25 +11,25 @@ const NANOS = 1_000_000_000n;
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 const isStandard = (name: string): boolean =>
   ['cpu', 'memory', 'ephemeral-storage'].includes(name) || isHugePages(name);
-/** A device of somebody's own, such as `example.com/gpu`. */
+/** A reserved name of Kubernetes, which the API does not validate further. */
+const isReserved = (name: string): boolean => isQualifiedName(name) && name.includes('kubernetes.io/');
+/** A vendor's device, such as `example.com/gpu`. */
 const isExtended = (name: string): boolean =>
   isQualifiedName(name) && name.includes('/') && !name.includes('kubernetes.io/');
-/** Cannot be promised to more than one container at once. */
+const isOfContainer = (name: string): boolean => isStandard(name) || isReserved(name) || isExtended(name);
+/** A resource that only one container can request at a time. */
 const isCountable = (name: string): boolean => isExtended(name) || isHugePages(name);
 
 /** Source: pkg/apis/core/validation/validation.go ValidateContainerResourceRequirements. */
 export function* validateResources(
   resources: Resources,
-  claims: readonly string[],
+  claims: ReadonlySet<string>,
   path: FieldPath,
 ): Generator<FieldIssue> {
-  yield* validateAmounts(resources, path, (name) => isStandard(name) || isExtended(name));
-  const names = Object.keys({ ...resources.limits, ...resources.requests });
-  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
-    yield issue(path, 'asks for huge pages alone', 'cpu or memory beside them');
-  }
+  yield* validateAmounts(resources, path, isOfContainer);
+  yield* checkHugePagesAlone(resources, path);
   for (const [index, { name }] of (resources.claims ?? []).entries()) {
-    if (claims.includes(name)) continue;
+    if (claims.has(name)) continue;
     yield issue(
       [...path, 'claims', index, 'name'],
       `is ${JSON.stringify(name)}`,
@@ -41,15 +41,20 @@ export function* validateResources(
 /** Source: pkg/apis/core/validation/validation.go validatePodResources. */
 export function* validatePodResources(spec: PodSpec, path: FieldPath): Generator<FieldIssue> {
   for (const [name, text] of Object.entries(spec.overhead ?? {})) {
-    yield* validateAmount(name, text, [...path, 'overhead', name]);
+    const at = [...path, 'overhead', name];
+    if (!isOfContainer(name)) yield unknownResource(at);
+    yield* validateAmount(name, text, at);
   }
+  yield* checkHugePagesAlone({ limits: spec.overhead }, [...path, 'overhead']);
   if (!spec.resources) return;
   const at = [...path, 'resources'];
+  if (spec.resources.claims) yield notOfPod([...at, 'claims']);
   yield* validateAmounts(spec.resources, at, (name) => ['cpu', 'memory'].includes(name) || isHugePages(name));
-  for (const [name, together] of Object.entries(containerRequests(spec))) {
+  yield* checkHugePagesAlone(spec.resources, at);
+  for (const [name, together] of Object.entries(containersTogether(spec, 'requests'))) {
     const own = spec.resources.requests?.[name];
     if (own === undefined || !isMore(together, own)) continue;
-    yield issue([...at, 'requests', name], `is ${own}`, `at least ${together}, which the containers ask for together`);
+    yield issue([...at, 'requests', name], `is ${own}`, `at least ${together}, the sum of the containers`);
   }
   for (const [index, container] of spec.containers.entries()) {
     for (const [name, limit] of Object.entries(container.resources?.limits ?? {})) {
@@ -61,6 +66,13 @@ export function* validatePodResources(spec: PodSpec, path: FieldPath): Generator
   }
 }
 
+function* checkHugePagesAlone(resources: Resources, path: FieldPath): Generator<FieldIssue> {
+  const names = Object.keys({ ...resources.limits, ...resources.requests });
+  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
+    yield issue(path, 'requests only huge pages', 'cpu or memory beside them');
+  }
+}
+
 function* validateAmounts(
   { limits = {}, requests = {} }: Resources,
   path: FieldPath,
@@ -68,12 +80,11 @@ function* validateAmounts(
 ): Generator<FieldIssue> {
   for (const [list, amounts] of Object.entries({ limits, requests })) {
     for (const [name, text] of Object.entries(amounts)) {
-      // A request may have come from its limit; what is wrong with both is said of the limit.
+      // The request may be a copy of the limit: an issue of both is reported for the limit.
       if (list === 'requests' && limits[name] === text) continue;
       const at = [...path, list, name];
       if (!isKnown(name)) {
-        const expected = 'cpu, memory, ephemeral-storage, hugepages-<size> or domain/name';
-        yield { ...issue(at, 'is not a resource that can be asked for here', expected), atKey: true };
+        yield unknownResource(at);
       }
       yield* validateAmount(name, text, at);
     }
@@ -95,6 +106,25 @@ function* validateAmount(name: string, text: string, path: FieldPath): Generator
   if (amount === undefined) yield issue(path, `is ${JSON.stringify(text)}`, 'a quantity');
   else if (amount < 0n) yield issue(path, `is ${text}`, '0 or more');
   else if (isExtended(name) && amount % NANOS !== 0n) yield issue(path, `is ${text}`, 'a whole number');
+  else if (isHugePages(name) && !isInPages(name, amount)) {
+    yield issue(path, `is ${text}`, `a multiple of the size of a page, ${name.slice('hugepages-'.length)}`);
+  }
 }
+
+const notOfPod = (path: FieldPath): FieldIssue => ({
+  ...issue(path, 'cannot be set for the pod as a whole', 'claims of its containers'),
+  atKey: true,
+});
+
+const unknownResource = (path: FieldPath): FieldIssue => {
+  const expected = 'cpu, memory, ephemeral-storage, hugepages-<size> or domain/name';
+  return { ...issue(path, 'is not a resource that a container or pod can request', expected), atKey: true };
+};
+
+/** Source: pkg/apis/core/helper/helpers.go IsHugePageResourceValueDivisible. */
+const isInPages = (name: string, amount: bigint): boolean => {
+  const size = parseQuantity(name.slice('hugepages-'.length)) ?? 0n;
+  return size > 0n && size % NANOS === 0n && (unitValue(amount) * NANOS) % size === 0n;
+};
 
 const isMore = (one: string, other: string): boolean => (parseQuantity(one) ?? 0n) > (parseQuantity(other) ?? 0n);

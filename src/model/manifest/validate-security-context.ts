@@ -1,8 +1,12 @@
 import type { V1AppArmorProfile, V1SeccompProfile } from '@kubernetes/client-node';
-import type { Container, Json, PodSpec } from '../pod.js';
+import type { Container, Json, PodSpec } from '../pod/pod.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { checkDescendingPath, checkOneOf, checkRange, checkUnique } from './names.js';
+import { validateWindowsOptions } from './validate-windows-options.js';
 
+const MAX_APP_ARMOR_PROFILE = 4095;
+/** `MountOption` needs the gate SELinuxMount, which is off. */
+const SELINUX_CHANGES = ['Recursive'];
 const IDS = [0, 2 ** 31 - 1] as const;
 const SYSCTL = /^[a-z0-9]([-_a-z0-9]*[a-z0-9])?([./][a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$/;
 
@@ -16,8 +20,9 @@ export function* validatePodSecurityContext(spec: PodSpec, path: FieldPath): Gen
   }
   yield* checkOneOf(context.fsGroupChangePolicy, ['Always', 'OnRootMismatch'], [...path, 'fsGroupChangePolicy']);
   yield* checkOneOf(context.supplementalGroupsPolicy, ['Merge', 'Strict'], [...path, 'supplementalGroupsPolicy']);
-  yield* checkOneOf(context.seLinuxChangePolicy, ['Recursive', 'MountOption'], [...path, 'seLinuxChangePolicy']);
+  yield* checkOneOf(context.seLinuxChangePolicy, SELINUX_CHANGES, [...path, 'seLinuxChangePolicy']);
   yield* validateProfiles(context, path);
+  yield* validateWindowsOptions(context.windowsOptions, [...path, 'windowsOptions']);
   const sysctls = context.sysctls ?? [];
   yield* checkUnique(
     sysctls.map(({ name }, index) => ({ key: name, path: [...path, 'sysctls', index, 'name'] })),
@@ -44,6 +49,7 @@ export function* validateSecurityContext(
 ): Generator<FieldIssue> {
   yield* validateIds(context, path);
   yield* validateProfiles(context, path);
+  yield* validateWindowsOptions(context.windowsOptions, [...path, 'windowsOptions']);
   yield* checkOneOf(context.procMount, ['Default', 'Unmasked'], [...path, 'procMount']);
   if (context.procMount === 'Unmasked' && spec.hostUsers !== false) {
     yield issue([...path, 'procMount'], 'is Unmasked', 'hostUsers: false beside it');
@@ -78,8 +84,19 @@ function* validateProfiles(context: Profiles, path: FieldPath): Generator<FieldI
     const { type, localhostProfile } = profile;
     yield* checkOneOf(type, ['RuntimeDefault', 'Localhost', 'Unconfined'], [...path, field, 'type']);
     const at = [...path, field, 'localhostProfile'];
-    if (type === 'Localhost' && !localhostProfile) yield issue(at, 'is missing', 'a profile beside type Localhost');
-    if (type !== 'Localhost' && localhostProfile) yield issue(at, 'only goes with type Localhost', 'type: Localhost');
+    const isMissing = field === 'appArmorProfile' ? !localhostProfile : localhostProfile === undefined;
+    if (type === 'Localhost' && isMissing) yield issue(at, 'is missing', 'a profile beside type Localhost');
+    if (type !== 'Localhost' && localhostProfile !== undefined)
+      yield issue(at, 'only goes with type Localhost', 'type: Localhost');
     if (localhostProfile && field === 'seccompProfile') yield* checkDescendingPath(localhostProfile, at);
+    if (localhostProfile && field === 'appArmorProfile') yield* checkAppArmorProfile(localhostProfile, at);
+  }
+}
+
+/** Source: pkg/apis/core/validation/validation.go ValidateAppArmorProfileField. */
+function* checkAppArmorProfile(profile: string, path: FieldPath): Generator<FieldIssue> {
+  if (profile.trim() !== profile) yield issue(path, 'begins or ends with a space', 'the name of a profile');
+  if (new TextEncoder().encode(profile).length > MAX_APP_ARMOR_PROFILE) {
+    yield issue(path, 'is too long', `at most ${MAX_APP_ARMOR_PROFILE} bytes`);
   }
 }

@@ -1,4 +1,4 @@
-import type { PodSpec } from '../pod.js';
+import type { PodSpec } from '../pod/pod.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { checkOneOf, checkText, isQualifiedName, LABEL_VALUE, QUALIFIED_NAME } from './names.js';
 
@@ -13,7 +13,7 @@ export function* validateTolerations(
     if (!key && operator !== 'Exists') {
       yield issue([...at, 'operator'], 'does not go with an empty key', 'Exists, which matches every key');
     }
-    yield* checkOneOf(operator, ['', 'Exists', 'Equal', 'Lt', 'Gt'], [...at, 'operator']);
+    yield* checkOneOf(operator, ['', 'Exists', 'Equal'], [...at, 'operator']);
     if (operator === 'Exists' && value) {
       yield issue([...at, 'value'], `is ${JSON.stringify(value)}`, 'no value beside operator Exists');
     } else if (value) yield* checkText(value, LABEL_VALUE, [...at, 'value']);

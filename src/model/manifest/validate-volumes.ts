@@ -1,9 +1,10 @@
 import type { V1DownwardAPIVolumeFile, V1KeyToPath, V1VolumeProjection } from '@kubernetes/client-node';
-import type { Json } from '../pod.js';
-import { parseQuantity } from '../quantity.js';
+import type { Json } from '../pod/pod.js';
+import { parseQuantity } from '../resources/quantity.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { checkDescendingPath, checkOneOf, checkRange, checkText, checkUnique, DNS_LABEL } from './names.js';
 import { validateFieldRef, validateResourceFieldRef } from './validate-env.js';
+import { validateNetworkVolume } from './validate-network-volumes.js';
 import type { Volume } from './volume-defaults.js';
 
 const FILE_MODES = [0, 0o777] as const;
@@ -55,12 +56,12 @@ function* validateVolume(volume: Volume, path: FieldPath): Generator<FieldIssue>
     yield* validateProjections(projected.sources ?? [], [...path, 'projected', 'sources']);
   }
   if (image) {
-    if (!image.reference) yield issue([...path, 'image', 'reference'], 'is missing', 'the name of an image');
     yield* checkOneOf(image.pullPolicy, ['Always', 'IfNotPresent', 'Never'], [...path, 'image', 'pullPolicy']);
   }
   if (persistentVolumeClaim && !persistentVolumeClaim.claimName) {
     yield issue([...path, 'persistentVolumeClaim', 'claimName'], 'is empty', 'the name of a claim');
   }
+  yield* validateNetworkVolume(volume, path);
   if (nfs && !nfs.path.startsWith('/')) {
     yield issue([...path, 'nfs', 'path'], `is ${JSON.stringify(nfs.path)}`, 'an absolute path');
   }
@@ -119,7 +120,7 @@ function* checkFile(file: string, mode: number | undefined, path: FieldPath): Ge
   const at = [...path, 'path'];
   if (file === '') yield issue(at, 'is empty', 'a relative path');
   yield* checkDescendingPath(file, at);
-  // Names that begin so belong to the way in which such volumes are updated.
+  // Names with this beginning are reserved for updates of such volumes.
   if (file.startsWith('..')) yield issue(at, `is ${JSON.stringify(file)}`, 'a name that does not begin with ".."');
   yield* checkRange(mode, FILE_MODES, [...path, 'mode']);
 }

@@ -1,14 +1,16 @@
 import type { V1Volume, V1VolumeProjection } from '@kubernetes/client-node';
-import type { Json } from '../pod.js';
+import type { Json } from '../pod/pod.js';
 import { pullPolicyOf } from './pull-policy.js';
 
 export type Volume = Json<V1Volume>;
+
+export type VolumesByName = ReadonlyMap<string, Volume>;
 type Projection = Json<V1VolumeProjection>;
 
 const FILE_MODE = 0o644;
 
 /**
- * A volume with what the API adds to it; one that names no source is an emptyDir.
+ * Returns a volume with the API's defaults; a volume without a source is an emptyDir.
  *
  * Source: pkg/apis/core/v1/defaults.go SetDefaults_Volume and those of the volume sources.
  */
@@ -35,13 +37,17 @@ export const withVolumeDefaults = (volume: Volume): Volume => {
       },
     }),
     ...(hostPath && { hostPath: { type: '', ...hostPath } }),
-    ...(iscsi && { iscsi: { iscsiInterface: 'default', ...iscsi } }),
-    ...(rbd && { rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring', ...rbd } }),
+    ...(iscsi && { iscsi: { ...iscsi, iscsiInterface: iscsi.iscsiInterface || 'default' } }),
+    ...(rbd && {
+      rbd: { ...rbd, pool: rbd.pool || 'rbd', user: rbd.user || 'admin', keyring: rbd.keyring || '/etc/ceph/keyring' },
+    }),
     ...(azureDisk && {
       azureDisk: { cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false, ...azureDisk },
     }),
-    ...(scaleIO && { scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs', ...scaleIO } }),
-    ...(image && { image: { pullPolicy: pullPolicyOf(image.reference ?? ''), ...image } }),
+    ...(scaleIO && {
+      scaleIO: { ...scaleIO, storageMode: scaleIO.storageMode || 'ThinProvisioned', fsType: scaleIO.fsType || 'xfs' },
+    }),
+    ...(image && { image: { ...image, pullPolicy: image.pullPolicy || imageVolumePolicy(image.reference) } }),
     ...(ephemeral?.volumeClaimTemplate && {
       ephemeral: {
         ...ephemeral,
@@ -53,6 +59,9 @@ export const withVolumeDefaults = (volume: Volume): Volume => {
     }),
   };
 };
+
+/** A volume without a reference needs no new copy. */
+const imageVolumePolicy = (reference = ''): string => (reference === '' ? 'IfNotPresent' : pullPolicyOf(reference));
 
 const withProjectionDefaults = (projection: Projection): Projection => ({
   ...projection,
@@ -67,7 +76,10 @@ const withProjectionDefaults = (projection: Projection): Projection => ({
   }),
 });
 
-/** A reference to a field of the pod reads it in version v1. */
-export const withFieldVersion = <Item extends { readonly fieldRef?: { readonly fieldPath: string } }>(
+/** A reference to a field of the pod reads the field in API version v1. */
+export const withFieldVersion = <
+  Item extends { readonly fieldRef?: { readonly apiVersion?: string; readonly fieldPath: string } },
+>(
   item: Item,
-): Item => (item.fieldRef ? { ...item, fieldRef: { apiVersion: 'v1', ...item.fieldRef } } : item);
+): Item =>
+  item.fieldRef ? { ...item, fieldRef: { ...item.fieldRef, apiVersion: item.fieldRef.apiVersion || 'v1' } } : item;

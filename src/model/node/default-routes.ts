@@ -8,7 +8,7 @@ export const ipv4DefaultRoutes = (table: string): Routes =>
     name !== undefined && destination !== undefined && ZERO.test(destination) ? [{ family: 4, interface: name }] : [],
   );
 
-/** Those of IPv6. One without a gateway leads nowhere: the loopback interface has such. */
+/** The default routes of IPv6. A route without a gateway does not count; the loopback interface has such routes. */
 export const ipv6DefaultRoutes = (table: string): Routes =>
   rowsOf(table).flatMap((fields) => {
     const [destination = '', gateway = '', name] = [fields[0], fields[4], fields[9]];

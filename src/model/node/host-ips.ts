@@ -2,8 +2,8 @@ import { formatIp, type Ip, parseIp } from './ip.js';
 import type { Node } from './node.js';
 
 /**
- * The addresses by which pods know their node, the primary one first and at most one of the other family: internal ones
- * before external ones. None while the Node has none.
+ * Returns the addresses of the node for its pods, the primary one first and at most one of the other family: internal
+ * addresses before external ones. None while the Node has none.
  *
  * Source: pkg/util/node/node.go GetNodeHostIPs
  */

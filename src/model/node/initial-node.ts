@@ -6,7 +6,10 @@ export const ATTACH_DETACH_ANNOTATION = 'volumes.kubernetes.io/controller-manage
 export const OS_LABEL = 'kubernetes.io/os';
 export const ARCH_LABEL = 'kubernetes.io/arch';
 
-/** Until the cloud has told who the node is. Source: staging/src/k8s.io/cloud-provider/api/well_known_taints.go */
+/**
+ * The taint until the cloud provider has initialized the node. Source:
+ * staging/src/k8s.io/cloud-provider/api/well_known_taints.go
+ */
 const UNINITIALIZED: Taint = {
   key: 'node.cloudprovider.kubernetes.io/uninitialized',
   value: 'true',
@@ -14,7 +17,7 @@ const UNINITIALIZED: Taint = {
 };
 
 /** The labels that every kubelet gives its Node. Source: pkg/kubelet/kubelet_node_status.go initialNode */
-export const defaultLabels = (nodeName: string, architecture: string): Readonly<Record<string, string>> => ({
+const defaultLabels = (nodeName: string, architecture: string): Readonly<Record<string, string>> => ({
   'kubernetes.io/hostname': nodeName,
   [OS_LABEL]: OS,
   [ARCH_LABEL]: architecture,
@@ -23,7 +26,7 @@ export const defaultLabels = (nodeName: string, architecture: string): Readonly<
 });
 
 /**
- * The Node as this agent makes it where there is none yet.
+ * Returns the Node that this agent creates.
  *
  * Source: pkg/kubelet/kubelet_node_status.go initialNode
  */

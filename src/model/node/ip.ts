@@ -1,4 +1,4 @@
-import { isIpv4, isIpv6 } from '../ip-address.js';
+import { isIpv4, isIpv6 } from '../values/ip-address.js';
 
 /** An IP address by its bits: IPv4 has 4 bytes, IPv6 16. */
 export interface Ip {
@@ -6,7 +6,7 @@ export interface Ip {
   readonly bytes: readonly number[];
 }
 
-/** Undefined for what is no address. An IPv4 address within IPv6 is one of IPv4, as in Go. */
+/** Parses an address; undefined if it is invalid. An IPv4 address within IPv6 is an IPv4 address, as in Go. */
 export const parseIp = (text: string): Ip | undefined => {
   if (isIpv4(text)) return { family: 4, bytes: text.split('.').map(Number) };
   if (!isIpv6(text)) return undefined;
@@ -18,7 +18,10 @@ export const parseIp = (text: string): Ip | undefined => {
   return isMapped ? { family: 4, bytes: bytes.slice(12) } : { family: 6, bytes };
 };
 
-/** The one text of an address: the longest run of zeros is left out, letters are small. Source: RFC 5952, Go's net.IP.String */
+/**
+ * Formats an address: the longest run of zeros is left out, letters are lower-case. Source: RFC 5952, Go's
+ * net.IP.String
+ */
 export const formatIp = ({ family, bytes }: Ip): string => {
   if (family === 4) return bytes.join('.');
   const groups = Array.from({ length: 8 }, (_, at) => (bytes[2 * at] ?? 0) * 256 + (bytes[2 * at + 1] ?? 0));
@@ -45,7 +48,7 @@ export const isMulticast = ({ family, bytes: [first = 0] }: Ip): boolean =>
 export const isLinkLocal = ({ family, bytes: [first, second = 0] }: Ip): boolean =>
   family === 4 ? first === 169 && second === 254 : first === 0xfe && second >= 0x80 && second <= 0xbf;
 
-/** One that others can reach, in a private network too. Source: Go's net.IP.IsGlobalUnicast */
+/** Whether other machines can reach the address, in a private network too. Source: Go's net.IP.IsGlobalUnicast */
 export const isGlobalUnicast = (ip: Ip): boolean =>
   !isUnspecified(ip) &&
   !isLoopback(ip) &&

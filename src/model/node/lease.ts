@@ -1,9 +1,9 @@
 import type { V1ObjectMeta } from '@kubernetes/client-node';
-import type { ApiObject } from '../api/api-object.js';
-import type { Json } from '../pod.js';
+import type { ApiObject } from '../kube-api/api-object.js';
+import type { Json } from '../pod/pod.js';
 import type { Node } from './node.js';
 
-/** Where the leases of nodes are. */
+/** The namespace of the leases of nodes. */
 export const NODE_LEASES = 'kube-node-lease';
 
 export interface Lease extends ApiObject {
@@ -17,8 +17,8 @@ export interface Lease extends ApiObject {
 }
 
 /**
- * The lease as it is renewed now: `base` is what it was, undefined to make it. `owner` is the Node, where the lease does not name
- * it yet: it goes with its Node.
+ * Returns the renewed lease: `base` is the lease before, undefined to create it. `owner` is the Node, if the lease does
+ * not name it yet: the lease is deleted with its Node.
  *
  * Source: staging/src/k8s.io/component-helpers/apimachinery/lease/controller.go newLease, pkg/kubelet/util/nodelease.go
  */
@@ -56,7 +56,7 @@ export const renewedLease = (
   };
 };
 
-/** Whether it goes with the Node of that UID; with any, as long as nobody knows the UID. */
+/** Whether the Node of this UID owns the lease; any Node does while the UID is unknown. */
 export const hasOwner = (lease: Lease | undefined, nodeUid: string | undefined): boolean =>
   (lease?.metadata.ownerReferences ?? []).some(
     ({ kind, uid }) => kind !== 'Node' || nodeUid === undefined || uid === nodeUid,

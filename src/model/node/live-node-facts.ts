@@ -1,10 +1,10 @@
-import type { NodeFacts } from '../node-facts.js';
+import type { NodeFacts } from './node-facts.js';
 import { hostIps } from './host-ips.js';
 import type { Node } from './node.js';
 
 /**
- * The facts of a node with what its Node says now of labels, taints, resources and addresses, whenever they are read. What the Node does
- * not say is as it was.
+ * The facts of a node with the current labels, taints, resources and addresses of its Node, read on each access. Fields
+ * that the Node does not have keep their first value.
  *
  * Source: pkg/kubelet/kubelet_getters.go getNodeAnyWay
  */

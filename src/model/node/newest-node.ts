@@ -1,6 +1,6 @@
 import type { Node } from './node.js';
 
-/** Positive where one is of a later version; 0 where that cannot be told. */
+/** Positive if `one` has the later version; 0 if the versions cannot be compared. */
 const compareVersions = (one: string | undefined, other: string | undefined): number => {
   if (one === undefined || other === undefined || !NUMBER.test(one) || !NUMBER.test(other)) return 0;
   const [left, right] = [BigInt(one), BigInt(other)];
@@ -8,10 +8,10 @@ const compareVersions = (one: string | undefined, other: string | undefined): nu
 };
 const NUMBER = /^\d+$/;
 
-/** What stands once a Node was seen: in the answer to a write it may be newer than what the watch has said so far. */
+/** Returns the state after a Node was received: the reply to a write may be newer than the last event of the watch. */
 export const newestNode = (known: Node | undefined, seen: Node): Node =>
   known && compareVersions(known.metadata.resourceVersion, seen.metadata.resourceVersion) > 0 ? known : seen;
 
-/** What stands once there was no Node as of a version: one that was made since is there. */
+/** Returns the state after the Node was absent at a version: a Node that was created later stays. */
 export const afterDeletion = (known: Node | undefined, resourceVersion: string | undefined): Node | undefined =>
   compareVersions(known?.metadata.resourceVersion, resourceVersion) > 0 ? known : undefined;

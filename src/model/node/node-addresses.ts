@@ -13,15 +13,15 @@ import type { NetworkFacts } from './machine-facts.js';
 import type { NodeAddress } from './node.js';
 import type { NodeObjectSettings } from './node-settings.js';
 
-/** What `--node-ip` says. */
+/** The value of `--node-ip`. */
 export interface NodeIps {
   readonly nodeIps: readonly string[];
-  /** What is no address; it is said in the log and left out. */
+  /** The invalid addresses, which are logged and ignored. */
   readonly invalid: readonly string[];
 }
 
 /**
- * The addresses of `--node-ip`, at most one of each family: `0.0.0.0` or `::` only says which family is preferred.
+ * Parses the addresses of `--node-ip`, at most one of each family: `0.0.0.0` or `::` only states the preferred family.
  *
  * Errors: throws an Error that begins with `bad --node-ip`.
  * Source: staging/src/k8s.io/component-helpers/node/util/ips.go ParseNodeIPArgument, cmd/kubelet/app/server.go
@@ -46,18 +46,19 @@ type Choice =
 
 type AddressSettings = Pick<NodeObjectSettings, 'nodeName' | 'nodeIps' | 'externalCloudProvider'>;
 
-/** What the resolver said of the name of the node: nothing where nobody asked it. */
+/** The resolver's result for the name of the node; absent if the resolver was not called. */
 export type LookedUp = readonly string[];
 
-/** Whether the resolver has to be asked for the name of the node. */
+/** Whether the resolver has to look up the name of the node. */
 export const needsLookup = ({ nodeName, nodeIps }: AddressSettings): boolean =>
   !nodeIps.some((text) => !isUnspecifiedText(text)) && parseIp(nodeName) === undefined;
 
 /**
- * How others reach the node: by the addresses that somebody gave, else by its name where that is an address, else by what the
- * resolver says of the name, else by the interface of the default route; and by its name.
+ * Returns the addresses of the node: those of the user, else its name if that is an address, else the resolver's result
+ * for the name, else the address of the interface with the default route; and its name.
  *
- * With a cloud that sets addresses those of `before` stay, and until it has there is only the name unless somebody gave one.
+ * With an external cloud provider the addresses of `before` stay. Until the provider has set them there is only the
+ * name, unless a user gave an address.
  *
  * Source: pkg/kubelet/nodestatus/setters.go NodeAddress
  */
@@ -86,13 +87,16 @@ export const chooseAddresses = (
   return { kind: 'addresses', addresses: [...addresses, hostname] };
 };
 
-/** What a cloud that sets addresses is told: those that somebody gave. Source: pkg/kubelet/nodestatus/setters.go NodeAddress */
+/**
+ * The user's addresses for a cloud provider that sets the addresses. Source: pkg/kubelet/nodestatus/setters.go
+ * NodeAddress
+ */
 export const providedIpAnnotation = ({ nodeIps, externalCloudProvider }: AddressSettings): string | undefined => {
   const specified = nodeIps.filter((text) => !isUnspecifiedText(text));
   return externalCloudProvider && specified.length > 0 ? specified.join(',') : undefined;
 };
 
-/** One address, or why there is none. */
+/** One address, or the reason why there is none. */
 const chooseOne = (
   nodeName: string,
   network: NetworkFacts,
@@ -125,7 +129,7 @@ const nodeIpProblem = (ip: Ip, network: NetworkFacts): string | undefined => {
 };
 
 /**
- * Where the routes lead only through addresses of a link, the loopback interface has the one of the node.
+ * If the routes lead only through link-local addresses, the loopback interface has the node's address.
  *
  * Source: staging/src/k8s.io/apimachinery/pkg/util/net/interface.go chooseHostInterfaceFromRoute
  */

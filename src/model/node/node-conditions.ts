@@ -1,10 +1,10 @@
-import { aggregateText } from '../runtime-state.js';
+import { aggregateText } from '../runtime-health/runtime-state.js';
 import type { NodeCondition } from './node.js';
 
-/** What a condition says, without its times. */
+/** The content of a condition, without its times. */
 type Verdict = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** Which resources of the node run short, as whoever stops pods for it sees it. */
+/** The resources of the node that run short, as the eviction manager reports them. */
 export interface NodePressure {
   readonly memory: boolean;
   readonly disk: boolean;
@@ -14,7 +14,9 @@ export interface NodePressure {
 const PRESSURES: readonly {
   readonly type: string;
   readonly of: (pressure: NodePressure) => boolean;
-  /** When it is true, when it is not: reason, message, and the reason of the event. */
+  /**
+   * The content of a condition while it is true and while it is false: reason, message, and the reason of the event.
+   */
   readonly yes: readonly [reason: string, message: string, event: string];
   readonly no: readonly [reason: string, message: string, event: string];
 }[] = [
@@ -38,16 +40,16 @@ const PRESSURES: readonly {
   },
 ];
 
-/** Every change is one of these events about the node. */
+/** Every change of a condition is one of these events about the node. */
 export interface ConditionsTold {
   readonly conditions: readonly NodeCondition[];
-  /** Reasons of the events that tell what has changed: `NodeReady`. */
+  /** The reasons of the events about changes: `NodeReady`. */
   readonly events: readonly string[];
 }
 
 /**
- * The conditions that a kubelet answers for, now; those of others stay. A pressure is only written again when it changes, but for its
- * heartbeat; readiness always is, and stands last where it is new.
+ * Returns the conditions of a kubelet; conditions of other writers stay. A pressure condition is only written when it
+ * changes, except for its heartbeat. Readiness is always written, and is last if it is new.
  *
  * Source: pkg/kubelet/nodestatus/setters.go
  */
@@ -59,9 +61,9 @@ export const foldConditions = (
     now,
   }: {
     readonly pressure: NodePressure;
-    /** Why the node is not ready; none when it is. */
+    /** The reasons why the node is not ready; empty if it is. */
     readonly problems: readonly string[];
-    /** As the API writes times. */
+    /** The format of the API's times. */
     readonly now: string;
   },
 ): ConditionsTold => {
@@ -94,7 +96,7 @@ const readiness = (problems: readonly string[]): Verdict =>
     ? { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }
     : { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: aggregateText([...new Set(problems)]) };
 
-/** In its old place, or at the end. */
+/** Replaces a condition in its place, or appends it. */
 const withCondition = (conditions: readonly NodeCondition[], condition: NodeCondition): readonly NodeCondition[] =>
   conditions.some(({ type }) => type === condition.type)
     ? conditions.map((one) => (one.type === condition.type ? condition : one))

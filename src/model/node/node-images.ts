@@ -5,7 +5,8 @@ import type { NodeStatus } from './node.js';
 const MAX_NAMES = 5;
 
 /**
- * The first `maxImages` of the images, or all where that is less than 0: with at most five names each, digests before tags.
+ * Returns the first `maxImages` of the images, or all if that is below 0: each with at most five names, digests before
+ * tags.
  *
  * Source: pkg/kubelet/nodestatus/setters.go Images
  */

@@ -1,6 +1,9 @@
 import { isQualifiedName, LABEL_VALUE, QUALIFIED_NAME } from '../manifest/names.js';
 
-/** What a kubelet may say of its own Node in the namespaces of Kubernetes. Source: staging/src/k8s.io/kubelet/pkg/apis/well_known_labels.go */
+/**
+ * The labels in the namespaces of Kubernetes that a kubelet may set on its own Node. Source:
+ * staging/src/k8s.io/kubelet/pkg/apis/well_known_labels.go
+ */
 const ALLOWED = [
   'beta.kubernetes.io/arch',
   'beta.kubernetes.io/instance-type',
@@ -17,9 +20,9 @@ const ALLOWED = [
 const ALLOWED_NAMESPACES = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 
 /**
- * The labels of `--node-labels`: `key=value` with commas between them; the last of one key counts.
+ * Parses the labels of `--node-labels`: `key=value`, separated by commas; the last label of a key is used.
  *
- * Errors: throws an Error that names the label: it has no `=`, is no label, or is not a kubelet's to set.
+ * Errors: throws an Error that names the label: it has no `=`, is invalid, or is not allowed for a kubelet.
  * Source: cmd/kubelet/app/options/options.go ValidateKubeletFlags
  */
 export const parseNodeLabels = (text: string): Readonly<Record<string, string>> => {
@@ -51,7 +54,7 @@ const isOfKubernetes = (key: string): boolean => isWithin(key, ['kubernetes.io',
 
 const isKubelets = (key: string): boolean => ALLOWED.includes(key) || isWithin(key, ALLOWED_NAMESPACES);
 
-/** In one of the namespaces, or in one below. */
+/** Whether the key is in one of the namespaces, or in one below. */
 const isWithin = (key: string, namespaces: readonly string[]): boolean => {
   const at = key.indexOf('/');
   const namespace = at < 0 ? '' : key.slice(0, at);

@@ -1,24 +1,27 @@
 import { allocatableForPods } from '../cgroups/node-cgroup-resources.js';
-import type { ResourceAmounts } from '../pod-resources.js';
-import { formatQuantity, type Nanos, quantity, unitValue } from '../quantity.js';
+import type { ResourceAmounts } from '../resources/pod-resources.js';
+import { formatQuantity, type Nanos, quantity, unitValue } from '../resources/quantity.js';
 import type { MachineFacts } from './machine-facts.js';
 import type { ResourceList } from './node.js';
 import type { NodeObjectSettings } from './node-settings.js';
 
 const STORAGE = 'ephemeral-storage';
-const HUGE_PAGES = 'hugepages-';
+export const HUGE_PAGES = 'hugepages-';
 
 export const isHugePages = (resource: string): boolean => resource.startsWith(HUGE_PAGES);
 
-/** The resource of huge pages of that size: `hugepages-2Mi`. */
+/** Returns the resource of huge pages of this size: `hugepages-2Mi`. */
 export const hugePagesName = (pageBytes: bigint): string => `${HUGE_PAGES}${bytesText(pageBytes)}`;
 
-/** Not of Kubernetes itself: devices, and what an administrator writes into Nodes. Source: pkg/apis/core/v1/helper/helpers.go */
+/**
+ * Whether a resource is not one of Kubernetes itself: devices, and resources that administrators add to Nodes. Source:
+ * pkg/apis/core/v1/helper/helpers.go
+ */
 export const isExtendedResource = (resource: string): boolean =>
   resource.includes('/') && !resource.includes('kubernetes.io/') && !resource.startsWith('requests.');
 
 /**
- * What the machine has that pods may ask for.
+ * The machine's resources that pods may request.
  *
  * Source: pkg/kubelet/cadvisor/util.go CapacityFromMachineInfo, pkg/kubelet/nodestatus/setters.go MachineInfo
  */
@@ -38,10 +41,11 @@ export const machineCapacity = (
 type Reservations = Pick<NodeObjectSettings, 'systemReserved' | 'kubeReserved' | 'evictionHard'>;
 
 /**
- * What pods get of a capacity: all but what is reserved and what evictions keep free, and never less than nothing. Huge pages are
- * taken off the memory, whoever uses them.
+ * Returns the part of a capacity that is available to pods: the capacity without reservations and eviction thresholds,
+ * at least zero. Huge pages are subtracted from the memory.
  *
- * Source: pkg/kubelet/nodestatus/setters.go MachineInfo, pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation
+ * Source: pkg/kubelet/nodestatus/setters.go MachineInfo, pkg/kubelet/cm/node_container_manager_linux.go
+ * GetNodeAllocatableReservation
  */
 export const allocatableOf = (capacity: ResourceList, reservations: Reservations): ResourceList => {
   const amounts: ResourceAmounts = new Map(Object.entries(capacity).map(([name, text]) => [name, quantity(text)]));
@@ -70,7 +74,10 @@ const keptFree = (capacity: ResourceAmounts, evictionHard: Reservations['evictio
     }),
   );
 
-/** `0%` and `100%` switch a threshold off. Shares are of single precision, as in the kubelet. Source: pkg/kubelet/eviction/helpers.go */
+/**
+ * `0%` and `100%` disable a threshold. Shares have single precision, as in the kubelet. Source:
+ * pkg/kubelet/eviction/helpers.go
+ */
 const thresholdOf = (text: string, capacity: Nanos): Nanos => {
   if (!text.endsWith('%')) return quantity(text);
   const percent = Number(text.slice(0, -1));

@@ -1,34 +1,34 @@
 import type { ResourceList, Taint } from './node.js';
 
-/** What somebody decides about the Node object; the rest is read from the machine and the runtime. */
+/** The user's settings of the Node object; the other fields come from the machine and the runtime. */
 export interface NodeObjectSettings {
-  /** Also the name of the host, as labels and addresses have it. */
+  /** The name of the Node and of the host, in labels and addresses. */
   readonly nodeName: string;
-  /** `--node-labels`, as `parseNodeLabels` reads them. They win over the agent's own. */
+  /** `--node-labels`, parsed by `parseNodeLabels`. They override the agent's own. */
   readonly labels: Readonly<Record<string, string>>;
-  /** `registerWithTaints`: only a Node that is created gets them. */
+  /** `registerWithTaints`: set only when the Node is created. */
   readonly taints: readonly Taint[];
-  /** `providerID`; empty for none. Only a Node that is created gets it. */
+  /** `providerID`; empty for none. Set only when the Node is created. */
   readonly providerId: string;
-  /** `--node-ip`, as `parseNodeIps` reads it; none leaves the choice to the agent. */
+  /** `--node-ip`, parsed by `parseNodeIps`; if absent, the agent chooses. */
   readonly nodeIps: readonly string[];
-  /** `--cloud-provider=external`: addresses that the cloud has set stay. */
+  /** `--cloud-provider=external`: addresses of the cloud provider stay. */
   readonly externalCloudProvider: boolean;
   /** `enableControllerAttachDetach`. */
   readonly controllerAttachDetach: boolean;
   readonly maxPods: number;
-  /** No limit by cores unless more than 0. */
+  /** No limit by cores unless above 0. */
   readonly podsPerCore: number;
   readonly systemReserved: ResourceList;
   readonly kubeReserved: ResourceList;
-  /** `evictionHard`: what is never given to pods; amounts, or shares of the capacity such as `10%`. */
+  /** `evictionHard`: amounts that are not allocatable, or shares of the capacity such as `10%`. */
   readonly evictionHard: Readonly<Record<string, string>>;
-  /** `localStorageCapacityIsolation`: the node states how much storage it has. */
+  /** `localStorageCapacityIsolation`: the node reports its storage. */
   readonly localStorage: boolean;
-  /** `nodeStatusMaxImages`; less than 0 for all. */
+  /** `nodeStatusMaxImages`; below 0 for all. */
   readonly maxImages: number;
-  /** Port of the agent's server for the API server. */
+  /** The port of the agent's server for the API server. */
   readonly serverPort: number;
-  /** As `kubeletVersion` makes it. */
+  /** The result of `kubeletVersion`. */
   readonly kubeletVersion: string;
 }

@@ -1,5 +1,5 @@
 import type { Image } from '../../generated/runtime/v1/api.js';
-import { toTimestamp } from '../timestamp.js';
+import { toTimestamp } from '../values/timestamp.js';
 import type { MachineFacts } from './machine-facts.js';
 import type { Node, NodeStatus, ResourceList } from './node.js';
 import { chooseAddresses, type LookedUp, providedIpAnnotation } from './node-addresses.js';
@@ -9,11 +9,11 @@ import { allocatableOf, isExtendedResource, machineCapacity } from './node-resou
 import type { NodeObjectSettings } from './node-settings.js';
 import type { RuntimeReport } from './runtime-report.js';
 
-/** What is known now of all that a Node tells. */
+/** The current facts for the status of a Node. */
 export interface NodeStatusFacts {
   readonly machine: MachineFacts;
   readonly lookedUp: LookedUp;
-  /** Such as `containerd://1.7.2`; `Unknown` stands for a version that the runtime did not tell. */
+  /** Such as `containerd://1.7.2`; `Unknown` for a version that the runtime does not report. */
   readonly runtimeVersion: string;
   readonly images: readonly Image[];
   readonly runtime: RuntimeReport;
@@ -32,17 +32,16 @@ export interface NodeEvent {
 export interface NodeStatusFold {
   readonly node: Node;
   readonly events: readonly NodeEvent[];
-  /** What could not be told. The rest is told all the same. */
+  /** The problems of the update. The other fields are updated. */
   readonly problems: readonly string[];
 }
 
 export const OS = 'linux';
-export const PROVIDED_IP_ANNOTATION = 'alpha.kubernetes.io/provided-node-ip';
+const PROVIDED_IP_ANNOTATION = 'alpha.kubernetes.io/provided-node-ip';
 const CONDITION_EVENTS = 'Normal';
 
 /**
- * The Node with all of its status told anew. What others have written stays: conditions, resources, and fields that nobody here
- * knows.
+ * Returns the Node with its status updated. Fields of other writers stay: conditions, resources, and unknown fields.
  *
  * Source: pkg/kubelet/kubelet_node_status.go setNodeStatus, pkg/kubelet/nodestatus/setters.go
  */
@@ -74,13 +73,13 @@ export const foldNodeStatus = (before: Node, settings: NodeObjectSettings, facts
       osImage: machine.osImage,
       containerRuntimeVersion: facts.runtimeVersion,
       kubeletVersion: settings.kubeletVersion,
-      // Nobody knows it here, and the field is on its way out: gate DisableNodeKubeProxyVersion.
+      // Unknown here, and the field is deprecated: gate DisableNodeKubeProxyVersion.
       kubeProxyVersion: '',
       operatingSystem: OS,
       architecture: machine.architecture,
     },
     daemonEndpoints: { kubeletEndpoint: { Port: settings.serverPort } },
-    // The API leaves an empty list out.
+    // The API omits an empty list.
     images: images.length === 0 ? undefined : images,
     runtimeHandlers: handlers.length === 0 ? undefined : handlers,
     features: runtime.features ? { supplementalGroupsPolicy: runtime.features.supplementalGroupsPolicy } : old.features,
@@ -97,14 +96,14 @@ export const foldNodeStatus = (before: Node, settings: NodeObjectSettings, facts
   };
 };
 
-/** What tells that a condition of the node, or whether pods may be placed on it, has changed. */
+/** Returns the events about changed conditions of the node, and about a changed `unschedulable`. */
 export const statusEvent = (nodeName: string, reason: string): NodeEvent => ({
   type: CONDITION_EVENTS,
   reason,
   message: `Node ${nodeName} status is now: ${reason}`,
 });
 
-export const REBOOTED = 'Rebooted';
+const REBOOTED = 'Rebooted';
 
 const rebooted = (nodeName: string, bootId: string): NodeEvent => ({
   type: 'Warning',
@@ -123,7 +122,7 @@ const missingCapacity = (
   return missing.length === 0 ? [] : [`missing node capacity for resources: ${missing.join(', ')}`];
 };
 
-/** Devices of which there is no capacity any more cannot be given to pods. */
+/** Devices without capacity cannot be allocated to pods. */
 const withoutGone = (allocatable: ResourceList = {}, capacity: ResourceList): ResourceList =>
   Object.fromEntries(
     Object.entries(allocatable).filter(([name]) => capacity[name] !== undefined || !isExtendedResource(name)),
@@ -134,7 +133,7 @@ const runtimeHandlers = ({ handlers = [] }: RuntimeReport): NonNullable<NodeStat
   handlers
     .toSorted((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0))
     .map(({ name, features }) => ({
-      // The default one has no name, which the API leaves out.
+      // The default handler has no name, which the API omits.
       ...(name !== '' && { name }),
       features: {
         recursiveReadOnlyMounts: features?.recursiveReadOnlyMounts ?? false,

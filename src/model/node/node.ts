@@ -1,6 +1,6 @@
 import type { V1NodeCondition, V1NodeSpec, V1NodeStatus, V1ObjectMeta, V1Taint } from '@kubernetes/client-node';
-import type { ApiObject } from '../api/api-object.js';
-import type { Json } from '../pod.js';
+import type { ApiObject } from '../kube-api/api-object.js';
+import type { Json } from '../pod/pod.js';
 
 export type NodeStatus = Json<V1NodeStatus>;
 export type NodeCondition = Json<V1NodeCondition>;
@@ -9,7 +9,7 @@ export type Taint = Json<V1Taint>;
 /** Quantities by resource name. */
 export type ResourceList = Readonly<Record<string, string>>;
 
-/** A Node as the API has it; fields that this agent does not know stay in it. */
+/** A Node of the API; fields that this agent does not know stay in it. */
 export interface Node extends ApiObject {
   readonly metadata: Json<V1ObjectMeta> & { readonly name: string };
   readonly spec?: Json<V1NodeSpec>;

@@ -1,9 +1,9 @@
-import { quantity } from '../quantity.js';
+import { quantity } from '../resources/quantity.js';
 import { ATTACH_DETACH_ANNOTATION } from './initial-node.js';
 import type { Node, ResourceList } from './node.js';
 import { isHugePages } from './node-resources.js';
 
-/** Labels that are brought up to date in a Node that was there before. Source: pkg/kubelet/kubelet_node_status.go updateDefaultLabels */
+/** The labels that are updated in an existing Node. Source: pkg/kubelet/kubelet_node_status.go updateDefaultLabels */
 const DEFAULT_LABELS = [
   'kubernetes.io/hostname',
   'topology.kubernetes.io/zone',
@@ -20,8 +20,9 @@ const DEFAULT_LABELS = [
 ];
 
 /**
- * A Node that was there before, as an agent that starts wants it: its default labels, its word on who attaches volumes, and the huge
- * pages that the machine has. Everything else stays, taints and other labels above all. The same object where nothing differs.
+ * Returns an existing Node with the fields that a starting agent sets: its default labels, the annotation of the attach
+ * controller, and the machine's huge pages. All other fields stay, taints and other labels included. Returns the same
+ * object if nothing differs.
  *
  * Source: pkg/kubelet/kubelet_node_status.go tryRegisterWithAPIServer
  */
@@ -39,7 +40,7 @@ const reconcileAnnotation = (initial: Node, existing: Node): Node => {
   return { ...existing, metadata: { ...existing.metadata, annotations } };
 };
 
-/** A label that is empty here goes away. */
+/** An empty label is removed. */
 const reconcileLabels = (initial: Node, existing: Node): Node => {
   const wanted = initial.metadata.labels ?? {};
   const known = existing.metadata.labels ?? {};

@@ -1,10 +1,10 @@
 import type { RuntimeFeatures, RuntimeHandler } from '../../generated/runtime/v1/api.js';
 
-/** What the loop knows of the runtime. */
+/** The loop's knowledge of the runtime. */
 export interface RuntimeReport {
-  /** Why the node is not ready, in the order of the kubelet: the runtime first, then its network. */
+  /** The reasons why the node is not ready, in the kubelet's order: the runtime first, then its network. */
   readonly problems: readonly string[];
-  /** What it offers beside the default; absent until it has been ready. */
+  /** The runtime handlers beside the default; absent until the runtime has been ready. */
   readonly handlers?: readonly RuntimeHandler[];
   readonly features?: RuntimeFeatures;
 }

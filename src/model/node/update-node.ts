@@ -1,19 +1,24 @@
-import { type JsonObject, isSameJson, NODE_MERGE_KEYS, strategicMergePatch } from '../api/strategic-merge-patch.js';
+import {
+  type JsonObject,
+  isSameJson,
+  NODE_MERGE_KEYS,
+  strategicMergePatch,
+} from '../kube-api/strategic-merge-patch.js';
 import { ARCH_LABEL, OS_LABEL } from './initial-node.js';
 import type { Node, NodeCondition } from './node.js';
 import type { NodeObjectSettings } from './node-settings.js';
 import { foldNodeStatus, type NodeStatusFacts, type NodeStatusFold, OS } from './node-status.js';
 
-/** What an older API server does not keep of a status, by its path. */
+/** The fields of a status that an older API server drops, by path. */
 export type DroppedField = 'status.features' | 'status.runtimeHandlers' | 'status.nodeInfo.swap';
 
 export interface NodeUpdate extends NodeStatusFold {
-  /** There is more to tell than another heartbeat. */
+  /** The update changes more than heartbeats. */
   readonly isChanged: boolean;
 }
 
 /**
- * What the Node has to become, and whether that is worth a write at once.
+ * Returns the new Node, and whether it has to be written at once.
  *
  * Source: pkg/kubelet/kubelet_node_status.go updateNode, nodeStatusHasChanged
  */
@@ -37,7 +42,7 @@ export const updateNode = (
   return { ...fold, node, isChanged: !hasLabels || hasStatusChanged(original, node) };
 };
 
-/** Heartbeats are no change, and neither is the order of conditions. */
+/** Compares statuses without heartbeats and without the order of conditions. */
 const hasStatusChanged = (before: Node, after: Node): boolean => {
   const [{ conditions: had = [], ...rest }, { conditions: has = [], ...others }] = [
     before.status ?? {},
@@ -50,8 +55,8 @@ const byType = (conditions: readonly NodeCondition[]): Readonly<Record<string, u
   Object.fromEntries(conditions.map(({ lastHeartbeatTime: _, ...condition }) => [condition.type, condition]));
 
 /**
- * The patch of the `status` subresource that makes `node` of `original`; undefined when there is nothing to say. It leaves the spec
- * alone, and replaces the addresses as a whole where they differ, since there may be several of one type.
+ * Returns the patch of the `status` subresource that turns `original` into `node`; undefined if nothing differs. It
+ * does not change the spec, and replaces the addresses as a whole if they differ, since several may have one type.
  *
  * Source: staging/src/k8s.io/component-helpers/node/util/status.go preparePatchBytesforNodeStatus
  */
@@ -70,7 +75,7 @@ export const nodeStatusPatch = (original: Node, node: Node): JsonObject | undefi
   return { ...patch, status: { ...status, addresses: [...has, { $patch: 'replace' }] } };
 };
 
-/** What was sent and is not in the answer: a server that does not know a field leaves it out. */
+/** The fields of a write that its reply lacks: a server drops unknown fields. */
 export const droppedFields = (sent: Node, answer: Node): readonly DroppedField[] => {
   const of = ({ status }: Node): Readonly<Record<DroppedField, unknown>> => ({
     'status.features': status?.features,

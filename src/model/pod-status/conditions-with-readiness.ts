@@ -1,9 +1,12 @@
-import type { Pod, PodCondition, PodStatus } from '../pod.js';
-import { toTimestamp } from '../timestamp.js';
+import type { Pod, PodCondition, PodStatus } from '../pod/pod.js';
+import { toTimestamp } from '../values/timestamp.js';
 import { containersReadyCondition, type Finding, OWNED_CONDITIONS, readyCondition } from './conditions.js';
 import type { PodPhase } from './pod-phase.js';
 
-/** The conditions of a status, Ready and ContainersReady as its containers are now. `now` is in Unix milliseconds. */
+/**
+ * Returns the conditions of a status with Ready and ContainersReady updated from its containers. `now` is in Unix
+ * milliseconds.
+ */
 export const conditionsWithReadiness = (pod: Pod, status: PodStatus, now: number): readonly PodCondition[] => {
   const { conditions = [], initContainerStatuses = [], containerStatuses = [] } = status;
   const containersReady = containersReadyCondition(
@@ -22,7 +25,7 @@ export const conditionsWithReadiness = (pod: Pod, status: PodStatus, now: number
   });
 };
 
-/** The time of a condition changes with its status alone. */
+/** The time of a condition changes only with its status. */
 const changedTo = (before: PodCondition, finding: Finding, now: number): PodCondition => ({
   ...finding,
   lastTransitionTime: finding.status === before.status ? before.lastTransitionTime : toTimestamp(now),

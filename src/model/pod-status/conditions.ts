@@ -1,10 +1,11 @@
-import { type ContainerStatus, isSidecar, type Pod, type PodCondition } from '../pod.js';
-import { hasRestartAllRule } from '../restart-policy.js';
-import type { RuntimePodStatus } from '../runtime-pod.js';
-import { sandboxChanged } from '../sandbox-changed.js';
+import { type ContainerStatus, isSidecar, type Pod, type PodCondition } from '../pod/pod.js';
+import { ALL_CONTAINERS_RESTARTING } from '../pod-actions/restart-all.js';
+import { hasRestartAllRule } from '../pod-actions/restart-policy.js';
+import type { RuntimePodStatus } from '../pleg/runtime-pod.js';
+import { sandboxChanged } from '../pod-actions/sandbox-changed.js';
 import type { PodPhase } from './pod-phase.js';
 
-/** A condition before it is told when it last changed. */
+/** A condition without the time of its last change. */
 export type Finding = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** Conditions that only this agent writes. Source: pkg/kubelet/types/pod_status.go PodConditionByKubelet. */
@@ -16,10 +17,10 @@ export const OWNED_CONDITIONS: ReadonlySet<string> = new Set([
   'PodResizeInProgress',
   'PodResizePending',
   'PodReadyToStartContainers',
-  'AllContainersRestarting',
+  ALL_CONTAINERS_RESTARTING,
 ]);
 
-/** A condition that others write too. Source: pkg/kubelet/types/pod_status.go PodConditionSharedByKubelet. */
+/** A condition that other writers set too. Source: pkg/kubelet/types/pod_status.go PodConditionSharedByKubelet. */
 export const DISRUPTION_TARGET = 'DisruptionTarget';
 
 /** Source: pkg/kubelet/status/generate.go GenerateContainersReadyCondition. */
@@ -40,8 +41,8 @@ export const containersReadyCondition = (
 };
 
 /**
- * Ready as its containers are, and as the conditions that the spec names say. Source: pkg/kubelet/status/generate.go
- * GeneratePodReadyCondition.
+ * Returns Ready: from ContainersReady, and from the conditions of the readiness gates. Source:
+ * pkg/kubelet/status/generate.go GeneratePodReadyCondition.
  */
 export const readyCondition = (
   pod: Pod,
@@ -77,7 +78,7 @@ export const initializedCondition = (
   );
   if (phase === 'Succeeded' && unknown.length === 0) return { ...yes(type), reason: 'PodCompleted' };
 
-  // A sidecar that restarts later does not undo the initialization.
+  // A sidecar that restarts later does not revoke the initialization.
   const hasStarted = namesWhere(
     pod.spec.containers,
     statuses,
@@ -92,20 +93,23 @@ export const initializedCondition = (
   return message === '' || wasInitialized ? yes(type) : no(type, 'ContainersNotInitialized', message);
 };
 
-/** The pod's sandbox and network are there. Source: pkg/kubelet/status/generate.go GeneratePodReadyToStartContainersCondition. */
+/**
+ * The pod's sandbox and network exist. Source: pkg/kubelet/status/generate.go
+ * GeneratePodReadyToStartContainersCondition.
+ */
 export const readyToStartContainersCondition = (pod: Pod, runtime: RuntimePodStatus): Finding =>
   sandboxChanged(pod, runtime).changed ? no('PodReadyToStartContainers') : yes('PodReadyToStartContainers');
 
-/** What the same one says of a pod whose sandbox was made just now. */
+/** The same condition for a pod whose sandbox was created just now. */
 export const newSandboxCondition = (): Finding => yes('PodReadyToStartContainers');
 
-/** Only pods with such a rule have this one. Source: pkg/kubelet/status/generate.go, KEP 5532. */
+/** Returned only for pods with such a rule. Source: pkg/kubelet/status/generate.go, KEP 5532. */
 export const allContainersRestartingCondition = (
   pod: Pod,
   isRestartingAll: boolean,
   phase: PodPhase,
 ): Finding | undefined => {
-  const type = 'AllContainersRestarting';
+  const type = ALL_CONTAINERS_RESTARTING;
   if (![...(pod.spec.initContainers ?? []), ...pod.spec.containers].some(hasRestartAllRule)) return undefined;
   if (phase === 'Succeeded') return no(type, 'PodCompleted');
   if (phase === 'Failed') return no(type, 'PodFailed');
@@ -118,7 +122,7 @@ export const allContainersRestartingCondition = (
     : no(type);
 };
 
-/** Source: pkg/kubelet/kubelet_pods.go: a pod that is here has been scheduled. */
+/** A pod on this node has been scheduled. Source: pkg/kubelet/kubelet_pods.go */
 export const scheduledCondition = (): Finding => yes('PodScheduled');
 
 const yes = (type: string): Finding => ({ type, status: 'True' });
@@ -143,7 +147,7 @@ const namesWhere = <C extends { readonly name: string }>(
     )
     .map(({ name }) => name);
 
-/** Names as Go prints a list of them. */
+/** Formats names as Go prints a list. */
 const listed = (...parts: readonly (readonly [text: string, names: readonly string[]])[]): string =>
   parts
     .filter(([, names]) => names.length > 0)

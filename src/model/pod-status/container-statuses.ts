@@ -6,20 +6,25 @@ import {
   type EphemeralContainer,
   isSidecar,
   type Pod,
-} from '../pod.js';
-import type { StartFailure } from '../reason-cache.js';
-import { RESTARTING_ALL_CONTAINERS, shouldRestart } from '../restart-policy.js';
-import { nanosToMillis, newestStatusOf, type RuntimeContainerStatus, type RuntimePodStatus } from '../runtime-pod.js';
-import { toTimestamp } from '../timestamp.js';
+} from '../pod/pod.js';
+import type { StartFailure } from '../pod-actions/reason-cache.js';
+import { RESTARTING_ALL_CONTAINERS, shouldRestart } from '../pod-actions/restart-policy.js';
+import {
+  nanosToMillis,
+  newestStatusOf,
+  type RuntimeContainerStatus,
+  type RuntimePodStatus,
+} from '../pleg/runtime-pod.js';
+import { toTimestamp } from '../values/timestamp.js';
 
 export interface ContainerStatusesInput {
   readonly pod: Pod;
   readonly runtime: RuntimePodStatus;
-  /** What the pod's status said before, as far as it is known. */
+  /** The status of the pod before, as far as it is known. */
   readonly previous: readonly ContainerStatus[];
-  /** Scheme of container ids, such as `containerd`. */
+  /** The scheme of container ids, such as `containerd`. */
   readonly runtimeName: string;
-  /** Why a container could not be started last time. */
+  /** The reasons why containers could not be started. */
   readonly startFailure: (containerName: string) => StartFailure | undefined;
   readonly isRestartingAll: boolean;
   /** Gate ContainerStopSignals. */
@@ -27,8 +32,8 @@ export interface ContainerStatusesInput {
 }
 
 /**
- * The API statuses of all containers of one kind: init containers in the order of the spec, the others by name. `ready` and
- * `started` are what was known before; probes have the last word on them.
+ * Returns the API statuses of all containers of one kind: init containers in the order of the spec, the others by name.
+ * `ready` and `started` are the earlier values; the probes' results override them.
  *
  * Source: pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses.
  */
@@ -39,7 +44,7 @@ export const containerStatuses = (kind: ContainerKind, input: ContainerStatusesI
   return kind === 'init' ? statuses : statuses.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 };
 
-/** The id of the API as the runtime knows it. */
+/** Returns the runtime's id from the API's id. */
 export const runtimeContainerId = ({ containerID }: ContainerStatus): string =>
   containerID?.slice(containerID.indexOf('://') + 3) ?? '';
 
@@ -88,7 +93,7 @@ const statusWithoutInstance = (
   if (isRestartingAll) {
     const why = { reason: RESTARTING_ALL_CONTAINERS, message: REMOVED_BY_RESTART };
     return {
-      ...fresh,
+      ...(old.state?.terminated ? old : fresh),
       restartCount: old.restartCount + 1,
       state: { waiting: why },
       lastState: { terminated: { ...why, exitCode: UNKNOWN_EXIT_CODE } },
@@ -106,7 +111,7 @@ const statusWithoutInstance = (
 };
 
 const statusOfInstance = (
-  { runtimeName, showsStopSignals }: ContainerStatusesInput,
+  { runtimeName, showsStopSignals, isRestartingAll }: ContainerStatusesInput,
   container: Container,
   instance: RuntimeContainerStatus,
   old: ContainerStatus | undefined,
@@ -132,7 +137,7 @@ const statusOfInstance = (
     case 'running':
       return {
         ...status,
-        // Its predecessor was removed with everything that counted its restarts.
+        // Its predecessor was removed together with its restart count.
         restartCount:
           oldTerminated && old.restartCount >= instance.restartCount ? old.restartCount + 1 : status.restartCount,
         state: { running: { startedAt: timestamp(instance.startedAt) } },
@@ -149,7 +154,8 @@ const statusOfInstance = (
             restartCount: old.restartCount + 1,
             state: {
               terminated: {
-                reason: 'ContainerStatusUnknown',
+                // A terminated state would make the phase final before the restart is done.
+                reason: isRestartingAll ? RESTARTING_ALL_CONTAINERS : 'ContainerStatusUnknown',
                 message: LOST_AT_TERMINATION,
                 exitCode: UNKNOWN_EXIT_CODE,
               },
@@ -159,11 +165,11 @@ const statusOfInstance = (
   }
 };
 
-/** Why a container waits of which nothing else is known. */
+/** The reason of a waiting container without a known one. */
 export const defaultWaitingReason = ({ spec }: Pod): string =>
   spec.initContainers?.length ? 'PodInitializing' : 'ContainerCreating';
 
-/** Lets a container that is to be started but could not be say why. */
+/** Adds the reason to a container that could not be started. */
 const withStartFailure = (
   { pod, runtime, startFailure }: ContainerStatusesInput,
   kind: ContainerKind,
@@ -200,7 +206,7 @@ const hasRegularContainer = (pod: Pod, runtime: RuntimePodStatus): boolean =>
     return state !== undefined && state !== 'unknown';
   });
 
-/** Source: pkg/kubelet/kubelet_pods.go, the mounts as the spec has them. */
+/** The mounts of the spec. Source: pkg/kubelet/kubelet_pods.go */
 const base = ({ name, image, volumeMounts }: Container) => ({
   name,
   image: image ?? '',
@@ -223,5 +229,5 @@ const terminatedState = (instance: RuntimeContainerStatus, containerID: string):
   },
 });
 
-/** What has not happened has no time. */
+/** An event that has not happened has no time. */
 const timestamp = (nanos: bigint): string | undefined => (nanos > 0n ? toTimestamp(nanosToMillis(nanos)) : undefined);

@@ -1,5 +1,6 @@
-import { DEADLINE_EXCEEDED, isPastActiveDeadline } from '../active-deadline.js';
-import { isIpv4 } from '../ip-address.js';
+import { DEADLINE_EXCEEDED, isPastActiveDeadline } from '../pod/active-deadline.js';
+import type { CgroupResources } from '../cgroups/cgroup-resources.js';
+import { isIpv4 } from '../values/ip-address.js';
 import {
   type ContainerStatus,
   isSidecar,
@@ -7,11 +8,11 @@ import {
   type Pod,
   type PodCondition,
   type PodStatus,
-} from '../pod.js';
-import type { StartFailure } from '../reason-cache.js';
-import { isRestartingAll } from '../restart-all.js';
-import { activeContainersOf, type RuntimePodStatus } from '../runtime-pod.js';
-import { toTimestamp } from '../timestamp.js';
+} from '../pod/pod.js';
+import type { StartFailure } from '../pod-actions/reason-cache.js';
+import { ALL_CONTAINERS_RESTARTING, isResetDone, isRestartingAll } from '../pod-actions/restart-all.js';
+import { activeContainersOf, type RuntimePodStatus } from '../pleg/runtime-pod.js';
+import { toTimestamp } from '../values/timestamp.js';
 import {
   allContainersRestartingCondition,
   containersReadyCondition,
@@ -25,52 +26,55 @@ import {
   scheduledCondition,
 } from './conditions.js';
 import { containerStatuses, runtimeContainerId } from './container-statuses.js';
+import { podLevelResources } from './pod-level-resources.js';
 import { type PodPhase, podPhase } from './pod-phase.js';
 import { qosClass } from './qos.js';
 
 export interface PodStatusInput {
-  /** Its `status` is what its source says. */
+  /** The pod; its `status` is the one from its source. */
   readonly pod: Pod;
   readonly runtime: RuntimePodStatus;
-  /** The newest status that this agent made. */
+  /** The newest status from this agent. */
   readonly previous?: PodStatus | undefined;
-  /** What the API says of a static pod, in its mirror: an agent that was restarted goes on from there. */
+  /** The API's status of a static pod, from its mirror pod: an agent that was restarted continues from it. */
   readonly reported?: PodStatus | undefined;
-  /** The pod has got a sandbox and a network since `runtime` was looked at. */
+  /** The pod has got a sandbox and a network since `runtime` was read. */
   readonly hasNewSandbox?: boolean;
-  /** The pod was asked to end and nothing of it runs any more. */
+  /** The pod is terminating and none of its containers runs any more. */
   readonly podIsTerminal: boolean;
   /** Unix milliseconds. */
   readonly now: number;
-  /** Scheme of container ids, such as `containerd`. */
+  /** The scheme of container ids, such as `containerd`. */
   readonly runtimeName: string;
-  /** Why a container could not be started last time. */
+  /** The reasons why containers could not be started. */
   readonly startFailure?: (containerName: string) => StartFailure | undefined;
   /**
-   * What startup probes say of a running instance; `undefined` where there is none, which is as good as a success. Its status
-   * says in `started` what was said of this instance before.
+   * The startup probes' result of a running instance; `undefined` without a probe, which counts as a success. Its
+   * status has the earlier value in `started`.
    */
   readonly hasStarted?: (containerId: string, status: ContainerStatus) => boolean | undefined;
-  /** What readiness probes say of a running instance that has started; `undefined` where there is none. */
+  /** The readiness probes' result of a running and started instance; `undefined` without a probe. */
   readonly isReady?: (containerId: string, status: ContainerStatus) => boolean | undefined;
   /** Gate ContainerStopSignals. */
   readonly showsStopSignals?: boolean;
-  /** Addresses of the node, internal ones first; empty while the agent knows of none. */
+  /** The resources of the pod's cgroup; undefined if the agent creates none. */
+  readonly podCgroup?: CgroupResources | undefined;
+  /** The addresses of the node, internal ones first; empty while none is known. */
   readonly hostIps?: readonly string[];
 }
 
 /**
- * The status of a pod, from its spec, from what the runtime has of it and from what was said before. A terminal phase never
- * changes again; the start time never changes; condition times change with their status alone.
+ * Returns the status of a pod, from its spec, the state of the runtime and the status before. A terminal phase never
+ * changes again; the start time never changes; the time of a condition changes only with its status.
  *
- * Source: pkg/kubelet/kubelet_pods.go generateAPIPodStatus, and updateStatusInternal of pkg/kubelet/status/status_manager.go
- * for times and sizes.
+ * Source: pkg/kubelet/kubelet_pods.go generateAPIPodStatus, and updateStatusInternal of
+ * pkg/kubelet/status/status_manager.go for times and sizes.
  */
 export const generatePodStatus = (input: PodStatusInput): PodStatus => {
   const { pod, runtime, previous, now, hostIps = [] } = input;
   const old = previous ?? pod.status;
   if (old && neverStarted(old, runtime)) return old;
-  const isRestarting = isRestartingAll(pod, runtime);
+  const isRestarting = isRestartingAll(pod, runtime, old);
 
   const conversion = {
     pod,
@@ -101,7 +105,13 @@ export const generatePodStatus = (input: PodStatusInput): PodStatus => {
   return {
     ...(observedGeneration > 0 && { observedGeneration }),
     phase,
-    conditions: conditionsOf(input, old, [...initStatuses, ...regularStatuses], phase, isRestarting),
+    conditions: conditionsOf(
+      input,
+      old,
+      [...initStatuses, ...regularStatuses],
+      phase,
+      isRestarting && !isResetDone(pod, runtime),
+    ),
     ...(message !== undefined && { message }),
     ...(reason !== undefined && { reason }),
     ...(hostIps[0] !== undefined && { hostIP: hostIps[0], hostIPs: onePerFamily(hostIps).map((ip) => ({ ip })) }),
@@ -111,12 +121,13 @@ export const generatePodStatus = (input: PodStatusInput): PodStatus => {
     containerStatuses: regularStatuses.map(cut),
     ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral.map(cut) }),
     qosClass: qosClass(pod),
+    ...podLevelResources(pod, old, input.podCgroup),
   };
 };
 
 /**
- * The pod was rejected, as nothing else ends without a word on its containers; so there is nothing to say about them now either. The
- * kubelet makes up containers that are lost, and hides the reason by that.
+ * The pod was rejected, since no other pod ends without container statuses; so it gets none now either. The kubelet
+ * adds statuses of lost containers, which hide the reason.
  */
 const neverStarted = (
   { phase, containerStatuses = [] }: PodStatus,
@@ -141,7 +152,7 @@ const verdict = (input: PodStatusInput, statuses: readonly ContainerStatus[]): V
   });
   const before = previous ?? pod.status;
   const ended = [previous?.phase, pod.status?.phase].find(isTerminalPhase) as PodPhase | undefined;
-  // What its containers say at the end does not take back why they were stopped.
+  // The end of its containers does not change the reason why they were stopped.
   const phase = ended ?? computed;
   const kept =
     phase === before?.phase
@@ -151,9 +162,10 @@ const verdict = (input: PodStatusInput, statuses: readonly ContainerStatus[]): V
         }
       : {};
 
-  const late = !isTerminalPhase(phase) && isPastActiveDeadline(pod, before?.startTime, now);
+  // The deadline also applies to a pod that has ended by itself in this sync.
+  const late = ended === undefined && isPastActiveDeadline(pod, before?.startTime, now);
   const decided: Verdict = late ? { phase: 'Failed', ...DEADLINE_EXCEEDED } : { phase, ...kept };
-  // What the API has been told of an end is never taken back.
+  // An end that the API has received is never revoked.
   return isTerminalPhase(pod.status?.phase) ? { ...decided, phase: pod.status?.phase as PodPhase } : decided;
 };
 
@@ -198,15 +210,17 @@ const conditionsOf = (
       return {
         ...finding,
         lastTransitionTime: (same ? known.lastTransitionTime : undefined) ?? toTimestamp(now),
-        ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
+        ...(pod.metadata.generation !== undefined &&
+          finding.type !== ALL_CONTAINERS_RESTARTING && { observedGeneration: pod.metadata.generation }),
       };
     }),
   ];
 };
 
 /**
- * A pod on the host network has the node's addresses, any other those of its sandbox; the node's first family goes first. What a
- * pod on the host network was given it keeps; only a second family may come. One that is over has had its addresses until the end.
+ * Returns the addresses of a pod: of the node for a pod on the host network, else of its sandbox; the node's first
+ * family comes first. A pod on the host network keeps its addresses; only a second family may be added. An ended pod
+ * keeps its addresses.
  */
 const podIpsOf = ({ pod, runtime, previous, reported, podIsTerminal, hostIps = [] }: PodStatusInput) => {
   const before = previous ?? reported ?? pod.status;
@@ -221,7 +235,7 @@ const podIpsOf = ({ pod, runtime, previous, reported, podIsTerminal, hostIps = [
   return onePerFamily(ips, isIpv4(primary));
 };
 
-/** The first address of each family, the wanted family first. */
+/** The first address of each family, the preferred family first. */
 const onePerFamily = (
   ips: readonly string[],
   ipv4First = ips[0] !== undefined && isIpv4(ips[0]),
@@ -241,7 +255,7 @@ const cutMessages = (containers: number): ((status: ContainerStatus) => Containe
     if (!state?.terminated || message === undefined) return state;
     const encoded = new TextEncoder().encode(message);
     if (encoded.length <= bytes) return state;
-    // A character that the limit would cut is left out.
+    // A character that the limit would split is left out.
     const kept = new TextDecoder('utf-8', { ignoreBOM: true }).decode(encoded.subarray(0, bytes), { stream: true });
     return { terminated: { ...state.terminated, message: kept } };
   };

@@ -1,9 +1,9 @@
-import { type ContainerStatus, isSidecar, type Pod, type PodStatus } from '../pod.js';
-import { hasRestartAllRule, restartable } from '../restart-policy.js';
+import { type ContainerStatus, isSidecar, type Pod, type PodStatus } from '../pod/pod.js';
+import { hasRestartAllRule, restartable } from '../pod-actions/restart-policy.js';
 
 /**
- * Why the pod cannot have come from one status to the other: a container that has ended for good does not run or wait again.
- * Undefined when it can.
+ * Returns the reason why a status cannot follow another one: a container that has ended for good does not run or wait
+ * again. Undefined if it can.
  *
  * Source: pkg/kubelet/status/status_manager.go checkContainerStateTransition
  */
@@ -17,7 +17,11 @@ export const illegalTransition = (pod: Pod, from: PodStatus, to: PodStatus): str
     const hasEnded = ({ name, state }: ContainerStatus): boolean => {
       const container = specs.find((spec) => spec.name === name);
       const end = state?.terminated;
-      return end !== undefined && container !== undefined && !isSidecar(container) && !restartable(pod, container, end);
+      if (end === undefined || container === undefined || isSidecar(container)) return false;
+      // The restart policy of the pod decides, with any policy of the container: a lost sandbox starts the container
+      // again as well.
+      if (end.exitCode !== 0 && restartPolicy === 'OnFailure') return false;
+      return !restartable(pod, container, end);
     };
     const ended = new Set((from[list] ?? []).filter(hasEnded).map(({ name }) => name));
     return to[list]?.find(({ name, state }) => ended.has(name) && !state?.terminated)?.name;
@@ -31,3 +35,21 @@ export const illegalTransition = (pod: Pod, from: PodStatus, to: PodStatus): str
     ? undefined
     : `terminated init container ${init} attempted illegal transition to non-terminated state`;
 };
+
+/**
+ * Returns a status without containers that have a restart policy of their own and run again: a new sandbox starts
+ * containers again that the policy Never has ended, and the API accepts that. The kubelet drops every status of such a
+ * pod until the container ends again.
+ */
+export const withoutRunAnew = (pod: Pod, from: PodStatus, to: PodStatus): PodStatus => {
+  const runsAnew = ({ name, containerID }: ContainerStatus): boolean =>
+    pod.spec.containers.some((container) => container.name === name && container.restartPolicy !== undefined) &&
+    (to.containerStatuses ?? []).some(
+      (now) => now.name === name && now.state?.running !== undefined && now.containerID !== containerID,
+    );
+  return { ...from, containerStatuses: from.containerStatuses?.filter((status) => !runsAnew(status)) };
+};
+
+/** Whether the API's status of the pod can never become this status: the pod was started again under its UID. */
+export const isOfFormerLife = (pod: Pod, inApi: PodStatus, own: PodStatus): boolean =>
+  illegalTransition(pod, withoutRunAnew(pod, inApi, own), own) !== undefined;

@@ -1,12 +1,12 @@
-import { isMirrorPod, isTerminalPhase, type Pod, type PodCondition, type PodStatus } from '../pod.js';
-import { toTimestamp } from '../timestamp.js';
+import { isMirrorPod, isTerminalPhase, type Pod, type PodCondition, type PodStatus } from '../pod/pod.js';
+import { toTimestamp } from '../values/timestamp.js';
 import { DISRUPTION_TARGET, OWNED_CONDITIONS } from './conditions.js';
 import { FOREIGN_FIELDS } from './same-pod-status.js';
 
 export interface PodStatusMerge {
-  /** As the API has it. */
+  /** The status in the API. */
   readonly api: Pick<Pod, 'metadata' | 'status'>;
-  /** As this agent sees it. */
+  /** The status from this agent. */
   readonly own: PodStatus;
   readonly couldHaveRunningContainers: boolean;
   /** Unix milliseconds. */
@@ -14,8 +14,8 @@ export interface PodStatusMerge {
 }
 
 /**
- * What the API is to say: the status of this agent with the conditions and fields of others. While containers could run the pod does
- * not end in the API, and one that has ended is not ready.
+ * Returns the status for the API: the status of this agent with the conditions and fields of other writers. While
+ * containers may be running the pod does not end in the API, and an ended pod is not ready.
  *
  * Source: pkg/kubelet/status/status_manager.go mergePodStatus
  */
@@ -45,8 +45,8 @@ export const mergePodStatus = ({ api, own, couldHaveRunningContainers, now }: Po
 };
 
 /**
- * An agent that was started while the API server was away does not know when a former one has begun. A mirror stays while its
- * static pod comes and goes.
+ * An agent that started while the API server was away does not know the pod's start time in an earlier agent. A mirror
+ * pod stays while its static pod comes and goes.
  */
 const startOf = (api: PodStatusMerge['api'], own: PodStatus): Pick<PodStatus, 'startTime'> => {
   const startTime = isMirrorPod(api) ? own.startTime : (api.status?.startTime ?? own.startTime);
@@ -58,7 +58,7 @@ const replaced = (conditions: readonly PodCondition[], condition: PodCondition):
   return at < 0 ? [...conditions, condition] : conditions.with(at, condition);
 };
 
-/** It was held back until now, so the time at which it was found says nothing to the API. */
+/** The status was held back until now, so its transition time has no meaning in the API. */
 const since = (condition: PodCondition, before: PodStatus, now: number): PodCondition => {
   const known = before.conditions?.find(({ type }) => type === condition.type);
   return {
@@ -67,7 +67,7 @@ const since = (condition: PodCondition, before: PodStatus, now: number): PodCond
   };
 };
 
-/** Both conditions change together, even if only one of them is out of date. */
+/** Both conditions change together, even if only one of them is outdated. */
 const unready = (
   conditions: readonly PodCondition[],
   phase: string | undefined,

@@ -1,4 +1,4 @@
-import type { ContainerKind, ContainerStatus, PodStatus } from '../pod.js';
+import type { ContainerKind, ContainerStatus, PodStatus } from '../pod/pod.js';
 
 /** The end of one instance of a container. */
 export interface Termination {
@@ -8,8 +8,8 @@ export interface Termination {
 }
 
 /**
- * The instances of which `status` is the first to tell that they have ended. Without a status before it nobody knows what is
- * new, so nothing is.
+ * Returns the instances whose end `status` is the first to show. None without a status before, since it is unknown
+ * which of them are new.
  */
 export const newTerminations = (previous: PodStatus | undefined, status: PodStatus): readonly Termination[] =>
   previous === undefined
@@ -28,6 +28,6 @@ const LISTS = [
   ['ephemeral', 'ephemeralContainerStatuses'],
 ] as const satisfies readonly (readonly [ContainerKind, keyof PodStatus])[];
 
-/** Of the instance before and of the one that counts, the older one first. */
+/** The last and the current instance, the older one first. */
 const endsOf = ({ lastState, state }: ContainerStatus) =>
   [lastState?.terminated, state?.terminated].filter((end) => end !== undefined);

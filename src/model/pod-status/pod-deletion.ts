@@ -1,8 +1,8 @@
-import { isMirrorPod, isTerminalPhase, type Pod } from '../pod.js';
+import { isMirrorPod, isTerminalPhase, type Pod } from '../pod/pod.js';
 
 /**
- * Whether the pod may go from the API: it is to be deleted, the API says that it has ended, and nothing of it is left on the node.
- * Mirrors go another way.
+ * Whether the pod may be removed from the API: its deletion is requested, it has ended in the API, and its resources on
+ * the node are cleaned up. Mirror pods are removed elsewhere.
  *
  * Source: pkg/kubelet/status/status_manager.go canBeDeleted
  */

@@ -1,5 +1,5 @@
-import { type Container, type ContainerStatus, isSidecar, isStaticPod, type Pod } from '../pod.js';
-import { restartable } from '../restart-policy.js';
+import { type Container, type ContainerStatus, isSidecar, isStaticPod, type Pod } from '../pod/pod.js';
+import { restartable } from '../pod-actions/restart-policy.js';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
@@ -7,7 +7,7 @@ export interface PodPhaseInput {
   readonly pod: Pod;
   /** Of regular and init containers, in any order. */
   readonly statuses: readonly ContainerStatus[];
-  /** The pod was asked to end and nothing of it runs any more. */
+  /** The pod is terminating and none of its containers runs any more. */
   readonly podIsTerminal: boolean;
   /** A regular container exists in the active sandbox. */
   readonly podHasInitialized: boolean;
@@ -39,14 +39,14 @@ export const podPhase = ({ pod, statuses, podIsTerminal, podHasInitialized }: Po
   if (running > 0 && allKnown) return 'Running';
   if (running === 0 && stopped > 0 && allKnown) {
     if (podIsTerminal && !isStaticPod(pod)) return stopped === succeeded ? 'Succeeded' : 'Failed';
-    // Something will be started again.
+    // A container will be started again.
     if (stopped !== count('final')) return 'Running';
     return stopped === succeeded ? 'Succeeded' : 'Failed';
   }
   return 'Pending';
 };
 
-/** What one container says about the phase; it may say several things. */
+/** The contributions of one container to the phase; there may be several. */
 type Mark =
   | 'pending-init'
   | 'failed-init'
@@ -56,7 +56,7 @@ type Mark =
   | 'waiting'
   | 'stopped'
   | 'succeeded'
-  /** Stopped, and not to be restarted. */
+  /** Stopped without a restart. */
   | 'final';
 
 const initMarks = (pod: Pod, container: Container, status: ContainerStatus | undefined): readonly Mark[] => {

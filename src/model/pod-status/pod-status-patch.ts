@@ -1,10 +1,10 @@
-import { type JsonObject, POD_MERGE_KEYS, strategicMergePatch } from '../api/strategic-merge-patch.js';
-import type { Pod, PodStatus } from '../pod.js';
+import { type JsonObject, POD_MERGE_KEYS, strategicMergePatch } from '../kube-api/strategic-merge-patch.js';
+import type { Pod, PodStatus } from '../pod/pod.js';
 import { withoutEmpty } from './same-pod-status.js';
 
 /**
- * The patch that makes `status` the status of this very pod; undefined when the API says that already. Pinned, it only applies to the
- * version of the pod that it was made from.
+ * Returns the patch that makes `status` the status of this pod in the API; undefined if the API has it already. A
+ * pinned patch only applies to the version of the pod that it was made from.
  *
  * Source: pkg/util/pod/pod.go PatchPodStatus
  */

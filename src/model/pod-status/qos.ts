@@ -1,11 +1,11 @@
-import type { Container, Pod } from '../pod.js';
-import { quantity } from '../quantity.js';
+import type { Container, Pod } from '../pod/pod.js';
+import { quantity } from '../resources/quantity.js';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 type Amounts = Readonly<Record<string, string>> | undefined;
 
 /**
- * How the node treats the pod when resources run short; the class that its status already has never changes.
+ * Returns the QoS class of the pod; the class in its status never changes.
  *
  * Source: pkg/apis/core/v1/helper/qos/qos.go GetPodQOS.
  */

@@ -1,10 +1,10 @@
-import type { Pod } from '../pod.js';
+import type { Pod } from '../pod/pod.js';
 import { containersReadyCondition, OWNED_CONDITIONS, readyCondition } from './conditions.js';
 import type { PodPhase } from './pod-phase.js';
 
 /**
- * Whether Ready, as the API has it, is not what the API's own conditions for the readiness gates make of it: somebody has changed one
- * of them, and only this agent can draw the conclusion.
+ * Whether Ready in the API differs from the result of the API's own conditions for the readiness gates: another writer
+ * has changed a condition, and only this agent updates Ready.
  *
  * Source: pkg/kubelet/status/status_manager.go NeedToReconcilePodReadiness
  */
@@ -23,5 +23,5 @@ export const isReadinessOutdated = (pod: Pod): boolean => {
   return ready.status !== due.status || (ready.message ?? '') !== (due.message ?? '');
 };
 
-/** The node has thrown the pod out, and the API knows it. Source: pkg/kubelet/eviction/helpers.go PodIsEvicted */
+/** Whether the node has evicted the pod and the API shows it. Source: pkg/kubelet/eviction/helpers.go PodIsEvicted */
 export const isEvicted = ({ status }: Pod): boolean => status?.phase === 'Failed' && status.reason === 'Evicted';

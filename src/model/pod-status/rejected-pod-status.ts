@@ -1,10 +1,10 @@
 import type { Rejection } from '../admission/rejection.js';
-import type { Pod, PodStatus } from '../pod.js';
-import { toTimestamp } from '../timestamp.js';
+import type { Pod, PodStatus } from '../pod/pod.js';
+import { toTimestamp } from '../values/timestamp.js';
 import { qosClass } from './qos.js';
 
 /**
- * All that is said of a pod that this node does not take in. `now` is in Unix milliseconds.
+ * Returns the status of a pod that this node rejects. `now` is in Unix milliseconds.
  *
  * Source: pkg/kubelet/kubelet.go rejectPod
  */

@@ -1,8 +1,8 @@
-import { isSameJson } from '../api/strategic-merge-patch.js';
-import type { ContainerStatus, PodCondition, PodStatus } from '../pod.js';
+import { isSameJson } from '../kube-api/strategic-merge-patch.js';
+import type { ContainerStatus, PodCondition, PodStatus } from '../pod/pod.js';
 import { DISRUPTION_TARGET, OWNED_CONDITIONS } from './conditions.js';
 
-/** Fields of the status that only others write. */
+/** The fields of the status that only other writers set. */
 export const FOREIGN_FIELDS = [
   'resourceClaimStatuses',
   'extendedResourceClaimStatus',
@@ -10,8 +10,8 @@ export const FOREIGN_FIELDS = [
 ] as const;
 
 /**
- * Whether two statuses say the same in what this agent writes. Of conditions only their status, reason and message count, and
- * those of others do not; an empty text or list is as good as none.
+ * Whether two statuses are equal in the fields of this agent. Of conditions only status, reason and message count, and
+ * conditions of other writers do not; an empty text or list equals an absent one.
  *
  * Source: pkg/kubelet/status/status_manager.go isPodStatusByKubeletEqual
  */
@@ -19,8 +19,8 @@ export const isSamePodStatus = (one: PodStatus, other: PodStatus): boolean =>
   one === other || isSameJson(onceFor(substances, one, substanceOf), onceFor(substances, other, substanceOf));
 
 /**
- * The status without what says nothing: no empty text, list or null. The API leaves those out of most fields, and reads a field that is
- * left out as empty.
+ * Returns the status without empty texts, lists and nulls. The API omits those of most fields, and reads an absent
+ * field as empty.
  */
 export const withoutEmpty = <T extends object>(value: T): T => onceFor(bare, value, dropEmpty) as T;
 
@@ -41,7 +41,7 @@ const bare = new WeakMap<object, unknown>();
 const substances = new WeakMap<PodStatus, object>();
 
 /**
- * The status as the API gives it, in the order and with the precision of those of this agent.
+ * Returns the status of the API in the order and with the precision of this agent's statuses.
  *
  * Source: pkg/kubelet/status/status_manager.go normalizeStatus
  */

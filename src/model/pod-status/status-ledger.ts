@@ -1,12 +1,16 @@
-import { isSameJson } from '../api/strategic-merge-patch.js';
-import { isMirrorOf } from '../mirror-pod.js';
-import { isStaticPod, type Pod, type PodStatus } from '../pod.js';
-import type { PodManager } from '../pod-manager.js';
-import type { PodStatusStore } from '../pod-status-store.js';
+import { isSameJson } from '../kube-api/strategic-merge-patch.js';
+import { isMirrorOf } from '../pod/mirror-pod.js';
+import { isOfFormerLife } from './illegal-transition.js';
+import { isStaticPod, type Pod, type PodStatus } from '../pod/pod.js';
+import type { PodManager } from '../pod/pod-manager.js';
+import type { PodStatusStore } from './pod-status-store.js';
 import { canBeDeleted } from './pod-deletion.js';
 import { isSamePodStatus, normalizedPodStatus, withoutEmpty } from './same-pod-status.js';
 
-/** A pod whose status goes to the API, and the object that carries it there: the pod itself, or the mirror of a static one. */
+/**
+ * A pod whose status is written to the API, and the object that receives it: the pod itself, or the mirror pod of a
+ * static one.
+ */
 export interface StatusTarget {
   readonly uid: string;
   readonly statusUid: string;
@@ -14,22 +18,22 @@ export interface StatusTarget {
   readonly name: string;
 }
 
-/** As much of an object of the API as a status is written by. */
+/** The fields of an API object that a write of its status needs. */
 export type ApiPod = Pick<Pod, 'metadata' | 'status'>;
 
-/** What a patch is made from. */
+/** The object that a patch is made from. */
 export interface StatusBase {
   readonly pod: ApiPod;
-  /** It was read just now; else somebody may have written since. */
+  /** The object was read just now; otherwise another client may have written it since. */
   readonly isRead: boolean;
 }
 
-/** What the API has answered a write with. */
+/** The API's reply to a write. */
 interface Accepted {
-  /** What was asked for. */
+  /** The status that the write requested. */
   readonly asked: PodStatus;
   readonly answer: ApiPod;
-  /** The copy that was at hand when it was asked for. */
+  /** The copy of the object at the time of the request. */
   readonly copy: Pod | undefined;
 }
 
@@ -39,8 +43,8 @@ interface LedgerPorts {
 }
 
 /**
- * What is known of the way of statuses into the API: which version of each was written, what the API made of it, and what has not
- * been written yet. Times are the caller's milliseconds.
+ * The state of writing statuses to the API: the written version of each, the API's reply, and the changes that are not
+ * written yet. Times are the caller's milliseconds.
  *
  * Source: apiStatusVersions, needsUpdate and needsReconcile in pkg/kubelet/status/status_manager.go
  */
@@ -49,10 +53,10 @@ export class StatusLedger {
   /** By the UID of the object in the API. */
   readonly #sent = new Map<string, number>();
   readonly #accepted = new Map<string, Accepted>();
-  /** By the UID of the pod: since when something of it waits to be written. */
+  /** By the UID of the pod: since when a change waits to be written. */
   readonly #changedAt = new Map<string, number>();
   readonly #failing = new Set<string>();
-  /** What was found to say the same: most passes change nothing, and comparing takes long. */
+  /** Statuses that were found to be equal: most syncs change nothing, and comparing is slow. */
   readonly #compared = new Map<string, { readonly copy: Pod; readonly status: PodStatus }>();
 
   constructor(ports: LedgerPorts) {
@@ -63,7 +67,7 @@ export class StatusLedger {
     if (!this.#changedAt.has(uid) && this.due(uid, true)) this.#changedAt.set(uid, now);
   }
 
-  /** Where the status of the pod is to be written, if there is something to write or the pod has to be removed. */
+  /** Returns the object that receives the pod's status, if there is a status to write or the pod has to be removed. */
   due(uid: string, evenWithoutObject = false): StatusTarget | undefined {
     const { statuses, pods } = this.#ports;
     const [stored, pod] = [statuses.stored(uid), pods.get(uid)];
@@ -76,10 +80,10 @@ export class StatusLedger {
   }
 
   /**
-   * The pods whose statuses are due, with those of which the API does not say what it was told. Forgets what belongs to no pod any
-   * more.
+   * Returns the pods of all statuses, for one call of `isAmiss` each: with many pods these calls take long. Forgets pods that are
+   * gone.
    */
-  reconcile(): readonly string[] {
+  targets(): readonly StatusTarget[] {
     const { statuses, pods } = this.#ports;
     const uids = statuses.uids();
     const targets = new Map(
@@ -96,15 +100,18 @@ export class StatusLedger {
     for (const uid of this.#changedAt.keys()) if (!known.has(uid)) this.#changedAt.delete(uid);
     for (const uid of this.#failing) if (!known.has(uid)) this.#failing.delete(uid);
     for (const uid of this.#compared.keys()) if (!known.has(uid)) this.#compared.delete(uid);
-    return [...targets.values()].flatMap((target) => {
-      if (this.due(target.uid)) return [target.uid];
-      if (!this.#isOutOfDate(target)) return [];
-      this.#sent.delete(target.statusUid);
-      return [target.uid];
-    });
+    return [...targets.values()];
   }
 
-  /** The newest version of the object that is known for sure; undefined when only the API can say. */
+  /** Whether the status is due. It becomes due if the status in the API has changed. */
+  isAmiss(target: StatusTarget): boolean {
+    if (this.due(target.uid)) return true;
+    if (!this.#isOutOfDate(target)) return false;
+    this.#sent.delete(target.statusUid);
+    return true;
+  }
+
+  /** Returns the newest version of the object that is known for certain; undefined if the API has to be read. */
   base({ uid, statusUid }: StatusTarget): StatusBase | undefined {
     const copy = this.#copyOf(uid);
     const accepted = this.#accepted.get(statusUid);
@@ -116,7 +123,7 @@ export class StatusLedger {
     return { pod: copy, isRead: false };
   }
 
-  /** The write takes what waits; the result says since when it has waited. */
+  /** Takes the waiting change for a write; returns since when it has waited. */
   begin({ uid }: StatusTarget): number | undefined {
     const at = this.#changedAt.get(uid);
     this.#changedAt.delete(uid);
@@ -138,13 +145,16 @@ export class StatusLedger {
     return isFirst;
   }
 
-  /** `answer` is what the API made of `asked`: an older one drops fields that it does not know, and spells quantities its own way. */
+  /**
+   * `answer` is the API's result of `asked`: an older API server drops unknown fields, and formats quantities its own
+   * way.
+   */
   accepted({ uid, statusUid }: StatusTarget, { metadata, status }: Pod, asked: PodStatus): void {
     const answer = { metadata: identityOf(metadata), ...(status && { status }) };
     this.#accepted.set(statusUid, { asked, answer, copy: this.#copyOf(uid) });
   }
 
-  /** The API was asked for the same before, and what it has now is what it made of it then. */
+  /** Whether the API received the same status before, and has the result of that write. */
   isAccepted({ statusUid }: StatusTarget, { status }: ApiPod, asked: PodStatus): boolean {
     const before = this.#accepted.get(statusUid);
     return (
@@ -176,7 +186,7 @@ export class StatusLedger {
   #isDifferent(copy: Pod, status: PodStatus, statusUid: string): boolean {
     const inApi = normalizedPodStatus(copy.status ?? {});
     if (isSamePodStatus(inApi, status)) return false;
-    // Told the same as now, the API has what it made of it.
+    // The API received the same status, so it has its result of it.
     const accepted = this.#accepted.get(statusUid);
     const isSettled =
       accepted !== undefined &&
@@ -196,11 +206,17 @@ export class StatusLedger {
     if (!isStaticPod(pod)) return { uid, statusUid: uid, ...nameOf(pod) };
     const { mirrorPod } = this.#ports.pods.resolve(pod);
     if (!mirrorPod || !isMirrorOf(mirrorPod, pod)) return undefined;
-    return { uid, statusUid: mirrorPod.metadata.uid, ...nameOf(pod) };
+    const target = { uid, statusUid: mirrorPod.metadata.uid, ...nameOf(pod) };
+    const inApi = (this.base(target)?.pod ?? mirrorPod).status;
+    const own = this.#ports.statuses.stored(uid)?.status;
+    // The mirror pod of an earlier life cannot show the status of this one, since the API refuses that an ended
+    // container runs again: the mirror pod is created again.
+    if (inApi && own && isOfFormerLife(pod, inApi, own)) return undefined;
+    return target;
   }
 }
 
-/** Of the object that carries a status no more is needed, and there is much more. */
+/** The few fields that are needed of an object that receives a status. */
 const identityOf = ({
   name,
   namespace,
@@ -210,7 +226,13 @@ const identityOf = ({
   deletionTimestamp,
   annotations,
 }: Pod['metadata']): Pod['metadata'] => ({
-  ...{ name, namespace, uid, resourceVersion, generation, deletionTimestamp, annotations },
+  name,
+  namespace,
+  uid,
+  resourceVersion,
+  generation,
+  deletionTimestamp,
+  annotations,
 });
 
 const nameOf = ({ metadata: { namespace, name } }: Pod) => ({ namespace, name });

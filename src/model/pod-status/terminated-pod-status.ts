@@ -1,6 +1,6 @@
-import { type ContainerStatus, isSidecar, isStaticPod, isTerminalPhase, type Pod, type PodStatus } from '../pod.js';
+import { type ContainerStatus, isSidecar, isStaticPod, isTerminalPhase, type Pod, type PodStatus } from '../pod/pod.js';
 
-/** Source: pkg/kubelet/kubelet_pods.go; 137 is what a shell shows for SIGKILL. */
+/** The exit code 137 is a shell's code for SIGKILL. Source: pkg/kubelet/kubelet_pods.go */
 const LOST = {
   reason: 'ContainerStatusUnknown',
   message: 'The container could not be located when the pod was terminated',
@@ -8,8 +8,8 @@ const LOST = {
 } as const;
 
 /**
- * The last word on a pod: containers whose end nobody saw count as ended, and an ordinary pod that did not end by itself has
- * failed. A static pod keeps its phase, since it may be started again.
+ * Returns the final status of a pod: containers whose end was not seen count as terminated, and an ordinary pod that
+ * did not end by itself has failed. A static pod keeps its phase, since it may be started again.
  *
  * Source: pkg/kubelet/status/status_manager.go TerminatePod
  */

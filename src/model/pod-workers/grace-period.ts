@@ -1,15 +1,15 @@
-import type { Pod } from '../pod.js';
+import type { Pod } from '../pod/pod.js';
 
 export interface GracePeriod {
   /** At least 1. */
   readonly seconds: number;
-  /** A running termination has to hurry: its grace period was longer until now. */
+  /** The grace period of a running termination was longer until now. */
   readonly isShortened: boolean;
 }
 
 /**
- * The seconds a pod gets to stop: they only ever shrink, from the spec's over the API's to an override, and never below 1.
- * A deletion grace of 0 cannot be told from "not set yet", so an override in the same first call still applies.
+ * Returns the grace period of a pod: it only shrinks, from the spec's over the API's to an override, and never below 1. A
+ * deletion grace period of 0 equals "not set yet", so an override in the same first call still applies.
  *
  * Source: pkg/kubelet/pod_workers.go calculateEffectiveGracePeriod
  */
@@ -26,7 +26,7 @@ export const effectiveGracePeriod = (
     isOverridden = true;
   }
   if (!isOverridden && seconds === 0) seconds = pod?.spec.terminationGracePeriodSeconds ?? 0;
-  // Upstream forgets the 0 here too, and lets a later override give back time that had been taken away already.
+  // Upstream ignores the 0 here, too, and a later override lengthens a grace period that was shortened before.
   seconds = Math.max(1, current === 0 ? seconds : Math.min(current, seconds));
   return { seconds, isShortened: current !== 0 && current !== seconds };
 };

@@ -1,11 +1,11 @@
-import type { JournalId } from '../journal.js';
-import { type Pod, podFullName, podRef, type PodRef, type PodStatus } from '../pod.js';
-import type { RuntimePod } from '../runtime-pod.js';
+import type { JournalId } from '../journal/journal.js';
+import { type Pod, podFullName, podRef, type PodRef, type PodStatus } from '../pod/pod.js';
+import type { RuntimePod } from '../pleg/runtime-pod.js';
 import type { KillOptions, PodUpdate } from './pod-update.js';
 
 export type WorkType = 'sync' | 'terminating' | 'terminated';
 
-/** What a started worker last took, accumulated: the source of truth about a pod for everybody else. */
+/** The updates that a started worker has taken, folded: the source of truth about its pod. */
 export interface ActiveUpdate {
   readonly pod?: Pod;
   readonly mirrorPod?: Pod;
@@ -15,14 +15,14 @@ export interface ActiveUpdate {
 }
 
 /**
- * Everything one worker remembers of its pod. Times are the scheduler's milliseconds.
+ * The state of one worker and its pod. Times are the scheduler's milliseconds.
  *
  * Source: podSyncStatus in pkg/kubelet/pod_workers.go
  */
 export interface PodWorkerRecord {
   readonly uid: string;
   readonly fullName: string;
-  /** An update waits or is being worked on. */
+  /** An update waits, or a run works on it. */
   readonly working: boolean;
   readonly pending?: PodUpdate;
   readonly active?: ActiveUpdate;
@@ -30,18 +30,16 @@ export interface PodWorkerRecord {
   readonly startedAt?: number;
   readonly terminatingAt?: number;
   readonly terminatedAt?: number;
-  /** The worker has taken notice of the termination: it will never sync again. */
-  readonly startedTerminating: boolean;
   /** Effective seconds; 0 until termination was requested. */
   readonly graceSeconds: number;
   readonly statusOverride?: (status: PodStatus) => PodStatus;
   readonly deleted: boolean;
   readonly evicted: boolean;
   readonly finished: boolean;
-  /** A create arrived while the pod was on its way out: it starts over once forgotten. */
+  /** A create arrived while the pod was stopping: the pod starts over once its record is dropped. */
   readonly restartRequested: boolean;
   readonly observedRuntime: boolean;
-  /** When the last run ended; a run needs a view of the runtime that is newer. */
+  /** The end of the last run; the next run needs a newer view of the pod. */
   readonly lastSyncAt: number;
 }
 
@@ -50,7 +48,6 @@ export const newRecord = (uid: string, fullName: string, now: number): PodWorker
   fullName,
   working: false,
   syncedAt: now,
-  startedTerminating: false,
   graceSeconds: 0,
   deleted: false,
   evicted: false,
@@ -65,7 +62,7 @@ export const workTypeOf = (record: PodWorkerRecord): WorkType =>
 
 export const isTerminationRequested = (record: PodWorkerRecord): boolean => record.terminatingAt !== undefined;
 
-/** The configuration that counts for a record: what was taken, else what waits. */
+/** The configuration of a record: the taken update's, else the waiting one's. */
 export const podOf = (record: PodWorkerRecord): Pod | undefined => record.active?.pod ?? record.pending?.pod;
 
 export const fullNameOf = (update: PodUpdate): string =>
@@ -75,7 +72,7 @@ export const fullNameOf = (update: PodUpdate): string =>
       ? `${update.runningPod.name}_${update.runningPod.namespace}`
       : '';
 
-/** Which pod a record or a run is about, from whatever is known of it. */
+/** Returns the pod of a record or a run, from its configuration or its running pod. */
 export const refOf = (of: Pick<PodWorkerRecord, 'uid' | 'active' | 'pending'>): PodRef => {
   const pod = of.active?.pod ?? of.pending?.pod;
   if (pod) return podRef(pod);

@@ -1,6 +1,7 @@
-import type { JournalId } from '../journal.js';
-import { isStaticPod, isTerminalPhase, type Pod, type PodRef, type PodStatus } from '../pod.js';
-import type { RuntimePod } from '../runtime-pod.js';
+import type { JournalId } from '../journal/journal.js';
+import type { PodWait } from '../pod-actions/start-wait.js';
+import { isStaticPod, isTerminalPhase, type Pod, type PodRef, type PodStatus } from '../pod/pod.js';
+import type { RuntimePod } from '../pleg/runtime-pod.js';
 import { effectiveGracePeriod } from './grace-period.js';
 import { foldPodUpdate, mergeCauses, type PodUpdate, type PodUpdateType } from './pod-update.js';
 import {
@@ -16,17 +17,19 @@ import {
 } from './pod-worker-record.js';
 import { StaticPodTurns } from './static-pod-turns.js';
 
-/** What reaches the worker of a pod: a reason to look at its record, or the end of it. */
-export type Delivery =
-  | {
-      readonly kind: 'wake';
-      readonly uid: string;
-      /** The run in flight has to let go: the pod stops, or has less time to stop than before. */
-      readonly cancel: boolean;
-    }
-  | { readonly kind: 'forget'; readonly uid: string; readonly pod: PodRef };
+/** A request to run the worker of a pod. */
+export interface Wake {
+  readonly uid: string;
+  /**
+   * The update that waits for the worker, folded with the earlier ones. The run takes the one in the record, which is newer if
+   * another update was applied while this wake waited at the gate or for its hop.
+   */
+  readonly update: PodUpdate;
+  /** Cancels the run in progress: the pod has to stop, or has less time to stop than before. */
+  readonly cancel: boolean;
+}
 
-/** What one run of a worker works on. */
+/** The inputs of one run of a worker. */
 export interface Run {
   readonly uid: string;
   readonly work: WorkType;
@@ -34,7 +37,7 @@ export interface Run {
   readonly pod?: Pod;
   readonly mirrorPod?: Pod;
   readonly runningPod?: RuntimePod;
-  /** Seconds; undefined leaves it to the pod itself. */
+  /** Seconds; undefined for the pod's own grace period. */
   readonly graceSeconds?: number;
   readonly statusOverride?: (status: PodStatus) => PodStatus;
   readonly startedAt?: number;
@@ -46,15 +49,16 @@ export interface Run {
 
 export type Start =
   | { readonly kind: 'run'; readonly run: Run }
-  /** Nothing waits; the wake was for an update that is taken already. */
+  /** No update waits; an earlier run has taken the update of this wake. */
   | { readonly kind: 'idle' }
-  /** Another static pod of the same full name goes first. */
+  /** Another static pod of the same full name is first. */
   | { readonly kind: 'not-yet'; readonly pod: PodRef; readonly holder: PodRef; readonly causes: readonly JournalId[] }
-  /** Stopped before it ever ran: there is nothing to do, ever. */
+  /** The pod was stopped before its first run, so there is none. */
   | {
       readonly kind: 'never';
       readonly pod: PodRef;
-      readonly deliveries: readonly Delivery[];
+      /** The next static pod of the same full name. */
+      readonly wakes: readonly Wake[];
       readonly causes: readonly JournalId[];
     };
 
@@ -62,14 +66,29 @@ export type RunResult =
   | { readonly error: unknown }
   | {
       readonly isTerminal: boolean;
-      /** The run has made way for what the next one does: that one follows at once. */
+      /** The next run follows at once. */
       readonly isUnfinished?: boolean;
+      /** Containers of the pod wait before they start. */
+      readonly wait?: PodWait;
     };
 
 export interface Completion {
-  /** `again`: an update waits already; `advance`: the next phase starts at once; `rest`: look again later; `exit`: for good. */
+  /** `again`: an update waits; `advance`: the next phase starts at once; `rest`: the pod is due later; `exit`: no run follows. */
   readonly next: 'again' | 'advance' | 'rest' | 'exit';
-  readonly deliveries: readonly Delivery[];
+  /** The wake of this worker, after `again` and `advance`. */
+  readonly own?: Wake;
+  /** The next static pod of the same full name, after `exit`. */
+  readonly others: readonly Wake[];
+  /** The registry has dropped the record of this pod. */
+  readonly forgotten?: PodRef;
+}
+
+/** What the registry knows after it was compared with the desired pods. */
+export interface KnownPods {
+  readonly known: ReadonlyMap<string, KnownPod>;
+  readonly wakes: readonly Wake[];
+  /** The pods whose records are dropped. */
+  readonly forgotten: readonly PodRef[];
 }
 
 export interface KnownPod {
@@ -80,15 +99,16 @@ export interface KnownPod {
 }
 
 /**
- * The records of all pod workers and every rule about them: what an update means in each state, when a pod may start,
- * what follows a run. Purely sequential and free of time: callers pass `now` (ms). Streams only carry its answers.
+ * The records of all pod workers and every rule about them: the effect of an update in each state, when a pod may start, and what
+ * follows a run. It has no clock: callers pass `now` in milliseconds. `KubeletState` owns it.
  *
  * Source: pkg/kubelet/pod_workers.go
  */
 export class PodWorkerRegistry {
   readonly #records = new Map<string, PodWorkerRecord>();
   readonly #turns = new StaticPodTurns();
-  readonly #claims = new Set<string>();
+  /** UIDs of pods that another part than their worker stops. */
+  readonly #reservedKills = new Set<string>();
   /** `isQuiet(uid)`: the last view of the runtime shows neither a running container nor a ready sandbox of that pod. */
   readonly #isQuiet: (uid: string) => boolean;
   #podsSynced = false;
@@ -97,8 +117,8 @@ export class PodWorkerRegistry {
     this.#isQuiet = isQuiet;
   }
 
-  /** What `update` asks of its worker; none when the record alone takes note of it. */
-  update(update: PodUpdate, now: number): readonly Delivery[] {
+  /** Stores `update` and returns the wake of its worker; none if the worker has nothing to do for it. */
+  update(update: PodUpdate, now: number): readonly Wake[] {
     const uid = update.pod?.metadata.uid ?? update.runningPod?.uid;
     if (uid === undefined) return [];
     const isRuntimeOnly = update.pod === undefined;
@@ -144,9 +164,10 @@ export class PodWorkerRegistry {
     }
 
     if (!known && next.pod && isStaticPod(next.pod)) this.#turns.queue(record.fullName, uid);
-    this.#records.set(uid, { ...record, pending: foldPodUpdate(record.pending, next), working: true });
+    const pending = foldPodUpdate(record.pending, next);
+    this.#records.set(uid, { ...record, pending, working: true });
     const becameTerminating = !wasTerminating && isTerminationRequested(record);
-    return [{ kind: 'wake', uid, cancel: becameTerminating || isShortened }];
+    return [{ uid, update: pending, cancel: becameTerminating || isShortened }];
   }
 
   /** Takes the pending update of `uid`, if its worker may run now. Source: startPodSync */
@@ -168,7 +189,7 @@ export class PodWorkerRegistry {
       }
       if (verdict === 'never') {
         this.#records.set(uid, { ...record, pending: undefined, finished: true, working: false, terminatedAt: now });
-        return { kind: 'never', pod: refOf(record), deliveries: this.#release(record), causes: update.causes };
+        return { kind: 'never', pod: refOf(record), wakes: this.#release(record), causes: update.causes };
       }
     }
     const active = mergeActive(record.active, update);
@@ -196,53 +217,50 @@ export class PodWorkerRegistry {
     };
   }
 
-  /** The worker takes notice of the termination: from here on the pod's containers should be terminating. */
-  acknowledgeTermination(uid: string): void {
-    this.#change(uid, (record) => ({ ...record, startedTerminating: true }));
-  }
-
-  /** A run has touched the pod: the next one waits for a view of the runtime that is newer than `now`. */
+  /** A run has changed the pod: the next run needs a view of the runtime that is newer than `now`. */
   synced(uid: string, now: number): void {
-    this.#change(uid, (record) => ({ ...record, lastSyncAt: now }));
+    const record = this.#records.get(uid);
+    if (record) this.#records.set(uid, { ...record, lastSyncAt: now });
   }
 
-  /** What follows the run of `work` that just ended. Source: completeWork, completeSync, completeTerminating, ... */
+  /** Takes the end of a run of `work` and returns what follows. Source: completeWork, completeSync, completeTerminating, ... */
   complete(uid: string, work: WorkType, result: RunResult, now: number): Completion {
     const record = this.#records.get(uid);
-    if (!record) return { next: 'exit', deliveries: [] };
+    if (!record) return { next: 'exit', others: [] };
     if ('error' in result) return this.#rest(record);
     if (work === 'terminated') {
       this.#records.set(uid, { ...record, pending: undefined, finished: true, working: false });
-      return { next: 'exit', deliveries: this.#release(record) };
+      return { next: 'exit', others: this.#release(record) };
     }
     if (work === 'terminating') {
       if (!record.active?.pod) {
         this.#records.delete(uid);
-        return { next: 'exit', deliveries: [...this.#release(record), { kind: 'forget', uid, pod: refOf(record) }] };
+        return { next: 'exit', others: this.#release(record), forgotten: refOf(record) };
       }
       return this.#advance({ ...record, terminatedAt: now, statusOverride: undefined });
     }
     if (!result.isTerminal) return this.#rest(result.isUnfinished ? replayed(record) : record);
-    return this.#advance({ ...record, terminatingAt: record.terminatingAt ?? now, startedTerminating: true });
+    return this.#advance({ ...record, terminatingAt: record.terminatingAt ?? now });
   }
 
   /**
-   * Compares with the pods that are desired: orphans are stopped, finished ones forgotten. The caller sends `create` for
-   * desired pods that are not in the result.
+   * Compares the records with the desired pods: stops orphans and drops the records of finished ones. The caller updates the desired
+   * pods that are not in the result with `create`.
    */
-  syncKnownPods(
-    desired: ReadonlySet<string>,
-    now: number,
-  ): { readonly known: ReadonlyMap<string, KnownPod>; readonly deliveries: readonly Delivery[] } {
+  syncKnownPods(desired: ReadonlySet<string>, now: number): KnownPods {
     this.#podsSynced = true;
     const known = new Map<string, KnownPod>();
-    const deliveries: Delivery[] = [];
+    const wakes: Wake[] = [];
+    const forgotten: PodRef[] = [];
     for (const [uid, record] of [...this.#records]) {
       const isOrphan = !desired.has(uid);
       if (isOrphan || record.restartRequested) {
-        const kept = this.#retire(record, isOrphan, now);
-        deliveries.push(...kept.deliveries);
-        if (!kept.record) continue;
+        const retired = this.#retire(record, isOrphan, now);
+        wakes.push(...retired.wakes);
+        if (retired.isForgotten) {
+          forgotten.push(refOf(record));
+          continue;
+        }
       }
       const current = this.#records.get(uid)!;
       const pod = podOf(current);
@@ -253,7 +271,7 @@ export class PodWorkerRegistry {
         isStatic: pod !== undefined && isStaticPod(pod),
       });
     }
-    return { known, deliveries };
+    return { known, wakes, forgotten };
   }
 
   record(uid: string): PodWorkerRecord | undefined {
@@ -261,26 +279,36 @@ export class PodWorkerRegistry {
   }
 
   /**
-   * Whoever stops a pod that nobody works on claims it, so that nobody else stops it at the same time; the result gives it back.
-   * Undefined while its worker is at it, or it is claimed. One that waits for its turn is not worked on.
+   * Reserves the stop of a pod that no worker works on, until `releaseKill`. Returns false if it is reserved already, or if the
+   * pod's worker works. A worker that waits for its turn does not work.
    */
-  claim(uid: string): (() => void) | undefined {
+  reserveKill(uid: string): boolean {
     const record = this.#records.get(uid);
     const isWaiting = record?.startedAt === undefined && record && podOf(record) !== undefined;
-    if ((record && !isWaiting) || this.#claims.has(uid)) return undefined;
-    this.#claims.add(uid);
-    return () => this.#claims.delete(uid);
+    if ((record && !isWaiting) || this.#reservedKills.has(uid)) return false;
+    this.#reservedKills.add(uid);
+    return true;
   }
 
-  isClaimed(uid: string): boolean {
-    return this.#claims.has(uid);
+  releaseKill(uid: string): void {
+    this.#reservedKills.delete(uid);
+  }
+
+  isKillReserved(uid: string): boolean {
+    return this.#reservedKills.has(uid);
+  }
+
+  /** Whether this agent has had a configuration of the pod, and its turn has come. */
+  hasStarted(uid: string): boolean {
+    const record = this.#records.get(uid);
+    return record?.startedAt !== undefined && podOf(record) !== undefined;
   }
 
   records(): Iterable<PodWorkerRecord> {
     return this.#records.values();
   }
 
-  /** Nothing is remembered of any pod, nor of any full name. */
+  /** There is no record of a pod and no full name in use. */
   get isEmpty(): boolean {
     return this.#records.size === 0 && this.#turns.size === 0;
   }
@@ -303,21 +331,12 @@ export class PodWorkerRegistry {
     return record !== undefined && isTerminationRequested(record);
   }
 
-  shouldContainersBeTerminating(uid: string): boolean {
-    return this.#records.get(uid)?.startedTerminating ?? this.#podsSynced;
-  }
-
-  shouldRuntimeBeRemoved(uid: string): boolean {
-    const record = this.#records.get(uid);
-    return record ? record.terminatedAt !== undefined : this.#podsSynced;
-  }
-
   shouldContentBeRemoved(uid: string): boolean {
     const record = this.#records.get(uid);
     return record ? record.evicted || (record.deleted && record.terminatedAt !== undefined) : this.#podsSynced;
   }
 
-  /** The static pod that holds `fullName` is stopping but has not stopped: its mirror must stay. */
+  /** Whether the static pod of `fullName` is stopping but has not stopped: then its mirror pod must stay. */
   isTerminatingByFullName(fullName: string): boolean {
     const holder = this.#turns.holderOf(fullName);
     const record = holder === undefined ? undefined : this.#records.get(holder);
@@ -327,7 +346,7 @@ export class PodWorkerRegistry {
   #firstSight(uid: string, update: PodUpdate, now: number): PodWorkerRecord {
     const record = newRecord(uid, fullNameOf(update), now);
     if (!isTerminalPhase(update.pod?.status?.phase) || !this.#isQuiet(uid)) return record;
-    return { ...record, terminatingAt: now, terminatedAt: now, startedTerminating: true };
+    return { ...record, terminatingAt: now, terminatedAt: now };
   }
 
   #mayStart(record: PodWorkerRecord, { pod }: PodUpdate): 'start' | 'not-yet' | 'never' {
@@ -342,36 +361,35 @@ export class PodWorkerRegistry {
     return record !== undefined && !isTerminationRequested(record);
   };
 
-  /** Ours alone: upstream lets the next one find out by polling every 10 s, here it is woken at once. */
-  #release({ fullName, uid }: PodWorkerRecord): readonly Delivery[] {
+  /** Returns the wake of the next static pod. Upstream polls for it every 10 s. */
+  #release({ fullName, uid }: PodWorkerRecord): readonly Wake[] {
     const next = this.#turns.release(fullName, uid, this.#mayTakeTurn);
-    return next === undefined ? [] : [{ kind: 'wake', uid: next, cancel: false }];
-  }
-
-  #change(uid: string, change: (record: PodWorkerRecord) => PodWorkerRecord): void {
-    const record = this.#records.get(uid);
-    if (record) this.#records.set(uid, change(record));
+    const update = next === undefined ? undefined : this.#records.get(next)?.pending;
+    return next === undefined || !update ? [] : [{ uid: next, update, cancel: false }];
   }
 
   #rest(record: PodWorkerRecord): Completion {
-    const next = record.pending ? 'again' : 'rest';
-    this.#records.set(record.uid, { ...record, working: record.pending !== undefined });
-    return { next, deliveries: [] };
+    const { uid, pending } = record;
+    this.#records.set(uid, { ...record, working: pending !== undefined });
+    if (!pending) return { next: 'rest', others: [] };
+    return { next: 'again', own: { uid, update: pending, cancel: false }, others: [] };
   }
 
   #advance(record: PodWorkerRecord): Completion {
-    this.#records.set(record.uid, replayed(record));
-    return { next: 'advance', deliveries: [] };
+    const next = replayed(record);
+    this.#records.set(record.uid, next);
+    const own = next.pending && { uid: record.uid, update: next.pending, cancel: false };
+    return { next: 'advance', own, others: [] };
   }
 
   #retire(
     record: PodWorkerRecord,
     isOrphan: boolean,
     now: number,
-  ): { readonly record?: PodWorkerRecord; readonly deliveries: readonly Delivery[] } {
+  ): { readonly isForgotten: boolean; readonly wakes: readonly Wake[] } {
     const { uid } = record;
     if (!record.finished) {
-      if (!isOrphan) return { record, deliveries: [] };
+      if (!isOrphan) return { isForgotten: false, wakes: [] };
       if (record.startedAt !== undefined || record.observedRuntime) {
         const stopping = isTerminationRequested(record)
           ? record
@@ -384,15 +402,16 @@ export class PodWorkerRegistry {
             };
         const orphan = replayed({ ...stopping, deleted: true });
         this.#records.set(uid, orphan);
-        return { record: orphan, deliveries: [{ kind: 'wake', uid, cancel: false }] };
+        const update = orphan.pending;
+        return { isForgotten: false, wakes: update ? [{ uid, update, cancel: false }] : [] };
       }
     }
     this.#records.delete(uid);
-    return { deliveries: [...this.#release(record), { kind: 'forget', uid, pod: refOf(record) }] };
+    return { isForgotten: true, wakes: this.#release(record) };
   }
 }
 
-/** First match decides why the pod stops; later kills only shorten the grace period. */
+/** The first match decides why the pod stops; later kills only shorten the grace period. */
 const requestTermination = (record: PodWorkerRecord, update: PodUpdate, now: number): PodWorkerRecord => {
   const terminating = { ...record, terminatingAt: now };
   if (!update.pod) return { ...terminating, deleted: true };
@@ -402,7 +421,7 @@ const requestTermination = (record: PodWorkerRecord, update: PodUpdate, now: num
   return record;
 };
 
-/** The last update once more, when nothing newer waits: the next phase works on the same pod. */
+/** Repeats the last update if no newer one waits: the next phase works on the same pod. */
 const replayed = (record: PodWorkerRecord): PodWorkerRecord => {
   if (record.pending || !record.active) return record;
   return { ...record, pending: { ...record.active, type: 'sync' }, working: true };

@@ -1,5 +1,5 @@
 /**
- * Whose turn it is when several static pods share a full name: one holds it, the others wait in order of arrival.
+ * The turns of static pods that share a full name: one holds it, the others wait in order of arrival.
  * Two revisions of one manifest have different UIDs but the same name, and must not run side by side.
  *
  * Source: pkg/kubelet/pod_workers.go allowStaticPodStart
@@ -27,8 +27,8 @@ export class StaticPodTurns {
   }
 
   /**
-   * Gives the name back, or the place in the line; the result is who should try next, if anybody waits for a free name. The
-   * first in line may leave it before it has tried, so whoever leaves while the name is free passes it on.
+   * Releases the name, or the place in the line. Returns the next pod if the name is free and a pod waits. A pod may leave the line
+   * before its turn, so each pod that leaves while the name is free passes it on.
    */
   release(fullName: string, uid: string, mayStart: (waitingUid: string) => boolean): string | undefined {
     const remaining = (this.#waiting.get(fullName) ?? []).filter(
@@ -43,12 +43,12 @@ export class StaticPodTurns {
     return this.#holders.get(fullName);
   }
 
-  /** Who holds the name, else who is first in line. */
+  /** Returns the pod that holds the name, else the first one in the line. */
   nextOf(fullName: string): string | undefined {
     return this.#holders.get(fullName) ?? this.#waiting.get(fullName)?.[0];
   }
 
-  /** How many names are held or waited for; 0 when everything was given back. */
+  /** The number of names with a holder or a line; 0 after all are released. */
   get size(): number {
     return this.#holders.size + this.#waiting.size;
   }

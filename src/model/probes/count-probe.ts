@@ -2,8 +2,8 @@ import type { ProbeWorkerState } from './probe-turn.js';
 import type { ProbeWorker } from './probe-worker.js';
 
 /**
- * What one more outcome changes. `verdict` is there once enough outcomes in a row say the same. After a verdict of a startup
- * probe, or a failure of a liveness probe, the worker is on hold until there is another instance.
+ * Returns the state after one more outcome. `verdict` is set once enough equal outcomes in a row have come. After a
+ * verdict of a startup probe, or a failure of a liveness probe, the worker is on hold until the next instance.
  *
  * Source: pkg/kubelet/prober/worker.go doProbe
  */

@@ -1,5 +1,5 @@
-import { formatGoDuration } from '../go-duration.js';
-import { isCriError } from '../cri-error.js';
+import { formatGoDuration } from '../values/go-duration.js';
+import { isCriError } from '../cri/cri-error.js';
 import { cutOutput } from './cut-output.js';
 import type { ProbeOutcome } from './probe-outcome.js';
 
@@ -14,7 +14,8 @@ export const execOutcome = (answer: {
 });
 
 /**
- * A command that took too long is a failure; any other error of the call says nothing of the container.
+ * Returns the outcome of a failed call. A command that exceeded its timeout is a failure; any other error reports
+ * nothing about the container.
  *
  * Source: cri-client/pkg/remote_runtime.go execSyncV1
  */

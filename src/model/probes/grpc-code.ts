@@ -1,4 +1,4 @@
-/** The status codes of gRPC by their numbers, as Go prints them. */
+/** The status codes of gRPC by number, in Go's names. */
 const CODES = [
   'OK',
   'Canceled',
@@ -21,11 +21,11 @@ const CODES = [
 
 export type GrpcCode = (typeof CODES)[number] | `Code(${number})`;
 
-/** The code of a number; one that is none of the protocol's is named by it. */
+/** Returns the code of a number; an unknown number is part of the name. */
 export const grpcCode = (number: number): GrpcCode => CODES[number] ?? `Code(${number})`;
 
 /**
- * The code for an answer that is not one of gRPC, by its HTTP status.
+ * Returns the code for an HTTP status without a gRPC status.
  *
  * Source: https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md
  */

@@ -1,9 +1,9 @@
 import type { GrpcCode } from './grpc-code.js';
 
-/** A health check without an answer: no connection came about, or the call did not go well. */
+/** A health check without a reply: no connection was made, or the call failed. */
 export type HealthFailureStage = 'connect' | 'call';
 
-/** Why a server did not say how it is. `message` is the description of the status alone. */
+/** The reason why there is no health status. `message` is the description of the status alone. */
 export class HealthFailure extends Error {
   override readonly name = 'HealthFailure';
 

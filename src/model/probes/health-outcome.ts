@@ -1,14 +1,14 @@
-import { formatGoDuration } from '../go-duration.js';
+import { formatGoDuration } from '../values/go-duration.js';
 import type { HealthFailure } from './health-failure.js';
 import type { ProbeOutcome } from './probe-outcome.js';
 
-/** What a server says of itself by the health protocol of gRPC. Source: pkg/probe/grpc/grpc.go Probe */
+/** Returns the outcome of a reply in the health protocol of gRPC. Source: pkg/probe/grpc/grpc.go Probe */
 export const healthOutcome = (status: string): ProbeOutcome =>
   status === 'SERVING'
     ? { result: 'success', output: 'service healthy' }
     : failure(`service unhealthy (responded with ${JSON.stringify(status)})`);
 
-/** What it means that the call failed: nothing good, whatever the reason. */
+/** Returns the outcome of a failed call: a failure for every reason. */
 export const failedHealthOutcome = ({ code, message }: HealthFailure, timeoutMs: number): ProbeOutcome => {
   if (code === 'DeadlineExceeded') return lateHealthOutcome(timeoutMs);
   if (code === 'Unimplemented') {
@@ -19,11 +19,11 @@ export const failedHealthOutcome = ({ code, message }: HealthFailure, timeoutMs:
   return failure(`error: health rpc probe failed: rpc error: code = ${code} desc = ${message}`);
 };
 
-/** For a server that was reached, and did not answer in time. */
+/** The text for a server that was reached, but did not reply in time. */
 export const lateHealthOutcome = (timeoutMs: number): ProbeOutcome =>
   failure(`timeout: health rpc did not complete within ${formatGoDuration(timeoutMs)}`);
 
-/** For a server that was not reached in time. */
+/** The text for a server that was not reached in time. */
 export const unreachedHealthOutcome = (address: string, timeoutMs: number): ProbeOutcome =>
   failure(
     `timeout: failed to connect service ${JSON.stringify(address)} within ${formatGoDuration(timeoutMs)}: context deadline exceeded`,

@@ -1,9 +1,9 @@
-import type { HttpGetAnswer } from '../http-get.js';
+import type { HttpGetAnswer } from '../config/http-get.js';
 import type { ProbeOutcome } from './probe-outcome.js';
 
 /**
- * What an HTTP answer says of a container. A redirect that was not followed leads to another host.
- * A failure never shows the body: it may tell secrets.
+ * Returns the outcome of an HTTP reply. A redirect that was not followed leads to another host. A failure never
+ * contains the body, which may hold secrets.
  *
  * Source: pkg/probe/http/http.go DoHTTPProbe
  */

@@ -1,9 +1,9 @@
 import { expand } from '../cri/expansion.js';
-import type { Container } from '../pod.js';
+import type { Container } from '../pod/pod.js';
 
 /**
- * The command of an exec probe. References see the `value` of the container's own variables as it stands: a variable that
- * takes its value from elsewhere is empty here, and one that comes through `envFrom` or tells of a service is not known.
+ * Returns the command of an exec probe. References are replaced by the unexpanded `value` of the container's own
+ * variables: a variable with `valueFrom` is empty here, and one of `envFrom` or of a service is unknown.
  *
  * Source: pkg/kubelet/container/helpers.go ExpandContainerCommandOnlyStatic
  */

@@ -1,4 +1,4 @@
-/** A probe that found nothing out about its container. `state` is what the kubelet's event says that it resulted in. */
+/** A probe without a result about its container. `state` is the result in the kubelet's event. */
 export class ProbeErrored extends Error {
   override readonly name = 'ProbeErrored';
 

@@ -1,9 +1,9 @@
 import type { ProbeType } from './probe-worker.js';
 
-/** How a probe ended, once its attempts are over. */
+/** The end of a probe, after its attempts. */
 export type ProbeEnd =
   | { readonly result: 'success' | 'warning' | 'failure'; readonly output: string }
-  /** Nothing was found out. */
+  /** The probe has no result. */
   | { readonly error: string; readonly state: 'unknown' | 'failure' };
 
 export interface ProbeEvent {
@@ -12,7 +12,7 @@ export interface ProbeEvent {
   readonly message: string;
 }
 
-/** As events and metrics call the types. */
+/** The names of the types in events and metrics. */
 export const PROBE_TITLES: Readonly<Record<ProbeType, string>> = {
   startup: 'Startup',
   readiness: 'Readiness',
@@ -20,7 +20,7 @@ export const PROBE_TITLES: Readonly<Record<ProbeType, string>> = {
 };
 
 /**
- * What is told of the end of a probe: of every failure, below the threshold too; nothing of a success.
+ * Returns the event of a probe's end: of every failure, below the threshold too; none of a success.
  *
  * Source: pkg/kubelet/prober/prober.go probe
  */

@@ -1,6 +1,6 @@
-/** What a probe found. A warning counts as a success that somebody should hear of. */
+/** The outcome of a probe. A warning counts as a success, and is logged. */
 export interface ProbeOutcome {
   readonly result: 'success' | 'warning' | 'failure';
-  /** What the far side said, or why it said nothing; at most 10 KiB. */
+  /** The reply of the server or command, or the reason why there is none; at most 10 KiB. */
   readonly output: string;
 }

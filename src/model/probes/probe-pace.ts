@@ -1,32 +1,32 @@
-import type { Pod, Probe } from '../pod.js';
+import type { Pod, Probe } from '../pod/pod.js';
 import type { ProbeType } from './probe-type.js';
 
-/** Replaces the period of a probe by one in milliseconds: `web.readiness=250, web.liveness=500`. */
+/** Replaces the period of a probe by a period in milliseconds: `web.readiness=250, web.liveness=500`. */
 export const PROBE_PERIOD_ANNOTATION = 'rx-kubelet/probe-period-ms';
-/** The period of a probe until it succeeds for the first time on an instance, in milliseconds: `web.startup=100`. */
+/** The period of a probe until its first success on an instance, in milliseconds: `web.startup=100`. */
 export const PROBE_FAST_ANNOTATION = 'rx-kubelet/probe-until-success-ms';
 
-/** No probe is made more often than this. Milliseconds. */
+/** The shortest period of a probe, in milliseconds. */
 export const SHORTEST_PERIOD_MS = 100;
 /** Milliseconds. */
 export const LONGEST_PERIOD_MS = 3_600_000;
 
-/** How often a probe is made, and when it first may be. */
+/** The periods and delays of a probe. */
 export interface ProbePace {
   readonly periodMs: number;
-  /** Until the first success of an instance. */
+  /** The period until the first success of an instance. */
   readonly untilSuccessMs: number;
-  /** From the start of the container. */
+  /** The delay after the start of the container. */
   readonly initialDelayMs: number;
-  /** Of one attempt. */
+  /** The timeout of one attempt. */
   readonly timeoutSeconds: number;
   readonly successThreshold: number;
   readonly failureThreshold: number;
 }
 
 /**
- * The numbers of a probe, with the defaults of the API where they are missing or 0. A setting of an annotation that cannot be used
- * has no effect; `paceProblems` names it.
+ * Returns the settings of a probe, with the API's defaults for fields that are missing or 0. An invalid setting of an
+ * annotation has no effect; `paceProblems` reports it.
  *
  * Source: pkg/apis/core/v1/defaults.go SetDefaults_Probe
  */
@@ -44,31 +44,37 @@ export const probePace = (pod: Pod, containerName: string, type: ProbeType, prob
   };
 };
 
-/** What is wrong with the annotations of a pod that set the pace of its probes, one text for each. */
-export const paceProblems = (pod: Pod): readonly string[] =>
+/** Returns the problems of a pod's annotations that set the pace of its probes, one text for each. */
+export const paceProblems = (pod: PacedPod): readonly string[] =>
+  paceIssues(pod).map(({ annotation, message }) => `annotation ${annotation}: ${message}`);
+
+/** The problems by annotation. */
+export const paceIssues = (pod: PacedPod): readonly { readonly annotation: string; readonly message: string }[] =>
   [PROBE_PERIOD_ANNOTATION, PROBE_FAST_ANNOTATION].flatMap((annotation) =>
     settingsIn(pod, annotation).flatMap(({ text, problem }) =>
-      problem === undefined ? [] : [`annotation ${annotation}: ${JSON.stringify(text)} ${problem}`],
+      problem === undefined ? [] : [{ annotation, message: `${JSON.stringify(text)} ${problem}` }],
     ),
   );
+
+type PacedPod = Pick<Pod, 'spec'> & { readonly metadata: Pick<Pod['metadata'], 'annotations'> };
 
 interface Setting {
   readonly text: string;
   readonly container?: string;
   readonly type?: ProbeType;
-  /** Absent when there is a problem. */
+  /** Absent if there is a problem. */
   readonly ms?: number;
   readonly problem?: string;
 }
 
-const settingsIn = (pod: Pod, annotation: string): readonly Setting[] =>
+const settingsIn = (pod: PacedPod, annotation: string): readonly Setting[] =>
   (pod.metadata.annotations?.[annotation] ?? '')
     .split(',')
     .map((text) => text.trim())
     .filter((text) => text !== '')
     .map((text) => settingOf(pod, text));
 
-const settingOf = (pod: Pod, text: string): Setting => {
+const settingOf = (pod: PacedPod, text: string): Setting => {
   const [, container = '', type = '', number = ''] =
     /^([^.=\s]+)\.(startup|readiness|liveness)\s*=\s*(\d+)$/.exec(text) ?? [];
   if (container === '') {

@@ -1,21 +1,23 @@
-/** What an agent knew of an instance by its probes, for the agent that comes after it. */
+/** The results of an instance's probes that an agent leaves for its successor. */
 export interface ProbeRecord {
   readonly type: 'startup' | 'readiness';
   readonly uid: string;
-  /** Name of the container. */
+  /** The name of the container. */
   readonly container: string;
   readonly containerId: string;
   readonly result: 'success' | 'failure';
 }
 
-/** The records in a text that an agent has written; whatever is none is left out and counted. Errors: the text is no JSON list. */
+/**
+ * Parses records that an agent has written; invalid ones are left out and counted. Errors: the text is not a JSON list.
+ */
 export const readProbeRecords = (
   text: string,
 ): { readonly records: readonly ProbeRecord[]; readonly ignored: number } => {
   const content: unknown = JSON.parse(text);
   if (!Array.isArray(content)) throw new Error(`holds ${content === null ? 'null' : typeof content} (expected a list)`);
   const records = content.filter(isProbeRecord).map(
-    // Fields that do not belong there are not carried along.
+    // Unknown fields are not copied.
     ({ type, uid, container, containerId, result }): ProbeRecord => ({ type, uid, container, containerId, result }),
   );
   return { records, ignored: content.length - records.length };

@@ -1,7 +1,7 @@
 import type { ProbeRecord } from './probe-record.js';
 import { PROBE_TYPES, type ProbeResult, type ProbeType } from './probe-worker.js';
 
-/** Which instance of which container. */
+/** An instance of a container. */
 export interface ProbedInstance {
   readonly uid: string;
   readonly container: string;
@@ -13,7 +13,7 @@ interface Entry extends ProbedInstance {
 }
 
 /**
- * What probes have found out about instances, for each type by container id.
+ * The probes' results of instances, for each type by container id.
  *
  * Source: pkg/kubelet/prober/results/results_manager.go
  */
@@ -28,7 +28,7 @@ export class ProbeResultStore {
     return this.#entries[type].get(containerId)?.result;
   }
 
-  /** Says whether that is news. */
+  /** Sets a result. Returns whether it has changed. */
   set(type: ProbeType, instance: ProbedInstance, result: ProbeResult): boolean {
     const { containerId } = instance;
     if (this.get(type, containerId) === result) return false;
@@ -36,7 +36,9 @@ export class ProbeResultStore {
     return true;
   }
 
-  /** Forgets what is known of a container but for one of its instances, if any is named. Says whether anything was. */
+  /**
+   * Removes the results of a container except those of one instance, if it is given. Returns whether any were removed.
+   */
   keepOnly(type: ProbeType, { uid, container }: Omit<ProbedInstance, 'containerId'>, containerId?: string): boolean {
     return this.#drop(
       type,
@@ -44,19 +46,19 @@ export class ProbeResultStore {
     );
   }
 
-  /** Forgets all other pods. Says whether anything was. */
+  /** Removes the results of all other pods. Returns whether any were removed. */
   retain(uids: ReadonlySet<string>): boolean {
     return PROBE_TYPES.map((type) => this.#drop(type, ({ uid }) => !uids.has(uid))).includes(true);
   }
 
-  /** Forgets a pod. Says whether anything was. */
+  /** Removes the results of a pod. Returns whether any were removed. */
   forgetPod(gone: string): boolean {
     return PROBE_TYPES.map((type) => this.#drop(type, ({ uid }) => uid === gone)).includes(true);
   }
 
   /**
-   * What a later agent has to know of instances that still run then: whether they are ready, and that they have started.
-   * Failures that kill a container are found out anew.
+   * Returns the results that the next agent needs of running instances: ready or not, and started. Failures that kill a
+   * container are not kept; the next agent probes again.
    */
   records(): readonly ProbeRecord[] {
     const kept = (type: 'startup' | 'readiness'): readonly ProbeRecord[] =>

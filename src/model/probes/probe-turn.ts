@@ -1,23 +1,24 @@
-import { type ContainerStatus, isTerminalPhase, type PodStatus } from '../pod.js';
-import { restartable } from '../restart-policy.js';
+import { type ContainerStatus, isTerminalPhase, type PodStatus } from '../pod/pod.js';
+import { isRestartingAll } from '../pod-actions/restart-all.js';
+import { restartable } from '../pod-actions/restart-policy.js';
 import { runtimeContainerId } from '../pod-status/container-statuses.js';
 import type { ProbeResult, ProbeType, ProbeWorker } from './probe-worker.js';
 
-/** Milliseconds. A container that is older than the agent by more than this ran before it. */
+/** Milliseconds. A container that is older than the agent by more than this was started before it. */
 export const RAN_BEFORE_MS = 10_000;
 
-/** What a worker remembers from one turn to the next. */
+/** The state of a worker between two turns. */
 export interface ProbeWorkerState {
-  /** The instance that it knows. */
+  /** The instance that the worker probes. */
   readonly containerId?: string;
-  /** It has said its last word on this instance. */
+  /** The worker has finished with this instance. */
   readonly isOnHold: boolean;
   readonly lastResult: 'success' | 'failure';
-  /** How often in a row. */
+  /** The number of equal outcomes in a row. */
   readonly runLength: number;
-  /** When the initial delay of this instance is over, in the scheduler's milliseconds; absent before the instance runs. */
+  /** The end of this instance's initial delay, in the scheduler's milliseconds; absent before the instance runs. */
   readonly dueAt?: number;
-  /** Success was said of this instance. */
+  /** A success of this instance was reported. */
   readonly hasSucceeded: boolean;
 }
 
@@ -29,11 +30,11 @@ export const NEW_PROBE_WORKER: ProbeWorkerState = {
 };
 
 export interface ProbeTurnFacts {
-  /** The newest status of the pod that this agent made. */
+  /** The newest status of the pod from this agent. */
   readonly status: PodStatus | undefined;
-  /** When an instance started, in Unix milliseconds, where the runtime has told. */
+  /** The start time of an instance from the runtime, in Unix milliseconds, if known. */
   readonly startedAt: (containerId: string) => number | undefined;
-  /** What is known of an instance already. */
+  /** The earlier result of an instance. */
   readonly resultOf: (containerId: string) => ProbeResult | undefined;
   /** The scheduler's milliseconds. */
   readonly now: number;
@@ -41,21 +42,21 @@ export interface ProbeTurnFacts {
   readonly wallNow: number;
   /** Unix milliseconds. */
   readonly agentStartedAt: number;
-  /** Containers that ran before the agent are not probed earlier than this; the scheduler's milliseconds. */
+  /** Containers of before the agent's start are not probed before this time; the scheduler's milliseconds. */
   readonly heldUntil: number;
 }
 
-/** A change of what is known of instances. */
+/** A change of the results of instances. */
 export type ResultEffect =
-  /** Nothing is known any more of any instance of the container but this one. */
+  /** The results of all other instances of the container are removed. */
   | { readonly kind: 'only'; readonly containerId: string }
   | { readonly kind: 'set'; readonly containerId: string; readonly result: ProbeResult };
 
 export type ProbeStep =
   | { readonly kind: 'probe'; readonly containerId: string; readonly podIp: string }
-  /** Nothing to do now. `dueAt` is when there will be, where that is known; the scheduler's milliseconds. */
+  /** Nothing to do now. `dueAt` is the time of the next turn, if known; the scheduler's milliseconds. */
   | { readonly kind: 'wait'; readonly because: string; readonly dueAt?: number }
-  /** Nothing to do ever again. */
+  /** Nothing left to do for this worker. */
   | { readonly kind: 'leave'; readonly because: string };
 
 export interface ProbeTurn {
@@ -65,7 +66,7 @@ export interface ProbeTurn {
 }
 
 /**
- * What a probe's worker does when its turn comes; the first row that holds decides. docs/probes.md has the table.
+ * Decides the action of a probe's worker for its turn; the first matching row decides. docs/probes.md has the table.
  *
  * Source: pkg/kubelet/prober/worker.go doProbe
  */
@@ -100,9 +101,10 @@ export const probeTurn = (worker: ProbeWorker, before: ProbeWorkerState, facts: 
 
   if (startedAt === undefined) {
     const { terminated } = found.state ?? {};
-    // What has been made and is still to be started has not failed: it would be killed for that as soon as it runs. It is not ready.
+    // A created container that is not started yet has not failed: a failure would kill it as soon as it runs. It is not
+    // ready.
     if (terminated || type === 'readiness') effects.push({ kind: 'set', containerId, result: 'failure' });
-    const willRun = !terminated || restartable(pod, container, terminated);
+    const willRun = !terminated || restartable(pod, container, terminated) || isRestartingAll(pod, undefined, status);
     return say(
       willRun ? wait('the container does not run') : leave('the container does not run again'),
       known,
@@ -113,7 +115,7 @@ export const probeTurn = (worker: ProbeWorker, before: ProbeWorkerState, facts: 
     return say(leave('the pod is being deleted'), known, [...effects, { kind: 'set', containerId, result: 'success' }]);
   }
 
-  // Measured once, so that a wall clock that jumps later changes nothing.
+  // Measured once, so that a later jump of the wall clock changes nothing.
   const dueAt = known.dueAt ?? facts.now + delayLeft(worker, startedAt, facts.wallNow);
   const state = { ...known, dueAt };
   if (type === 'startup' && found.started) return say(wait('the container has started'), state, effects);
@@ -125,8 +127,8 @@ export const probeTurn = (worker: ProbeWorker, before: ProbeWorkerState, facts: 
   return say({ kind: 'probe', containerId, podIp: status.podIP ?? '' }, state, effects);
 };
 
-/** What is taken for granted of an instance that nobody has probed. */
-export const INITIAL_RESULT: Readonly<Record<ProbeType, ProbeResult>> = {
+/** The result of an instance before its first probe. */
+const INITIAL_RESULT: Readonly<Record<ProbeType, ProbeResult>> = {
   readiness: 'failure',
   liveness: 'success',
   startup: 'unknown',
@@ -140,26 +142,26 @@ const seed = (
 ): ResultEffect[] => {
   const containerId = runtimeContainerId(found);
   const only: ResultEffect = { kind: 'only', containerId };
-  // An earlier agent has left word of it.
+  // An earlier agent recorded a result.
   if (resultOf(containerId) !== undefined) return [only];
   if (type === 'startup' && startedAt !== undefined && found.started) {
     return [only, { kind: 'set', containerId, result: 'success' }];
   }
-  // Of what ran before the agent, nothing is said before it is known: what is ready stays ready.
+  // A container of before the agent's start has no result before its first probe: a ready one stays ready.
   if (startedAt !== undefined && startedAt < agentStartedAt - RAN_BEFORE_MS) return [only];
   return [only, { kind: 'set', containerId, result: INITIAL_RESULT[type] }];
 };
 
-/** A regular container, or an init container; one without an id was never created. */
+/** Finds a regular or init container; a container without an id was never created. */
 const statusOf = (status: PodStatus, name: string): ContainerStatus | undefined =>
   [status.containerStatuses, status.initContainerStatuses]
     .map((list) => list?.find((entry) => entry.name === name))
     .find((entry) => entry?.containerID);
 
-/** Statuses have whole seconds only; the runtime knows better. */
+/** Statuses have whole seconds; the runtime's time is more exact. */
 const startOf = (found: ContainerStatus, exact: number | undefined): number =>
   exact ?? (Date.parse(found.state?.running?.startedAt ?? '') || 0);
 
-/** A clock that was set back does not make the delay longer than it is. */
+/** A clock that was set back does not make the delay longer. */
 const delayLeft = ({ pace: { initialDelayMs } }: ProbeWorker, startedAt: number, wallNow: number): number =>
   Math.min(Math.max(startedAt + initialDelayMs - wallNow, 0), initialDelayMs);

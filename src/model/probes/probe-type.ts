@@ -1,4 +1,4 @@
 export type ProbeType = 'startup' | 'readiness' | 'liveness';
 
-/** In the order in which the workers of one container are made. */
+/** In the order in which the workers of one container are created. */
 export const PROBE_TYPES: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];

@@ -1,13 +1,13 @@
-import { type Container, isSidecar, type Pod, type Probe } from '../pod.js';
+import { type Container, isSidecar, type Pod, type Probe } from '../pod/pod.js';
 import { type ProbePace, probePace } from './probe-pace.js';
 import { PROBE_TYPES, type ProbeType } from './probe-type.js';
 
 export { PROBE_TYPES, type ProbeType };
 
-/** What is known of an instance by its probes. `unknown` is what a startup probe begins with. */
+/** The probe's result for an instance. A startup probe begins with `unknown`. */
 export type ProbeResult = 'success' | 'failure' | 'unknown';
 
-/** One probe of one container, as it was when its worker was made: probes of a pod never change. */
+/** One probe of one container, from the time when its worker was created: probes of a pod never change. */
 export interface ProbeWorker {
   readonly type: ProbeType;
   readonly pod: Pod;
@@ -17,8 +17,8 @@ export interface ProbeWorker {
 }
 
 /**
- * The workers that a pod needs: for every regular container, then for every sidecar. Other init containers and ephemeral ones
- * are not probed.
+ * Returns the workers that a pod needs: for every regular container, then for every sidecar. Other init containers and
+ * ephemeral containers are not probed.
  *
  * Source: pkg/kubelet/prober/prober_manager.go AddPod
  */
@@ -32,7 +32,7 @@ export const probeWorkersOf = (pod: Pod): readonly ProbeWorker[] =>
 
 export const probeOf = (container: Container, type: ProbeType): Probe | undefined => container[`${type}Probe`];
 
-/** A container of this pod that workers probe in this way. */
+/** Returns the container of this pod that such workers probe. */
 export const isProbed = (pod: Pod, containerName: string, type: ProbeType): boolean =>
   [...pod.spec.containers, ...(pod.spec.initContainers ?? []).filter(isSidecar)].some(
     (container) => container.name === containerName && probeOf(container, type) !== undefined,

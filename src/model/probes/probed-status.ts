@@ -1,15 +1,15 @@
 import { conditionsWithReadiness } from '../pod-status/conditions-with-readiness.js';
 import { runtimeContainerId } from '../pod-status/container-statuses.js';
-import type { ContainerStatus, Pod, PodStatus } from '../pod.js';
+import type { ContainerStatus, Pod, PodStatus } from '../pod/pod.js';
 import { RAN_BEFORE_MS } from './probe-turn.js';
 import type { ProbeResult } from './probe-worker.js';
 
-/** What the status of a running container depends on, as far as probes have a say in it. */
+/** The inputs of a running container's status that come from probes. */
 export interface ProbedContainer {
   readonly pod: Pod;
-  /** `started` is what was said of this instance before. */
+  /** `started` is the value before, of this instance. */
   readonly status: ContainerStatus;
-  /** It has a probe of the type in question, and somebody probes. */
+  /** Whether the container has a probe of this type that runs. */
   readonly isProbed: boolean;
   readonly result: ProbeResult | undefined;
   /** Unix milliseconds. */
@@ -17,7 +17,7 @@ export interface ProbedContainer {
 }
 
 /**
- * Whether a running container has started: once it has, it stays started for as long as it runs.
+ * Whether a running container has started: once it has, it stays started while it runs.
  *
  * Source: pkg/kubelet/prober/prober_manager.go isContainerStarted
  */
@@ -27,8 +27,8 @@ export const hasStarted = ({ status, isProbed, result }: ProbedContainer): boole
 };
 
 /**
- * Whether a running container that has started is ready. Of one that ran before the agent, and of which nothing is known yet,
- * the API has the last word.
+ * Whether a running and started container is ready. For a container of before the agent's start without a result yet,
+ * the API's value is used.
  *
  * Source: pkg/kubelet/prober/prober_manager.go UpdatePodStatus
  */
@@ -48,8 +48,8 @@ export interface ProbedChange {
 }
 
 /**
- * The status with what a probe has just found out, before anybody looks at the pod again. Of another instance than the one that
- * the status shows, and of one that does not run, nothing is said. `now` is in Unix milliseconds.
+ * Returns the status with a new result of a probe, before the next read of the pod. Results of another instance than
+ * the status shows, and of one that does not run, are ignored. `now` is in Unix milliseconds.
  *
  * Source: pkg/kubelet/status/status_manager.go SetContainerReadiness, SetContainerStartup
  */

@@ -1,67 +1,93 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { execFileSync } from 'node:child_process';
 import type { LinuxContainerResources } from '../../generated/runtime/v1/api.js';
+import {
+  errnoOf,
+  isGone,
+  isShortage,
+  isThere,
+  mkdirSync,
+  readIfThere,
+  readdirSync,
+  rmdirSync,
+  runProcess,
+  writeFileSync,
+} from './machine.js';
+import { SHARED_GROUP } from './instance.js';
 import { sendSignal } from './process-tree.js';
 import { shellQuote } from './shell-quote.js';
 
 export type Controller = 'memory' | 'cpu' | 'pids';
 
-interface Hierarchy {
+export interface Hierarchy {
   readonly mount: string;
   readonly version: 1 | 2;
 }
 
-/** Where cgroups can be made on this machine. */
+/** The hierarchies of this machine in which cgroups can be made. */
 export interface CgroupLayout {
-  /** The hierarchy whose groups say which process belongs to which container. */
+  /** The hierarchy that tracks which process belongs to which container. */
   readonly tracking: Hierarchy;
   readonly hierarchies: readonly Hierarchy[];
-  /** Where a resource can be limited. */
+  /** The hierarchy of each resource that can be limited. */
   readonly controllers: ReadonlyMap<Controller, Hierarchy>;
 }
 
-/** The group under which sandboxes live unless their config names an existing one. */
-const OWN_PARENT = 'rx-embedded';
-
-export const readText = (path: string): string | undefined => {
+/** The text of a group's file; undefined for a missing file. Errors: the file cannot be read. */
+const readText = (path: string): string | undefined => {
   try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
+    return readIfThere(path);
+  } catch (error) {
+    // The group was removed after its file was opened.
+    if (errnoOf(error) === 'ENODEV') return undefined;
+    throw error;
   }
 };
 
+/** Returns false if the kernel refuses the value. Errors: the machine has no free memory or descriptors. */
 const tryWrite = (path: string, value: string): boolean => {
   try {
     writeFileSync(path, value);
     return true;
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return false;
   }
 };
+
+/**
+ * The layout for a group that was made while `tracking` was the tracking hierarchy. The hierarchies in use may have
+ * changed since, but the processes of the group can still be read.
+ */
+export const layoutWith = (layout: CgroupLayout | undefined, tracking: Hierarchy): CgroupLayout => ({
+  tracking: layout?.hierarchies.find(({ mount }) => mount === tracking.mount) ?? tracking,
+  hierarchies: [
+    ...(layout?.hierarchies ?? []).filter(({ mount }) => mount !== tracking.mount),
+    layout?.hierarchies.find(({ mount }) => mount === tracking.mount) ?? tracking,
+  ],
+  controllers: layout?.controllers ?? new Map(),
+});
 
 const CONTROLLERS: readonly Controller[] = ['memory', 'cpu', 'pids'];
 
-/** Whether a process can really be put into a new group of the hierarchy: made, joined, left and removed again. */
+/** Whether a process can be put into a new group of the hierarchy: the group is made, joined, left and removed. */
 const isUsable = ({ mount }: Hierarchy): boolean => {
-  const probe = join(mount, `${OWN_PARENT}-probe-${process.pid}`);
+  const probe = join(mount, `${SHARED_GROUP}-probe-${process.pid}`);
   try {
-    mkdirSync(probe);
-  } catch {
+    // The group of an earlier runtime may still exist while its shell leaves it.
+    mkdirSync(probe, { recursive: true });
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return false;
   }
   try {
-    execFileSync('/bin/sh', ['-c', `echo 0 > ${shellQuote(join(probe, 'cgroup.procs'))}`], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
+    const script = `echo 0 > ${shellQuote(join(probe, 'cgroup.procs'))}`;
+    return runProcess('/bin/sh', ['-c', script], { timeout: 10_000, env: {} }).status === 0;
   } finally {
-    rmdirSync(probe);
+    removeTree(probe);
   }
 };
 
-/** Finds out by trying. Undefined when no hierarchy can be written. */
+/** Finds the layout by trying. Undefined if no hierarchy is writable. */
 export const probeCgroups = (): CgroupLayout | undefined => {
   const mounts = (readText('/proc/self/mounts') ?? '').split('\n').map((line) => line.split(' '));
   const v2 = mounts
@@ -89,7 +115,7 @@ export const probeCgroups = (): CgroupLayout | undefined => {
   return { tracking, hierarchies, controllers };
 };
 
-/** Makes the directory, again if a neighbour removed the parent in between. */
+/** Makes the directory, again if another process removes the parent meanwhile. */
 const makeDirectory = (path: string): void => {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -103,44 +129,83 @@ const makeDirectory = (path: string): void => {
 
 const removeTree = (path: string): void => {
   try {
-    for (const entry of readdirSync(path, { withFileTypes: true }))
-      if (entry.isDirectory()) removeTree(join(path, entry.name));
+    for (const name of groupsBelow(path)) removeTree(join(path, name));
     rmdirSync(path);
   } catch {
-    // Gone already, or a process is still leaving it; removal of the sandbox tries again.
+    // The group is removed already, or a process is still leaving it. An empty group does no harm; removal of the
+    // sandbox and the next start try again.
   }
 };
 
-const pidsBelow = (path: string): number[] => {
-  const own = (readText(join(path, 'cgroup.procs')) ?? '').split('\n').filter(Boolean).map(Number);
+/** The names of the groups in a group; none for a removed group. */
+const groupsBelow = (path: string): string[] => {
   try {
-    const below = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    return [...own, ...below.flatMap(({ name }) => pidsBelow(join(path, name)))];
-  } catch {
-    return own;
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
   }
 };
+
+/** Errors: the processes of the group cannot be read. */
+const pidsBelow = (path: string): number[] => [
+  ...ownPids(path),
+  ...groupsBelow(path).flatMap((name) => pidsBelow(join(path, name))),
+];
+
+const ownPids = (path: string): number[] => {
+  try {
+    return (readText(join(path, 'cgroup.procs')) ?? '').split('\n').filter(Boolean).map(Number);
+  } catch (error) {
+    // A threaded group that a container made: its processes are listed in an ancestor.
+    if (errnoOf(error) === 'EOPNOTSUPP') return [];
+    throw error;
+  }
+};
+
+/** The parent group of a sandbox: the parent in its config if there is one, else `home`, the runtime's own. */
+interface CgroupPlace {
+  readonly parent: string;
+  readonly home: string;
+}
 
 /** One group in every hierarchy in use: `<parent>/<sandbox id>[/<name>]`. */
 export class Cgroup {
   private constructor(
     private readonly layout: CgroupLayout,
-    private readonly parent: string,
+    private readonly place: CgroupPlace,
     private readonly path: string,
   ) {}
 
-  /** The group of a sandbox. A wanted parent that does not exist in a hierarchy is replaced by the runtime's own. */
-  static ofSandbox(layout: CgroupLayout, parent: string, sandboxId: string): Cgroup {
-    return new Cgroup(layout, parent, sandboxId);
+  /** The group of a sandbox. A hierarchy without the wanted parent uses the runtime's own group. */
+  static ofSandbox(layout: CgroupLayout, place: CgroupPlace, sandboxId: string): Cgroup {
+    return new Cgroup(layout, place, sandboxId);
+  }
+
+  /** The IDs of all sandboxes with a group below the runtime's own. */
+  static sandboxesIn({ hierarchies }: CgroupLayout, home: string): ReadonlySet<string> {
+    return new Set(hierarchies.flatMap(({ mount }) => groupsBelow(join(mount, home))));
   }
 
   child(name: string): Cgroup {
-    return new Cgroup(this.layout, this.parent, join(this.path, name));
+    return new Cgroup(this.layout, this.place, join(this.path, name));
   }
 
+  /**
+   * The directory of the sandbox's group. Only a group that does not exist yet depends on the existence of its parent,
+   * which may change later.
+   */
   private directory({ mount }: Hierarchy): string {
-    const wanted = this.parent !== '' && existsSync(join(mount, this.parent)) ? this.parent : OWN_PARENT;
-    return join(mount, wanted, this.path);
+    const { parent, home } = this.place;
+    const sandbox = this.path.split('/')[0] ?? '';
+    const made = [parent, home].find((above) => above !== '' && isThere(join(mount, above, sandbox)));
+    return join(mount, made ?? (parent !== '' && isThere(join(mount, parent)) ? parent : home), this.path);
+  }
+
+  exists(): boolean {
+    return isThere(this.directory(this.layout.tracking));
   }
 
   create(): void {
@@ -152,16 +217,22 @@ export class Cgroup {
           .filter(([, { version }]) => version === 2)
           .map(([name]) => `+${name}`);
         if (names.length > 0)
-          for (const above of [join(directory, '../..'), join(directory, '..')])
+          for (const above of ['../../..', '../..', '..'].map((up) => join(directory, up)))
             tryWrite(join(above, 'cgroup.subtree_control'), names.join(' '));
       }
     }
   }
 
-  /** Shell lines with which a process puts itself in. */
+  /**
+   * Shell lines with which a process joins the group. It must stop if it cannot join, since the runtime could not find
+   * it again.
+   */
   joinScript(): string {
     return this.layout.hierarchies
-      .map((hierarchy) => `echo 0 > ${shellQuote(join(this.directory(hierarchy), 'cgroup.procs'))}`)
+      .map((hierarchy) => {
+        const line = `echo 0 > ${shellQuote(join(this.directory(hierarchy), 'cgroup.procs'))}`;
+        return hierarchy === this.layout.tracking ? `${line} || exit 125` : line;
+      })
       .join('\n');
   }
 
@@ -169,10 +240,13 @@ export class Cgroup {
     return pidsBelow(this.directory(this.layout.tracking));
   }
 
-  /** SIGKILL to all that is in it now; a process that is just forking may need a second call without `cgroup.kill`. */
+  /**
+   * Sends SIGKILL to all current processes of the group. Without `cgroup.kill`, a process that forks meanwhile needs a
+   * second call.
+   */
   kill(): void {
     const killFile = join(this.directory(this.layout.tracking), 'cgroup.kill');
-    if (existsSync(killFile) && tryWrite(killFile, '1')) return;
+    if (isThere(killFile) && tryWrite(killFile, '1')) return;
     for (const pid of this.pids()) sendSignal(pid, 'SIGKILL');
   }
 
@@ -181,9 +255,10 @@ export class Cgroup {
     if (this.path.includes('/')) return;
     for (const { mount } of this.layout.hierarchies)
       try {
-        rmdirSync(join(mount, OWN_PARENT));
+        rmdirSync(join(mount, this.place.home));
+        rmdirSync(join(mount, SHARED_GROUP));
       } catch {
-        // Other sandboxes live there.
+        // Other sandboxes or other runtimes use the parent.
       }
   }
 
@@ -196,7 +271,7 @@ export class Cgroup {
     return this.layout.controllers.get(controller)?.version;
   }
 
-  /** Applies what can be applied, and says in words what could not. */
+  /** Applies the limits that this machine supports, and returns one text for each other limit. */
   limit(resources: LinuxContainerResources): string[] {
     const problems: string[] = [];
     const set = (controller: Controller, names: { readonly v1: string; readonly v2: string }, v1: string, v2 = v1) => {
@@ -240,14 +315,17 @@ export class Cgroup {
     return count !== undefined && Number(count) > 0;
   }
 
-  /** Nanoseconds of CPU time since the group was made; undefined where this hierarchy does not count them. */
+  /** The CPU time of the group since it was made, in nanoseconds; undefined if this hierarchy does not count it. */
   cpuNs(): bigint | undefined {
     const { tracking } = this.layout;
     const usec = /^usage_usec (\d+)/m.exec(readText(join(this.directory(tracking), 'cpu.stat')) ?? '')?.[1];
     return usec === undefined ? undefined : BigInt(usec) * 1000n;
   }
 
-  /** Bytes in use and the part of them that the kernel would not drop first; undefined without a memory controller. */
+  /**
+   * The bytes in use, and the working set, which the kernel cannot reclaim easily; undefined without a memory
+   * controller.
+   */
   memory(): { readonly usage: bigint; readonly workingSet: bigint } | undefined {
     const v2 = this.version('memory') === 2;
     const usage = readText(this.file('memory', v2 ? 'memory.current' : 'memory.usage_in_bytes') ?? '');

@@ -1,10 +1,11 @@
 import type { Cgroup } from './cgroup.js';
 import { delayMs } from './clock.js';
+import { isShortage } from './machine.js';
 import { markedProcesses, sendSignal } from './process-tree.js';
 
-/** How all processes of a container, and only they, are found again. */
+/** Finds all processes of a container, and no others. */
 export interface Confinement {
-  /** Shell lines with which a process puts itself and all its descendants in. */
+  /** Shell lines that confine a process and all its descendants. */
   readonly joinScript: string;
   readonly pids: () => number[];
   readonly kill: () => void;
@@ -12,13 +13,18 @@ export interface Confinement {
 }
 
 export const cgroupConfinement = (cgroup: Cgroup): Confinement => ({
-  joinScript: cgroup.joinScript(),
+  get joinScript() {
+    return cgroup.joinScript();
+  },
   pids: () => cgroup.pids(),
   kill: () => cgroup.kill(),
   remove: () => cgroup.remove(),
 });
 
-/** Without cgroups: by the mark (see `markedProcesses`). `markCommand` is the shell's `ulimit` that sets it. */
+/**
+ * The confinement without cgroups, by the mark (see `markedProcesses`). `markCommand` is the shell's `ulimit` that sets
+ * it.
+ */
 export const markConfinement = (mark: string, markCommand: string | undefined): Confinement => ({
   joinScript: markCommand === undefined ? ':' : `${markCommand} ${mark}`,
   pids: () => markedProcesses(mark),
@@ -28,14 +34,21 @@ export const markConfinement = (mark: string, markCommand: string | undefined): 
   remove: () => undefined,
 });
 
-/** Kills until nobody is left. False when something survived `deadlineMs`, which only an uninterruptible process does. */
+/**
+ * Kills until no process is left. Returns false if a process survives `deadlineMs`; only an uninterruptible process
+ * does. Errors: the processes could not be read until the deadline.
+ */
 export const killAll = async ({ pids, kill }: Confinement, deadlineMs = 10_000): Promise<boolean> => {
   let waitedMs = 0;
-  for (let stepMs = 1; pids().length > 0; stepMs = Math.min(stepMs * 2, 50)) {
-    if (waitedMs >= deadlineMs) return false;
-    kill();
+  for (let stepMs = 1; ; stepMs = Math.min(stepMs * 2, 50)) {
+    try {
+      if (pids().length === 0) return true;
+      if (waitedMs >= deadlineMs) return false;
+      kill();
+    } catch (error) {
+      if (!isShortage(error) || waitedMs >= deadlineMs) throw error;
+    }
     await delayMs(stepMs);
     waitedMs += stepMs;
   }
-  return true;
 };

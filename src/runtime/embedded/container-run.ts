@@ -1,21 +1,36 @@
-import { readFileSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import type { ContainerEventType } from '../../generated/runtime/v1/api.js';
-import { errorText } from '../../model/cri-error.js';
-import type { Logger } from '../../streams/ports.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { Logger } from '../../streams/ports/logger.js';
 import { delayMs, nowNs } from './clock.js';
 import { killAll } from './confinement.js';
 import { logPathOf, type Container } from './container.js';
 import { enterArguments } from './enter.js';
 import type { Isolation } from './isolation.js';
-import { claimOf, forbidStart, ioFiles, launch, mainProcess, startErrorOf } from './launcher.js';
+import {
+  claimOf,
+  forbidStart,
+  ioFiles,
+  launch,
+  mainProcess,
+  NotBegun,
+  startErrorOf,
+  wasNeverBegun,
+  type Launched,
+} from './launcher.js';
 import { LogWriter } from './log-writer.js';
+import { errnoOf, readIfThere, statSync, watch } from './machine.js';
+import { hasReadonlyRoot } from './mounts.js';
 import { environmentOf } from './payload.js';
 import { bootId, isAlive, sendSignal, sessionProcesses, type ProcessId } from './process-tree.js';
+import { RETRY_MS, untilDone } from './retry.js';
 import type { Sandboxes } from './sandboxes.js';
 import type { ContainerRecord, StateStore } from './state-store.js';
 
-/** Output that arrives after the payload's end must come through pipes that nobody can hold open any more. */
+/**
+ * The limit for output after the end of the payload. After it the runtime closes the pipes, even if another process
+ * holds them open.
+ */
 const SUPERVISOR_DEADLINE_MS = 5_000;
 const UNKNOWN_EXIT = { exitCode: 255, reason: 'Unknown' } as const;
 
@@ -31,36 +46,88 @@ export class ContainerRun {
     private readonly onChange: (container: Container, change: ContainerEventType) => void,
   ) {}
 
-  update(container: Container, change: Partial<ContainerRecord>): void {
-    container.record = { ...container.record, ...change };
-    this.store.save(container.record);
+  /** Saves a change before it is made. Errors: it cannot be saved, and must not be made. */
+  saveBefore(container: Container, change: Partial<ContainerRecord>): void {
+    const record = { ...container.record, ...change };
+    this.store.save(record);
+    container.record = record;
   }
 
-  /** Resolves when the payload runs; rejects with the reason when it does not, and the container is EXITED then. */
+  /** Saves a change after it was made. */
+  saveAfter(container: Container, change: Partial<ContainerRecord>): void {
+    container.record = { ...container.record, ...change };
+    this.store.saveEventually(container.record);
+  }
+
+  /**
+   * Resolves when the payload runs; rejects with the reason when it does not. The container is EXITED then, or CREATED
+   * as before if its own process was never reached because the machine was short of a resource.
+   */
   async start(container: Container): Promise<void> {
-    this.update(container, { state: 'starting', attempts: container.record.attempts + 1 });
-    const startError = await this.launch(container).catch(errorText);
-    if (startError !== undefined) {
-      container.startError = startError;
-      await killAll(container.confinement);
-      await this.finish(container);
-      throw new Error(startError);
+    this.saveBefore(container, { state: 'starting', attempts: container.record.attempts + 1 });
+    try {
+      const { isReady, failure, supervisorExit } = await this.launch(container);
+      container.supervisorExit = supervisorExit;
+      if (!isReady) await this.startFailed(container, failure);
+      else
+        await this.untilItSucceeds(container, 'cannot read yet whether the container was started', () =>
+          this.becomeRunning(container, nowNs()),
+        );
+    } catch (error) {
+      container.startError = errorText(error);
+      if (error instanceof NotBegun || errnoOf(error) !== '') this.backToCreated(container);
+      else await this.finish(container);
+      throw error;
     }
-    this.becomeRunning(container, nowNs());
     void container.supervisorExit?.then(() => this.finish(container));
   }
 
-  /** Resolves with the reason when nothing runs. */
-  private async launch(container: Container): Promise<string | undefined> {
+  /** Errors: always, with the reason. */
+  private async startFailed(container: Container, failure: string | undefined): Promise<never> {
+    const io = this.ioDirectory(container);
+    const why = await this.untilItSucceeds(container, 'cannot read why a container did not start', async () => {
+      // Its processes are ended first, so that their output does not change any more.
+      const isGone = await killAll(container.confinement);
+      if (isGone) await this.supervisorGone(container);
+      return failure === undefined
+        ? { text: startErrorOf(io), neverBegun: isGone && wasNeverBegun(io) }
+        : { text: failure, neverBegun: false };
+    });
+    throw why?.neverBegun ? new NotBegun(why.text) : new Error(why?.text);
+  }
+
+  private backToCreated(container: Container): void {
+    this.release(container);
+    delete container.supervisorExit;
+    delete container.startError;
+    this.saveAfter(container, { state: 'created' });
+  }
+
+  /** Retries until the attempt succeeds or the runtime is closed; then the next runtime continues. */
+  private untilItSucceeds<T>(
+    container: Container,
+    what: string,
+    attempt: () => T | Promise<T>,
+  ): Promise<T | undefined> {
+    const fields = { containerId: container.id };
+    return untilDone(attempt, { what, fields, log: this.log, isOver: () => this.closed });
+  }
+
+  /** Errors: no process could be started. */
+  private async launch(container: Container): Promise<Launched> {
     const { config, sandbox, confinement } = container;
-    const { mounts, devPoints = [], user } = container.record;
+    const { mounts, covers = [], points = [], user } = container.record;
     container.cgroup?.create();
     this.applyLimits(container);
     container.logWriter = this.logWriter(container);
     container.logWriter.open();
-    const own = mounts.length > 0;
+    const readonlyRoot = hasReadonlyRoot(config, sandbox.kinds);
+    // Mounts that are added on the machine later would be writable, so they do not propagate into the container unless
+    // a volume requests that.
+    const takesMounts = config.mounts.some(({ propagation }) => propagation === 'PROPAGATION_HOST_TO_CONTAINER');
+    const own = readonlyRoot && !takesMounts ? 'private' : readonlyRoot || mounts.length > 0 ? 'slave' : 'none';
     const adjustment = config.linux?.resources?.oomScoreAdj;
-    const launched = await launch(
+    return launch(
       {
         ioDirectory: this.ioDirectory(container),
         supervisorJoin: this.sandboxes.supervisorJoin(sandbox),
@@ -71,32 +138,40 @@ export class ContainerRun {
           environment: environmentOf(config, user, sandbox.config.hostname),
           workingDirectory: config.workingDir || '/',
           user,
-          mounts,
-          devPoints,
-          scratchDirectory: join(this.ioDirectory(container), 'dev'),
+          mounts:
+            own === 'none'
+              ? undefined
+              : {
+                  ...{ mounts, covers, points, readonlyRoot },
+                  scratchDirectory: join(this.ioDirectory(container), 'mounts'),
+                  resolvConf: this.sandboxes.resolvConf(sandbox),
+                },
           oomScoreAdjustment: adjustment === undefined ? undefined : Number(adjustment),
         },
       },
       this.isolation,
     );
-    container.supervisorExit = launched.supervisorExit;
-    return launched.startError;
   }
 
-  /** Goes on with a container of an earlier runtime; resolves when its state is right. */
+  /** Continues a container of an earlier runtime; resolves when its state is right. */
   async adopt(container: Container): Promise<void> {
+    if (container.record.state === 'exited') return container.ended.resolve();
+    if (container.record.state === 'created') return;
+    await this.untilItSucceeds(container, 'cannot read the state of a container', () => this.adoptOnce(container));
+    await container.finishing;
+  }
+
+  /** Errors: the state of the machine cannot be read; the record stays as it is until then. */
+  private async adoptOnce(container: Container): Promise<void> {
     const { record } = container;
-    if (record.state === 'exited') return container.ended.resolve();
-    if (record.state === 'created') return;
     const io = this.ioDirectory(container);
-    if (record.state === 'starting' && forbidStart(io)) return this.update(container, { state: 'created' });
-    let claim = claimOf(io);
-    // A supervisor that was first needs a moment between making the file and filling it.
-    for (let tries = 0; typeof claim === 'string' && tries < 100 && record.bootId === bootId(); tries += 1) {
-      await delayMs(10);
-      claim = claimOf(io);
+    if (record.state === 'starting') {
+      const supervisor = forbidStart(io) ? undefined : await this.claimant(container);
+      // No supervisor claimed the start, and the claim is now forbidden.
+      if (!supervisor) return this.saveAfter(container, { state: 'created' });
+      await this.payloadOrEnd(container, supervisor);
     }
-    container.logWriter = this.logWriter(container);
+    container.logWriter ??= this.logWriter(container);
     try {
       container.logWriter.open();
     } catch (error) {
@@ -106,44 +181,64 @@ export class ContainerRun {
       );
     }
     if (record.state === 'starting') {
-      if (typeof claim !== 'string') await this.payloadOrEnd(container, claim);
       const claimedAt = statSync(ioFiles(io).claim, { bigint: true }).mtimeNs;
       this.becomeRunning(container, claimedAt > container.createdAt ? claimedAt : container.createdAt);
     } else this.watch(container);
-    if (!this.hasSupervisor(container) || this.exitCode(container) !== undefined) await this.finish(container);
+    if (!this.hasSupervisor(container) || this.exitCode(container) !== undefined) void this.finish(container);
   }
 
-  /** A start that the last runtime did not see through: waits until the payload runs or has ended. */
+  /** The supervisor that claimed the start; it needs a moment between making the file and filling it. */
+  private async claimant(container: Container): Promise<ProcessId | undefined> {
+    const { bootId: bootOfRecord } = container.record;
+    for (let tries = 0; ; tries += 1) {
+      const claim = claimOf(this.ioDirectory(container));
+      if (typeof claim !== 'string') return claim;
+      if (tries === 100 || bootOfRecord !== bootId()) return undefined;
+      await delayMs(10);
+    }
+  }
+
+  /** Continues a start that the previous runtime began: waits until the payload runs or has ended. */
   private async payloadOrEnd(container: Container, supervisor: ProcessId): Promise<void> {
+    if (container.record.bootId !== bootId()) return;
     for (let tries = 0; tries < 200 && isAlive(supervisor); tries += 1) {
       if (mainProcess(supervisor, container.sandbox.kinds.has('pid'))) return;
       await delayMs(10);
     }
   }
 
+  /** Detects the end of a supervisor that no other event reports. A failed check is repeated the next time. */
   checkAlive(container: Container): void {
-    if (!this.hasSupervisor(container)) void this.finish(container);
+    try {
+      if (!this.hasSupervisor(container)) void this.finish(container);
+    } catch (error) {
+      this.log.debug({ containerId: container.id, error: errorText(error) }, 'cannot read the state of a supervisor');
+    }
   }
 
-  /** Puts the limits of the config in force as far as possible, and keeps what is not. */
+  /** Applies the limits of the config, and keeps the texts of those that this machine does not enforce. */
   applyLimits(container: Container): void {
     const resources = container.config.linux?.resources;
     if (!resources) return;
-    container.notEnforced = container.cgroup?.limit(resources) ?? ['no limit is enforced: no cgroups'];
+    container.notEnforced = container.cgroup?.limit(resources) ?? ['no limit is enforced: there are no cgroups'];
     if (container.notEnforced.length > 0)
-      this.log.debug({ containerId: container.id, notEnforced: container.notEnforced }, 'limits that are not enforced');
+      this.log.debug(
+        { containerId: container.id, notEnforced: container.notEnforced },
+        'some limits of a container are not enforced',
+      );
   }
 
-  /** From now on ends are left to the next runtime. */
+  /** Stops handling ends of containers; the next runtime handles them. */
   close(): void {
     this.closed = true;
   }
 
-  /** Lets go of log and watcher; the container itself is untouched. */
+  /** Closes log and watcher; the container itself keeps running. */
   release(container: Container): void {
     container.watcher?.close();
     container.logWriter?.close();
     delete container.watcher;
+    delete container.isWatched;
     delete container.logWriter;
   }
 
@@ -155,7 +250,7 @@ export class ContainerRun {
     const claim = claimOf(this.ioDirectory(container));
     const supervisor = typeof claim === 'string' ? undefined : claim;
     const main = supervisor && mainProcess(supervisor, container.sandbox.kinds.has('pid'));
-    this.update(container, {
+    this.saveAfter(container, {
       state: 'running',
       startedAt: String(startedAt),
       ...(supervisor && { supervisor }),
@@ -176,25 +271,38 @@ export class ContainerRun {
   }
 
   private watch(container: Container): void {
+    if (container.isWatched) return;
+    container.isWatched = true;
+    let lookLater: NodeJS.Timeout | undefined;
     const look = (): void => {
       container.logWriter?.poke();
-      if (this.exitCode(container) !== undefined) void this.finish(container);
+      try {
+        if (this.exitCode(container) !== undefined) void this.finish(container);
+      } catch {
+        lookLater ??= setTimeout(() => {
+          lookLater = undefined;
+          if (container.record.state === 'running' && !this.closed) look();
+        }, RETRY_MS).unref();
+      }
+    };
+    const lookOften = (error: unknown): void => {
+      this.log.warn(
+        { containerId: container.id, error: String(error) },
+        'no inotify watch is free; the files of the container are checked twice a second',
+      );
+      const timer = setInterval(() => {
+        if (container.record.state !== 'running' || !container.logWriter) clearInterval(timer);
+        else look();
+      }, 500).unref();
     };
     try {
       container.watcher = watch(this.ioDirectory(container), { persistent: false }, (_event, name) => {
         if (name === 'exit') look();
         else container.logWriter?.poke();
       });
-      container.watcher.on('error', () => undefined);
+      container.watcher.once('error', lookOften);
     } catch (error) {
-      this.log.warn(
-        { containerId: container.id, error: String(error) },
-        'no inotify watch is left, looking twice a second',
-      );
-      const timer = setInterval(() => {
-        if (container.record.state !== 'running' || !container.logWriter) clearInterval(timer);
-        else look();
-      }, 500).unref();
+      lookOften(error);
     }
     look();
   }
@@ -203,24 +311,20 @@ export class ContainerRun {
     return record.bootId === bootId() && record.supervisor !== undefined && isAlive(record.supervisor);
   }
 
-  /** The written exit code; undefined until it is written as a whole. */
+  /** The exit code; undefined until it is written completely. Errors: it cannot be read. */
   private exitCode(container: Container): number | undefined {
-    try {
-      const text = readFileSync(ioFiles(this.ioDirectory(container)).exit, 'utf8');
-      return text.endsWith('\n') ? Number.parseInt(text, 10) : undefined;
-    } catch {
-      return undefined;
-    }
+    const text = readIfThere(ioFiles(this.ioDirectory(container)).exit) ?? '';
+    return text.endsWith('\n') ? Number.parseInt(text, 10) : undefined;
   }
 
-  /** Ends what is left of the container, completes its log, and makes it EXITED. Runs once. */
+  /**
+   * Ends the remaining processes of the container, completes its log, and makes it EXITED. Runs once and retries until
+   * done.
+   */
   private finish(container: Container): Promise<void> {
     if (this.closed) return Promise.resolve();
-    container.finishing ??= this.finishOnce(container).catch((error: unknown) =>
-      this.log.error(
-        { containerId: container.id, error: String(error) },
-        'the end of a container could not be handled',
-      ),
+    container.finishing ??= this.untilItSucceeds(container, 'the end of a container could not be handled', () =>
+      this.finishOnce(container),
     );
     return container.finishing;
   }
@@ -231,16 +335,13 @@ export class ContainerRun {
       this.log.error({ containerId: container.id, pids: container.confinement.pids() }, 'processes survive SIGKILL');
     if (sameBoot) await this.supervisorGone(container);
     await container.logWriter?.finish();
+    if (this.closed) return;
     const end = this.howItEnded(container);
     container.confinement.remove();
     this.release(container);
-    try {
-      this.update(container, { state: 'exited', ...end });
-    } finally {
-      // Even when it could not be written down: the next runtime comes to the same end from the same files.
-      container.ended.resolve();
-      this.onChange(container, 'CONTAINER_STOPPED_EVENT');
-    }
+    this.saveAfter(container, { state: 'exited', ...end });
+    container.ended.resolve();
+    this.onChange(container, 'CONTAINER_STOPPED_EVENT');
   }
 
   private async supervisorGone(container: Container): Promise<void> {
@@ -248,7 +349,7 @@ export class ContainerRun {
     const supervisor = container.record.supervisor ?? (typeof claim === 'string' ? undefined : claim);
     if (!supervisor) return;
     const wasKilled = !isAlive(supervisor) && this.exitCode(container) === undefined;
-    // A killed supervisor cannot wait for its two relays any more, so their session is looked at instead.
+    // A killed supervisor cannot wait for its two relays, so the runtime reads their session instead.
     const gone = (): boolean => (wasKilled ? sessionProcesses(supervisor.pid).length === 0 : !isAlive(supervisor));
     for (let waitedMs = 0; !gone() && waitedMs < SUPERVISOR_DEADLINE_MS; waitedMs += 5) await delayMs(5);
     if (gone()) return;
@@ -268,8 +369,8 @@ export class ContainerRun {
       };
     if (exitCode === undefined) {
       const message = container.supervisorExit
-        ? "the container's supervisor was killed; the exit code is not known"
-        : 'the container ended while the runtime was not running; its exit code is not known';
+        ? "the container's supervisor was killed; the exit code is unknown"
+        : 'the container ended while the runtime was not running; its exit code is unknown';
       return { ...UNKNOWN_EXIT, message, finishedAt: String(nowNs()) };
     }
     const writtenAt = statSync(io.exit, { bigint: true }).mtimeNs;

@@ -14,7 +14,7 @@ import type { LogWriter } from './log-writer.js';
 import type { Sandbox } from './sandboxes.js';
 import type { ContainerRecord } from './state-store.js';
 
-/** A container in memory: its record, and what was derived from it. */
+/** A container in memory: its record and the values derived from it. */
 export interface Container {
   readonly id: string;
   readonly name: string;
@@ -24,17 +24,19 @@ export interface Container {
   readonly confinement: Confinement;
   config: ContainerConfig;
   record: ContainerRecord;
-  /** Limits that this machine does not enforce, in words. */
+  /** One text for each limit that this machine does not enforce. */
   notEnforced: readonly string[];
   logWriter?: LogWriter;
   watcher?: FSWatcher;
+  /** Whether its directory is checked, by the watcher or periodically. */
+  isWatched?: boolean;
   /** Settles when the supervisor of this run has ended. */
   supervisorExit?: Promise<void>;
   starting?: Promise<void>;
-  /** Why this run did not start, where no file says it. */
+  /** The reason why this run did not start, if no file contains it. */
   startError?: string;
-  /** The one way to EXITED; set as soon as the end was noticed. */
-  finishing?: Promise<void>;
+  /** The only transition to EXITED; set when the end is detected. */
+  finishing?: Promise<void | undefined>;
   removing?: Promise<void>;
   /** Resolves when the container is EXITED. */
   readonly ended: { readonly promise: Promise<void>; readonly resolve: () => void };
@@ -49,7 +51,7 @@ const STATES: Record<ContainerRecord['state'], ContainerState> = {
 
 export const stateOf = ({ record }: Container): ContainerState => STATES[record.state];
 
-/** The absolute path of the CRI log; undefined when the config asks for none. */
+/** The absolute path of the CRI log; undefined if the config has none. */
 export const logPathOf = ({ sandbox, config }: Pick<Container, 'sandbox' | 'config'>): string | undefined =>
   sandbox.config.logDirectory === '' || config.logPath === ''
     ? undefined
@@ -68,7 +70,7 @@ export const listEntry = (container: Container): CriContainer => ({
   annotations: container.config.annotations,
 });
 
-/** Clients create containers by the image's id, and want to read its name. */
+/** Clients create containers by the ID of the image, and expect its name. */
 const imageName = ({ image, userSpecifiedImage }: ImageSpec): string =>
   userSpecifiedImage || (image === HOST_IMAGE_ID ? HOST_IMAGE : image);
 

@@ -8,35 +8,39 @@ import {
   type LinuxContainerResources,
   type Signal,
 } from '../../generated/runtime/v1/api.js';
-import { errorText } from '../../model/cri-error.js';
-import type { Logger } from '../../streams/ports.js';
-import { nowNs } from './clock.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { Logger } from '../../streams/ports/logger.js';
+import { delayMs, nowNs } from './clock.js';
 import { cgroupConfinement, killAll, markConfinement } from './confinement.js';
 import { containerStatus, listEntry, stateOf, type Container } from './container.js';
 import { ContainerRun } from './container-run.js';
 import { requireHostImage } from './images.js';
 import type { Isolation } from './isolation.js';
+import { makeMissingSources, planMounts } from './mounts.js';
 import { isAlive, sendSignal, signalProcess, bootId } from './process-tree.js';
-import { makePlaceholders, placeholderPaths, planMounts, removePlaceholders } from './mounts.js';
 import { alreadyExists, failedPrecondition, invalidArgument, notFound } from './runtime-error.js';
+import { errnoOf } from './machine.js';
+import { untilDone } from './retry.js';
 import { hasLabels, newId, type Sandbox, type Sandboxes } from './sandboxes.js';
 import { StateStore, type ContainerRecord } from './state-store.js';
 import { planUser } from './users.js';
 
-/** How long a killed container may take to be gone. */
+/** The time that a killed container may take to end. */
 const KILL_DEADLINE_MS = 15_000;
+/** The time that the start of the runtime waits for containers whose state cannot be read yet. */
+const ADOPTION_MS = 10_000;
 
 const containerName = (config: ContainerConfig, sandboxId: string): string =>
   `${config.metadata?.name}_${sandboxId}_${config.metadata?.attempt}`;
 
-/** The number of a CRI signal; real-time ones are named by their distance from either end. */
+/** The number of a CRI signal; real-time signals are named by their distance from the first or the last one. */
 const signalNumber = (signal: Signal): number => {
   const realTime = /^SIGRT(MIN|MAX)(?:(?:PLUS|MINUS)(\d+))?$/.exec(signal);
   if (realTime) return realTime[1] === 'MIN' ? 34 + Number(realTime[2] ?? 0) : 64 - Number(realTime[2] ?? 0);
   return (constants.signals as Partial<Record<string, number>>)[signal] ?? constants.signals.SIGTERM;
 };
 
-/** A field that the update leaves at its default keeps its value. */
+/** Merges an update into the resources. A field with the default value keeps the old value. */
 const mergeResources = (
   before: LinuxContainerResources | undefined,
   update: LinuxContainerResources,
@@ -60,6 +64,7 @@ export class Containers {
   private readonly store: StateStore<ContainerRecord>;
   private readonly idByName = new Map<string, string>();
   private readonly runs: ContainerRun;
+  private closed = false;
 
   constructor(
     stateDirectory: string,
@@ -68,64 +73,52 @@ export class Containers {
     private readonly log: Logger,
     private readonly onChange: (container: Container, change: ContainerEventType) => void,
   ) {
-    this.store = new StateStore(join(stateDirectory, 'containers'), 'container.json');
-    this.runs = new ContainerRun(isolation, sandboxes, this.store, log, (container, change) => {
-      onChange(container, change);
-      if (change === 'CONTAINER_STOPPED_EVENT') this.releasePlaceholders(container);
-    });
+    this.store = new StateStore(join(stateDirectory, 'containers'), 'container.json', log);
+    this.runs = new ContainerRun(isolation, sandboxes, this.store, log, onChange);
   }
 
-  /** Errors: see docs/embedded-runtime.md; nothing is left behind by a failure. */
-  create(sandboxId: string, asked: ContainerConfig): Container {
+  /** Errors: see docs/embedded-runtime.md; a failed call leaves nothing behind. */
+  create(sandboxId: string, config: ContainerConfig): Container {
     const sandbox = this.sandboxes.getReady(sandboxId);
-    if (!asked.metadata?.name) throw invalidArgument('config.metadata.name: the name of the container is needed');
-    requireHostImage(asked.image);
-    if (asked.command.length + asked.args.length === 0)
+    if (!config.metadata?.name) throw invalidArgument('config.metadata.name: expected the name of the container');
+    requireHostImage(config.image);
+    if (config.command.length + config.args.length === 0)
       throw invalidArgument('the image "host" has no default command: set command in the container');
-    const name = containerName(asked, sandboxId);
+    const name = containerName(config, sandboxId);
     const holding = this.idByName.get(name);
     if (holding) throw alreadyExists(`name "${name}" is reserved for "${holding}"`);
-    const plan = planMounts(asked, sandbox.kinds, this.isolation);
-    // Whoever asks for the status is told what is really there.
-    const config = { ...asked, mounts: asked.mounts.filter((mount) => !plan.leftOut.includes(mount)) };
-    for (const { containerPath } of plan.leftOut)
-      this.log.info({ name, containerPath }, 'a mount is left out: its mount point does not exist on this machine');
+    const plan = planMounts(config, sandbox.kinds);
+    const id = this.newId();
     const container = this.fromRecord(
       {
-        id: newId(),
+        id,
         sandboxId,
         createdAt: String(nowNs()),
         config: Buffer.from(ContainerConfig.encode(config).finish()).toString('base64'),
         bootId: bootId(),
         state: 'created',
-        mark: String(Math.floor(Math.random() * 2 ** 52) + 2 ** 52),
+        mark: this.isolation.instance.markOf(id),
         attempts: 0,
-        placeholders: [],
         mounts: plan.mounts,
-        devPoints: plan.devPoints,
+        covers: plan.covers,
+        points: plan.points,
         user: planUser(config.linux?.securityContext, {
           uid: process.geteuid?.() ?? 0,
           gid: process.getegid?.() ?? 0,
           groups: process.getgroups?.() ?? [],
           canChange: this.isolation.isRoot && this.isolation.tools.has('setpriv'),
+          canForbidPrivileges: this.isolation.tools.has('setpriv'),
+          canDropCapabilities: this.isolation.canDropCapabilities,
         }),
       },
       sandbox,
     );
-    const shared = plan.mounts.flatMap(({ target }) =>
-      this.all().flatMap(({ record }) =>
-        record.placeholders.filter((path) => target === path || target.startsWith(`${path}/`)),
-      ),
-    );
-    // Written down first: what is made must be found again whatever happens.
-    this.runs.update(container, {
-      placeholders: [...new Set([...shared, ...placeholderPaths(plan)])].toSorted(),
-    });
     try {
-      makePlaceholders(plan);
+      // Saved before anything is made, so that the next runtime finds it.
+      this.runs.saveBefore(container, {});
+      makeMissingSources(plan);
     } catch (error) {
-      this.releasePlaceholders(container);
-      this.store.remove(container.id);
+      this.discard(container);
       throw error;
     }
     this.containers.set(container.id, container);
@@ -134,7 +127,30 @@ export class Containers {
     return container;
   }
 
-  /** Resolves when the payload runs. Errors: FAILED_PRECONDITION, or why it could not be started; then it is EXITED. */
+  /** Removes a container that was never returned to a client, as soon as possible. */
+  private discard(container: Container): void {
+    const fields = { containerId: container.id };
+    void untilDone(() => this.store.remove(container.id), {
+      what: 'a half-made container could not be removed',
+      fields,
+      log: this.log,
+      isOver: () => this.closed,
+    });
+  }
+
+  /** An ID whose mark no other container has. */
+  private newId(): string {
+    const taken = new Set(this.all().map(({ record }) => record.mark));
+    for (;;) {
+      const id = newId();
+      if (!taken.has(this.isolation.instance.markOf(id))) return id;
+    }
+  }
+
+  /**
+   * Resolves when the payload runs. Errors: FAILED_PRECONDITION, or the reason why it could not be started: it is
+   * EXITED then, or CREATED as before if a retry may help.
+   */
   async start(id: string): Promise<void> {
     const container = this.get(id);
     if (container.record.state !== 'created')
@@ -150,7 +166,10 @@ export class Containers {
     }
   }
 
-  /** Asks the main process to end, kills everything after `timeoutSeconds`, and resolves when the container is EXITED. */
+  /**
+   * Sends the stop signal to the main process, kills all processes after `timeoutSeconds`, and resolves when the
+   * container is EXITED.
+   */
   async stop(container: Container, timeoutSeconds: number): Promise<void> {
     await container.starting?.catch(() => undefined);
     if (container.record.state !== 'running') return;
@@ -170,7 +189,7 @@ export class Containers {
   private async endsWithin(container: Container, ms: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => {
-      // setTimeout cannot count further than 2^31-1 ms; nobody waits for longer than that.
+      // The maximum of setTimeout is 2^31-1 ms, some 24 days.
       timer = setTimeout(() => resolve(false), Math.min(ms, 2_147_483_647));
     });
     const inTime = await Promise.race([container.ended.promise.then(() => true), late]);
@@ -178,7 +197,7 @@ export class Containers {
     return inTime;
   }
 
-  /** Kills the container if need be and forgets it; its log stays. */
+  /** Kills the container if it runs, and removes it; its log stays. */
   remove(container: Container): Promise<void> {
     container.removing ??= this.removeOnce(container).finally(() => delete container.removing);
     return container.removing;
@@ -188,21 +207,11 @@ export class Containers {
     await this.stop(container, 0);
     this.runs.release(container);
     container.confinement.remove();
+    // The last step that can fail: until then the record stays, and the client can retry.
+    this.store.remove(container.id);
     this.containers.delete(container.id);
     this.idByName.delete(container.name);
-    this.releasePlaceholders(container);
-    this.store.remove(container.id);
     this.onChange(container, 'CONTAINER_DELETED_EVENT');
-  }
-
-  /** Takes mount points away that no other container needs; a container that has ended has no mounts any more. */
-  private releasePlaceholders(container: Container): void {
-    const { placeholders } = container.record;
-    if (placeholders.length === 0) return;
-    const others = this.all().filter(({ id, record }) => id !== container.id && record.state !== 'exited');
-    const stillUsed = new Set(others.flatMap(({ record }) => record.placeholders));
-    removePlaceholders(placeholders.filter((path) => !stillUsed.has(path)));
-    this.runs.update(container, { placeholders: [] });
   }
 
   find(id: string): Container | undefined {
@@ -244,7 +253,7 @@ export class Containers {
 
   readonly status = containerStatus;
 
-  /** Where the container's state is kept. */
+  /** The directory with the state of the container. */
   directory(id: string): string {
     return this.store.directory(id);
   }
@@ -254,56 +263,101 @@ export class Containers {
     logWriter?.reopen();
   }
 
-  /** Applies what the machine allows and keeps the new values. */
+  /** Applies the values that the machine supports, and saves all of them. */
   updateResources(id: string, resources: LinuxContainerResources | undefined): void {
     const container = this.get(id);
     if (!resources) return;
-    const { config } = container;
-    container.config = {
-      ...config,
-      linux: {
-        securityContext: config.linux?.securityContext,
-        resources: mergeResources(config.linux?.resources, resources),
-      },
+    const { linux } = container.config;
+    const config = {
+      ...container.config,
+      linux: { securityContext: linux?.securityContext, resources: mergeResources(linux?.resources, resources) },
     };
-    if (container.record.state === 'running') this.runs.applyLimits(container);
-    this.runs.update(container, {
-      config: Buffer.from(ContainerConfig.encode(container.config).finish()).toString('base64'),
+    this.runs.saveBefore(container, {
+      config: Buffer.from(ContainerConfig.encode(config).finish()).toString('base64'),
     });
+    container.config = config;
+    if (container.record.state === 'running') this.runs.applyLimits(container);
   }
 
-  /** Takes over what is on disk; resolves when every container that ended meanwhile is EXITED with its log complete. */
+  /**
+   * Continues all containers on disk; resolves when every container that ended meanwhile is EXITED with a complete log.
+   * A container that cannot be read keeps its recorded state until it can be read.
+   */
   async adopt(): Promise<void> {
-    const ends: Promise<void>[] = [];
-    for (const record of this.store.load()) {
-      const sandbox = this.sandboxes.find(record.sandboxId);
-      if (!sandbox) {
-        this.store.remove(record.id);
-        continue;
-      }
-      const container = this.fromRecord(record, sandbox);
-      this.containers.set(record.id, container);
-      this.idByName.set(container.name, record.id);
-      const failed = (error: unknown): void =>
-        this.log.error({ containerId: record.id, error: errorText(error) }, 'a container could not be adopted');
-      ends.push(this.runs.adopt(container).catch(failed));
-    }
-    await Promise.all(ends);
-    // The runtime before this one may have been killed between the end of a container and what follows it.
-    for (const container of this.all()) if (container.record.state === 'exited') this.releasePlaceholders(container);
+    const { entries, broken } = await this.store.load();
+    for (const id of broken) await this.endBroken(id);
+    const adoptions = entries.map((record) => this.adoptOne(record));
+    await Promise.race([Promise.all(adoptions), delayMs(ADOPTION_MS)]);
   }
 
-  /** Notices adopted containers whose supervisor was killed, which nothing else reports. True while there are adopted ones. */
+  private async adoptOne(record: ContainerRecord): Promise<void> {
+    const { id } = record;
+    const failed = (error: unknown): void =>
+      this.log.error({ containerId: id, error: errorText(error) }, 'a container could not be adopted');
+    const sandbox = this.sandboxes.find(record.sandboxId);
+    let container: Container;
+    try {
+      if (!sandbox) throw new Error(`its pod sandbox ${record.sandboxId} is not known any more`);
+      container = this.fromRecord(record, sandbox);
+    } catch (error) {
+      // A failure of the machine is no fault of the record.
+      if (errnoOf(error) !== '') throw error;
+      failed(error);
+      return this.endBroken(id, record.mark);
+    }
+    this.containers.set(id, container);
+    this.idByName.set(container.name, id);
+    const adoption = this.runs.adopt(container).catch(failed);
+    // A stop waits until the start has succeeded or failed.
+    if (record.state === 'starting')
+      container.starting = adoption.finally(() => {
+        delete container.starting;
+      });
+    await adoption;
+  }
+
+  /** Ends a container with an unreadable record, and keeps the record for an administrator. */
+  private async endBroken(id: string, mark = this.isolation.instance.markOf(id)): Promise<void> {
+    const cgroup = this.sandboxes
+      .all()
+      .map((sandbox) => sandbox.cgroup?.child(id))
+      .find((group) => group?.exists());
+    const confinement = cgroup ? cgroupConfinement(cgroup) : markConfinement(mark, undefined);
+    const pids = confinement.pids();
+    if (pids.length > 0) this.log.error({ containerId: id, pids }, 'a container without a readable record is ended');
+    await killAll(confinement);
+    confinement.remove();
+    this.log.error({ containerId: id, kept: this.store.setAside(id) }, 'an unreadable record is set aside');
+  }
+
+  /** The marks of all known containers. */
+  marks(): readonly string[] {
+    return this.all().map(({ record }) => record.mark);
+  }
+
+  /**
+   * Detects adopted containers whose supervisor was killed, which no event reports. Returns true while there are
+   * adopted containers.
+   */
   checkAdopted(): boolean {
     const adopted = this.all().filter(({ record, supervisorExit }) => record.state === 'running' && !supervisorExit);
     for (const container of adopted) this.runs.checkAlive(container);
     return adopted.length > 0;
   }
 
-  /** Stops looking after the containers, which go on running. */
+  /** Stops managing the containers, which keep running. */
   close(): void {
+    this.closed = true;
+    this.store.close();
     this.runs.close();
     for (const container of this.all()) this.runs.release(container);
+  }
+
+  /** Ends every container whose record was removed, which no later runtime can find. */
+  endLost(): Promise<unknown>[] {
+    return this.all()
+      .filter(({ id, record }) => record.state !== 'exited' && this.store.isGone(id))
+      .map(({ confinement }) => killAll(confinement));
   }
 
   private fromRecord(record: ContainerRecord, sandbox: Sandbox): Container {

@@ -8,7 +8,9 @@ import { nowNs } from './clock.js';
 
 type Listener = (event: ContainerEventResponse) => void;
 
-/** Tells every present listener what happened to which container or sandbox. Nothing is kept for later ones. */
+/**
+ * Emits the events of containers and sandboxes to the current listeners. Later listeners do not receive earlier events.
+ */
 export class EventHub {
   private readonly listeners = new Set<Listener>();
 
@@ -17,7 +19,7 @@ export class EventHub {
     return () => void this.listeners.delete(listener);
   }
 
-  /** `describe` is only asked while somebody listens. */
+  /** `describe` is called only while there are listeners. */
   emit(
     containerId: string,
     containerEventType: ContainerEventType,

@@ -1,34 +1,38 @@
-import { spawn } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { constants } from 'node:os';
 import { status } from '@grpc/grpc-js';
 import type { ExecSyncResponse } from '../../generated/runtime/v1/api.js';
+import type { Logger } from '../../streams/ports/logger.js';
+import type { Cgroup } from './cgroup.js';
 import { cgroupConfinement, killAll, type Confinement } from './confinement.js';
 import type { Container } from './container.js';
 import { enterArguments } from './enter.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
+import { readIfThere, rmSync, startProcess, writeFileSync } from './machine.js';
 import { environmentOf, payloadScript } from './payload.js';
 import { sendSignal, sessionProcesses } from './process-tree.js';
+import { untilDone } from './retry.js';
 import { invalidArgument, RuntimeError } from './runtime-error.js';
 import { shellQuote, shellWords } from './shell-quote.js';
-import { readText } from './cgroup.js';
 
-/** Both streams together, so that the answer fits into a message of 16 MiB. */
+/** The limit of both streams together, so that the reply fits into a message of 16 MiB. */
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024 - 64 * 1024;
-/** What a daemon left by the command may hold the pipes open for. */
+/** The time that a daemon started by the command may hold the pipes open. */
 const DRAIN_MS = 1_000;
+/** The time that a killed command may take to end before the call returns. */
+const KILL_MS = 10_000;
 
 let execs = 0;
 
 /**
- * Between the command and this process stand named pipes: what Node itself makes are sockets, which nobody can open again as
- * /dev/stdout or /dev/stderr. The shell's own words about signals go nowhere. The exit code comes on descriptor 3, since a daemon may keep the pipes open for longer.
+ * Named pipes stand between the command and this process: Node itself would use sockets, which the command could not
+ * open as /dev/stdout or /dev/stderr. The script is opened here, since a mount of the container may hide it. The shell's own messages about signals are dropped. The exit code arrives on
+ * descriptor 3, since a daemon may keep the pipes open for longer.
  */
 const relayScript = (
   joinScript: string,
-  command: readonly string[],
-  [out, err]: readonly [string, string],
+  enter: readonly string[],
+  { script, fifos: [out, err] }: ExecFiles,
   { tools }: Isolation,
 ): string => `
 exec 4>&2 2>/dev/null
@@ -36,7 +40,7 @@ ${tools.get('mkfifo') ?? 'mkfifo'} -m 666 ${shellQuote(out)} ${shellQuote(err)}
 ${tools.get('cat') ?? 'cat'} < ${shellQuote(out)} 3>&- 4>&- &
 ${tools.get('cat') ?? 'cat'} < ${shellQuote(err)} >&4 3>&- 4>&- &
 ( { ${joinScript}
-} 2>/dev/null; exec ${shellWords(command)} ) > ${shellQuote(out)} 2> ${shellQuote(err)} 4>&-
+} 2>/dev/null; exec ${shellWords([...enter, '/bin/sh', '/proc/self/fd/5'])} 5< ${shellQuote(script)} ) > ${shellQuote(out)} 2> ${shellQuote(err)} 4>&-
 code=$?
 exec 4>&-
 echo "exit $code" >&3
@@ -46,48 +50,92 @@ exit "$code"
 `;
 
 /**
- * Runs a command beside the container's main process, as the same user and with the same environment. Output beyond the limit is
- * dropped. Errors: DEADLINE_EXCEEDED after `timeoutSeconds` (0: never), when the command and all its descendants are killed; the same on
- * `signal`; UNKNOWN when the command cannot be run at all.
+ * Runs a command beside the container's main process, with the same user and environment. Output beyond the limit is
+ * dropped. Errors: DEADLINE_EXCEEDED after `timeoutSeconds` (0: never), when the command and all its descendants are
+ * killed; the same on `signal`; UNKNOWN if the command cannot be run. An exit code is always one of the command itself,
+ * never of the shells around it.
  */
 export const execSync = async (
   container: Container,
   command: readonly string[],
   timeoutSeconds: number,
-  options: { readonly isolation: Isolation; readonly scratchDirectory: string; readonly signal: AbortSignal },
+  options: ExecOptions,
 ): Promise<ExecSyncResponse> => {
-  if (command.length === 0) throw invalidArgument('cmd: a command is needed');
-  const { isolation, scratchDirectory, signal } = options;
-  const { record, config, sandbox } = container;
+  if (command.length === 0) throw invalidArgument('cmd: expected a command');
   execs += 1;
-  const script = join(scratchDirectory, `exec-${execs}.sh`);
-  const errorFile = join(scratchDirectory, `exec-${execs}.error`);
+  const base = join(options.scratchDirectory, `exec-${execs}`);
+  const files: ExecFiles = {
+    script: `${base}.sh`,
+    error: `${base}.error`,
+    fifos: [`${base}.stdout`, `${base}.stderr`],
+  };
   const cgroup = container.cgroup?.child(`exec-${execs}`);
-  cgroup?.create();
+  try {
+    cgroup?.create();
+    const child = await startCommand(container, command, files, cgroup, options.isolation);
+    const confinement = cgroup ? cgroupConfinement(cgroup) : sessionConfinement(child.pid);
+    return await outcomeOf(child, confinement, { container, command, timeoutSeconds, files }, options);
+  } finally {
+    clearAway(files, cgroup);
+  }
+};
+
+interface ExecOptions {
+  readonly isolation: Isolation;
+  readonly scratchDirectory: string;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+interface ExecFiles {
+  readonly script: string;
+  readonly error: string;
+  readonly fifos: readonly [stdout: string, stderr: string];
+}
+
+/** Errors: no process could be started. */
+const startCommand = (
+  { record, config, sandbox, confinement }: Container,
+  command: readonly string[],
+  files: ExecFiles,
+  cgroup: Cgroup | undefined,
+  isolation: Isolation,
+): Promise<ChildProcess> => {
   const payload = {
     command,
     environment: environmentOf(config, record.user, sandbox.config.hostname),
     workingDirectory: config.workingDir || '/',
     user: record.user,
-    mounts: [],
-    devPoints: [],
-    scratchDirectory,
+    mounts: undefined,
     oomScoreAdjustment: undefined,
   };
-  writeFileSync(script, payloadScript(payload, isolation, errorFile), { mode: 0o600 });
-  const enter = enterArguments(isolation, sandbox.kinds, record.main?.pid, false);
-  const joinScript = cgroup ? cgroup.joinScript() : container.confinement.joinScript;
-  const fifos = [
-    join(scratchDirectory, `exec-${execs}.stdout`),
-    join(scratchDirectory, `exec-${execs}.stderr`),
-  ] as const;
-  const child = spawn('/bin/sh', ['-c', relayScript(joinScript, [...enter, '/bin/sh', script], fifos, isolation)], {
+  writeFileSync(files.script, `exec 5<&-\n${payloadScript(payload, isolation, files.error)}`, { mode: 0o600 });
+  const enter = enterArguments(isolation, sandbox.kinds, record.main?.pid, 'none');
+  const joinScript = cgroup ? cgroup.joinScript() : confinement.joinScript;
+  return startProcess('/bin/sh', ['-c', relayScript(joinScript, enter, files, isolation)], {
     cwd: '/',
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     env: { PATH: DEFAULT_PATH },
   });
-  const confinement: Confinement = cgroup ? cgroupConfinement(cgroup) : sessionConfinement(child.pid);
+};
+
+const outcomeOf = async (
+  child: ChildProcess,
+  confinement: Confinement,
+  {
+    container,
+    command,
+    timeoutSeconds,
+    files,
+  }: {
+    readonly container: Container;
+    readonly command: readonly string[];
+    readonly timeoutSeconds: number;
+    readonly files: ExecFiles;
+  },
+  { signal, log }: ExecOptions,
+): Promise<ExecSyncResponse> => {
   const output = { stdout: [] as Buffer[], stderr: [] as Buffer[], left: OUTPUT_LIMIT_BYTES };
   for (const stream of ['stdout', 'stderr'] as const)
     child[stream]?.on('data', (chunk: Buffer) => {
@@ -95,18 +143,18 @@ export const execSync = async (
       output.left -= kept.length;
       if (kept.length > 0) output[stream].push(kept);
     });
-  const exited = new Promise<number>((resolve, reject) => {
-    let said = '';
+  let said = '';
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const exited = new Promise<number | undefined>((resolve) => {
     child.stdio[3]?.on('data', (chunk: Buffer) => {
       said += chunk.toString('utf8');
       const code = /^exit (\d+)\n/m.exec(said)?.[1];
-      if (code !== undefined) resolve(Number(code));
+      // Until the command itself runs, the code belongs to a shell or to nsenter.
+      if (code !== undefined) resolve(/^ready$/m.test(said) ? Number(code) : undefined);
     });
     child.stdio[3]?.on('error', () => undefined);
-    child.once('error', reject);
-    child.once('close', (code, killedBy) => resolve(code ?? 128 + constants.signals[killedBy ?? 'SIGKILL']));
+    void closed.then(() => resolve(undefined));
   });
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
   try {
@@ -118,30 +166,51 @@ export const execSync = async (
     });
     const outcome = await Promise.race([exited, interrupted]);
     if (typeof outcome === 'string') {
-      await killAll(confinement);
-      throw new RuntimeError(
-        outcome === 'timeout' ? status.DEADLINE_EXCEEDED : status.CANCELLED,
-        outcome === 'timeout'
-          ? `command ${JSON.stringify(command)} timed out after ${timeoutSeconds}s`
-          : 'the caller gave up',
-      );
+      const isOver = (): boolean => container.record.state !== 'running';
+      const what = 'cannot end a command that exceeded its timeout';
+      // The call returns even if the machine cannot report whether the command has ended.
+      const ended = untilDone(() => killAll(confinement, KILL_MS), { what, fields: { command }, log, isOver });
+      await within(ended, KILL_MS);
+      throw outcome === 'timeout'
+        ? new RuntimeError(
+            status.DEADLINE_EXCEEDED,
+            `command ${JSON.stringify(command)} timed out after ${timeoutSeconds}s`,
+          )
+        : new RuntimeError(status.CANCELLED, 'the client cancelled the call');
     }
-    const startError = readText(errorFile);
+    const startError = readIfThere(files.error) ?? /^failed (.*)$/m.exec(said)?.[1];
     if (startError !== undefined) throw new RuntimeError(status.UNKNOWN, startError);
     await within(closed, DRAIN_MS);
-    return { stdout: Buffer.concat(output.stdout), stderr: Buffer.concat(output.stderr), exitCode: outcome };
+    const [stdout, stderr] = [Buffer.concat(output.stdout), Buffer.concat(output.stderr)];
+    if (outcome === undefined)
+      throw new RuntimeError(
+        status.UNKNOWN,
+        `command ${JSON.stringify(command)} could not be run: ${stderr.toString('utf8').trim().slice(-1024) || 'no process could be started'}`,
+      );
+    return { stdout, stderr, exitCode: outcome };
   } finally {
     clearTimeout(timer);
     if (onAbort) signal.removeEventListener('abort', onAbort);
     child.stdout?.destroy();
     child.stderr?.destroy();
-    confinement.remove();
     child.stdio[3]?.destroy();
-    for (const path of [script, errorFile, ...fifos]) rmSync(path, { force: true });
   }
 };
 
-const within = async (promise: Promise<void>, ms: number): Promise<void> => {
+/** Files that cannot be removed now are removed with the container. */
+const clearAway = ({ script, error, fifos }: ExecFiles, cgroup: Cgroup | undefined): void => {
+  for (const remove of [
+    ...[script, error, ...fifos].map((path) => () => rmSync(path, { force: true })),
+    () => cgroup?.remove(),
+  ])
+    try {
+      remove();
+    } catch {
+      // They are removed with the container.
+    }
+};
+
+const within = async (promise: Promise<unknown>, ms: number): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([promise, new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))]);
   clearTimeout(timer);

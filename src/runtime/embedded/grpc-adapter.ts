@@ -1,12 +1,12 @@
 import { status, type handleServerStreamingCall, type handleUnaryCall, type ServerWritableStream } from '@grpc/grpc-js';
-import { errorText } from '../../model/cri-error.js';
-import type { Logger } from '../../streams/ports.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { Logger } from '../../streams/ports/logger.js';
 import { RuntimeError } from './runtime-error.js';
 
-/** A method's answer; `signal` fires when the caller has gone. */
+/** A method's reply; `signal` fires when the client has cancelled the call. */
 export type Answer<Request, Response> = (request: Request, signal: AbortSignal) => Promise<Response> | Response;
 
-/** Serves a method. A thrown `RuntimeError` keeps its code, anything else becomes UNKNOWN with its message. */
+/** Serves a method. A thrown `RuntimeError` keeps its code, any other error becomes UNKNOWN with its message. */
 export const unary =
   <Request, Response>(
     name: string,
@@ -26,7 +26,7 @@ export const unary =
       .then((response) => callback(null, response), fail);
   };
 
-/** A method that this runtime does not have, with the reason. */
+/** A method that this runtime does not implement, with the reason. */
 export const unsupportedUnary =
   <Request, Response>(name: string, why: string): handleUnaryCall<Request, Response> =>
   (_call, callback) =>

@@ -1,13 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PodSandboxConfig } from '../../generated/runtime/v1/api.js';
 import { unshareArguments, type Isolation, type NamespaceKind } from './isolation.js';
 import { claimOf, claimScript, firstLine, ioFiles, spawnShell, startErrorOf } from './launcher.js';
+import { mkdirSync, writeFileSync } from './machine.js';
 import { childrenOf, processId, sendSignal, type ProcessId } from './process-tree.js';
 import { shellQuote, shellWords } from './shell-quote.js';
 import { invalidArgument } from './runtime-error.js';
 
-/** The namespaces that a pod gets of its own: what the machine allows, less what the pod wants to share with the node. */
+/** The pod's own namespaces: those that the machine allows, without those that the pod shares with the node. */
 export const namespacesOf = (config: PodSandboxConfig, { namespaces }: Isolation): ReadonlySet<NamespaceKind> => {
   const options = config.linux?.securityContext?.namespaceOptions;
   const kinds = new Set(namespaces);
@@ -17,14 +17,14 @@ export const namespacesOf = (config: PodSandboxConfig, { namespaces }: Isolation
   return kinds;
 };
 
-/** Sysctls that belong to an IPC namespace; all others would change this machine. */
+/** Sysctls of the IPC namespace; all others would change this machine. */
 const sysctlLines = (config: PodSandboxConfig, kinds: ReadonlySet<NamespaceKind>): string[] =>
   Object.entries(config.linux?.sysctls ?? {}).map(([name, value]) => {
     if (!/^(kernel\.(shm|msg|sem)|fs\.mqueue\.)/.test(name) || !kinds.has('ipc'))
       throw invalidArgument(
-        `sysctls["${name}"]: only sysctls of the pod's own IPC namespace can be set, this one is the machine's`,
+        `sysctls["${name}"]: only sysctls of the pod's own IPC namespace can be set, and this one belongs to the machine`,
       );
-    return `echo ${shellQuote(value)} > ${shellQuote(`/proc/sys/${name.replaceAll('.', '/')}`)} || fail ${shellQuote(`sysctl ${name}=${value}: refused by the kernel`)}`;
+    return `printf '%s\\n' ${shellQuote(value)} > ${shellQuote(`/proc/sys/${name.replaceAll('.', '/')}`)} || fail ${shellQuote(`sysctl ${name}=${value}: refused by the kernel`)}`;
   });
 
 const resolvConf = (config: PodSandboxConfig): string | undefined => {
@@ -39,8 +39,8 @@ const resolvConf = (config: PodSandboxConfig): string | undefined => {
 };
 
 /**
- * Sleeps for good and lets no zombie stay. With SIGCHLD ignored the kernel reaps every orphan by itself and one sleeping process is
- * enough; a shell cannot always ignore that signal, so without help from env(1) it stays and waits.
+ * Sleeps for ever and reaps zombies. With SIGCHLD ignored the kernel reaps every orphan by itself and one sleeping
+ * process is enough; a shell cannot always ignore that signal, so without env(1) the shell stays and waits.
  */
 const sleepScript = ({ tools, canIgnoreSignals }: Isolation): string => {
   const sleep = `${tools.get('sleep') ?? 'sleep'} 2147483647`;
@@ -48,14 +48,17 @@ const sleepScript = ({ tools, canIgnoreSignals }: Isolation): string => {
   return `trap - PIPE\nwhile :; do ${sleep} & wait $!; done`;
 };
 
+/** The pod's own /etc/resolv.conf, which exists if the pod has DNS settings and mounts. */
+export const resolvConfOf = (ioDirectory: string): string => join(ioDirectory, 'resolv.conf');
+
 export interface Holder {
   readonly process: ProcessId;
   readonly exited: Promise<void>;
 }
 
 /**
- * Starts the process that keeps a pod's namespaces, pid 1 of the pod where it has processes of its own. It survives the runtime.
- * Rejects with the reason when it does not come up.
+ * Starts the process that keeps a pod's namespaces, pid 1 of the pod if it has a pid namespace. It outlives the
+ * runtime. Rejects with the reason if it does not start.
  */
 export const startHolder = async (
   plan: {
@@ -72,7 +75,7 @@ export const startHolder = async (
   mkdirSync(io.directory, { recursive: true, mode: 0o711 });
   const inner = join(io.directory, 'holder.sh');
   const outer = join(io.directory, 'unshare.sh');
-  const resolv = join(io.directory, 'resolv.conf');
+  const resolv = resolvConfOf(io.directory);
   const dns = kinds.has('mount') ? resolvConf(config) : undefined;
   if (dns !== undefined) writeFileSync(resolv, dns, { mode: 0o644 });
   const hostname = kinds.has('uts') && config.hostname !== '' ? config.hostname : undefined;
@@ -80,7 +83,7 @@ export const startHolder = async (
     inner,
     `
 fail() { printf '%s' "$1" > ${shellQuote(io.startError)}; echo failed >&3; exit 1; }
-${hostname === undefined ? '' : `echo ${shellQuote(hostname)} > /proc/sys/kernel/hostname || fail ${shellQuote(`hostname "${hostname}": refused by the kernel`)}`}
+${hostname === undefined ? '' : `printf '%s\\n' ${shellQuote(hostname)} > /proc/sys/kernel/hostname || fail ${shellQuote(`hostname "${hostname}": refused by the kernel`)}`}
 ${dns === undefined ? '' : `[ ! -e /etc/resolv.conf ] || ${isolation.tools.get('mount') ?? 'mount'} --bind ${shellQuote(resolv)} /etc/resolv.conf || fail 'mount at /etc/resolv.conf failed'`}
 ${sysctls.join('\n')}
 trap '' PIPE
@@ -96,10 +99,9 @@ ${sleepScript(isolation)}
     `${claimScript(io.claim)}\n{ ${plan.joinScript}\n} 2>/dev/null\nexec 2>> ${shellQuote(io.stderr)}\nexec ${shellWords(unshare)}\n`,
     { mode: 0o600 },
   );
-  const child = spawnShell(outer);
+  const child = await spawnShell(outer);
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
-    child.once('error', () => resolve());
   });
   const line = await firstLine(child, exited);
   const found = line === 'ready' ? holderProcess(plan.ioDirectory, kinds) : undefined;
@@ -110,7 +112,7 @@ ${sleepScript(isolation)}
   return { process: found, exited };
 };
 
-/** Pid 1 of the pod, or the process that keeps the other namespaces when the pod shares the node's processes. */
+/** Pid 1 of the pod, or the process that keeps the other namespaces if the pod shares the node's processes. */
 const holderProcess = (ioDirectory: string, kinds: ReadonlySet<NamespaceKind>): ProcessId | undefined => {
   const claim = claimOf(ioDirectory);
   if (typeof claim === 'string' || processId(claim.pid)?.startTime !== claim.startTime) return undefined;
@@ -119,7 +121,7 @@ const holderProcess = (ioDirectory: string, kinds: ReadonlySet<NamespaceKind>): 
   return child === undefined ? undefined : processId(child);
 };
 
-/** Kills the holder of a sandbox that may have been left half made. Everything in its pid namespace ends with it. */
+/** Kills the holder of a sandbox that may be incomplete. All processes in its pid namespace end with it. */
 export const killHolder = (ioDirectory: string, kinds: ReadonlySet<NamespaceKind>): void => {
   const claim = claimOf(ioDirectory);
   const holder = holderProcess(ioDirectory, kinds);

@@ -1,5 +1,5 @@
 import type { ImageServiceServer } from '../../generated/runtime/v1/api.js';
-import type { Logger } from '../../streams/ports.js';
+import type { Logger } from '../../streams/ports/logger.js';
 import { unary, unsupportedStream, type Answer } from './grpc-adapter.js';
 import { HOST_IMAGE_ID, hostImage, imageFsInfo, isHostImage, refuseRemoval, requireHostImage } from './images.js';
 

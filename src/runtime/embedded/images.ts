@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import { statfs } from 'node:fs/promises';
 import { status } from '@grpc/grpc-js';
 import type { Image, ImageFsInfoResponse, ImageSpec } from '../../generated/runtime/v1/api.js';
+import { statfs } from './machine.js';
 import { failedPrecondition, RuntimeError } from './runtime-error.js';
 
 export const HOST_IMAGE = 'host:latest';
 
-/** Made from the name, so that it is the same on every machine and after every restart. */
+/** Derived from the name, so it is the same on every machine and after every restart. */
 export const HOST_IMAGE_ID = `sha256:${createHash('sha256').update(HOST_IMAGE).digest('hex')}`;
 
 /**
- * The one image: this machine's file system, by its name or its id. Whoever asks for busybox, of any version, wants a shell and
- * the usual utilities, which a machine has; so such a pod runs here and in containers.
+ * The only image: this machine's file system, by its name or its ID. Every version of busybox is accepted too, since
+ * its users want a shell and the usual utilities, which a machine has; so such a pod runs here and in containers.
  */
 export const isHostImage = (name: string): boolean =>
   [HOST_IMAGE_ID, 'host', HOST_IMAGE].includes(shortName(name)) || /^busybox(:[\w.-]+)?$/.test(shortName(name));
@@ -32,7 +32,7 @@ const usedBytes = async (path: string): Promise<{ used: bigint; inodes: bigint }
   return { used: (blocks - bfree) * bsize, inodes: files - ffree };
 };
 
-/** Its size is the space in use on the file system of `/`, at least 1, since clients take 0 for a broken image. */
+/** Its size is the used space of the file system of `/`, at least 1, since clients take 0 for a broken image. */
 export const hostImage = async (uid: number): Promise<Image> => ({
   id: HOST_IMAGE_ID,
   repoTags: [HOST_IMAGE],

@@ -1,25 +1,43 @@
-import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
+import { NEVER_EMBEDDED, type SecurityField } from '../../model/manifest/security-fields.js';
 import { probeCgroups, type CgroupLayout } from './cgroup.js';
+import type { Instance } from './instance.js';
+import { accessSync, constants, isShortage, runProcess } from './machine.js';
 
-const TOOLS = ['unshare', 'nsenter', 'setpriv', 'fallocate', 'mount', 'mkfifo', 'cat', 'sleep', 'env'] as const;
+const TOOLS = [
+  'unshare',
+  'nsenter',
+  'setpriv',
+  'fallocate',
+  'mount',
+  'pivot_root',
+  'mkfifo',
+  'cat',
+  'sleep',
+  'env',
+  'nice',
+] as const;
 type Tool = (typeof TOOLS)[number];
 export type NamespaceKind = 'mount' | 'pid' | 'ipc' | 'uts';
 
-/** What this machine lets the runtime do, found out by trying. */
+/** The isolation that this machine allows, found by trying. */
 export interface Isolation {
   readonly isRoot: boolean;
   readonly tools: ReadonlyMap<Tool, string>;
   readonly namespaces: ReadonlySet<NamespaceKind>;
-  /** A container can have a /dev of its own that shows the machine's and keeps what is new to itself. */
+  /** Whether a container can have its own /dev, a layer over the machine's that keeps new files to itself. */
   readonly canCoverDev: boolean;
   readonly cgroups: CgroupLayout | undefined;
+  /** Whether setpriv(1) can drop capabilities. */
+  readonly canDropCapabilities: boolean;
+  readonly instance: Instance;
   /** Whether env(1) can start a program with a signal ignored. */
   readonly canIgnoreSignals: boolean;
   /** The shell's command that sets the mark of `markedProcesses`. */
   readonly markCommand: string | undefined;
-  /** What could not be isolated, in words. */
+  /** The fields of security contexts that are not applied. */
+  readonly securityNotApplied: readonly SecurityField[];
+  /** One text for each resource that is not isolated. */
   readonly missing: readonly string[];
 }
 
@@ -32,15 +50,16 @@ const findTool = (name: Tool): string | undefined =>
       try {
         accessSync(path, constants.X_OK);
         return true;
-      } catch {
+      } catch (error) {
+        if (isShortage(error)) throw error;
         return false;
       }
     });
 
 const succeeds = (command: string, args: readonly string[]): boolean =>
-  spawnSync(command, args, { stdio: 'ignore', timeout: 10_000, env: { PATH: DEFAULT_PATH } }).status === 0;
+  runProcess(command, args, { timeout: 10_000, env: { PATH: DEFAULT_PATH } }).status === 0;
 
-/** Arguments of `unshare` for these kinds. A new /proc belongs to a new pid namespace. */
+/** The arguments of `unshare` for these kinds. A new pid namespace needs a new /proc. */
 export const unshareArguments = (kinds: ReadonlySet<NamespaceKind>): string[] => [
   ...(kinds.has('mount') ? ['--mount', '--propagation', 'slave'] : []),
   ...(kinds.has('ipc') ? ['--ipc'] : []),
@@ -71,25 +90,32 @@ const probeDevCover = (tools: ReadonlyMap<Tool, string>): boolean =>
       'mount -t overlay overlay -o lowerdir=/dev,upperdir=/tmp/new,workdir=/tmp/work /dev && : > /dev/null && : > /dev/rx-new',
   ]);
 
-/** Dash knows the limit as -w, bash as -x; a shell that knows neither leaves processes without a mark. */
+/** Dash names the limit -w, bash -x; other shells leave processes without a mark. */
 const probeMark = (): string | undefined =>
   ['ulimit -w', 'ulimit -x'].find((command) =>
     succeeds('/bin/sh', ['-c', `${command} 271828 && grep -q '^Max file locks *271828 ' /proc/self/limits`]),
   );
 
-/** Tries everything once; takes some tens of milliseconds. */
-export const probeIsolation = (): Isolation => {
+/**
+ * Tries everything once; takes some tens of milliseconds. Errors: the machine has no free processes, memory or
+ * descriptors to try.
+ */
+export const probeIsolation = (instance: Instance): Isolation => {
   const tools = new Map(TOOLS.flatMap((name) => ((path) => (path ? [[name, path] as const] : []))(findTool(name))));
   const isRoot = process.geteuid?.() === 0;
   const namespaces: ReadonlySet<NamespaceKind> = isRoot ? probeNamespaces(tools) : new Set();
   const canCoverDev = namespaces.has('mount') && probeDevCover(tools);
   const cgroups = probeCgroups();
+  const canDropCapabilities =
+    isRoot &&
+    succeeds(tools.get('setpriv') ?? 'setpriv', ['--bounding-set', '-all', '--inh-caps', '-all', '/bin/sh', '-c', ':']);
   const markCommand = probeMark();
   const why = isRoot ? 'unshare or nsenter is missing or not allowed here' : 'the runtime does not run as root';
   const missing = [
     'root file system: containers see the files of this machine',
     'network: containers use the network of this machine',
-    'system calls and capabilities: seccomp, AppArmor, SELinux and capabilities are not applied',
+    'system calls: seccomp, AppArmor and SELinux are not applied',
+    ...(canDropCapabilities ? [] : ['capabilities: none are dropped or added']),
     ...(namespaces.has('pid') ? [] : [`processes: containers see all processes (${why})`]),
     ...(namespaces.has('mount') ? [] : [`mounts: none can be made (${why})`]),
     ...(namespaces.has('ipc') ? [] : [`ipc: shared with this machine (${why})`]),
@@ -100,6 +126,24 @@ export const probeIsolation = (): Isolation => {
     ),
     ...(cgroups || markCommand ? [] : ['processes that leave their session may outlive their container']),
   ];
+  const securityNotApplied: readonly SecurityField[] = [
+    ...NEVER_EMBEDDED,
+    ...(tools.has('setpriv') ? [] : (['allowPrivilegeEscalation'] as const)),
+    ...(canDropCapabilities ? [] : (['capabilities'] as const)),
+    ...(namespaces.has('mount') ? [] : (['readOnlyRootFilesystem'] as const)),
+  ];
   const canIgnoreSignals = succeeds(tools.get('env') ?? 'env', ['--ignore-signal=CHLD', '/bin/sh', '-c', ':']);
-  return { isRoot, tools, namespaces, canCoverDev, cgroups, canIgnoreSignals, markCommand, missing };
+  return {
+    isRoot,
+    tools,
+    namespaces,
+    canCoverDev,
+    cgroups,
+    instance,
+    canDropCapabilities,
+    canIgnoreSignals,
+    markCommand,
+    securityNotApplied,
+    missing,
+  };
 };

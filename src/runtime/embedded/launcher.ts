@@ -1,15 +1,15 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { Confinement } from './confinement.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
+import { errnoOf, mkdirSync, readIfThere, startProcess, isShortageText, writeFileSync } from './machine.js';
 import { payloadScript, type PayloadPlan } from './payload.js';
 import { childrenOf, parseStat, processId, type ProcessId } from './process-tree.js';
 import { shellQuote, shellWords } from './shell-quote.js';
 
 /**
- * Where a supervisor keeps what only it writes. Watching this directory is watching the container. Every attempt to start has
- * one of its own, so that a supervisor which a crash left behind can never take a later one's place.
+ * The files that only the supervisor writes. A watch of this directory watches the container. Every start attempt has
+ * its own directory, so that a supervisor left by a crash can never interfere with a later one.
  */
 export const ioFiles = (directory: string): IoFiles => ({
   directory,
@@ -29,7 +29,7 @@ interface IoFiles {
   readonly stderr: string;
   /** The exit code and a newline. */
   readonly exit: string;
-  /** The supervisor's line of /proc/<pid>/stat; whoever makes this file decides whether anything runs. */
+  /** The supervisor's line of /proc/<pid>/stat; the process that creates this file decides whether the payload runs. */
   readonly claim: string;
   readonly startError: string;
 }
@@ -37,22 +37,32 @@ interface IoFiles {
 export interface LaunchPlan {
   /** New for every attempt; see `ioFiles`. */
   readonly ioDirectory: string;
-  /** Shell lines that put the supervisor where it survives the container's end. */
+  /** Shell lines that put the supervisor into the group in which it survives the container's end. */
   readonly supervisorJoin: string;
   readonly confinement: Confinement;
-  /** `nsenter` and friends in front of the payload; empty without namespaces. */
+  /** The prefix of the payload, such as `nsenter`; empty without namespaces. */
   readonly enter: readonly string[];
   readonly payload: PayloadPlan;
 }
 
 export interface Launched {
-  /** Settles with nothing when the supervisor has ended. */
+  /** Settles when the supervisor has ended. */
   readonly supervisorExit: Promise<void>;
-  /** The reason why nothing runs; undefined when it runs. */
-  readonly startError: string | undefined;
+  /** Whether the container's own process was reached; otherwise its remaining processes end soon. */
+  readonly isReady: boolean;
+  /** The reason why not, if it could not be written into a file. */
+  readonly failure: string | undefined;
 }
 
-/** Shell lines that go on only if this process is the first to claim. */
+/**
+ * A start that failed because the machine was short of a resource, before the container's own process was reached. It
+ * can be retried.
+ */
+export class NotBegun extends Error {
+  override readonly name = 'NotBegun';
+}
+
+/** Shell lines that continue only if this process is the first to claim. */
 export const claimScript = (claimFile: string): string => `
 read -r line < /proc/$$/stat
 set -C
@@ -60,8 +70,9 @@ set -C
 set +C`;
 
 /**
- * The supervisor is a small shell of its own session, so that it outlives the runtime. Between the payload and the raw files
- * stand pipes and two `cat`s: were the files themselves the payload's output, a script's `echo >/dev/stderr` would truncate them.
+ * The supervisor is a small shell in its own session, so that it outlives the runtime. Pipes and two `cat`s stand
+ * between the payload and the raw files: if the files themselves were the payload's output, a script's `echo
+ * >/dev/stderr` would truncate them.
  */
 const supervisorScript = (plan: LaunchPlan, isolation: Isolation, payloadFile: string): string => {
   const io = ioFiles(plan.ioDirectory);
@@ -85,7 +96,7 @@ exit "$code"
 `;
 };
 
-/** Starts the container's process. Resolves once it runs or is known not to. */
+/** Starts the container's process. Resolves once it runs or has failed. Errors: no process could be started. */
 export const launch = async (plan: LaunchPlan, isolation: Isolation): Promise<Launched> => {
   const io = ioFiles(plan.ioDirectory);
   const supervisorFile = join(io.directory, 'supervise.sh');
@@ -94,18 +105,18 @@ export const launch = async (plan: LaunchPlan, isolation: Isolation): Promise<La
   for (const raw of [io.stdout, io.stderr]) writeFileSync(raw, '', { mode: 0o600 });
   writeFileSync(payloadFile, payloadScript(plan.payload, isolation, io.startError), { mode: 0o600 });
   writeFileSync(supervisorFile, supervisorScript(plan, isolation, payloadFile), { mode: 0o600 });
-  const child = spawnShell(supervisorFile);
+  const child = await spawnShell(supervisorFile);
   const supervisorExit = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
-    child.once('error', () => resolve());
   });
   const line = await firstLine(child, supervisorExit);
-  return { supervisorExit, startError: line === 'ready' ? undefined : startErrorOf(plan.ioDirectory) };
+  const failure = line.startsWith('failed ') ? line.slice('failed '.length) : undefined;
+  return { supervisorExit, isReady: line === 'ready', failure };
 };
 
 /** A detached shell whose descriptor 3 is a pipe to this process. */
-export const spawnShell = (script: string): ChildProcess => {
-  const child = spawn('/bin/sh', [script], {
+export const spawnShell = async (script: string): Promise<ChildProcess> => {
+  const child = await startProcess('/bin/sh', [script], {
     cwd: '/',
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -115,7 +126,10 @@ export const spawnShell = (script: string): ChildProcess => {
   return child;
 };
 
-/** What the child says first on descriptor 3; empty when it ends, closes it, or says nothing for a minute (a hanging mount). */
+/**
+ * The first line of the child on descriptor 3; empty if it ends, closes the descriptor, or writes nothing for a minute
+ * (a hanging mount).
+ */
 export const firstLine = (child: ChildProcess, ended: Promise<void>): Promise<string> =>
   new Promise((resolve) => {
     const pipe = child.stdio[3];
@@ -132,46 +146,58 @@ export const firstLine = (child: ChildProcess, ended: Promise<void>): Promise<st
     });
     pipe?.on('error', () => settle(''));
     pipe?.on('end', () => settle(''));
-    // What it said last may still be in the pipe, whose own end settles this; only a stray writer would keep that open.
+    // The last line may still be in the pipe, whose end settles this; only another process that holds the pipe would
+    // delay that.
     void ended.then(() => setTimeout(() => settle(''), STRAY_WRITER_MS).unref());
   });
 
-const readText = (path: string): string | undefined => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
-};
-
-/** Why the container's process did not come to run, as far as anybody wrote it down. */
+/** The reason why the container's process did not start, from the files of the attempt. */
 export const startErrorOf = (ioDirectory: string): string => {
   const io = ioFiles(ioDirectory);
   return (
-    readText(io.startError) ??
-    (readText(io.stderr)?.trim().slice(-1024) || 'the process ended before it could be started')
+    readIfThere(io.startError) ??
+    (readIfThere(io.stderr)?.trim().slice(-1024) || 'the process ended before it could be started')
   );
 };
 
-/** Who claimed the container: a supervisor, nobody yet, or an adopter that forbade the start. */
+/** The reasons of a failed start that end with the messages of the programs that mount. */
+const MOUNT_FAILED = /^(the container's own|the mount point|a mount|\/etc\/resolv\.conf) .*could not be /;
+
+/**
+ * Whether a failed start never reached the container's own process, because the machine had no process, descriptor or
+ * memory left for the shells in front of it. A shell that cannot fork ends at once, without a message.
+ */
+export const wasNeverBegun = (ioDirectory: string): boolean => {
+  const io = ioFiles(ioDirectory);
+  const why = readIfThere(io.startError);
+  if (why !== undefined) return MOUNT_FAILED.test(why) && isShortageText(why);
+  const words = readIfThere(io.stderr) ?? '';
+  return readIfThere(io.exit) === undefined || words === '' || isShortageText(words);
+};
+
+/** The claim of the container: a supervisor, none yet, or forbidden by an adopter. Errors: it cannot be read. */
 export const claimOf = (ioDirectory: string): ProcessId | 'unclaimed' | 'forbidden' => {
-  const line = readText(ioFiles(ioDirectory).claim);
+  const line = readIfThere(ioFiles(ioDirectory).claim);
   if (line === undefined) return 'unclaimed';
   return parseStat(line) ?? 'forbidden';
 };
 
-/** Forbids a supervisor that may still be starting. False when one was faster. */
+/**
+ * Forbids the claim of a supervisor that may still be starting. Returns false if a supervisor was faster. Errors: one
+ * may still start.
+ */
 export const forbidStart = (ioDirectory: string): boolean => {
+  mkdirSync(ioFiles(ioDirectory).directory, { recursive: true, mode: 0o711 });
   try {
-    mkdirSync(ioFiles(ioDirectory).directory, { recursive: true, mode: 0o711 });
     writeFileSync(ioFiles(ioDirectory).claim, 'forbidden\n', { flag: 'wx' });
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
   }
 };
 
-/** The payload's process: the supervisor's youngest child, or the child of that where `nsenter` had to fork. */
+/** The payload's process: the supervisor's youngest child, or the child of that if `nsenter` had to fork. */
 export const mainProcess = (supervisor: ProcessId, entersPidNamespace: boolean): ProcessId | undefined => {
   const youngest = childrenOf(supervisor.pid).at(-1);
   const pid = entersPidNamespace && youngest !== undefined ? childrenOf(youngest)[0] : youngest;

@@ -1,28 +1,31 @@
+import { dirname, join } from 'node:path';
+import type { Logger } from '../../streams/ports/logger.js';
+import { delayMs, wallClockNs } from './clock.js';
 import {
   closeSync,
   fstatSync,
   ftruncateSync,
+  isGone,
   mkdirSync,
   openSync,
-  readFileSync,
+  readIfThere,
   readSync,
   readdirSync,
+  startProcess,
   statSync,
   writeSync,
-} from 'node:fs';
-import { spawn } from 'node:child_process';
-import { dirname, join } from 'node:path';
-import type { Logger } from '../../streams/ports.js';
-import { wallClockNs } from './clock.js';
+} from './machine.js';
+import { RETRY_MS } from './retry.js';
 
 const MAX_CONTENT_BYTES = 16 * 1024;
 const BATCH_BYTES = 256 * 1024;
 const PUNCH_STEP_BYTES = 8 * 1024 * 1024;
-const RETRY_MS = 5_000;
+/** The number of attempts to write the last lines; after these the container ends without them. */
+const FINISH_TRIES = 30;
 const NEWLINE = 10;
 const STREAMS = ['stdout', 'stderr'] as const;
 
-/** Shared by all writers: a batch is read, converted and written without giving up the event loop. */
+/** Shared by all writers: a batch is read, converted and written synchronously. */
 const buffer = Buffer.allocUnsafeSlow(BATCH_BYTES);
 
 /** A Unix time in ns as RFC 3339 with nine digits of a second. */
@@ -30,8 +33,8 @@ export const rfc3339Nano = (ns: bigint): string =>
   `${new Date(Number(ns / 1_000_000n)).toISOString().slice(0, 19)}.${String(ns % 1_000_000_000n).padStart(9, '0')}Z`;
 
 /**
- * CRI log lines for the raw bytes, and how many of the bytes they cover. Content beyond 16 KiB goes on in a further line,
- * tagged P until the last one, F. A tail without its newline waits for more, and at the end becomes a P line.
+ * CRI log lines for the raw bytes, and the number of bytes they cover. Content beyond 16 KiB continues in a further
+ * line; all but the last are tagged P, the last F. An incomplete line waits for more, and becomes a P line at the end.
  */
 export const criLines = (
   raw: Buffer,
@@ -67,12 +70,16 @@ interface Checkpoint {
 }
 
 /**
- * Turns a container's raw output into its CRI log file, each byte once. After every batch it notes how far it came; after a crash it
- * cuts the log back to that note and converts the rest again. Nothing happens between calls of `poke`.
+ * Converts a container's raw output into its CRI log file, each byte once. After every batch it saves a checkpoint;
+ * after a crash it truncates the log to the checkpoint and converts the rest again. It does nothing between calls of
+ * `poke`.
  */
 export class LogWriter {
   private readonly offsets = { stdout: 0, stderr: 0 };
   private readonly punched = { stdout: 0, stderr: 0 };
+  private isOpen = false;
+  /** Whether part of a batch may stand behind `logSize`. */
+  private isTorn = false;
   private logFile: number | undefined;
   private logSize = 0;
   private logInode = '0';
@@ -85,69 +92,93 @@ export class LogWriter {
 
   constructor(
     private readonly options: {
-      /** Holds the raw files `stdout` and `stderr`. */
+      /** The directory of the raw files `stdout` and `stderr`. */
       readonly rawDirectory: string;
       readonly checkpointPath: string;
-      /** Undefined when the container asked for no log; its output is then consumed and dropped. */
+      /** Undefined for a container without a log; its output is read and dropped. */
       readonly logPath: string | undefined;
       readonly fallocate: string | undefined;
       readonly log: Logger;
     },
   ) {}
 
-  /** Makes the log file, or goes on where the last writer stopped. */
+  /**
+   * Creates the log file, or continues after the last checkpoint. Errors: none; every later write retries a failed
+   * open.
+   */
   open(): void {
-    const before = this.readCheckpoint();
-    if (before) {
-      this.offsets.stdout = before.stdout;
-      this.offsets.stderr = before.stderr;
-      this.cutBack(before);
+    if (this.isOpen) return;
+    try {
+      const before = this.readCheckpoint();
+      if (before) {
+        this.offsets.stdout = before.stdout;
+        this.offsets.stderr = before.stderr;
+        this.cutBack(before);
+      }
+      closeSync(openSync(this.options.checkpointPath, 'a', 0o600));
+      this.checkpointFile = openSync(this.options.checkpointPath, 'r+');
+      this.openLog();
+      this.writeCheckpoint();
+      this.isOpen = true;
+    } catch (error) {
+      this.closeFiles();
+      throw error;
     }
-    closeSync(openSync(this.options.checkpointPath, 'a', 0o600));
-    this.checkpointFile = openSync(this.options.checkpointPath, 'r+');
-    this.openLog();
-    this.writeCheckpoint();
   }
 
-  /** There may be new output. */
+  /** Checks for new output. */
   poke(): void {
     if (this.closed) return;
     this.again = true;
     this.pumping ??= this.pump().finally(() => (this.pumping = undefined));
   }
 
-  /** Looks for new output; resolves when all that is complete so far has been converted. */
+  /** Checks for new output; resolves when all complete lines up to now are converted. */
   async settled(): Promise<void> {
     this.poke();
     await this.pumping;
   }
 
-  /** Goes on in a new file at the log path; what was written so far stays where it was renamed to. */
+  /** Continues in a new file at the log path; the renamed file keeps the earlier lines. */
   reopen(): void {
+    this.open();
+    this.mend();
     if (this.logFile !== undefined) closeSync(this.logFile);
     this.logFile = undefined;
     this.openLog();
     this.writeCheckpoint();
   }
 
-  /** Converts all that is left, the unfinished last lines too, and closes. Call it when nobody writes any more. */
+  /**
+   * Converts the remaining output, also the incomplete last lines, and closes. Call it when no process writes any more.
+   */
   async finish(): Promise<void> {
     await this.settled();
-    try {
-      while (this.batch(true));
-    } catch (error) {
-      this.options.log.error(
-        { path: this.options.logPath, error: String(error) },
-        'container log could not be completed',
-      );
+    for (let tries = 1; !this.closed; tries += 1) {
+      try {
+        while (this.batch(true));
+        break;
+      } catch (error) {
+        const fields = { path: this.options.logPath, error: String(error) };
+        if (tries === 1) this.options.log.warn(fields, 'the end of a container log could not be written, will retry');
+        if (tries === FINISH_TRIES) {
+          this.options.log.error(fields, 'container log could not be completed');
+          break;
+        }
+        await delayMs(RETRY_MS);
+      }
     }
     this.close();
   }
 
-  /** Stops where it is; a later writer goes on from there. */
+  /** Closes without converting more; a later writer continues. */
   close(): void {
     this.closed = true;
     clearTimeout(this.retry);
+    this.closeFiles();
+  }
+
+  private closeFiles(): void {
     for (const file of [this.logFile, this.checkpointFile, this.rawFiles.stdout, this.rawFiles.stderr])
       if (file !== undefined) closeSync(file);
     this.logFile = this.checkpointFile = this.rawFiles.stdout = this.rawFiles.stderr = undefined;
@@ -171,11 +202,13 @@ export class LogWriter {
     }
   }
 
-  /** Converts one batch of each stream; false when there was nothing to do. */
+  /** Converts one batch of each stream; returns false if there was no output. */
   private batch(atEnd: boolean): boolean {
+    this.open();
     let progressed = false;
     for (const stream of STREAMS) {
-      const file = (this.rawFiles[stream] ??= openSync(join(this.options.rawDirectory, stream), 'r'));
+      const file = this.rawFile(stream);
+      if (file === undefined) continue;
       const read = readSync(file, buffer, 0, BATCH_BYTES, this.offsets[stream]);
       if (read === 0) continue;
       const prefix = `${rfc3339Nano(wallClockNs())} ${stream}`;
@@ -190,82 +223,119 @@ export class LogWriter {
     return progressed;
   }
 
-  private append(bytes: Buffer): void {
-    const file = this.logFile ?? this.openLog();
-    if (file === undefined) return;
-    let written = 0;
+  /** Undefined for a container that never had output. */
+  private rawFile(stream: (typeof STREAMS)[number]): number | undefined {
     try {
-      while (written < bytes.length) written += writeSync(file, bytes, written);
-      this.logSize += bytes.length;
+      return (this.rawFiles[stream] ??= openSync(join(this.options.rawDirectory, stream), 'r'));
     } catch (error) {
-      // Half a batch may stand there (a full disk); it is converted again as a whole.
-      ftruncateSync(file, this.logSize);
+      if (isGone(error)) return undefined;
       throw error;
     }
   }
 
-  /** Gives the disk space of converted output back. */
+  private append(bytes: Buffer): void {
+    const file = this.logFile ?? this.openLog();
+    if (file === undefined) return;
+    this.mend();
+    this.isTorn = true;
+    try {
+      for (let written = 0; written < bytes.length;) written += writeSync(file, bytes.subarray(written));
+      this.logSize += bytes.length;
+      this.isTorn = false;
+    } catch (error) {
+      this.mend();
+      throw error;
+    }
+  }
+
+  /** Removes part of a batch that a full disk may have left; the batch is converted again as a whole. */
+  private mend(): void {
+    if (!this.isTorn || this.logFile === undefined) return;
+    ftruncateSync(this.logFile, this.logSize);
+    this.isTorn = false;
+  }
+
+  /** Frees the disk space of converted output. */
   private punch(stream: (typeof STREAMS)[number]): void {
     const end = Math.floor(this.offsets[stream] / PUNCH_STEP_BYTES) * PUNCH_STEP_BYTES;
     const start = this.punched[stream];
     if (end === start || !this.options.fallocate) return;
     this.punched[stream] = end;
     const path = join(this.options.rawDirectory, stream);
-    spawn(this.options.fallocate, ['--punch-hole', '-o', String(start), '-l', String(end - start), path], {
-      stdio: 'ignore',
-    }).on('error', () => undefined);
+    const args = ['--punch-hole', '-o', String(start), '-l', String(end - start), path];
+    startProcess(this.options.fallocate, args, { stdio: 'ignore' }).catch(() => undefined);
   }
 
   private openLog(): number | undefined {
     const { logPath } = this.options;
     if (logPath === undefined) return undefined;
     mkdirSync(dirname(logPath), { recursive: true, mode: 0o755 });
-    this.logFile = openSync(logPath, 'a', 0o640);
-    const { size, ino } = fstatSync(this.logFile, { bigint: true });
-    this.logSize = Number(size);
-    this.logInode = String(ino);
-    return this.logFile;
+    const file = openSync(logPath, 'a', 0o640);
+    try {
+      const { size, ino } = fstatSync(file, { bigint: true });
+      this.logSize = Number(size);
+      this.logInode = String(ino);
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
+    this.isTorn = false;
+    return (this.logFile = file);
   }
 
-  /** Removes from the log what was written after the note. The file may have been renamed meanwhile, so its inode counts. */
+  /**
+   * Removes the lines after the checkpoint from the log. The file may have been renamed meanwhile, so it is found by
+   * its inode. Errors: it could not be truncated, and continuing would write these lines twice.
+   */
   private cutBack({ inode, size }: Checkpoint): void {
     const { logPath } = this.options;
     if (logPath === undefined) return;
+    const directory = dirname(logPath);
+    const found = [logPath, ...namesIn(directory).map((name) => join(directory, name))].find(
+      (path) => statIfThere(path)?.inode === inode,
+    );
+    if (found === undefined || (statIfThere(found)?.size ?? 0) <= size) return;
+    const file = openSync(found, 'r+');
     try {
-      const directory = dirname(logPath);
-      const found = [logPath, ...readdirSync(directory).map((name) => join(directory, name))].find((path) => {
-        try {
-          return String(statSync(path, { bigint: true }).ino) === inode;
-        } catch {
-          return false;
-        }
-      });
-      if (found === undefined || statSync(found).size <= size) return;
-      const file = openSync(found, 'r+');
       ftruncateSync(file, size);
+    } finally {
       closeSync(file);
-    } catch (error) {
-      this.options.log.warn(
-        { path: logPath, error: String(error) },
-        'container log could not be cut back to its checkpoint',
-      );
     }
   }
 
+  /**
+   * Undefined without a checkpoint. Errors: it cannot be read, and starting from the beginning would write all lines
+   * twice.
+   */
   private readCheckpoint(): Checkpoint | undefined {
-    try {
-      const [stdout, stderr, inode = '', size] = readFileSync(this.options.checkpointPath, 'utf8').trim().split(' ');
-      if (size === undefined) return undefined;
-      return { stdout: Number(stdout), stderr: Number(stderr), inode, size: Number(size) };
-    } catch {
-      return undefined;
-    }
+    const [stdout, stderr, inode = '', size] = (readIfThere(this.options.checkpointPath) ?? '').trim().split(' ');
+    if (size === undefined) return undefined;
+    return { stdout: Number(stdout), stderr: Number(stderr), inode, size: Number(size) };
   }
 
-  /** One small write at a fixed place, which a kill cannot split. */
+  /** One small write at a fixed offset, which a kill cannot split. */
   private writeCheckpoint(): void {
     if (this.checkpointFile === undefined) return;
     const { stdout, stderr } = this.offsets;
     writeSync(this.checkpointFile, `${stdout} ${stderr} ${this.logInode} ${this.logSize}`.padEnd(127) + '\n', 0);
   }
 }
+
+const statIfThere = (path: string): { readonly inode: string; readonly size: number } | undefined => {
+  try {
+    const { ino, size } = statSync(path, { bigint: true });
+    return { inode: String(ino), size: Number(size) };
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+};
+
+const namesIn = (directory: string): readonly string[] => {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+};

@@ -1,38 +1,22 @@
 import { hostname } from 'node:os';
-import { dirname } from 'node:path';
 import type { ContainerConfig } from '../../generated/runtime/v1/api.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
+import { mountScript, readonlyScript, type MountScriptPlan } from './mount-script.js';
 import { shellQuote, shellWords } from './shell-quote.js';
 import type { UserPlan } from './users.js';
 
-/** A bind mount in the container's own mount namespace. */
-export interface BindMount {
-  readonly source: string;
-  readonly target: string;
-  readonly readonly: boolean;
-  readonly recursive: boolean;
-}
-
-export interface MountPoint {
-  readonly path: string;
-  readonly isDirectory: boolean;
-}
-
-/** What is to run, as whom and with what, once the process is where it belongs. */
+/** The command with its user and environment, run once the process is confined. */
 export interface PayloadPlan {
   readonly command: readonly string[];
   readonly environment: readonly (readonly [name: string, value: string])[];
   readonly workingDirectory: string;
   readonly user: UserPlan;
-  readonly mounts: readonly BindMount[];
-  /** Mount points that the machine's /dev does not have; with any of them the container gets a /dev of its own. */
-  readonly devPoints: readonly MountPoint[];
-  /** An empty directory of the container's, for what a /dev of its own is made of. */
-  readonly scratchDirectory: string;
+  /** Undefined for a process that enters a mount namespace as it is. */
+  readonly mounts: MountScriptPlan | undefined;
   readonly oomScoreAdjustment: number | undefined;
 }
 
-/** The config's variables, then the three that every program may expect. Later ones of the same name win. */
+/** The config's variables, then three variables that every program may expect. The last one of a name wins. */
 export const environmentOf = (
   config: ContainerConfig,
   user: UserPlan,
@@ -46,70 +30,55 @@ export const environmentOf = (
   ]),
 ];
 
-/** Names that a shell itself gives a meaning, refuses to set, or cannot hold; these go through env(1). */
+/**
+ * Whether a shell can set the name: it refuses some names, cannot hold others, and gives others a meaning. Those go
+ * through env(1).
+ */
 const isPlainName = (name: string): boolean =>
   /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) &&
   !/^(_|PWD|OLDPWD|IFS|ENV|OPTIND|OPTARG|OPTERR|LINENO|PPID|UID|EUID|GROUPS|SHELLOPTS|BASH.*|SHLVL|PS[0-9]|FUNCNAME|POSIXLY_CORRECT|LD_.*|LC_.*|LANG)$/.test(
     name,
   );
 
+const groupOptions = ({ groups }: UserPlan): readonly string[] =>
+  groups.length > 0 ? ['--groups', groups.join(',')] : ['--clear-groups'];
+
 const privilegeChange = ({ user }: PayloadPlan, { tools }: Isolation): readonly string[] => {
   const setpriv = tools.get('setpriv');
-  if (!user.changes || !setpriv) return [];
-  return [
-    setpriv,
-    ...['--reuid', String(user.uid), '--regid', String(user.gid)],
-    ...(user.groups.length > 0 ? ['--groups', user.groups.join(',')] : ['--clear-groups']),
+  const options = [
+    ...(user.changes ? ['--reuid', String(user.uid), '--regid', String(user.gid), ...groupOptions(user)] : []),
     ...(user.noNewPrivileges ? ['--no-new-privs'] : []),
-    '--',
+    // Root gets every capability of either set.
+    ...(user.boundingSet === undefined ? [] : ['--bounding-set', user.boundingSet, '--inh-caps', '-all']),
   ];
+  return setpriv && options.length > 0 ? [setpriv, ...options, '--'] : [];
 };
 
 /**
- * Covers /dev with a layer in memory that takes what is new; what is mounted below it is mounted again, since a layer does not
- * show that. The machine's own /dev never has anything to do with it.
+ * The words in front of the command that run it unchanged. `--` precedes names and programs, since both may begin with
+ * a dash. The shell's `exec` would read a program's dash as an option, and env(1) a program with `=` as a variable;
+ * nice(1) reads it only as a program.
  */
-const devScript = ({ devPoints, scratchDirectory }: PayloadPlan, { tools }: Isolation): string => {
-  if (devPoints.length === 0) return '';
-  const mount = tools.get('mount') ?? 'mount';
-  const points = devPoints.map(({ path, isDirectory }) =>
-    isDirectory
-      ? `mkdir -p ${shellQuote(path)} || exit 1`
-      : `mkdir -p ${shellQuote(dirname(path))} && : > ${shellQuote(path)} || exit 1`,
-  );
-  return `
-cover_dev() {
-  ${mount} -t tmpfs tmpfs "$1" && mkdir "$1/new" "$1/work" "$1/old" && ${mount} --rbind /dev "$1/old" || exit 1
-  ${mount} -t overlay overlay -o "lowerdir=/dev,upperdir=$1/new,workdir=$1/work" /dev || exit 1
-  cat /proc/self/mountinfo | while read -r _ _ _ _ point _; do
-    case $point in
-      *\\\\*) ;;
-      "$1/old/"*) ${mount} --bind "$point" "/dev\${point#"$1/old"}" || exit 1 ;;
-    esac
-  done || exit 1
-  umount -l "$1" || exit 1
-  ${points.join('\n  ')}
-}
-mkdir -p ${shellQuote(scratchDirectory)}
-( cover_dev ${shellQuote(scratchDirectory)} ) || fail 'the /dev of the container could not be made'`;
+const wrapperWords = (plan: PayloadPlan, isolation: Isolation, odd: readonly string[]): readonly string[] => {
+  const program = plan.command[0] ?? '';
+  const privileges = privilegeChange(plan, isolation);
+  const variables = odd.length > 0 ? [isolation.tools.get('env') ?? 'env', '--', ...odd] : [];
+  const isMistaken = odd.length > 0 ? program.includes('=') : privileges.length === 0 && program.startsWith('-');
+  const verbatim = isMistaken ? [isolation.tools.get('nice') ?? 'nice', '-n', '0', '--'] : [];
+  return [...privileges, ...variables, ...verbatim];
 };
 
-const mountScript = ({ mounts }: PayloadPlan, { tools }: Isolation): string =>
-  mounts
-    .flatMap(({ source, target, readonly, recursive }) => {
-      const mount = tools.get('mount') ?? 'mount';
-      const [from, onto] = [shellQuote(source), shellQuote(target)];
-      const failed = `|| fail ${shellQuote(`mount ${source} at ${target} failed`)}`;
-      return [
-        `${mount} ${recursive ? '--rbind' : '--bind'} ${from} ${onto} ${failed}`,
-        ...(readonly ? [`${mount} -o remount,bind,ro ${onto} ${failed}`] : []),
-      ];
-    })
-    .join('\n');
+/** A relative path is refused, as in runc: `cd` would read `-` as the previous directory. */
+const workingDirectoryLine = (path: string): string => {
+  const refused = (why: string) => `fail ${shellQuote(`working directory "${path}": ${why}`)}`;
+  if (!path.startsWith('/')) return refused('it must be an absolute path');
+  return `cd ${shellQuote(path)} 2>/dev/null || ${refused('no such directory')}`;
+};
 
 /**
- * The shell script that turns its own process into the payload. It says `ready` on descriptor 3 just before it does, or leaves
- * the reason in `errorFile`, says `failed` and exits with 128. Nobody needs to listen: it may outlive the runtime.
+ * The shell script that turns its own process into the payload. It writes `ready` to descriptor 3 just before that. On
+ * a failure it writes the reason into `errorFile` and `failed` to descriptor 3, and exits with 128; if that file cannot
+ * be written, `failed` and the reason. It may outlive the runtime, so it works without a reader.
  */
 export const payloadScript = (plan: PayloadPlan, isolation: Isolation, errorFile: string): string => {
   const odd = plan.environment.filter(([name]) => !isPlainName(name)).map(([name, value]) => `${name}=${value}`);
@@ -120,8 +89,8 @@ export const payloadScript = (plan: PayloadPlan, isolation: Isolation, errorFile
     .filter(([name]) => isPlainName(name))
     .map(([name, value]) => `export ${name}=${shellQuote(value)}`);
   return `
-tell() { trap '' PIPE; { echo "$1" >&3; } 2>/dev/null; trap - PIPE; }
-fail() { printf '%s' "$1" > ${shellQuote(errorFile)}; tell failed; exit 128; }
+report() { trap '' PIPE; { echo "$1" >&3; } 2>/dev/null; trap - PIPE; }
+fail() { printf '%s' "$1" 2>/dev/null > ${shellQuote(errorFile)} && report failed || report "failed $1"; exit 128; }
 can_run() { [ -f "$1" ] && [ -x "$1" ]; }
 find_program() {
   case $1 in */*) can_run "$1"; return ;; esac
@@ -131,16 +100,16 @@ find_program() {
   return 1
 }
 umask 022
-${devScript(plan, isolation)}
-${mountScript(plan, isolation)}
+${plan.mounts ? mountScript(plan.mounts, isolation) : ''}
 ${plan.oomScoreAdjustment === undefined ? '' : `{ echo ${plan.oomScoreAdjustment} > /proc/self/oom_score_adj; } 2>/dev/null`}
-cd ${shellQuote(plan.workingDirectory)} 2>/dev/null || fail ${shellQuote(`working directory "${plan.workingDirectory}": no such directory`)}
+${workingDirectoryLine(plan.workingDirectory)}
 ( find_program ${shellQuote(program)} ) || fail ${shellQuote(`exec: "${program}": ${missing}`)}
+${plan.mounts ? readonlyScript(plan.mounts) : ''}
 set -- ${shellWords(plan.command)}
 unset PWD OLDPWD SHLVL
 ${variables.join('\n')}
-tell ready
+report ready
 exec 3>&-
-exec ${shellWords([...privilegeChange(plan, isolation), ...(odd.length > 0 ? [isolation.tools.get('env') ?? 'env', ...odd] : [])])} "$@"
+exec ${shellWords(wrapperWords(plan, isolation, odd))} "$@"
 `;
 };

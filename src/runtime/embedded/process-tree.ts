@@ -1,6 +1,6 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { errnoOf, readdirSync, readIfThere } from './machine.js';
 
-/** A process for good: its id, and when it started in clock ticks since boot, since ids are used again. */
+/** Identifies a process: its ID, and its start in clock ticks since boot, since IDs are reused. */
 export interface ProcessId {
   readonly pid: number;
   readonly startTime: string;
@@ -12,7 +12,10 @@ interface ProcessStat extends ProcessId {
   readonly session: number;
 }
 
-/** Reads a line of `/proc/<pid>/stat`. The name in parentheses may hold anything, so fields count from the last `)`. */
+/**
+ * Parses a line of `/proc/<pid>/stat`. The name in parentheses may contain any character, so fields count from the last
+ * `)`.
+ */
 export const parseStat = (line: string): ProcessStat | undefined => {
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
   const pid = Number.parseInt(line, 10);
@@ -22,17 +25,20 @@ export const parseStat = (line: string): ProcessStat | undefined => {
   return { pid, state, parent: Number(parent), session: Number(session), startTime };
 };
 
-const readText = (path: string): string | undefined => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
+/** Errors, here and below: the kernel cannot report it. This never means that a process is gone. */
+const statOf = (pid: number): ProcessStat | undefined => {
+  const line = readIfThere(`/proc/${pid}/stat`);
+  return line === undefined ? undefined : parseStat(line);
 };
 
-const statOf = (pid: number): ProcessStat | undefined => {
-  const line = readText(`/proc/${pid}/stat`);
-  return line === undefined ? undefined : parseStat(line);
+/** For reads of all processes: those that /proc hides from this user (`hidepid`) belong to another user. */
+const unlessHidden = <T>(read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch (error) {
+    if (['EACCES', 'EPERM'].includes(errnoOf(error))) return undefined;
+    throw error;
+  }
 };
 
 export const processId = (pid: number): ProcessId | undefined => {
@@ -40,7 +46,7 @@ export const processId = (pid: number): ProcessId | undefined => {
   return stat && { pid, startTime: stat.startTime };
 };
 
-/** Whether the very process still runs; a zombie does not. */
+/** Whether exactly this process runs; a zombie does not. */
 export const isAlive = ({ pid, startTime }: ProcessId): boolean => {
   const stat = statOf(pid);
   return stat !== undefined && stat.startTime === startTime && stat.state !== 'Z' && stat.state !== 'X';
@@ -51,28 +57,39 @@ const allPids = (): number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-/** Direct children, oldest first. Asks the kernel for them, or reads every process where it was built without that. */
+/**
+ * Direct children, oldest first. Reads the kernel's list of children, or every process if the kernel has no such list.
+ */
 export const childrenOf = (pid: number): number[] => {
-  const listed = readText(`/proc/${pid}/task/${pid}/children`);
+  const listed = readIfThere(`/proc/${pid}/task/${pid}/children`);
   if (listed !== undefined) return listed.split(' ').filter(Boolean).map(Number);
-  return allPids().filter((candidate) => statOf(candidate)?.parent === pid);
+  return allPids().filter((candidate) => unlessHidden(() => statOf(candidate))?.parent === pid);
 };
 
 /**
- * Every process that carries the mark, a limit of "file locks" that no kernel since 2.4 enforces. It is inherited over fork
- * and exec and survives setsid and double forks, so it finds the daemons that a search by parent or session would lose.
+ * Every process with the mark, a limit of "file locks" that no kernel since 2.4 enforces. It is inherited over fork and
+ * exec and survives setsid and double forks, so it finds daemons that a search by parent or session would miss.
  */
 export const markedProcesses = (mark: string): number[] =>
-  allPids().filter((pid) => {
-    const limits = readText(`/proc/${pid}/limits`);
-    const value = limits && /^Max file locks\s+(\d+)/m.exec(limits)?.[1];
-    return value === mark && !['Z', 'X'].includes(statOf(pid)?.state ?? 'X');
+  processesWithMark((found) => found === mark).map(({ pid }) => pid);
+
+/** The same for all wanted marks. */
+export const processesWithMark = (
+  isWanted: (mark: string) => boolean,
+): { readonly pid: number; readonly mark: string }[] =>
+  allPids().flatMap((pid) => {
+    const mark = markOf(pid);
+    if (mark === undefined || !isWanted(mark)) return [];
+    return ['Z', 'X'].includes(statOf(pid)?.state ?? 'X') ? [] : [{ pid, mark }];
   });
+
+const markOf = (pid: number): string | undefined =>
+  /^Max file locks\s+(\d+)/m.exec(unlessHidden(() => readIfThere(`/proc/${pid}/limits`)) ?? '')?.[1];
 
 /** Every process of the session and all their descendants. */
 export const sessionProcesses = (session: number): number[] => {
   const all = allPids().flatMap((pid) =>
-    ((stat) => (stat && !['Z', 'X'].includes(stat.state) ? [stat] : []))(statOf(pid)),
+    ((stat) => (stat && !['Z', 'X'].includes(stat.state) ? [stat] : []))(unlessHidden(() => statOf(pid))),
   );
   const found = new Set(all.filter((stat) => stat.session === session).map(({ pid }) => pid));
   for (let before = -1; before !== found.size;) {
@@ -82,7 +99,7 @@ export const sessionProcesses = (session: number): number[] => {
   return [...found];
 };
 
-/** Sends the signal; false when there is nobody to receive it. */
+/** Sends the signal; returns false if the process does not exist. */
 export const sendSignal = (pid: number, signal: NodeJS.Signals | number): boolean => {
   try {
     process.kill(pid, signal);
@@ -92,9 +109,14 @@ export const sendSignal = (pid: number, signal: NodeJS.Signals | number): boolea
   }
 };
 
-/** Signals exactly this process, never a later one with its id. */
+/** Signals exactly this process, never a later one with its ID. */
 export const signalProcess = (target: ProcessId, signal: NodeJS.Signals | number): boolean =>
   isAlive(target) && sendSignal(target.pid, signal);
 
-/** Changes with every boot of the machine, so that process ids of an earlier boot are never believed. */
-export const bootId = (): string => readText('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
+let boot: string | undefined;
+
+/**
+ * Changes with every boot of the machine, so that process IDs of an earlier boot are never used. Read once: a later
+ * failure to read it must not look like another boot.
+ */
+export const bootId = (): string => (boot ??= readIfThere('/proc/sys/kernel/random/boot_id')?.trim() ?? '');

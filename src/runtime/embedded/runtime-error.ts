@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 
-/** A failure that a caller can act on; becomes the gRPC status `code` with `message` as its text. */
+/** A failure that a client can handle; becomes the gRPC status `code` with `message` as its text. */
 export class RuntimeError extends Error {
   override readonly name = 'RuntimeError';
 

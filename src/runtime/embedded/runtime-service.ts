@@ -6,7 +6,7 @@ import {
   type GetEventsRequest,
   type RuntimeServiceServer,
 } from '../../generated/runtime/v1/api.js';
-import type { Logger } from '../../streams/ports.js';
+import type { Logger } from '../../streams/ports/logger.js';
 import { nowNs } from './clock.js';
 import type { Containers } from './containers.js';
 import type { EventHub } from './events.js';
@@ -19,7 +19,7 @@ import { Stats } from './stats.js';
 const VERSION = '0.1.0';
 const STREAMING = 'it has no streaming server; use ExecSync';
 const METRICS = 'use the statistics calls';
-const LISTS = 'use the call that answers at once';
+const LISTS = 'use the unary call';
 
 export interface RuntimeServiceParts {
   readonly isolation: Isolation;
@@ -30,7 +30,7 @@ export interface RuntimeServiceParts {
   readonly log: Logger;
 }
 
-/** `runtime.v1.RuntimeService` over the parts. Lists and statuses are answered from memory. */
+/** `runtime.v1.RuntimeService` over the parts. Lists and statuses come from memory. */
 export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer => {
   const { isolation, sandboxes, containers, events, log } = parts;
   const stats = new Stats(parts.stateDirectory);
@@ -65,8 +65,11 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
         notIsolated: isolation.missing,
         namespaces: [...isolation.namespaces],
         mounts: isolation.namespaces.has('mount'),
+        securityNotApplied: isolation.securityNotApplied,
       }),
-      runtimeHandlers: [{ name: '', features: { recursiveReadOnlyMounts: false, userNamespaces: false } }],
+      runtimeHandlers: [
+        { name: '', features: { recursiveReadOnlyMounts: isolation.namespaces.has('mount'), userNamespaces: false } },
+      ],
       features: { supplementalGroupsPolicy: isolation.isRoot, userNamespacesHostNetwork: false },
     })),
     updateRuntimeConfig: serve('UpdateRuntimeConfig', () => ({})),
@@ -155,7 +158,7 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
     execSync: serve('ExecSync', ({ containerId, cmd, timeout }, signal) => {
       const container = containers.getRunning(containerId);
       const scratchDirectory = containers.directory(containerId);
-      return execSync(container, cmd, Number(timeout), { isolation, scratchDirectory, signal });
+      return execSync(container, cmd, Number(timeout), { isolation, scratchDirectory, signal, log });
     }),
 
     getContainerEvents: (call: ServerWritableStream<GetEventsRequest, ContainerEventResponse>) => {

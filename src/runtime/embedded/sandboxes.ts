@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import {
   PodSandboxConfig,
@@ -7,27 +6,30 @@ import {
   type PodSandboxFilter,
   type PodSandboxStatus,
 } from '../../generated/runtime/v1/api.js';
-import { errorText } from '../../model/cri-error.js';
-import type { Logger } from '../../streams/ports.js';
-import { Cgroup } from './cgroup.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { Logger } from '../../streams/ports/logger.js';
+import { Cgroup, layoutWith } from './cgroup.js';
 import { nowNs } from './clock.js';
 import { cgroupConfinement, killAll } from './confinement.js';
-import { killHolder, namespacesOf, startHolder } from './holder.js';
+import { killHolder, namespacesOf, resolvConfOf, startHolder } from './holder.js';
 import type { Isolation, NamespaceKind } from './isolation.js';
+import { SHARED_GROUP } from './instance.js';
 import { forbidStart } from './launcher.js';
+import { errnoOf, isThere, networkInterfaces } from './machine.js';
 import { bootId, isAlive, signalProcess } from './process-tree.js';
+import { untilDone } from './retry.js';
 import { alreadyExists, failedPrecondition, invalidArgument, notFound } from './runtime-error.js';
 import { StateStore, type SandboxRecord } from './state-store.js';
 
 export const newId = (): string => randomBytes(32).toString('hex');
 
-/** Whether every wanted label is there with the wanted value. */
+/** Whether all wanted labels have the wanted values. */
 export const hasLabels = (
   labels: Readonly<Record<string, string>>,
   wanted: Readonly<Record<string, string>>,
 ): boolean => Object.entries(wanted).every(([key, value]) => labels[key] === value);
 
-/** The first IPv4 address by which others reach this machine. */
+/** The first IPv4 address at which other machines reach this one. */
 const machineAddress = (): string =>
   Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
@@ -38,7 +40,7 @@ export interface Sandbox {
   readonly config: PodSandboxConfig;
   readonly createdAt: bigint;
   readonly cgroup: Cgroup | undefined;
-  /** The namespaces that are the pod's own; empty without a holder. */
+  /** The pod's own namespaces; empty without a holder. */
   readonly kinds: ReadonlySet<NamespaceKind>;
   readonly name: string;
   readonly address: string;
@@ -48,34 +50,36 @@ export interface Sandbox {
 const sandboxName = ({ metadata }: PodSandboxConfig): string =>
   `${metadata?.name}_${metadata?.namespace}_${metadata?.uid}_${metadata?.attempt}`;
 
-/** The pods' outer shells: names, namespaces, cgroups, and their state on disk. Containers are somebody else's. */
+/** The sandboxes: names, namespaces, cgroups, and their state on disk. `Containers` has the containers. */
 export class Sandboxes {
   private readonly sandboxes = new Map<string, Sandbox>();
   private readonly store: StateStore<SandboxRecord>;
   private readonly idByName = new Map<string, string>();
-  /** Sandboxes whose holder's end is reported by itself. */
+  /** Sandboxes whose holder is a child of this process, which reports its end. */
   private readonly ownHolders = new Set<string>();
+  private closed = false;
 
   constructor(
     stateDirectory: string,
     private readonly isolation: Isolation,
     private readonly log: Logger,
-    /** A ready sandbox has lost its holder. */
+    /** Receives a ready sandbox that has lost its holder. */
     private readonly onLost: (sandbox: Sandbox) => void,
   ) {
-    this.store = new StateStore(join(stateDirectory, 'sandboxes'), 'sandbox.json');
+    this.store = new StateStore(join(stateDirectory, 'sandboxes'), 'sandbox.json', log);
   }
 
-  /** Makes a sandbox that is ready. Errors: INVALID_ARGUMENT, ALREADY_EXISTS for a name in use. */
+  /** Makes a ready sandbox. Errors: INVALID_ARGUMENT, ALREADY_EXISTS for a name in use. */
   async run(config: PodSandboxConfig, runtimeHandler: string): Promise<Sandbox> {
     const { metadata } = config;
     if (!metadata?.name || !metadata.uid || !metadata.namespace)
-      throw invalidArgument('config.metadata: name, namespace and uid of the pod are needed');
+      throw invalidArgument('config.metadata: expected name, namespace and uid of the pod');
     if (runtimeHandler !== '')
       throw invalidArgument(`runtime_handler "${runtimeHandler}": the embedded runtime has only the default one, ""`);
     const name = sandboxName(config);
     const holding = this.idByName.get(name);
     if (holding) throw alreadyExists(`name "${name}" is reserved for "${holding}"`);
+    const { cgroups, instance } = this.isolation;
     const sandbox = this.fromRecord({
       id: newId(),
       createdAt: String(nowNs()),
@@ -83,10 +87,12 @@ export class Sandboxes {
       runtimeHandler,
       bootId: bootId(),
       state: 'creating',
+      namespaces: [...namespacesOf(config, this.isolation)],
+      ...(cgroups && { group: instance.group, tracking: cgroups.tracking }),
     });
     this.idByName.set(name, sandbox.id);
     try {
-      this.store.save(sandbox.record);
+      this.saveBefore(sandbox, {});
       sandbox.cgroup?.child('pod').create();
       if (sandbox.kinds.size > 0) {
         const holder = await startHolder(
@@ -94,68 +100,124 @@ export class Sandboxes {
             ioDirectory: this.ioDirectory(sandbox),
             config,
             kinds: sandbox.kinds,
-            joinScript: this.supervisorJoin(sandbox),
+            joinScript: this.holderJoin(sandbox),
           },
           this.isolation,
         );
         this.ownHolders.add(sandbox.id);
         void holder.exited.then(() => this.holderEnded(sandbox));
-        this.update(sandbox, { holder: holder.process });
+        this.saveBefore(sandbox, { holder: holder.process });
       }
-      this.update(sandbox, { state: 'ready' });
+      this.saveBefore(sandbox, { state: 'ready' });
       this.sandboxes.set(sandbox.id, sandbox);
       return sandbox;
     } catch (error) {
-      await this.dismantle(sandbox);
-      this.forget(sandbox);
+      await this.discard(sandbox);
       throw error;
     }
   }
 
-  /** Takes over what is on disk. Half-made sandboxes are removed; those of an earlier boot or without holder are not ready. */
-  async adopt(): Promise<void> {
-    for (const record of this.store.load()) {
-      const sandbox = this.fromRecord(record);
-      const failed = (error: unknown): void =>
-        this.log.error({ sandboxId: record.id, error: errorText(error) }, 'what is left of a pod could not be ended');
-      if (record.state === 'creating') {
+  /** Resolves after the first try; retries until nothing of the sandbox is left. Its name stays reserved until then. */
+  private async discard(sandbox: Sandbox): Promise<void> {
+    let tried = (): void => undefined;
+    const firstTry = new Promise<void>((resolve) => (tried = resolve));
+    const attempt = async (): Promise<void> => {
+      try {
         forbidStart(this.ioDirectory(sandbox));
-        await this.dismantle(sandbox).catch(failed);
+        await this.dismantle(sandbox);
         this.forget(sandbox);
+      } finally {
+        tried();
+      }
+    };
+    const fields = { sandboxId: sandbox.id };
+    const what = 'cannot end the processes of an incomplete pod';
+    void untilDone(attempt, { what, fields, log: this.log, isOver: () => this.closed });
+    await firstTry;
+  }
+
+  /**
+   * Continues the sandboxes on disk. Incomplete sandboxes are removed; those of an earlier boot or without holder are
+   * not ready.
+   */
+  async adopt(): Promise<void> {
+    const { entries, broken } = await this.store.load();
+    for (const id of broken) this.setAside(id);
+    for (const record of entries) {
+      const sandbox = this.readable(record);
+      if (!sandbox) continue;
+      if (record.state === 'creating') {
+        this.idByName.set(sandbox.name, record.id);
+        await this.discard(sandbox);
         continue;
       }
       this.sandboxes.set(record.id, sandbox);
       this.idByName.set(sandbox.name, record.id);
-      if (record.state === 'ready' && !this.isHeld(sandbox)) {
-        this.update(sandbox, { state: 'not-ready' });
-      }
+      // A sandbox whose holder cannot be read stays ready: the slow check reads it again.
+      if (record.state === 'ready' && this.isSurelyLost(sandbox)) this.saveAfter(sandbox, { state: 'not-ready' });
     }
   }
 
-  /** Looks at every holder that is no child of this process; for the slow check after an adoption. */
-  checkHolders(): void {
-    for (const sandbox of this.sandboxes.values())
-      if (sandbox.record.state === 'ready' && !this.isHeld(sandbox)) this.holderEnded(sandbox);
+  private readable(record: SandboxRecord): Sandbox | undefined {
+    try {
+      return this.fromRecord(record);
+    } catch (error) {
+      if (errnoOf(error) !== '') throw error;
+      this.log.error({ sandboxId: record.id, error: errorText(error) }, 'a record cannot be read');
+      this.setAside(record.id);
+      return undefined;
+    }
   }
 
-  /** Whether a ready sandbox's holder is no child of this process. */
+  /** Its processes are ended as processes without a record. */
+  private setAside(id: string): void {
+    this.log.error({ sandboxId: id, kept: this.store.setAside(id) }, 'an unreadable record is set aside');
+  }
+
+  /** The IDs of all sandboxes, including those that are being made or removed. */
+  ids(): ReadonlySet<string> {
+    return new Set([...this.sandboxes.keys(), ...this.idByName.values()]);
+  }
+
+  /** Checks every holder that is no child of this process; part of the slow check after an adoption. */
+  checkHolders(): void {
+    for (const sandbox of this.sandboxes.values())
+      if (sandbox.record.state === 'ready' && this.isSurelyLost(sandbox)) this.holderEnded(sandbox);
+  }
+
+  /** Returns false also if the holder cannot be read; the next check reads it again. */
+  private isSurelyLost(sandbox: Sandbox): boolean {
+    try {
+      return !this.isHeld(sandbox);
+    } catch (error) {
+      this.log.warn({ sandboxId: sandbox.id, error: errorText(error) }, "cannot read the state of a pod's holder");
+      return false;
+    }
+  }
+
+  close(): void {
+    this.closed = true;
+    this.store.close();
+  }
+
+  /** Whether the holder of a ready sandbox is no child of this process. */
   hasAdopted(): boolean {
     return this.all().some(({ id, record }) => record.state === 'ready' && record.holder && !this.ownHolders.has(id));
   }
 
-  /** From now on nothing can be started in the sandbox. False when that was so before. */
+  /** Forbids further starts in the sandbox. Returns false if that was so before. */
   retire(sandbox: Sandbox): boolean {
     if (sandbox.record.state !== 'ready') return false;
-    this.update(sandbox, { state: 'not-ready' });
+    this.saveAfter(sandbox, { state: 'not-ready' });
     return true;
   }
 
-  /** Ends everything that is left in a retired sandbox. Stopping twice is fine. */
+  /** Ends all remaining processes of a retired sandbox. A second stop does nothing. */
   async stop(sandbox: Sandbox): Promise<void> {
     await this.dismantle(sandbox);
   }
 
-  /** Forgets a stopped sandbox. */
+  /** Removes a stopped sandbox. */
   remove(sandbox: Sandbox): void {
     sandbox.cgroup?.remove();
     this.forget(sandbox);
@@ -191,7 +253,13 @@ export class Sandboxes {
         return (!filter.state || filter.state.state === state) && hasLabels(labels, filter.labelSelector);
       })
       .map(({ id, metadata, state, createdAt, labels, annotations, runtimeHandler }) => ({
-        ...{ id, metadata, state, createdAt, labels, annotations, runtimeHandler },
+        id,
+        metadata,
+        state,
+        createdAt,
+        labels,
+        annotations,
+        runtimeHandler,
       }));
   }
 
@@ -215,8 +283,28 @@ export class Sandboxes {
     return cgroup?.child('pod').joinScript() ?? ':';
   }
 
+  /** Ends every sandbox whose record was removed, which no later runtime can find. */
+  endLost(): Promise<unknown>[] {
+    return this.all()
+      .filter(({ id }) => this.store.isGone(id))
+      .map((sandbox) => this.dismantle(sandbox));
+  }
+
+  /** Without cgroups a mark identifies the holder if its record is lost. */
+  private holderJoin(sandbox: Sandbox): string {
+    const { instance, markCommand } = this.isolation;
+    if (sandbox.cgroup || markCommand === undefined) return this.supervisorJoin(sandbox);
+    return `${markCommand} ${instance.markOf(sandbox.id)}`;
+  }
+
   private ioDirectory({ id }: Sandbox): string {
     return join(this.store.directory(id), 'io');
+  }
+
+  /** The file with the DNS settings of the pod, if it has its own. */
+  resolvConf(sandbox: Sandbox): string | undefined {
+    const path = resolvConfOf(this.ioDirectory(sandbox));
+    return isThere(path) ? path : undefined;
   }
 
   private isHeld({ record, kinds }: Sandbox): boolean {
@@ -225,9 +313,9 @@ export class Sandboxes {
   }
 
   private holderEnded(sandbox: Sandbox): void {
-    if (sandbox.record.state !== 'ready') return;
+    if (this.closed || sandbox.record.state !== 'ready') return;
     this.log.warn({ sandboxId: sandbox.id }, 'the process that holds the pod together has ended');
-    this.update(sandbox, { state: 'not-ready' });
+    this.saveAfter(sandbox, { state: 'not-ready' });
     this.onLost(sandbox);
   }
 
@@ -243,29 +331,45 @@ export class Sandboxes {
   }
 
   private forget(sandbox: Sandbox): void {
+    // The steps that can fail come first: until then the record stays, and the client can retry.
+    this.store.remove(sandbox.id);
     this.sandboxes.delete(sandbox.id);
     this.ownHolders.delete(sandbox.id);
     if (this.idByName.get(sandbox.name) === sandbox.id) this.idByName.delete(sandbox.name);
-    this.store.remove(sandbox.id);
   }
 
-  private update(sandbox: Sandbox, change: Partial<SandboxRecord>): void {
+  /** Saves a change before it is made. Errors: it cannot be saved, and must not be made. */
+  private saveBefore(sandbox: Sandbox, change: Partial<SandboxRecord>): void {
+    const record = { ...sandbox.record, ...change };
+    this.store.save(record);
+    sandbox.record = record;
+  }
+
+  /** Saves a change after it was made. */
+  private saveAfter(sandbox: Sandbox, change: Partial<SandboxRecord>): void {
     sandbox.record = { ...sandbox.record, ...change };
-    this.store.save(sandbox.record);
+    this.store.saveEventually(sandbox.record);
   }
 
   private fromRecord(record: SandboxRecord): Sandbox {
     const config = PodSandboxConfig.decode(Buffer.from(record.config, 'base64'));
-    const { cgroups } = this.isolation;
     return {
       id: record.id,
       config,
       createdAt: BigInt(record.createdAt),
-      cgroup: cgroups && Cgroup.ofSandbox(cgroups, config.linux?.cgroupParent ?? '', record.id),
-      kinds: namespacesOf(config, this.isolation),
+      cgroup: this.cgroupOf(record, config),
+      kinds: new Set(record.namespaces ?? namespacesOf(config, this.isolation)),
       name: sandboxName(config),
       address: machineAddress(),
       record,
     };
+  }
+
+  /** A sandbox that was made without cgroups never gets a group: its processes would not be in it. */
+  private cgroupOf({ id, namespaces, group, tracking }: SandboxRecord, config: PodSandboxConfig): Cgroup | undefined {
+    const cgroups = tracking ? layoutWith(this.isolation.cgroups, tracking) : this.isolation.cgroups;
+    if (!cgroups || (namespaces && group === undefined)) return undefined;
+    const place = { parent: config.linux?.cgroupParent ?? '', home: group ?? SHARED_GROUP };
+    return Cgroup.ofSandbox(cgroups, place, id);
   }
 }

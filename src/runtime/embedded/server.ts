@@ -1,52 +1,79 @@
-import { mkdirSync, rmSync } from 'node:fs';
 import { Server } from '@grpc/grpc-js';
 import { ImageServiceService, RuntimeServiceService } from '../../generated/runtime/v1/api.js';
-import type { Logger } from '../../streams/ports.js';
+import type { Logger } from '../../streams/ports/logger.js';
+import { delayMs } from './clock.js';
 import { Containers } from './containers.js';
 import { EventHub } from './events.js';
+import { descriptorLimit } from './descriptor-limit.js';
 import { imageService } from './image-service.js';
+import { instanceOf } from './instance.js';
 import { probeIsolation } from './isolation.js';
+import { mkdirSync, rmSync } from './machine.js';
+import { endOrphans } from './orphans.js';
 import { runtimeService } from './runtime-service.js';
 import { Sandboxes } from './sandboxes.js';
 import { bindSocket, claimSocket } from './socket.js';
-import { lockState } from './state-lock.js';
+import { type DirectoryLock, whenLost } from './directory-lock.js';
+import { lockState, stateLockPath } from './state-lock.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** How often processes are looked at that are no children of this process and whose end nothing else might report. */
+/** The period of checks for processes that are no children of this process and whose end no event may report. */
 const SLOW_CHECK_MS = 10_000;
 const CLOSE_MS = 500;
 
 export interface EmbeddedRuntimeOptions {
   readonly socketPath: string;
-  /** Keeps what a restart needs; containers' raw output passes through it. */
+  /** The directory of the state that a restart needs; containers' raw output passes through it. */
   readonly stateDirectory: string;
   readonly log: Logger;
 }
 
 export interface EmbeddedRuntime {
-  /** Stops serving and leaves the containers running; a runtime started later goes on with them. */
+  /** Stops serving and leaves the containers running; the next runtime continues them. */
   readonly close: () => Promise<void>;
-  /** What could not be isolated, in words. */
+  /** One text for each resource that is not isolated. */
   readonly isolation: readonly string[];
+  /**
+   * Resolves when the state directory was removed or replaced. By then the runtime manages no container any more, and
+   * containers whose records were removed have ended, since no later runtime could find them. Then the process has to
+   * end: closing the runtime would remove the socket of its successor.
+   */
+  readonly lost: Promise<void>;
 }
 
 /**
- * Serves CRI v1 on a unix socket and runs containers as processes of this machine. Resolves when it serves, which is after everything that
- * an earlier runtime left has been adopted. Errors: another runtime serves the socket or uses the state directory; the socket path is too long.
+ * Serves CRI v1 on a unix socket and runs containers as processes of this machine. Resolves when it serves, after
+ * everything left by an earlier runtime was adopted. Errors: another runtime serves the socket or uses the state
+ * directory; the socket path is too long.
  */
 export const startEmbeddedRuntime = async (options: EmbeddedRuntimeOptions): Promise<EmbeddedRuntime> => {
-  const { socketPath, stateDirectory, log } = options;
+  const { socketPath, stateDirectory } = options;
   mkdirSync(stateDirectory, { recursive: true, mode: 0o711 });
-  // Before anything is looked at: two that start at the same time would spoil each other's state, and the socket.
-  const unlock = await lockState(stateDirectory);
+  // First of all: two runtimes that start at the same time would damage each other's state, and the socket.
+  const lock = lockState(stateDirectory);
   try {
     await claimSocket(socketPath);
+    return await serve(options, lock);
   } catch (error) {
-    unlock();
+    lock.release();
     throw error;
   }
-  const isolation = probeIsolation();
-  log.info({ notIsolated: isolation.missing }, 'what the embedded runtime cannot isolate on this machine');
+};
+
+/** Errors: as above, and the state of the machine cannot be read; then nothing has been changed. */
+const serve = async (
+  { socketPath, stateDirectory, log }: EmbeddedRuntimeOptions,
+  lock: DirectoryLock,
+): Promise<EmbeddedRuntime> => {
+  const instance = instanceOf(stateDirectory);
+  const isolation = probeIsolation(instance);
+  log.info({ notIsolated: isolation.missing }, 'some resources are not isolated on this machine');
+  const limit = descriptorLimit();
+  if (limit.isLow)
+    log.warn(
+      { limit: limit.descriptors, containers: limit.containers },
+      'the hard limit of open files is low, which limits the number of containers',
+    );
 
   const events = new EventHub();
   const sandboxes: Sandboxes = new Sandboxes(stateDirectory, isolation, log, (sandbox) =>
@@ -62,28 +89,42 @@ export const startEmbeddedRuntime = async (options: EmbeddedRuntimeOptions): Pro
       containers: containers.ofSandbox(sandboxId).map(containers.status),
     };
   };
-  await sandboxes.adopt();
-  await containers.adopt();
-  const slowCheck = watchAdopted(sandboxes, containers);
-
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
   });
-  server.addService(
-    RuntimeServiceService,
-    runtimeService({ isolation, sandboxes, containers, events, stateDirectory, log }),
-  );
-  server.addService(ImageServiceService, imageService(stateDirectory, log));
   try {
+    await sandboxes.adopt();
+    await containers.adopt();
+    const sandboxIds = sandboxes.ids();
+    const marks = new Set([...containers.marks(), ...[...sandboxIds].map(instance.markOf)]);
+    await endOrphans({ instance, cgroups: isolation.cgroups, sandboxIds, marks, log });
+    server.addService(
+      RuntimeServiceService,
+      runtimeService({ isolation, sandboxes, containers, events, stateDirectory, log }),
+    );
+    server.addService(ImageServiceService, imageService(stateDirectory, log));
     await bindSocket(server, socketPath);
   } catch (error) {
-    unlock();
+    // The next runtime must find the state unchanged.
+    containers.close();
+    sandboxes.close();
+    server.forceShutdown();
     throw error;
   }
+  const slowCheck = watchAdopted(sandboxes, containers);
+  let stopWatching = (): void => undefined;
+  const lost = new Promise<void>((resolve) => {
+    stopWatching = whenLost(lock, stateLockPath(stateDirectory), () => {
+      clearInterval(slowCheck);
+      resolve(abandon(sandboxes, containers, log));
+    });
+  });
   return {
     isolation: isolation.missing,
+    lost,
     close: async () => {
+      stopWatching();
       clearInterval(slowCheck);
       await new Promise<void>((resolve) => {
         const force = setTimeout(() => {
@@ -96,17 +137,34 @@ export const startEmbeddedRuntime = async (options: EmbeddedRuntimeOptions): Pro
         });
       });
       containers.close();
-      rmSync(socketPath, { force: true });
-      unlock();
+      sandboxes.close();
+      try {
+        rmSync(socketPath, { force: true });
+      } finally {
+        lock.release();
+      }
     },
   };
 };
 
-/** Looks slowly while something adopted runs, and not at all otherwise. */
+/** Checks slowly while there are adopted sandboxes or containers, and not at all otherwise. */
 const watchAdopted = (sandboxes: Sandboxes, containers: Containers): NodeJS.Timeout => {
   const timer = setInterval(() => {
     sandboxes.checkHolders();
     if (!containers.checkAdopted() && !sandboxes.hasAdopted()) clearInterval(timer);
   }, SLOW_CHECK_MS);
   return timer.unref();
+};
+
+/** A removal takes time: the lock may be removed long before the last record. */
+const REMOVAL_MS = 2_000;
+
+/** Leaves everything to a successor, except the containers and sandboxes that it will never find. */
+const abandon = async (sandboxes: Sandboxes, containers: Containers, log: Logger): Promise<void> => {
+  containers.close();
+  sandboxes.close();
+  await delayMs(REMOVAL_MS);
+  const lost = [...containers.endLost(), ...sandboxes.endLost()];
+  const failures = (await Promise.allSettled(lost)).filter((result) => result.status === 'rejected');
+  log.error({ ended: lost.length, failed: failures.length }, 'the state directory was removed or replaced');
 };

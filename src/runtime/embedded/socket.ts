@@ -1,22 +1,29 @@
-import { chmodSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { type Server, ServerCredentials } from '@grpc/grpc-js';
+import { chmodSync, connectTo, errnoOf, mayFail, rmSync } from './machine.js';
 
-/** What the kernel's socket address holds, without the final NUL. */
+/** The length of the kernel's socket address, without the final NUL. */
 const MAX_PATH_BYTES = 107;
 
+/**
+ * Whether a server accepts connections. Errors: all except those that prove that there is none. A busy server returns
+ * EAGAIN.
+ */
 const isServed = (path: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(path);
-    const settle = (served: boolean): void => {
+  new Promise((resolve, reject) => {
+    const socket = connectTo(path);
+    socket.once('connect', () => {
       socket.destroy();
-      resolve(served);
-    };
-    socket.once('connect', () => settle(true));
-    socket.once('error', () => settle(false));
+      resolve(true);
+    });
+    socket.once('error', (error) =>
+      ['ENOENT', 'ECONNREFUSED'].includes(errnoOf(error)) ? resolve(false) : reject(error),
+    );
   });
 
-/** Errors: the path is too long, or somebody answers there already. A socket file that nobody serves is removed. */
+/**
+ * Prepares the path. Errors: the path is too long, or a server accepts connections there. A socket file without a
+ * server is removed.
+ */
 export const claimSocket = async (path: string): Promise<void> => {
   const bytes = Buffer.byteLength(path);
   if (bytes > MAX_PATH_BYTES)
@@ -27,6 +34,7 @@ export const claimSocket = async (path: string): Promise<void> => {
 
 /** Serves on the socket, which only the user and group of this process can use. */
 export const bindSocket = async (server: Server, path: string): Promise<void> => {
+  mayFail('connect', 'bind', path);
   const umask = process.umask(0o117);
   try {
     await new Promise<void>((resolve, reject) =>

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type {
   ContainerStats,
   CpuUsage,
@@ -8,12 +7,13 @@ import type {
 } from '../../generated/runtime/v1/api.js';
 import { wallClockNs } from './clock.js';
 import type { Container } from './container.js';
+import { readIfThere } from './machine.js';
 import type { Sandbox } from './sandboxes.js';
 
 const PAGE_BYTES = 4096n;
 /** Linux counts process times in hundredths of a second on every architecture that Node runs on. */
 const NS_PER_TICK = 10_000_000n;
-/** Rates over shorter times than this are noise; the last one is given again. */
+/** Rates over shorter times are noise; then the previous rate is returned. */
 const MIN_RATE_NS = 1_000_000_000n;
 
 interface Usage {
@@ -25,17 +25,15 @@ interface Usage {
 
 const value = (amount: bigint): UInt64Value => ({ value: amount });
 
+/** Zero for a process that has ended. Errors: its usage cannot be read, which is not zero. */
 const processUsage = (pid: number): { cpuNs: bigint; rss: bigint } => {
-  try {
-    const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
-    return {
-      cpuNs: (BigInt(fields[11] ?? 0) + BigInt(fields[12] ?? 0)) * NS_PER_TICK,
-      rss: BigInt(fields[21] ?? 0) * PAGE_BYTES,
-    };
-  } catch {
-    return { cpuNs: 0n, rss: 0n };
-  }
+  const line = readIfThere(`/proc/${pid}/stat`);
+  if (line === undefined) return { cpuNs: 0n, rss: 0n };
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  return {
+    cpuNs: (BigInt(fields[11] ?? 0) + BigInt(fields[12] ?? 0)) * NS_PER_TICK,
+    rss: BigInt(fields[21] ?? 0) * PAGE_BYTES,
+  };
 };
 
 const usageOf = (of: { readonly cgroup: Container['cgroup']; readonly pids: () => number[] }): Usage => {
@@ -50,11 +48,11 @@ const usageOf = (of: { readonly cgroup: Container['cgroup']; readonly pids: () =
   };
 };
 
-/** Reads usage when asked, from cgroups where there are any and else from the processes themselves. */
+/** Reads usage on request, from cgroups if there are any, else from the processes themselves. */
 export class Stats {
   private readonly samples = new Map<string, { at: bigint; cpuNs: bigint; rate: bigint | undefined }>();
 
-  /** `fsMountpoint` is where containers' own files would be; they have none, since they write to this machine. */
+  /** `fsMountpoint` would hold the containers' own files; they have none, since they write to this machine. */
   constructor(private readonly fsMountpoint: string) {}
 
   container(container: Container): ContainerStats {

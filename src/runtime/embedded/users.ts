@@ -1,31 +1,27 @@
-import { readFileSync } from 'node:fs';
 import type { LinuxContainerSecurityContext } from '../../generated/runtime/v1/api.js';
+import { boundingSetOf } from './capabilities.js';
+import { readIfThere } from './machine.js';
 import { invalidArgument } from './runtime-error.js';
 
-/** As whom a container runs. */
+/** The user of a container. */
 export interface UserPlan {
   readonly uid: number;
   readonly gid: number;
   readonly groups: readonly number[];
   readonly home: string;
   readonly noNewPrivileges: boolean;
-  /** Whether it differs from the user of the runtime, so that `setpriv` is needed. */
+  /** See `boundingSetOf`; absent for the runtime's own. */
+  readonly boundingSet?: string;
+  /** Whether it differs from the user of the runtime, so that `setpriv` has to change it. */
   readonly changes: boolean;
 }
 
-const table = (path: string): string[][] => {
-  try {
-    return readFileSync(path, 'utf8')
-      .split('\n')
-      .map((line) => line.split(':'));
-  } catch {
-    return [];
-  }
-};
+/** Errors: the file exists and cannot be read. No container may run without its groups. */
+const table = (path: string): string[][] => (readIfThere(path) ?? '').split('\n').map((line) => line.split(':'));
 
 /**
- * The user, group and further groups that the security context asks for, from this machine's user database where it leaves
- * them open. Errors: INVALID_ARGUMENT for an unknown name and for any change that this runtime may not make.
+ * The user, group and further groups of the security context, from this machine's user database if it leaves them open.
+ * Errors: INVALID_ARGUMENT for an unknown name and for any change that this runtime may not make.
  */
 export const planUser = (
   context: LinuxContainerSecurityContext | undefined,
@@ -34,6 +30,8 @@ export const planUser = (
     readonly gid: number;
     readonly groups: readonly number[];
     readonly canChange: boolean;
+    readonly canForbidPrivileges: boolean;
+    readonly canDropCapabilities: boolean;
   },
 ): UserPlan => {
   const accounts = table('/etc/passwd');
@@ -51,12 +49,14 @@ export const planUser = (
           users.split(',').includes(account[0] ?? '') ? [Number(id)] : [],
         );
   const asked = (context?.supplementalGroups ?? []).map(Number);
-  const noNewPrivileges = context?.noNewPrivs ?? false;
+  const noNewPrivileges = (context?.noNewPrivs ?? false) && runtime.canForbidPrivileges;
+  const asksFor = boundingSetOf(context);
+  const boundingSet = runtime.canDropCapabilities ? asksFor : undefined;
   const home = account?.[5] ?? '/';
   if (runtime.canChange) {
     const groups = [...new Set([...asked, ...member])].filter((group) => group !== gid);
-    const changes = uid !== runtime.uid || gid !== runtime.gid || groups.length > 0 || noNewPrivileges;
-    return { uid, gid, groups, home, noNewPrivileges, changes };
+    const changes = uid !== runtime.uid || gid !== runtime.gid || groups.length > 0;
+    return { uid, gid, groups, home, noNewPrivileges, changes, ...(boundingSet !== undefined && { boundingSet }) };
   }
   const refuse = (field: string, wanted: string): never => {
     throw invalidArgument(
@@ -67,5 +67,5 @@ export const planUser = (
   if (gid !== runtime.gid) refuse('run_as_group', String(gid));
   const foreign = asked.filter((group) => group !== gid && !runtime.groups.includes(group));
   if (foreign.length > 0) refuse('supplemental_groups', foreign.join(','));
-  return { uid, gid, groups: runtime.groups, home, noNewPrivileges: false, changes: false };
+  return { uid, gid, groups: runtime.groups, home, noNewPrivileges, changes: false };
 };

@@ -8,11 +8,9 @@ import {
   ignoreElements,
   type Observable,
   of,
-  repeat,
   type SchedulerLike,
   tap,
   throwError,
-  timer,
 } from 'rxjs';
 import { CertificateRefused } from '../../model/certificates/certificate-refused.js';
 import {
@@ -23,21 +21,28 @@ import {
 } from '../../model/certificates/client-certificate.js';
 import { renewalDelay } from '../../model/certificates/renewal-delay.js';
 import { rotationDeadline } from '../../model/certificates/rotation-deadline.js';
-import { errorText } from '../../model/cri-error.js';
-import type { ApiServer, CertificateKeys, CertificateStore, Logger, Metrics, Random, WallClock } from '../ports.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import { every } from '../operators/every.js';
+import type { ApiServer } from '../ports/api-server.js';
+import type { CertificateKeys } from '../ports/certificate-keys.js';
+import type { CertificateStore } from '../ports/certificate-store.js';
+import type { Logger } from '../ports/logger.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { Random } from '../ports/random.js';
+import type { WallClock } from '../ports/wall-clock.js';
 import { requestCertificate } from './request-certificate.js';
 
-/** How long nobody looks at the files at most: somebody else may have put a certificate there, or the clock may have been set. */
-const LOOK_MS = 600_000;
+/** The longest time between two reads of the files, in milliseconds: another process may replace them, or the clock may be set. */
+const READ_MS = 600_000;
 
 export interface ClientCertificatesPorts {
   /** As the node, with the certificate of the store. */
   readonly api: ApiServer;
-  /** As somebody who may ask for a first certificate, where there is a bootstrap kubeconfig. */
+  /** With the bootstrap credentials, which may request a first certificate; absent without a bootstrap kubeconfig. */
   readonly bootstrapApi?: ApiServer;
   readonly store: CertificateStore;
   readonly keys: CertificateKeys;
-  /** Writes the kubeconfig that names the files of the store, where there is none that can be used; is asked once there is a certificate. */
+  /** Writes a kubeconfig that names the files of the store; absent if there is a usable one. Called once there is a certificate. */
   readonly writeKubeconfig?: () => Observable<never>;
   readonly scheduler: SchedulerLike;
   readonly random: Random;
@@ -48,21 +53,21 @@ export interface ClientCertificatesPorts {
 
 export interface ClientCertificatesOptions {
   readonly nodeName: string;
-  /** `rotateCertificates`: the next certificate is asked for before this one ends. Otherwise only a first one is. */
+  /** `rotateCertificates`: whether the next certificate is requested before the current one expires. Else only a first one is requested. */
   readonly rotate: boolean;
-  /** Of the API server, with its port: the label of metrics. */
+  /** `host:port` of the API server: the label of metrics. */
   readonly host?: string;
 }
 
 /**
- * Keeps a client certificate in the store: asks for the first one with the bootstrap credentials, and for the next one, with a key of
- * its own, after 70 to 90 % of the life of each. Emits the certificate in use, at first and whenever it is another one; whoever speaks
- * to the API server uses the new one from then on.
+ * Keeps a client certificate in the store. Requests the first one with the bootstrap credentials, and each further one, with a new key,
+ * after 70 to 90 % of the lifetime of the current one. Emits the certificate in use at first and after each change; clients of
+ * the API server use it from then on.
  *
- * Where the certificate has ended and there are bootstrap credentials, it begins anew with them. The request that is made with these
- * survives a restart: its key is kept until it is answered.
+ * If the certificate has expired and there are bootstrap credentials, it requests a first one again. A request with
+ * these credentials survives a restart: its key is kept until the answer.
  *
- * Errors: none; what fails is logged and tried again after 2, 4, 8, 16 and then each 32 s.
+ * Errors: none; failures are logged and retried after 2, 4, 8, 16 and then each 32 s.
  * Ends:   never.
  * Source: staging/src/k8s.io/client-go/util/certificate/certificate_manager.go, pkg/kubelet/certificate/bootstrap/bootstrap.go. The
  *         kubelet exits where it has had no certificate for 5 min, so as to bootstrap at its next start; this needs no restart.
@@ -79,15 +84,15 @@ export const clientCertificates = (
     let drawn = { fingerprint: '', draw: 0 };
     let waitMs = 0;
 
-    /** The same for a certificate however often it is looked at. */
+    /** The random number of a certificate: the same for each read of it. */
     const drawFor = (fingerprint: string): number => {
       if (drawn.fingerprint !== fingerprint) drawn = { fingerprint, draw: random() };
       return drawn.draw;
     };
 
-    /** When to ask for a certificate, Unix milliseconds. */
+    /** The time at which to request a certificate, Unix milliseconds. */
     const dueAt = (certificate: ClientCertificate | undefined): number => {
-      // Nobody would sign with what has ended.
+      // There are no credentials for a request.
       if (!options.rotate && !ports.bootstrapApi) return Infinity;
       if (options.rotate) return rotationDeadline(certificate, subject, drawFor(certificate?.fingerprint ?? ''));
       return certificate && satisfies(certificate, subject) ? certificate.notAfter + 1 : -Infinity;
@@ -113,18 +118,18 @@ export const clientCertificates = (
       renewed(ports, options, certificate !== undefined && !isExpired(certificate, wallClock())).pipe(
         tap((fresh) => {
           metrics.clientCertificate(fresh.notAfter);
-          log.info({ until: new Date(fresh.notAfter).toISOString() }, 'there is a new client certificate');
+          log.info({ until: new Date(fresh.notAfter).toISOString() }, 'stored a new client certificate');
           if (dueAt(fresh) > wallClock()) return;
-          // Whoever signs makes something else of a request: asking again at once would never end.
+          // The signer changed the requested certificate: to request again at once would never end.
           failures += 1;
           waitMs = renewalDelay(failures, random());
-          log.warn({ name: fresh.commonName }, 'the new client certificate is to be replaced already');
+          log.warn({ name: fresh.commonName }, 'the new client certificate has to be replaced already');
         }),
         catchError((error: unknown) => {
           failures += 1;
           waitMs = renewalDelay(failures, random());
           metrics.clientCertificateFailed();
-          log.error({ error: errorText(error), retryMs: Math.round(waitMs) }, 'no client certificate was got');
+          log.error({ error: errorText(error), retryMs: Math.round(waitMs) }, 'cannot get a client certificate');
           return EMPTY;
         }),
       );
@@ -133,18 +138,17 @@ export const clientCertificates = (
       concatMap((certificate) => {
         const usable = certificate && !isExpired(certificate, wallClock()) ? certificate : undefined;
         const leftMs = dueAt(certificate) - wallClock();
-        waitMs = Math.min(Math.max(leftMs, 0), LOOK_MS);
+        waitMs = Math.min(Math.max(leftMs, 0), READ_MS);
         if (leftMs > 0) failures = 0;
         return concat(usable ? concat(kubeconfig$, of(usable)) : EMPTY, leftMs <= 0 ? renew(certificate) : EMPTY);
       }),
     );
-    return round$.pipe(
-      repeat({ delay: () => timer(waitMs, scheduler) }),
+    return every({ periodMs: () => waitMs, scheduler }, () => round$).pipe(
       distinctUntilChanged((one, other) => one.fingerprint === other.fingerprint),
     );
   });
 
-/** A new certificate, stored. `isUsable`: there is one with which to ask for it. */
+/** Requests and stores a new certificate. `isUsable`: the current certificate can authenticate the request. */
 const renewed = (
   ports: ClientCertificatesPorts,
   { nodeName, host }: ClientCertificatesOptions,
@@ -156,7 +160,7 @@ const renewed = (
   const key$ = isBootstrap ? pendingKey(store, keys) : keys.newKey();
   const forget$ = defer(() => (isBootstrap ? store.forgetPendingKey() : EMPTY)).pipe(
     catchError((error: unknown) => {
-      log.warn({ error: errorText(error) }, 'the key of a request that is answered could not be removed');
+      log.warn({ error: errorText(error) }, 'cannot remove the key of a completed request');
       return EMPTY;
     }),
   );
@@ -172,7 +176,7 @@ const renewed = (
       ),
     ),
     concatMap((fresh) => concat(forget$, of(fresh))),
-    // Whoever asks with this key again finds the request that was refused.
+    // A request with the same key would find the refused one.
     catchError((error: unknown) =>
       concat(
         error instanceof CertificateRefused ? forget$ : EMPTY,

@@ -11,9 +11,9 @@ import {
   throwError,
   timeout,
 } from 'rxjs';
-import { isAlreadyExists } from '../../model/api/api-error.js';
-import { certificateSigningRequestPath, certificateSigningRequestsPath } from '../../model/api/api-paths.js';
-import type { ReflectorEvent } from '../../model/api/reflector-event.js';
+import { isAlreadyExists } from '../../model/kube-api/api-error.js';
+import { certificateSigningRequestPath, certificateSigningRequestsPath } from '../../model/kube-api/api-paths.js';
+import type { ReflectorEvent } from '../../model/reflector/reflector-event.js';
 import { CertificateRefused } from '../../model/certificates/certificate-refused.js';
 import {
   type CertificateSigningRequest,
@@ -22,11 +22,14 @@ import {
   type SigningRequestParts,
   signingVerdict,
 } from '../../model/certificates/signing-request.js';
-import { apiClient } from '../api/api-client.js';
-import { reflector } from '../api/reflector.js';
-import type { ApiServer, Logger, Metrics, Random } from '../ports.js';
+import { apiClient } from '../cluster/api-client.js';
+import { reflector } from '../reflector/reflector.js';
+import type { ApiServer } from '../ports/api-server.js';
+import type { Logger } from '../ports/logger.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { Random } from '../ports/random.js';
 
-/** How long a request may wait for somebody to approve and sign it. Source: client-go util/certificate certificateWaitTimeout */
+/** The longest wait for the approval and the signature, in milliseconds. Source: client-go util/certificate certificateWaitTimeout */
 const WAIT_MS = 900_000;
 
 export interface RequestCertificatePorts {
@@ -35,16 +38,16 @@ export interface RequestCertificatePorts {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Of the API server, with its port: the label of metrics. */
+  /** `host:port` of the API server: the label of metrics. */
   readonly host?: string;
 }
 
 /**
- * Asks for a client certificate and emits it, PEM, once somebody has approved and signed it. A request that has a name and is there
- * already, from an earlier run of the agent, is the one that is waited for.
+ * Requests a client certificate and emits it, as PEM, once the request is approved and signed. If a request of the given `name`
+ * exists, from an earlier run of the agent, waits for that one.
  *
- * Errors: `CertificateRefused` when it was denied, has failed or was deleted; `ApiError` when it cannot be created; after 15 min that
- *         nobody signed it.
+ * Errors: `CertificateRefused` if the request is denied, fails or is deleted; `ApiError` if it cannot be created; an `Error` if
+ *         it is not signed within 15 min.
  * Source: staging/src/k8s.io/client-go/util/certificate/csr/csr.go, pkg/kubelet/certificate/bootstrap/bootstrap.go
  */
 export const requestCertificate = (
@@ -66,7 +69,7 @@ export const requestCertificate = (
 };
 
 const sameSigner = (found: CertificateSigningRequest): CertificateSigningRequest => {
-  const signer = found.spec?.signerName ?? CLIENT_SIGNER;
+  const signer = found.spec?.signerName || CLIENT_SIGNER;
   if (signer === CLIENT_SIGNER) return found;
   throw new CertificateRefused(`${found.metadata.name} is there already, for the signer ${signer}`);
 };
@@ -76,7 +79,7 @@ const signed = (
   { metadata: { name = '', uid = '', resourceVersion } }: CertificateSigningRequest,
 ): Observable<string> =>
   defer(() => {
-    log.info({ name }, 'a client certificate was asked for, waiting for it to be approved and signed');
+    log.info({ name }, 'requested a client certificate, waiting for its approval and signature');
     let isApproved = false;
     return reflector<CertificateSigningRequest>(
       { api, scheduler, random, log },
@@ -105,7 +108,7 @@ const signed = (
         scheduler,
         with: () =>
           throwError(
-            () => new Error(`request ${name} for a certificate: nobody signed it within ${WAIT_MS / 60_000} min`),
+            () => new Error(`request ${name} for a certificate: it was not signed within ${WAIT_MS / 60_000} min`),
           ),
       }),
     );
@@ -113,7 +116,7 @@ const signed = (
 
 const deleted = { kind: 'refused', message: 'it was deleted' } as const;
 
-/** What is said of the one request that is followed, if anything is. */
+/** The state of the watched request in an event; undefined if the event has none. */
 const stateIn = (
   event: ReflectorEvent<CertificateSigningRequest>,
 ): CertificateSigningRequest | 'deleted' | undefined => {

@@ -1,17 +1,18 @@
 import { catchError, defer, map, type Observable, of, retry, type SchedulerLike, throwError, timer } from 'rxjs';
 import type { CgroupDriver } from '../../model/cgroups/cgroup-name.js';
-import { isCriError } from '../../model/cri-error.js';
-import type { Logger, RuntimeService } from '../ports.js';
+import { isCriError } from '../../model/cri/cri-error.js';
+import type { Logger } from '../ports/logger.js';
+import type { RuntimeService } from '../ports/runtime-service.js';
 
 /** Source: cmd/kubelet/app/server.go getCgroupDriverFromCRI. */
 const TRIES = 3;
 const TRY_AGAIN_MS = 2_000;
 
 /**
- * The driver that the runtime uses, asked for up to three times, 2 s apart; the configured one where the runtime does not
- * say.
+ * Emits the cgroup driver of the runtime, after up to three requests, 2 s apart; the configured driver if the runtime does not
+ * implement the call or reports none.
  *
- * Errors: that of the third try; a driver that nobody knows.
+ * Errors: that of the third request; an unknown driver.
  */
 export const cgroupDriver = (
   runtime: Pick<RuntimeService, 'runtimeConfig'>,
@@ -32,7 +33,7 @@ export const cgroupDriver = (
         case 'SYSTEMD':
           return 'systemd';
         default:
-          throw new Error(`the runtime uses a cgroup driver that nobody knows: ${linux?.cgroupDriver}`);
+          throw new Error(`the runtime uses an unknown cgroup driver: ${linux?.cgroupDriver}`);
       }
     }),
     catchError((error: unknown) => {

@@ -1,16 +1,18 @@
 import { concat, defer, type Observable, retry, type SchedulerLike, timer } from 'rxjs';
 import type { CgroupName } from '../../model/cgroups/cgroup-name.js';
-import type { Cgroups } from '../ports.js';
+import { type Backoff, nextDelay } from '../../model/values/back-off.js';
+import type { Cgroups } from '../ports/cgroups.js';
 
 /** Source: pkg/kubelet/cm/pod_container_manager_linux.go tryKillingCgroupProcesses. The waits are those of runc, twice as long. */
 const KILL_ROUNDS = 5;
-const FIRST_WAIT_MS = 20;
+const ROUND_BACKOFF: Backoff = { initialMs: 20, maxMs: 160 };
 
 /**
- * Kills whatever is in the cgroup and below, and removes it. What forks faster than it is killed, or takes long to die, is
- * tried five times, 20, 40, 80 and 160 ms apart.
+ * Kills all processes in the cgroup and below, and removes it. Processes that fork while they are killed, or die slowly, need further
+ * rounds: up to five, 20, 40, 80 and 160 ms apart.
  *
  * Errors: that of the last round.
+ * Ends:   when the cgroup is removed.
  */
 export const destroyCgroup = (
   cgroups: Pick<Cgroups, 'kill' | 'remove'>,
@@ -23,6 +25,6 @@ export const destroyCgroup = (
   ).pipe(
     retry({
       count: KILL_ROUNDS - 1,
-      delay: (_, round) => timer(FIRST_WAIT_MS * 2 ** (round - 1), scheduler),
+      delay: (_, round) => timer(nextDelay(ROUND_BACKOFF, round), scheduler),
     }),
   );

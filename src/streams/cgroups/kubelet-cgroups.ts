@@ -1,15 +1,15 @@
 import { EMPTY, merge, type Observable } from 'rxjs';
-import type { NodeFacts } from '../../model/node-facts.js';
+import type { NodeFacts } from '../../model/node/node-facts.js';
 import { type NodeCgroups, type NodeCgroupsOptions, prepareNodeCgroups, tendNodeCgroups } from './node-cgroups.js';
 import { orphanedCgroups } from './orphaned-cgroups.js';
 import { noPodCgroups, podCgroups, type PodCgroups } from './pod-cgroups.js';
 
-/** All that an agent does about cgroups, or nothing at all. */
+/** The management of cgroups of an agent. */
 export interface KubeletCgroups {
   /** Completes once pods can be started. Errors: `NodeCgroupsError`. */
   readonly prepare$: Observable<never>;
   readonly podCgroups: PodCgroups;
-  /** Keeps limits, weights and pods that are gone in order, beside the loop. Errors: none. */
+  /** Keeps limits and weights up to date, and removes the cgroups of former pods. Runs beside the loop. Errors: none. Ends: never. */
   readonly tend: (housekept$: Observable<unknown>, isPossiblyRunning: (uid: string) => boolean) => Observable<never>;
 }
 
@@ -18,7 +18,7 @@ export interface KubeletCgroupsOptions extends Omit<NodeCgroupsOptions, keyof No
   readonly node: NodeFacts;
 }
 
-/** `nodeCgroups` may be absent: then pods stay where the runtime puts them. */
+/** Makes the management of cgroups. Without `nodeCgroups` it does nothing: pods stay in the cgroups of the runtime. */
 export const kubeletCgroups = ({ nodeCgroups, ...options }: KubeletCgroupsOptions): KubeletCgroups => {
   if (!nodeCgroups) return { prepare$: EMPTY, podCgroups: noPodCgroups, tend: () => EMPTY };
   const all = { ...options, ...nodeCgroups };

@@ -23,16 +23,17 @@ import {
   tierResources,
 } from '../../model/cgroups/node-cgroup-resources.js';
 import { kubepodsCgroup, QOS_TIERS, tierCgroup } from '../../model/cgroups/pod-cgroup-name.js';
-import { errorText } from '../../model/cri-error.js';
-import type { ResourceAmounts } from '../../model/pod-resources.js';
-import type { Cgroups, RecordEvent } from '../ports.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { ResourceAmounts } from '../../model/resources/pod-resources.js';
+import type { Cgroups } from '../ports/cgroups.js';
+import type { RecordEvent } from '../ports/record-event.js';
 import { createCgroup, type PodCgroupsOptions, weighTiers } from './pod-cgroups.js';
 
-/** The cgroups of this machine, and what is to be made of them. */
+/** The cgroups of this machine, and their settings. */
 export interface NodeCgroups {
   readonly cgroups: Cgroups;
   readonly settings: CgroupSettings;
-  /** What the machine has of `cpu`, `memory`, `pid` and `hugepages-<size>`. */
+  /** The capacity of the machine: `cpu`, `memory`, `pid` and `hugepages-<size>`. */
   readonly capacity: ResourceAmounts;
 }
 
@@ -40,8 +41,8 @@ export interface NodeCgroupsOptions extends NodeCgroups, Pick<PodCgroupsOptions,
   readonly recordEvent: RecordEvent;
 }
 
-/** The node cannot be set up as it is configured; the message says what would help. */
-export class NodeCgroupsError extends Error {
+/** The node cannot be set up as configured; the message names the remedy. */
+class NodeCgroupsError extends Error {
   override readonly name = 'NodeCgroupsError';
 }
 
@@ -50,8 +51,8 @@ const ENFORCE_AGAIN_MS = 60_000;
 const WEIGH_MS = 60_000;
 
 /**
- * Makes what pods are put into: kubepods and a cgroup for each QoS class, and holds reserved parts of the system to what they
- * reserve. Completes when everything is there.
+ * Creates kubepods and a cgroup for each QoS class, and limits the reserved parts of the system to their reservations. Completes
+ * when all are created.
  *
  * Errors: `NodeCgroupsError`.
  * Source: pkg/kubelet/cm/node_container_manager_linux.go createNodeAllocatableCgroups, container_manager_linux.go
@@ -84,7 +85,7 @@ const DO_WITHOUT =
   'Run the agent as root, or set cgroupsPerQOS: false and enforceNodeAllocatable: [] to do without them';
 
 /**
- * Keeps kubepods at what pods may have, tried once a minute until it works, and the QoS classes at the weight of their pods.
+ * Sets the limits of kubepods, once a minute until that works, and updates the weights of the QoS classes every minute.
  *
  * Errors: none. Ends: never.
  */
@@ -93,7 +94,7 @@ export const tendNodeCgroups = (options: NodeCgroupsOptions): Observable<never> 
   return merge(enforceKubepods(options), weigh$);
 };
 
-/** Somebody else makes the root; a wrong one is most likely a slip. */
+/** Fails if the root does not exist. The administrator creates it, so a missing one is most likely a typing error. */
 const checkRoot = ({ cgroups, settings: { root } }: NodeCgroupsOptions): Observable<never> =>
   cgroups.missing(root).pipe(
     concatMap((paths) => {
@@ -103,7 +104,7 @@ const checkRoot = ({ cgroups, settings: { root } }: NodeCgroupsOptions): Observa
     }),
   );
 
-/** One that is there is only changed by `enforceKubepods`: pods may run in it, and use more than they may have from now on. */
+/** Creates kubepods. Only `enforceKubepods` changes an existing one: pods in it may use more than the new limits. */
 const makeKubepods = (options: NodeCgroupsOptions): Observable<never> => {
   const name = kubepodsCgroup(options.settings.root);
   return createUnlessThere(options, name, resourcesOfKubepods(options), () => EMPTY);
@@ -114,7 +115,7 @@ const makeTiers = (options: NodeCgroupsOptions): Observable<never> =>
     ...QOS_TIERS.map((tier) => {
       const name = tierCgroup(options.settings.root, tier);
       const resources = tierResources(tier, [], options.cgroups.hugePageSizes);
-      // Pods of a former run may be in it: the weight comes with the first look at what is active.
+      // Pods of an earlier run may be in it: the weight is set with the first update of all weights.
       const { hugePages } = resources;
       return createUnlessThere(options, name, resources, () => options.cgroups.update(name, { hugePages }));
     }),
@@ -130,7 +131,7 @@ const createUnlessThere = (
     .missing(name)
     .pipe(concatMap((paths) => (paths.length > 0 ? createCgroup(cgroups, name, resources, log) : otherwise())));
 
-/** A node whose pods use more than they may from now on needs a while until it can be held to it. */
+/** Sets the limits of kubepods, again after a minute if that fails: pods may use more than the new limits for a while. */
 const enforceKubepods = (options: NodeCgroupsOptions): Observable<never> => {
   const { cgroups, settings, recordEvent, scheduler } = options;
   const name = kubepodsCgroup(settings.root);
@@ -160,7 +161,7 @@ const resourcesOfKubepods = ({ cgroups: { allCpus }, capacity, settings }: NodeC
   ...(allCpus !== undefined && { cpus: allCpus }),
 });
 
-/** Parts of the system that are no pods. Their cgroups are somebody else's and have to be there. */
+/** Limits the parts of the system outside of pods. The administrator creates their cgroups; a missing one is an error. */
 const enforceReserved = (options: NodeCgroupsOptions): Observable<never> => {
   const { settings } = options;
   const { enforced, systemReserved, systemReservedCgroup, kubeReserved, kubeReservedCgroup } = settings;
@@ -214,5 +215,5 @@ const enforceOne = (
     }),
   );
 
-/** A name as the kubelet's messages have it. */
+/** The name as the kubelet writes it in messages. */
 const quoted = (name: CgroupName): string => `[${name.map((part) => JSON.stringify(part)).join(' ')}]`;

@@ -14,28 +14,29 @@ import {
 } from 'rxjs';
 import type { CgroupName } from '../../model/cgroups/cgroup-name.js';
 import type { FoundPodCgroup } from '../../model/cgroups/pod-cgroup-name.js';
-import { errorText } from '../../model/cri-error.js';
-import type { Cgroups, Logger } from '../ports.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { Cgroups } from '../ports/cgroups.js';
+import type { Logger } from '../ports/logger.js';
 import { destroyCgroup } from './destroy-cgroup.js';
 import { listPodCgroups } from './pod-cgroups.js';
 
 export interface OrphanedCgroupsOptions {
   readonly cgroups: Pick<Cgroups, 'children' | 'kill' | 'remove'>;
   readonly root: CgroupName;
-  /** Emits whenever housekeeping has brought workers, configuration and runtime together; hot. */
+  /** Emits after each housekeeping; hot. */
   readonly housekept$: Observable<unknown>;
-  /** A worker has the pod and is not done with it. */
+  /** Whether a worker has the pod and has not finished it. */
   readonly isPossiblyRunning: (uid: string) => boolean;
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
 }
 
 /**
- * Destroys the cgroups of pods that are not running any more: what a killed agent has left, and what nobody else could
- * remove. What is listed is judged after the next housekeeping, so that a pod which was about to appear when the listing was
- * taken is known by then. One cgroup that takes long holds no other back, and never housekeeping.
+ * Destroys the cgroups of pods that no longer run: those of an agent that was killed, and those that a worker failed to remove. A
+ * listing is compared with the workers after the next housekeeping, so that a pod that was just about to start at the time of the listing
+ * is known by then. A slow cgroup delays neither the others nor housekeeping.
  *
- * Errors: none; what fails is tried again after the next housekeeping. Ends: never.
+ * Errors: none; a failed removal is retried after the next housekeeping. Ends: never.
  * Source: pkg/kubelet/kubelet_pods.go cleanupOrphanedPodCgroups
  */
 export const orphanedCgroups = ({
@@ -50,14 +51,14 @@ export const orphanedCgroups = ({
     const inHand = new Set<string>();
     const isFree = ({ name }: FoundPodCgroup) => !inHand.has(name.join('/'));
     const listed$ = defer(() => listPodCgroups(cgroups, root)).pipe(
-      // One that is just being destroyed will be gone; if not, it is found again.
+      // A cgroup that is being destroyed is skipped; if that fails, the next listing finds it again.
       map((found) => found.filter(isFree)),
       catchError((error: unknown) => {
         log.warn({ error: errorText(error) }, 'the cgroups of pods could not be listed');
         return [[] as readonly FoundPodCgroup[]];
       }),
     );
-    // The worker of a pod that has just ended may have removed it since the listing.
+    // The worker may have removed the cgroup since the listing.
     const stillThere = (orphans: readonly FoundPodCgroup[]): Observable<FoundPodCgroup> =>
       listed$.pipe(mergeMap((found) => found.filter(({ uid }) => orphans.some((orphan) => orphan.uid === uid))));
     return listed$.pipe(

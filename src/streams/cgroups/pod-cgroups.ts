@@ -27,23 +27,26 @@ import {
   tierCgroup,
 } from '../../model/cgroups/pod-cgroup-name.js';
 import { podCgroupResources } from '../../model/cgroups/pod-cgroup-resources.js';
-import { errorText } from '../../model/cri-error.js';
-import type { NodeFacts } from '../../model/node-facts.js';
-import type { Pod } from '../../model/pod.js';
-import type { Cgroups, Logger } from '../ports.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { NodeFacts } from '../../model/node/node-facts.js';
+import type { Pod } from '../../model/pod/pod.js';
+import type { Cgroups } from '../ports/cgroups.js';
+import type { Logger } from '../ports/logger.js';
 import { destroyCgroup } from './destroy-cgroup.js';
 
-/** What a worker does about the cgroup of its pod. */
+/** The operations of a worker on the cgroup of its pod. */
 export interface PodCgroups {
-  /** As the runtime is told of it; undefined where pods have no cgroups. Throws on a UID that cannot be part of a name. */
+  /** The path that the runtime receives as the parent; undefined if pods have no cgroups. Throws on a UID that cannot be part of a name. */
   readonly parentOf: (pod: Pod) => string | undefined;
-  /** All of it is there. */
+  /** The resources of a new cgroup; undefined if pods have no cgroups. */
+  readonly resourcesOf: (pod: Pod) => CgroupResources | undefined;
+  /** Emits whether the cgroup exists in all hierarchies. */
   readonly exists: (pod: Pod) => Observable<boolean>;
-  /** Makes it unless it is there, after the weights of the QoS classes were brought up to date. */
+  /** Updates the weights of the QoS classes and creates the cgroup, unless it exists. */
   readonly ensure: (pod: Pod) => Observable<never>;
-  /** Kills whatever is still in it and removes it; one that is not there is fine. */
+  /** Kills the processes in it and removes it. A missing cgroup is no error. */
   readonly destroy: (pod: Pod) => Observable<never>;
-  /** Brings the weights of the QoS classes up to date. Errors: none; what fails is said. */
+  /** Updates the weights of the QoS classes. Errors: none; failures are logged. */
   readonly weigh: () => Observable<never>;
 }
 
@@ -51,15 +54,16 @@ export interface PodCgroupsOptions {
   readonly cgroups: Cgroups;
   readonly settings: Pick<CgroupSettings, 'root' | 'podPidsLimit'>;
   readonly node: Pick<NodeFacts, 'cpuCfsQuota' | 'cpuCfsQuotaPeriodMicros'>;
-  /** Pods that are wanted and have not ended, for the weight of their class. */
+  /** The wanted pods that have not ended; the weight of a class depends on them. */
   readonly activePods: () => readonly Pod[];
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
 }
 
-/** Pods stay where the runtime puts them. */
+/** Does nothing: pods stay in the cgroups of the runtime. */
 export const noPodCgroups: PodCgroups = {
   parentOf: () => undefined,
+  resourcesOf: () => undefined,
   exists: () => of(true),
   ensure: () => EMPTY,
   destroy: () => EMPTY,
@@ -71,7 +75,7 @@ export const podCgroups = (options: PodCgroupsOptions): PodCgroups => {
   const { cgroups, settings, node, log, scheduler } = options;
   const { root, podPidsLimit } = settings;
   const nameOf = (pod: Pod) => podCgroup(root, pod);
-  /** A pod that could not get a cgroup for its UID has none to lose. */
+  /** No name if the UID cannot be part of one: such a pod has no cgroup. */
   const listedNames = (pod: Pod): readonly CgroupName[] => {
     try {
       return [nameOf(pod)];
@@ -80,10 +84,11 @@ export const podCgroups = (options: PodCgroupsOptions): PodCgroups => {
     }
   };
   const exists = (pod: Pod) => defer(() => cgroups.missing(nameOf(pod))).pipe(map((paths) => paths.length === 0));
+  const resourcesOf = (pod: Pod) => podCgroupResources(pod, { ...node, podPidsLimit });
   const create = (pod: Pod): Observable<never> =>
     defer(() => {
       const name = nameOf(pod);
-      return createCgroup(cgroups, name, podCgroupResources(pod, { ...node, podPidsLimit }), log).pipe(
+      return createCgroup(cgroups, name, resourcesOf(pod), log).pipe(
         catchError((error: unknown) =>
           throwError(
             () =>
@@ -94,6 +99,7 @@ export const podCgroups = (options: PodCgroupsOptions): PodCgroups => {
     });
   return {
     parentOf: (pod) => cgroups.pathOf(nameOf(pod)),
+    resourcesOf,
     exists,
     ensure: (pod) =>
       exists(pod).pipe(
@@ -108,7 +114,7 @@ export const podCgroups = (options: PodCgroupsOptions): PodCgroups => {
   };
 };
 
-/** Makes a cgroup and says which of its settings the kernel refused. Errors: it could not be made. */
+/** Creates a cgroup and logs the settings that the kernel refused. Errors: those of the creation. */
 export const createCgroup = (
   cgroups: Pick<Cgroups, 'create'>,
   name: CgroupName,
@@ -121,8 +127,8 @@ export const createCgroup = (
   );
 
 /**
- * Writes the weights of the QoS classes, and again if the pods have changed meanwhile: of several that write at the same time
- * the last one leaves what is right.
+ * Writes the weights of the QoS classes, and again if the pods have changed meanwhile: of several writes at the same time, the last
+ * one leaves the current weights.
  */
 export const weighTiers = (
   options: Pick<PodCgroupsOptions, 'cgroups' | 'settings' | 'activePods' | 'log'>,
@@ -135,7 +141,7 @@ export const weighTiers = (
     const updates = QOS_TIERS.map((tier, index) =>
       cgroups.update(tierCgroup(settings.root, tier), before[index] ?? {}).pipe(
         catchError((error: unknown) => {
-          log.warn({ tier, error: errorText(error) }, 'a QoS class could not be weighed');
+          log.warn({ tier, error: errorText(error) }, 'cannot set the weight of a QoS class');
           return EMPTY;
         }),
       ),
@@ -146,7 +152,7 @@ export const weighTiers = (
     );
   });
 
-/** Every cgroup that was made for a pod, once. */
+/** All cgroups of pods, each once. */
 export const listPodCgroups = (
   cgroups: Pick<Cgroups, 'children'>,
   root: CgroupName,

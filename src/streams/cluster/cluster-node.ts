@@ -1,35 +1,39 @@
-import { defer, map, merge, type Observable, startWith } from 'rxjs';
-import type { NodeIdentity } from '../../model/mirror-pod.js';
+import { map, type Observable, startWith } from 'rxjs';
+import type { NodeIdentity } from '../../model/pod/mirror-pod.js';
 import type { Node } from '../../model/node/node.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
-import type { SourceEvent } from '../../model/pod-set.js';
-import type { PodStartTracker } from '../../model/pod-start-tracker.js';
-import { apiClient } from '../api/api-client.js';
-import { apiSource } from '../api/api-source.js';
-import { type ChangeDetection, type ClusterReferences, podReferences } from '../api/pod-references.js';
+import type { SourceEvent } from '../../model/pod/pod-set.js';
+import type { PodStartTracker } from '../../model/pod-status/pod-start-tracker.js';
+import { apiClient } from './api-client.js';
+import { apiSource } from '../config/api-source.js';
+import { type ChangeDetection, type ClusterReferences, podReferences } from '../references/pod-references.js';
 import { eventSink } from '../events/event-sink.js';
 import { withFreshNode } from '../node/with-fresh-node.js';
 import { type NodeManagerOptions, type NodeManagerPorts, nodeManager } from '../node/node-manager.js';
-import type { ApiServer, LastKnown, LookupHost, ReadMachine, RecordEvent } from '../ports.js';
+import type { ApiServer } from '../ports/api-server.js';
+import type { LastKnown } from '../ports/last-known.js';
+import type { LookupHost } from '../ports/lookup-host.js';
+import type { ReadMachine } from '../ports/read-machine.js';
+import type { RecordEvent } from '../ports/record-event.js';
 import { mirrorPods } from '../status/mirror-pods.js';
 import { statusManager } from '../status/status-manager.js';
-import type { LoopDesk } from '../sync-loop/loop-desk.js';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
 
-/** What a node of a cluster needs of the world beside what every node needs. */
+/** The ports that a node of a cluster needs in addition to those of every node. */
 export interface ClusterPorts {
   readonly api: ApiServer;
-  /** Breaks all connections to the API server, for when they seem to be dead. */
+  /** Closes all connections to the API server, for the case that they are dead. */
   readonly resetConnections: () => void;
   readonly readMachine: ReadMachine;
   readonly lookupHost: LookupHost;
-  /** After a start while the API server is away, pods are known from before only if this is given. */
+  /** Keeps pods for a start while the API server is away. Default: no pods are kept. */
   readonly lastKnown?: LastKnown;
 }
 
-/** How a node takes part in its cluster. Defaults are the kubelet's. */
+/** The settings of a node of a cluster. Defaults are those of the kubelet. */
 export interface ClusterOptions {
   readonly node: NodeObjectSettings;
-  /** `registerNode`: unless it is true, somebody else makes the Node; true unless given. */
+  /** `registerNode`: whether the agent creates the Node. Default: true. */
   readonly registerNode?: boolean;
   /** `nodeStatusUpdateFrequency`: 10 s. */
   readonly nodeStatusUpdateFrequencyMs?: number;
@@ -51,30 +55,41 @@ export interface ClusterOptions {
 
 type ClusterNodePorts = ClusterPorts & Omit<NodeManagerPorts, 'api' | 'client'>;
 
-/** What the loop knows that the cluster is told. */
-type LoopFacts = Pick<NodeManagerOptions, 'images' | 'runtimeReport' | 'checkRuntime$'> & {
+/** The state of the loop that is reported to the cluster. */
+type LoopFacts = Pick<NodeManagerOptions, 'state' | 'health'> & {
   readonly syncFrequencyMs: number;
   readonly podStarts: PodStartTracker;
 };
 
-/** A node's part in its cluster: what the loop hears of it, and what is done for it beside the loop. */
+/** The streams that report to the API server and watch its objects. They emit nothing, do not fail and do not end; no pod waits for them. */
+export interface ClusterStreams {
+  /** Watches the Node of this agent. */
+  readonly nodeView$: Observable<never>;
+  /** Registers the Node and keeps its status true. */
+  readonly nodeStatus$: Observable<never>;
+  readonly lease$: Observable<never>;
+  /** Watches the objects that pods refer to. */
+  readonly references$: Observable<never>;
+  readonly podStatuses$: Observable<never>;
+  readonly mirrorPods$: Observable<never>;
+  readonly events$: Observable<never>;
+}
+
+/** The connection of a node to its cluster: the inputs of the loop, and the streams beside it. */
 export interface ClusterNode {
-  /** Tells the journal and the log of an event, and takes it to the API server. */
+  /** Writes an event to the journal and the log, and sends it to the API server. */
   readonly recordEvent: RecordEvent;
   /** The pods that the API server has for this node. */
   readonly source$: Observable<SourceEvent>;
-  /** What pods refer to. */
+  /** The objects that pods refer to. */
   readonly references: ClusterReferences;
-  /** The Node, as the API server has it or as it would be made; undefined until the machine has been read. */
+  /** The Node of the API server, or the one that would be created; undefined until the machine has been read. */
   readonly node: () => Node | undefined;
-  /**
-   * Node, lease, statuses, mirrors and events, while it is subscribed: no pod waits for any of it. Emits nothing.
-   * Errors: none. Ends: never.
-   */
-  readonly beside: (desk: LoopDesk) => Observable<never>;
+  /** Writes the state of this agent to the API server. */
+  readonly streams: (state: KubeletState) => ClusterStreams;
 }
 
-/** A node of a cluster. Nothing is asked of the API server until what it gives is subscribed. */
+/** Makes a node of a cluster. It sends no request until one of its streams is subscribed. */
 export const clusterNode = (ports: ClusterNodePorts, options: ClusterOptions, loop: LoopFacts): ClusterNode => {
   const { api, resetConnections, log, random, scheduler, wallClock, metrics, lastKnown } = ports;
   const { node: settings, registerNode = true, host, changeDetection } = options;
@@ -115,26 +130,34 @@ export const clusterNode = (ports: ClusterNodePorts, options: ClusterOptions, lo
       { api: client, scheduler, random, wallClock, ...(lastKnown && { lastKnown }) },
       { nodeName, isNodeKnown$ },
     ).pipe(withFreshNode({ node: node.node, refresh$: node.refresh$, scheduler })),
-    beside: (desk) =>
-      defer(() => {
-        const statuses = statusManager({
-          ...desk,
-          api: client,
-          written: (pod) => loop.podStarts.written(pod),
-        });
-        const mirrors = mirrorPods({
-          ...desk,
-          api: client,
-          random,
-          node: () => identityOf(node.node()),
-          areSourcesReady: () => desk.sources.all,
-        });
-        return merge(node.run$, references.run$, statuses.run$, mirrors.run$, events.run$);
-      }),
+    streams: (state) => ({
+      nodeView$: node.view$,
+      nodeStatus$: node.status$,
+      lease$: node.lease$,
+      references$: references.run$,
+      podStatuses$: statusManager({
+        state,
+        api: client,
+        metrics,
+        log,
+        scheduler,
+        wallClock,
+        written: (pod) => loop.podStarts.written(pod),
+      }).run$,
+      mirrorPods$: mirrorPods({
+        state,
+        api: client,
+        random,
+        log,
+        scheduler,
+        node: () => identityOf(node.node()),
+      }).run$,
+      events$: events.run$,
+    }),
   };
 };
 
-/** Whose mirrors are: only what the API server has made has a UID, and what is on its way out gets no more of them. */
+/** The owner of mirror pods: a Node that the API server has and that is not being deleted; else undefined. */
 const identityOf = (node: Node | undefined): NodeIdentity | undefined => {
   const { name, uid, deletionTimestamp } = node?.metadata ?? {};
   return name === undefined || uid === undefined || deletionTimestamp !== undefined ? undefined : { name, uid };

@@ -17,24 +17,29 @@ import {
   throwError,
   timer,
 } from 'rxjs';
-import { isAlreadyExists, isNotFound } from '../../model/api/api-error.js';
-import { eventPath, eventsPath } from '../../model/api/api-paths.js';
-import { errorText } from '../../model/cri-error.js';
+import { isAlreadyExists, isNotFound } from '../../model/kube-api/api-error.js';
+import { eventPath, eventsPath } from '../../model/kube-api/api-paths.js';
+import { errorText } from '../../model/cri/cri-error.js';
 import { type ApiEvent, apiEvent, type EventFact } from '../../model/events/api-event.js';
 import { EventCorrelator } from '../../model/events/event-correlator.js';
 import { EventQueue, type QueuedEvent } from '../../model/events/event-queue.js';
 import { isQuietRefusal, writeFailure } from '../../model/events/write-failure.js';
-import { type ApiClient, apiClient } from '../api/api-client.js';
-import type { ApiServer, Logger, Metrics, NodeAgentEvent, Random, RecordEvent, WallClock } from '../ports.js';
+import { type ApiClient, apiClient } from '../cluster/api-client.js';
+import type { ApiServer } from '../ports/api-server.js';
+import type { Logger } from '../ports/logger.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { NodeAgentEvent, RecordEvent } from '../ports/record-event.js';
+import type { Random } from '../ports/random.js';
+import type { WallClock } from '../ports/wall-clock.js';
 
 /** Source: staging/src/k8s.io/client-go/tools/record/event.go maxQueuedEvents */
 const MAX_QUEUED = 1_000;
 /** Source: the same file, maxTriesPerEvent */
 const MAX_TRIES = 12;
-/** Milliseconds between two tries; the first wait is a random share of it. Source: the same file, defaultSleepDuration */
+/** The time between two attempts, in milliseconds; the first wait is a random share of it. Source: the same file, defaultSleepDuration */
 const RETRY_MS = 10_000;
 
-/** What the journal and the log are told when it begins. */
+/** The messages for the journal and the log when the first event is dropped. */
 const DROPPING = {
   overflow: `More than ${MAX_QUEUED} events wait for the API server, the stalest of them are dropped`,
   unanswered: 'The API server takes no events, those that were tried for too long are dropped',
@@ -42,7 +47,7 @@ const DROPPING = {
 
 export interface EventSinkPorts {
   readonly api: ApiServer;
-  /** Hears every event here and now, whatever becomes of it: the journal and the log. */
+  /** Receives every event at once, whether it is sent or not: the journal and the log. */
   readonly recordEvent: RecordEvent;
   readonly scheduler: SchedulerLike;
   readonly random: Random;
@@ -53,32 +58,32 @@ export interface EventSinkPorts {
 
 export interface EventSinkOptions {
   readonly nodeName: string;
-  /** `eventRecordQPS`: requests each second after `burst` of them; 0 for any number. */
+  /** `eventRecordQPS`: requests per second after `burst` requests; 0 means no limit. */
   readonly qps: number;
   /** `eventBurst`. */
   readonly burst: number;
-  /** Of the API server, with its port: the label of metrics. */
+  /** `host:port` of the API server: the label of metrics. */
   readonly host?: string;
 }
 
 export interface EventSink {
-  /** Tells the journal and the log at once, and puts the event into the queue. Never waits, never fails. */
+  /** Writes the event to the journal and the log at once, and puts it into the queue. Does not wait and does not fail. */
   readonly recordEvent: RecordEvent;
-  /** Sends what is in the queue while it is subscribed, one after the other. Emits nothing. */
+  /** Sends the events of the queue while it is subscribed, one after the other. Emits nothing. */
   readonly run$: Observable<never>;
 }
 
 /**
- * Takes events to the API server: correlated when they happen, written one after the other. An event that comes again before it was
- * written is still one write. While no event can be written, since nobody answers, the first one is tried again, up to twelve times,
- * and the others wait: at most a thousand different ones, of which the stalest leave for new ones. One that the server has an error of
- * its own with waits behind the others instead, up to twelve times as well. Whatever did not arrive is counted and told: by the metrics, once
- * in the journal and the log when it begins, and by an event `EventsDropped` about the node when the API server answers again.
+ * Sends events to the API server. They are correlated when they happen and written one after the other; repetitions before the write
+ * become one write. While the server does not answer, the first event is retried, up to twelve times, and the others wait: at most a
+ * thousand different ones, of which new ones replace the stalest. An event that alone is answered with an error of the server waits behind the others,
+ * for up to twelve attempts as well. Dropped events are counted by the metrics, reported once in the journal and the log when the first is dropped, and
+ * reported by an event `EventsDropped` about the node when the API server answers again.
  *
  * Errors: none.
- * Ends:   never. What waits when it is unsubscribed stays and is sent by the next subscription.
- * Source: staging/src/k8s.io/client-go/tools/record/event.go, where the newest are dropped, each repetition is a write of its own, and
- *         nothing tells of it but the log.
+ * Ends:   never. Events that wait at an unsubscription stay and are sent by the next subscription.
+ * Source: staging/src/k8s.io/client-go/tools/record/event.go, where the newest events are dropped, each repetition is a write, and
+ *         drops appear in the log only.
  */
 export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }: EventSinkOptions): EventSink => {
   const { scheduler, random, wallClock, log, metrics } = ports;
@@ -91,9 +96,9 @@ export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }:
   const queued$ = new Subject<void>();
   let lastName = 0n;
   let isDropping = false;
-  let untold = 0;
+  let unreported = 0;
 
-  /** Unix time, but another one each time. */
+  /** The Unix time, or a later one if the last call returned that time. */
   const nextNanoseconds = (): bigint => {
     const now = BigInt(Math.trunc(wallClock())) * 1_000_000n;
     lastName = now > lastName ? now : lastName + 1n;
@@ -124,24 +129,24 @@ export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }:
 
   const drop = (queued: QueuedEvent, reason: keyof typeof DROPPING): void => {
     metrics.eventDropped(reason);
-    untold += queued.tells;
+    unreported += queued.tells;
     if (isDropping) return;
     isDropping = true;
     const message = DROPPING[reason];
-    // Only here: the API server hears it when it takes events again.
+    // Not for the API server yet: it receives an event when it accepts events again.
     ports.recordEvent({ type: 'Warning', reason: 'EventsDropped', message, causes: [] });
   };
 
-  /** The API server answers. */
-  const tellDropped = (): void => {
-    if (untold === 0) return;
-    const tells = untold;
-    untold = 0;
+  /** Reports the dropped events once the API server answers again. */
+  const reportDropped = (): void => {
+    if (unreported === 0) return;
+    const count = unreported;
+    unreported = 0;
     isDropping = false;
-    const message = `Events that did not reach the API server while it took none: ${tells}`;
+    const message = `Events that did not reach the API server while it took none: ${count}`;
     const event = { type: 'Warning', reason: 'EventsDropped', message, causes: [] } as const;
     ports.recordEvent(event);
-    enqueue(event, tells);
+    enqueue(event, count);
   };
 
   const refused = (queued: QueuedEvent, error: unknown): void => {
@@ -162,7 +167,7 @@ export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }:
     const given = queue.remove(queued.key) ?? queued;
     if (failure !== 'refused') return drop(given, 'unanswered');
     refused(given, error);
-    tellDropped();
+    reportDropped();
   };
 
   const sendFirst$ = defer(() => {
@@ -177,7 +182,7 @@ export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }:
       retry({
         count: MAX_TRIES - 1,
         delay: (error: unknown, tries) => {
-          if (writeFailure(error) !== 'nobody-writes') return throwError(() => error);
+          if (writeFailure(error) !== 'unavailable') return throwError(() => error);
           const waiting = { waiting: queue.size, error: errorText(error) };
           if (tries === 1) log.warn(waiting, 'an event could not be written, it is tried again');
           return timer(tries === 1 ? random() * RETRY_MS : RETRY_MS, scheduler);
@@ -187,7 +192,7 @@ export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }:
         complete: () => {
           queue.sent(sending);
           correlator.written(key);
-          tellDropped();
+          reportDropped();
         },
       }),
       catchError((error: unknown) => {
@@ -198,7 +203,7 @@ export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }:
     );
   });
 
-  /** When there is something to send: at once, when the first of those that were put off may be, or when there is a new one. */
+  /** Emits when there is an event to send: at once, when the first postponed event is due, or when there is a new one. */
   const next = (): Observable<unknown> => {
     const waitMs = queue.waitFrom(scheduler.now());
     if (waitMs === undefined) return EMPTY;
@@ -215,8 +220,8 @@ export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }:
 };
 
 /**
- * Completes when the API server has the event as it is. One that it has had is patched, and created anew if it has forgotten it; one
- * that it has although nobody knew it, since the answer was lost, is patched as well.
+ * Completes when the API server has the event in its current form. A written event is patched, and created again if the server no longer has
+ * it. An event that the server has although its answer was lost is patched as well.
  */
 const write = (client: ApiClient, event: ApiEvent, isWritten: boolean): Observable<never> => {
   const { namespace, name } = event.metadata;

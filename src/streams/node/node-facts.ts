@@ -1,14 +1,18 @@
 import { catchError, defer, forkJoin, map, type Observable, of, type SchedulerLike, tap, timeout } from 'rxjs';
-import type { Image } from '../../generated/runtime/v1/api.js';
-import { errorText } from '../../model/cri-error.js';
+import { errorText } from '../../model/cri/cri-error.js';
 import { needsLookup } from '../../model/node/node-addresses.js';
 import type { NodePressure } from '../../model/node/node-conditions.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
 import type { NodeStatusFacts } from '../../model/node/node-status.js';
-import type { RuntimeReport } from '../../model/node/runtime-report.js';
-import type { Logger, LookupHost, ReadMachine, RuntimeService, WallClock } from '../ports.js';
+import type { Logger } from '../ports/logger.js';
+import type { LookupHost } from '../ports/lookup-host.js';
+import type { ReadMachine } from '../ports/read-machine.js';
+import type { RuntimeService } from '../ports/runtime-service.js';
+import type { WallClock } from '../ports/wall-clock.js';
+import type { RuntimeHealth } from '../runtime-health/runtime-health.js';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
 
-/** Nobody waits longer for the runtime's version or for a resolver: what they said last stands. Milliseconds. */
+/** The time limit for the runtime's version and for the resolver, in milliseconds. After it the last answer counts. */
 export const FACT_TIMEOUT_MS = 2_000;
 
 export interface NodeFactsPorts {
@@ -21,27 +25,27 @@ export interface NodeFactsPorts {
   readonly wallClock: WallClock;
 }
 
-/** What the loop knows that a Node tells. */
+/** The state of the loop that a Node reports. */
 export interface LoopFacts {
-  /** Largest first. */
-  readonly images: () => readonly Image[];
-  readonly runtimeReport: () => RuntimeReport;
-  /** None of anything unless given: then nobody here stops pods for it. */
+  /** Its images are those of the status of the Node. */
+  readonly state: Pick<KubeletState, 'images'>;
+  readonly health: Pick<RuntimeHealth, 'report'>;
+  /** Default: no pressure, since this agent does not evict pods. */
   readonly pressure?: () => NodePressure;
 }
 
 const NO_PRESSURE: NodePressure = { memory: false, disk: false, pid: false };
 
 /**
- * Reads everything that a Node tells, each time it is subscribed; emits once. Where the runtime or the resolver does not answer in
- * time, what it said last stands.
+ * Reads all facts that a Node reports, on each subscribe; emits once. If the runtime or the resolver does not answer in time, its last
+ * answer counts.
  *
  * Errors: the machine cannot be read.
  */
 export const nodeFacts = (
   ports: NodeFactsPorts,
   settings: Pick<NodeObjectSettings, 'nodeName' | 'nodeIps' | 'externalCloudProvider'>,
-  { images, runtimeReport, pressure = () => NO_PRESSURE }: LoopFacts,
+  { state, health, pressure = () => NO_PRESSURE }: LoopFacts,
 ): Observable<NodeStatusFacts> => {
   const { runtime, runtimeName, readMachine, lookupHost, log, scheduler, wallClock } = ports;
   const lastKnown = <T>(ask: () => Observable<T>, initial: T, what: string): Observable<T> => {
@@ -50,7 +54,7 @@ export const nodeFacts = (
       timeout({ first: FACT_TIMEOUT_MS, scheduler }),
       tap((value) => (last = value)),
       catchError((error: unknown) => {
-        log.debug({ error: errorText(error) }, `${what} is as it was last`);
+        log.debug({ error: errorText(error) }, `cannot read ${what}, the last answer counts`);
         return of(last);
       }),
     );
@@ -62,15 +66,15 @@ export const nodeFacts = (
   );
   const { nodeName } = settings;
   const lookedUp$ = needsLookup(settings)
-    ? lastKnown(() => lookupHost(nodeName), [], 'what the resolver says of the node')
+    ? lastKnown(() => lookupHost(nodeName), [], 'the addresses of the node')
     : of([]);
   return forkJoin({ machine: readMachine(), lookedUp: lookedUp$, version: version$ }).pipe(
     map(({ machine, lookedUp, version }) => ({
       machine,
       lookedUp,
       runtimeVersion: `${runtimeName}://${version}`,
-      images: images(),
-      runtime: runtimeReport(),
+      images: state.images,
+      runtime: health.report(),
       pressure: pressure(),
       now: wallClock(),
     })),

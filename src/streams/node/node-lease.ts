@@ -7,37 +7,39 @@ import {
   map,
   type Observable,
   of,
-  repeat,
   retry,
   type SchedulerLike,
   tap,
   throwError,
   timer,
 } from 'rxjs';
-import { isConflict, isNotFound } from '../../model/api/api-error.js';
-import { leasePath, leasesPath, nodePath } from '../../model/api/api-paths.js';
-import { errorText } from '../../model/cri-error.js';
+import { isConflict, isNotFound } from '../../model/kube-api/api-error.js';
+import { leasePath, leasesPath, nodePath } from '../../model/kube-api/api-paths.js';
+import { errorText } from '../../model/cri/cri-error.js';
 import { hasOwner, type Lease, NODE_LEASES, renewedLease } from '../../model/node/lease.js';
 import type { Node } from '../../model/node/node.js';
-import type { ApiClient } from '../api/api-client.js';
-import type { Logger, Random, WallClock } from '../ports.js';
+import { every } from '../operators/every.js';
+import { type Backoff, nextDelay } from '../../model/values/back-off.js';
+import type { ApiClient } from '../cluster/api-client.js';
+import type { Logger } from '../ports/logger.js';
+import type { Random } from '../ports/random.js';
+import type { WallClock } from '../ports/wall-clock.js';
 
-/** A lease is renewed four times before it runs out, each time up to 4 % later. Source: pkg/kubelet/kubelet.go */
+/** A lease is renewed four times before it expires, each time up to 4 % later. Source: pkg/kubelet/kubelet.go */
 export const LEASE_RENEWALS = 4;
 export const LEASE_JITTER = 0.04;
 /** Source: staging/src/k8s.io/component-helpers/apimachinery/lease/controller.go. Milliseconds. */
 export const LEASE_TRIES = 5;
-export const LEASE_RETRY_INITIAL_MS = 200;
-export const LEASE_RETRY_MAX_MS = 7_000;
+export const LEASE_BACKOFF: Backoff = { initialMs: 200, maxMs: 7_000 };
 
 export interface NodeLeaseOptions {
   /** Without a limit of rate, and with a short time-out. */
   readonly heartbeats: Pick<ApiClient, 'get' | 'create' | 'update'>;
   readonly nodeName: string;
   readonly durationSeconds: number;
-  /** Of the Node, as far as it is known without asking: the lease of one that was deleted goes over to the one that is made anew. */
+  /** The UID of the Node, as far as the watch knows it: the lease of a deleted Node passes to the Node that replaces it. */
   readonly nodeUid: () => string | undefined;
-  /** Heartbeats fail again and again: connections may be dead without anybody having said so. */
+  /** Called after repeated failures of heartbeats: connections may be dead without an error. */
   readonly resetConnections: () => void;
   readonly log: Logger;
   readonly random: Random;
@@ -45,17 +47,17 @@ export interface NodeLeaseOptions {
   readonly wallClock: WallClock;
 }
 
-/** The lease as the server has it; without one where it could not be made, because its owner is not known. */
+/** The lease of the server; undefined if it was not created because its owner is not known. */
 interface Ensured {
   readonly lease?: Lease;
   readonly isNew: boolean;
 }
 
 /**
- * Renews the lease of the node at once and then every quarter of its duration (and up to 4 % later) after each renewal; makes it where
- * there is none. Renewals trust what the server answered last, so that they take one request each.
+ * Renews the lease of the node at once and then a quarter of its duration (and up to 4 %) after each renewal; creates it if there
+ * is none. A renewal starts from the last answer of the server, so it takes one request.
  *
- * Errors: none; what goes wrong is said and tried again.
+ * Errors: none; failures are logged and retried.
  * Ends:   never.
  * Source: staging/src/k8s.io/component-helpers/apimachinery/lease/controller.go
  */
@@ -74,7 +76,7 @@ export const nodeLease = ({
     const path = leasePath(NODE_LEASES, nodeName);
     let latest: Lease | undefined;
 
-    /** What is written next; a lease without an owner gets one. Errors: `ApiError`, where the Node cannot be read. */
+    /** Emits the next lease to write; a lease without an owner gets one. Errors: `ApiError` if the Node cannot be read. */
     const renewed = (base: Lease | undefined): Observable<Lease> => {
       const owner$: Observable<Node | undefined> = hasOwner(base, nodeUid())
         ? of(undefined)
@@ -86,7 +88,7 @@ export const nodeLease = ({
       catchError((error: unknown) => {
         log.error(
           { node: nodeName, error: errorText(error) },
-          'the lease of the node has no owner yet and is not made',
+          'the lease of the node is not created: its owner is not known yet',
         );
         return of(undefined);
       }),
@@ -100,15 +102,16 @@ export const nodeLease = ({
     );
 
     const ensure$ = defer(() => {
-      let waitMs = LEASE_RETRY_INITIAL_MS;
       return heartbeats.get<Lease>(path).pipe(
         map((lease): Ensured => ({ lease, isNew: false })),
         catchError((error: unknown) => (isNotFound(error) ? create$ : throwError(() => error))),
         retry({
-          delay: (error: unknown) => {
-            const [delayMs, text] = [waitMs, errorText(error)];
-            waitMs = Math.min(2 * waitMs, LEASE_RETRY_MAX_MS);
-            log.error({ node: nodeName, error: text, retryInMs: delayMs }, 'the lease of the node cannot be had');
+          delay: (error: unknown, failures) => {
+            const delayMs = nextDelay(LEASE_BACKOFF, failures);
+            log.error(
+              { node: nodeName, error: errorText(error), retryInMs: delayMs },
+              'cannot read the lease of the node',
+            );
             return timer(delayMs, scheduler);
           },
         }),
@@ -131,7 +134,7 @@ export const nodeLease = ({
               if (!isConflicting && failures > 1) resetConnections();
               if (failures >= LEASE_TRIES) return throwError(() => error);
               if (!isConflicting) return of(true);
-              // Somebody else has written it since.
+              // Another client has written it meanwhile.
               return ensure$.pipe(tap(({ lease }) => (base = lease ?? base)));
             },
           }),
@@ -142,14 +145,17 @@ export const nodeLease = ({
       tap(({ lease }) => (latest = lease)),
       concatMap(({ lease, isNew }) => (lease === undefined || isNew ? EMPTY : update(lease))),
     );
-    const pass$ = defer(() =>
+    const renewal$ = defer(() =>
       latest === undefined ? ensureAndUpdate$ : update(latest).pipe(catchError(() => ensureAndUpdate$)),
     ).pipe(
       catchError((error: unknown) => {
-        log.error({ node: nodeName, error: errorText(error) }, 'the lease of the node is not renewed: no try is left');
+        log.error(
+          { node: nodeName, error: errorText(error) },
+          'the lease of the node is not renewed: all attempts failed',
+        );
         return EMPTY;
       }),
     );
     const periodMs = (durationSeconds * 1_000) / LEASE_RENEWALS;
-    return pass$.pipe(repeat({ delay: () => timer(periodMs * (1 + LEASE_JITTER * random()), scheduler) }));
+    return every({ periodMs: () => periodMs * (1 + LEASE_JITTER * random()), scheduler }, () => renewal$);
   });

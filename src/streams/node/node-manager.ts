@@ -1,24 +1,29 @@
 import { catchError, defer, EMPTY, ignoreElements, merge, type Observable, tap } from 'rxjs';
-import { nodePath } from '../../model/api/api-paths.js';
+import { nodePath } from '../../model/kube-api/api-paths.js';
 import { initialNode } from '../../model/node/initial-node.js';
 import type { Node } from '../../model/node/node.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
 import type { NodeEvent, NodeStatusFacts } from '../../model/node/node-status.js';
-import { type ApiClient, apiClient } from '../api/api-client.js';
-import type { ApiServer, Metrics, Random, RecordEvent, RuntimeService } from '../ports.js';
+import { type ApiClient, apiClient } from '../cluster/api-client.js';
+import type { ApiServer } from '../ports/api-server.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { Random } from '../ports/random.js';
+import type { RecordEvent } from '../ports/record-event.js';
+import type { RuntimeService } from '../ports/runtime-service.js';
 import { type LoopFacts, nodeFacts, type NodeFactsPorts } from './node-facts.js';
 import { nodeLease } from './node-lease.js';
 import { nodeStartup } from './node-startup.js';
+import type { RuntimeHealth } from '../runtime-health/runtime-health.js';
 import { nodeStatus } from './node-status.js';
 import { nodeView } from './node-view.js';
-import { podCidrTeller } from './pod-cidr.js';
+import { podCidrSender } from './pod-cidr.js';
 import { registration } from './registration.js';
 
 export interface NodeManagerPorts extends NodeFactsPorts {
   readonly runtime: Pick<RuntimeService, 'version' | 'updateRuntimeConfig'>;
-  /** Heartbeats go there beside every limit. */
+  /** For heartbeats, which have no rate limit. */
   readonly api: ApiServer;
-  /** What everybody else of the agent asks through. */
+  /** The client of all other requests of the agent. */
   readonly client: ApiClient;
   readonly recordEvent: RecordEvent;
   readonly metrics: Metrics;
@@ -26,8 +31,10 @@ export interface NodeManagerPorts extends NodeFactsPorts {
 }
 
 export interface NodeManagerOptions extends LoopFacts {
+  /** Its `check$` renews its `report`, before the status of the Node is read. */
+  readonly health: Pick<RuntimeHealth, 'report' | 'check$'>;
   readonly settings: NodeObjectSettings;
-  /** `registerNode`: unless it is true somebody else makes the Node. */
+  /** `registerNode`: whether the agent creates the Node. */
   readonly registerNode: boolean;
   /** `nodeStatusUpdateFrequency`. */
   readonly updateFrequencyMs: number;
@@ -35,9 +42,7 @@ export interface NodeManagerOptions extends LoopFacts {
   readonly reportFrequencyMs: number;
   /** `nodeLeaseDurationSeconds`. */
   readonly leaseDurationSeconds: number;
-  /** Asks the runtime how it is, so that `runtimeReport` is new, and ends; emits nothing and never errors. */
-  readonly checkRuntime$?: Observable<never>;
-  /** Heartbeats fail again and again: connections may be dead without anybody having said so. */
+  /** Called after repeated failures of heartbeats: connections may be dead without an error. */
   readonly resetConnections?: () => void;
   /** `host:port` of the API server, for metrics. */
   readonly host?: string;
@@ -45,20 +50,24 @@ export interface NodeManagerOptions extends LoopFacts {
 
 /** The Node of this agent and its lease. */
 export interface NodeManager {
-  /** Registers it and keeps it true, with its lease; emits nothing and never ends. Errors: none. */
-  readonly run$: Observable<never>;
-  /** The Node as the API server has it, else as this agent would make it; undefined until the machine has been read. */
+  /** Reads the machine and watches the Node; emits nothing and never ends. Errors: none. */
+  readonly view$: Observable<never>;
+  /** Registers the Node and keeps its status up to date; emits nothing and never ends. Errors: none. */
+  readonly status$: Observable<never>;
+  /** Renews the lease of the Node; emits nothing and never ends. Errors: none. */
+  readonly lease$: Observable<never>;
+  /** The Node of the API server, else the Node that this agent would create; undefined until the machine has been read. */
   readonly node: () => Node | undefined;
-  /** Emits once it is known whether the API server has it, and completes. Pods of the API are believed from then on. */
+  /** Emits once it is known whether the API server has the Node, and completes. Pods of the API are accepted from then on. */
   readonly synced$: Observable<void>;
-  /** Reads it from the API server, so that `node` is new, and completes. Errors: `ApiError`. */
+  /** Reads the Node from the API server, so that `node` is new, and completes. Errors: `ApiError`. */
   readonly refresh$: Observable<never>;
 }
 
-/** Source: pkg/kubelet/kubelet_node_status.go, pkg/kubelet/kubelet.go */
+/** Makes the manager of the Node and its lease. Source: pkg/kubelet/kubelet_node_status.go, pkg/kubelet/kubelet.go */
 export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions): NodeManager => {
   const { client, recordEvent, metrics, random, log, scheduler, wallClock } = ports;
-  const { settings, updateFrequencyMs, reportFrequencyMs, leaseDurationSeconds, checkRuntime$ = EMPTY } = options;
+  const { settings, updateFrequencyMs, reportFrequencyMs, leaseDurationSeconds, health } = options;
   const { resetConnections = () => undefined } = options;
   const heartbeats = apiClient(ports.api, {
     qps: -1,
@@ -70,34 +79,44 @@ export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions
     log,
   });
   const view = nodeView({ api: client, scheduler, random, log }, settings.nodeName);
-  const tell = ({ type, reason, message }: NodeEvent): void => recordEvent({ type, reason, message, causes: [] });
+  const recordNodeEvent = ({ type, reason, message }: NodeEvent): void =>
+    recordEvent({ type, reason, message, causes: [] });
   let known: NodeStatusFacts | undefined;
   const facts$ = nodeFacts(ports, settings, options).pipe(tap((facts) => (known = facts)));
 
+  // The new Node is known before the first request to the API server; a machine that cannot be read is logged later.
+  const first$ = facts$.pipe(catchError(() => EMPTY));
+
   return {
-    run$: defer(() => {
-      tell({ type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' });
-      const startup = nodeStartup(metrics, { scheduler, wallClock });
-      const shared = { facts$, settings, startup, tell, log, random, scheduler, resetConnections };
-      // What the Node would be is known before anybody asks the server; who cannot read the machine says so later.
-      const first$ = facts$.pipe(catchError(() => EMPTY));
-      return merge(
-        first$,
-        view.run$,
-        nodeStatus({
-          ...shared,
-          ...{ heartbeats, view, checkRuntime$, updateFrequencyMs, reportFrequencyMs },
-          tellPodCidr: podCidrTeller(ports),
-          ...(options.registerNode && { register$: registration({ ...shared, client, note: view.note }) }),
-        }),
-        nodeLease({
-          ...{ heartbeats, resetConnections, log, random, scheduler, wallClock },
-          nodeName: settings.nodeName,
-          durationSeconds: leaseDurationSeconds,
-          nodeUid: () => view.node()?.metadata.uid,
-        }),
-      ).pipe(ignoreElements());
+    view$: defer(() => {
+      recordNodeEvent({ type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' });
+      return merge(first$, view.run$).pipe(ignoreElements());
     }),
+    status$: defer(() => {
+      const startup = nodeStartup(metrics, { scheduler, wallClock });
+      const shared = { facts$, settings, startup, recordNodeEvent, log, random, scheduler, resetConnections };
+      return nodeStatus({
+        ...shared,
+        heartbeats,
+        view,
+        checkRuntime$: health.check$,
+        updateFrequencyMs,
+        reportFrequencyMs,
+        sendPodCidr: podCidrSender(ports),
+        ...(options.registerNode && { register$: registration({ ...shared, client, note: view.note }) }),
+      });
+    }).pipe(ignoreElements()),
+    lease$: nodeLease({
+      heartbeats,
+      resetConnections,
+      log,
+      random,
+      scheduler,
+      wallClock,
+      nodeName: settings.nodeName,
+      durationSeconds: leaseDurationSeconds,
+      nodeUid: () => view.node()?.metadata.uid,
+    }).pipe(ignoreElements()),
     node: () => view.node() ?? (known && initialNode(settings, known).node),
     synced$: view.synced$,
     refresh$: defer(() => heartbeats.get<Node>(nodePath(settings.nodeName))).pipe(tap(view.note), ignoreElements()),

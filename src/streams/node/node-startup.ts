@@ -1,21 +1,22 @@
 import type { SchedulerLike } from 'rxjs';
-import type { Metrics, WallClock } from '../ports.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { WallClock } from '../ports/wall-clock.js';
 
-/** Measures how the start of a new node goes; one that was there before has none. */
+/** Measures the start of a new node; a node that was registered before is not measured. */
 export interface NodeStartup {
-  /** A first attempt to register is made; what comes later does not count. */
+  /** Takes an attempt to register; only the first one counts. */
   readonly attempted: () => void;
-  /** The Node was made, on a machine that was started then, in Unix milliseconds. */
+  /** Takes the creation of the Node; `bootedAt` is the start of the machine, in Unix milliseconds. */
   readonly registered: (bootedAt: number | undefined) => void;
-  /** The Node was there before: there is no start of a new node to be measured, now or later. */
+  /** Takes that the Node existed before: nothing is measured from then on. */
   readonly found: () => void;
-  /** The API has heard that it is ready. */
+  /** Takes that the API server has the Node as ready. */
   readonly ready: () => void;
 }
 
-/** Source: pkg/kubelet/util/node_startup_latency_tracker.go */
+/** Makes the measurement of one start. Source: pkg/kubelet/util/node_startup_latency_tracker.go */
 export const nodeStartup = (
-  { nodeStartup: tell }: Pick<Metrics, 'nodeStartup'>,
+  { nodeStartup: measure }: Pick<Metrics, 'nodeStartup'>,
   { scheduler, wallClock }: { readonly scheduler: SchedulerLike; readonly wallClock: WallClock },
 ): NodeStartup => {
   const startedAt = scheduler.now();
@@ -31,18 +32,18 @@ export const nodeStartup = (
       registeredAt = scheduler.now();
       if (bootedAt !== undefined) {
         beforeAgentMs = agentStartedAt - bootedAt;
-        tell('pre-kubelet', beforeAgentMs / 1_000);
+        measure('pre-kubelet', beforeAgentMs / 1_000);
       }
-      tell('pre-registration', (attemptedAt - startedAt) / 1_000);
-      tell('registration', (registeredAt - attemptedAt) / 1_000);
+      measure('pre-registration', (attemptedAt - startedAt) / 1_000);
+      measure('registration', (registeredAt - attemptedAt) / 1_000);
     },
     found: () => (isOver = true),
     ready: () => {
       if (registeredAt === undefined || isOver) return;
       isOver = true;
       const now = scheduler.now();
-      tell('post-registration', (now - registeredAt) / 1_000);
-      if (beforeAgentMs !== undefined) tell('total', (beforeAgentMs + now - startedAt) / 1_000);
+      measure('post-registration', (now - registeredAt) / 1_000);
+      if (beforeAgentMs !== undefined) measure('total', (beforeAgentMs + now - startedAt) / 1_000);
     },
   };
 };

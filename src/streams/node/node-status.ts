@@ -15,8 +15,8 @@ import {
   throwError,
   timer,
 } from 'rxjs';
-import { isNotFound } from '../../model/api/api-error.js';
-import { errorText } from '../../model/cri-error.js';
+import { isNotFound } from '../../model/kube-api/api-error.js';
+import { errorText } from '../../model/cri/cri-error.js';
 import { conditionOf, isNodeReady } from '../../model/node/node.js';
 import { inSlots } from '../operators/in-slots.js';
 import type { NodeView } from './node-view.js';
@@ -24,30 +24,30 @@ import { type StatusWriter, statusWriter, type StatusWriterOptions } from './sta
 
 /** Attempts of one round, without a wait between them. Source: pkg/kubelet/kubelet.go nodeStatusUpdateRetry */
 export const NODE_STATUS_TRIES = 5;
-/** A round comes up to so much later than its period, so that those of many nodes do not come together. */
+/** The largest share of a period by which a round is late, at random, so that the rounds of many nodes are spread. */
 export const NODE_STATUS_JITTER = 0.04;
-/** How often a node that starts looks whether it has become ready, and for how long. Source: pkg/kubelet/kubelet.go. Milliseconds. */
+/** The period in which a starting node checks whether it is ready, and the limit of these checks. Source: pkg/kubelet/kubelet.go. Milliseconds. */
 export const FAST_PERIOD_MS = 100;
 export const FAST_LIMIT_MS = 120_000;
 
 export interface NodeStatusOptions extends StatusWriterOptions {
   readonly view: Pick<NodeView, 'node' | 'note' | 'deleted$'>;
-  /** Asks the runtime how it is, and ends; emits nothing and never errors. */
+  /** Reads the status of the runtime and completes; emits nothing. Errors: none. */
   readonly checkRuntime$: Observable<never>;
-  /** Registers the Node and ends; absent where somebody else makes it. */
+  /** Registers the Node and completes; absent if the agent does not create it. */
   readonly register$?: Observable<never>;
-  /** From the end of a round to the start of the next, before jitter. */
+  /** The time from the end of a round to the start of the next, before jitter, in milliseconds. */
   readonly updateFrequencyMs: number;
-  /** Heartbeats fail again and again: connections may be dead without anybody having said so. */
+  /** Called after repeated failures of heartbeats: connections may be dead without an error. */
   readonly resetConnections: () => void;
 }
 
 /**
- * Keeps the status of the Node true: at once and then 10 s (and up to 4 % more) after each round, it is written if there is more to tell
- * than another heartbeat, and every 5 min in any case. While a node starts it is looked at every 100 ms, until it is ready or 120 s
- * have passed. A Node that somebody has deleted is registered again, which a kubelet only does when it starts.
+ * Keeps the status of the Node up to date. A round runs at once and then 10 s (and up to 4 % more) after each round; it writes the status
+ * if more than the heartbeat has changed, and every 5 min in any case. While a node starts it is checked every 100 ms, until it is ready
+ * or 120 s have passed. A Node that was deleted is registered again, which a kubelet only does when it starts.
  *
- * Errors: none; what goes wrong is said and tried again, at first at once, then in the next round.
+ * Errors: none; failures are logged and retried, at first at once, then in the next round.
  * Ends:   never.
  * Source: pkg/kubelet/kubelet_node_status.go syncNodeStatus
  */
@@ -71,7 +71,7 @@ export const nodeStatus = (options: NodeStatusOptions): Observable<never> =>
           delay: (error: unknown) => {
             log.error({ node, error: errorText(error) }, 'the status of the Node could not be written');
             if (tries > 1) resetConnections();
-            // The first attempt asks nobody but the watch, which may only not have seen the Node yet.
+            // The first attempt uses the Node of the watch, which may not have it yet.
             if (tries > 1 && register$ && isNotFound(error)) isRegistered = false;
             if (tries >= NODE_STATUS_TRIES) return throwError(() => error);
             return concat(registered$, of(true));
@@ -81,7 +81,7 @@ export const nodeStatus = (options: NodeStatusOptions): Observable<never> =>
     });
     const round$ = concat(registered$, attempts$).pipe(
       catchError((error: unknown) => {
-        log.error({ node, error: errorText(error) }, 'the status of the Node is not up to date: no try is left');
+        log.error({ node, error: errorText(error) }, 'the status of the Node is not up to date: all attempts failed');
         return EMPTY;
       }),
     );
@@ -106,22 +106,23 @@ export const nodeStatus = (options: NodeStatusOptions): Observable<never> =>
   });
 
 /**
- * Looks every 100 ms whether the node has become ready, and writes it at once then.
+ * Checks every 100 ms whether the node has become ready, and writes that at once.
  *
- * Ends: once the API server has heard that the node is ready, or after 120 s.
+ * Errors: none.
+ * Ends:   once the API server has the node as ready, or after 120 s.
  * Source: pkg/kubelet/kubelet.go fastStatusUpdateOnce, pkg/kubelet/kubelet_node_status.go fastNodeStatusUpdate
  */
 const untilReady = (
   { view, settings, checkRuntime$, log, scheduler }: NodeStatusOptions,
   writer: StatusWriter,
   round$: Observable<never>,
-  inTurn: (look$: Observable<never>) => Observable<never>,
+  inTurn: (check$: Observable<never>) => Observable<never>,
 ): Observable<never> =>
   defer(() => {
     const { nodeName: node } = settings;
     const startedAt = scheduler.now();
     let isOver = false;
-    const look$ = defer(() => {
+    const check$ = defer(() => {
       if (scheduler.now() - startedAt >= FAST_LIMIT_MS) {
         isOver = true;
         log.error({ node }, 'the node has not become ready in time after its start');
@@ -140,13 +141,13 @@ const untilReady = (
         }),
         catchError((error: unknown) => {
           log.error({ node, error: errorText(error) }, 'the status of the Node could not be written at once');
-          // What it was made of may be out of date; a round reads it again.
+          // The Node of the watch may be out of date; a round reads it again.
           return isOver ? round$ : EMPTY;
         }),
       );
       return concat(checkRuntime$, write$);
     });
-    return look$.pipe(
+    return check$.pipe(
       inTurn,
       repeat({ delay: () => (isOver ? EMPTY : timer(FAST_PERIOD_MS, scheduler)) }),
       ignoreElements(),

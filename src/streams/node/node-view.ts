@@ -1,26 +1,26 @@
 import { defer, ignoreElements, type Observable, of, Subject, take, tap } from 'rxjs';
-import { nodesPath } from '../../model/api/api-paths.js';
-import type { ReflectorEvent } from '../../model/api/reflector-event.js';
+import { nodesPath } from '../../model/kube-api/api-paths.js';
+import type { ReflectorEvent } from '../../model/reflector/reflector-event.js';
 import { afterDeletion, newestNode } from '../../model/node/newest-node.js';
 import type { Node } from '../../model/node/node.js';
-import { reflector, type ReflectorPorts } from '../api/reflector.js';
+import { reflector, type ReflectorPorts } from '../reflector/reflector.js';
 
-/** This agent's own Node, as the API server has it. */
+/** The Node of this agent in the API server. */
 export interface NodeView {
-  /** Follows it; emits nothing and never ends. Errors: none. */
+  /** Watches the Node; emits nothing and never ends. Errors: none. */
   readonly run$: Observable<never>;
-  /** The newest that is known of it; undefined while there is none. */
+  /** The newest known version of the Node; undefined while there is none. */
   readonly node: () => Node | undefined;
-  /** Takes in the answer to a write, which may be newer than what the watch has said. */
+  /** Takes the answer to a write, which may be newer than the version of the watch. */
   readonly note: (node: Node) => void;
-  /** Emits once it is known whether there is one, and completes. */
+  /** Emits once it is known whether the API server has the Node, and completes. */
   readonly synced$: Observable<void>;
-  /** Emits whenever it has been deleted. */
+  /** Emits after each deletion of the Node. */
   readonly deleted$: Observable<void>;
 }
 
 /**
- * Follows the Node of that name.
+ * Makes the view of the Node of a name.
  *
  * Source: pkg/kubelet/kubelet.go nodeLister, nodeHasSynced
  */

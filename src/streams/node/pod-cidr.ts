@@ -1,21 +1,22 @@
 import { catchError, defer, map, type Observable, of, type SchedulerLike, timeout } from 'rxjs';
-import { errorText } from '../../model/cri-error.js';
+import { errorText } from '../../model/cri/cri-error.js';
 import type { Node } from '../../model/node/node.js';
-import type { Logger, RuntimeService } from '../ports.js';
+import type { Logger } from '../ports/logger.js';
+import type { RuntimeService } from '../ports/runtime-service.js';
 
-/** Nobody waits longer for the runtime to take the addresses of pods; it is told again in the next round. Milliseconds. */
+/** The time limit of the call to the runtime, in milliseconds. After it the call is repeated in the next round. */
 export const POD_CIDR_TIMEOUT_MS = 2_000;
 
-/** Tells the runtime which addresses a Node has for its pods; emits once whether it has taken new ones. Errors: none. */
-export type TellPodCidr = (node: Node) => Observable<boolean>;
+/** Sends the pod addresses of a Node to the runtime; emits once whether the runtime has accepted new ones. Errors: none. */
+export type SendPodCidr = (node: Node) => Observable<boolean>;
 
 /**
- * The runtime is told once of each set of addresses, and again where it did not take it. Most runtimes have their network configured
- * otherwise and take it without doing anything.
+ * Makes the sender. Each set of addresses is sent once, and again if the runtime did not accept it. Most runtimes have their network
+ * configured otherwise and accept it without any effect.
  *
  * Source: pkg/kubelet/kubelet_network.go updatePodCIDR
  */
-export const podCidrTeller = ({
+export const podCidrSender = ({
   runtime,
   log,
   scheduler,
@@ -23,20 +24,20 @@ export const podCidrTeller = ({
   readonly runtime: Pick<RuntimeService, 'updateRuntimeConfig'>;
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
-}): TellPodCidr => {
-  let told = '';
+}): SendPodCidr => {
+  let accepted = '';
   return ({ spec }) => {
     const podCidr = (spec?.podCIDRs ?? []).join(',');
-    if (podCidr === '' || podCidr === told) return of(false);
+    if (podCidr === '' || podCidr === accepted) return of(false);
     return defer(() => runtime.updateRuntimeConfig({ runtimeConfig: { networkConfig: { podCidr } } })).pipe(
       timeout({ first: POD_CIDR_TIMEOUT_MS, scheduler }),
       map(() => {
-        log.info({ before: told, podCidr }, 'the runtime has been told of the addresses of pods');
-        told = podCidr;
+        log.info({ before: accepted, podCidr }, 'the runtime has accepted the addresses of pods');
+        accepted = podCidr;
         return true;
       }),
       catchError((error: unknown) => {
-        log.error({ podCidr, error: errorText(error) }, 'the runtime has not taken the addresses of pods');
+        log.error({ podCidr, error: errorText(error) }, 'the runtime has not accepted the addresses of pods');
         return of(false);
       }),
     );

@@ -12,22 +12,22 @@ import {
   throwError,
   timer,
 } from 'rxjs';
-import { isAlreadyExists, isForbidden } from '../../model/api/api-error.js';
-import { nodePath, nodesPath, nodeStatusPath } from '../../model/api/api-paths.js';
-import { errorText } from '../../model/cri-error.js';
+import { isAlreadyExists, isForbidden } from '../../model/kube-api/api-error.js';
+import { nodePath, nodesPath, nodeStatusPath } from '../../model/kube-api/api-paths.js';
+import { errorText } from '../../model/cri/cri-error.js';
 import { initialNode } from '../../model/node/initial-node.js';
 import type { Node } from '../../model/node/node.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
 import type { NodeEvent, NodeStatusFacts } from '../../model/node/node-status.js';
 import { reconcileNode } from '../../model/node/reconcile-node.js';
 import { nodeStatusPatch } from '../../model/node/update-node.js';
-import type { ApiClient } from '../api/api-client.js';
-import type { Logger } from '../ports.js';
+import { type Backoff, nextDelay } from '../../model/values/back-off.js';
+import type { ApiClient } from '../cluster/api-client.js';
+import type { Logger } from '../ports/logger.js';
 import type { NodeStartup } from './node-startup.js';
 
 /** Source: pkg/kubelet/kubelet_node_status.go registerWithAPIServer. Milliseconds. */
-export const REGISTER_INITIAL_MS = 100;
-export const REGISTER_MAX_MS = 7_000;
+const REGISTER_BACKOFF: Backoff = { initialMs: 100, maxMs: 7_000 };
 
 export interface RegistrationOptions {
   readonly client: Pick<ApiClient, 'get' | 'create' | 'patch'>;
@@ -35,18 +35,18 @@ export interface RegistrationOptions {
   readonly facts$: Observable<NodeStatusFacts>;
   readonly settings: NodeObjectSettings;
   readonly startup: NodeStartup;
-  /** Hears the Node as the API server has it. */
+  /** Receives the Node of the API server. */
   readonly note: (node: Node) => void;
-  readonly tell: (event: NodeEvent) => void;
+  readonly recordNodeEvent: (event: NodeEvent) => void;
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
 }
 
 /**
- * Completes once the API server has a Node of this agent: a new one, or one that was there and is brought up to date. The first attempt
- * comes after 100 ms, and each further one after twice the wait of the one before, 7 s at most.
+ * Completes once the API server has the Node of this agent: a new one, or an existing one that has been updated. The first attempt
+ * runs after 100 ms, and each further one after twice the wait before, 7 s at most.
  *
- * Errors: none; what goes wrong is said and tried again.
+ * Errors: none; failures are logged and retried.
  * Source: pkg/kubelet/kubelet_node_status.go registerWithAPIServer, tryRegisterWithAPIServer
  */
 export const registration = ({
@@ -55,7 +55,7 @@ export const registration = ({
   settings,
   startup,
   note,
-  tell,
+  recordNodeEvent,
   log,
   scheduler,
 }: RegistrationOptions): Observable<never> => {
@@ -75,36 +75,31 @@ export const registration = ({
 
   const attempt = (facts: NodeStatusFacts): Observable<Node> => {
     const { node: initial, events, problems } = initialNode(settings, facts);
-    for (const problem of problems) log.error({ node, problem }, 'not all of the Node can be told');
+    for (const problem of problems) log.error({ node, problem }, 'a part of the Node is left out');
     return client.create<Node>(nodesPath(), initial).pipe(
       tap(() => {
         startup.registered(facts.machine.bootedAt);
         log.info({ node }, 'the Node is registered');
-        events.forEach(tell);
+        events.forEach(recordNodeEvent);
       }),
       catchError((error: unknown) =>
-        // Who may not make a Node may still have one.
+        // An agent that may not create its Node may still have one.
         isAlreadyExists(error) || isForbidden(error) ? reconcile(initial) : throwError(() => error),
       ),
     );
   };
 
   return defer(() => {
-    let waitMs = REGISTER_INITIAL_MS;
+    let attempts = 0;
     startup.attempted();
-    return defer(() => timer(waitMs, scheduler)).pipe(
+    return defer(() => timer(nextDelay(REGISTER_BACKOFF, (attempts += 1)), scheduler)).pipe(
       concatMap(() => facts$),
       concatMap(attempt),
       map(note),
       tap({
         error: (error: unknown) => log.error({ node, error: errorText(error) }, 'the Node could not be registered'),
       }),
-      retry({
-        delay: () => {
-          waitMs = Math.min(2 * waitMs, REGISTER_MAX_MS);
-          return of(true);
-        },
-      }),
+      retry(),
       ignoreElements(),
     );
   });

@@ -1,6 +1,6 @@
 import { concatMap, defer, EMPTY, ignoreElements, map, type Observable, of, tap, throwError } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
-import { nodePath, nodeStatusPath } from '../../model/api/api-paths.js';
+import { nodePath, nodeStatusPath } from '../../model/kube-api/api-paths.js';
 import { isNodeReady, type Node } from '../../model/node/node.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
 import { type NodeEvent, type NodeStatusFacts, statusEvent } from '../../model/node/node-status.js';
@@ -11,11 +11,12 @@ import {
   type NodeUpdate,
   updateNode,
 } from '../../model/node/update-node.js';
-import type { ApiClient } from '../api/api-client.js';
-import type { Logger, Random } from '../ports.js';
+import type { ApiClient } from '../cluster/api-client.js';
+import type { Logger } from '../ports/logger.js';
+import type { Random } from '../ports/random.js';
 import type { NodeStartup } from './node-startup.js';
 import type { NodeView } from './node-view.js';
-import type { TellPodCidr } from './pod-cidr.js';
+import type { SendPodCidr } from './pod-cidr.js';
 
 export interface StatusWriterOptions {
   /** Without a limit of rate, and with a short time-out. */
@@ -24,28 +25,28 @@ export interface StatusWriterOptions {
   readonly facts$: Observable<NodeStatusFacts>;
   readonly settings: NodeObjectSettings;
   readonly view: Pick<NodeView, 'node' | 'note'>;
-  /** What has not changed is written so often; half as long to one and a half times as long after a change. */
+  /** The period in which an unchanged status is written, in milliseconds; 0.5 to 1.5 times as long after a change. */
   readonly reportFrequencyMs: number;
-  readonly tellPodCidr: TellPodCidr;
+  readonly sendPodCidr: SendPodCidr;
   readonly startup: Pick<NodeStartup, 'ready'>;
-  readonly tell: (event: NodeEvent) => void;
+  readonly recordNodeEvent: (event: NodeEvent) => void;
   readonly log: Logger;
   readonly random: Random;
   readonly scheduler: SchedulerLike;
 }
 
-/** Writes of the Node what has changed, and what is due. */
+/** Writes the status of the Node if it has changed or is due. */
 export interface StatusWriter {
-  /** Reads the Node from the watch for the first try (0), and from the server for others. Errors: `ApiError`; there is no Node. */
+  /** Writes once. Attempt 0 reads the Node from the watch, others from the server. Errors: `ApiError`; there is no Node. */
   readonly attempt: (tryNumber: number) => Observable<never>;
-  /** What the Node has to become; emits once. Errors: the machine cannot be read. */
+  /** Emits the new Node once. Errors: the machine cannot be read. */
   readonly update: (original: Node) => Observable<NodeUpdate>;
-  /** Errors: `ApiError`. */
+  /** Writes the difference and completes. Errors: `ApiError`. */
   readonly write: (original: Node, update: NodeUpdate) => Observable<never>;
 }
 
 /**
- * Events are told once the API server has what they are about, so that a write that is repeated tells them once.
+ * Makes the writer. Events are recorded after the write that they describe, so that a repeated write records them once.
  *
  * Source: pkg/kubelet/kubelet_node_status.go tryUpdateNodeStatus, updateNode, patchNodeStatus
  */
@@ -55,9 +56,9 @@ export const statusWriter = ({
   settings,
   view,
   reportFrequencyMs,
-  tellPodCidr,
+  sendPodCidr,
   startup,
-  tell,
+  recordNodeEvent,
   log,
   random,
   scheduler,
@@ -71,26 +72,26 @@ export const statusWriter = ({
   const read = (tryNumber: number): Observable<Node> => {
     if (tryNumber > 0) return heartbeats.get<Node>(nodePath(node));
     const known = view.node();
-    return known ? of(known) : throwError(() => new Error(`node ${JSON.stringify(node)} is not known of yet`));
+    return known ? of(known) : throwError(() => new Error(`node ${JSON.stringify(node)} is not known yet`));
   };
 
-  const tellSchedulable = ({ spec }: Node): void => {
+  const recordSchedulable = ({ spec }: Node): void => {
     const is = spec?.unschedulable ?? false;
-    if (is !== isUnschedulable) tell(statusEvent(node, is ? 'NodeNotSchedulable' : 'NodeSchedulable'));
+    if (is !== isUnschedulable) recordNodeEvent(statusEvent(node, is ? 'NodeNotSchedulable' : 'NodeSchedulable'));
     isUnschedulable = is;
   };
 
   const update: StatusWriter['update'] = (original) =>
-    tellPodCidr(original).pipe(
-      concatMap((isTold) =>
+    sendPodCidr(original).pipe(
+      concatMap((isSent) =>
         facts$.pipe(
           map((facts) => updateNode(original, settings, facts, dropped)),
-          map((updated) => ({ ...updated, isChanged: updated.isChanged || isTold })),
+          map((updated) => ({ ...updated, isChanged: updated.isChanged || isSent })),
         ),
       ),
       tap(({ problems }) => {
-        for (const problem of problems) log.error({ node, problem }, 'not all of the Node can be told');
-        tellSchedulable(original);
+        for (const problem of problems) log.error({ node, problem }, 'a part of the Node is left out');
+        recordSchedulable(original);
       }),
     );
 
@@ -106,7 +107,7 @@ export const statusWriter = ({
           log.info({ node, field }, 'the API server does not keep a field of the Node');
         }
         view.note(answer);
-        events.forEach(tell);
+        events.forEach(recordNodeEvent);
         if (isNodeReady(answer)) startup.ready();
       }),
       ignoreElements(),
@@ -123,7 +124,7 @@ export const statusWriter = ({
           update(original).pipe(
             concatMap((updated) => {
               if (!updated.isChanged && !isDue()) return EMPTY;
-              // After a change nodes report at times of their own; from then on each keeps its own.
+              // After a change the next report of each node is at a random time; from then on each keeps its rhythm.
               const isSpread = updated.isChanged || reportedAt === undefined;
               delayMs = isSpread ? reportFrequencyMs * (random() - 0.5) : 0;
               return write(original, updated);

@@ -13,28 +13,28 @@ import {
 } from 'rxjs';
 import { selectsNode } from '../../model/admission/node-affinity.js';
 import type { Node } from '../../model/node/node.js';
-import { isTerminalPhase, type Pod } from '../../model/pod.js';
-import { podSet, type SourceEvent } from '../../model/pod-set.js';
+import { isTerminalPhase, type Pod } from '../../model/pod/pod.js';
+import { podSet, type SourceEvent } from '../../model/pod/pod-set.js';
 
-/** A pod waits no longer for the Node to be read; then it is judged by the one that is known. Milliseconds. */
+/** The longest time that a pod waits for a read of the Node, in milliseconds. Then the known Node counts. */
 export const FRESH_NODE_TIMEOUT_MS = 2_000;
 
 export interface FreshNodeOptions {
-  /** The Node as it is known now. */
+  /** The known Node. */
   readonly node: () => Node | undefined;
-  /** Reads the Node, so that `node` is new, and ends. Errors: it could not be read. */
+  /** Reads the Node, so that `node` is new, and completes. Errors: it cannot be read. */
   readonly refresh$: Observable<never>;
   readonly scheduler: SchedulerLike;
 }
 
 /**
- * Holds a new pod back that does not want a node such as this one, until the Node has been read: pods and Nodes come by different
- * watches, and a label that a pod was placed for may come after the pod. All other pods go on at once, and so does everything in
- * the first set, which may run already.
+ * Holds a new pod whose selectors do not match the known Node until the Node has been read: pods and Nodes arrive by different
+ * watches, and a label that a pod needs may arrive after the pod. All other pods are emitted at once, and so is the first
+ * set, whose pods may run already.
  *
- * Errors: those of the source; a Node that cannot be read is taken as it is known.
+ * Errors: those of the source. If the Node cannot be read, the known Node counts.
  * Ends:   with the source.
- * Source: pkg/kubelet/lifecycle/predicate.go generalFilter, which reads the Node while everybody waits
+ * Source: pkg/kubelet/lifecycle/predicate.go generalFilter, which reads the Node while all pods wait
  */
 export const withFreshNode =
   ({ node, refresh$, scheduler }: FreshNodeOptions): MonoTypeOperatorFunction<SourceEvent> =>
@@ -45,8 +45,8 @@ export const withFreshNode =
       let isReading = false;
       let passed: ReadonlySet<string> = new Set();
 
-      /** What goes on of the newest set. */
-      const pass = (isHeldBack: (pod: Pod) => boolean): SourceEvent => {
+      /** The pods of the newest set that are not held. */
+      const newestSet = (isHeldBack: (pod: Pod) => boolean): SourceEvent => {
         const pods = latest ?? [];
         held = pods.flatMap((pod) => (isHeldBack(pod) ? [pod.metadata.uid] : []));
         const through = pods.filter(({ metadata }) => !held.includes(metadata.uid));
@@ -60,9 +60,9 @@ export const withFreshNode =
         const waiting = new Set(held);
         const released$ = defer(() => {
           isReading = false;
-          // Those that came meanwhile may be newer than what was read.
+          // The pods that arrived meanwhile may be newer than the Node that was read.
           return concat(
-            of(pass(({ metadata }) => held.includes(metadata.uid) && !waiting.has(metadata.uid))),
+            of(newestSet(({ metadata }) => held.includes(metadata.uid) && !waiting.has(metadata.uid))),
             release$,
           );
         });
@@ -81,12 +81,12 @@ export const withFreshNode =
           const isFirst = latest === undefined;
           latest = event.pods;
           const isHeldBack = (pod: Pod) => !isFirst && !passed.has(pod.metadata.uid) && isDoubtful(pod, node());
-          return concat(of(pass(isHeldBack)), release$);
+          return concat(of(newestSet(isHeldBack)), release$);
         }),
       );
     });
 
-/** A pod that nobody has started yet, and that wants another node than what is known of this one. */
+/** A pod that has not started yet and whose selectors do not match the known Node. */
 const isDoubtful = ({ metadata, spec, status }: Pod, node: Node | undefined): boolean =>
   node !== undefined &&
   metadata.deletionTimestamp === undefined &&

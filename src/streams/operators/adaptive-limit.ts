@@ -3,22 +3,22 @@ import { LimitClimb } from './limit-climb.js';
 import { UsualTime } from './usual-time.js';
 
 export interface LimitedCall {
-  /** Calls of one kind take about equally long under equal load. */
+  /** Calls of one kind take about the same time under the same load. */
   readonly kind: string;
-  /** Of those that wait, the highest goes first; 0 unless given. */
+  /** Of the waiting calls, the one of the highest rank begins first. Default: 0. */
   readonly rank?: number;
 }
 
-/** Begins a call when it is its turn. */
+/** Makes an operator that subscribes to its source when the call has a slot. */
 export type AdaptiveLimit = <T>(call: LimitedCall) => MonoTypeOperatorFunction<T>;
 
 export interface AdaptiveLimitOptions {
-  /** Hears of every change: how many calls may be under way, how many hold a slot, and how many wait. */
+  /** Called after every change: the limit, the number of calls that hold a slot, and the number of calls that wait. */
   readonly observe?: (state: { readonly limit: number; readonly held: number; readonly waiting: number }) => void;
   readonly scheduler?: SchedulerLike;
 }
 
-/** So often the turn is that of whoever waits longest, whatever its rank. */
+/** Every fourth call that begins is the one that waits longest, of any rank. */
 const OLDEST_EVERY = 4;
 
 interface Waiting {
@@ -27,16 +27,15 @@ interface Waiting {
 }
 
 /**
- * One limit for all calls that share what it returns: so many are under way at a time as get most of them done, which it
- * learns from how long they take and keeps learning, see `LimitClimb`. Who waits goes by rank, then in order; every fourth turn
- * is that of whoever waits longest, so that no rank starves another.
+ * Makes one limit for all calls that are piped through the result. The limit follows the throughput: `LimitClimb` derives it from the
+ * durations of completed calls. Waiting calls begin by rank, then in order of arrival; every fourth is the one that waits
+ * longest, so that no rank starves another.
  *
- * A call that takes far longer than its kind usually does goes on, but its slot is given to the next one: a call that hangs
- * holds up nobody. So there may be more calls under way than the limit by the number of those. Only what completes is learned
- * from: a call that fails may do so at once or after any time.
+ * A call that takes far longer than its kind usually takes goes on, but its slot is free for the next one: a call that hangs
+ * delays no other. Such calls run in addition to the limit. Failed calls are not measured, since they fail after any time.
  *
  * Errors: those of the source.
- * Ends:   with the source. Unsubscribing gives up the place in the queue, or the slot.
+ * Ends:   with the source. Unsubscribing frees the place in the queue, or the slot.
  */
 export const adaptiveLimit = ({
   observe = () => undefined,
@@ -68,7 +67,7 @@ export const adaptiveLimit = ({
     return next;
   };
 
-  /** A call may end as soon as it begins, and then comes back here. */
+  /** A loop without recursion: a call that ends as soon as it begins calls this function again. */
   const serve = (): void => {
     if (isServing) return;
     isServing = true;
@@ -99,7 +98,7 @@ export const adaptiveLimit = ({
           const learn = (): void => {
             const ms = scheduler.now() - startedAt;
             usualTime.add(ms);
-            // With a slot free, a call says nothing about what the limit does.
+            // With a free slot the duration does not depend on the limit.
             if (wasFull && isFull()) climb.add(window, kind, ms);
           };
           work.add(
@@ -116,7 +115,7 @@ export const adaptiveLimit = ({
         const place: Waiting = { rank, begin };
         waiting.push(place);
         serve();
-        // Not earlier: what follows from the answer of a call gets in line before its slot is free.
+        // Frees the slot last: a call that follows from the answer of this one is in the queue before the slot is free.
         return () => {
           const index = waiting.indexOf(place);
           if (index >= 0) waiting.splice(index, 1);

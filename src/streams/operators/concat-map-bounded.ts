@@ -1,14 +1,14 @@
 import { concatMap, defer, filter, finalize, from, type ObservableInput, type OperatorFunction } from 'rxjs';
 
 export interface WaitingLine<T> {
-  /** How many values may wait while another one is being worked on. */
+  /** The number of values that may wait during a run. */
   readonly limit: number;
-  /** Hears of each value that found the line full. */
+  /** Called with each value that is dropped. */
   readonly onDrop: (value: T) => void;
 }
 
 /**
- * Like `concatMap`, but only so many values wait for their turn; what comes while the line is full is dropped.
+ * Like `concatMap`, but at most `limit` values wait; the others are dropped.
  *
  * Errors: an error of `project` ends the result; recover inside `project`.
  * Ends:   with the source, after the last run.

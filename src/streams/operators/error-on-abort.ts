@@ -1,20 +1,9 @@
-import {
-  endWith,
-  filter,
-  fromEvent,
-  map,
-  merge,
-  type MonoTypeOperatorFunction,
-  type Observable,
-  of,
-  takeWhile,
-} from 'rxjs';
-
-const END = Symbol('end of the source');
+import { filter, fromEvent, map, type MonoTypeOperatorFunction, type Observable, of } from 'rxjs';
+import { alongside } from './alongside.js';
 
 /**
- * The source, given up with `makeError()` as soon as `signal` fires. Only for work that may be dropped half-way, or as long as
- * `isOpen()` says that it may; a signal that fires later means nothing.
+ * Ends the source with `makeError()` as soon as `signal` fires while `isOpen()` is true; a signal that fires later has no effect.
+ * Only for work that may be cancelled half-way.
  *
  * Errors: those of the source, and `makeError()`.
  */
@@ -26,12 +15,12 @@ export const errorOnAbort =
   ): MonoTypeOperatorFunction<T> =>
   (source) => {
     if (!signal) return source;
-    const asked$: Observable<unknown> = signal.aborted ? of(true) : fromEvent(signal, 'abort');
-    const givenUp$ = asked$.pipe(
+    const abort$: Observable<unknown> = signal.aborted ? of(true) : fromEvent(signal, 'abort');
+    const failure$ = abort$.pipe(
       filter(isOpen),
       map((): never => {
         throw makeError();
       }),
     );
-    return merge(givenUp$, source.pipe(endWith(END))).pipe(takeWhile((value): value is T => value !== END));
+    return source.pipe(alongside(failure$));
   };

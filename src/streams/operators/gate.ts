@@ -4,38 +4,34 @@ import {
   exhaustMap,
   from,
   type MonoTypeOperatorFunction,
-  repeat,
-  EMPTY,
   NEVER,
   type Observable,
-  of,
   type SchedulerLike,
   takeUntil,
   tap,
   timer,
   ignoreElements,
 } from 'rxjs';
+import { type Backoff, nextDelay } from '../../model/values/back-off.js';
+import { repeatWhile } from './repeat-while.js';
 
-export interface GateOptions<T, K> {
-  /** Asked when a value comes, and again after each wait. */
+export interface GateOptions<T, K> extends Pick<Backoff, 'initialMs' | 'maxMs'> {
+  /** Called when a value arrives, and again after each wait. */
   readonly isOpen: () => boolean;
-  /** Of the values of one key only one is held. */
+  /** One value is held per key. */
   readonly keyOf: (value: T) => K;
-  /** What is held of two values of one key, the newer one last. */
+  /** Returns the value that is held of two values of one key; the second is the newer one. */
   readonly fold: (held: T, value: T) => T;
-  /** The first wait before asking again; doubles up to `maxMs`, and starts over once the gate was open. */
-  readonly initialMs: number;
-  readonly maxMs: number;
-  /** Ends a wait early: there is reason to ask again. */
+  /** Ends a wait early: `isOpen` is called again at once. */
   readonly nudge$?: Observable<unknown>;
   readonly scheduler?: SchedulerLike;
 }
 
 /**
- * Passes values while the gate is open. While it is closed one value per key is held; they come out in the order in which their
- * keys came, once the gate is found open.
+ * Passes values while the gate is open. While it is closed, one value per key is held. Once a check finds the gate open, the held values
+ * are emitted in the order in which their keys arrived. The waits between checks double from `initialMs` to `maxMs`.
  *
- * Ends: with the source, after what is held came out.
+ * Ends: with the source, after the held values.
  */
 export const gate =
   <T, K>({
@@ -50,18 +46,17 @@ export const gate =
   (source) =>
     defer(() => {
       const held = new Map<K, T>();
-      let waitMs = initialMs;
+      let checks = 0;
       const drain$ = defer(() => {
         if (isOpen()) {
           const values = [...held.values()];
           held.clear();
-          waitMs = initialMs;
+          checks = 0;
           return from(values);
         }
-        const delayMs = waitMs;
-        waitMs = Math.min(2 * waitMs, maxMs);
-        return timer(delayMs, scheduler).pipe(ignoreElements(), takeUntil(nudge$));
-      }).pipe(repeat({ delay: () => (held.size > 0 ? of(true) : EMPTY) }));
+        checks += 1;
+        return timer(nextDelay({ initialMs, maxMs }, checks), scheduler).pipe(ignoreElements(), takeUntil(nudge$));
+      }).pipe(repeatWhile(() => held.size > 0));
       return source.pipe(
         tap((value) => {
           const key = keyOf(value);

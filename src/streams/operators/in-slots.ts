@@ -1,33 +1,34 @@
 import {
   asyncScheduler,
+  defer,
   EMPTY,
-  endWith,
-  ignoreElements,
-  merge,
+  finalize,
   mergeMap,
   type MonoTypeOperatorFunction,
   Observable,
   type SchedulerLike,
-  takeWhile,
   tap,
   timer,
 } from 'rxjs';
+import { alongside } from './alongside.js';
 
 export interface Slots {
-  /** How many subscriptions run side by side. */
+  /** The number of subscriptions that run side by side. */
   readonly count: number;
-  /** After so long a subscription goes on, but somebody else gets its slot. Milliseconds; without end unless given. */
+  /**
+   * The longest time that a subscription keeps its slot, in milliseconds. It goes on afterwards, and the slot is free for another
+   * one. Default: no such time.
+   */
   readonly longestMs?: number;
   readonly scheduler?: SchedulerLike;
 }
 
 /**
- * Makes an operator whose subscriptions share `count` slots, whatever the sources: each waits for a free slot, in order of
- * arrival, before it subscribes to its source. One that hangs keeps its slot for `longestMs` and no longer, where that is given, so
- * that it cannot hold the others up for good.
+ * Makes an operator whose subscriptions share `count` slots, for any sources: each waits for a free slot, in order of arrival,
+ * before it subscribes to its source. `longestMs` bounds the time for which a source that hangs delays the others.
  *
  * Errors: those of the source.
- * Ends:   with the source; the slot is free then, or upon unsubscription.
+ * Ends:   with the source; the end or an unsubscription frees the slot.
  */
 export const inSlots = ({
   count,
@@ -36,53 +37,46 @@ export const inSlots = ({
 }: Slots): (<T>() => MonoTypeOperatorFunction<T>) => {
   const waiting = new Set<() => void>();
   let taken = 0;
-  let isHandingOn = false;
+  let isServing = false;
 
-  /** Flat, however many of those that get a slot end at once. */
-  const handOn = (): void => {
-    if (isHandingOn) return;
-    isHandingOn = true;
-    for (const take of waiting) {
+  /** A loop without recursion, for any number of subscriptions that end as soon as they begin. */
+  const serve = (): void => {
+    if (isServing) return;
+    isServing = true;
+    for (const begin of waiting) {
       if (taken >= count) break;
-      waiting.delete(take);
-      take();
+      waiting.delete(begin);
+      begin();
     }
-    isHandingOn = false;
+    isServing = false;
   };
-
-  /** Emits once there is a slot, with what gives it back. Does not end: whoever unsubscribes gives it back. */
-  const slot$ = new Observable<() => void>((subscriber) => {
-    let isHeld = false;
-    const giveBack = (): void => {
-      if (!isHeld) return;
-      isHeld = false;
-      taken -= 1;
-      handOn();
-    };
-    const take = (): void => {
-      isHeld = true;
-      taken += 1;
-      subscriber.next(giveBack);
-    };
-    waiting.add(take);
-    handOn();
-    return () => {
-      waiting.delete(take);
-      giveBack();
-    };
-  });
 
   return <T>() =>
     (source: Observable<T>) =>
-      slot$.pipe(
-        mergeMap((giveBack) =>
-          merge(
-            longestMs === undefined ? EMPTY : timer(longestMs, scheduler).pipe(tap(giveBack), ignoreElements()),
-            source.pipe(endWith<T | typeof END>(END)),
-          ),
-        ),
-        takeWhile((value): value is T => value !== END),
-      );
+      defer(() => {
+        let isHeld = false;
+        const free = (): void => {
+          if (!isHeld) return;
+          isHeld = false;
+          taken -= 1;
+          serve();
+        };
+        /** Emits once, when a slot is free, and takes the slot. */
+        const turn$ = new Observable<void>((subscriber) => {
+          const begin = (): void => {
+            isHeld = true;
+            taken += 1;
+            subscriber.next();
+            subscriber.complete();
+          };
+          waiting.add(begin);
+          serve();
+          return () => waiting.delete(begin);
+        });
+        const limit$ = longestMs === undefined ? EMPTY : timer(longestMs, scheduler).pipe(tap(free));
+        return turn$.pipe(
+          mergeMap(() => source.pipe(alongside(limit$))),
+          finalize(free),
+        );
+      });
 };
-
-const END = Symbol('end');

@@ -1,30 +1,30 @@
-/** How long calls took that were begun under one limit. */
+/** The durations of calls that began under one limit. */
 export interface LimitWindow {
   readonly limit: number;
   readonly kinds: ReadonlyMap<string, { readonly count: number; readonly totalMs: number }>;
 }
 
-/** Where nothing is known yet. */
+/** The limit before any call has completed. */
 const FIRST_LIMIT = 4;
-/** A step that was worth it is followed by a bigger one, and one that was not by a smaller one. */
+/** The factors of the largest and the smallest step. A step that raised the throughput is followed by a larger one, any other by a smaller one. */
 const LONGEST_STRIDE = 2;
 const SHORTEST_STRIDE = 2 ** 0.25;
-/** What more calls at a time have to bring, to be worth it: a limit of 2^8 times as much, twice the throughput. */
+/** The gain that a higher limit needs: a limit of 2^8 times the size needs twice the throughput. */
 const ELASTICITY = 1 / 8;
-/** What a limit is judged by: so many calls for each slot, and not fewer than the least. */
+/** The number of completed calls after which a limit is judged: two for each slot, and at least eight. */
 const SAMPLES_PER_SLOT = 2;
 const LEAST_SAMPLES = 8;
 
 /**
- * Looks for the limit of calls at a time at which most of them get done, by what they take: by Little's law the throughput is
- * the limit divided by the mean latency, and each limit is compared with the one tried right before it, kind by kind. It
- * doubles as long as that brings anything, and from then on tries smaller steps up and down by turns, so that it follows when the
- * optimum moves. Of two limits that do equally well it takes the lower.
+ * Finds the number of calls at a time with the highest throughput. By Little's law the throughput is the limit divided by the mean
+ * latency. Each limit is compared with the one before it, kind by kind. The limit doubles while that raises the throughput, and
+ * then changes by smaller steps up and down, so that it follows an optimum that moves. Of two limits with the same throughput it
+ * takes the lower.
  */
 export class LimitClimb {
   #stride = LONGEST_STRIDE;
   #direction: 1 | -1 = 1;
-  /** What the limit of the current window is compared with; undefined while it is that itself. */
+  /** The window that the current one is compared with; undefined while the current window is such a base itself. */
   #base: LimitWindow | undefined;
   #window = new OpenWindow(FIRST_LIMIT);
 
@@ -32,12 +32,12 @@ export class LimitClimb {
     return this.#window.limit;
   }
 
-  /** Belongs to the calls that begin now. */
+  /** The window of the calls that begin now. */
   get window(): LimitWindow {
     return this.#window;
   }
 
-  /** A call that began in `window` took so long, while all slots were taken. Other windows than the current one are past. */
+  /** Adds the duration of a call that began in `window` and ended while all slots were taken. Calls of earlier windows are ignored. */
   add(window: LimitWindow, kind: string, ms: number): void {
     if (window !== this.#window) return;
     this.#window.add(kind, ms);
@@ -52,7 +52,7 @@ export class LimitClimb {
       this.#stride = Math.min(LONGEST_STRIDE, this.#stride ** 2);
       return this.#tryNext(here);
     }
-    // Back to where it came from, which has to be measured again before it is left the other way.
+    // Back to the base, which is measured again before the next step, in the other direction.
     this.#window = new OpenWindow(this.#base.limit);
     this.#base = undefined;
     this.#stride = Math.max(SHORTEST_STRIDE, Math.sqrt(this.#stride));
@@ -84,7 +84,7 @@ class OpenWindow implements LimitWindow {
   }
 }
 
-/** By how much more gets done here, judged by the calls that both have seen; undefined when there are none. */
+/** The throughput of `here` relative to `base`, from the kinds of calls that both measured; undefined if there are none. */
 const throughputGain = (base: LimitWindow, here: LimitWindow): number | undefined => {
   let [baseMs, hereMs] = [0, 0];
   for (const [kind, { count, totalMs }] of here.kinds) {

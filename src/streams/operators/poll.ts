@@ -6,16 +6,15 @@ import {
   type Observable,
   type ObservableInput,
   of,
-  repeat,
   type SchedulerLike,
   timeout,
-  timer,
 } from 'rxjs';
+import { every } from './every.js';
 
 export interface PollTiming {
-  /** From the end of one run to the start of the next. */
+  /** The time from the end of one run to the start of the next, in milliseconds. */
   readonly periodMs: number;
-  /** How long a run may take to give its value. */
+  /** The longest time until the first value of a run, in milliseconds. */
   readonly timeoutMs: number;
   readonly scheduler?: SchedulerLike;
 }
@@ -24,7 +23,8 @@ export type Polled<T> =
   { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'failed'; readonly error: unknown };
 
 /**
- * Runs at once, then `periodMs` after each run has ended, however it ended. A run past `timeoutMs` is unsubscribed.
+ * Runs `once` at once, and again `periodMs` after each run has completed or failed. A run without a value after `timeoutMs` is
+ * unsubscribed and has failed.
  *
  * Errors: none; a failed run is a value.
  * Ends:   never.
@@ -33,9 +33,10 @@ export const poll = <T>(
   once: () => ObservableInput<T>,
   { periodMs, timeoutMs, scheduler = asyncScheduler }: PollTiming,
 ): Observable<Polled<T>> =>
-  defer(once).pipe(
-    timeout({ first: timeoutMs, scheduler }),
-    map((value): Polled<T> => ({ kind: 'ok', value })),
-    catchError((error: unknown) => of<Polled<T>>({ kind: 'failed', error })),
-    repeat({ delay: () => timer(periodMs, scheduler) }),
+  every({ periodMs, scheduler }, () =>
+    defer(once).pipe(
+      timeout({ first: timeoutMs, scheduler }),
+      map((value): Polled<T> => ({ kind: 'ok', value })),
+      catchError((error: unknown) => of<Polled<T>>({ kind: 'failed', error })),
+    ),
   );

@@ -1,26 +1,26 @@
 import { asyncScheduler, defer, type MonoTypeOperatorFunction, retry, type SchedulerLike, tap, timer } from 'rxjs';
+import { type Backoff, failuresInRow, nextDelay } from '../../model/values/back-off.js';
 
-export interface Backoff {
-  readonly initialMs: number;
-  readonly maxMs: number;
+export interface RetryTiming extends Pick<Backoff, 'initialMs' | 'maxMs'> {
   readonly scheduler?: SchedulerLike;
 }
 
 /**
- * Resubscribes after `initialMs`, doubling to `maxMs`; a run of `2 * maxMs` was healthy and resets.
+ * Subscribes to a failed source again after `initialMs`, doubling to `maxMs`. The waits start over after a run of `2 * maxMs`.
  *
- * Errors: none pass.
+ * Errors: none.
+ * Ends:   with the source.
  */
 export const retryWithBackoff =
-  <T>({ initialMs, maxMs, scheduler = asyncScheduler }: Backoff): MonoTypeOperatorFunction<T> =>
+  <T>({ initialMs, maxMs, scheduler = asyncScheduler }: RetryTiming): MonoTypeOperatorFunction<T> =>
   (source) =>
     defer(() => {
-      let delayMs = 0;
+      const backoff: Backoff = { initialMs, maxMs, resetAfterMs: 2 * maxMs };
+      let failures = 0;
       let startedAt = 0;
       const delay = () => {
-        const wasHealthy = scheduler.now() - startedAt >= 2 * maxMs;
-        delayMs = delayMs === 0 || wasHealthy ? initialMs : Math.min(2 * delayMs, maxMs);
-        return timer(delayMs, scheduler);
+        failures = failuresInRow(backoff, failures, scheduler.now() - startedAt);
+        return timer(nextDelay(backoff, failures), scheduler);
       };
       return source.pipe(tap({ subscribe: () => (startedAt = scheduler.now()) }), retry({ delay }));
     });

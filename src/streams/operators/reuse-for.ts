@@ -16,11 +16,11 @@ interface Answer<T> {
 }
 
 /**
- * What the source has emitted by its end is given to whoever subscribes within `lifetimeMs` after that; then the source is
- * asked anew. Subscribers that come while it is being asked wait for that answer. Nothing is asked ahead of time, and no
- * timer runs.
+ * Keeps the values of the source for `lifetimeMs` after its end and emits them to each subscriber of that time. The next subscriber
+ * after it subscribes to the source again. Subscribers that arrive before the end of the source wait for the same answer. No request is made ahead
+ * of time, and no timer runs.
  *
- * Errors: those of the source; an answer that failed is not kept.
+ * Errors: those of the source; a failed answer is not kept.
  * Ends:   after the last value.
  */
 export const reuseFor =
@@ -31,7 +31,7 @@ export const reuseFor =
       const asked: Answer<T> = {
         value$: source.pipe(
           toArray(),
-          // Before anybody hears of it, since a subscriber may leave with the first value.
+          // Runs before the values are emitted, since a subscriber may unsubscribe on the first one.
           tap({
             next: (values) => (asked.kept = { values, at: scheduler.now() }),
             error: () => (answer = undefined),

@@ -1,39 +1,38 @@
 import {
   asyncScheduler,
-  defer,
   filter,
   ignoreElements,
   type Observable,
   type ObservableInput,
-  repeat,
   type SchedulerLike,
   take,
   throwError,
   timeout,
-  timer,
 } from 'rxjs';
+import { every } from './every.js';
 
 export interface Patience {
-  /** Between the end of one look and the next. */
+  /** The time from the end of one check to the next, in milliseconds. */
   readonly everyMs: number;
+  /** The longest time until a check returns true, in milliseconds. */
   readonly withinMs: number;
-  /** What it was waited for in vain. */
+  /** Makes the error of a wait that was too long. */
   readonly tooLate: () => Error;
   readonly scheduler?: SchedulerLike;
 }
 
 /**
- * Looks at once and then every `everyMs` until it is so, and completes.
+ * Runs `check` at once and again `everyMs` after each end until it emits true, and completes.
  *
- * Errors: that of a look; `tooLate` after `withinMs`, when the look in flight is given up.
+ * Errors: that of a check; `tooLate()` after `withinMs`, when the running check is cancelled.
+ * Ends:   with the first true.
  */
 export const untilTrue = (
-  look: () => ObservableInput<boolean>,
+  check: () => ObservableInput<boolean>,
   { everyMs, withinMs, tooLate, scheduler = asyncScheduler }: Patience,
 ): Observable<never> =>
-  defer(look).pipe(
-    repeat({ delay: () => timer(everyMs, scheduler) }),
-    filter((isSo) => isSo),
+  every({ periodMs: everyMs, scheduler }, check).pipe(
+    filter((isTrue) => isTrue),
     take(1),
     timeout({ first: withinMs, with: () => throwError(tooLate), scheduler }),
     ignoreElements(),

@@ -3,38 +3,45 @@ import {
   catchError,
   connect,
   defer,
+  EMPTY,
   filter,
   map,
   merge,
   type Observable,
   type ObservableInput,
   of,
-  repeat,
   type SchedulerLike,
   share,
+  Subject,
+  switchMap,
+  tap,
   timer,
 } from 'rxjs';
+import { type Backoff, failuresInRow, nextDelay } from '../../model/values/back-off.js';
+import { every } from './every.js';
 import { exhaustMapLatest } from './exhaust-map-latest.js';
-import { settle } from './settle.js';
+import { debounceAtMost } from './debounce-at-most.js';
 
 export interface Watched<T> {
-  /** Reads everything once. */
+  /** Reads the whole listing once. */
   readonly list: () => ObservableInput<T>;
+  /** The time after which a listing is repeated without any event, in milliseconds. Default: undefined, which means never. */
+  readonly againInMs?: (value: T) => number | undefined;
   /**
-   * Emits when it has begun to watch and whenever something may have changed. Completes when what it watches is gone or
-   * replaced, which it may find out by looking again whenever `check$` emits; fails when watching is impossible.
+   * Emits when the watch has begun and whenever something may have changed. Completes when the watched object is gone or
+   * replaced; the watch may check that whenever `check$` emits. Fails when watching is impossible.
    */
   readonly watch: (check$: Observable<unknown>) => Observable<unknown>;
-  /** Whether such a failure of `watch` will pass by itself and is tried again without growing delays. */
+  /** Whether a failure of `watch` passes by itself. Such a failure is retried without growing waits. */
   readonly isPassing: (error: unknown) => boolean;
 }
 
 export interface WatchTiming {
-  /** From one listing to the next while nothing happens, at a fixed rate. */
+  /** The period of listings, at a fixed rate, in milliseconds. */
   readonly periodMs: number;
-  /** How quiet a watch must be before its news is read. */
+  /** The pause of the watch before a listing, in milliseconds; at most ten times as long passes without a pause. */
   readonly quietMs: number;
-  /** From the end of a watch to the next attempt; doubles with failures that do not pass, up to `maxRetryMs`. */
+  /** The time from the end of a watch to the next, in milliseconds; doubles with failures that do not pass, up to `maxRetryMs`. */
   readonly retryMs: number;
   readonly maxRetryMs: number;
   readonly scheduler?: SchedulerLike;
@@ -44,48 +51,47 @@ export type WatchedEvent<T> =
   { readonly kind: 'listed'; readonly value: T } | { readonly kind: 'watch-failed'; readonly error: unknown };
 
 /**
- * Lists at once, at every tick of the period, and when a watch has news. A watch only says that something may have changed;
- * what changed is read again. Listings never overlap: news that arrives during one causes one more.
+ * Lists at once, at every tick of the period, after events of the watch, and at the time that `againInMs` returns. The events of a watch
+ * carry no data: each listing reads everything. Listings never overlap: events during a listing cause one more.
  *
- * Errors: those of `list`; a failed watch is a value and is tried again.
+ * Errors: those of `list`; a failed watch is a value and is retried.
  * Ends:   never.
  * Source: pkg/kubelet/config/file.go, pkg/kubelet/config/file_linux.go.
  */
 export const watchedListing = <T>(
-  { list, watch, isPassing }: Watched<T>,
+  { list, againInMs = () => undefined, watch, isPassing }: Watched<T>,
   { periodMs, quietMs, retryMs, maxRetryMs, scheduler = asyncScheduler }: WatchTiming,
 ): Observable<WatchedEvent<T>> =>
   defer(() => {
     const tick$ = timer(0, periodMs, scheduler).pipe(share());
-    let backoffMs = 0;
+    const backoff: Backoff = { initialMs: retryMs, maxMs: maxRetryMs, resetAfterMs: 2 * maxRetryMs };
+    let failures = 0;
     let failedAt = 0;
     let pauseMs = retryMs;
-    const watching$ = defer(() => watch(tick$)).pipe(
-      map(() => ({ kind: 'news' as const })),
-      catchError((error: unknown) => {
-        if (!isPassing(error)) {
-          const isForgotten = scheduler.now() - failedAt > 2 * maxRetryMs;
-          backoffMs = backoffMs === 0 || isForgotten ? retryMs : Math.min(2 * backoffMs, maxRetryMs);
-          failedAt = scheduler.now();
-          pauseMs = backoffMs;
-        }
-        return of({ kind: 'watch-failed' as const, error });
-      }),
-      repeat({
-        delay: () => {
-          const pause$ = timer(pauseMs, scheduler);
-          pauseMs = retryMs;
-          return pause$;
-        },
-      }),
-    );
+    const wish$ = new Subject<number | undefined>();
+    const again$ = wish$.pipe(switchMap((inMs) => (inMs === undefined ? EMPTY : timer(inMs, scheduler))));
+    const watching$ = every({ periodMs: () => pauseMs, scheduler }, () => {
+      pauseMs = retryMs;
+      return defer(() => watch(tick$)).pipe(
+        map(() => ({ kind: 'news' as const })),
+        catchError((error: unknown) => {
+          if (!isPassing(error)) {
+            failures = failuresInRow(backoff, failures, scheduler.now() - failedAt);
+            failedAt = scheduler.now();
+            pauseMs = nextDelay(backoff, failures);
+          }
+          return of({ kind: 'watch-failed' as const, error });
+        }),
+      );
+    });
     return watching$.pipe(
       connect((watch$) =>
         merge(
           watch$.pipe(filter((event) => event.kind === 'watch-failed')),
-          // A failed watch is news too: what it watched may be gone.
-          merge(watch$.pipe(settle({ quietMs, longestMs: 10 * quietMs, scheduler })), tick$).pipe(
+          // A failed watch causes a listing too: the watched object may be gone.
+          merge(watch$.pipe(debounceAtMost({ quietMs, longestMs: 10 * quietMs, scheduler })), tick$, again$).pipe(
             exhaustMapLatest(list),
+            tap((value) => wish$.next(againInMs(value))),
             map((value) => ({ kind: 'listed' as const, value })),
           ),
         ),

@@ -2,21 +2,21 @@ import { catchError, concat, concatMap, defer, EMPTY, map, type Observable, of, 
 import type { DeepPartial, Mount } from '../../generated/runtime/v1/api.js';
 import { absolutePath } from '../../model/cri/absolute-path.js';
 import { HOSTS_PATH, hostNetworkHostsContent, podHostsContent, wantsHostsFile } from '../../model/cri/hosts-file.js';
-import { errorText } from '../../model/cri-error.js';
-import type { Container, EphemeralContainer } from '../../model/pod.js';
-import { POD_DIRECTORY_MODE, podContainerDirectory, podHostsFile } from '../../model/pod-paths.js';
-import type { Random } from '../ports.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { Container, EphemeralContainer } from '../../model/pod/pod.js';
+import { POD_DIRECTORY_MODE, podContainerDirectory, podHostsFile } from '../../model/pod/pod-paths.js';
+import type { Random } from '../ports/random.js';
 import type { PodSyncContext } from './pod-sync-context.js';
 
 const HOSTS_MODE = 0o644;
-/** Whoever the container runs as may leave a message. */
+/** Every user of the container may write a message. */
 const MESSAGE_MODE = 0o666;
 
 /**
- * Makes the files that the agent itself puts into a new instance of a container, and emits once how they are mounted: the pod's
- * hosts file, then the file for the last words. Emits nothing to mount over a runtime that cannot.
+ * Writes the agent's own files for a new instance of a container, and emits their mounts once: the pod's hosts file, then the file
+ * for the termination message. Emits no mounts on a runtime that cannot mount files.
  *
- * Errors: Node's own if the hosts file cannot be written. A file for last words that cannot be made is left out, and said.
+ * Errors: Node's own if the hosts file cannot be written. A file for the termination message that fails is left out and logged.
  * Source: pkg/kubelet/kubelet_pods.go GenerateRunContainerOptions, pkg/kubelet/kuberuntime/kuberuntime_container.go makeMounts
  */
 export const agentMounts = (
@@ -44,7 +44,7 @@ const hostsMount = (
     );
   });
 
-/** Every instance has a file of its own, so that nobody finds what its predecessor said. */
+/** Every instance has a file of its own, so that it does not show the message of an earlier instance. */
 const messageMount = (
   { pod, ports: { files, node, podFiles, random, log } }: PodSyncContext,
   { name, terminationMessagePath }: Container | EphemeralContainer,

@@ -1,22 +1,33 @@
-import type { BackOffEntry } from '../../model/back-off.js';
-import { isCrashLoopEntryStale } from '../../model/crash-loop-back-off.js';
-import { isImageEntryStale } from '../../model/image-back-off.js';
-import type { ImagePulls } from './ensure-image.js';
+import { isImageEntryStale } from '../../model/images/image-back-off.js';
+import { isCrashLoopEntryStale } from '../../model/pod-actions/crash-loop-back-off.js';
+import type { BackOffEntry } from '../../model/values/back-off.js';
+import type { FailedPull, ImagePulls } from '../images/ensure-image.js';
 
-/** What the agent remembers of containers and images that went wrong. */
+/** The back-offs of containers and images. */
 export interface BackOffs {
-  /** Restarts, by `crashLoopKey`. */
+  /** Restarts, by `crashLoopKey`; see `CrashLoopInput.entry`. */
   readonly restarts: Map<string, BackOffEntry>;
-  readonly pulls: ImagePulls;
+  /** Pulls, by `imageBackOffKey`. */
+  readonly pulls: ImagePulls & {
+    readonly backOff: Map<string, BackOffEntry>;
+    readonly failures: Map<string, FailedPull['failure']>;
+  };
 }
 
-export const newBackOffs = (): BackOffs => ({
-  restarts: new Map(),
-  pulls: { backOff: new Map(), failures: new Map() },
-});
+export const newBackOffs = (): BackOffs => {
+  const backOff = new Map<string, BackOffEntry>();
+  const failures = new Map<string, FailedPull['failure']>();
+  const ended = (key: string, failed?: FailedPull): void => {
+    // After a success the back-off stays where it was: a registry that works now and then does not get more requests.
+    if (!failed) return void failures.delete(key);
+    backOff.set(key, failed.entry);
+    failures.set(key, failed.failure);
+  };
+  return { restarts: new Map(), pulls: { backOff, failures, ended } };
+};
 
 /**
- * Drops what no decision depends on any more at `now` (Unix milliseconds).
+ * Drops the entries that no decision depends on any more at `now` (Unix milliseconds).
  *
  * Source: staging/src/k8s.io/client-go/util/flowcontrol/backoff.go GC
  */

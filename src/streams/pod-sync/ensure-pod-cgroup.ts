@@ -1,19 +1,19 @@
 import { catchError, concat, concatMap, defer, endWith, type Observable, of, throwError } from 'rxjs';
-import { errorText } from '../../model/cri-error.js';
-import { runningContainersOf, type RuntimePodStatus } from '../../model/runtime-pod.js';
-import { PodSyncError } from '../../model/sync-error.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import { runningContainersOf, type RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
+import { PodSyncError } from '../../model/pod-actions/sync-error.js';
 import type { PodCgroups } from '../cgroups/pod-cgroups.js';
 import { killPod } from './kill-pod.js';
-import { emitEvent, letGo, type PodSyncContext } from './pod-sync-context.js';
+import { emitEvent, throwIfCancelled, type PodSyncContext } from './pod-sync-context.js';
 
 /**
  * Emits once: `ready` when the pod has its cgroup, or `killed` when it had none although a container runs. Such a pod was
- * started without cgroups, or somebody has removed them; it is killed so that a later pass, which sees it stopped, builds it
- * up anew in a cgroup. One that can never start again is over then, and gets none.
+ * started without cgroups, or another process has removed them. It is killed, and a later sync starts it again in a cgroup. A pod
+ * that can never start again ends, and gets no cgroup.
  *
- * Upstream makes the cgroup in the same pass, also when the kill has failed, and then never tries to kill again; we try again.
+ * Upstream makes the cgroup in the same sync, also after a failed kill, and then never kills the pod. This agent repeats the kill.
  *
- * Errors: of the kill, and `PodSyncError` when the cgroup could not be made; each after the event that tells of it.
+ * Errors: of the kill, and `PodSyncError` if the cgroup cannot be made; each after its event.
  * Source: pkg/kubelet/kubelet.go SyncPod
  */
 export const ensurePodCgroup = (
@@ -21,18 +21,18 @@ export const ensurePodCgroup = (
   podCgroups: PodCgroups,
   status: RuntimePodStatus,
 ): Observable<'ready' | 'killed'> => {
-  const tell = (reason: string, text: string) => (error: unknown) => {
+  const report = (reason: string, text: string) => (error: unknown) => {
     emitEvent(context, 'Warning', reason, `${text}: ${errorText(error)}`);
     return throwError(() => error);
   };
   const kill$ = defer(() =>
     concat(
-      letGo(context),
-      killPod(context, status).pipe(catchError(tell('FailedKillPod', 'error killing pod'))),
+      throwIfCancelled(context),
+      killPod(context, status).pipe(catchError(report('FailedKillPod', 'error killing pod'))),
       podCgroups.weigh(),
     ),
   );
-  const failed = tell('FailedCreatePodContainer', 'unable to ensure pod container exists');
+  const failed = report('FailedCreatePodContainer', 'unable to ensure pod container exists');
   const ensure$ = defer(() => podCgroups.ensure(context.pod)).pipe(
     catchError(failed),
     catchError((error: unknown) => {

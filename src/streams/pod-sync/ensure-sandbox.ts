@@ -1,18 +1,19 @@
 import { catchError, concat, concatMap, defer, map, type Observable, of, tap, throwError } from 'rxjs';
 import type { DeepPartial, PodSandboxConfig } from '../../generated/runtime/v1/api.js';
-import { podDns } from '../../model/cri/dns-config.js';
+import { MISSING_CLUSTER_DNS, podDns } from '../../model/cri/dns-config.js';
 import { podLogDirectory } from '../../model/cri/log-paths.js';
 import { sandboxIps } from '../../model/cri/runtime-pod-status.js';
 import { sandboxConfig } from '../../model/cri/sandbox-config.js';
-import { errorText } from '../../model/cri-error.js';
-import type { NodeFacts } from '../../model/node-facts.js';
-import { formatPod } from '../../model/pod.js';
-import type { PodActions } from '../../model/pod-actions.js';
-import type { RuntimePodStatus } from '../../model/runtime-pod.js';
-import { PodSyncError, SyncCancelled } from '../../model/sync-error.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { NodeFacts } from '../../model/node/node-facts.js';
+import { formatPod } from '../../model/pod/pod.js';
+import type { PodActions } from '../../model/pod-actions/pod-actions.js';
+import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
+import { unappliedFields, unappliedText } from '../../model/manifest/security-fields.js';
+import { PodSyncError, SyncCancelled } from '../../model/pod-actions/sync-error.js';
 import { emitEvent, journaled, type PodSyncContext } from './pod-sync-context.js';
 
-/** The sandbox that containers are started in. */
+/** The sandbox in which containers start. */
 export interface Sandbox {
   readonly id: string;
   readonly config: DeepPartial<PodSandboxConfig>;
@@ -22,7 +23,7 @@ export interface Sandbox {
 /**
  * Emits the pod's sandbox once, creating it if `actions` say so.
  *
- * Errors: `PodSyncError`, after the event that tells of it.
+ * Errors: `PodSyncError`, after its event.
  * Source: pkg/kubelet/kuberuntime/kuberuntime_sandbox.go createPodSandbox
  */
 export const ensureSandbox = (
@@ -49,7 +50,7 @@ export const ensureSandbox = (
 const configOf = ({ pod, cgroupParent }: PodSyncContext, attempt: number, node: NodeFacts): Sandbox['config'] =>
   sandboxConfig({ pod, attempt, node, cgroupParent });
 
-/** Throws what is wrong with the pod before anything is asked for. */
+/** Throws the problems of the pod before the first call. */
 const create = (
   context: PodSyncContext,
   attempt: number,
@@ -58,7 +59,15 @@ const create = (
   const { pod, ports } = context;
   const naming = (what: string) => `Failed to ${what} for pod ${JSON.stringify(formatPod(pod))}`;
   const config = attempted(naming('generate sandbox config'), () => configOf(context, attempt, node));
-  for (const { reason, message } of podDns(pod, node).warnings) emitEvent(context, 'Warning', reason, message);
+  const unapplied = unappliedFields(pod.spec, node.unappliedSecurity ?? []);
+  if (unapplied.length > 0) {
+    const message = `The runtime does not apply ${unappliedText(unapplied)}; the pod runs without`;
+    emitEvent(context, 'Warning', 'SecurityNotApplied', message);
+  }
+  for (const { reason, message } of podDns(pod, node).warnings) {
+    if (reason === MISSING_CLUSTER_DNS.reason) ports.recordNodeEvent({ type: 'Warning', ...MISSING_CLUSTER_DNS });
+    emitEvent(context, 'Warning', reason, message);
+  }
   return concat(
     ports.files
       .makeDirectory(podLogDirectory(node.podLogsDirectory, pod), 0o755)
@@ -69,7 +78,7 @@ const create = (
   );
 };
 
-/** What the event tells and, with what was tried, what the result of the pass tells. */
+/** A failed step: the event has its cause, and the error of the sync has the step and the cause. */
 class SandboxProblem extends Error {
   override readonly name = 'SandboxProblem';
   constructor(
@@ -92,9 +101,9 @@ const attempted = <T>(tried: string, attempt: () => T): T => {
 };
 
 /**
- * The handler of the runtime that the pod's class stands for; the default without a class.
+ * Returns the runtime handler of the pod's class; the default without a class.
  *
- * Errors: there is no such class.
+ * Errors: the class does not exist.
  * Source: pkg/kubelet/runtimeclass/runtimeclass_manager.go LookupRuntimeHandler
  */
 const runtimeHandler = (context: PodSyncContext): string => {
@@ -102,7 +111,7 @@ const runtimeHandler = (context: PodSyncContext): string => {
   const { runtimeClassName } = context.pod.spec;
   if (!runtimeClassName) return '';
   if (!runtimeClasses) {
-    // The kubelet without an API server does the same, and says nothing.
+    // A kubelet without an API server does the same, without an event.
     const message = `runtimeClassName ${JSON.stringify(runtimeClassName)} has no effect here, the default handler of the runtime is used`;
     emitEvent(context, 'Warning', 'RuntimeClassIgnored', message);
     return '';

@@ -1,21 +1,20 @@
 import { catchError, defer, forkJoin, map, type Observable, of, throwError } from 'rxjs';
-import { configMapNamesInEnv, secretNamesInEnv } from '../../model/api/referenced-names.js';
-import { secretData } from '../../model/api/referenced-object.js';
+import { configMapNamesInEnv, secretNamesInEnv } from '../../model/references/referenced-names.js';
+import { secretData } from '../../model/references/referenced-object.js';
 import type { EnvInput } from '../../model/cri/env.js';
 import { serviceEnvironment } from '../../model/cri/service-env.js';
-import { type Container, type EphemeralContainer, isStaticPod } from '../../model/pod.js';
+import { type Container, type EphemeralContainer, isStaticPod } from '../../model/pod/pod.js';
 import type { PodSyncContext } from './pod-sync-context.js';
 
 type Data = Readonly<Record<string, string>>;
-/** What was found of one object, or why nothing was. */
+/** The data of one object, or the error of its read. */
 type Found = { readonly data: Data } | { readonly error: unknown };
 
 /**
- * Emits once what the environment of a container is made of besides its spec: the objects that it refers to, all asked for at the
- * same time, and the services. Nothing of it without an API server.
+ * Emits once the parts of a container's environment that are not in its spec: the objects that it refers to, all read at the same
+ * time, and the services. Without a port for these objects there are none.
  *
- * Errors: services are not known yet, and the pod is not one of this node's own. An object that cannot be had is an error to who
- *         asks for it.
+ * Errors: the services are not known yet, and the pod is not static. A failed read of an object is thrown by `objects`.
  * Source: pkg/kubelet/kubelet_pods.go makeEnvironmentVariables
  */
 export const environmentObjects = (
@@ -25,16 +24,16 @@ export const environmentObjects = (
   defer(() => {
     if (!podReferences) return of({});
     const services = podReferences.services();
-    // Without the variables of the API server's own service many a container would not find it, and never get over that.
+    // Many containers need the variables of the API server's service, and never read them again.
     if (!services && !isStaticPod(pod)) {
       return throwError(() => new Error('services have not yet been read at least once, cannot construct envvars'));
     }
     const { namespace } = pod.metadata;
     const configMaps$ = read(configMapNamesInEnv(container), (name) =>
-      podReferences.configMap(namespace, name).pipe(map(({ data }) => data ?? {})),
+      podReferences.configMap(namespace, name, pod).pipe(map(({ data }) => data ?? {})),
     );
     const secrets$ = read(secretNamesInEnv(container), (name) =>
-      podReferences.secret(namespace, name).pipe(map(secretData)),
+      podReferences.secret(namespace, name, pod).pipe(map(secretData)),
     );
     return forkJoin([configMaps$, secrets$]).pipe(
       map(([configMaps, secrets]) => ({

@@ -3,21 +3,19 @@ import {
   concat,
   defer,
   EMPTY,
-  endWith,
   ignoreElements,
-  merge,
   type Observable,
   of,
   race,
   ReplaySubject,
   share,
   take,
-  takeWhile,
   timer,
 } from 'rxjs';
-import { errorText, isCriError } from '../../model/cri-error.js';
-import type { KillReason } from '../../model/pod-actions.js';
-import type { Container, Pod } from '../../model/pod.js';
+import { errorText, isCriError } from '../../model/cri/cri-error.js';
+import type { KillReason } from '../../model/pod-actions/pod-actions.js';
+import type { Container, Pod } from '../../model/pod/pod.js';
+import { alongside } from '../operators/alongside.js';
 import { emitEvent, journaled, type PodSyncContext } from './pod-sync-context.js';
 import { runHook } from './run-hook.js';
 
@@ -27,12 +25,12 @@ export const MINIMUM_GRACE_SECONDS = 2;
 export interface ContainerKill {
   readonly id: string;
   readonly name: string;
-  /** Absent when no spec knows the container any more. */
+  /** Absent if the spec has no such container any more. */
   readonly container?: Container;
   /** Text of the Killing event. */
   readonly message?: string;
   readonly reason?: KillReason;
-  /** Replaces what the pod asks for; 0 and 1 still become the minimum. Seconds. */
+  /** Replaces the pod's grace period; 0 and 1 still become the minimum. Seconds. */
   readonly graceSeconds?: number;
   /** Addresses of the pod, for its preStop hook. */
   readonly podIps?: readonly string[];
@@ -42,8 +40,8 @@ export interface ContainerKill {
 
 /**
  * Runs the preStop hook, waits for the container's turn, then stops it within what is left of its grace period.
- * Completes when it has stopped. A hook that takes longer than the grace period holds nothing up: it goes on beside the stop, and
- * is given up with the container.
+ * Completes when it has stopped. A hook that takes longer than the grace period does not delay the stop: it goes on beside the stop
+ * and ends with it.
  *
  * Errors: the runtime's, except that a container it does not know has stopped.
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go killContainer
@@ -73,10 +71,10 @@ export const killContainer = (context: PodSyncContext, kill: ContainerKill): Obs
         }),
       ),
     );
-    return besides(hook$, stop$);
+    return stop$.pipe(alongside(hook$));
   });
 
-/** The container's preStop hook, if it has one: run once, however many look. Errors: none; a failure is told by an event. */
+/** The container's preStop hook, if it has one. It runs once, for all subscribers. Errors: none; a failure is an event. */
 const preStop = (context: PodSyncContext, { id, name, container, podIps = [] }: ContainerKill): Observable<never> => {
   const hook = container?.lifecycle?.preStop;
   if (!hook) return EMPTY;
@@ -88,15 +86,6 @@ const preStop = (context: PodSyncContext, { id, name, container, podIps = [] }: 
     share({ connector: () => new ReplaySubject<never>(1), resetOnComplete: false }),
   );
 };
-
-/** `work$`, with `companion$` kept going until `work$` ends. */
-const besides = (companion$: Observable<never>, work$: Observable<never>): Observable<never> =>
-  merge(companion$, work$.pipe(endWith(END))).pipe(
-    takeWhile((value) => value !== END),
-    ignoreElements(),
-  );
-
-const END = Symbol('end of the work');
 
 /** Ends with `work$`, or with the grace period, whichever is first. */
 const withinGrace = (
@@ -132,6 +121,6 @@ export const naturalGraceSeconds = (
   return ofProbe ?? terminationGracePeriodSeconds;
 };
 
-/** What a failed kill is called in messages. */
+/** The text of a failed kill. */
 export const killFailure = (name: string, error: unknown): string =>
   `failed to kill container ${name}: ${errorText(error)}`;

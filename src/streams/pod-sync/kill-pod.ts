@@ -14,10 +14,14 @@ import {
   throwError,
   toArray,
 } from 'rxjs';
-import { errorText, isCriError } from '../../model/cri-error.js';
-import { containersOf, isSidecar } from '../../model/pod.js';
-import { type RuntimeContainerStatus, runningContainersOf, type RuntimePodStatus } from '../../model/runtime-pod.js';
-import { ContainerSyncError, PodSyncError } from '../../model/sync-error.js';
+import { errorText, isCriError } from '../../model/cri/cri-error.js';
+import { containersOf, isSidecar } from '../../model/pod/pod.js';
+import {
+  type RuntimeContainerStatus,
+  runningContainersOf,
+  type RuntimePodStatus,
+} from '../../model/pleg/runtime-pod.js';
+import { ContainerSyncError, PodSyncError } from '../../model/pod-actions/sync-error.js';
 import { killContainer } from './kill-container.js';
 import { journaled, type PodSyncContext } from './pod-sync-context.js';
 
@@ -25,7 +29,7 @@ import { journaled, type PodSyncContext } from './pod-sync-context.js';
  * Stops every running container side by side, sidecars last and in reverse order, then every sandbox. Completes when
  * all have stopped.
  *
- * Errors: `PodSyncError` with what could not be stopped, after everything was tried.
+ * Errors: `PodSyncError` with all that could not be stopped, after every stop was tried.
  * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go killPodWithSyncResult, kuberuntime_termination_order.go
  */
 export const killPod = (context: PodSyncContext, status: RuntimePodStatus, graceSeconds?: number): Observable<never> =>
@@ -56,7 +60,7 @@ const killContainers = (
         catchError((error: unknown) =>
           of(new ContainerSyncError(instance.name, 'KillContainerError', errorText(error), { cause: error })),
         ),
-        // Others wait for its end and its errors are read once: one kill, however many look.
+        // Several subscribers wait for its end, and its errors are read once: there is one kill.
         share({ connector: () => new ReplaySubject<Error>(1), resetOnComplete: false, resetOnError: false }),
       );
 

@@ -1,17 +1,16 @@
 import { catchError, defer, EMPTY, type Observable } from 'rxjs';
-import { errorText } from '../../model/cri-error.js';
+import { errorText } from '../../model/cri/cri-error.js';
 import { containerLogLink } from '../../model/cri/log-paths.js';
 import type { PodSyncContext } from './pod-sync-context.js';
 
 interface Instance {
   readonly id: string;
-  /** Of the container in its pod. */
+  /** The name of the container in its pod. */
   readonly name: string;
 }
 
 /**
- * Links to the log of an instance, if it has one, from where collectors of logs look. That it cannot be done is said and
- * harms nobody.
+ * Links the log of an instance into the directory that log collectors read. A failure is logged.
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go startContainer
  */
@@ -19,10 +18,7 @@ export const linkLog = (context: PodSyncContext, instance: Instance, log: string
   const link = linkOf(context, instance);
   return defer(() => context.ports.files.link(log, link)).pipe(
     catchError((error: unknown) => {
-      context.ports.log.error(
-        { link, log, error: errorText(error) },
-        'no link to the log of a container could be made',
-      );
+      context.ports.log.error({ link, log, error: errorText(error) }, 'cannot link the log of a container');
       return EMPTY;
     }),
   );

@@ -1,12 +1,12 @@
 import { catchError, concat, concatMap, defer, EMPTY, from, ignoreElements, map, type Observable } from 'rxjs';
-import type { RuntimePodStatus } from '../../model/runtime-pod.js';
-import { ignoreNotFound } from '../remove-dead-container.js';
+import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
+import { ignoreNotFound } from '../upkeep/remove-dead-container.js';
 import { unlinkLog } from './link-log.js';
 import { journaled, type PodSyncContext } from './pod-sync-context.js';
 
 /**
  * Removes one instance from the runtime, after its log files and the link to them unless these are kept. If they cannot be
- * removed the instance stays, so that nothing is left that nobody knows of.
+ * removed, the instance stays: without it no later sync would remove the files.
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go removeContainer
  */
@@ -29,11 +29,10 @@ export const removeContainer = (
   );
 
 /**
- * Removes what was created of a container and never started: an agent died between the two calls, or never heard that the
- * first one succeeded. The runtime may still be about to start it, so nothing may take its place before it is gone.
+ * Removes an instance that was created and never started: an agent died between the two calls, or did not receive the reply to the
+ * first one. The runtime may still start it, so the next instance has to wait for its removal.
  *
- * Errors: the runtime's, which refuses while it starts the instance; one that has been started since it was looked at is left
- * alone.
+ * Errors: the runtime's, which refuses while it starts the instance. An instance that has started since the view of the pod stays.
  */
 export const removeUnstarted = (
   context: PodSyncContext,
@@ -46,13 +45,13 @@ export const removeUnstarted = (
     ),
   );
 
-/** An image may have been pulled since the look at the pod, which takes long enough for a start that somebody else has asked for. */
+/** Reads the instance again: a pull since the view of the pod takes long enough for a start by another client. */
 const stillUnstarted = ({ ports }: PodSyncContext, { id }: { readonly id: string }): Observable<never> =>
   ports.runtime.containerStatus({ containerId: id }).pipe(
     map(({ status }) => {
       if (status && status.state !== 'CONTAINER_CREATED') throw new Error(`${id} has been started in the meantime`);
     }),
-    // What is gone was never started; removing it says so once more.
+    // An instance that is gone never started; its removal ends well.
     catchError(ignoreNotFound),
     ignoreElements(),
   );

@@ -1,35 +1,35 @@
 import { catchError, concatMap, defer, EMPTY, ignoreElements, type Observable, tap, throwError, timer } from 'rxjs';
-import { errorText } from '../../model/cri-error.js';
-import { HttpFailure } from '../../model/http-failure.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import { HttpFailure } from '../../model/config/http-failure.js';
 import {
   hostAndPort,
   type HttpGetAction,
   type HttpGetRequest,
   httpGetRequest,
   withoutTls,
-} from '../../model/http-get.js';
-import { type Container, formatPod, type LifecycleHandler } from '../../model/pod.js';
+} from '../../model/config/http-get.js';
+import { type Container, formatPod, type LifecycleHandler } from '../../model/pod/pod.js';
 import { emitEvent, journaled, type PodSyncContext } from './pod-sync-context.js';
 
 /** Source: pkg/kubelet/lifecycle/handlers.go maxRespBodyLength */
 const MAX_BODY_BYTES = 10 * 1024;
-/** Of what a command printed, as much as a status should hold; of an exec probe the kubelet keeps as much. */
+/** The length of a command's output in a status; the kubelet keeps as much of the output of an exec probe. */
 const MAX_OUTPUT_BYTES = 10 * 1024;
 
 export interface Hook {
   readonly hook: LifecycleHandler;
   readonly containerId: string;
-  /** Names the ports of the hook. */
+  /** The container whose named ports the hook may use. */
   readonly container: Container;
   /** Addresses of the pod, as the runtime has them. */
   readonly podIps: readonly string[];
 }
 
 /**
- * Runs one lifecycle hook and completes when it has ended well. It may take as long as it likes: whoever runs it gives up on it
- * by unsubscribing. Of an HTTP answer neither the status nor the body matters.
+ * Runs one lifecycle hook and completes when it has ended well. It has no time limit: unsubscribing ends it. The status and the
+ * body of an HTTP answer do not matter.
  *
- * Errors: `HookFailed`, also for a handler that has no kind which hooks may have.
+ * Errors: `HookFailed`, also for a handler of an unknown kind.
  * Source: pkg/kubelet/lifecycle/handlers.go
  */
 export const runHook = (context: PodSyncContext, hook: Hook): Observable<never> => {
@@ -37,11 +37,11 @@ export const runHook = (context: PodSyncContext, hook: Hook): Observable<never> 
   if (exec) return runCommand(context, hook, exec.command ?? []);
   if (httpGet) return getOverHttp(context, hook, httpGet);
   if (sleep) return timer(sleep.seconds * 1000, context.ports.scheduler).pipe(ignoreElements());
-  // A tcpSocket is accepted for the sake of old manifests, and has never been run.
+  // A tcpSocket is accepted because of old manifests; no kubelet has ever run it.
   return throwError(() => new HookFailed(`Cannot run handler: invalid handler: ${JSON.stringify(hook.hook)}`));
 };
 
-/** The message goes into the status of the container, but not into an event: it may tell secrets. */
+/** The message is in the status of the container, but not in an event: it may contain secrets. */
 export class HookFailed extends Error {
   override readonly name = 'HookFailed';
 }

@@ -11,33 +11,35 @@ import {
   tap,
   throwError,
 } from 'rxjs';
-import { decideBackOff, crashLoopKey } from '../../model/crash-loop-back-off.js';
-import type { BackOffEntry } from '../../model/back-off.js';
+import { decideBackOff, crashLoopKey } from '../../model/pod-actions/crash-loop-back-off.js';
+import { environment } from '../../model/cri/env.js';
 import { containerConfig } from '../../model/cri/container-config.js';
 import { containerLogDirectory, podLogDirectory, restartCountFromLogs } from '../../model/cri/log-paths.js';
-import { errorText } from '../../model/cri-error.js';
-import type { NodeFacts } from '../../model/node-facts.js';
-import type { Container, ContainerKind, EphemeralContainer } from '../../model/pod.js';
-import type { RuntimePodStatus } from '../../model/runtime-pod.js';
-import { ContainerSyncError, SyncCancelled } from '../../model/sync-error.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { NodeFacts } from '../../model/node/node-facts.js';
+import type { Container, ContainerKind, EphemeralContainer } from '../../model/pod/pod.js';
+import { createFailureText } from '../../model/volumes/image-volume-failure.js';
+import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
+import { isStartWait, type StartWait } from '../../model/pod-actions/start-wait.js';
+import { ContainerSyncError, SyncCancelled } from '../../model/pod-actions/sync-error.js';
 import { errorOnAbort } from '../operators/error-on-abort.js';
-import type { MetricContainerType } from '../ports.js';
+import type { MetricContainerType } from '../ports/metrics.js';
 import { agentMounts } from './agent-mounts.js';
-import { ensureImage, type ImagePulls, type PresentImage } from './ensure-image.js';
+import { ensureImage, type PresentImage } from '../images/ensure-image.js';
 import type { Sandbox } from './ensure-sandbox.js';
 import { environmentObjects } from './environment-objects.js';
 import { killContainer } from './kill-container.js';
 import { linkLog } from './link-log.js';
-import { emitEvent, journaled, letGo, note, type PodSyncContext } from './pod-sync-context.js';
+import { emitEvent, journaled, throwIfCancelled, journal, type PodSyncContext } from './pod-sync-context.js';
 import { removeUnstarted } from './remove-container.js';
 import { runHook } from './run-hook.js';
+import { volumeImages } from './volume-images.js';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
 
-/** What starting a container needs besides the ports of the pass. */
+/** The ports of a start beside the ports of the sync. */
 export interface StartContainerPorts {
   readonly node: NodeFacts;
-  /** Restart back-offs that this agent has seen, by `crashLoopKey`. */
-  readonly restarts: Map<string, BackOffEntry>;
-  readonly pulls: ImagePulls;
+  readonly state: Pick<KubeletState, 'restarts' | 'pulls' | 'apply'>;
   /** Milliseconds; `crashLoopBackOff.maxContainerRestartPeriod`. */
   readonly maxRestartBackOffMs: number;
 }
@@ -48,8 +50,8 @@ interface ContainerStart {
 }
 
 /**
- * Starts one container: waits for nothing, but refuses while it is backing off; gets its image; creates, starts, and runs
- * its postStart hook. Completes when the container runs.
+ * Starts one container: gets its image, creates it, starts it, and runs its postStart hook. Completes when the container runs.
+ * Emits the wait and completes at once while the container, or the pull of its image, has to wait.
  *
  * Errors: `ContainerSyncError` by the reason that the status shows.
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go startContainer, kuberuntime_manager.go doBackOff
@@ -60,26 +62,48 @@ export const startContainer = (
   sandbox: Sandbox,
   status: RuntimePodStatus,
   ports: StartContainerPorts,
-): Observable<never> => {
-  const { container, kind } = start;
-  const { metrics } = context.ports;
-  return concat(
-    backOff(context, container, status, ports),
-    defer(() => ensureImage(context, container, ports.pulls, sandbox)).pipe(
-      tap({ error: (error: unknown) => failed(context, container.name, error, 'reason') }),
-      concatMap((image) => concat(letGo(context), createAndStart(context, start, image, sandbox, status, ports))),
-    ),
-  ).pipe(
-    tap({
-      complete: () => metrics.containerStarted(METRIC_TYPES[kind]),
-      error: (error: unknown) => {
-        if (error instanceof ContainerSyncError && error.reason !== 'CrashLoopBackOff') {
-          metrics.containerStarted(METRIC_TYPES[kind], error.reason);
+): Observable<StartWait> =>
+  defer(() => {
+    const { container, kind } = start;
+    const { metrics } = context.ports;
+    const wait = crashLoopWait(context, container, status, ports);
+    if (wait) return of(wait);
+    return ensureImage(context, container, ports.state.pulls, sandbox).pipe(
+      tap({
+        next: (image) => {
+          if (isStartWait(image)) failed(context, container.name, image.reason);
+        },
+        error: (error: unknown) => {
+          if (error instanceof SyncCancelled) return;
+          failed(context, container.name, error instanceof ContainerSyncError ? error.reason : errorText(error));
+        },
+      }),
+      concatMap((image) => {
+        if (isStartWait(image)) {
+          metrics.containerStarted(METRIC_TYPES[kind], image.reason);
+          return of(image);
         }
-      },
-    }),
-  );
-};
+        return volumeImages(context, container, ports.state.pulls, sandbox).pipe(
+          concatMap((images) => {
+            if (isStartWait(images)) {
+              metrics.containerStarted(METRIC_TYPES[kind], images.reason);
+              return of(images);
+            }
+            const started$ = concat(
+              throwIfCancelled(context),
+              createAndStart(context, start, { image, images }, sandbox, status, ports),
+            );
+            return started$.pipe(tap({ complete: () => metrics.containerStarted(METRIC_TYPES[kind]) }));
+          }),
+        );
+      }),
+      tap({
+        error: (error: unknown) => {
+          if (error instanceof ContainerSyncError) metrics.containerStarted(METRIC_TYPES[kind], error.reason);
+        },
+      }),
+    );
+  });
 
 /** `container_type` of the kubelet's metrics. */
 export const METRIC_TYPES: Readonly<Record<ContainerKind, MetricContainerType>> = {
@@ -88,63 +112,75 @@ export const METRIC_TYPES: Readonly<Record<ContainerKind, MetricContainerType>> 
   ephemeral: 'ephemeral_container',
 };
 
-/** Completes when the container may start now. */
-const backOff = (
+/** Returns the wait after a crash, with its journal entry and its event; undefined when the container may start now. */
+const crashLoopWait = (
   context: PodSyncContext,
   container: Container | EphemeralContainer,
   status: RuntimePodStatus,
-  { restarts, maxRestartBackOffMs }: StartContainerPorts,
-): Observable<never> =>
-  defer(() => {
-    const key = crashLoopKey(context.pod, container);
-    const started = status.containers.filter(({ name, state }) => name === container.name && state !== 'created');
-    const [newestExited, ...earlierExited] = started.filter(({ state }) => state === 'exited');
-    const verdict = decideBackOff({
-      pod: context.pod,
-      container,
-      entry: restarts.get(key),
-      newestExited,
-      earlierExited,
-      newest: started[0],
-      now: context.ports.wallClock(),
-      maxMs: maxRestartBackOffMs,
-    });
-    if (verdict.entry) restarts.set(key, verdict.entry);
-    if (!verdict.blocked) return EMPTY;
-    const { message, eventMessage, delayMs, until, step, steps, resetAfterMs, exitCode } = verdict;
-    const { name } = container;
-    note(context, {
-      kind: 'back-off',
-      subject: 'restart',
-      container: name,
-      exitCode,
-      delayMs,
-      until,
-      step,
-      steps,
-      resetAfterMs,
-    });
-    emitEvent(context, 'Warning', 'BackOff', eventMessage, name);
-    return throwError(() => new ContainerSyncError(name, 'CrashLoopBackOff', message, { backOffUntil: until }));
+  { state, maxRestartBackOffMs }: StartContainerPorts,
+): StartWait | undefined => {
+  const key = crashLoopKey(context.pod, container);
+  const started = status.containers.filter(({ name, state }) => name === container.name && state !== 'created');
+  const [newestExited, ...earlierExited] = started.filter(({ state }) => state === 'exited');
+  const verdict = decideBackOff({
+    pod: context.pod,
+    container,
+    entry: state.restarts.get(key),
+    newestExited,
+    earlierExited,
+    newest: started[0],
+    oldestSandboxCreatedAt: oldestOf(status.sandboxes),
+    now: context.ports.wallClock(),
+    maxMs: maxRestartBackOffMs,
   });
+  const { name } = container;
+  state.apply({ kind: 'restart-backed-off', key, entry: verdict.entry });
+  if (!verdict.blocked) {
+    const { unknownRestarts: unknown } = verdict;
+    if (unknown !== undefined) journal(context, { kind: 'back-off-unknown', container: name, restarts: unknown });
+    return undefined;
+  }
+  const { message, eventMessage, delayMs, until, step, steps, resetAfterMs, exitCode, isFromRuntime } = verdict;
+  journal(context, {
+    kind: 'back-off',
+    subject: 'restart',
+    container: name,
+    exitCode,
+    delayMs,
+    until,
+    step,
+    steps,
+    resetAfterMs,
+    ...(isFromRuntime && { from: 'runtime' as const }),
+  });
+  emitEvent(context, 'Warning', 'BackOff', eventMessage, name);
+  return { container: name, reason: 'CrashLoopBackOff', message, waitsUntil: until };
+};
+
+const oldestOf = (sandboxes: RuntimePodStatus['sandboxes']): bigint | undefined =>
+  sandboxes
+    .map(({ createdAt }) => createdAt)
+    .reduce<bigint | undefined>((a, b) => (a !== undefined && a < b ? a : b), undefined);
 
 const createAndStart = (
   context: PodSyncContext,
   { container }: ContainerStart,
-  image: PresentImage,
+  { image, images }: { readonly image: PresentImage; readonly images: ReadonlyMap<string, string> },
   sandbox: Sandbox,
   status: RuntimePodStatus,
   { node }: StartContainerPorts,
 ): Observable<never> => {
-  const { runtime, files, startQueue } = context.ports;
+  const { runtime, files, startQueue, volumes } = context.ports;
   const { pod, signal } = context;
   const { name } = container;
-  const fail = (reason: string, containerId?: string) => (error: unknown) => {
-    const failure =
-      error instanceof SyncCancelled ? error : new ContainerSyncError(name, reason, errorText(error), { cause: error });
-    failed(context, name, failure, 'message', containerId);
-    return throwError(() => failure);
-  };
+  const fail =
+    (reason: string, containerId?: string, textOf: (error: unknown) => string = errorText) =>
+    (error: unknown) => {
+      const failure =
+        error instanceof SyncCancelled ? error : new ContainerSyncError(name, reason, textOf(error), { cause: error });
+      if (failure instanceof ContainerSyncError) failed(context, name, failure.message, containerId);
+      return throwError(() => failure);
+    };
   const logDirectory = containerLogDirectory(node.podLogsDirectory, pod, name);
 
   const config$ = restartCount(context, name, status, logDirectory).pipe(
@@ -153,15 +189,19 @@ const createAndStart = (
         concatMap((environment) =>
           agentMounts(context, container, sandbox.ips).pipe(map((mounts) => ({ ...environment, agentMounts: mounts }))),
         ),
-        map((found) =>
-          containerConfig({ ...found, pod, container, attempt, image, podIps: sandbox.ips, node, status }),
-        ),
+        concatMap((found) => {
+          const input = { ...found, pod, container, attempt, image, podIps: sandbox.ips, node, status };
+          const env = environment(input);
+          return volumes
+            .mountsOf(pod, container, { variable: (name) => env.get(name), images })
+            .pipe(map((mounts) => containerConfig({ ...input, mounts })));
+        }),
       ),
     ),
     concatMap((config) => concat(files.makeDirectory(logDirectory, 0o755), of(config))),
     catchError(fail('CreateContainerConfigError')),
   );
-  // It was never an instance that counts: its successor is the same attempt.
+  // It never started: its successor has the same attempt.
   const cleared$ = removeUnstarted(context, status, name).pipe(catchError(fail('CreateContainerError')));
   const create$ = concat(cleared$, config$).pipe(
     concatMap((config) => {
@@ -169,7 +209,9 @@ const createAndStart = (
       return journaled(context, 'CreateContainer', { container: name }, runtime.createContainer(request)).pipe(
         startQueue('CreateContainer', signal),
         map(({ containerId }) => ({ containerId, logPath: config.logPath })),
-        catchError(fail('CreateContainerError')),
+        catchError(
+          fail('CreateContainerError', undefined, (error) => createFailureText(errorText(error), config.mounts ?? [])),
+        ),
       );
     }),
     tap(() => emitEvent(context, 'Normal', 'Created', 'Container created', name)),
@@ -179,7 +221,7 @@ const createAndStart = (
       const log = `${podLogDirectory(node.podLogsDirectory, pod)}/${logPath}`;
       const target = { target: containerId, container: name };
       const start$ = journaled(context, 'StartContainer', target, runtime.startContainer({ containerId })).pipe(
-        // A container that was made is started: nobody lets go of a pod between the two.
+        // A created container is started: a sync is not cancelled between the two.
         startQueue('StartContainer'),
         ignoreElements(),
         catchError(fail('RunContainerError', containerId)),
@@ -195,8 +237,8 @@ const createAndStart = (
 };
 
 /**
- * A container whose hook fails is killed: it never was what its spec asks for. The pass waits for the hook, but lets go at once
- * when the pod is to be stopped.
+ * Runs the postStart hook. Kills a container whose hook fails, since it does not match its spec. The sync waits for the hook, but
+ * ends at once when the pod has to stop.
  */
 const postStart = (
   context: PodSyncContext,
@@ -214,7 +256,7 @@ const postStart = (
       emitEvent(context, 'Warning', 'FailedPostStartHook', 'PostStartHook failed', name);
       const kill = { id: containerId, name, container, podIps, message: 'FailedPostStartHook' };
       return concat(
-        // Whether or not that works, the hook is what went wrong.
+        // The problem is the hook, also if the kill fails.
         killContainer(context, kill).pipe(catchError(() => EMPTY)),
         throwError(() => new ContainerSyncError(name, 'PostStartHookError', errorText(error), { cause: error })),
       );
@@ -222,7 +264,7 @@ const postStart = (
   );
 };
 
-/** One more than the newest instance that was started has; without any, one more than its log files tell of. */
+/** Emits one more than the restart count of the newest started instance; without one, one more than that of its log files. */
 const restartCount = (
   { ports }: PodSyncContext,
   name: string,
@@ -234,18 +276,10 @@ const restartCount = (
 };
 
 /**
- * The event that stands beside a waiting reason. Runtimes like to name the container by its id, which would make every attempt an
+ * Records the event beside a waiting reason. Runtimes often name the container by its id; with the id every attempt would be an
  * event of its own.
  */
-const failed = (
-  context: PodSyncContext,
-  name: string,
-  error: unknown,
-  says: 'reason' | 'message',
-  containerId = '',
-): void => {
-  if (error instanceof SyncCancelled) return;
-  const text = says === 'reason' && error instanceof ContainerSyncError ? error.reason : errorText(error);
+const failed = (context: PodSyncContext, name: string, text: string, containerId = ''): void => {
   const named = containerId === '' ? text : text.replaceAll(containerId, name);
   emitEvent(context, 'Warning', 'Failed', `Error: ${named}`, name);
 };

@@ -2,10 +2,10 @@ import {
   catchError,
   concat,
   concatMap,
+  defaultIfEmpty,
   defer,
   EMPTY,
   from,
-  ignoreElements,
   map,
   type Observable,
   of,
@@ -14,39 +14,40 @@ import {
   throwError,
   toArray,
 } from 'rxjs';
-import { computePodActions } from '../../model/compute-pod-actions.js';
-import { errorText } from '../../model/cri-error.js';
-import type { JournalId } from '../../model/journal.js';
-import type { PodActions, ProbeResults } from '../../model/pod-actions.js';
+import { computePodActions, type PodActionsInput } from '../../model/pod-actions/compute-pod-actions.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { JournalId } from '../../model/journal/journal.js';
+import type { PodActions } from '../../model/pod-actions/pod-actions.js';
 import {
   type Container,
   type ContainerKind,
   containersOf,
   type EphemeralContainer,
   isSidecar,
-} from '../../model/pod.js';
-import { isRestartingAll } from '../../model/restart-all.js';
-import type { RuntimePodStatus } from '../../model/runtime-pod.js';
-import { ContainerSyncError, PodSyncError, SyncCancelled } from '../../model/sync-error.js';
+} from '../../model/pod/pod.js';
+import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
+import type { StartWait } from '../../model/pod-actions/start-wait.js';
+import { ContainerSyncError, PodSyncError, SyncCancelled } from '../../model/pod-actions/sync-error.js';
 import { ensureSandbox, type Sandbox } from './ensure-sandbox.js';
 import { killContainer, killFailure } from './kill-container.js';
 import { killPod } from './kill-pod.js';
-import { because, emitEvent, letGo, note, type PodSyncContext } from './pod-sync-context.js';
+import { withCause, emitEvent, throwIfCancelled, journal, type PodSyncContext } from './pod-sync-context.js';
 import { pruneInitContainers, removeContainer } from './remove-container.js';
 import { startContainer, type StartContainerPorts } from './start-container.js';
 
-/** How the start of one container ended. */
+/** The result of the start of one container. */
 export interface StartResult {
   readonly container: string;
-  readonly error?: ContainerSyncError;
+  /** The failure or the wait; absent once the container runs. */
+  readonly problem?: ContainerSyncError | StartWait;
 }
 
 export interface ContainersSync {
-  /** Every start that was tried, in order. */
+  /** Every tried start, in order. */
   readonly starts: readonly StartResult[];
-  /** Something was killed, removed, created or started. */
+  /** The sync has killed, removed, created or started something. */
   readonly acted: boolean;
-  /** Containers were removed to be made again, which is for the next pass to do. */
+  /** Containers were removed; the next sync creates them again. */
   readonly hasReset: boolean;
 }
 
@@ -57,8 +58,8 @@ interface Step {
 }
 
 /**
- * Brings the containers of a pod to what its spec asks for, one step after the other, and emits once what was done.
- * A start that fails is a result; whatever stands before the starts and fails ends the pass.
+ * Brings the containers of a pod to the state in its spec, one step after the other, and emits the results once. A start that fails
+ * is a result; a failure before the starts ends the sync.
  *
  * Errors: `PodSyncError`; `SyncCancelled` between two steps, once the signal has fired.
  * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go SyncPod
@@ -67,20 +68,20 @@ export const syncContainers = (
   context: PodSyncContext,
   status: RuntimePodStatus,
   ports: StartContainerPorts,
-  probeResults?: ProbeResults,
+  { probeResults, restartAll }: Pick<PodActionsInput, 'probeResults' | 'restartAll'> = {},
 ): Observable<ContainersSync> =>
   defer(() => {
     const actions = computePodActions({
       pod: context.pod,
       status,
       probeResults,
-      restartAll: isRestartingAll(context.pod, status),
+      restartAll,
     });
     const acts = hasWork(actions);
-    const decided = acts ? because(context, noteActions(context, actions)) : context;
+    const decided = acts ? withCause(context, journalActions(context, actions)) : context;
     return concat(
       makeWay(decided, actions, status),
-      letGo(decided),
+      throwIfCancelled(decided),
       defer(() => startAll(decided, actions, status, ports)),
     ).pipe(
       toArray(),
@@ -99,10 +100,10 @@ const hasWork = (actions: PodActions): boolean =>
     actions.containersToReset,
   ].some((list) => list.length > 0);
 
-const noteActions = (context: PodSyncContext, { reasons }: PodActions): JournalId =>
-  note(context, { kind: 'actions', actions: reasons });
+const journalActions = (context: PodSyncContext, { reasons }: PodActions): JournalId =>
+  journal(context, { kind: 'actions', actions: reasons });
 
-/** Kills and removes what stands in the way of the starts. Its failure ends the pass. */
+/** Kills and removes the containers that block the starts. A failure ends the sync. */
 const makeWay = (context: PodSyncContext, actions: PodActions, status: RuntimePodStatus): Observable<never> => {
   if (actions.killPod) {
     if (actions.createSandbox && actions.sandboxId !== '') {
@@ -153,9 +154,9 @@ const startAll = (
     }),
     concatMap((sandbox) =>
       from(steps).pipe(
-        concatMap((step) => concat(letGo(context), startStep(context, step, sandbox, status, ports))),
+        concatMap((step) => concat(throwIfCancelled(context), startStep(context, step, sandbox, status, ports))),
         // A regular init container that does not start holds back everything after it.
-        takeWhile(({ result, step }) => !(result.error && step.kind === 'init' && !isSidecar(step.container)), true),
+        takeWhile(({ result, step }) => !(result.problem && step.kind === 'init' && !isSidecar(step.container)), true),
         map(({ result }) => result),
       ),
     ),
@@ -182,24 +183,17 @@ const startStep = (
   ports: StartContainerPorts,
 ): Observable<{ readonly step: Step; readonly result: StartResult }> => {
   const { name } = step.container;
-  return concat(
-    startContainer(context, step, sandbox, status, ports).pipe(ignoreElements()),
-    of<StartResult>({ container: name }),
-  ).pipe(
+  return startContainer(context, step, sandbox, status, ports).pipe(
+    map((wait): StartResult => ({ container: name, problem: wait })),
+    defaultIfEmpty<StartResult, StartResult>({ container: name }),
     catchError((error: unknown) => {
       if (error instanceof SyncCancelled) throw error;
       const known = error instanceof ContainerSyncError;
       const failure = known
         ? error
         : new ContainerSyncError(name, 'RunContainerError', errorText(error), { cause: error });
-      return of<StartResult>({ container: name, error: failure });
+      return of<StartResult>({ container: name, problem: failure });
     }),
     map((result) => ({ step, result })),
   );
-};
-
-/** The failures of a pass as one error; none when every start went well. */
-export const errorOf = ({ starts }: ContainersSync): PodSyncError | undefined => {
-  const errors = starts.flatMap(({ error }) => (error ? [error] : []));
-  return errors.length > 0 ? new PodSyncError(errors) : undefined;
 };

@@ -1,15 +1,17 @@
 import { catchError, defer, map, type Observable, of } from 'rxjs';
-import { errorText } from '../../model/cri-error.js';
-import type { Probe } from '../../model/pod.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { Probe } from '../../model/pod/pod.js';
 import { execOutcome, lateExecOutcome } from '../../model/probes/exec-outcome.js';
 import { probeCommand } from '../../model/probes/probe-command.js';
 import { ProbeErrored } from '../../model/probes/probe-errored.js';
-import type { ProbeOutcome, ProbeTarget, RuntimeService } from '../ports.js';
+import type { ProbeOutcome } from '../../model/probes/probe-outcome.js';
+import type { ProbeTarget } from '../ports/probe-handlers.js';
+import type { RuntimeService } from '../ports/runtime-service.js';
 
 /**
- * Runs a command in the container; its exit code counts. The runtime ends one that takes longer than it may.
+ * Runs a command in the container and emits the outcome of its exit code. The runtime ends a command after the time limit.
  *
- * Errors: `ProbeErrored`, when the runtime could not run it.
+ * Errors: `ProbeErrored` if the runtime could not run it.
  * Source: pkg/probe/exec/exec.go
  */
 export const execProbe = (

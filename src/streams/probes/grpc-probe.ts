@@ -13,9 +13,10 @@ import {
   throwError,
   timer,
 } from 'rxjs';
-import { hostAndPort } from '../../model/http-get.js';
-import { KUBERNETES_VERSION } from '../../model/kubernetes-version.js';
-import type { Probe } from '../../model/pod.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import { hostAndPort } from '../../model/config/http-get.js';
+import { KUBERNETES_VERSION } from '../../model/node/kubernetes-version.js';
+import type { Probe } from '../../model/pod/pod.js';
 import { HealthFailure } from '../../model/probes/health-failure.js';
 import {
   failedHealthOutcome,
@@ -23,20 +24,25 @@ import {
   lateHealthOutcome,
   unreachedHealthOutcome,
 } from '../../model/probes/health-outcome.js';
-import type { CheckHealth, ProbeOutcome, ProbeTarget } from '../ports.js';
+import { isOwnShortage } from '../../model/probes/own-shortage.js';
+import { ProbeErrored } from '../../model/probes/probe-errored.js';
+import { type Backoff, nextDelay } from '../../model/values/back-off.js';
+import type { CheckHealth } from '../ports/check-health.js';
+import type { ProbeOutcome } from '../../model/probes/probe-outcome.js';
+import type { ProbeTarget } from '../ports/probe-handlers.js';
 import { hostOf } from './host-of.js';
 
 /**
- * Between a connection that did not come about and the next try. Source: google.golang.org/grpc/backoff DefaultConfig, without
- * its jitter
+ * The wait between a failed connection and the next attempt. Source: google.golang.org/grpc/backoff DefaultConfig, without its
+ * jitter
  */
-export const GRPC_RECONNECT = { initialMs: 1000, factor: 1.6 };
+const RECONNECT: Backoff = { initialMs: 1000, maxMs: 120_000, factor: 1.6 };
 
 /**
- * Asks a server by the health protocol of gRPC; only SERVING is a success, and whatever goes wrong is a failure. A connection
- * that does not come about is tried again until the time is up: a closed port costs all of it.
+ * Probes a server by the gRPC health protocol. Only SERVING is a success; any failure of the request is a failure of the probe. A
+ * failed connection is retried until the time limit, so that a closed port fails only then.
  *
- * Errors: a pod without an address.
+ * Errors: `ProbeErrored` if the node lacks a resource for the request; a pod without an address.
  * Source: pkg/probe/grpc/grpc.go
  */
 export const grpcProbe = (
@@ -49,23 +55,32 @@ export const grpcProbe = (
     const address = { host: hostOf({}, target), port };
     const timeoutMs = target.timeoutSeconds * 1000;
     let isConnected = false;
+    /** The lack of a resource that stopped the last attempt. */
+    let shortage: ProbeErrored | undefined;
+    const noteShortage = (error: unknown): void => {
+      shortage = isOwnShortage(error) ? new ProbeErrored(errorText(error), 'unknown', { cause: error }) : undefined;
+    };
     const answer$ = checkHealth({ ...address, service, userAgent: `kube-probe/${KUBERNETES_VERSION}`, timeoutMs }).pipe(
-      tap(() => (isConnected = true)),
+      tap({ next: () => (isConnected = true), error: noteShortage }),
       filter((progress) => progress.kind === 'answered'),
       map(({ status }) => healthOutcome(status)),
       retry({
         delay: (error: unknown, attempt) =>
           error instanceof HealthFailure && error.stage === 'connect'
-            ? timer(GRPC_RECONNECT.initialMs * GRPC_RECONNECT.factor ** (attempt - 1), scheduler)
+            ? timer(nextDelay(RECONNECT, attempt), scheduler)
             : throwError(() => error),
       }),
       catchError((error: unknown) => {
+        if (shortage) throw shortage;
         if (error instanceof HealthFailure) return of(failedHealthOutcome(error, timeoutMs));
         throw error;
       }),
     );
     const late$ = timer(timeoutMs, scheduler).pipe(
-      map(() => (isConnected ? lateHealthOutcome(timeoutMs) : unreachedHealthOutcome(hostAndPort(address), timeoutMs))),
+      map(() => {
+        if (shortage && !isConnected) throw shortage;
+        return isConnected ? lateHealthOutcome(timeoutMs) : unreachedHealthOutcome(hostAndPort(address), timeoutMs);
+      }),
     );
     return merge(answer$, late$).pipe(take(1));
   });

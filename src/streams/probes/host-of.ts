@@ -1,9 +1,9 @@
-import type { ProbeTarget } from '../ports.js';
+import type { ProbeTarget } from '../ports/probe-handlers.js';
 
 /**
- * Whom a probe asks: the host that it names, or else the pod.
+ * Returns the host of a probe: the one that it names, or else the address of the pod.
  *
- * Errors: there is neither. The node itself would answer to an empty name.
+ * Errors: there is neither. With an empty name the node itself would answer.
  */
 export const hostOf = (
   { host }: { readonly host?: string | undefined },

@@ -1,16 +1,20 @@
 import { catchError, defer, map, type Observable, of } from 'rxjs';
-import { HttpFailure } from '../../model/http-failure.js';
-import { type HttpGetAction, httpGetRequest } from '../../model/http-get.js';
+import { HttpFailure } from '../../model/config/http-failure.js';
+import { type HttpGetAction, httpGetRequest } from '../../model/config/http-get.js';
 import { MAX_OUTPUT_BYTES } from '../../model/probes/cut-output.js';
 import { httpOutcome } from '../../model/probes/http-outcome.js';
+import { isOwnShortage } from '../../model/probes/own-shortage.js';
 import { ProbeErrored } from '../../model/probes/probe-errored.js';
-import type { HttpRequest, ProbeOutcome, ProbeTarget } from '../ports.js';
+import type { HttpRequest } from '../ports/http-request.js';
+import type { ProbeOutcome } from '../../model/probes/probe-outcome.js';
+import type { ProbeTarget } from '../ports/probe-handlers.js';
 import { hostOf } from './host-of.js';
 
 /**
- * Asks a server for a page; the status counts. No answer is a failure, but an answer whose body breaks off is an error.
+ * Sends a GET to a server and emits the outcome of its status. No answer is a failure; an answer with an incomplete body is an
+ * error, and so is the lack of a resource of the node.
  *
- * Errors: `ProbeErrored`; a port that is none; a pod without an address.
+ * Errors: `ProbeErrored`; an invalid port; a pod without an address.
  * Source: pkg/probe/http/http.go
  */
 export const httpProbe = (
@@ -29,6 +33,7 @@ export const httpProbe = (
       map(httpOutcome),
       catchError((error: unknown) => {
         if (!(error instanceof HttpFailure)) throw error;
+        if (isOwnShortage(error)) throw new ProbeErrored(error.message, 'unknown', { cause: error });
         if (error.stage === 'body') throw new ProbeErrored(error.message, 'failure', { cause: error });
         return of<ProbeOutcome>({ result: 'failure', output: error.message });
       }),

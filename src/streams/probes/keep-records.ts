@@ -1,20 +1,21 @@
 import { defer, type Observable, retry, type SchedulerLike, tap, timer } from 'rxjs';
-import { errorText } from '../../model/cri-error.js';
+import { errorText } from '../../model/cri/cri-error.js';
 import type { ProbeRecord } from '../../model/probes/probe-record.js';
 import { exhaustMapLatest } from '../operators/exhaust-map-latest.js';
-import { settle } from '../operators/settle.js';
-import type { Logger, ProbeRecords } from '../ports.js';
+import { debounceAtMost } from '../operators/debounce-at-most.js';
+import type { Logger } from '../ports/logger.js';
+import type { ProbeRecords } from '../ports/probe-records.js';
 
-/** What becomes known is written down after so much quiet, and at least so often while there is none. Milliseconds. */
+/** Changes are written after a pause of `RECORDS_QUIET_MS`, and every `RECORDS_LONGEST_MS` without a pause. Milliseconds. */
 export const RECORDS_QUIET_MS = 100;
 export const RECORDS_LONGEST_MS = 1_000;
-/** From a failed attempt to write to the next. Milliseconds. */
+/** The time from a failed write to the next, in milliseconds. */
 export const RECORDS_RETRY_MS = 10_000;
 
 /**
- * Writes down what is known whenever it has changed, the newest of it, one attempt at a time; emits nothing.
+ * Writes the newest records after changes, one write at a time; emits nothing.
  *
- * Errors: none; a failure is said, and tried again.
+ * Errors: none; failures are logged and retried.
  * Ends:   with `changed$`.
  */
 export const keepRecords = (
@@ -35,13 +36,12 @@ export const keepRecords = (
       return records.write(now).pipe(tap({ complete: () => (written = text) }));
     }).pipe(
       tap({
-        error: (error: unknown) =>
-          log.warn({ error: errorText(error) }, 'what is known by probes cannot be written down'),
+        error: (error: unknown) => log.warn({ error: errorText(error) }, 'cannot write the results of probes'),
       }),
       retry({ delay: () => timer(RECORDS_RETRY_MS, scheduler) }),
     );
     return changed$.pipe(
-      settle({ quietMs: RECORDS_QUIET_MS, longestMs: RECORDS_LONGEST_MS, scheduler }),
+      debounceAtMost({ quietMs: RECORDS_QUIET_MS, longestMs: RECORDS_LONGEST_MS, scheduler }),
       exhaustMapLatest(() => write$),
     );
   });

@@ -1,8 +1,6 @@
-import { EMPTY, of } from 'rxjs';
-import type { ProbeRecords } from '../ports.js';
 import type { PodProbes } from './prober.js';
 
-/** Nobody probes: containers that run have started and are ready. */
+/** No probes: running containers count as started and ready. */
 export const noProbes: PodProbes = {
   add: () => undefined,
   stopLivenessAndStartup: () => undefined,
@@ -11,6 +9,3 @@ export const noProbes: PodProbes = {
   statusStored: () => undefined,
   results: () => undefined,
 };
-
-/** Remembers nothing across restarts of the agent. */
-export const noProbeRecords: ProbeRecords = { read: () => of([]), write: () => EMPTY };

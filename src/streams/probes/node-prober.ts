@@ -1,9 +1,11 @@
 import { EMPTY, NEVER } from 'rxjs';
-import type { PodStatusStore } from '../../model/pod-status-store.js';
-import { nanosToMillis } from '../../model/runtime-pod.js';
-import type { PodCache } from '../pod-cache.js';
-import type { ProbeHandlers, ProbeRecords } from '../ports.js';
-import { noProbeRecords, noProbes } from './no-probes.js';
+import type { PodStatusStore } from '../../model/pod-status/pod-status-store.js';
+import { nanosToMillis } from '../../model/pleg/runtime-pod.js';
+import type { PodCache } from '../pleg/pod-cache.js';
+import type { ProbeHandlers } from '../ports/probe-handlers.js';
+import type { ProbeRecords } from '../ports/probe-records.js';
+import { noProbeRecords } from '../ports/probe-records.js';
+import { noProbes } from './no-probes.js';
 import { type Prober, prober, type ProberOptions } from './prober.js';
 
 export interface NodeProberOptions extends Omit<
@@ -16,7 +18,7 @@ export interface NodeProberOptions extends Omit<
   readonly cache: Pick<PodCache, 'get'>;
 }
 
-/** The probes of a node, by what this agent knows of its pods. One that has no handlers probes nothing. */
+/** Makes the prober of a node, with the statuses and the cache of the agent. Without handlers it probes nothing. */
 export const nodeProber = (options: NodeProberOptions): Prober => {
   const { probeHandlers, probeRecords = noProbeRecords, statuses, cache, scheduler, wallClock } = options;
   if (!probeHandlers) return silentProber;

@@ -1,20 +1,17 @@
 import { type Observable, type SchedulerLike, throwError } from 'rxjs';
-import { formatPod } from '../../model/pod.js';
-import type {
-  CheckHealth,
-  HttpRequest,
-  ProbeHandlers,
-  ProbeOutcome,
-  ProbeTarget,
-  RuntimeService,
-  TcpConnect,
-} from '../ports.js';
+import { formatPod } from '../../model/pod/pod.js';
+import type { CheckHealth } from '../ports/check-health.js';
+import type { HttpRequest } from '../ports/http-request.js';
+import type { ProbeHandlers, ProbeTarget } from '../ports/probe-handlers.js';
+import type { ProbeOutcome } from '../../model/probes/probe-outcome.js';
+import type { RuntimeService } from '../ports/runtime-service.js';
+import type { TcpConnect } from '../ports/tcp-connect.js';
 import { execProbe } from './exec-probe.js';
 import { grpcProbe } from './grpc-probe.js';
 import { httpProbe } from './http-probe.js';
 import { tcpProbe } from './tcp-probe.js';
 
-/** What probes ask through. */
+/** The ports of probes. */
 export interface ProbePorts {
   readonly runtime: Pick<RuntimeService, 'execSync'>;
   readonly httpRequest: HttpRequest;
@@ -24,14 +21,14 @@ export interface ProbePorts {
 }
 
 /**
- * The four ways to ask a container how it is. No two probes share a connection, and none leaves one open.
+ * Makes the handlers of the four kinds of probes. Probes share no connection and leave none open.
  *
  * Errors: of a probe, see `ProbeHandlers`.
  * Source: pkg/kubelet/prober/prober.go runProbe
  */
-export const probeHandlers = (ports: ProbePorts): ProbeHandlers => ({ probe: (target) => ask(ports, target) });
+export const probeHandlers = (ports: ProbePorts): ProbeHandlers => ({ probe: (target) => probe(ports, target) });
 
-const ask = (ports: ProbePorts, target: ProbeTarget): Observable<ProbeOutcome> => {
+const probe = (ports: ProbePorts, target: ProbeTarget): Observable<ProbeOutcome> => {
   const { exec, httpGet, tcpSocket, grpc } = target.probe;
   if (exec) return execProbe(ports.runtime, exec, target);
   if (httpGet) return httpProbe(ports.httpRequest, httpGet, target);

@@ -1,18 +1,19 @@
-import { catchError, defer, map, type Observable, of, retry, take, throwError, throwIfEmpty } from 'rxjs';
-import { errorText } from '../../model/cri-error.js';
+import { catchError, defer, map, type Observable, of, retry, type SchedulerLike, throwError } from 'rxjs';
+import { errorText } from '../../model/cri/cri-error.js';
 import { ProbeErrored } from '../../model/probes/probe-errored.js';
 import type { ProbeEnd } from '../../model/probes/probe-event.js';
 import type { ProbeWorker } from '../../model/probes/probe-worker.js';
-import { formatPod } from '../../model/pod.js';
-import type { ProbeHandlerKind, ProbeHandlers } from '../ports.js';
+import { formatPod } from '../../model/pod/pod.js';
+import type { ProbeHandlerKind, ProbeHandlers } from '../ports/probe-handlers.js';
+import { discountHoldUp } from './discount-hold-up.js';
 
-/** A probe that finds nothing out is tried so often, one try right after the other. Source: pkg/kubelet/prober/prober.go maxProbeRetries */
+/** The number of attempts of a probe without a result, one right after the other. Source: pkg/kubelet/prober/prober.go maxProbeRetries */
 export const PROBE_TRIES = 3;
 
 const HANDLERS: readonly ProbeHandlerKind[] = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
 
 /**
- * One probe: emits how it ended and completes. Only a try that finds nothing out is followed by another; a failure is final.
+ * Runs one probe, emits its end and completes. Only an attempt without a result is repeated; a failure is final.
  *
  * Errors: none.
  * Source: pkg/kubelet/prober/prober.go runProbeWithRetries
@@ -21,6 +22,7 @@ export const probeOnce = (
   handlers: ProbeHandlers,
   { type, pod, container, probe, pace: { timeoutSeconds } }: ProbeWorker,
   { containerId, podIp }: { readonly containerId: string; readonly podIp: string },
+  scheduler: SchedulerLike,
 ): Observable<ProbeEnd> =>
   defer(() => {
     const kind = HANDLERS.find((handler) => probe[handler] !== undefined);
@@ -29,8 +31,7 @@ export const probeOnce = (
     }
     return handlers.probe({ type, kind, probe, pod, container, containerId, podIp, timeoutSeconds });
   }).pipe(
-    take(1),
-    throwIfEmpty(() => new Error('the probe ended without a result')),
+    discountHoldUp(timeoutSeconds * 1000, scheduler),
     retry(PROBE_TRIES - 1),
     map(({ result, output }): ProbeEnd => ({ result, output })),
     catchError((error: unknown) =>

@@ -27,21 +27,25 @@ import {
   type ResultEffect,
 } from '../../model/probes/probe-turn.js';
 import type { ProbeResult, ProbeWorker } from '../../model/probes/probe-worker.js';
-import type { PodStatus } from '../../model/pod.js';
+import type { PodStatus } from '../../model/pod/pod.js';
 import { exhaustMapLatest } from '../operators/exhaust-map-latest.js';
-import type { Metrics, ProbeHandlers, Random, RecordEvent, WallClock } from '../ports.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { ProbeHandlers } from '../ports/probe-handlers.js';
+import type { Random } from '../ports/random.js';
+import type { RecordEvent } from '../ports/record-event.js';
+import type { WallClock } from '../ports/wall-clock.js';
 import { probeOnce } from './probe-once.js';
 
-/** What is newly known of an instance. */
+/** A new result for an instance. */
 export interface ProbeChange {
   readonly worker: ProbeWorker;
   readonly containerId: string;
   readonly result: ProbeResult;
-  /** What the probe heard; absent where nobody probed: the instance is new, or has ended. */
+  /** The output of the probe; absent without a probe: the instance is new, or has ended. */
   readonly output?: string;
 }
 
-/** `look`: the status of the pod has changed. `trigger`: probe now, whenever the next tick would be. */
+/** `look`: the status of the pod has changed, so the times of the ticks are computed again. `trigger`: probe now. */
 export type ProbeNudge = 'look' | 'trigger';
 
 export interface ProbeWorkerOptions {
@@ -49,9 +53,9 @@ export interface ProbeWorkerOptions {
   readonly results: ProbeResultStore;
   /** The newest status of the pod that this agent made. */
   readonly statusOf: (uid: string) => PodStatus | undefined;
-  /** When an instance started, in Unix milliseconds, where the runtime has told. */
+  /** The start of an instance, in Unix milliseconds; undefined if the runtime has not reported it. */
   readonly startedAt: (uid: string, containerId: string) => number | undefined;
-  /** When the agent started: by the scheduler, and in Unix milliseconds. */
+  /** The start of the agent, by the scheduler and in Unix milliseconds. */
   readonly agentStart: { readonly at: number; readonly wallTime: number };
   readonly metrics: Pick<Metrics, 'probe'>;
   readonly recordEvent: RecordEvent;
@@ -60,16 +64,16 @@ export interface ProbeWorkerOptions {
   readonly wallClock: WallClock;
 }
 
-/** Somebody has left; nothing of it passes. */
+/** Marks the end of the worker; it is not emitted. */
 const LEFT = Symbol('the worker has left');
 
 /**
- * Probes one container in one way, every period from the end of its initial delay on, and emits what it comes to know. Two probes
- * never overlap; one that is slow delays the next, and ticks that it missed are not made up for. Just after the agent's own
- * start, containers that ran before it wait for a random part of a period.
+ * Probes one container in one way, every period after its initial delay, and emits the new results. Probes never overlap: a slow one
+ * delays the next, and at most one missed tick is made up for. A worker that begins within a period after
+ * the start of the agent waits for a random part of a period, if its container started before the agent.
  *
  * Errors: none.
- * Ends:   when the container will not run again. Unsubscribing gives up a probe that is under way.
+ * Ends:   when the container will not run again. Unsubscribing cancels a running probe.
  * Source: pkg/kubelet/prober/worker.go
  */
 export const probeWorker = (
@@ -97,7 +101,7 @@ export const probeWorker = (
     });
     const periodMs = () => (state.hasSucceeded ? pace.periodMs : pace.untilSuccessMs);
 
-    /** What would be done now, without doing it. */
+    /** The next ticks, as of now; changes nothing. */
     const agenda = (): Agenda => {
       const turn = probeTurn(worker, state, facts());
       const { containerId, hasSucceeded } = turn.state;
@@ -135,7 +139,7 @@ export const probeWorker = (
     const conclude = (end: ProbeEnd, containerId: string, startedAt: number): readonly ProbeChange[] => {
       const event = probeEvent(type, end);
       if (event) options.recordEvent({ pod, container: container.name, ...event, causes: [] });
-      // Nothing was found out, so nothing is counted.
+      // A probe without a result is not counted.
       if ('error' in end) return [];
       const result = end.result === 'failure' ? 'failure' : 'success';
       options.metrics.probe(worker, result, (scheduler.now() - startedAt) / 1000);
@@ -162,7 +166,7 @@ export const probeWorker = (
           case 'probe':
             return concat(
               change$,
-              probeOnce(options.handlers, worker, step).pipe(
+              probeOnce(options.handlers, worker, step, scheduler).pipe(
                 mergeMap((end) => conclude(end, step.containerId, startedAt)),
               ),
             );
@@ -175,15 +179,15 @@ export const probeWorker = (
     );
   });
 
-/** When to tick from now on. */
+/** The times of the ticks from now on. */
 interface Agenda {
-  /** The instance, and whether it is to be probed: only when this changes, a look changes the ticks. */
+  /** The instance, and whether it is to be probed. A `look` changes the ticks only if this key has changed. */
   readonly key: string;
-  /** The scheduler's milliseconds. */
+  /** The first tick, in the scheduler's milliseconds. */
   readonly firstAt: number;
   readonly periodMs: number;
 }
 
-/** It is probed now, or will be when its time comes. */
+/** Whether the container is probed now or later. */
 const isOpen = (step: ProbeStep): boolean =>
   step.kind === 'probe' || (step.kind === 'wait' && step.dueAt !== undefined);

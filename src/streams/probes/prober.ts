@@ -13,51 +13,53 @@ import {
   takeUntil,
   tap,
 } from 'rxjs';
-import { errorText } from '../../model/cri-error.js';
-import type { ProbeResults } from '../../model/pod-actions.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { ProbeResults } from '../../model/pod-actions/pod-actions.js';
 import { runtimeContainerId } from '../../model/pod-status/container-statuses.js';
-import type { ContainerStatus, Pod, PodStatus } from '../../model/pod.js';
+import type { ContainerStatus, Pod, PodStatus } from '../../model/pod/pod.js';
 import { paceProblems } from '../../model/probes/probe-pace.js';
 import { ProbeResultStore } from '../../model/probes/probe-result-store.js';
 import { isProbed, type ProbeType, type ProbeWorker, probeWorkersOf } from '../../model/probes/probe-worker.js';
 import { hasStarted, isReady, type ProbedContainer } from '../../model/probes/probed-status.js';
-import type { Logger, Metrics, ProbeRecords } from '../ports.js';
+import type { Logger } from '../ports/logger.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { ProbeRecords } from '../ports/probe-records.js';
 import { keepRecords } from './keep-records.js';
 import { type ProbeChange, type ProbeNudge, probeWorker, type ProbeWorkerOptions } from './probe-worker.js';
 
-/** Probes as the work on a pod sees them. */
+/** The probes of pods, for the work of pod workers. */
 export interface PodProbes {
-  /** Probes the containers of the pod from now on, unless that is done already. */
+  /** Starts the probes of the pod, unless they run already. */
   readonly add: (pod: Pod) => void;
-  /** The pod is stopping: nothing restarts a regular container any more, but whether it is ready is still asked. */
+  /** Stops the liveness and startup probes of regular containers, for a pod that stops; readiness probes go on. */
   readonly stopLivenessAndStartup: (pod: Pod) => void;
-  /** The pod has stopped. */
+  /** Stops all probes of the pod and drops their results. */
   readonly remove: (uid: string) => void;
-  /** What a status says of the containers that run. */
+  /** Returns the results for the status of running containers. */
   readonly findings: (pod: Pod) => ProbeFindings;
-  /** A status of the pod was made and stored. */
+  /** Takes that a status of the pod was stored. */
   readonly statusStored: (uid: string, status: PodStatus) => void;
-  /** What has to be done to containers; `undefined` where nobody probes. */
+  /** The results that decide about restarts; undefined while there is no probing. */
   readonly results: () => ProbeResults | undefined;
 }
 
 export interface ProbeFindings {
-  /** `status` with what was said of the same instance before. */
+  /** Whether the container has started. `status`: its status in this sync, with the former findings of the same instance. */
   readonly hasStarted: (containerId: string, status: ContainerStatus) => boolean;
   readonly isReady: (containerId: string, status: ContainerStatus) => boolean;
 }
 
 export interface Prober extends PodProbes {
-  /** Reads what an earlier agent knew, and completes; emits nothing. Errors: none; what cannot be read is said. */
+  /** Reads the results of an earlier agent and completes; emits nothing. Errors: none; a failure is logged. */
   readonly prepare$: Observable<never>;
   /**
-   * Probes while it is subscribed, and emits what becomes known. Where nobody subscribes nothing is probed, and containers are
-   * as if they had no probes. Errors: none. Ends: never.
+   * Probes while it is subscribed, and emits the new results. Without a subscription there are no probes, and containers are treated
+   * as containers without probes. Errors: none. Ends: never.
    */
   readonly change$: Observable<ProbeChange>;
-  /** The status of the pod has changed in what workers look at. */
+  /** Takes that the status of the pod has changed in a field that probe workers read. */
   readonly look: (uid: string) => void;
-  /** Ends the workers of all pods but these, and forgets what was known of others. */
+  /** Stops the probes of all other pods and drops their results. */
   readonly retain: (uids: ReadonlySet<string>) => void;
 }
 
@@ -68,7 +70,7 @@ export interface ProberOptions extends Omit<ProbeWorkerOptions, 'results' | 'met
   readonly scheduler: SchedulerLike;
 }
 
-/** A worker that runs, and how it is told something. */
+/** A running worker, with the subjects that control it. */
 interface Handle {
   readonly worker: ProbeWorker;
   readonly nudge$: Subject<ProbeNudge>;
@@ -76,7 +78,7 @@ interface Handle {
 }
 
 /**
- * The probes of all pods of a node.
+ * Makes the prober for all pods of a node.
  *
  * Source: pkg/kubelet/prober/prober_manager.go
  */
@@ -86,12 +88,12 @@ export const prober = (options: ProberOptions): Prober => {
   const start$ = new Subject<ProbeWorker>();
   const changed$ = new Subject<void>();
   const handles = new Map<string, Map<string, Handle>>();
-  /** Pods whose workers have begun; one that has left does not come back. */
+  /** The pods whose workers were started. A worker that has ended is not started again. */
   const added = new Set<string>();
 
   const handlesOf = (uid: string): readonly Handle[] => [...(handles.get(uid)?.values() ?? [])];
 
-  /** What is known goes only with the end of a worker: when everything is torn down, the next agent shall have it. */
+  /** Drops the results at the end of a worker. An unsubscription of all keeps them for the next agent. */
   const forget = (handle: Handle): void => {
     const { type, pod, container } = handle.worker;
     const { uid } = pod.metadata;
@@ -133,7 +135,7 @@ export const prober = (options: ProberOptions): Prober => {
       tap({
         next: (read) => results.restore(read),
         error: (error: unknown) =>
-          log.warn({ error: errorText(error) }, 'what an earlier agent knew by its probes cannot be read'),
+          log.warn({ error: errorText(error) }, 'cannot read the results of the probes of an earlier agent'),
       }),
       ignoreElements(),
       catchError(() => EMPTY),
@@ -201,7 +203,7 @@ export const prober = (options: ProberOptions): Prober => {
 
 const keyOf = ({ type, container }: ProbeWorker): string => `${type} ${container.name}`;
 
-/** The container has started, and only its readiness is still waited for. */
+/** Whether the container has started and is not ready yet. */
 const isAwaited = ({ container }: ProbeWorker, { containerStatuses = [], initContainerStatuses = [] }: PodStatus) =>
   [...containerStatuses, ...initContainerStatuses].some(
     (status) => status.name === container.name && runtimeContainerId(status) !== '' && status.started && !status.ready,

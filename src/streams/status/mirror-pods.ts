@@ -19,32 +19,33 @@ import {
   throwError,
   timer,
 } from 'rxjs';
-import { isAlreadyExists, isConflict, isNotFound } from '../../model/api/api-error.js';
-import { podPath, podsPath } from '../../model/api/api-paths.js';
-import { errorText } from '../../model/cri-error.js';
-import { mirrorAction } from '../../model/mirror-action.js';
-import { isMirrorOf, mirrorOf, type NodeIdentity } from '../../model/mirror-pod.js';
-import { isStaticPod, type Pod, podFullName } from '../../model/pod.js';
-import type { PodManager } from '../../model/pod-manager.js';
-import type { PodStatusStore } from '../../model/pod-status-store.js';
-import type { PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
-import { jittered } from '../../model/pod-workers/requeue-delay.js';
-import type { ApiClient } from '../api/api-client.js';
-import { conflateByKey } from '../operators/conflate-by-key.js';
-import type { Logger, Random } from '../ports.js';
+import { isAlreadyExists, isConflict, isNotFound } from '../../model/kube-api/api-error.js';
+import { podPath, podsPath } from '../../model/kube-api/api-paths.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import { mirrorAction } from '../../model/pod/mirror-action.js';
+import { isMirrorOf, mirrorOf, type NodeIdentity } from '../../model/pod/mirror-pod.js';
+import { isStaticPod, type Pod, podFullName } from '../../model/pod/pod.js';
+import { isOfFormerLife } from '../../model/pod-status/illegal-transition.js';
+import { type Backoff, nextDelay } from '../../model/values/back-off.js';
+import type { ApiClient } from '../cluster/api-client.js';
+import { exhaustMapLatestBy } from '../operators/exhaust-map-latest.js';
+import type { Logger } from '../ports/logger.js';
+import type { Random } from '../ports/random.js';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import { statusChanges } from './status-changes.js';
 
 export interface MirrorPodPorts {
   readonly api: Pick<ApiClient, 'get' | 'create' | 'delete'>;
-  /** Static pods of the sources, and mirrors as the source `api` delivers them. */
-  readonly pods: Pick<PodManager, 'get' | 'pods' | 'mirrors'>;
-  readonly workers: Pick<PodWorkerRegistry, 'isTerminationRequested' | 'isTerminatingByFullName' | 'isKnownTerminated'>;
-  /** Tells when something about a pod or its mirror has changed. */
-  readonly statuses: Pick<PodStatusStore, 'onChange'>;
-  /** The node's object in the API; undefined while it is not there, or is being deleted. */
+  /** Its mirror pods are the API's copies, from the source `api`. */
+  readonly state: Pick<KubeletState, 'pods' | 'statuses' | 'change$'> & {
+    readonly sources: Pick<KubeletState['sources'], 'all'>;
+    readonly workers: Pick<
+      KubeletState['workers'],
+      'isTerminationRequested' | 'isTerminatingByFullName' | 'isKnownTerminated'
+    >;
+  };
+  /** The Node in the API; undefined while there is none or it is being deleted. */
   readonly node: () => NodeIdentity | undefined;
-  /** Every source has been heard. */
-  readonly areSourcesReady: () => boolean;
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
   readonly random: Random;
@@ -55,65 +56,66 @@ export interface MirrorPods {
   readonly run$: Observable<never>;
 }
 
-/** Until the node is known. Source: pkg/kubelet/kubelet.go fastStaticPodsRegistration. Milliseconds. */
+/** The period of checks until the Node is known. Source: pkg/kubelet/kubelet.go fastStaticPodsRegistration. Milliseconds. */
 export const NODE_POLL_MS = 100;
-/** Then everything is looked at as often as housekeeping does it upstream. */
-export const MIRROR_PASS_MS = 2_000;
-/** What was made shows in the watch by then, or it is made again. */
+/** The period in which all mirrors are checked: that of housekeeping, which does it upstream. Milliseconds. */
+export const MIRROR_PERIOD_MS = 2_000;
+/** The time within which the watch shows a new mirror; after it the mirror is created again. Milliseconds. */
 export const MIRROR_ECHO_MS = 10_000;
-const RETRY_INITIAL_MS = 1_000;
-const RETRY_MAX_MS = 60_000;
+const RETRY: Backoff = { initialMs: 1_000, maxMs: 60_000, jitter: 0.5 };
 
-/** What is remembered of one full name. */
+/** The state of one full name. */
 interface Attempt {
   readonly failures?: number;
-  /** Nothing is tried before; scheduler's milliseconds. */
+  /** The time of the next attempt at the earliest, in the scheduler's milliseconds. */
   readonly notBefore?: number;
-  /** Known to be gone, whatever the watch still shows. */
+  /** The UID of a removed mirror, which the watch may still show. */
   readonly removedUid?: string;
 }
 
 /**
- * Keeps a mirror in the API for every static pod: made as soon as the node is there, made anew when it is out of date or was deleted,
- * removed when nobody wants the pod any more. Workers do not wait for any of it, and no pod for another: what fails is tried again
- * with a back-off of its own, of 1 s doubling to 60 s, jittered.
+ * Keeps a mirror in the API for every static pod. It is created once the Node exists, created again if it is out of date or was deleted,
+ * and removed when no source has the pod. Workers do not wait for mirrors, nor mirrors for each other: a failure is retried with
+ * a back-off per mirror, of 1 s doubling to 60 s, jittered.
  *
  * Source: pkg/kubelet/pod/mirror_client.go, pkg/kubelet/kubelet.go tryReconcileMirrorPods
  */
 export const mirrorPods = (ports: MirrorPodPorts): MirrorPods => ({
   run$: defer(() => {
-    const { pods, statuses, node, scheduler } = ports;
+    const { state, node, scheduler } = ports;
+    const { pods } = state;
     const attempts = new Map<string, Attempt>();
-    const changed$ = statusChanges(statuses).pipe(
+    const changed$ = statusChanges(state).pipe(
       map((uid) => pods.get(uid)),
       filter((pod) => pod !== undefined),
       filter(isStaticPod),
       map(podFullName),
     );
-    const pass$ = timer(0, NODE_POLL_MS, scheduler).pipe(
+    const round$ = timer(0, NODE_POLL_MS, scheduler).pipe(
       filter(() => node() !== undefined),
       take(1),
-      switchMap(() => timer(0, MIRROR_PASS_MS, scheduler)),
+      switchMap(() => timer(0, MIRROR_PERIOD_MS, scheduler)),
       mergeMap(() => {
         const names = new Set([...pods.pods().filter(isStaticPod), ...pods.mirrors()].map(podFullName));
         for (const name of attempts.keys()) if (!names.has(name)) attempts.delete(name);
         return from(names);
       }),
     );
-    return merge(changed$, pass$).pipe(
+    return merge(changed$, round$).pipe(
       observeOn(scheduler),
-      conflateByKey(
+      exhaustMapLatestBy(
         (fullName) => fullName,
-        (fullName) => settle(fullName, attempts, ports),
+        (fullName) => reconcileMirror(fullName, attempts, ports),
       ),
     );
   }),
 });
 
-/** Does what is to be done about one mirror, if anything is and it is time. Errors: none; what failed is said and tried again. */
-const settle = (fullName: string, attempts: Map<string, Attempt>, ports: MirrorPodPorts): Observable<never> =>
+/** Creates or removes one mirror, if that is necessary and due. Errors: none; failures are logged and retried later. */
+const reconcileMirror = (fullName: string, attempts: Map<string, Attempt>, ports: MirrorPodPorts): Observable<never> =>
   defer(() => {
-    const { pods, workers, log, scheduler, random } = ports;
+    const { state, log, scheduler, random } = ports;
+    const { pods, workers, sources } = state;
     const attempt = attempts.get(fullName) ?? {};
     const pod = pods.pods().find((each) => isStaticPod(each) && podFullName(each) === fullName);
     const seen = pods.mirrors().find((each) => podFullName(each) === fullName);
@@ -122,13 +124,14 @@ const settle = (fullName: string, attempts: Map<string, Attempt>, ports: MirrorP
     const action = mirrorAction({
       pod,
       mirror,
+      isOfFormerLife: hasStatusOfFormerLife(pod, mirror, ports),
       isTerminating:
         workers.isTerminatingByFullName(fullName) || (pod !== undefined && isOnItsWayOut(pod.metadata.uid, workers)),
-      areSourcesReady: ports.areSourcesReady(),
+      areSourcesReady: sources.all,
       isNodeKnown: node !== undefined,
     });
     if (action === 'none') {
-      // What was waited for is there.
+      // The watch shows the new mirror.
       if (mirror) attempts.delete(fullName);
       return EMPTY;
     }
@@ -156,23 +159,38 @@ const settle = (fullName: string, attempts: Map<string, Attempt>, ports: MirrorP
     return concat(remove$, create$).pipe(
       catchError((error: unknown) => {
         const failures = (attempt.failures ?? 0) + 1;
-        const waitMs = jittered(Math.min(RETRY_INITIAL_MS * 2 ** (failures - 1), RETRY_MAX_MS), random);
+        const waitMs = nextDelay(RETRY, failures, random());
         attempts.set(fullName, { ...attempts.get(fullName), failures, notBefore: scheduler.now() + waitMs });
         const fields = { pod: fullName, action, error: errorText(error), retryInMs: Math.round(waitMs) };
-        log.warn(fields, 'the mirror of a static pod is not as it should be; it is tried again');
+        log.warn(fields, 'cannot update the mirror of a static pod, retrying');
         return EMPTY;
       }),
     );
   });
 
-/** A pod that has ended by itself is still wanted, and its mirror is to say how it ended. */
-const isOnItsWayOut = (uid: string, workers: MirrorPodPorts['workers']): boolean =>
+/** Whether the mirror has the status of an earlier run of the pod. The API accepts no return from an end, so it cannot be updated. */
+const hasStatusOfFormerLife = (
+  pod: Pod | undefined,
+  mirror: Pod | undefined,
+  { state: { statuses } }: MirrorPodPorts,
+): boolean => {
+  const own = pod && statuses.get(pod.metadata.uid);
+  return (
+    pod !== undefined && mirror?.status !== undefined && own !== undefined && isOfFormerLife(pod, mirror.status, own)
+  );
+};
+
+/** Whether the pod is being terminated. A pod that has ended by itself is not: it is still wanted, and its mirror shows its end. */
+const isOnItsWayOut = (uid: string, workers: MirrorPodPorts['state']['workers']): boolean =>
   workers.isTerminationRequested(uid) && !workers.isKnownTerminated(uid);
 
-/** Completes once it is gone, whoever removed it; another pod of the name stays. */
+/** Removes the mirror and completes; one that is removed already is no error. Another pod of the name stays. */
 const remove = ({ metadata: { namespace, name, uid } }: Pod, { api, log }: MirrorPodPorts): Observable<never> =>
   defer(() => {
-    log.info({ pod: name, namespace, uid }, 'a mirror is removed: it is out of date, or its static pod is not wanted');
+    log.info(
+      { pod: name, namespace, uid },
+      'removing a mirror pod: it is out of date, or its static pod is not wanted',
+    );
     return api.delete(podPath(namespace, name), {
       apiVersion: 'v1',
       kind: 'DeleteOptions',
@@ -184,11 +202,11 @@ const remove = ({ metadata: { namespace, name, uid } }: Pod, { api, log }: Mirro
     catchError((error: unknown) => (isNotFound(error) || isConflict(error) ? EMPTY : throwError(() => error))),
   );
 
-/** Completes once the API has it. */
+/** Creates the mirror and completes once the API has it. */
 const create = (pod: Pod, node: NodeIdentity, { api, log }: MirrorPodPorts): Observable<never> =>
   defer(() => {
     const { namespace, name, uid } = pod.metadata;
-    log.info({ pod: name, namespace, uid }, 'a mirror is made of a static pod');
+    log.info({ pod: name, namespace, uid }, 'creating the mirror of a static pod');
     return api.create(podsPath(namespace), mirrorOf(pod, node)).pipe(
       ignoreElements(),
       catchError((error: unknown) => {

@@ -1,9 +1,12 @@
-import { Observable } from 'rxjs';
-import type { PodStatusStore } from '../../model/pod-status-store.js';
+import { filter, map, type Observable } from 'rxjs';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
 
 /**
- * The UID of every pod whose status has changed, or of which the API has something new, from now on and as it happens.
+ * Emits the UID of each pod whose status has changed in the agent or in the API, at once.
  * Errors: none. Ends: never.
  */
-export const statusChanges = (statuses: Pick<PodStatusStore, 'onChange'>): Observable<string> =>
-  new Observable((subscriber) => statuses.onChange((uid) => subscriber.next(uid)));
+export const statusChanges = ({ change$ }: Pick<KubeletState, 'change$'>): Observable<string> =>
+  change$.pipe(
+    filter((change) => change.kind === 'status' || change.kind === 'api-object-changed'),
+    map(({ uid }) => uid),
+  );

@@ -4,6 +4,7 @@ import {
   defaultIfEmpty,
   defer,
   EMPTY,
+  filter,
   from,
   ignoreElements,
   interval,
@@ -16,30 +17,32 @@ import {
   tap,
   throwError,
 } from 'rxjs';
-import { isConflict, isNotFound } from '../../model/api/api-error.js';
-import { podPath, podStatusPath } from '../../model/api/api-paths.js';
-import { errorText } from '../../model/cri-error.js';
-import type { JsonObject } from '../../model/api/strategic-merge-patch.js';
-import type { Pod, PodStatus } from '../../model/pod.js';
-import type { PodManager } from '../../model/pod-manager.js';
-import type { PodStatusStore, StoredStatus } from '../../model/pod-status-store.js';
+import { isConflict, isNotFound } from '../../model/kube-api/api-error.js';
+import { podPath, podStatusPath } from '../../model/kube-api/api-paths.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { JsonObject } from '../../model/kube-api/strategic-merge-patch.js';
+import type { Pod, PodStatus } from '../../model/pod/pod.js';
+import type { StoredStatus } from '../../model/pod-status/pod-status-store.js';
 import { mergePodStatus } from '../../model/pod-status/merge-pod-status.js';
 import { canBeDeleted } from '../../model/pod-status/pod-deletion.js';
 import { podStatusPatch } from '../../model/pod-status/pod-status-patch.js';
-import type { PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
 import { type ApiPod, type StatusBase, StatusLedger, type StatusTarget } from '../../model/pod-status/status-ledger.js';
-import type { ApiClient } from '../api/api-client.js';
-import { conflateByKey } from '../operators/conflate-by-key.js';
-import type { Logger, Metrics, WallClock } from '../ports.js';
+import type { ApiClient } from '../cluster/api-client.js';
+import { exhaustMapLatestBy } from '../operators/exhaust-map-latest.js';
+import { inTurns } from '../operators/in-turns.js';
+import type { Logger } from '../ports/logger.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { WallClock } from '../ports/wall-clock.js';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import { statusChanges } from './status-changes.js';
 
 export interface StatusManagerPorts {
   readonly api: Pick<ApiClient, 'get' | 'patchLate' | 'delete'>;
-  readonly statuses: PodStatusStore;
-  /** With the API's copies of pods and mirrors, as the source `api` delivers them. */
-  readonly pods: Pick<PodManager, 'get' | 'resolve'>;
-  readonly workers: Pick<PodWorkerRegistry, 'couldHaveRunningContainers'>;
-  /** Hears of every pod that the API has answered a write with. */
+  /** Its pods and mirror pods are the API's copies, from the source `api`. */
+  readonly state: Pick<KubeletState, 'pods' | 'statuses' | 'apply' | 'change$'> & {
+    readonly workers: Pick<KubeletState['workers'], 'couldHaveRunningContainers'>;
+  };
+  /** Called with the pod in the API's answer to each write. */
   readonly written?: (pod: Pod) => void;
   readonly metrics: Pick<Metrics, 'podStatusSynced'>;
   readonly log: Logger;
@@ -53,28 +56,35 @@ export interface StatusManager {
 }
 
 /** Source: pkg/kubelet/status/status_manager.go syncPeriod. Milliseconds. */
-export const FULL_STATUS_PASS_MS = 10_000;
+export const STATUS_SYNC_PERIOD_MS = 10_000;
+/** The number of statuses that are compared with the API in one turn; each takes a tenth of a millisecond. */
+const MOST_AT_ONCE = 16;
 
 /**
- * Keeps the API's statuses of pods as this node sees them: a changed one is written at once, everything that is not as it should be
- * within ten seconds. One write at a time per pod, of what is newest when it is sent; pods do not wait for each other. A write that
- * failed is repeated by the next pass. Pods that are deleted and have ended are removed from the API.
+ * Keeps the statuses of pods in the API up to date: a changed status is written at once, any other difference within ten seconds. One
+ * write runs at a time per pod, of the newest status at the time of the request; pods do not wait for each other. A failed write is
+ * retried by the next round. Pods that are deleted and have ended are removed from the API.
  *
- * Upstream writes one pod after the other, and reads each before it writes; here the copy that the watch has brought is what a patch
- * is made of, with its version as a precondition, and the pod is only read when that is out of date.
+ * Upstream writes one pod after the other, and reads each before the write. Here a patch is made from the copy of the watch, with
+ * its version as a precondition, and the pod is only read if that is out of date.
  *
  * Source: pkg/kubelet/status/status_manager.go
  */
 export const statusManager = (ports: StatusManagerPorts): StatusManager => ({
   run$: defer(() => {
-    const { statuses, scheduler } = ports;
-    const ledger = new StatusLedger(ports);
-    const changed$ = statusChanges(statuses).pipe(tap((uid) => ledger.noteChange(uid, scheduler.now())));
-    const pass$ = interval(FULL_STATUS_PASS_MS, scheduler).pipe(mergeMap(() => from(ledger.reconcile())));
-    return merge(changed$, pass$).pipe(
-      // Whoever stores a status does not wait for the request to be made; changes of one moment make one.
+    const { state, scheduler } = ports;
+    const ledger = new StatusLedger(state);
+    const changed$ = statusChanges(state).pipe(tap((uid) => ledger.noteChange(uid, scheduler.now())));
+    const round$ = interval(STATUS_SYNC_PERIOD_MS, scheduler).pipe(
+      mergeMap(() => from(ledger.targets())),
+      inTurns({ most: MOST_AT_ONCE, scheduler })(),
+      filter((target) => ledger.isAmiss(target)),
+      map(({ uid }) => uid),
+    );
+    return merge(changed$, round$).pipe(
+      // A caller that stores a status does not wait for the request; the changes of one moment make one request.
       observeOn(scheduler),
-      conflateByKey(
+      exhaustMapLatestBy(
         (uid) => uid,
         (uid) => writeStatus(uid, ledger, ports),
       ),
@@ -82,7 +92,7 @@ export const statusManager = (ports: StatusManagerPorts): StatusManager => ({
   }),
 });
 
-/** Writes the status of one pod, if it is due. Errors: none; what failed is said. */
+/** Writes the status of one pod, if it is due. Errors: none; failures are logged. */
 const writeStatus = (uid: string, ledger: StatusLedger, ports: StatusManagerPorts): Observable<never> =>
   defer(() => {
     const target = ledger.due(uid);
@@ -90,7 +100,7 @@ const writeStatus = (uid: string, ledger: StatusLedger, ports: StatusManagerPort
     const base = ledger.base(target);
     const write$ = base
       ? patchFrom(base, target, ledger, ports).pipe(
-          // Somebody else has written meanwhile, or it is another pod of that name by now.
+          // Another client has written meanwhile, or another pod has the name now.
           catchError((error: unknown) =>
             isConflict(error) ? readAndPatch(target, ledger, ports) : throwError(() => error),
           ),
@@ -114,14 +124,14 @@ const readAndPatch = (target: StatusTarget, ledger: StatusLedger, ports: StatusM
           uid: target.statusUid,
           found: pod.metadata.uid,
         };
-        ports.log.debug(fields, 'another pod has the name now: nothing is written of the former one');
+        ports.log.debug(fields, 'another pod has the name now: the status of the former one is not written');
         return EMPTY;
       }
       return patchFrom({ pod, isRead: true }, target, ledger, ports);
     }),
   );
 
-/** Sends what the API's copy lacks, as it is when its turn has come, then removes the pod if it may go. */
+/** Sends the difference to the API's copy, computed when the request is sent; then removes the pod if that is possible. */
 const patchFrom = (
   known: StatusBase,
   target: StatusTarget,
@@ -145,7 +155,7 @@ const patchFrom = (
         ports.written?.(answer);
       }),
       map((answer): ApiPod | undefined => answer),
-      // There was nothing to say.
+      // There was no difference.
       defaultIfEmpty(undefined),
       concatMap((answer) => {
         if (!write) return EMPTY;
@@ -165,16 +175,16 @@ interface Write {
   readonly base: ApiPod;
   readonly merged: PodStatus;
   readonly couldHaveRunningContainers: boolean;
-  /** Undefined when the API has it all. */
+  /** The difference; undefined if the API has it all. */
   readonly patch: JsonObject | undefined;
 }
 
-/** What is to be written now, of what is newest on both sides: `before` while that is the same; nothing of a pod that was forgotten. */
+/** Plans the write of the newest status to the newest copy of the API. Returns `before` if both are the same; undefined for a forgotten pod. */
 const planWrite = (
   known: StatusBase,
   target: StatusTarget,
   ledger: StatusLedger,
-  { statuses, workers, wallClock }: StatusManagerPorts,
+  { state: { statuses, workers }, wallClock }: StatusManagerPorts,
   before?: Write,
 ): Write | undefined => {
   const stored = statuses.stored(target.uid);
@@ -192,7 +202,7 @@ const planWrite = (
   return { stored, base, merged, couldHaveRunningContainers, patch };
 };
 
-const remove = (target: StatusTarget, ledger: StatusLedger, { api, statuses, log }: StatusManagerPorts) =>
+const remove = (target: StatusTarget, ledger: StatusLedger, { api, state, log }: StatusManagerPorts) =>
   api
     .delete(podPath(target.namespace, target.name), {
       apiVersion: 'v1',
@@ -203,13 +213,13 @@ const remove = (target: StatusTarget, ledger: StatusLedger, { api, statuses, log
     .pipe(
       tap(() => {
         log.debug({ pod: target.name, namespace: target.namespace, uid: target.uid }, 'the pod is gone from the API');
-        statuses.forget(target.uid);
+        state.apply({ kind: 'status-forgotten', uid: target.uid });
         ledger.forget(target);
       }),
       ignoreElements(),
     );
 
-/** Said once, until a write succeeds again: during an outage every pass fails for every pod. */
+/** Logs a failure as a warning once until a write succeeds again: during an outage every round fails for every pod. */
 const report = (error: unknown, target: StatusTarget, ledger: StatusLedger, { log }: StatusManagerPorts): void => {
   const { name: pod, namespace, uid } = target;
   const fields = { pod, namespace, uid, error: errorText(error) };

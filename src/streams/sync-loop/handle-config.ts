@@ -1,119 +1,134 @@
-import type { JournalId } from '../../model/journal.js';
-import { isTerminalPhase, type Pod, podRef } from '../../model/pod.js';
-import type { PodConfigUpdate } from '../../model/pod-config.js';
+import type { JournalId } from '../../model/journal/journal.js';
+import { byCreation, isTerminalPhase, type Pod, podRef } from '../../model/pod/pod.js';
+import type { PodConfigUpdate } from '../../model/config/pod-config.js';
 import type { PodUpdateType } from '../../model/pod-workers/pod-update.js';
-import type { Delivery } from '../../model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
 import { isReadinessOutdated } from '../../model/pod-status/readiness-reconcile.js';
 import { rejectedPodStatus } from '../../model/pod-status/rejected-pod-status.js';
 import { handleProblem } from './handle-problem.js';
-import { activePods, type LoopDesk } from './loop-desk.js';
+import { type ActiveBeside, activeBeside } from './active-beside.js';
+import type { LoopContext } from './loop-context.js';
 
 type PodsUpdate = Extract<PodConfigUpdate, { readonly kind: 'pods' }>;
-/** What one pod of an update asks of the workers. */
-type Handle = (pod: Pod, cause: JournalId) => readonly Delivery[];
+/** Handles one pod of an update and returns the wakes of workers. */
+type Handle = (pod: Pod, cause: JournalId, active: ActiveBeside) => readonly Wake[];
 
 /**
- * What a change of configuration asks of the workers. A source counts as heard only once its update was handled.
+ * Handles a change of configuration and returns the wakes of workers. A source is ready only after its first update was handled.
  *
  * Source: pkg/kubelet/kubelet.go HandlePodAdditions, HandlePodUpdates, HandlePodRemoves, HandlePodReconcile
  */
-export const handleConfig = (desk: LoopDesk): ((update: PodConfigUpdate) => readonly Delivery[]) => {
-  const { pods, workers, sources, statuses, record, scheduler } = desk;
+export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) => readonly Wake[]) => {
+  const { state, guard, record, scheduler } = context;
+  const { pods, sources, apply } = state;
 
-  const dispatch = (type: PodUpdateType, pod: Pod, cause: JournalId): readonly Delivery[] => {
+  const dispatch = (type: PodUpdateType, pod: Pod, cause: JournalId): readonly Wake[] => {
     const resolved = pods.resolve(pod);
     if (!resolved.pod) return [];
-    const { mirrorPod } = resolved;
-    return workers.update(
-      { type, pod: resolved.pod, mirrorPod, startedAt: scheduler.now(), causes: [cause] },
-      scheduler.now(),
-    );
+    const now = scheduler.now();
+    const update = { type, pod: resolved.pod, mirrorPod: resolved.mirrorPod, startedAt: now, causes: [cause] };
+    return apply({ kind: 'worker-update', update, now });
   };
 
-  /** What the API has of a pod decides whether its status is written, or whether it may go. */
-  const seen = (pod: Pod): void => {
+  /** The API's version of a pod decides whether its status is written, and whether the pod may be deleted. */
+  const objectChanged = (pod: Pod): void => {
     const uid = pods.resolve(pod).pod?.metadata.uid;
-    if (uid !== undefined) statuses.touch(uid);
+    if (uid !== undefined) apply({ kind: 'api-object-changed', uid });
   };
 
   const handlers: Readonly<Record<PodsUpdate['op'], Handle>> = {
-    ADD: (pod, cause) => {
-      pods.set(pod);
+    ADD: (pod, cause, active) => {
+      apply({ kind: 'pod-set', pod });
       if (pods.resolve(pod).isMirror) {
-        seen(pod);
+        objectChanged(pod);
         return dispatch('update', pod, cause);
       }
-      return isRejected(desk, pod, cause) ? [] : dispatch('create', pod, cause);
+      return isRejected(context, pod, active, cause) ? [] : dispatch('create', pod, cause);
     },
     UPDATE: (pod, cause) => {
-      pods.set(pod);
-      seen(pod);
+      apply({ kind: 'pod-set', pod });
+      objectChanged(pod);
       return dispatch('update', pod, cause);
     },
-    // Graceful deletion: the pod is still wanted until its worker has seen it through.
+    // Graceful deletion: the pod stays a desired pod until its worker has stopped it.
     DELETE: (pod, cause) => {
-      pods.set(pod);
-      seen(pod);
+      apply({ kind: 'pod-set', pod });
+      objectChanged(pod);
       return dispatch('update', pod, cause);
     },
     REMOVE: (pod, cause) => {
       const { isMirror } = pods.resolve(pod);
-      pods.remove(pod);
-      seen(pod);
+      apply({ kind: 'pod-removed', pod });
+      objectChanged(pod);
       if (isMirror) return dispatch('update', pod, cause);
-      // While a source has not been heard, absence proves nothing; housekeeping makes up for it.
+      // Before every source is ready, another one may want the pod; housekeeping stops it later.
       if (!sources.all) return [];
-      return workers.update({ type: 'kill', pod, startedAt: scheduler.now(), causes: [cause] }, scheduler.now());
+      const now = scheduler.now();
+      return apply({ kind: 'worker-update', update: { type: 'kill', pod, startedAt: now, causes: [cause] }, now });
     },
-    // The API has another status. That is nothing to act on, unless Ready has to follow what others say.
+    // The API has another status. It needs a sync only if Ready depends on conditions of other writers.
     RECONCILE: (pod, cause) => {
-      pods.set(pod);
-      seen(pod);
+      apply({ kind: 'pod-set', pod });
+      objectChanged(pod);
       const { pod: resolved } = pods.resolve(pod);
       return resolved && isReadinessOutdated(resolved) ? dispatch('sync', pod, cause) : [];
     },
+    // A container may wait for the object, and volumes may show it. A rejected pod has no worker.
+    REFRESH: (pod, cause) => (state.workers.record(pod.metadata.uid) ? dispatch('sync', pod, cause) : []),
   };
 
-  const tell = handleProblem(desk);
+  const handle = handleProblem(context);
 
   return (update) => {
     if (update.kind === 'problem') {
-      tell(update);
+      handle(update);
       return [];
     }
-    const { op, source, pods: changed } = update;
+    if (update.kind === 'objects') {
+      context.setObjects?.(update.source, update.objects);
+      return [];
+    }
+    const { op, source, pods: changed, isPartial } = update;
     const inOrder = op === 'ADD' ? changed.toSorted(byCreation) : changed;
-    const deliveries = inOrder.flatMap((pod) => {
-      const cause = record({ kind: 'config', source, op, pod: podRef(pod), causes: [] });
-      if (source === 'api' && op !== 'REMOVE') measureStart(desk, pod);
-      return handlers[op](pod, cause);
+    const active = activeBeside(state);
+    const wakes = inOrder.flatMap((pod) => {
+      const handled = guard(podRef(pod), () => {
+        const cause = record({ kind: 'config', source, op, ...graceOf(op, pod), pod: podRef(pod), causes: [] });
+        if (source === 'api' && op !== 'REMOVE') measureStart(context, pod);
+        return handlers[op](pod, cause, active);
+      });
+      active.handled(pod);
+      return handled;
     });
-    sources.add(source);
-    return deliveries;
+    // A part of a set does not show which pods the source does not want.
+    if (isPartial) return wakes;
+    if (sources.missing.includes(source)) record({ kind: 'source-heard', source, causes: [] });
+    apply({ kind: 'source-ready', source });
+    return wakes;
   };
 };
 
-const byCreation = (one: Pod, other: Pod): number =>
-  (one.metadata.creationTimestamp ?? '').localeCompare(other.metadata.creationTimestamp ?? '');
+/** The grace period of a deleted pod, for the journal. */
+const graceOf = (op: PodsUpdate['op'], { metadata }: Pod): { readonly graceSeconds?: number } =>
+  op === 'DELETE' && metadata.deletionGracePeriodSeconds !== undefined
+    ? { graceSeconds: metadata.deletionGracePeriodSeconds }
+    : {};
 
-/** A pod that has ended, or is on its way out, is not asked again whether it may come in. */
-const isRejected = (desk: LoopDesk, pod: Pod, cause: JournalId): boolean => {
-  const { workers, statuses, record, recordEvent, wallClock } = desk;
+/** Rejects a pod that is not admitted. A pod that has ended or is stopping is not checked again. */
+const isRejected = (context: LoopContext, pod: Pod, active: ActiveBeside, cause: JournalId): boolean => {
+  const { state, record, recordEvent, wallClock } = context;
   const { uid } = pod.metadata;
-  if (workers.isTerminationRequested(uid) || isTerminalPhase(pod.status?.phase)) return false;
-  const rejection = desk.admit(
-    pod,
-    activePods(desk).filter((other) => other.metadata.uid !== uid),
-  );
+  if (state.workers.isTerminationRequested(uid) || isTerminalPhase(pod.status?.phase)) return false;
+  const rejection = context.admit(pod, active.beside(pod));
   if (!rejection) return false;
-  const { reason, message } = rejection;
-  const decision = record({ kind: 'admission-rejected', reason, message, pod: podRef(pod), causes: [cause] });
+  const { reason, message, detail } = rejection;
+  const decision = record({ kind: 'admission-rejected', reason, message, detail, pod: podRef(pod), causes: [cause] });
   recordEvent({ pod, type: 'Warning', reason, message, causes: [decision] });
-  statuses.set(uid, rejectedPodStatus(pod, rejection, wallClock()));
+  state.apply({ kind: 'status', uid, status: rejectedPodStatus(pod, rejection, wallClock()) });
   return true;
 };
 
-const measureStart = ({ podStarts, metrics, wallClock }: LoopDesk, pod: Pod): void => {
+const measureStart = ({ podStarts, metrics, wallClock }: LoopContext, pod: Pod): void => {
   const start = podStarts?.watched(pod, wallClock());
   if (!start) return;
   metrics.podStartObserved(start.total);

@@ -1,103 +1,119 @@
-import { isStaticPod, isTerminalPhase, type Pod, podRef } from '../../model/pod.js';
-import type { Delivery, KnownPod } from '../../model/pod-workers/pod-worker-registry.js';
-import type { RuntimePod } from '../../model/runtime-pod.js';
-import { dropStale } from '../pod-sync/back-offs.js';
-import type { PodCount, WorkingPods } from '../ports.js';
-import { activePods, type LoopDesk } from './loop-desk.js';
+import { isStaticPod, isTerminalPhase, type Pod, podRef, type PodRef } from '../../model/pod/pod.js';
+import type { Wake, KnownPod } from '../../model/pod-workers/pod-worker-registry.js';
+import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
+import type { PodCount, WorkingPods } from '../ports/metrics.js';
+import { activePods } from './active-pods.js';
+import type { LoopContext } from './loop-context.js';
 
-/** Seconds that a pod gets to stop of which only the runtime knows. Source: pkg/kubelet/kubelet_pods.go */
+/** The grace period of a pod that only the runtime knows, in seconds. Source: pkg/kubelet/kubelet_pods.go */
 const ORPHAN_GRACE_SECONDS = 1;
 
 /**
- * Brings workers, configuration and runtime together again: orphans are stopped, the ended forgotten, the forgotten started.
- * `running` is a listing that was asked for after the tick. `retainProbes` hears which pods may still run.
+ * Compares workers, configuration and runtime: stops orphans, forgets ended pods, starts desired pods without a worker.
+ * `running` is a listing that was requested after the tick. `retainProbes` receives the UIDs of the pods that may still run.
  *
  * Source: pkg/kubelet/kubelet_pods.go HandlePodCleanups
  */
 export const handleHousekeeping =
-  (desk: LoopDesk, retainProbes: (uids: ReadonlySet<string>) => void = () => undefined) =>
-  (running: readonly RuntimePod[]): readonly Delivery[] => {
-    const { pods, workers, statuses, podStarts, backOffs, metrics, scheduler, wallClock } = desk;
+  (context: LoopContext, retainProbes: (uids: ReadonlySet<string>) => void = () => undefined) =>
+  (running: readonly RuntimePod[]): readonly Wake[] => {
+    const { state, podStarts, metrics, scheduler, wallClock } = context;
+    const { pods, apply } = state;
     const now = scheduler.now();
     const desired = pods.pods();
-    const { known, deliveries } = workers.syncKnownPods(new Set(desired.map(({ metadata }) => metadata.uid)), now);
-    for (const { kind, uid } of deliveries) if (kind === 'wake') noteOrphan(desk, uid, now);
+    const { known, wakes, forgotten } = apply({ kind: 'known-pods-synced', now });
+    for (const { uid } of wakes) journalOrphan(context, uid, now);
     retainProbes(new Set([...known].filter(([, { work }]) => work !== 'terminated').map(([uid]) => uid)));
-    // A pod that came back under the UID of one that has ended begins without what became of that one. A kubelet keeps it,
-    // and never starts a pod again that failed before.
-    const ended = new Set(deliveries.flatMap((delivery) => (delivery.kind === 'forget' ? [delivery.uid] : [])));
+    // A pod that came back under the UID of an ended pod begins without the status of that one. A kubelet keeps the status,
+    // and never starts a failed pod again.
     const mirrors = pods.mirrors();
     metrics.mirrorPods(mirrors.length);
-    const wanted = [...desired, ...mirrors].map(({ metadata }) => metadata.uid);
-    statuses.retain(new Set(wanted.filter((uid) => !ended.has(uid))));
-    podStarts?.retain(new Set(wanted));
-    dropStale(backOffs, wallClock());
-    const active = activePods(desk);
+    const wanted = new Set([...desired, ...mirrors].map(({ metadata }) => metadata.uid));
+    apply({ kind: 'statuses-retained', uids: wanted });
+    for (const { uid } of forgotten) if (wanted.has(uid)) apply({ kind: 'pod-started-over', uid });
+    podStarts?.retain(wanted);
+    apply({ kind: 'back-offs-expired', wallTime: wallClock() });
+    const active = activePods(state);
     metrics.pods({ desired: count(desired), active: count(active), working: workingPods(known) });
-    return [
-      ...deliveries,
-      ...restartForgotten(desk, active, known),
-      ...stopRejected(desk, desired, known, running),
-      ...stopOrphans(desk, known, running),
+    const others = [
+      ...restartForgotten(context, active, known),
+      ...stopRejected(context, desired, known, running),
+      ...stopOrphans(context, known, running),
     ];
+    journalForgotten(context, forgotten);
+    return [...wakes, ...others];
   };
 
-/** Pods that are wanted but have no worker: their UID was in use by a former pod until now. */
+/** Starts desired pods that have no worker: until now a former pod used their UID. */
 const restartForgotten = (
-  { pods, workers, metrics, record, scheduler }: LoopDesk,
+  { state, guard, metrics, record, scheduler }: LoopContext,
   active: readonly Pod[],
   known: ReadonlyMap<string, KnownPod>,
-): readonly Delivery[] =>
+): readonly Wake[] =>
   active
     .filter(({ metadata }) => !known.has(metadata.uid))
-    .flatMap((pod) => {
-      metrics.podRestarted(isStaticPod(pod));
-      const finding = 'the pod is wanted and nothing works on it: it is started';
-      const cause = record({ kind: 'housekeeping', finding, pod: podRef(pod), causes: [] });
-      const { mirrorPod } = pods.resolve(pod);
-      const startedAt = scheduler.now();
-      return workers.update({ type: 'create', pod, mirrorPod, startedAt, causes: [cause] }, startedAt);
-    });
+    .flatMap((pod) =>
+      guard(podRef(pod), () => {
+        metrics.podRestarted(isStaticPod(pod));
+        const finding = 'the pod is wanted and nothing works on it: it is started';
+        const cause = record({ kind: 'housekeeping', finding, pod: podRef(pod), causes: [] });
+        const { mirrorPod } = state.pods.resolve(pod);
+        const now = scheduler.now();
+        const update = { type: 'create' as const, pod, mirrorPod, startedAt: now, causes: [cause] };
+        return state.apply({ kind: 'worker-update', update, now });
+      }),
+    );
 
-/** Pods that were deleted after they had been rejected: nothing runs of them, but their end has to be seen through. */
+/** Ends pods that were deleted after their rejection: they have no container, but a worker has to clean up. */
 const stopRejected = (
-  { workers, statuses, record, scheduler }: LoopDesk,
+  { state, guard, record, scheduler }: LoopContext,
   desired: readonly Pod[],
   known: ReadonlyMap<string, KnownPod>,
   running: readonly RuntimePod[],
-): readonly Delivery[] => {
+): readonly Wake[] => {
   const runningUids = new Set(running.map(({ uid }) => uid));
   return desired
     .filter(({ metadata: { uid, deletionTimestamp }, status }) => {
-      const hasEnded = isTerminalPhase(status?.phase) || isTerminalPhase(statuses.get(uid)?.phase);
+      const hasEnded = isTerminalPhase(status?.phase) || isTerminalPhase(state.statuses.get(uid)?.phase);
       return deletionTimestamp !== undefined && hasEnded && !known.has(uid) && !runningUids.has(uid);
     })
-    .flatMap((pod) => {
-      const finding = 'the pod is deleted and has ended, but nothing has cleaned up after it';
-      const cause = record({ kind: 'housekeeping', finding, pod: podRef(pod), causes: [] });
-      return workers.update({ type: 'kill', pod, causes: [cause] }, scheduler.now());
-    });
+    .flatMap((pod) =>
+      guard(podRef(pod), () => {
+        const finding = 'the pod is deleted and has ended, but nothing has cleaned up after it';
+        const cause = record({ kind: 'housekeeping', finding, pod: podRef(pod), causes: [] });
+        const update = { type: 'kill' as const, pod, causes: [cause] };
+        return state.apply({ kind: 'worker-update', update, now: scheduler.now() });
+      }),
+    );
 };
 
-/** Pods that run without anybody wanting, working on or stopping them. */
+/** Stops running pods that no source wants, no worker works on and no other part stops. */
 const stopOrphans = (
-  { workers, metrics, record, scheduler }: LoopDesk,
+  { state: { workers, apply }, guard, metrics, record, scheduler }: LoopContext,
   known: ReadonlyMap<string, KnownPod>,
   running: readonly RuntimePod[],
-): readonly Delivery[] =>
+): readonly Wake[] =>
   running
-    .filter(({ uid }) => !known.has(uid) && workers.record(uid) === undefined && !workers.isClaimed(uid))
-    .flatMap((runningPod) => {
-      metrics.orphanedRuntimePod();
-      const { uid, namespace, name } = runningPod;
-      const finding = 'the pod runs but no source wants it: it is stopped';
-      const cause = record({ kind: 'housekeeping', finding, pod: { uid, namespace, name }, causes: [] });
-      const kill = { graceSeconds: ORPHAN_GRACE_SECONDS };
-      return workers.update({ type: 'kill', runningPod, kill, causes: [cause] }, scheduler.now());
-    });
+    .filter(({ uid }) => !known.has(uid) && workers.record(uid) === undefined && !workers.isKillReserved(uid))
+    .flatMap((runningPod) =>
+      guard(runningPod, () => {
+        metrics.orphanedRuntimePod();
+        const { uid, namespace, name } = runningPod;
+        const finding = 'the pod runs but no source wants it: it is stopped';
+        const cause = record({ kind: 'housekeeping', finding, pod: { uid, namespace, name }, causes: [] });
+        const kill = { graceSeconds: ORPHAN_GRACE_SECONDS };
+        const update = { type: 'kill' as const, runningPod, kill, causes: [cause] };
+        return apply({ kind: 'worker-update', update, now: scheduler.now() });
+      }),
+    );
 
-/** Said once, when the orphan is found; later passes only drive it on. */
-const noteOrphan = ({ workers, record }: LoopDesk, uid: string, now: number): void => {
+/** A pod that starts over at once, under its UID, is not forgotten. */
+const journalForgotten = ({ state: { workers }, record }: LoopContext, forgotten: readonly PodRef[]): void => {
+  for (const pod of forgotten) if (!workers.record(pod.uid)) record({ kind: 'forgotten', pod, causes: [] });
+};
+
+/** Records an orphan once, when it is found. */
+const journalOrphan = ({ state: { workers }, record }: LoopContext, uid: string, now: number): void => {
   const worker = workers.record(uid);
   const pod = worker?.active?.pod;
   if (!pod || worker.terminatingAt !== now) return;

@@ -1,18 +1,18 @@
-import type { PodConfigUpdate } from '../../model/pod-config.js';
-import type { Logger } from '../ports.js';
-import type { LoopDesk } from './loop-desk.js';
+import type { PodConfigUpdate } from '../../model/config/pod-config.js';
+import type { Logger } from '../ports/logger.js';
+import type { LoopContext } from './loop-context.js';
 
-/** Says what a source has to say, in the log, in the journal and, where a pod is meant, as an event of that pod. */
+/** Reports a problem of a source in the log, in the journal and, if it concerns a pod, as an event of that pod. */
 export const handleProblem =
-  ({ record, recordEvent, log }: Pick<LoopDesk, 'record' | 'recordEvent' | 'log'>) =>
+  ({ record, recordEvent, log }: Pick<LoopContext, 'record' | 'recordEvent' | 'log'>) =>
   ({ source, problem }: Extract<PodConfigUpdate, { readonly kind: 'problem' }>): void => {
-    const { severity, message, from, keeps, event } = problem;
+    const { severity, message, from, continues, keeps, event } = problem;
     LEVELS[severity](log)({ source, from }, message);
     if (severity === 'debug') return;
     const cause =
       severity === 'info'
         ? record({ kind: 'config-recovered', source, from, causes: [] })
-        : record({ kind: 'config-problem', source, problem: message, from, keeps, causes: [] });
+        : record({ kind: 'config-problem', source, problem: message, from, continues, keeps, causes: [] });
     if (event) recordEvent({ ...event, type: 'Warning', causes: [cause] });
   };
 

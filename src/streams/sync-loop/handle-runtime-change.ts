@@ -1,34 +1,39 @@
-import type { PlegEvent } from '../../model/pleg.js';
-import type { Delivery } from '../../model/pod-workers/pod-worker-registry.js';
-import type { LoopDesk } from './loop-desk.js';
+import type { PlegEvent } from '../../model/pleg/pleg.js';
+import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
+import type { LoopContext } from './loop-context.js';
 
 /**
- * Looks at the pod whose containers changed, if anybody wants it.
+ * Wakes the worker of the pod whose containers changed, if a source wants the pod.
  *
  * Source: pkg/kubelet/kubelet.go syncLoopIteration, the PLEG case
  */
 export const handleRuntimeChange =
-  ({ pods, workers, record, scheduler }: LoopDesk) =>
-  (event: PlegEvent): readonly Delivery[] => {
-    const now = scheduler.now();
-    const cause = record({
-      kind: 'runtime-changed',
-      change: event.type,
-      containerId: event.id,
-      container: event.container,
-      exitCode: event.exitCode,
-      reason: event.reason,
-      message: event.message === undefined ? undefined : lastPart(event.message),
-      pod: event.pod,
-      causes: [],
-    });
-    const pod = pods.get(event.pod.uid);
-    if (!pod || event.type === 'ContainerRemoved') return [];
-    const { mirrorPod } = pods.resolve(pod);
-    return workers.update({ type: 'sync', pod, mirrorPod, startedAt: now, causes: [cause] }, now);
-  };
+  (context: LoopContext) =>
+  (event: PlegEvent): readonly Wake[] =>
+    context.guard(event.pod, () => changed(context, event));
 
-/** Characters of a message that the journal keeps: the end, since that is what matters of a log. */
+const changed = ({ state: { pods, apply }, record, scheduler }: LoopContext, event: PlegEvent): readonly Wake[] => {
+  const now = scheduler.now();
+  const cause = record({
+    kind: 'runtime-changed',
+    change: event.type,
+    containerId: event.id,
+    container: event.container,
+    exitCode: event.exitCode,
+    reason: event.reason,
+    happenedAt: event.happenedAt,
+    message: event.message === undefined ? undefined : lastPart(event.message),
+    pod: event.pod,
+    causes: [],
+  });
+  const pod = pods.get(event.pod.uid);
+  if (!pod || event.type === 'ContainerRemoved') return [];
+  const { mirrorPod } = pods.resolve(pod);
+  const update = { type: 'sync' as const, pod, mirrorPod, startedAt: now, causes: [cause] };
+  return apply({ kind: 'worker-update', update, now });
+};
+
+/** The length of a termination message in the journal, in characters. The end is kept, since a log shows its error there. */
 const KEPT = 1024;
 
 const lastPart = (message: string): string => (message.length <= KEPT ? message : `…${message.slice(1 - KEPT)}`);

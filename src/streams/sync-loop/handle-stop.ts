@@ -1,25 +1,29 @@
-import { podRef } from '../../model/pod.js';
-import type { Delivery } from '../../model/pod-workers/pod-worker-registry.js';
-import type { LoopDesk } from './loop-desk.js';
+import { podRef } from '../../model/pod/pod.js';
+import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
+import type { KubeletState } from './kubelet-state.js';
+import type { LoopContext } from './loop-context.js';
 
 /** A request to stop every pod of the node. */
 export interface StopRequest {
   /** In plain words, for the journal. */
   readonly reason: string;
-  /** Seconds at most; left out, each pod has what it asks for. */
+  /** The longest grace period, in seconds. Default: the grace period of each pod. */
   readonly graceSeconds?: number;
 }
 
-/** Asks every worker to stop its pod. */
+/** Wakes every worker to stop its pod. */
 export const handleStop =
-  ({ pods, workers, record, scheduler }: LoopDesk) =>
-  ({ reason, graceSeconds }: StopRequest): readonly Delivery[] =>
-    pods.pods().flatMap((pod) => {
-      const cause = record({ kind: 'kill-requested', reason, graceSeconds, pod: podRef(pod), causes: [] });
-      const now = scheduler.now();
-      return workers.update({ type: 'kill', pod, kill: { graceSeconds }, startedAt: now, causes: [cause] }, now);
-    });
+  ({ state: { pods, apply }, guard, record, scheduler }: LoopContext) =>
+  ({ reason, graceSeconds }: StopRequest): readonly Wake[] =>
+    pods.pods().flatMap((pod) =>
+      guard(podRef(pod), () => {
+        const cause = record({ kind: 'kill-requested', reason, graceSeconds, pod: podRef(pod), causes: [] });
+        const now = scheduler.now();
+        const update = { type: 'kill' as const, pod, kill: { graceSeconds }, startedAt: now, causes: [cause] };
+        return apply({ kind: 'worker-update', update, now });
+      }),
+    );
 
-/** Nothing of any pod can be running any more. */
-export const hasStopped = ({ workers }: Pick<LoopDesk, 'workers'>): boolean =>
+/** Whether no container of any pod can run any more. */
+export const hasStopped = ({ workers }: Pick<KubeletState, 'workers'>): boolean =>
   [...workers.records()].every(({ terminatedAt }) => terminatedAt !== undefined);

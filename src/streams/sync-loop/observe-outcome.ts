@@ -1,12 +1,13 @@
-import type { WorkerOutcome } from '../pod-workers.js';
-import type { LoopDesk } from './loop-desk.js';
+import type { WorkerOutcome } from '../pod-workers/pod-workers.js';
+import type { LoopContext } from './loop-context.js';
 
 /** Puts the pod of every outcome back into the queue for when it is due again, and measures the run. */
 export const observeOutcome =
-  ({ queue, metrics, scheduler, log }: LoopDesk) =>
-  ({ uid, run, work, next, dueAt, error, journalId }: WorkerOutcome): void => {
-    if (dueAt !== undefined) queue.enqueue(uid, dueAt, journalId);
-    if (error !== undefined) log.debug({ uid, work, error }, 'a pass over a pod ended with an error');
+  ({ state, metrics, scheduler, log }: LoopContext) =>
+  ({ uid, run, work, next, dueAt, error, wait, journalId }: WorkerOutcome): void => {
+    if (dueAt !== undefined) state.apply({ kind: 'pod-due', uid, dueAt, cause: journalId });
+    if (error !== undefined) log.debug({ uid, work, error }, 'a sync ended with an error');
+    if (wait) log.debug({ uid, work, wait: wait.message }, 'a sync ended, and containers of the pod wait');
     if (!run) return;
     const operation = work === 'terminated' || next === 'exit' ? 'terminated' : run.type;
     if (run.startedAt !== undefined) metrics.podWorker(operation, (scheduler.now() - run.startedAt) / 1000);

@@ -1,23 +1,17 @@
-import { errorText } from '../../model/cri-error.js';
-import { countRunning, type PlegCadence } from '../../model/pleg.js';
-import type { RuntimePod } from '../../model/runtime-pod.js';
-import type { PlegObservation } from '../pleg.js';
-import type { LoopDesk } from './loop-desk.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import { countRunning } from '../../model/pleg/pleg.js';
+import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
+import type { PlegObservation } from '../pleg/pleg-observation.js';
+import type { LoopContext } from './loop-context.js';
 
-/** What is remembered of the relists, for the health of the node. */
-export interface PlegWatch {
-  /** The scheduler's milliseconds; undefined until a relist has succeeded. */
-  lastRelistAt: number | undefined;
-  /** How often they come now. */
-  cadence: PlegCadence;
-}
-
-/** Measures relists and reads, and says which failed; `listed` hears what every good relist saw. */
+/**
+ * Measures relists and reads, and logs failures. Calls `relisted` with the pods of each successful relist and the time of its
+ * request, in the scheduler's milliseconds.
+ */
 export const observePleg =
   (
-    { metrics, log }: Pick<LoopDesk, 'metrics' | 'log'>,
-    watch: PlegWatch,
-    listed: (pods: readonly RuntimePod[]) => void = () => undefined,
+    { metrics, log }: Pick<LoopContext, 'metrics' | 'log'>,
+    relisted: (pods: readonly RuntimePod[], at: number) => void,
   ) =>
   (observation: PlegObservation): void => {
     if (observation.kind === 'changed') {
@@ -26,30 +20,29 @@ export const observePleg =
     }
     if (observation.kind === 'pod-read-late') {
       metrics.podReadLate();
-      log.warn({ uid: observation.uid }, 'the runtime takes long to tell the state of a pod; the others go on');
+      log.warn(
+        { uid: observation.uid },
+        'reading a pod from the runtime takes more than 10 s; other pods are not affected',
+      );
       return;
     }
     const seconds = observation.durationMs / 1000;
     if (observation.kind === 'pod-read') {
       metrics.podRelist(seconds);
       if (observation.error !== undefined) {
-        log.warn(
-          { uid: observation.uid, error: errorText(observation.error) },
-          'a pod could not be read from the runtime',
-        );
+        log.warn({ uid: observation.uid, error: errorText(observation.error) }, 'cannot read a pod from the runtime');
       }
       return;
     }
     const { at, intervalMs, pods, error } = observation;
     metrics.relist({ seconds, intervalSeconds: intervalMs === undefined ? undefined : intervalMs / 1000, at });
     if (!pods) {
-      log.warn({ error: errorText(error) }, 'the pods of the runtime could not be listed');
+      log.warn({ error: errorText(error) }, 'cannot list the pods of the runtime');
       return;
     }
-    watch.lastRelistAt = at;
     const { pods: running, containers } = countRunning(pods);
     metrics.running(running, { ...NO_CONTAINERS, ...containers });
-    listed(pods);
+    relisted(pods, at);
   };
 
 const NO_CONTAINERS = { created: 0, running: 0, exited: 0, unknown: 0 };

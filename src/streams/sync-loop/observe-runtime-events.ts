@@ -1,10 +1,10 @@
-import { errorText, isCriError } from '../../model/cri-error.js';
-import { MAX_STREAM_RETRIES, type RuntimeEventNews } from '../runtime-events.js';
-import type { LoopDesk } from './loop-desk.js';
+import { errorText, isCriError } from '../../model/cri/cri-error.js';
+import { MAX_STREAM_RETRIES, type RuntimeEventNews } from '../pleg/runtime-events.js';
+import type { LoopContext } from './loop-context.js';
 
-/** Measures the stream of container events, and says what becomes of it: when it is there, when it breaks, when it is given up. */
+/** Measures the stream of container events, and logs when it opens, when it breaks and when relists replace it. */
 export const observeRuntimeEvents =
-  ({ metrics, log, wallClock }: Pick<LoopDesk, 'metrics' | 'log' | 'wallClock'>) =>
+  ({ metrics, log, wallClock }: Pick<LoopContext, 'metrics' | 'log' | 'wallClock'>) =>
   (news: RuntimeEventNews): void => {
     switch (news.kind) {
       case 'event':
@@ -12,14 +12,14 @@ export const observeRuntimeEvents =
         return;
       case 'connected':
         metrics.runtimeEventsConnected();
-        log.info({}, 'the runtime tells what happens to containers');
+        log.info({}, 'the stream of container events is open');
         return;
       case 'broken': {
         metrics.runtimeEventsBroken();
         const { failures } = news;
         const error = errorText(news.error);
         if (isCriError(news.error, 'unimplemented')) {
-          if (failures === 1) log.info({ error }, 'the runtime has no events of containers; it is asked by relists');
+          if (failures === 1) log.info({ error }, 'the runtime has no container events; relists replace them');
         } else if (failures === 1) log.warn({ error }, 'the stream of container events broke');
         else if (failures === MAX_STREAM_RETRIES) log.warn({ error, failures }, 'relists replace container events');
       }

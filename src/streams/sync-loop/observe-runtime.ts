@@ -1,22 +1,22 @@
-import type { LoopDesk } from './loop-desk.js';
+import type { LoopContext } from './loop-context.js';
 
 /**
- * Whether pods can be synchronised now; every change of the answer is said once, with its reason.
+ * Returns whether pods can be synced now. Records and logs each change once, with its reason.
  *
  * Source: pkg/kubelet/kubelet.go syncLoop
  */
 export const observeRuntime = (
-  { record, log }: Pick<LoopDesk, 'record' | 'log'>,
+  { record, log }: Pick<LoopContext, 'record' | 'log'>,
   problemNow: () => string | undefined,
 ): (() => boolean) => {
-  let said: string | undefined;
+  let recorded: string | undefined;
   return () => {
     const message = problemNow();
-    if (message !== said) {
-      said = message;
+    if (message !== recorded) {
+      recorded = message;
       record({ kind: 'runtime-health', healthy: message === undefined, message, causes: [] });
-      if (message === undefined) log.info({}, 'the runtime is well, pods are synchronised');
-      else log.error({ error: message }, 'pods are not synchronised');
+      if (message === undefined) log.info({}, 'the runtime is healthy, pods are synced');
+      else log.error({ error: message }, 'the runtime is not healthy, pods are not synced');
     }
     return message === undefined;
   };

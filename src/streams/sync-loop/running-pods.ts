@@ -1,14 +1,14 @@
 import { defer, filter, map, type Observable, of, type SchedulerLike, take, timeout } from 'rxjs';
-import { recordOf } from '../../model/pleg.js';
-import type { RuntimePod } from '../../model/runtime-pod.js';
-import type { PodCache } from '../pod-cache.js';
+import { recordOf } from '../../model/pleg/pleg.js';
+import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
+import type { PodCache } from '../pleg/pod-cache.js';
 
-/** How long housekeeping waits for a relist that comes anyway before it asks the runtime itself. Milliseconds. */
+/** The time for which housekeeping waits for the next relist before it lists the pods itself, in milliseconds. */
 const RELIST_WAIT_MS = 1_500;
 
 /**
- * The pods that run, asked for after now, once: from the next relist, or from `list` if none comes soon. Listing twice what
- * is listed every second anyway would be most of the work of an idle agent.
+ * Emits the running pods once, as requested after now: from the next relist, or from `list` if no relist comes in time. A second
+ * listing each second would be most of the work of an idle agent.
  */
 export const runningPods = (
   listing$: Observable<readonly RuntimePod[]>,
@@ -18,7 +18,7 @@ export const runningPods = (
   defer(() => {
     const from = scheduler.now();
     return listing$.pipe(
-      // One that was asked for before may show what has stopped meanwhile.
+      // A relist that was requested before may show containers that have stopped since.
       filter((pods) => pods.every(({ observedAt }) => observedAt >= from)),
       map((pods) => pods.filter(isRunning)),
       timeout({ first: RELIST_WAIT_MS, with: list, scheduler }),
@@ -27,8 +27,8 @@ export const runningPods = (
   });
 
 /**
- * The pods that run as the cache has them, once, which events keep true; from `list` when the cache shows one that nobody works
- * on, or could not read one: what is done about that must rest on a fresh look.
+ * Emits the running pods of the cache once, which events keep up to date. Emits those of `list` if the cache has a pod that no
+ * worker works on, or an error of a read: to stop such a pod needs a new listing.
  */
 export const runningPodsInCache = (
   cache: Pick<PodCache, 'entries'>,

@@ -10,10 +10,11 @@ import {
   observeOn,
   type SchedulerLike,
 } from 'rxjs';
-import type { PlegEvent } from '../../model/pleg.js';
-import type { PodConfigUpdate } from '../../model/pod-config.js';
-import type { Delivery } from '../../model/pod-workers/pod-worker-registry.js';
-import type { RuntimePod } from '../../model/runtime-pod.js';
+import type { PlegEvent } from '../../model/pleg/pleg.js';
+import type { SourcesReady } from '../../model/config/sources-ready.js';
+import type { PodConfigUpdate } from '../../model/config/pod-config.js';
+import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
+import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
 import type { ProbeChange } from '../probes/probe-worker.js';
 import type { StopRequest } from './handle-stop.js';
 
@@ -21,34 +22,34 @@ import type { StopRequest } from './handle-stop.js';
 export const SYNC_TICK_MS = 1_000;
 export const HOUSEKEEPING_MS = 2_000;
 
-/** Everything that can set the loop going. Swap any of them with an ordinary function over this record. */
+/** The inputs of the loop. A function over this record swaps any of them. */
 export interface SyncLoopInputs {
   readonly config$: Observable<PodConfigUpdate>;
   readonly pleg$: Observable<PlegEvent>;
-  /** What becomes known by probes. Probes are made while this is subscribed: without it nothing is probed. */
+  /** The results of probes. Probes run while it is subscribed. */
   readonly probe$: Observable<ProbeChange>;
   readonly syncTick$: Observable<unknown>;
-  /** The pods that run, as listed for a housekeeping tick. */
+  /** The running pods, as listed for a housekeeping tick. */
   readonly housekeeping$: Observable<readonly RuntimePod[]>;
   /** Requests to stop every pod of the node. */
   readonly stop$: Observable<StopRequest>;
 }
 
-/** What each input asks of the workers. Handlers are synchronous: the loop waits for nobody. */
+/** One handler per input: it changes the state and returns the wakes of workers. Handlers are synchronous: the loop never waits. */
 export interface SyncLoopHandlers {
-  readonly config: (update: PodConfigUpdate) => readonly Delivery[];
-  readonly runtimeChange: (event: PlegEvent) => readonly Delivery[];
-  readonly probe: (change: ProbeChange) => readonly Delivery[];
-  readonly workDue: () => readonly Delivery[];
-  readonly housekeeping: (running: readonly RuntimePod[]) => readonly Delivery[];
-  readonly stop: (request: StopRequest) => readonly Delivery[];
+  readonly config: (update: PodConfigUpdate) => readonly Wake[];
+  readonly runtimeChange: (event: PlegEvent) => readonly Wake[];
+  readonly probe: (change: ProbeChange) => readonly Wake[];
+  readonly workDue: () => readonly Wake[];
+  readonly housekeeping: (running: readonly RuntimePod[]) => readonly Wake[];
+  readonly stop: (request: StopRequest) => readonly Wake[];
 }
 
 /**
- * The loop of the kubelet: a merge of its inputs, each answered by what the workers are to do, in order of arrival.
+ * The loop of the kubelet: a merge of its inputs. A handler answers each value with wakes, in order of arrival.
  *
- * What a change of the runtime asks for is noted at once and comes out a hop of the scheduler later: one look at a pod tells of
- * several changes in a row, and a worker that the first one woke would have to read the pod again for the others.
+ * A change of the runtime is applied to the state at once, and its wakes are emitted a hop of the scheduler later: one read of a
+ * pod shows several changes in a row, and a worker that the first of them woke would have to read the pod again for the others.
  *
  * Errors: those of an input; every input recovers on its own before it comes here.
  * Ends:   with the last input.
@@ -58,9 +59,9 @@ export const syncLoop = (
   inputs: SyncLoopInputs,
   handlers: SyncLoopHandlers,
   scheduler: SchedulerLike = asyncScheduler,
-): Observable<Delivery> =>
+): Observable<Wake> =>
   merge(
-    // Before anything can ask for a probe.
+    // First, since a probe may be requested by the other inputs.
     inputs.probe$.pipe(map((change) => handlers.probe(change))),
     inputs.config$.pipe(map((update) => handlers.config(update))),
     inputs.pleg$.pipe(
@@ -70,18 +71,21 @@ export const syncLoop = (
     inputs.syncTick$.pipe(map(() => handlers.workDue())),
     inputs.housekeeping$.pipe(map((running) => handlers.housekeeping(running))),
     inputs.stop$.pipe(map((request) => handlers.stop(request))),
-  ).pipe(concatMap((deliveries) => deliveries));
+  ).pipe(concatMap((wakes) => wakes));
 
-/** Fires every second, first after one. */
+/** Emits every second, first after one second. */
 export const syncTicks = (scheduler: SchedulerLike): Observable<unknown> => interval(SYNC_TICK_MS, scheduler);
 
 /**
- * The pods that run, every two seconds, once every source has been heard. A listing that is late skips ticks, a failed one
- * is skipped; `listRunning` must not error.
+ * Emits the running pods every two seconds, once every source is ready. A slow listing skips ticks, a failed one is skipped;
+ * `listRunning` must not error.
  */
 export const housekeepingTicks = (
   listRunning: () => Observable<readonly RuntimePod[]>,
-  areSourcesReady: () => boolean,
+  sources: Pick<SourcesReady, 'all'>,
   scheduler: SchedulerLike,
 ): Observable<readonly RuntimePod[]> =>
-  interval(HOUSEKEEPING_MS, scheduler).pipe(filter(areSourcesReady), exhaustMap(listRunning));
+  interval(HOUSEKEEPING_MS, scheduler).pipe(
+    filter(() => sources.all),
+    exhaustMap(listRunning),
+  );

@@ -36,7 +36,7 @@ if (status !== 200) {
   process.exit(1);
 }
 
-// Pods get no token mounted: that would be a volume, which is not what these tests are about.
+// Pods get no token mounted: this server would look for a Secret that a controller makes.
 await create('/api/v1/namespaces/default/serviceaccounts', {
   metadata: { name: 'default', namespace: 'default' },
   automountServiceAccountToken: false,

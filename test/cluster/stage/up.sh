@@ -9,7 +9,7 @@
 #   FOLDER/etcd.pid, kube-apiserver.pid   process ids, for who wants to kill one
 #
 # There is neither a scheduler nor a controller manager: whoever uses it says on which node a pod is. A namespace gets the service
-# account that pods need by furnish.mjs, which leaves out the token in each pod, since that would be a volume.
+# account that pods need by furnish.mjs, without a token in each pod: a server of 1.20 would look for a Secret that a controller makes.
 #
 # KUBE_APISERVER and ETCD name other binaries; nothing is used of them that only one version has. An etcd on loopback without
 # certificates is for everybody on this machine: there are no secrets in it.

@@ -7,6 +7,8 @@ const kind = process.env.FAKE_KUBELET ?? 'endless';
 
 const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
   run$: defer(() => {
+    // It says something whenever a test asks for it.
+    process.on('SIGUSR2', () => log.info({}, 'a line'));
     log.info({ node: nodeName }, 'the loop runs');
     if (kind === 'once') return timer(1);
     return kind === 'broken' ? throwError(() => new Error('the loop is broken')) : NEVER;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Plan } from '../../../src/sim/plan/plan.js';
+import type { Plan } from '../../../src/tools/sim/plan/plan.js';
 
 const program = fileURLToPath(new URL('agent-child.ts', import.meta.url));
 
@@ -38,6 +38,21 @@ spec: {containers: [{name: app, image: shop/web}]}
 const CRASHING = 'containers: {app: {exitsAfter: 1s, exitCode: 1}}\n';
 
 describe('plan', () => {
+  it('gives pods their ConfigMaps and Secrets, and shows which one is missing', async () => {
+    const user = POD.replace('image: shop/web', 'image: "shop/web:1", envFrom: [{secretRef: {name: keys}}]');
+    const keys = 'apiVersion: v1\nkind: Secret\nmetadata: {name: keys}\nstringData: {A: hunter2}\n';
+    const pod = file('web.yaml', user);
+    const missing = await planWith([pod, '--for', '30s']);
+    expect(missing.stdout).toContain('Error: secret "keys" not found');
+    const found = await planWith([pod, '-', '--for', '30s', '-o', 'json'], keys);
+    expect(found).toMatchObject({ code: 0, stderr: '' });
+    expect((JSON.parse(found.stdout) as Plan).pods[0]?.firstReady).toBeDefined();
+    expect(found.stdout).not.toContain('hunter2');
+    const twice = await planWith([pod, file('keys.yaml', keys), '-'], keys);
+    expect(twice).toMatchObject({ code: 1, stdout: '' });
+    expect(twice.stderr).toContain('metadata.name: is that of another Secret (expected a name of its own)');
+  });
+
   it('tells what becomes of a pod, with its lanes and what they mean', async () => {
     const [pod, scenario] = [file('web.yaml', POD), file('scenario.yaml', CRASHING)];
     const { code, stdout, stderr } = await planWith([pod, '--scenario', scenario, '--for', '5m']);
@@ -132,7 +147,7 @@ describe('plan refuses, with the place,', () => {
     ],
     [['--scenario', '/nowhere.yaml'], /^Error: ENOENT.*\/nowhere\.yaml'\n$/],
     [['--output-file', '/nowhere/plan'], /^Error: ENOENT.*\/nowhere\/plan'\n$/],
-    [['/nowhere/pod.yaml'], /^Error: ENOENT.*\/nowhere\/pod\.yaml'\n$/],
+    [['/nowhere/pod.yaml'], /^\/nowhere\/pod\.yaml:1:1: does not exist \(expected a manifest.*\n$/],
   ])('what makes no sense: %j', async (args, message) => {
     const { code, stdout, stderr } = await planWith([file('web.yaml', POD), '--for', '1s', ...args]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -1,11 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../embedded/eventually.js';
 import { readJournal } from '../../../src/journal/journal-reader.js';
 
 const program = fileURLToPath(new URL('agent-child.ts', import.meta.url));
@@ -65,6 +77,8 @@ describe('the command line', () => {
     [['--nonsense'], /^Error: unknown option '--nonsense'\n$/],
     [['--sync-frequenc', '1s'], /^Error: unknown option '--sync-frequenc' \(Did you mean --sync-frequency\?\)\n$/],
     [['frobnicate'], /^Error: unknown command frobnicate\n$/],
+    [['pdos'], /^Error: unknown command pdos \(Did you mean pods\?\)\n$/],
+    [['--root-dir', '/dev/null/x'], /^Error: .*'\/dev\/null\/x'; --root-dir names another folder\n$/],
     [
       ['--sync-frequency', '5'],
       /^Error: option '--sync-frequency <duration>' argument '5' is invalid\. expected a duration/,
@@ -122,7 +136,8 @@ describe('validate', () => {
   });
 
   it('names a file that is not there', async () => {
-    expect((await run('validate', '/nowhere.yaml')).stderr).toMatch(/^Error: ENOENT.*\/nowhere\.yaml/);
+    const stdout = '/nowhere.yaml:1:1: does not exist (expected a manifest or a folder of manifests)\n';
+    expect(await run('validate', '/nowhere.yaml')).toEqual({ code: 1, stdout, stderr: '' });
   });
 });
 
@@ -151,6 +166,7 @@ describe('run', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stderr.split('\n')[0] ?? '')).toMatchObject({ level: 'info', message: 'rx-kubelet starts' });
     expect(existsSync(agentFile)).toBe(false);
+    expect(stderr).toContain('1 pod goes on running without the agent');
     expect(readJournal(join(folder, 'journal')).entries).toMatchObject([
       { kind: 'agent-started', node: 'node-1' },
       { kind: 'agent-stopping', reason: 'SIGTERM' },
@@ -190,6 +206,55 @@ describe('run', () => {
     expect((await result).code).toBe(0);
   });
 
+  it('starts although another process has taken the name that its lock once had', async () => {
+    const name = createHash('sha256').update(realpathSync(folder)).digest('hex').slice(0, 32);
+    const thief = createServer().listen(`\0rx-kubelet-${name}`);
+    await once(thief, 'listening');
+    const { code } = await start(runArgs(), { kubelet: 'once' }).result;
+    thief.close();
+    expect(code).toBe(0);
+  });
+
+  it('ends when its root directory is removed, and keeps no successor from starting', async () => {
+    const { child, result } = start(runArgs());
+    await printed(child, 'the loop runs');
+    // The agent may write a file while the folder goes.
+    await eventually('the root directory is gone', () => {
+      rmSync(folder, { recursive: true, force: true });
+      return true;
+    });
+    const { code, stderr } = await result;
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe(
+      `Error: ${join(folder, 'agent.lock')} was removed or replaced: another agent may use ${folder}, so this one ends`,
+    );
+    expect((await start(runArgs(), { kubelet: 'once' }).result).code).toBe(0);
+  });
+
+  it('runs without saying where it is when that cannot be written, and names the path', async () => {
+    mkdirSync(join(folder, 'agent.json'));
+    const { code, stderr } = await start(runArgs(), { kubelet: 'once' }).result;
+    expect(stderr).toContain('the loop runs');
+    expect(stderr).toContain(`"path":"${join(folder, 'agent.json')}"`);
+    expect(code).toBe(0);
+  });
+
+  it.runIf(process.geteuid?.() === 0)('starts on a disk that is full, with a warning', async () => {
+    const mounted = join(folder, 'full');
+    mkdirSync(mounted);
+    const mount = ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', mounted];
+    expect(spawnSync('mount', mount).status).toBe(0);
+    try {
+      spawnSync('dd', ['if=/dev/zero', `of=${join(mounted, 'filled')}`, 'bs=1k', 'count=100']);
+      const { code, stderr } = await start([...runArgs(), '--root-dir', mounted], { kubelet: 'once' }).result;
+      expect(stderr).toContain('the loop runs');
+      expect(stderr).toMatch(/"warn".*full\/agent\.json.*ENOSPC/);
+      expect(code).toBe(0);
+    } finally {
+      spawnSync('umount', [mounted]);
+    }
+  });
+
   it('ends with code 1 when the loop breaks', async () => {
     const { result } = start(runArgs(), { kubelet: 'broken' });
     const { code, stderr } = await result;
@@ -200,21 +265,51 @@ describe('run', () => {
   it('is found by the other commands', async () => {
     expect((await run('pods', '--root-dir', folder)).stderr).toMatch(/^Error: no agent runs on /);
     const { child } = start([...runArgs(), '--healthz-port', '0']);
-    await printed(child, 'the loop runs');
-    expect((await run('pods', '--root-dir', folder)).stderr).toMatch(
-      /has no local server; start it with --healthz-port/,
-    );
+    await printed(child, 'pods and metrics are served');
+    expect((await run('pods', '--root-dir', folder)).stdout).toContain('default     web    0/1     Unknown');
 
     const answer = await run('why', '--root-dir', folder, 'web');
     expect(answer.code).toBe(1);
-    expect(answer.stdout).toBe('no pod "web" in the journal\nit knows no pod yet\n');
+    expect(answer.stderr).toBe('no pod "web" in the journal\nit knows no pod yet\n');
+  });
+
+  it('is explained by the name in a manifest, which is an answer', async () => {
+    mkdirSync(join(folder, 'journal'));
+    const pod = { name: 'web-n', namespace: 'default', uid: 'u1' };
+    const entries = [
+      { id: 'a-1', at: 1000, causes: [], kind: 'agent-started', version: '1', node: 'n' },
+      { id: 'a-2', at: 2000, causes: [], kind: 'config', op: 'ADD', source: 'file', pod },
+    ];
+    file('journal/journal.jsonl', entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    const { code, stdout } = await run('why', '--root-dir', folder, 'web');
+    expect(stdout).toMatch(/^web-n_default is known for .*\nnext: nothing until the agent runs again/);
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    [[], true],
+    [['--pod-manifest-path', '/nowhere'], false],
+    [['--manifest-url', 'http://127.0.0.1:1/'], false],
+  ])('with the sources %j: says that nobody told it where pods come from is %s', async (args, isSaid) => {
+    const { stderr } = await start([...runArgs(), ...args], { kubelet: 'once' }).result;
+    expect(stderr.includes('there is no source of pods')).toBe(isSaid);
+  });
+
+  it('names the flag for another port where its own is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const { child } = start([...runArgs(), `--healthz-port=${port}`]);
+    const seen = await printed(child, 'cannot serve health');
+    other.close();
+    expect(seen).toContain('cannot serve health; --healthz-port names another port, 0 for none');
   });
 
   it('lists its pods', async () => {
     mkdirSync(join(folder, 'a'));
     const port = await freePort();
     const { child } = start(['--root-dir', folder, '--container-runtime-endpoint=/none', `--healthz-port=${port}`]);
-    await printed(child, 'are served');
+    await Promise.all([printed(child, 'health is served'), printed(child, 'pods and metrics are served')]);
     expect((await run('pods', '--root-dir', folder)).stdout).toBe(
       'NAMESPACE   NAME   READY   STATUS    RESTARTS   AGE\ndefault     web    0/1     Unknown   0          <unknown>\n',
     );
@@ -223,11 +318,12 @@ describe('run', () => {
     });
     const health = await fetch(`http://127.0.0.1:${port}/healthz?verbose`);
     expect(await health.text()).toContain('[+]syncloop ok');
+    expect((await fetch(`http://127.0.0.1:${port}/pods`)).status).toBe(404);
+    expect(statSync(join(folder, 'agent', 'agent.sock')).mode & 0o777).toBe(0o600);
   });
 });
 
 const freePort = async (): Promise<number> => {
-  const { createServer } = await import('node:net');
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

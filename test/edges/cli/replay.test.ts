@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { concat, NEVER, of } from 'rxjs';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { packageVersion } from '../../../src/cli/version.js';
-import { podSet } from '../../../src/model/pod-set.js';
-import { createRecordingFile } from '../../../src/recording/recording-file.js';
-import { simulatedNode } from '../../../src/sim/simulated-node.js';
+import { podSet } from '../../../src/model/pod/pod-set.js';
+import { createRecordingFile } from '../../../src/tools/recording/recording-file.js';
+import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';
 import { recordingsInMemory } from '../../sim/recording/recordings-in-memory.js';
 
@@ -161,6 +161,28 @@ describe('replay', () => {
     );
   });
 
+  it('says that it is damaged, and not that anything differs', async () => {
+    await write(lines);
+    const bytes = readFileSync(file);
+    const at = Math.floor(bytes.length * 0.9);
+    bytes[at] = (bytes[at] ?? 0) ^ 0x01;
+    writeFileSync(file, bytes);
+    const { code, stdout, stderr } = await replay();
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^Error: \S+node\.rec is damaged (after entry \d+|at its beginning): no whole block .*\n$/);
+  });
+
+  it('says that another recording is behind the first', async () => {
+    await write(lines);
+    appendFileSync(file, readFileSync(file));
+    const { code, stdout } = await replay();
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^no difference: .*\nanother recording begins after it, with entry \d+; it was not replayed/,
+    );
+    expect(JSON.parse((await replay('-o', 'json')).stdout)).toMatchObject({ same: true, secondFrom: lines.length });
+  });
+
   it('warns of another version and goes on', async () => {
     await write([(lines[0] ?? '').replace(HERE, 'rx-kubelet 0.0.1'), ...lines.slice(1)]);
     const { code, stderr } = await replay();
@@ -213,7 +235,7 @@ describe('run --record', () => {
     const path = join(folder, 'missing', 'node.rec');
     const { code, stderr } = await run('run', '--root-dir', folder, '--healthz-port', '0', '--record', path);
     expect(code).toBe(1);
-    expect(stderr).toContain(`Error: --record: ${path} cannot be made: ENOENT`);
+    expect(stderr).toContain(`Error: --record: cannot create ${path}: ENOENT`);
     expect(existsSync(join(folder, 'missing'))).toBe(false);
   });
 });

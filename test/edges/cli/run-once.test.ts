@@ -32,12 +32,17 @@ it('starts the embedded runtime, brings the pods up, explains them afterwards', 
   writeFileSync(
     join(folder, 'pods', 'job.yaml'),
     `apiVersion: v1
+kind: ConfigMap
+metadata: {name: job}
+data: {DURATION: '20'}
+---
+apiVersion: v1
 kind: Pod
 metadata: {name: job}
 spec:
   hostNetwork: true
   restartPolicy: Never
-  containers: [{name: main, image: host, command: [sleep, '20']}]
+  containers: [{name: main, image: host, command: [sleep, $(DURATION)], envFrom: [{configMapRef: {name: job}}]}]
 `,
   );
   const options = ['--root-dir', join(folder, 'root'), '--hostname-override', 'node'];
@@ -53,7 +58,7 @@ spec:
     .split('\n')
     .map((line) => JSON.parse(line) as { readonly message: string; readonly pid?: number });
   runtimePid = lines.find(({ message }) => message === 'the embedded runtime is ready')?.pid;
-  expect(lines.map(({ message }) => message)).toContain('the pod is up');
+  expect(lines.map(({ message }) => message)).toContain('the pod runs');
   expect(code).toBe(0);
   expect(runtimePid).toBeGreaterThan(0);
 

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRecordingFile } from '../../../src/recording/recording-file.js';
-import type { Logger } from '../../../src/streams/ports.js';
-import { header, recordedPod } from '../../unit/recording/recorded-pod.js';
-import { crashLoop } from '../../unit/timeline/crash-loop.js';
+import { createRecordingFile } from '../../../src/tools/recording/recording-file.js';
+import type { Logger } from '../../../src/streams/ports/logger.js';
+import { header, recordedPod } from '../../unit/tools/recording/recorded-pod.js';
+import { crashLoop } from '../../unit/tools/timeline/crash-loop.js';
 
 const program = fileURLToPath(new URL('agent-child.ts', import.meta.url));
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -43,7 +43,7 @@ describe('timeline', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('web_default on n\n2026-01-01T12:00:00.500Z to 2026-01-01T12:00:55.010Z, 55s\n');
     expect(stdout).toMatch(/^ app +┄●━.*✗┄.*┄╼●━.*✗┄/m);
-    expect(stdout).toMatch(/^12:00:36\.100 {2}✗ {2}app +app ended with exit code 1 +e25$/m);
+    expect(stdout).toMatch(/^12:00:36\.100Z {2}✗ {2}app +app ended with exit code 1 +e25$/m);
   });
 
   it('draws a part of it, with ASCII characters', async () => {
@@ -91,10 +91,7 @@ describe('timeline', () => {
       ['web', '--until', '2020-01-01'],
       /^Error: nothing is known of web_default in that time; its last entry is of 2026-01-01T12:00:55.010Z\n$/,
     ],
-    [
-      ['web', '--since', '2026-01-02', '--until', '2026-01-01'],
-      /^Error: --since is after the end of what is to be shown\n$/,
-    ],
+    [['web', '--since', '2026-01-02', '--until', '2026-01-01'], /^Error: --since is after the end of the timeline\n$/],
     [['web', '--width', '5'], /argument '5' is invalid\. expected 20 to 9999 columns\n$/],
     [['web', '-o', 'pdf'], /argument 'pdf' is invalid\. Allowed choices are text, json, svg, html\.\n$/],
     [['web', '--recording', '/nowhere'], /^Error: the recording cannot be read: ENOENT.*'\/nowhere'\n$/],

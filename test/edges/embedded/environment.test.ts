@@ -1,9 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canMount } from '../../../src/model/cri/mount-ability.js';
+import { unappliedByRuntime } from '../../../src/model/manifest/security-fields.js';
 import { eventually, isRoot, RuntimeUnderTest } from './runtime-under-test.js';
 
 const host = new RuntimeUnderTest();
@@ -46,6 +56,32 @@ describe('what a container sees', () => {
       ].toSorted(),
     );
   });
+
+  it.each(['', 'odd=program', '-odd=program', '-odd'])(
+    'takes the names of variables and of the program %j for nothing but names',
+    async (program) => {
+      const folder = join(host.directory, 'bin');
+      mkdirSync(folder, { recursive: true });
+      const path = program === '' ? 'env' : program;
+      // A shell script would not do: shells drop variables that they could not have set.
+      if (program !== '') symlinkSync('/usr/bin/env', join(folder, program));
+      const odd = program === '-odd' ? [] : ['-S', '-C', '--help', '-', '-u', '--'];
+      const envs = [
+        ...odd.map((key) => ({ key, value: bytes('sh -c id') })),
+        { key: 'PATH', value: bytes(`${folder}:/usr/bin:/bin`) },
+      ];
+      const metadata = { name: `dashes-${program}`, attempt: 0 };
+      const id = await host.create(sandbox, '', { metadata, envs, command: [path, '-0'] });
+      await host.runtime.startContainer({ containerId: id });
+      const { logPath, exitCode } = await host.exited(id);
+      expect(exitCode).toBe(0);
+      const seen = host.output(logPath).split('\0');
+      expect(seen.filter((line) => line.startsWith('-')).toSorted()).toEqual(
+        odd.map((name) => `${name}=sh -c id`).toSorted(),
+      );
+      expect(host.output(logPath, 'stderr')).toBe('');
+    },
+  );
 
   it('starts in its working directory, with arguments as they are', async () => {
     const command = ['/bin/sh', '-c', 'pwd; printf "%s|" "$@"', 'sh'];
@@ -122,9 +158,11 @@ describe.runIf(isRoot)('namespaces', () => {
 
   it('reaps orphans, so that none stays a zombie', async () => {
     const pod = await host.sandbox('orphans');
-    const script =
-      'for i in 1 2 3 4 5; do (sh -c "sleep 0.05 &" &); done; sleep 0.4; cat /proc/[0-9]*/stat | grep -c ") Z"';
-    expect(await outputOf('reap', script, {}, pod)).toBe('0\n');
+    const ends = join(host.directory, 'ends');
+    const script = `for i in 1 2 3 4 5; do (sh -c "(sleep 0.05; echo end >> ${ends}) &" &); done
+      until [ "$(cat ${ends} 2>/dev/null | wc -l)" = 5 ]; do sleep 0.05; done
+      while cat /proc/[0-9]*/stat 2>/dev/null | grep -q ") Z"; do sleep 0.05; done; echo none`;
+    expect(await outputOf('reap', script, {}, pod)).toBe('none\n');
   });
 
   it('mounts for one container only, read-only if asked, and leaves the machine as it was', async () => {
@@ -137,40 +175,6 @@ describe.runIf(isRoot)('namespaces', () => {
     expect(await outputOf('unmounted', `ls -A ${target} | wc -l`)).toBe('0\n');
     expect(readdirSync(target)).toEqual([]);
     expect(readFileSync('/proc/self/mounts', 'utf8')).not.toContain(target);
-  });
-
-  it('names the mount that it cannot make', async () => {
-    const mounts = [{ hostPath: '/usr', containerPath: '/no/such/mount/point' }];
-    await expect(host.create(sandbox, 'true', { metadata: { name: 'm', attempt: 0 }, mounts })).rejects.toMatchObject({
-      code: 3,
-      details: expect.stringMatching(
-        /mounts\[0\] \(\/usr at \/no\/such\/mount\/point\): the mount point .* does not exist/,
-      ) as string,
-    });
-  });
-
-  it('makes a mount point on a volatile file system, and takes it away when nobody needs it any more', async () => {
-    const point = `/dev/shm/rx-embedded-${process.pid}/log`;
-    const start = async (name: string) => {
-      const [file, go] = [join(host.directory, `message-${name}`), join(host.directory, `go-${name}`)];
-      writeFileSync(file, '');
-      const id = await host.run(sandbox, `echo words of ${name} > ${point}; until [ -e ${go} ]; do sleep 0.05; done`, {
-        metadata: { name, attempt: 0 },
-        mounts: [{ hostPath: file, containerPath: point }],
-      });
-      const end = async () => {
-        writeFileSync(go, '');
-        expect(await host.exited(id)).toMatchObject({ exitCode: 0 });
-        expect(readFileSync(file, 'utf8')).toBe(`words of ${name}\n`);
-      };
-      return { end };
-    };
-    const [one, two] = [await start('point-one'), await start('point-two')];
-    await one.end();
-    expect(readFileSync(point, 'utf8')).toBe('');
-    await two.end();
-    // Neither container was removed, but they have ended.
-    expect(readdirSync('/dev/shm')).not.toContain(`rx-embedded-${process.pid}`);
   });
 
   it('gives a container a /dev of its own where the machine has no mount point, and leaves the machine its own', async () => {
@@ -204,46 +208,29 @@ describe.runIf(isRoot)('namespaces', () => {
     expect(readFileSync('/proc/self/mounts', 'utf8')).not.toContain(host.directory);
   });
 
-  it('takes a mount point away that a killed runtime has left', async () => {
-    const file = join(host.directory, 'message-killed');
-    const point = `/dev/shm/rx-embedded-killed-${process.pid}`;
-    writeFileSync(file, '');
-    const pod = await host.sandbox('killed');
-    const id = await host.run(pod, 'exec sleep 1000', {
-      metadata: { name: 'killed', attempt: 0 },
-      mounts: [{ hostPath: file, containerPath: point }],
-    });
-    const status = await host.runtime.containerStatus({ containerId: id, verbose: true });
-    const { pid } = JSON.parse(status.info['info'] ?? '{}') as { readonly pid: number };
-    await host.kill('SIGKILL');
-    process.kill(pid, 'SIGKILL');
-    await host.start();
-    await host.exited(id);
-    expect(readdirSync('/dev/shm')).not.toContain(point.slice('/dev/shm/'.length));
-  });
-
-  it('leaves out what an agent puts into every container where there is no place for it, and says so', async () => {
-    const file = join(host.directory, 'no-place');
-    writeFileSync(file, '');
-    const lost = { hostPath: file, containerPath: join(host.directory, 'no/such/message') };
-    const hosts = { hostPath: file, containerPath: '/etc/hosts' };
-    const id = await host.create(sandbox, 'cat /etc/hosts | wc -c', {
-      metadata: { name: 'no-place', attempt: 0 },
-      annotations: { 'io.kubernetes.container.terminationMessagePath': lost.containerPath },
-      mounts: [hosts, lost],
-    });
-    const machine = readFileSync('/etc/hosts', 'utf8');
-    await host.runtime.startContainer({ containerId: id });
-    const status = await host.exited(id);
-    expect(status.mounts.map(({ containerPath }) => containerPath)).toEqual(['/etc/hosts']);
-    expect(host.output(status.logPath)).toBe('0\n');
-    expect(readdirSync(host.directory)).not.toContain('no');
-    expect(readFileSync('/etc/hosts', 'utf8')).toBe(machine);
-  });
-
-  it('says that it can mount', async () => {
+  it('says that it can mount, and what it does not apply', async () => {
     const { info } = await host.runtime.status({ verbose: true });
     expect(canMount(info)).toBe(true);
+    expect(unappliedByRuntime(info)).toEqual(['appArmorProfile', 'seLinuxOptions', 'seccompProfile']);
+  });
+
+  it('takes a hostname for nothing but a name', async () => {
+    const pod = await host.sandbox('dash-host', { hostname: '-n' });
+    expect(await outputOf('dash-host', 'cat /proc/sys/kernel/hostname', {}, pod)).toBe('-n\n');
+  });
+
+  it('refuses a path that is not absolute, and makes that of a mount point absolute', async () => {
+    const create = (name: string, hostPath: string, containerPath: string) =>
+      host.create(sandbox, 'true', { metadata: { name, attempt: 0 }, mounts: [{ hostPath, containerPath }] });
+    await expect(create('relative', '--help', '/mnt')).rejects.toMatchObject({
+      code: 3,
+      details: expect.stringContaining('the path on the machine must be absolute') as string,
+    });
+    expect(
+      await outputOf('relative-point', 'ls -d /--help/bin', {
+        mounts: [{ hostPath: '/usr', containerPath: '--help' }],
+      }),
+    ).toBe('/--help/bin\n');
   });
 
   it('writes the name servers of the pod', async () => {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RuntimeUnderTest } from './runtime-under-test.js';
 
@@ -9,11 +9,14 @@ afterAll(() => host.dispose());
 describe('the life of a container', () => {
   it('goes through created, running and exited, with its log and its times', async () => {
     const sandbox = await host.sandbox('life');
-    const id = await host.create(sandbox, 'echo hello; echo oops >&2; sleep 0.2; exit 3', { labels: { a: 'b' } });
+    const go = `${host.directory}/go`;
+    const script = `echo hello; echo oops >&2; until [ -e ${go} ]; do sleep 0.05; done; exit 3`;
+    const id = await host.create(sandbox, script, { labels: { a: 'b' } });
     expect(id).toMatch(/^[0-9a-f]{64}$/);
     expect((await host.status(id)).state).toBe('CONTAINER_CREATED');
     await host.runtime.startContainer({ containerId: id });
     expect((await host.status(id)).state).toBe('CONTAINER_RUNNING');
+    writeFileSync(go, '');
     const status = await host.exited(id);
     expect(status).toMatchObject({ exitCode: 3, reason: 'Error', labels: { a: 'b' }, image: { image: 'host' } });
     expect(status.startedAt).toBeGreaterThanOrEqual(status.createdAt);

@@ -1,13 +1,19 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, isRoot, RuntimeUnderTest } from './runtime-under-test.js';
 
 /** Where this machine has a memory controller for us; without one the runtime must say so instead. */
 const memoryFile = (sandbox: string, container: string): string | undefined =>
   [
-    `/sys/fs/cgroup/memory/rx-embedded/${sandbox}/${container}/memory.limit_in_bytes`,
-    `/sys/fs/cgroup/rx-embedded/${sandbox}/${container}/memory.max`,
-  ].find((path) => existsSync(path));
+    { groups: '/sys/fs/cgroup/memory/rx-embedded', file: 'memory.limit_in_bytes' },
+    { groups: '/sys/fs/cgroup/rx-embedded', file: 'memory.max' },
+  ]
+    .filter(({ groups }) => existsSync(groups))
+    .flatMap(({ groups, file }) =>
+      readdirSync(groups).map((instance) => join(groups, instance, sandbox, container, file)),
+    )
+    .find((path) => existsSync(path));
 
 describe('limits', () => {
   const host = new RuntimeUnderTest();

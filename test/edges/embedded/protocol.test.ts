@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canMount } from '../../../src/model/cri/mount-ability.js';
+import { unappliedByRuntime } from '../../../src/model/manifest/security-fields.js';
 import { eventually, isRoot, RuntimeUnderTest } from './runtime-under-test.js';
 
 const host = new RuntimeUnderTest();
@@ -200,9 +201,20 @@ describe.runIf(isRoot)('as an ordinary user', () => {
       code: 3,
       details: expect.stringContaining('run_as_user 0: this runtime runs as uid 65534') as string,
     });
-    expect(canMount((await user.runtime.status({ verbose: true })).info)).toBe(false);
+    const said = (await user.runtime.status({ verbose: true })).info;
+    expect(canMount(said)).toBe(false);
+    expect(unappliedByRuntime(said)).toEqual([
+      'appArmorProfile',
+      'capabilities',
+      'readOnlyRootFilesystem',
+      'seLinuxOptions',
+      'seccompProfile',
+    ]);
     const mounts = [{ hostPath: '/usr', containerPath: '/mnt' }];
-    await expect(user.create(pod, 'true', { ...named('mount'), mounts })).rejects.toMatchObject({ code: 3 });
+    await expect(user.create(pod, 'true', { ...named('mount'), mounts })).rejects.toMatchObject({
+      code: 3,
+      details: expect.stringContaining('run as root, it would mount this for the container alone') as string,
+    });
     const id = await user.run(pod, 'id -u', named('id'));
     expect(user.output((await user.exited(id)).logPath)).toBe('65534\n');
   });

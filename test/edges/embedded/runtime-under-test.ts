@@ -14,7 +14,8 @@ import {
   type DeepPartial,
 } from '../../../src/generated/runtime/v1/api.js';
 
-const DEADLINE_MS = 20_000;
+/** Nothing takes that long; a machine that does other things may stand still for a while. */
+const DEADLINE_MS = 60_000;
 
 /** Waits for an effect of another process. Errors: `what` did not come about in time. */
 export const eventually = async <T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> => {
@@ -63,6 +64,15 @@ const callsOf = <Service extends object>(client: Client, service: Service, messa
 
 const messages = (await import('../../../src/generated/runtime/v1/api.js')) as unknown as Record<string, Message>;
 
+export const clientOf = (socketPath: string): Client =>
+  new Client(`unix:${socketPath}`, credentials.createInsecure(), {
+    'grpc.max_receive_message_length': 16 * 1024 * 1024,
+  });
+
+export type RuntimeCalls = Calls<typeof RuntimeServiceService>;
+
+export const runtimeCalls = (client: Client): RuntimeCalls => callsOf(client, RuntimeServiceService, messages);
+
 export interface RuntimeUnderTestOptions {
   /** Runs the runtime as this user instead of the test's. */
   readonly uid?: number;
@@ -70,7 +80,8 @@ export interface RuntimeUnderTestOptions {
 
 /** The real server in a child process with its own state directory; can be killed and started again. */
 export class RuntimeUnderTest {
-  readonly directory = mkdtempSync(join(tmpdir(), 'rx-embedded-'));
+  /** With a comma, which is nothing special in a path, but would be in the options of a mount. */
+  readonly directory = mkdtempSync(join(tmpdir(), 'rx-embedded,-'));
   readonly socketPath = join(this.directory, 'rt.sock');
   readonly stateDirectory = join(this.directory, 'state');
   readonly logDirectory = join(this.directory, 'logs');
@@ -78,7 +89,7 @@ export class RuntimeUnderTest {
   private child: ChildProcess | undefined;
   stderr = '';
   client!: Client;
-  runtime!: Calls<typeof RuntimeServiceService>;
+  runtime!: RuntimeCalls;
   images!: Calls<typeof ImageServiceService>;
   readonly sandboxIds: string[] = [];
 
@@ -113,10 +124,8 @@ export class RuntimeUnderTest {
       if (child.exitCode !== null) throw new Error(`the runtime ended: ${this.stderr}`);
       return stdout.includes('serving');
     });
-    this.client = new Client(`unix:${this.socketPath}`, credentials.createInsecure(), {
-      'grpc.max_receive_message_length': 16 * 1024 * 1024,
-    });
-    this.runtime = callsOf(this.client, RuntimeServiceService, messages);
+    this.client = clientOf(this.socketPath);
+    this.runtime = runtimeCalls(this.client);
     this.images = callsOf(this.client, ImageServiceService, messages);
     return this;
   }
@@ -231,5 +240,16 @@ export const processesWith = (token: string): number[] =>
         return false;
       }
     });
+
+/**
+ * The entries of this machine's root directory that begin with the path, and the lines of its mounts that contain it. Other programs
+ * may change the rest of both meanwhile.
+ */
+export const tracesOf = (path: string): string[] => [
+  ...readdirSync('/').filter((name) => `/${name}`.startsWith(path)),
+  ...readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(path)),
+];
 
 export const isRoot = process.geteuid?.() === 0;

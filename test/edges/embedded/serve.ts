@@ -11,6 +11,7 @@ const log = { debug: () => undefined, info: say('info'), warn: say('warn'), erro
 try {
   const runtime = await startEmbeddedRuntime({ socketPath, stateDirectory, log });
   process.once('SIGTERM', () => void runtime.close().then(() => process.exit(0)));
+  void runtime.lost.then(() => process.exit(1));
   process.stdout.write(`serving ${JSON.stringify(runtime.isolation)}\n`);
 } catch (error) {
   process.stderr.write(`fatal ${error instanceof Error ? error.message : String(error)}\n`);

@@ -7,7 +7,7 @@ import { cgroupfs } from '../../../src/host/cgroups/cgroup-files-adapter.js';
 import { cgroupV2 } from '../../../src/host/cgroups/cgroup-v2.js';
 import { isAlive, processId } from '../../../src/runtime/embedded/process-tree.js';
 import { destroyCgroup } from '../../../src/streams/cgroups/destroy-cgroup.js';
-import type { Cgroups } from '../../../src/streams/ports.js';
+import type { Cgroups } from '../../../src/streams/ports/cgroups.js';
 import { isRoot } from '../../embedded/daemon.js';
 import { eventually } from '../../embedded/eventually.js';
 import { all, CgroupStage, mounts, read } from './cgroup-stage.js';

@@ -13,10 +13,10 @@ import { join } from 'node:path';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { forgetLastKnown, lastKnownFiles, type LastKnownPlace } from '../../../src/host/last-known-files.js';
-import type { ApiObject } from '../../../src/model/api/api-object.js';
-import { lastKnownKey } from '../../../src/model/api/last-known-key.js';
-import type { Pod } from '../../../src/model/pod.js';
-import type { KnownPods } from '../../../src/streams/ports.js';
+import type { ApiObject } from '../../../src/model/kube-api/api-object.js';
+import { lastKnownKey } from '../../../src/model/references/last-known-key.js';
+import type { Pod } from '../../../src/model/pod/pod.js';
+import type { KnownPods } from '../../../src/streams/ports/last-known.js';
 
 let root: string;
 beforeEach(() => {

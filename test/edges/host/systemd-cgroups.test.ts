@@ -1,7 +1,10 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { CgroupFiles } from '../../../src/host/cgroups/cgroup-files-adapter.js';
 import { systemdCgroups } from '../../../src/host/cgroups/systemd-cgroups.js';
+import { startSliceArgs } from '../../../src/model/cgroups/systemd-call.js';
 import { all } from './cgroup-stage.js';
 
 // No machine of ours is run by systemd: what is tested is what it is told, in which order, and what becomes of its answers.
@@ -16,9 +19,9 @@ const aSystemd = (answers: Readonly<Record<string, readonly (string | Error)[]>>
     Object.entries(answers).map(([method, queue]): [string, (string | Error)[]] => [method, [...queue]]),
   );
   const busctl = (args: readonly string[]): Promise<string> => {
-    const isQuestion = args[1] === 'get-property';
-    const method = (isQuestion ? args.at(-1) : args[5]) ?? '';
-    log.push(isQuestion ? `? ${method}` : `${method} ${args[7]}`);
+    const isQuestion = args[2] === 'get-property';
+    const method = (isQuestion ? args.at(-1) : args[6]) ?? '';
+    log.push(isQuestion ? `? ${method}` : `${method} ${args[8]}`);
     const queue: (string | Error)[] = queues.get(method) ?? [DEFAULTS[method] ?? ''];
     const answer = (queue.length > 1 ? queue.shift() : queue[0]) ?? '';
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
@@ -103,7 +106,7 @@ it('is refused with a hint where systemd does not run', () => {
   const files = { version: 2 } as unknown as CgroupFiles;
   expect(() => systemdCgroups(files, { allCpus: '0', isRunning: () => false })).toThrow(
     'the cgroup driver is systemd, but systemd does not run this machine (there is no /run/systemd/system): ' +
-      'let the runtime use cgroupfs, or set cgroupDriver: cgroupfs if the runtime cannot tell',
+      'let the runtime use cgroupfs, or set cgroupDriver: cgroupfs if the runtime does not report its driver',
   );
 });
 
@@ -112,4 +115,11 @@ it('says what busctl says', async () => {
   const files = { ...({} as CgroupFiles), version: 2 as const, hugePageSizes: [] };
   const cgroups = systemdCgroups(files, { allCpus: '0', isRunning: () => true });
   await expect(all(cgroups.update(['rx-kubelet-no-such-slice'], {}))).rejects.toThrow(/systemd/);
+});
+
+it.runIf(existsSync('/usr/bin/busctl'))('calls busctl so that the root of the slices is no option to it', () => {
+  const args = startSliceArgs(['kubepods'], { cgroupVersion: 2, systemdVersion: 252 }, {});
+  // Nobody serves that bus: busctl gets as far as that only once it has understood its arguments.
+  const env = { ...process.env, LC_ALL: 'C', DBUS_SYSTEM_BUS_ADDRESS: 'unix:path=/no/such/bus' };
+  expect(spawnSync('/usr/bin/busctl', args, { env, encoding: 'utf8' }).stderr).toContain('Failed to connect');
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { firstValueFrom } from 'rxjs';
@@ -44,6 +44,18 @@ describe('passwords of this machine', () => {
       '/home/.dockercfg',
       '/.dockercfg',
     ]);
+  });
+
+  it('are not taken for none while the machine cannot read them, and nothing is kept of that', async () => {
+    write('home/.docker/config.json', { auths: entry('home') });
+    mkdirSync(join(folder, 'state'));
+    // Every read of it is an EIO.
+    symlinkSync('/proc/self/mem', join(folder, 'state', 'config.json'));
+    const node = onNode();
+    await expect(node.names()).rejects.toMatchObject({ code: 'EIO' });
+    rmSync(join(folder, 'state', 'config.json'));
+    expect(await node.names()).toEqual(['home']);
+    expect(node.warnings).toEqual([]);
   });
 
   it('are those of the first file that is there', async () => {

@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readJournal } from '../../../src/journal/journal-reader.js';
 import { createJournal, type JournalOptions } from '../../../src/journal/journal-writer.js';
-import type { Logger } from '../../../src/streams/ports.js';
+import type { Logger } from '../../../src/streams/ports/logger.js';
 
 const child = fileURLToPath(new URL('journal-child.ts', import.meta.url));
 const web = { uid: 'u1', namespace: 'default', name: 'web' };
@@ -124,7 +124,7 @@ describe('journal', () => {
 
     expect(lines).toEqual([
       'warn: cannot write the journal; entries are dropped until it works',
-      'info: the journal is written again',
+      'info: writing the journal works again',
     ]);
     expect(readJournal(blocked).entries).toMatchObject([{ kind: 'entries-dropped', count: 3 }, { kind: 'forgotten' }]);
   });

@@ -8,7 +8,7 @@ import {
   type HealthCheckResponse,
   HealthService,
 } from '../../../src/generated/grpc/health/v1/health.js';
-import type { ProbeOutcome } from '../../../src/streams/ports.js';
+import type { ProbeOutcome } from '../../../src/model/probes/probe-outcome.js';
 import { eventually } from '../../embedded/eventually.js';
 import { type LocalServers, localServers } from './local-servers.js';
 import { probeOnce, SHORT } from './probing.js';
@@ -182,7 +182,7 @@ describe('a gRPC probe', () => {
         stream.end(Buffer.from([0, 0, 0, 0, 9, 8]));
       },
       'error: health rpc probe failed: rpc error: code = Internal desc = grpc: failed to unmarshal the received message: ' +
-        'it should end at byte 14, but 6 bytes came',
+        'expected 14 bytes, received 6',
     ],
   ])('makes sense of a server that %s', async (_, handle, output) => {
     const port = await serveHttp2(handle);

@@ -2,9 +2,9 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HttpGetAction } from '../../../src/model/http-get.js';
+import type { HttpGetAction } from '../../../src/model/config/http-get.js';
 import { ProbeErrored } from '../../../src/model/probes/probe-errored.js';
-import type { ProbeOutcome } from '../../../src/streams/ports.js';
+import type { ProbeOutcome } from '../../../src/model/probes/probe-outcome.js';
 import { type LocalServers, localServers, selfSigned } from './local-servers.js';
 import { probeOnce, SHORT } from './probing.js';
 

@@ -1,10 +1,11 @@
 import { asyncScheduler, firstValueFrom, type SchedulerLike, throwError } from 'rxjs';
-import type { Probe } from '../../../src/model/pod.js';
+import type { Probe } from '../../../src/model/pod/pod.js';
 import { checkHealth } from '../../../src/network/check-health.js';
 import { httpRequest } from '../../../src/network/http-request.js';
 import { tcpConnect } from '../../../src/network/tcp-connect.js';
 import { probeHandlers } from '../../../src/streams/probes/probe-handlers.js';
-import type { ProbeHandlerKind, ProbeOutcome } from '../../../src/streams/ports.js';
+import type { ProbeHandlerKind } from '../../../src/streams/ports/probe-handlers.js';
+import type { ProbeOutcome } from '../../../src/model/probes/probe-outcome.js';
 import { aPod } from '../../support/a-pod.js';
 
 const ports = {

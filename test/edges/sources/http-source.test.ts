@@ -27,7 +27,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const serve = (body: string, status = 200) => {
+const serve = (body: string | Buffer, status = 200) => {
   answer = (_request, response) => response.writeHead(status).end(body);
 };
 
@@ -109,6 +109,13 @@ describe('httpSource', () => {
     serve(`${manifestOf('a')}${'#'.repeat(10 * 2 ** 20)}`);
     const listening = listen();
     await until(() => expect(listening.problems()[0]).toContain('the body is larger than 10485760 bytes'));
+    expect(listening.names()).toBeUndefined();
+  });
+
+  it('refuses a body that is not UTF-8, and says so', async () => {
+    serve(Buffer.from(manifestOf('a'), 'utf16le'));
+    const listening = listen();
+    await until(() => expect(listening.problems().at(0)).toContain('the body is UTF-16, expected UTF-8'));
     expect(listening.names()).toBeUndefined();
   });
 

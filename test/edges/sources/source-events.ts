@@ -1,5 +1,5 @@
 import type { Observable, Subscription } from 'rxjs';
-import type { SourceEvent } from '../../../src/model/pod-set.js';
+import type { SourceEvent } from '../../../src/model/pod/pod-set.js';
 
 /** What a source under test has said so far, to wait on. */
 export interface Listening {

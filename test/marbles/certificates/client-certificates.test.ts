@@ -1,11 +1,12 @@
 import { concat, defer, EMPTY, map, NEVER, type Observable, of, type SchedulerLike, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../src/model/api/api-error.js';
+import { ApiError } from '../../../src/model/kube-api/api-error.js';
 import { CertificateRefused } from '../../../src/model/certificates/certificate-refused.js';
 import { type ClientCertificate, nodeSubject } from '../../../src/model/certificates/client-certificate.js';
 import type { CertificateSigningRequest } from '../../../src/model/certificates/signing-request.js';
 import { clientCertificates } from '../../../src/streams/certificates/client-certificates.js';
-import type { ApiRequest, ApiServer, ApiWatchMessage, CertificateStore } from '../../../src/streams/ports.js';
+import type { ApiRequest, ApiServer, ApiWatchMessage } from '../../../src/streams/ports/api-server.js';
+import type { CertificateStore } from '../../../src/streams/ports/certificate-store.js';
 import { metricLines } from '../../support/metric-lines.js';
 import { marbles } from '../marbles.js';
 
@@ -28,7 +29,7 @@ const signed = (pem: string): Fate => ({ conditions: [{ type: 'Approved' }], cer
 const DENIED: Fate = { conditions: [{ type: 'Denied', reason: 'Policy', message: 'no' }] };
 const gone = (): Observable<never> => throwError(() => new ApiError({ message: 'connection refused' }));
 
-/** An API server of requests for certificates: what becomes of each is said by `fate`, so long after it is first looked at. */
+/** An API server of requests for certificates: `fate` decides each, some time after its first read. */
 const signer = (
   scheduler: SchedulerLike,
   name: string,
@@ -182,7 +183,7 @@ describe('the first certificate', () => {
   );
 
   it(
-    'is asked for again, by the same request, when nobody has signed it for 15 min',
+    'is waited for again, with the same request, after 15 min without a signature',
     marbles(({ expectObservable, scheduler, flush }) => {
       const { certificate$, ...one } = stage(scheduler, { bootstrap: () => undefined });
       expectObservable(certificate$, '1000s !').toBe('');
@@ -215,7 +216,7 @@ describe('the first certificate', () => {
   it.each([
     [0, [0, 2, 6, 14, 30, 62, 94, 126]],
     [0.999, [0, 2.1998, 6.5994, 15.3986, 32.997, 64.997, 96.997]],
-  ])('is asked for after 2, 4, 8, 16 and then each 32 s while nobody answers; jitter %d', (random, seconds) =>
+  ])('is requested after 2, 4, 8, 16 and then each 32 s without an answer; jitter %d', (random, seconds) =>
     marbles(({ expectObservable, scheduler, flush }) => {
       const { certificate$, ...one } = stage(scheduler, { random, bootstrap: () => 'away' });
       expectObservable(certificate$, '127s !').toBe('');
@@ -241,7 +242,7 @@ describe('the first certificate', () => {
       expectObservable(certificate$, '1800s !').toBe('c', { c: parse(HOUR) });
       flush();
       expect(one.lines).toEqual([]);
-      // What failed is done by the next look.
+      // The next round repeats the failed step.
       expect([writes, one.logged]).toEqual([2, ['the kubeconfig could not be written']]);
     }),
   );
@@ -278,7 +279,7 @@ describe('the next certificate', () => {
   );
 
   it(
-    'is asked for by waits that begin anew with each certificate',
+    'is requested with waits that start over with each certificate',
     marbles(({ expectObservable, scheduler, flush }) => {
       const { certificate$, ...one } = stage(scheduler, {
         certificate: HOUR,
@@ -347,7 +348,7 @@ describe('the next certificate', () => {
   );
 
   it(
-    'that somebody else has put into the store is found within ten minutes, and rotated in its turn',
+    'that another process has put into the store is found within ten minutes, and rotated later',
     marbles(({ cold, expectObservable, scheduler, flush }) => {
       const { certificate$, ...one } = stage(scheduler, { certificate: pemOf(0, 1_000 * MINUTE) });
       const theirs = pemOf(0, 2_000 * MINUTE);
@@ -361,7 +362,7 @@ describe('the next certificate', () => {
   );
 
   it(
-    'is no longer waited for when nobody wants certificates any more',
+    'is no longer waited for after an unsubscription',
     marbles(({ expectObservable, expectSubscriptions, cold, scheduler }) => {
       const watch = cold<ApiWatchMessage>('o', { o: { kind: 'opened' } });
       const object = { metadata: { name: 'csr-1', uid: 'u', resourceVersion: '1' } };

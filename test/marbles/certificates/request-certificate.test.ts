@@ -1,9 +1,9 @@
 import { concat, defer, EMPTY, NEVER, type Observable, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../src/model/api/api-error.js';
+import { ApiError } from '../../../src/model/kube-api/api-error.js';
 import { CertificateRefused } from '../../../src/model/certificates/certificate-refused.js';
 import { requestCertificate } from '../../../src/streams/certificates/request-certificate.js';
-import type { ApiRequest, ApiServer, ApiWatchMessage } from '../../../src/streams/ports.js';
+import type { ApiRequest, ApiServer, ApiWatchMessage } from '../../../src/streams/ports/api-server.js';
 import { metricLines } from '../../support/metric-lines.js';
 import { marbles } from '../marbles.js';
 
@@ -120,12 +120,12 @@ describe('a request for a certificate', () => {
   );
 
   it(
-    'is given up when nobody has signed it for 15 min',
+    'fails after 15 min without a signature',
     marbles(({ expectObservable, scheduler }) => {
       expectObservable(outcome(scheduler, {})).toBe(
         '900s #',
         {},
-        new Error('request node-csr-x for a certificate: nobody signed it within 15 min'),
+        new Error('request node-csr-x for a certificate: it was not signed within 15 min'),
       );
     }),
   );

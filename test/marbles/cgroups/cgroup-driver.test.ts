@@ -1,9 +1,9 @@
 import { throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { CgroupDriver as CriDriver, RuntimeConfigResponse } from '../../../src/generated/runtime/v1/api.js';
-import { CriError } from '../../../src/model/cri-error.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
 import { cgroupDriver } from '../../../src/streams/cgroups/cgroup-driver.js';
-import type { Logger } from '../../../src/streams/ports.js';
+import type { Logger } from '../../../src/streams/ports/logger.js';
 import { inTurn, marbles } from '../marbles.js';
 
 const answer = (driver?: string): RuntimeConfigResponse => ({
@@ -30,10 +30,10 @@ describe('the driver of the runtime', () => {
   });
 
   it(
-    'is refused when nobody knows it',
+    'is refused when it is unknown',
     marbles(({ cold, scheduler, expectObservable }) => {
       const runtimeConfig = () => cold('(a|)', { a: answer('UNRECOGNIZED') });
-      const error = new Error('the runtime uses a cgroup driver that nobody knows: UNRECOGNIZED');
+      const error = new Error('the runtime uses an unknown cgroup driver: UNRECOGNIZED');
       const { log } = listener();
       expectObservable(cgroupDriver({ runtimeConfig }, 'systemd', { log, scheduler })).toBe('#', undefined, error);
     }),
@@ -61,7 +61,7 @@ describe('the driver of the runtime', () => {
   );
 
   it(
-    'is the configured one, without waiting, where the runtime cannot tell',
+    'is the configured one, without a wait, if the runtime does not implement the call',
     marbles(({ scheduler, expectObservable, flush }) => {
       const runtimeConfig = () => throwError(() => new CriError('unimplemented', 'RuntimeConfig', 'unknown method'));
       const { log, lines } = listener();

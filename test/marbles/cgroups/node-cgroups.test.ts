@@ -1,8 +1,8 @@
 import { catchError, concat, of, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { CgroupSettings } from '../../../src/model/cgroups/cgroup-settings.js';
-import type { Pod } from '../../../src/model/pod.js';
-import { quantity } from '../../../src/model/quantity.js';
+import type { Pod } from '../../../src/model/pod/pod.js';
+import { quantity } from '../../../src/model/resources/quantity.js';
 import { kubeletCgroups } from '../../../src/streams/cgroups/kubelet-cgroups.js';
 import { prepareNodeCgroups, tendNodeCgroups } from '../../../src/streams/cgroups/node-cgroups.js';
 import { aPod } from '../../support/a-pod.js';
@@ -81,7 +81,7 @@ describe('what pods are put into', () => {
   );
 
   it(
-    'is made below a root that somebody else has made, and only there',
+    'is created below an existing root, and only there',
     marbles(({ scheduler, expectObservable, flush }) => {
       const stage = stageOf(scheduler, { settings: { root: ['mine'] } });
       expectObservable(stage.prepare$).toBe('(e|)', {
@@ -154,7 +154,7 @@ describe('limits of all pods together', () => {
   );
 
   it(
-    'let classes be weighed at the start and once a minute, whatever becomes of them',
+    'update the weights of classes at the start and once a minute, also after failures',
     marbles(({ scheduler, expectObservable, flush }) => {
       const stage = stageOf(scheduler, { existing });
       stage.failures.set('update /kubepods/burstable', ['EIO']);

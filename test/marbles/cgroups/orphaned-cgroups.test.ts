@@ -22,7 +22,7 @@ const stageOf = (scheduler: SchedulerLike, pods: readonly string[]) => {
 };
 
 it(
-  'a cgroup whose pod is not running is destroyed after housekeeping, whatever its class',
+  'a cgroup whose pod is not running is destroyed after housekeeping, in any class',
   marbles(({ hot, scheduler, expectObservable, flush }) => {
     const all = ['/kubepods/podone', '/kubepods/burstable/podtwo', '/kubepods/besteffort/podthree'];
     const stage = stageOf(scheduler, [...all, '/kubepods/burstable/podkept', '/kubepods/burstable/other']);
@@ -36,7 +36,7 @@ it(
 );
 
 it(
-  'a pod that comes after the listing is none, although nobody knew it when it was listed',
+  'a pod that arrives after the listing is no orphan, although it was unknown at the time of the listing',
   marbles(({ hot, scheduler, expectObservable, flush }) => {
     const stage = stageOf(scheduler, []);
     const housekept$ = hot('----h---h');

@@ -1,6 +1,6 @@
 import { catchError, of, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../../src/model/pod.js';
+import type { Pod } from '../../../src/model/pod/pod.js';
 import { noPodCgroups, podCgroups } from '../../../src/streams/cgroups/pod-cgroups.js';
 import { aPod } from '../../support/a-pod.js';
 import { fakeCgroups } from '../../support/fake-cgroups.js';
@@ -72,7 +72,7 @@ describe('the cgroup of a pod', () => {
       expectObservable(stage.own.ensure(asking('uid-1', '1'))).toBe('|');
       flush();
       expect(stage.there.has(POD)).toBe(true);
-      expect(stage.logged).toEqual(['a QoS class could not be weighed']);
+      expect(stage.logged).toEqual(['cannot set the weight of a QoS class']);
     }),
   );
 
@@ -123,7 +123,7 @@ describe('the weight of the classes', () => {
   );
 
   it(
-    'is right in the end whoever writes last',
+    'is right in the end in any order of writes',
     marbles(({ scheduler, flush, expectObservable }) => {
       const stage = stageOf(scheduler);
       stage.takes.set('update /kubepods/burstable', 10);

@@ -1,9 +1,10 @@
 import { defer, EMPTY, ignoreElements, merge, type Observable, of, type SchedulerLike, Subject, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../src/model/api/api-error.js';
+import { ApiError } from '../../../src/model/kube-api/api-error.js';
 import type { ApiEvent } from '../../../src/model/events/api-event.js';
 import { type EventSink, eventSink } from '../../../src/streams/events/event-sink.js';
-import type { ApiRequest, NodeAgentEvent } from '../../../src/streams/ports.js';
+import type { ApiRequest } from '../../../src/streams/ports/api-server.js';
+import type { NodeAgentEvent } from '../../../src/streams/ports/record-event.js';
 import { aPod } from '../../support/a-pod.js';
 import { metricLines } from '../../support/metric-lines.js';
 import { inTurn, marbles } from '../marbles.js';
@@ -23,14 +24,14 @@ interface Stage {
   readonly sink: EventSink;
   /** What is asked of the API server, when: `POST a 1` for the message and the count of an event. */
   readonly asked$: Observable<string>;
-  /** What the journal and the log hear. */
+  /** The events of the journal and the log. */
   readonly heard: NodeAgentEvent[];
   readonly requests: ApiRequest[];
   readonly metrics: string[];
   readonly logged: string[];
 }
 
-/** A sink whose API server answers with `answer$` to whatever it is asked. */
+/** A sink whose API server answers every request with `answer$`. */
 const stage = (
   answer$: Observable<unknown>,
   scheduler: SchedulerLike,
@@ -68,7 +69,7 @@ const stage = (
   return { sink, asked$: asked, heard, requests, metrics: lines, logged };
 };
 
-/** What is asked while the sink runs and hears of `event$`. */
+/** The requests while the sink runs and receives `event$`. */
 const running = ({ sink, asked$ }: Stage, event$: Observable<NodeAgentEvent>): Observable<string> =>
   merge(asked$, sink.run$, event$.pipe(tap(sink.recordEvent), ignoreElements()));
 
@@ -78,7 +79,7 @@ const FACTS = { a: aboutPod('a'), b: aboutPod('b'), c: aboutPod('c') };
 
 describe('events on their way to the API server', () => {
   it(
-    'are written one after the other, and heard by the journal and the log at once',
+    'are written one after the other, and reach the journal and the log at once',
     marbles(({ hot, cold, expectObservable, expectSubscriptions, scheduler, flush }) => {
       const event = hot('   (abc)           ', FACTS);
       const answer = cold('      ---(x|)    ');
@@ -112,7 +113,7 @@ describe('events on their way to the API server', () => {
   );
 
   it(
-    'that came several times before there was anybody to send them are written with their count',
+    'that occurred several times before the sink ran are written with their count',
     marbles(({ cold, expectObservable, scheduler }) => {
       const one = stage(cold('(x|)'), scheduler);
       one.sink.recordEvent(FACTS.a);
@@ -122,7 +123,7 @@ describe('events on their way to the API server', () => {
   );
 
   it(
-    'are written anew when the API server has forgotten them',
+    'are created again when the API server no longer has them',
     marbles(({ hot, cold, expectObservable, scheduler }) => {
       const event = hot('   a---a-----', FACTS);
       const answer = inTurn(cold('(x|)'), cold('--#', {}, reply(404, 'NotFound')), cold('(x|)'));
@@ -142,7 +143,7 @@ describe('events on their way to the API server', () => {
   );
 
   it(
-    'are tried twelve times when nobody answers, after a random share of 10 s and then each 10 s; then the next one is',
+    'are tried twelve times without an answer, after a random share of 10 s and then each 10 s; then the next one is',
     marbles(({ hot, cold, expectObservable, scheduler, flush }) => {
       const event = hot('   (ab)', FACTS);
       const gone = cold('#', {}, unanswered);
@@ -243,7 +244,7 @@ describe('events on their way to the API server', () => {
 
 describe('events that do not arrive', () => {
   it(
-    'for want of room are the stalest, and the API server hears how many when it answers again',
+    'in an overflow are the stalest, and their number is sent when the API server answers again',
     marbles(({ hot, cold, expectObservable, scheduler, flush }) => {
       const many = Array.from({ length: 1_003 }, (_, index) => aboutPod(`p${index}`));
       const answer = inTurn(cold('-#', {}, unanswered), ...Array.from({ length: 1_100 }, () => of({})));
@@ -278,7 +279,7 @@ describe('events that do not arrive', () => {
   );
 
   it(
-    'with the event that was to tell of others are told with the next one',
+    'with the event that reports others are reported with the next one',
     marbles(({ hot, cold, expectObservable, scheduler, flush }) => {
       const gone = cold('#', {}, unanswered);
       const twelve = () => Array.from({ length: 12 }, () => gone);

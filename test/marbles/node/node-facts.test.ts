@@ -1,10 +1,11 @@
 import { NEVER, type Observable, of, throwError } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import type { VersionResponse } from '../../../src/generated/runtime/v1/api.js';
 import type { NodeStatusFacts } from '../../../src/model/node/node-status.js';
 import { nodeFacts } from '../../../src/streams/node/node-facts.js';
 import { aMachine, nodeSettings } from '../../support/node-object.js';
+import { expectLanes } from '../lanes.js';
 import { inTurn, marbles } from '../marbles.js';
 import { quiet } from './node-stage.js';
 
@@ -29,7 +30,7 @@ const read = (scheduler: TestScheduler, { versions = [of(version('1.7'))], looku
       wallClock: () => scheduler.now(),
     },
     { ...nodeSettings, nodeIps },
-    { images: () => [], runtimeReport: () => ({ problems: ['x'] }) },
+    { state: { images: [] }, health: { report: () => ({ problems: ['x'] }) } },
   );
 };
 /** What is read by one subscription after the other, as `<ms> <version> <addresses>`. */
@@ -44,9 +45,9 @@ const tellTimes = (scheduler: TestScheduler, facts$: Observable<NodeStatusFacts>
   return told;
 };
 
-describe('what a Node tells', () => {
+describe('the facts of a Node', () => {
   it(
-    'is read at once, and nothing is short unless somebody says so',
+    'are read at once, without pressure by default',
     marbles(({ scheduler, expectObservable }) => {
       const facts: NodeStatusFacts = {
         machine: aMachine,
@@ -69,12 +70,11 @@ describe('what a Node tells', () => {
         versions: [NEVER, of(version('1.7')), NEVER, refused$],
         nodeIps: ['192.0.2.2'],
       });
-      expect(tellTimes(scheduler, facts$, 4)).toEqual([
-        '2000 containerd://Unknown',
-        '2000 containerd://1.7',
-        '4000 containerd://1.7',
-        '4000 containerd://1.7',
-      ]);
+      // The reads follow each other; two of them wait.
+      expectLanes(tellTimes(scheduler, facts$, 4), { everyMs: 500 }).toBe({
+        'containerd://Unknown': '----c----',
+        'containerd://1.7': '    ----c---(cc)',
+      });
     }),
   );
 
@@ -84,12 +84,10 @@ describe('what a Node tells', () => {
       const versions = Array.from({ length: 4 }, () => of(version('1')));
       const unknown$ = throwError(() => new Error('ENOTFOUND'));
       const facts$ = read(scheduler, { versions, lookups: [unknown$, of(['192.0.2.2']), NEVER, unknown$] });
-      expect(tellTimes(scheduler, facts$, 4)).toEqual([
-        '0 containerd://1',
-        '0 containerd://1 192.0.2.2',
-        '2000 containerd://1 192.0.2.2',
-        '2000 containerd://1 192.0.2.2',
-      ]);
+      expectLanes(tellTimes(scheduler, facts$, 4), { everyMs: 500 }).toBe('(ua)---(aa)', {
+        u: 'containerd://1',
+        a: 'containerd://1 192.0.2.2',
+      });
     }),
   );
 });

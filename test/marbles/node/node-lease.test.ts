@@ -2,34 +2,33 @@ import { ignoreElements, timer } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { Lease } from '../../../src/model/node/lease.js';
-import { apiClient } from '../../../src/streams/api/api-client.js';
+import { apiClient } from '../../../src/streams/cluster/api-client.js';
 import { nodeLease, type NodeLeaseOptions } from '../../../src/streams/node/node-lease.js';
 import { type FakeNodeApi, fakeNodeApi, status } from '../../support/fake-node-api.js';
+import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
 import { at, quiet, runUntil } from './node-stage.js';
 
 interface Run {
   readonly fake: FakeNodeApi;
-  readonly resets: number[];
   readonly run: (ms: number) => void;
 }
 const aRun = (scheduler: TestScheduler, options: Partial<NodeLeaseOptions> = {}): Run => {
   const fake = fakeNodeApi(scheduler);
   fake.node = { metadata: { name: 'node-1', uid: 'u-1' } };
-  const resets: number[] = [];
   const lease$ = nodeLease({
     heartbeats: apiClient(fake.api, { qps: -1, burst: 0, scheduler }),
     nodeName: 'node-1',
     durationSeconds: 40,
     nodeUid: () => fake.node?.metadata.uid,
-    resetConnections: () => resets.push(scheduler.now()),
+    resetConnections: () => fake.history.push(`${scheduler.now()} reset`),
     log: quiet,
     random: () => 0,
     scheduler,
     wallClock: () => scheduler.now(),
     ...options,
   });
-  return { fake, resets, run: (ms) => runUntil(scheduler, lease$, ms) };
+  return { fake, run: (ms) => runUntil(scheduler, lease$, ms) };
 };
 const made: Lease = {
   metadata: {
@@ -41,19 +40,17 @@ const made: Lease = {
   spec: { holderIdentity: 'node-1' },
 };
 
+/** The requests of a lease: read it, read its Node, create it, update it; `x` is a reset of the connections. */
+const LEGEND = { r: 'GET lease', n: 'GET node', m: 'POST leases', w: 'PUT lease', x: 'reset' };
+const SECONDS = { everyMs: 1_000 };
+
 describe('the lease of a node', () => {
   it(
     'is made for its Node and renewed every 10 s, by one request each time',
     marbles(({ scheduler }) => {
       const { fake, run } = aRun(scheduler);
       run(25_000);
-      expect(fake.history).toEqual([
-        '0 GET lease',
-        '0 GET node',
-        '0 POST leases',
-        '10000 PUT lease',
-        '20000 PUT lease',
-      ]);
+      expectLanes(fake.history, SECONDS).toBe('(rnm)---------w---------w', LEGEND);
       expect(fake.lease).toMatchObject({
         metadata: { ownerReferences: [{ kind: 'Node', uid: 'u-1' }] },
         spec: { holderIdentity: 'node-1', leaseDurationSeconds: 40, renewTime: '1970-01-01T00:00:20.000000Z' },
@@ -67,22 +64,22 @@ describe('the lease of a node', () => {
       const { fake, run } = aRun(scheduler);
       fake.lease = { ...made, metadata: { ...made.metadata, ownerReferences: [] } };
       run(5_000);
-      expect(fake.history).toEqual(['0 GET lease', '0 GET node', '0 PUT lease']);
+      expectLanes(fake.history, SECONDS).toBe('(rnw)', LEGEND);
       expect(fake.lease.metadata.ownerReferences).toHaveLength(1);
     }),
   );
 
   it.each([
-    [40, 0, [0, 10_000, 20_000, 30_000]],
-    [40, 0.5, [0, 10_200, 20_400, 30_600]],
-    [40, 1, [0, 10_400, 20_800, 31_200]],
-    [20, 0, [0, 5_000, 10_000, 15_000]],
+    [40, 0.0, '(rw)  9.8s w  9.8s w  9.8s w'],
+    [40, 0.5, '(rw)   10s w   10s w   10s w'],
+    [40, 1.0, '(rw) 10.2s w 10.2s w 10.2s w'],
+    [20, 0.0, '(rw)  4.8s w  4.8s w  4.8s w'],
   ])('of %i s is renewed four times in it and up to 4 %% later: drawing %d', (durationSeconds, draw, expected) =>
     marbles(({ scheduler }) => {
       const { fake, run } = aRun(scheduler, { durationSeconds, random: () => draw });
       fake.lease = made;
-      run((expected.at(-1) ?? 0) + 1);
-      expect(fake.history.filter((line) => line.includes('PUT'))).toEqual(expected.map((ms) => `${ms} PUT lease`));
+      run(durationSeconds * 800);
+      expectLanes(fake.history, { everyMs: 200 }).toBe(expected, LEGEND);
     })(),
   );
 
@@ -95,22 +92,19 @@ describe('the lease of a node', () => {
         fake.answer = () => timer(2_000, scheduler).pipe(ignoreElements());
       });
       run(25_000);
-      expect(fake.history.slice(2)).toEqual(['10000 PUT lease', '22000 PUT lease']);
+      expectLanes(fake.history, SECONDS).toBe('(rw)---------w-----------w', LEGEND);
     }),
   );
 
   it(
-    'is asked for after 200 ms, doubling to 7 s, while it cannot be had',
+    'is requested after 200 ms, doubling to 7 s, while it cannot be read',
     marbles(({ scheduler }) => {
       const { fake, run } = aRun(scheduler);
       fake.lease = made;
       fake.answer = () => status(500, 'InternalError');
       at(scheduler, 25_000, () => (fake.answer = () => undefined));
       run(28_000);
-      expect(fake.history.slice(0, -1).map((line) => Number(line.split(' ')[0]))).toEqual([
-        0, 200, 600, 1_400, 3_000, 6_200, 12_600, 19_600, 26_600,
-      ]);
-      expect(fake.history.at(-1)).toBe('26600 PUT lease');
+      expectLanes(fake.history, { everyMs: 200 }).toBe('rr-r---r-------r 3s r 6.2s r 6.8s r 6.8s (rw)', LEGEND);
     }),
   );
 
@@ -122,32 +116,27 @@ describe('the lease of a node', () => {
       fake.node = undefined;
       at(scheduler, 1_000, () => (fake.node = node));
       run(15_000);
-      expect(fake.history).toEqual([
-        ...['0 GET lease', '0 GET node'],
-        ...['10000 GET lease', '10000 GET node', '10000 POST leases'],
-      ]);
+      expectLanes(fake.history, SECONDS).toBe('(rn)---------(rnm)', LEGEND);
     }),
   );
 
   it(
-    'is tried five times at once, then looked at anew and tried five times more; connections are given up from each second failure on',
+    'is tried five times at once, then read again and tried five times more; connections are closed from each second failure on',
     marbles(({ scheduler }) => {
-      const { fake, resets, run } = aRun(scheduler);
+      const { fake, run } = aRun(scheduler);
       fake.lease = made;
       at(scheduler, 5_000, () => {
         fake.answer = (what) => (what === 'PUT lease' ? status(500, 'InternalError') : undefined);
       });
       run(15_000);
-      const tries = Array.from({ length: 5 }, () => '10000 PUT lease');
-      expect(fake.history).toEqual(['0 GET lease', '0 PUT lease', ...tries, '10000 GET lease', ...tries]);
-      expect(resets).toEqual(Array.from({ length: 8 }, () => 10_000));
+      expectLanes(fake.history, SECONDS).toBe('(rw)---------(wwxwxwxwxrwwxwxwxwx)', LEGEND);
     }),
   );
 
   it(
-    'is read again and renewed where somebody else has written it; no connection is to blame',
+    'is read again and renewed after a write of another client, without closing connections',
     marbles(({ scheduler }) => {
-      const { fake, resets, run } = aRun(scheduler);
+      const { fake, run } = aRun(scheduler);
       fake.lease = made;
       at(scheduler, 5_000, () => {
         fake.lease = {
@@ -157,25 +146,19 @@ describe('the lease of a node', () => {
         };
       });
       run(25_000);
-      expect(fake.history.slice(2)).toEqual([
-        '10000 PUT lease',
-        '10000 GET lease',
-        '10000 PUT lease',
-        '20000 PUT lease',
-      ]);
-      expect(resets).toEqual([]);
+      expectLanes(fake.history, SECONDS).toBe('(rw)---------(wrw)---------w', LEGEND);
       expect(fake.lease.spec?.holderIdentity).toBe('other');
     }),
   );
 
   it(
-    'goes over to a Node that was made anew',
+    'passes to a Node that was created again',
     marbles(({ scheduler }) => {
       const { fake, run } = aRun(scheduler);
       fake.lease = made;
       at(scheduler, 5_000, () => (fake.node = { metadata: { name: 'node-1', uid: 'u-2' } }));
       run(25_000);
-      expect(fake.history.slice(2)).toEqual(['10000 GET node', '10000 PUT lease', '20000 PUT lease']);
+      expectLanes(fake.history, SECONDS).toBe('(rw)---------(nw)---------w', LEGEND);
       expect(fake.lease.metadata.ownerReferences).toMatchObject([{ uid: 'u-2' }]);
     }),
   );
@@ -187,10 +170,7 @@ describe('the lease of a node', () => {
       fake.lease = made;
       at(scheduler, 5_000, () => (fake.lease = undefined));
       run(15_000);
-      expect(fake.history.slice(2)).toEqual([
-        ...Array.from({ length: 5 }, () => '10000 PUT lease'),
-        ...['10000 GET lease', '10000 GET node', '10000 POST leases'],
-      ]);
+      expectLanes(fake.history, SECONDS).toBe('(rw)---------(wwxwxwxwxrnm)', LEGEND);
     }),
   );
 });

@@ -1,12 +1,13 @@
-import { NEVER, of } from 'rxjs';
+import { EMPTY, merge, NEVER, of } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { apiClient } from '../../../src/streams/api/api-client.js';
-import { noMetrics } from '../../../src/streams/no-metrics.js';
+import { apiClient } from '../../../src/streams/cluster/api-client.js';
+import { noMetrics } from '../../../src/streams/ports/metrics.js';
 import { nodeManager, type NodeManagerOptions } from '../../../src/streams/node/node-manager.js';
-import type { NodeAgentEvent } from '../../../src/streams/ports.js';
+import type { NodeAgentEvent } from '../../../src/streams/ports/record-event.js';
 import { fakeNodeApi } from '../../support/fake-node-api.js';
 import { aMachine, nodeSettings } from '../../support/node-object.js';
+import { expectLanes, linesOf } from '../lanes.js';
 import { marbles } from '../marbles.js';
 import { at, quiet, runUntil } from './node-stage.js';
 
@@ -41,8 +42,8 @@ const aManager = (scheduler: TestScheduler, options: Partial<NodeManagerOptions>
       updateFrequencyMs: 10_000,
       reportFrequencyMs: 300_000,
       leaseDurationSeconds: 40,
-      images: () => [],
-      runtimeReport: () => ({ problems }),
+      state: { images: [] },
+      health: { report: () => ({ problems }), check$: EMPTY },
       ...options,
     },
   );
@@ -55,7 +56,7 @@ describe('the Node of an agent that starts', () => {
     marbles(({ scheduler }) => {
       const { fake, events, measured, manager, become } = aManager(scheduler);
       at(scheduler, 250, () => become([]));
-      runUntil(scheduler, manager.run$, 5_000);
+      runUntil(scheduler, merge(manager.view$, manager.status$, manager.lease$), 5_000);
       expect(fake.history).toEqual([
         // The view, and a lease that has no owner yet.
         ...['0 GET nodes', '0 GET lease', '0 GET node'],
@@ -76,7 +77,7 @@ describe('the Node of an agent that starts', () => {
   );
 
   it(
-    'is made again when somebody deletes it, and its lease with it',
+    'is created again after its deletion, and its lease with it',
     marbles(({ scheduler }) => {
       const { fake, manager, become } = aManager(scheduler);
       become([]);
@@ -84,7 +85,7 @@ describe('the Node of an agent that starts', () => {
         fake.remove();
         fake.lease = undefined;
       });
-      runUntil(scheduler, manager.run$, 25_000);
+      runUntil(scheduler, merge(manager.view$, manager.status$, manager.lease$), 25_000);
       const [made, again] = [fake.node?.metadata.uid, fake.history.filter((line) => line.endsWith('POST nodes'))];
       expect([made, again]).toEqual(['uid-2', ['100 POST nodes', '15100 POST nodes']]);
       expect(fake.lease).toMatchObject({ metadata: { ownerReferences: [{ uid: 'uid-2' }] } });
@@ -100,7 +101,7 @@ describe('the Node of an agent that starts', () => {
       at(scheduler, 50, () => seen.push(manager.node()?.metadata.labels?.['kubernetes.io/hostname']));
       at(scheduler, 60, () => fake.write({ metadata: { name: 'node-1', labels: { rack: '7' } } }));
       at(scheduler, 70, () => seen.push(manager.node()?.metadata.labels));
-      runUntil(scheduler, manager.run$, 100);
+      runUntil(scheduler, merge(manager.view$, manager.status$, manager.lease$), 100);
       expect(seen[1]).toMatchObject({ rack: '7' });
       expect(seen[0]).toBe('node-1');
       expect(fake.history.some((line) => line.includes('POST nodes'))).toBe(false);
@@ -108,14 +109,17 @@ describe('the Node of an agent that starts', () => {
   );
 
   it(
-    'gives up a heartbeat that nobody answers after 10 s',
+    'cancels a heartbeat without an answer after 10 s',
     marbles(({ scheduler }) => {
       const { fake, manager, become } = aManager(scheduler);
       become([]);
       at(scheduler, 15_000, () => (fake.answer = () => NEVER));
-      runUntil(scheduler, manager.run$, 45_000);
-      const late = fake.history.filter((line) => line.endsWith('PUT lease')).map((line) => Number(line.split(' ')[0]));
-      expect(late).toEqual([20_000, 30_000, 40_000]);
+      runUntil(scheduler, merge(manager.view$, manager.status$, manager.lease$), 45_000);
+      // No reply comes from 15 s on. The next try follows at once.
+      expectLanes(linesOf(fake.history, 'POST leases', 'PUT lease'), { everyMs: 1_000 }).toBe({
+        'POST leases': '----------P------------------------------',
+        'PUT lease': '  --------------------P---------P---------P',
+      });
     }),
   );
 
@@ -126,7 +130,7 @@ describe('the Node of an agent that starts', () => {
       let syncedAt: number | undefined;
       manager.synced$.subscribe(() => (syncedAt = scheduler.now()));
       expect(syncedAt).toBeUndefined();
-      runUntil(scheduler, manager.run$, 1_000);
+      runUntil(scheduler, merge(manager.view$, manager.status$, manager.lease$), 1_000);
       expect(syncedAt).toBe(0);
     }),
   );

@@ -3,7 +3,7 @@ import type { TestScheduler } from 'rxjs/testing';
 import type { Node } from '../../../src/model/node/node.js';
 import type { NodeObjectSettings } from '../../../src/model/node/node-settings.js';
 import type { NodeEvent, NodeStatusFacts } from '../../../src/model/node/node-status.js';
-import { type ApiClient, apiClient } from '../../../src/streams/api/api-client.js';
+import { type ApiClient, apiClient } from '../../../src/streams/cluster/api-client.js';
 import type { NodeStartup } from '../../../src/streams/node/node-startup.js';
 import type { NodeView } from '../../../src/streams/node/node-view.js';
 import { type FakeNodeApi, fakeNodeApi } from '../../support/fake-node-api.js';
@@ -25,7 +25,7 @@ export interface NodeStage {
   readonly noted: Node[];
   /** Reasons, as `<ms> <reason>`. */
   readonly events: string[];
-  readonly tell: (event: NodeEvent) => void;
+  readonly recordNodeEvent: (event: NodeEvent) => void;
   readonly startup: NodeStartup;
   /** Steps of the start, as `<ms> <step>`. */
   readonly steps: string[];
@@ -48,7 +48,7 @@ export const nodeStage = (scheduler: TestScheduler, settings: Partial<NodeObject
     view: { node: () => fake.node, note: (node) => noted.push(node), deleted$: deletion$, deletion$ },
     noted,
     events,
-    tell: ({ reason }) => events.push(`${scheduler.now()} ${reason}`),
+    recordNodeEvent: ({ reason }) => events.push(`${scheduler.now()} ${reason}`),
     startup: {
       attempted: () => step('attempted'),
       registered: () => step('registered'),

@@ -30,14 +30,14 @@ describe('the start of a node', () => {
     expect(measured({ ...steps, 6_000: attempted, 7_000: registered, 8_000: ready })).toEqual(all);
   });
 
-  it('is not measured from a start of the machine that nobody knows', () => {
+  it('is not measured from an unknown start of the machine', () => {
     const blind = (startup: NodeStartup) => startup.registered(undefined);
     expect(measured({ 500: attempted, 2_000: blind, 5_000: ready })).toEqual({
       ...{ 'pre-registration': 0.5, registration: 1.5, 'post-registration': 3 },
     });
   });
 
-  it('is not measured where the Node was there before, also when it is made anew later', () => {
+  it('is not measured where the Node existed before, also when it is created again later', () => {
     const found = (startup: NodeStartup) => startup.found();
     expect(measured({ 500: attempted, 600: found, 700: ready, 1_000: registered, 2_000: ready })).toEqual({});
   });

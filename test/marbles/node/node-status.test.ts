@@ -6,12 +6,13 @@ import type { Node } from '../../../src/model/node/node.js';
 import { nodeStatus, type NodeStatusOptions } from '../../../src/streams/node/node-status.js';
 import { status } from '../../support/fake-node-api.js';
 import { nodeSettings, nodeStatusFacts } from '../../support/node-object.js';
+import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
 import { at, type NodeStage, nodeStage, quiet, runUntil } from './node-stage.js';
 
 const MINUTE = 60_000;
 const down = { runtime: { problems: ['down'] } };
-/** Last heard of a minute ago. */
+/** The last heartbeat was a minute ago. */
 const registeredNode = (ready = true): Node => ({
   ...initialNode(nodeSettings, { ...nodeStatusFacts, now: -MINUTE, ...(!ready && down) }).node,
   metadata: {
@@ -24,7 +25,6 @@ const registeredNode = (ready = true): Node => ({
 
 interface Run {
   readonly stage: NodeStage;
-  readonly resets: number[];
   readonly run: (ms: number) => void;
 }
 const aRun = (
@@ -34,21 +34,20 @@ const aRun = (
   const { node = registeredNode(), draw = 0, ...others } = options;
   const stage = nodeStage(scheduler);
   if (node !== 'none') stage.fake.node = node;
-  const resets: number[] = [];
   const run$ = nodeStatus({
     ...stage,
     heartbeats: stage.client,
-    tellPodCidr: () => of(false),
+    sendPodCidr: () => of(false),
     checkRuntime$: EMPTY,
     updateFrequencyMs: 10_000,
     reportFrequencyMs: 5 * MINUTE,
-    resetConnections: () => resets.push(scheduler.now()),
+    resetConnections: () => stage.fake.history.push(`${scheduler.now()} reset`),
     log: quiet,
     random: () => draw,
     scheduler,
     ...others,
   });
-  return { stage, resets, run: (ms) => runUntil(scheduler, run$, ms) };
+  return { stage, run: (ms) => runUntil(scheduler, run$, ms) };
 };
 /** When something of that kind was asked. */
 const times = ({ fake }: NodeStage, what: string): readonly number[] =>
@@ -61,9 +60,8 @@ describe('the status of a Node', () => {
       const { stage, run } = aRun(scheduler, { draw: 0 });
       run(15 * MINUTE);
       // The first report is spread to [2.5, 7.5) min; later ones follow it at their own pace. Rounds are 10 s apart.
-      expect(times(stage, 'PATCH status')).toEqual([0, 150_000, 450_000, 750_000]);
-      // The Node is known from the watch: nobody asks for it.
-      expect(times(stage, 'GET node')).toEqual([]);
+      // The Node is known from the watch: no request reads it.
+      expectLanes(stage.fake.history, { everyMs: MINUTE / 2 }).toBe({ 'PATCH status': 'P----P---------P---------P' });
     }),
   );
 
@@ -78,26 +76,26 @@ describe('the status of a Node', () => {
   );
 
   it.each([
-    [0, [0, 10_000, 20_000, 30_000]],
-    [0.5, [0, 10_200, 20_400, 30_600]],
-    [1, [0, 10_400, 20_800, 31_200]],
+    [0.0, '10.0s l  9.8s l  9.8s l'],
+    [0.5, '10.2s l 10.0s l 10.0s l'],
+    [1.0, '10.4s l 10.2s l 10.2s l'],
   ])('is looked at every 10 s and up to 4 %% more: drawing %d', (draw, expected) =>
     marbles(({ scheduler }) => {
       const { stage, run } = aRun(scheduler, { draw });
-      const looks: number[] = [];
+      const looks: string[] = [];
       at(
         scheduler,
         1,
         () =>
           (stage.facts = {
             get images() {
-              looks.push(scheduler.now());
+              looks.push(`${scheduler.now()} look`);
               return [];
             },
           }),
       );
       run(32_000);
-      expect(looks).toEqual(expected.slice(1));
+      expectLanes(looks, { everyMs: 200 }).toBe({ look: expected });
     })(),
   );
 
@@ -125,7 +123,7 @@ describe('the status of a Node', () => {
   );
 
   it(
-    'tells whether pods may be placed on it when that changes, also at the start',
+    'records by an event whether pods may be placed on it when that changes, also at the start',
     marbles(({ scheduler }) => {
       const node: Node = { ...registeredNode(), spec: { unschedulable: true } };
       const { stage, run } = aRun(scheduler, { node });
@@ -140,21 +138,20 @@ describe('the status of a Node', () => {
   it(
     'is tried five times at once, from the second on of what the server has, and connections are given up from the second failure on',
     marbles(({ scheduler }) => {
-      const { stage, resets, run } = aRun(scheduler);
+      const { stage, run } = aRun(scheduler);
       stage.fake.answer = (what) => (what === 'PATCH status' ? status(500, 'InternalError') : undefined);
       at(scheduler, 5_000, () => (stage.fake.answer = () => undefined));
       run(15_000);
-      expect(stage.fake.history.map((line) => line.replace(/^(\d+) (\w+) .*/, '$1 $2'))).toEqual([
-        '0 PATCH',
-        ...Array.from({ length: 4 }, () => ['0 GET', '0 PATCH']).flat(),
-        '10000 PATCH',
-      ]);
-      expect(resets).toEqual([0, 0, 0, 0]);
+      expectLanes(stage.fake.history, { everyMs: 1_000 }).toBe('(wrwxrwxrwxrwx)---------w', {
+        w: 'PATCH status',
+        r: 'GET node',
+        x: 'reset',
+      });
     }),
   );
 
   it(
-    'tells once what took several tries',
+    'records an event once after several attempts',
     marbles(({ scheduler }) => {
       const { stage, run } = aRun(scheduler);
       let failures = 2;
@@ -170,7 +167,7 @@ describe('the status of a Node', () => {
   it(
     'is written where the runtime has taken other addresses for pods',
     marbles(({ scheduler }) => {
-      const { stage, run } = aRun(scheduler, { tellPodCidr: () => of(scheduler.now() === 20_000) });
+      const { stage, run } = aRun(scheduler, { sendPodCidr: () => of(scheduler.now() === 20_000) });
       run(35_000);
       expect(times(stage, 'PATCH status')).toEqual([0, 20_000]);
     }),
@@ -205,7 +202,7 @@ describe('the status of a Node', () => {
   );
 
   it(
-    'tells the start of the agent that the server has heard of a node that is ready',
+    'ends the measurement of the start once the server has the node as ready',
     marbles(({ scheduler }) => {
       const { stage, run } = aRun(scheduler, { node: registeredNode(false) });
       stage.facts = down;
@@ -220,19 +217,21 @@ describe('a node that starts', () => {
   it(
     'is looked at every 100 ms, and written as soon as it is ready',
     marbles(({ scheduler }) => {
-      const checks: number[] = [];
+      const checks: string[] = [];
       const checkRuntime$ = defer(() => {
-        checks.push(scheduler.now());
+        checks.push(`${scheduler.now()} check`);
         return EMPTY;
       });
       const { stage, run } = aRun(scheduler, { node: registeredNode(false), checkRuntime$ });
       stage.facts = down;
       at(scheduler, 250, () => (stage.facts = {}));
       run(5_000);
-      expect(times(stage, 'PATCH status')).toEqual([0, 300]);
-      expect(stage.events).toEqual(['300 NodeReady']);
-      // Once before the first round, and with each look.
-      expect(checks).toEqual([0, 0, 100, 200, 300]);
+      // The runtime is checked once before the first round, and by each fast round. It is ready at 250 ms.
+      expectLanes([...checks, ...stage.fake.history, ...stage.events], { everyMs: 100 }).toBe({
+        check: '         (cc)ccc',
+        'PATCH status': 'P   --P',
+        NodeReady: '     -   --N',
+      });
     }),
   );
 
@@ -253,13 +252,14 @@ describe('a node that starts', () => {
   );
 
   it(
-    'is not looked at so often any more after 120 s',
+    'is no longer checked every 100 ms after 120 s',
     marbles(({ scheduler }) => {
       const { stage, run } = aRun(scheduler, { node: registeredNode(false) });
       stage.facts = down;
       at(scheduler, 120_050, () => (stage.facts = {}));
       run(131_000);
-      expect(times(stage, 'PATCH status')).toEqual([0, 130_000]);
+      // Only a slow round writes it.
+      expectLanes(stage.fake.history, { everyMs: 100 }).toBe({ 'PATCH status': 'P 129900ms P' });
     }),
   );
 
@@ -270,7 +270,7 @@ describe('a node that starts', () => {
       stage.facts = down;
       at(scheduler, 119_850, () => (stage.facts = {}));
       run(125_000);
-      expect(times(stage, 'PATCH status')).toEqual([0, 119_900]);
+      expectLanes(stage.fake.history, { everyMs: 100 }).toBe({ 'PATCH status': 'P 119800ms P' });
     }),
   );
 });
@@ -301,7 +301,7 @@ describe('a Node that has to be registered', () => {
   );
 
   it(
-    'is registered again at once when somebody has deleted it',
+    'is registered again at once after its deletion',
     marbles(({ scheduler }) => {
       const registered: number[] = [];
       const run: Run = aRun(scheduler, { register$: registering(scheduler, registered, () => run.stage) });
@@ -310,7 +310,11 @@ describe('a Node that has to be registered', () => {
         run.stage.view.deletion$.next();
       });
       run.run(15_000);
-      expect(registered).toEqual([0, 12_000]);
+      const registrations = registered.map((ms) => `${ms} register`);
+      expectLanes([...registrations, ...run.stage.fake.history], { everyMs: 100 }).toBe({
+        register: '      r- 11800ms r',
+        'PATCH status': '-P 11800ms -',
+      });
       expect(run.stage.fake.node).toBeDefined();
     }),
   );
@@ -333,12 +337,16 @@ describe('a Node that has to be registered', () => {
   );
 
   it(
-    'is left to whoever makes it',
+    'is left to the client that creates it',
     marbles(({ scheduler }) => {
       const { stage, run } = aRun(scheduler, { node: 'none' });
       at(scheduler, 5_000, () => (stage.fake.node = registeredNode()));
       run(15_000);
-      expect(stage.fake.history).toEqual([...Array.from({ length: 4 }, () => '0 GET node'), '10000 PATCH status']);
+      expectLanes(stage.fake.history, { everyMs: 1_000 }).toBe('(rxrxrxrx)---------w', {
+        w: 'PATCH status',
+        r: 'GET node',
+        x: 'reset',
+      });
     }),
   );
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Node } from '../../../src/model/node/node.js';
 import { nodeView } from '../../../src/streams/node/node-view.js';
 import { fakeNodeApi, status } from '../../support/fake-node-api.js';
+import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
 import { at, quiet, runUntil } from './node-stage.js';
 import type { TestScheduler } from 'rxjs/testing';
@@ -44,9 +45,11 @@ describe('the view of the own Node', () => {
       runUntil(scheduler, view.run$, 21_000);
       expect(seen).toEqual([undefined, '1', '2']);
       expect(asked).toContain('metadata.name=node-1');
-      expect(synced).toHaveLength(1);
-      expect(synced[0]).toBeGreaterThan(100);
-      // Whoever asks later hears it at once.
+      expectLanes([...fake.history, ...synced.map((ms) => `${ms} synced`)], { everyMs: 100 }).toBe({
+        'GET nodes': 'G-------G',
+        synced: '     --------s',
+      });
+      // A later subscriber receives it at once.
       let isSynced = false;
       view.synced$.subscribe(() => (isSynced = true));
       expect(isSynced).toBe(true);
@@ -63,7 +66,7 @@ describe('the view of the own Node', () => {
   );
 
   it(
-    'tells that it was deleted',
+    'emits its deletion',
     marbles(({ scheduler }) => {
       const { fake, view, deleted } = aView(scheduler);
       fake.write(aNode('1'));

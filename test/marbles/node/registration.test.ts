@@ -4,6 +4,7 @@ import type { Node } from '../../../src/model/node/node.js';
 import { registration } from '../../../src/streams/node/registration.js';
 import { status } from '../../support/fake-node-api.js';
 import { nodeSettings, nodeStatusFacts } from '../../support/node-object.js';
+import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
 import { at, type NodeStage, nodeStage, quiet, runUntil } from './node-stage.js';
 import type { TestScheduler } from 'rxjs/testing';
@@ -17,7 +18,7 @@ const existing: Node = {
 
 describe('a Node is registered', () => {
   it(
-    'after 100 ms, with everything that there is to tell',
+    'after 100 ms, with all facts and events',
     marbles(({ scheduler }) => {
       const stage = nodeStage(scheduler, { taints: [{ key: 'a', effect: 'NoSchedule' }] });
       const { completedAt } = runUntil(scheduler, register(stage, scheduler), 60_000);
@@ -42,11 +43,11 @@ describe('a Node is registered', () => {
       stage.fake.answer = () => status(500, 'InternalError');
       at(scheduler, 20_000, () => (stage.fake.answer = () => undefined));
       const { completedAt } = runUntil(scheduler, register(stage, scheduler), 60_000);
-      expect(stage.fake.history.map((line) => Number(line.split(' ')[0]))).toEqual([
-        100, 300, 700, 1_500, 3_100, 6_300, 12_700, 19_700, 26_700,
-      ]);
-      expect(completedAt).toBe(26_700);
-      // Nothing was told of the Nodes that were not made.
+      expectLanes([...stage.fake.history, `${completedAt} end`], { everyMs: 100 }).toBe({
+        'POST nodes': '-P-P---P-------P 1500ms P 3100ms P 6300ms P 6900ms P 6900ms P',
+        end: '         ---------------- 1500ms - 3100ms - 6300ms - 6900ms - 6900ms e',
+      });
+      // No event was recorded of the Nodes that were not created.
       expect(stage.events.every((event) => event.startsWith('26700 '))).toBe(true);
     }),
   );

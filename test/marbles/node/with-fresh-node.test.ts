@@ -1,8 +1,8 @@
 import { defer, EMPTY, ignoreElements, map, NEVER, type Observable, tap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Node } from '../../../src/model/node/node.js';
-import type { Pod } from '../../../src/model/pod.js';
-import { podSet, type SourceEvent, sourceProblem } from '../../../src/model/pod-set.js';
+import type { Pod } from '../../../src/model/pod/pod.js';
+import { podSet, type SourceEvent, sourceProblem } from '../../../src/model/pod/pod-set.js';
 import { withFreshNode } from '../../../src/streams/node/with-fresh-node.js';
 import { aPod } from '../../support/a-pod.js';
 import { marbles } from '../marbles.js';
@@ -38,7 +38,7 @@ const label = (stage: Stage, zone: string) => (stage.node = { metadata: { name: 
 
 describe('a pod that wants another node', () => {
   it(
-    'waits for the Node to be read, and nobody else does',
+    'waits for the Node to be read, and no other pod does',
     marbles((t) => {
       const stage = aStage();
       const sets = { a: setOf('a'), b: setOf('aB'), c: setOf('aBc'), p: problem };

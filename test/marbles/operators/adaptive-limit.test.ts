@@ -21,7 +21,7 @@ import { marbles } from '../marbles.js';
 
 const isUpperCase = (name: string): boolean => name === name.toUpperCase();
 
-/** A call that tells by its name that it begins. Upper case goes first. */
+/** A call that emits its name when it begins. Upper case goes first. */
 const beginning = (name: string, limited: AdaptiveLimit, call$: Observable<string>): Observable<string> =>
   concat(of(name), call$).pipe(limited({ kind: 'call', rank: isUpperCase(name) ? 1 : 0 }));
 
@@ -38,7 +38,7 @@ describe('calls of one limit', () => {
   );
 
   it(
-    'go by rank, but for every fourth turn, which is that of whoever waits longest',
+    'begin by rank, except every fourth, which is the call that waits longest',
     marbles(({ cold, hot, expectObservable, scheduler }) => {
       const name$ = hot('abcduvWXYZ              ');
       const call = cold('----------|             ');
@@ -108,7 +108,7 @@ describe('calls of one limit', () => {
   );
 
   it(
-    'that hang give it back after twice what is usual, once four of them have told',
+    'that hang give it back after twice the usual time, once four of them have completed',
     marbles(({ cold, hot, expectObservable, scheduler }) => {
       const name$ = hot('abcdefghi           ');
       const [usual, hangs] = [cold('800ms |'), NEVER];
@@ -159,7 +159,7 @@ const someCall = fc.record({
 });
 
 test.prop([fc.array(someCall, { maxLength: 150 })])(
-  'whatever calls do, no slot is given twice, nobody starves, and in the end no slot is lost',
+  'in any history, no slot is given twice, no call starves, and no slot is lost',
   (calls) => {
     const scheduler = new TestScheduler(() => true);
     scheduler.run(() => {

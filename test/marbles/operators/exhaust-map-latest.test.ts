@@ -51,7 +51,7 @@ it(
 );
 
 it(
-  'asks a run to let go when a value preempts it, and waits until it has',
+  'fires the signal of a run when a value preempts it, and waits until the run has ended',
   marbles(({ hot, time, expectObservable }) => {
     const update$ = hot('  a--K-b----|');
     const whole = time('   --------|  ');
@@ -91,7 +91,7 @@ interface Arrival {
 const arrival = fc.record({ gap: fc.nat(12), duration: fc.nat(12), isKill: fc.boolean() });
 const LETTING_GO = 2;
 
-/** What the operator should do, told as a loop over time: who starts when, and when it is over. */
+/** The specification of the operator as a loop over time: the start and the end of each run. */
 const reference = (arrivals: readonly Arrival[]): readonly string[] => {
   const at = arrivals.map((_, index) => arrivals.slice(0, index + 1).reduce((sum, { gap }) => sum + gap, 0));
   const history: string[] = [];

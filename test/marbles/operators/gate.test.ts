@@ -76,7 +76,7 @@ describe('gate', () => {
   );
 
   it(
-    'asks no more once nobody listens',
+    'checks no more after an unsubscription',
     marbles(({ cold, hot, expectObservable, expectSubscriptions, scheduler }) => {
       const door = hot('    x-----');
       const value$ = cold(' a-----');

@@ -5,7 +5,7 @@ import { marbles } from '../marbles.js';
 
 describe('inSlots', () => {
   it(
-    'runs so many side by side, and the others in their order as slots become free',
+    'runs `count` side by side, and the others in their order as slots become free',
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const inSlot = inSlots({ count: 2, longestMs: 100, scheduler });
       const a = cold('       -----a|      ');

@@ -86,7 +86,7 @@ describe('the limit that is learned, over a server that', () => {
     expect(endedAt / (workMs / best)).toBeLessThan(atMost);
   });
 
-  it('does all of any number at once: it doubles until nobody waits', () => {
+  it('does all of any number at once: it doubles until no call waits', () => {
     const { limits } = burst(110, (underWay) => underWay);
     expect(limits.map(([, limit]) => limit)).toEqual([4, 8, 16, 32, 64]);
   });

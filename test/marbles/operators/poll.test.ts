@@ -1,7 +1,10 @@
 import { map } from 'rxjs';
 import { describe, it } from 'vitest';
+import { HTTP_CHECK_FREQUENCY_MS, HTTP_TIMEOUT_MS } from '../../../src/sources/http-source.js';
 import { poll, type Polled } from '../../../src/streams/operators/poll.js';
 import { inTurn, marbles } from '../marbles.js';
+
+const OF_URL = { periodMs: HTTP_CHECK_FREQUENCY_MS, timeoutMs: HTTP_TIMEOUT_MS };
 
 describe('poll', () => {
   it(
@@ -23,7 +26,7 @@ describe('poll', () => {
     'asks a URL every 20 s after the previous request has ended',
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const request = cold('                     500ms (r|)');
-      const polled$ = poll(() => request, { periodMs: 20_000, timeoutMs: 10_000, scheduler });
+      const polled$ = poll(() => request, { ...OF_URL, scheduler });
       const expected = '                         500ms r 20499ms r 20499ms r';
       const unsub = '                            42s !';
       const subscriptions = [
@@ -40,7 +43,7 @@ describe('poll', () => {
     'gives a request up after 10 s, and keeps the cadence',
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const hanging = cold('-');
-      const polled$ = poll(() => hanging, { periodMs: 20_000, timeoutMs: 10_000, scheduler });
+      const polled$ = poll(() => hanging, { ...OF_URL, scheduler });
       const named$ = polled$.pipe(map((polled: Polled<string>) => (polled.kind === 'failed' ? 'x' : 'r')));
       expectObservable(named$, '45s !').toBe('10s x 29999ms x');
       expectSubscriptions(hanging.subscriptions).toBe(['^ 9999ms !', '30s ^ 9999ms !']);

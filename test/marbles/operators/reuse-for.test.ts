@@ -5,7 +5,7 @@ import { inTurn, marbles } from '../marbles.js';
 
 describe('an answer that is kept', () => {
   it(
-    'is given until its time is over, counted from its end; then the source is asked anew',
+    'is reused until its lifetime is over, counted from its end; then the source is subscribed again',
     marbles(({ cold, time, expectObservable, expectSubscriptions, scheduler }) => {
       const first = cold('     ---(1|)             ');
       const second = cold('             -(2|)      ');
@@ -23,7 +23,7 @@ describe('an answer that is kept', () => {
   );
 
   it(
-    'that failed is not kept, but whoever waited for it hears of it',
+    'that failed is not kept, but all that waited for it receive the error',
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const [broken, fine] = [cold('--#'), cold('-(f|)')];
       const value$ = inTurn(broken, fine).pipe(reuseFor(5, scheduler));
@@ -35,7 +35,7 @@ describe('an answer that is kept', () => {
   );
 
   it(
-    'is no longer waited for when nobody wants it, and asked for anew by the next',
+    'is cancelled without subscribers, and requested again by the next one',
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const source = cold('-----(s|)');
       const value$ = source.pipe(reuseFor(5, scheduler));
@@ -46,7 +46,7 @@ describe('an answer that is kept', () => {
   );
 
   it(
-    'is kept also for somebody who leaves with its first value',
+    'is kept also by a subscriber that unsubscribes on its first value',
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const source = cold('-(s|)');
       const value$ = source.pipe(reuseFor(5, scheduler));

@@ -1,4 +1,5 @@
 import { it } from 'vitest';
+import { CHECK_EVERY_MS, UNIT_WAIT_MS } from '../../../src/host/cgroups/systemd-cgroups.js';
 import { untilTrue } from '../../../src/streams/operators/until-true.js';
 import { inTurn, marbles } from '../marbles.js';
 
@@ -15,7 +16,7 @@ it(
 );
 
 it(
-  'gives up when it is too late, also in the middle of a look',
+  'fails when it is too late, also during a check',
   marbles(({ cold, time, scheduler, expectObservable, expectSubscriptions }) => {
     const slow = cold('     ----------(n|)', { n: false });
     const withinMs = time('-----|         ');
@@ -28,7 +29,17 @@ it(
 );
 
 it(
-  'fails with a look that fails',
+  'looks at a unit of systemd every 50 ms, for 30 s at most',
+  marbles(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
+    const look = cold('(n|)', { n: false });
+    const result$ = untilTrue(() => look, { everyMs: CHECK_EVERY_MS, withinMs: UNIT_WAIT_MS, tooLate, scheduler });
+    expectObservable(result$).toBe('30s #', undefined, tooLate());
+    expectSubscriptions(look.subscriptions).toBe(Array.from({ length: 600 }, (_, index) => `${index * 50}ms (^!)`));
+  }),
+);
+
+it(
+  'fails with a failed check',
   marbles(({ cold, scheduler, expectObservable }) => {
     const result$ = untilTrue(() => cold<boolean>('--#'), { everyMs: 1, withinMs: 10, tooLate, scheduler });
     expectObservable(result$).toBe('--#');

@@ -1,17 +1,18 @@
 import { concat, defer, map, NEVER, type Observable, of, throwError } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, it } from 'vitest';
+import { FILE_CHECK_FREQUENCY_MS, FILE_RETRY_MS, MAX_FILE_RETRY_MS } from '../../../src/sources/file-source.js';
 import { watchedListing, type WatchedEvent } from '../../../src/streams/operators/watched-listing.js';
 import { inTurn, marbles } from '../marbles.js';
 
 const PASSING = 'not yet there';
 
-/** The kubelet's values. */
+/** The values of manifests, but for the quiet time. */
 const timing = (scheduler: TestScheduler) => ({
-  periodMs: 20_000,
+  periodMs: FILE_CHECK_FREQUENCY_MS,
   quietMs: 20,
-  retryMs: 1000,
-  maxRetryMs: 20_000,
+  retryMs: FILE_RETRY_MS,
+  maxRetryMs: MAX_FILE_RETRY_MS,
   scheduler,
 });
 
@@ -140,6 +141,21 @@ describe('watchedListing', () => {
       const watch = (check$: Observable<unknown>) => check$.pipe(map(() => 'checked'));
       const event$ = watchedListing({ list: () => listing, watch, isPassing }, timing(scheduler));
       expectObservable(event$.pipe(map(named)), '21s !').toBe('l 19ms l 19979ms l 19ms l');
+    }),
+  );
+
+  it(
+    'lists again when the last listing has asked for it, and only then',
+    marbles(({ cold, hot, expectObservable, scheduler }) => {
+      const change$ = hot('    3s c');
+      const list = inTurn<string>(cold('(x|)'), cold('(y|)'), cold('(z|)'), cold('(z|)'));
+      const againInMs = (value: string) => ({ x: 5_000, y: 2_000 })[value];
+      const event$ = watchedListing(
+        { list: () => list, againInMs, watch: () => change$, isPassing },
+        timing(scheduler),
+      );
+      // What happens at 3 s is listed at 3020 ms, which asks for 5020 ms instead of 5 s.
+      expectObservable(event$.pipe(map(named)), '19s !').toBe('x 3019ms y 1999ms z');
     }),
   );
 

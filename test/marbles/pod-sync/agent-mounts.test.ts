@@ -1,6 +1,6 @@
 import { concat, defer, ignoreElements, type Observable, of, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { Container, PodSpec } from '../../../src/model/pod.js';
+import type { Container, PodSpec } from '../../../src/model/pod/pod.js';
 import { agentMounts } from '../../../src/streams/pod-sync/agent-mounts.js';
 import { aPod } from '../../support/a-pod.js';
 import { nodeFacts } from '../../support/node-facts.js';

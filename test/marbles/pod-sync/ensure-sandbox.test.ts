@@ -1,12 +1,13 @@
 import { catchError, concat, ignoreElements, NEVER, of, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { CriError } from '../../../src/model/cri-error.js';
-import type { NodeFacts } from '../../../src/model/node-facts.js';
-import type { PodActions } from '../../../src/model/pod-actions.js';
-import { SyncCancelled } from '../../../src/model/sync-error.js';
-import type { RuntimeClasses, RuntimeService } from '../../../src/streams/ports.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import type { NodeFacts } from '../../../src/model/node/node-facts.js';
+import type { PodActions } from '../../../src/model/pod-actions/pod-actions.js';
+import { SyncCancelled } from '../../../src/model/pod-actions/sync-error.js';
+import type { RuntimeClasses } from '../../../src/streams/ports/runtime-classes.js';
+import type { RuntimeService } from '../../../src/streams/ports/runtime-service.js';
 import { ensureSandbox } from '../../../src/streams/pod-sync/ensure-sandbox.js';
-import type { StartQueue } from '../../../src/streams/start-queue.js';
+import type { StartQueue } from '../../../src/streams/pod-sync/start-queue.js';
 import { aPod, type PodSketch } from '../../support/a-pod.js';
 import { aRuntimeStatus, aSandbox } from '../../support/a-runtime-status.js';
 import { nodeFacts } from '../../support/node-facts.js';
@@ -244,6 +245,28 @@ describe('a sandbox', () => {
   );
 
   it(
+    'is made although the runtime does not apply what the pod asks for, and an event says so',
+    marbles(({ scheduler }) => {
+      const node: NodeFacts = { ...nodeFacts, unappliedSecurity: ['seccompProfile', 'capabilities'] };
+      const securityContext = {
+        seccompProfile: { type: 'RuntimeDefault' },
+        capabilities: { drop: ['ALL'] },
+        readOnlyRootFilesystem: true,
+      };
+      const containers = [{ name: 'main', image: 'i', securityContext }];
+      const stage = stageOf(scheduler, { node, pod: { spec: { containers } } });
+      stage.sandbox$.subscribe();
+      expect(stage.calls).toEqual(['run web 2']);
+      expect(stage.events).toEqual([
+        'SecurityNotApplied The runtime does not apply capabilities of main; seccompProfile of main; the pod runs without',
+      ]);
+      const applied = stageOf(scheduler, { pod: { spec: { containers } } });
+      applied.sandbox$.subscribe();
+      expect(applied.events).toEqual([]);
+    }),
+  );
+
+  it(
     'whose DNS settings cannot be had as asked for is made all the same, and an event says so',
     marbles(({ scheduler }) => {
       const node = { ...nodeFacts, clusterDns: [] };
@@ -251,11 +274,17 @@ describe('a sandbox', () => {
       stage.sandbox$.subscribe();
       expect(stage.calls).toEqual(['run web 2']);
       expect(stage.events).toEqual([
+        'node: MissingClusterDNS kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.',
         'MissingClusterDNS pod: "web_default(uid-1)". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.',
       ]);
+      stage.sandbox$.subscribe();
+      expect(stage.events.slice(2).map((event) => event.slice(0, 22))).toEqual(['MissingClusterDNS pod:']);
       const kept = stageOf(scheduler, { node, with: { ...actions, createSandbox: false, sandboxId: 'old' } });
       kept.sandbox$.subscribe();
       expect(kept.events).toEqual([]);
+      const alone = stageOf(scheduler, { node: { ...node, hasCluster: false } });
+      alone.sandbox$.subscribe();
+      expect(alone.events).toEqual([]);
     }),
   );
 

@@ -1,8 +1,8 @@
 import { catchError, map, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { ConfigMap, Secret } from '../../../src/model/api/referenced-object.js';
+import type { ConfigMap, Secret } from '../../../src/model/references/referenced-object.js';
 import { environment, type EnvInput } from '../../../src/model/cri/env.js';
-import type { Container, Pod } from '../../../src/model/pod.js';
+import type { Container, Pod } from '../../../src/model/pod/pod.js';
 import { environmentObjects } from '../../../src/streams/pod-sync/environment-objects.js';
 import { aPod } from '../../support/a-pod.js';
 import { type FakeObjects, fakePodReferences } from '../../support/fake-pod-references.js';

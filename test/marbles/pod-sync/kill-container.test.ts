@@ -1,8 +1,8 @@
 import { EMPTY, map, NEVER, type Observable, of, tap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { CriError } from '../../../src/model/cri-error.js';
-import { urlOf } from '../../../src/model/http-get.js';
-import type { Container } from '../../../src/model/pod.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import { urlOf } from '../../../src/model/config/http-get.js';
+import type { Container } from '../../../src/model/pod/pod.js';
 import {
   type ContainerKill,
   killContainer,
@@ -10,6 +10,7 @@ import {
 } from '../../../src/streams/pod-sync/kill-container.js';
 import { aPod } from '../../support/a-pod.js';
 import { syncStage } from '../../support/sync-context.js';
+import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
 
 const hooked = (preStop: NonNullable<Container['lifecycle']>['preStop']): Container => ({
@@ -38,41 +39,49 @@ const stops = (
 };
 
 describe('the time a container gets to stop', () => {
-  it.each([
-    { case: 'what the pod asks for', kill: {}, calls: ['0 stop 30'] },
-    { case: 'an override', kill: { graceSeconds: 7 }, calls: ['0 stop 7'] },
-    { case: 'never below 2 s, whatever the override', kill: { graceSeconds: 0 }, calls: ['0 stop 2'] },
+  it.each<{ case: string; kill: Partial<ContainerKill>; stop: string; seconds: number }>([
+    { case: 'what the pod asks for', kill: {}, stop: 's', seconds: 30 },
+    { case: 'an override', kill: { graceSeconds: 7 }, stop: 's', seconds: 7 },
+    { case: 'never below 2 s, whatever the override', kill: { graceSeconds: 0 }, stop: 's', seconds: 2 },
     {
       case: 'less what the preStop hook used',
       kill: { container: hooked({ sleep: { seconds: 4 } }) },
-      calls: ['4000 stop 26'],
+      stop: '--------s',
+      seconds: 26,
     },
     {
       case: 'the minimum after a hook that used it all, which is not waited for any longer',
       kill: { container: hooked({ sleep: { seconds: 90 } }), graceSeconds: 10 },
-      calls: ['10000 stop 2'],
+      stop: '10s s',
+      seconds: 2,
     },
     {
       case: 'the minimum without running the hook, when there is no grace',
       kill: { container: hooked({ sleep: { seconds: 90 } }), graceSeconds: 0 },
-      calls: ['0 stop 2'],
+      stop: 's',
+      seconds: 2,
     },
     {
       case: 'less what it waited for its turn, in whole seconds',
-      kill: { turn$: timer(2500) },
-      calls: ['2500 stop 28'],
+      kill: { turn$: timer(2_500) },
+      stop: '-----s',
+      seconds: 28,
     },
-    { case: 'the minimum when its turn never comes', kill: { turn$: NEVER, graceSeconds: 5 }, calls: ['5000 stop 2'] },
-  ])('is $case', ({ kill, calls: expected }) => {
-    const seen: string[][] = [];
-    marbles(({ expectObservable, scheduler }) => {
+    {
+      case: 'the minimum when its turn never comes',
+      kill: { turn$: NEVER, graceSeconds: 5 },
+      stop: '----------s',
+      seconds: 2,
+    },
+  ])('is $case', ({ kill, stop, seconds }) => {
+    const history: string[] = [];
+    marbles(({ scheduler }) => {
       // `timer` takes the virtual scheduler while the marbles run.
       const { kill$, calls } = stops(scheduler, kill);
-      seen.push(calls);
-      const at = Number.parseInt(expected[0] ?? '');
-      expectObservable(kill$).toBe(at === 0 ? '|' : `${at}ms |`);
+      kill$.subscribe({ complete: () => history.push(...calls, `${scheduler.now()} end`) });
     })();
-    expect(seen[0]).toEqual(expected);
+    // It ends with the call.
+    expectLanes(history, { everyMs: 500 }).toBe({ [`stop ${seconds}`]: stop, end: stop.replace(/s$/, 'e') });
   });
 
   it.each([

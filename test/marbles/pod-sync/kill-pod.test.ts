@@ -1,6 +1,6 @@
 import { catchError, EMPTY, of, tap, throwError } from 'rxjs';
 import { expect, it } from 'vitest';
-import { CriError } from '../../../src/model/cri-error.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
 import { killPod } from '../../../src/streams/pod-sync/kill-pod.js';
 import { aPod } from '../../support/a-pod.js';
 import { aContainer, aRuntimeStatus, aSandbox } from '../../support/a-runtime-status.js';

@@ -1,8 +1,8 @@
 import { EMPTY, NEVER, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { podRef } from '../../../src/model/pod.js';
+import { podRef } from '../../../src/model/pod/pod.js';
 import { killContainer } from '../../../src/streams/pod-sync/kill-container.js';
-import { journaled, watchedRead } from '../../../src/streams/pod-sync/pod-sync-context.js';
+import { journaled, journalIfSlow } from '../../../src/streams/pod-sync/pod-sync-context.js';
 import { aPod } from '../../support/a-pod.js';
 import { syncStage } from '../../support/sync-context.js';
 import { marbles } from '../marbles.js';
@@ -46,8 +46,8 @@ describe('reading a pod', () => {
     marbles(({ expectObservable, flush, scheduler }) => {
       const { context, records } = syncStage(pod, scheduler);
       const about = { pod: podRef(pod), causes: ['why'] };
-      expectObservable(watchedRead(context.ports, about, EMPTY)).toBe('|');
-      expectObservable(watchedRead(context.ports, about, NEVER), '60s !').toBe('-');
+      expectObservable(journalIfSlow(context.ports, about, EMPTY)).toBe('|');
+      expectObservable(journalIfSlow(context.ports, about, NEVER), '60s !').toBe('-');
       flush();
       expect(records).toEqual([{ kind: 'call-slow', waitedMs: 10_000, ...about }]);
     }),

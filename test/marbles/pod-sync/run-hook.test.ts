@@ -1,11 +1,12 @@
 import { catchError, concat, of, type Observable, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { CriError } from '../../../src/model/cri-error.js';
-import { HttpFailure } from '../../../src/model/http-failure.js';
-import { type HttpGetAnswer, type HttpGetRequest, urlOf } from '../../../src/model/http-get.js';
-import type { Container, LifecycleHandler, PodSpec } from '../../../src/model/pod.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import { HttpFailure } from '../../../src/model/config/http-failure.js';
+import { type HttpGetAnswer, type HttpGetRequest, urlOf } from '../../../src/model/config/http-get.js';
+import type { Container, LifecycleHandler, PodSpec } from '../../../src/model/pod/pod.js';
 import { HookFailed, runHook } from '../../../src/streams/pod-sync/run-hook.js';
-import type { HttpRequest, RuntimeService } from '../../../src/streams/ports.js';
+import type { HttpRequest } from '../../../src/streams/ports/http-request.js';
+import type { RuntimeService } from '../../../src/streams/ports/runtime-service.js';
 import { aPod } from '../../support/a-pod.js';
 import { syncStage } from '../../support/sync-context.js';
 import { inTurn, marbles } from '../marbles.js';

@@ -1,6 +1,6 @@
 import { EMPTY, map, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { Container } from '../../../src/model/pod.js';
+import type { Container } from '../../../src/model/pod/pod.js';
 import { marbles } from '../marbles.js';
 import { away, ended, stageOf } from './start-stage.js';
 
@@ -40,7 +40,7 @@ describe('the link to a log', () => {
       const stage = stageOf(scheduler, { files: { link: () => throwError(() => new Error('read-only')) } });
       expectObservable(stage.start$).toBe('(o|)', { o: 'ok' });
       scheduler.schedule(() => {
-        expect(stage.logged).toEqual(['no link to the log of a container could be made']);
+        expect(stage.logged).toEqual(['cannot link the log of a container']);
         expect(stage.observed).toEqual(['containerStarted container']);
       }, 1);
     }),

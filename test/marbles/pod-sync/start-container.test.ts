@@ -1,12 +1,12 @@
-import { catchError, EMPTY, NEVER, of, throwError } from 'rxjs';
+import { NEVER, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { crashLoopKey } from '../../../src/model/crash-loop-back-off.js';
-import { CriError } from '../../../src/model/cri-error.js';
-import { ContainerSyncError } from '../../../src/model/sync-error.js';
+import { crashLoopKey } from '../../../src/model/pod-actions/crash-loop-back-off.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
 import { startContainer } from '../../../src/streams/pod-sync/start-container.js';
 import { fakePodReferences } from '../../support/fake-pod-references.js';
 import { aRuntimeStatus } from '../../support/a-runtime-status.js';
 import { nodeFacts } from '../../support/node-facts.js';
+import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
 import { SECOND, away, ended, nanos, present, sandbox, stageOf, stateOf } from './start-stage.js';
 
@@ -201,7 +201,7 @@ describe('a container that has ended before', () => {
       expectObservable(stage.start$).toBe('(o|)', { o: 'ok' });
       scheduler.schedule(
         () =>
-          expect(stage.restarts.get(crashLoopKey(stage.pod, stage.container))).toEqual({
+          expect(stage.state.restarts.get(crashLoopKey(stage.pod, stage.container))).toEqual({
             delayMs: 10 * SECOND,
             lastUpdate: 0,
           }),
@@ -211,22 +211,24 @@ describe('a container that has ended before', () => {
   );
 
   it.each([
-    { at: 9_999, isBlocked: true },
-    { at: 10_000, isBlocked: false },
-  ])('is refused until its back-off is over: after $at ms of 10 s it is $isBlocked', ({ at, isBlocked }) => {
+    { at: 9_999, isBlocked: true, picture: '9999ms w' },
+    { at: 10_000, isBlocked: false, picture: '   10s s' },
+  ])('is refused until its back-off is over: after $at ms of 10 s it is $isBlocked', ({ at, isBlocked, picture }) => {
     marbles(({ scheduler }) => {
       const stage = stageOf(scheduler, { instances: [ended()] });
-      stage.restarts.set(crashLoopKey(stage.pod, stage.container), { delayMs: 10 * SECOND, lastUpdate: -SECOND });
+      stage.state.apply({
+        kind: 'restart-backed-off',
+        key: crashLoopKey(stage.pod, stage.container),
+        entry: { delayMs: 10 * SECOND, lastUpdate: -SECOND },
+      });
       const results: string[] = [];
-      scheduler.schedule(() => stage.start$.subscribe((result) => results.push(result)), at);
+      scheduler.schedule(() => stage.start$.subscribe((result) => results.push(`${scheduler.now()} ${result}`)), at);
       scheduler.schedule(() => {
-        if (!isBlocked) {
-          expect(results).toEqual(['ok']);
-          return;
-        }
-        expect(results).toEqual([
-          'CrashLoopBackOff: back-off 10s restarting failed container=main pod=web_default(uid-1)',
-        ]);
+        expectLanes(results, { everyMs: 1 }).toBe(picture, {
+          w: 'waits: CrashLoopBackOff: back-off 10s restarting failed container=main pod=web_default(uid-1)',
+          s: 'ok',
+        });
+        if (!isBlocked) return;
         expect(stage.calls).toEqual([]);
         expect(stage.events).toEqual(['BackOff Back-off restarting failed container main in pod web_default(uid-1)']);
         // It was not tried, so it did not fail.
@@ -251,7 +253,11 @@ describe('a container that has ended before', () => {
     'tells its worker when to come back',
     marbles(({ scheduler }) => {
       const stage = stageOf(scheduler, { instances: [ended({ finishedAt: nanos(3_000) })], runtime: {} });
-      stage.restarts.set(crashLoopKey(stage.pod, stage.container), { delayMs: 40 * SECOND, lastUpdate: 0 });
+      stage.state.apply({
+        kind: 'restart-backed-off',
+        key: crashLoopKey(stage.pod, stage.container),
+        entry: { delayMs: 40 * SECOND, lastUpdate: 0 },
+      });
       scheduler.schedule(() => {
         const until: unknown[] = [];
         startContainer(
@@ -259,15 +265,8 @@ describe('a container that has ended before', () => {
           { kind: 'regular', container: stage.container },
           sandbox,
           aRuntimeStatus([ended({ finishedAt: nanos(3_000) })]),
-          { node: nodeFacts, restarts: stage.restarts, pulls: stage.pulls, maxRestartBackOffMs: 300 * SECOND },
-        )
-          .pipe(
-            catchError((error: unknown) => {
-              until.push(error instanceof ContainerSyncError ? error.options.backOffUntil : error);
-              return EMPTY;
-            }),
-          )
-          .subscribe();
+          { node: nodeFacts, state: stage.state, maxRestartBackOffMs: 300 * SECOND },
+        ).subscribe(({ waitsUntil }) => until.push(waitsUntil));
         expect(until).toEqual([43 * SECOND]);
       }, 5_000);
     }),

@@ -1,15 +1,16 @@
-import { catchError, concat, type Observable, of } from 'rxjs';
+import { catchError, concat, map, type Observable, of, take } from 'rxjs';
 import type {
   ContainerState,
   ContainerStatusResponse,
   ImageStatusResponse,
 } from '../../../src/generated/runtime/v1/api.js';
-import { CriError } from '../../../src/model/cri-error.js';
-import type { Container, Pod } from '../../../src/model/pod.js';
-import type { RuntimeContainerStatus } from '../../../src/model/runtime-pod.js';
-import { ContainerSyncError } from '../../../src/model/sync-error.js';
-import type { PodReferences, RuntimeService } from '../../../src/streams/ports.js';
-import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import type { Container, Pod } from '../../../src/model/pod/pod.js';
+import type { RuntimeContainerStatus } from '../../../src/model/pleg/runtime-pod.js';
+import { ContainerSyncError } from '../../../src/model/pod-actions/sync-error.js';
+import type { PodReferences } from '../../../src/streams/ports/pod-references.js';
+import type { RuntimeService } from '../../../src/streams/ports/runtime-service.js';
+import { type KubeletState, kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import type { Sandbox } from '../../../src/streams/pod-sync/ensure-sandbox.js';
 import { startContainer } from '../../../src/streams/pod-sync/start-container.js';
 import { aPod } from '../../support/a-pod.js';
@@ -43,13 +44,13 @@ interface Scene {
   readonly signal?: AbortSignal;
 }
 
-type Stage = ReturnType<typeof syncStage> &
-  ReturnType<typeof newBackOffs> & {
-    readonly calls: string[];
-    readonly start$: Observable<string>;
-    readonly pod: Pod;
-    readonly container: Container;
-  };
+type Stage = ReturnType<typeof syncStage> & {
+  readonly state: KubeletState;
+  readonly calls: string[];
+  readonly start$: Observable<string>;
+  readonly pod: Pod;
+  readonly container: Container;
+};
 
 /** Starts `main` and shows how that ended: `ok`, or `reason: message`. */
 export const stageOf = (
@@ -85,17 +86,20 @@ export const stageOf = (
       ...runtime,
     },
   });
-  const backOffs = newBackOffs();
-  const ports = { node: nodeFacts, ...backOffs, maxRestartBackOffMs: 300 * SECOND };
+  const state = kubeletState();
+  const ports = { node: nodeFacts, state, maxRestartBackOffMs: 300 * SECOND };
   const start$ = concat(
     startContainer(stage.context, { kind: 'regular', container }, sandbox, aRuntimeStatus(instances), ports),
     of('ok'),
   ).pipe(
+    map((result) => (typeof result === 'string' ? result : `waits: ${result.reason}: ${result.message}`)),
+    // A container that waits does not run.
+    take(1),
     catchError((error: unknown) =>
       of(error instanceof ContainerSyncError ? `${error.reason}: ${error.message}` : String(error)),
     ),
   );
-  return { ...stage, ...backOffs, calls, start$, pod, container };
+  return { ...stage, state, calls, start$, pod, container };
 };
 
 export const ended = (rest: Partial<RuntimeContainerStatus> = {}): RuntimeContainerStatus =>

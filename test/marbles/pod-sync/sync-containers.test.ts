@@ -1,12 +1,13 @@
 import { catchError, map, type Observable, of, tap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { ImageStatusResponse } from '../../../src/generated/runtime/v1/api.js';
-import { CriError } from '../../../src/model/cri-error.js';
-import type { PodSpec } from '../../../src/model/pod.js';
-import type { RuntimePodStatus } from '../../../src/model/runtime-pod.js';
-import type { RuntimeService } from '../../../src/streams/ports.js';
-import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
-import { errorOf, syncContainers } from '../../../src/streams/pod-sync/sync-containers.js';
+import { isStartWait } from '../../../src/model/pod-actions/start-wait.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import type { PodSpec } from '../../../src/model/pod/pod.js';
+import type { RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
+import type { RuntimeService } from '../../../src/streams/ports/runtime-service.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
+import { syncContainers } from '../../../src/streams/pod-sync/sync-containers.js';
 import { aPod } from '../../support/a-pod.js';
 import { aContainer, aRuntimeStatus, aSandbox } from '../../support/a-runtime-status.js';
 import { nodeFacts } from '../../support/node-facts.js';
@@ -54,11 +55,14 @@ const stageOf = (scheduler: Parameters<typeof syncStage>[1], scene: Scene) => {
       ...runtime,
     },
   });
-  const ports = { node: nodeFacts, ...newBackOffs(), maxRestartBackOffMs: 300_000 };
+  const ports = { node: nodeFacts, state: kubeletState(), maxRestartBackOffMs: 300_000 };
   const outcome$ = syncContainers(stage.context, status, ports).pipe(
     map((sync) => {
-      const starts = sync.starts.map(({ container, error }) => (error ? `${container}!` : container)).join();
-      return `${sync.acted ? 'acted' : 'idle'} ${starts}${errorOf(sync) ? ' failed' : ''}`;
+      const starts = sync.starts.map(({ container, problem }) => {
+        if (!problem) return container;
+        return isStartWait(problem) ? `${container}~` : `${container}!`;
+      });
+      return `${sync.acted ? 'acted' : 'idle'} ${starts.join()}`;
     }),
     catchError((error: unknown) => of(String(error))),
   );
@@ -107,7 +111,7 @@ describe('a pass over a pod', () => {
       case: 'goes on with the other regular containers when one cannot be started',
       scene: { spec: { containers: [named('one'), named('two')] }, broken: ['one'] },
       calls: ['sandbox 0', 'create one', 'create two', 'start two'],
-      outcome: 'acted one!,two failed',
+      outcome: 'acted one!,two',
     },
     {
       case: 'starts only the first init container of a new sandbox',
@@ -123,7 +127,7 @@ describe('a pass over a pod', () => {
         broken: ['i1'],
       },
       calls: ['create i1'],
-      outcome: 'acted i1! failed',
+      outcome: 'acted i1!',
     },
     {
       case: 'goes on after a sidecar that cannot be started',
@@ -133,7 +137,7 @@ describe('a pass over a pod', () => {
         broken: ['s1'],
       },
       calls: ['create s1', 'create s2', 'start s2'],
-      outcome: 'acted s1!,s2 failed',
+      outcome: 'acted s1!,s2',
     },
     {
       case: 'starts ephemeral containers first',

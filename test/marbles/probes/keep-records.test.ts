@@ -2,6 +2,7 @@ import { EMPTY, ignoreElements, throwError, timer } from 'rxjs';
 import { expect, it } from 'vitest';
 import type { ProbeRecord } from '../../../src/model/probes/probe-record.js';
 import { keepRecords } from '../../../src/streams/probes/keep-records.js';
+import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
 
 const record = (containerId: string): ProbeRecord => ({
@@ -40,22 +41,28 @@ const play = (
 };
 
 it('writes after 100 ms of quiet, once for a burst', () => {
-  expect(play('a 49ms b 29ms c', 500).writes).toEqual(['180 at 80']);
+  expectLanes(play('a 49ms b 29ms c', 500).writes, { everyMs: 10 }).toBe({ 'at 80': '180ms a' });
 });
 
 it('writes once a second while there is no quiet', () => {
   const busy = Array.from({ length: 30 }, () => 'a 89ms').join(' ');
-  expect(play(busy, 2_200).writes.map((write) => Number(write.split(' ')[0]))).toEqual([1_000, 2_080]);
+  expectLanes(play(busy, 2_200).writes, { everyMs: 10 }).toBe({
+    'at 990': ' 1s a 1070ms -',
+    'at 2070': '1s - 1070ms a',
+  });
 });
 
 it('tries again after 10 s, with what is known by then', () => {
   const { writes, warnings } = play('a 4999ms b', 21_000, ['error', 'error', 'ok']);
-  expect(writes).toEqual(['100 at 0', '10100 at 5000', '20100 at 5000']);
-  expect(warnings[0]).toBe('what is known by probes cannot be written down {"error":"full"}');
+  expectLanes(writes, { everyMs: 100 }).toBe({ 'at 0': '   -a 9900ms - 9900ms -', 'at 5000': '-- 9900ms a 9900ms a' });
+  expect(warnings[0]).toBe('cannot write the results of probes {"error":"full"}');
 });
 
 it('writes what changed during a write after it', () => {
-  expect(play('a 149ms b 99ms c', 1_000, ['slow']).writes).toEqual(['100 at 0', '600 at 250']);
+  expectLanes(play('a 149ms b 99ms c', 1_000, ['slow']).writes, { everyMs: 50 }).toBe({
+    'at 0': '  --a----------',
+    'at 250': '------------a',
+  });
 });
 
 it('does not write what stands there already', () => {

@@ -1,12 +1,13 @@
 import { catchError, of, type SchedulerLike, tap, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { CriError } from '../../../src/model/cri-error.js';
-import { HttpFailure } from '../../../src/model/http-failure.js';
-import type { Probe } from '../../../src/model/pod.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import { HttpFailure } from '../../../src/model/config/http-failure.js';
+import type { Probe } from '../../../src/model/pod/pod.js';
 import { HealthFailure } from '../../../src/model/probes/health-failure.js';
 import { ProbeErrored } from '../../../src/model/probes/probe-errored.js';
 import { probeHandlers, type ProbePorts } from '../../../src/streams/probes/probe-handlers.js';
-import type { HealthCheckProgress, ProbeTarget } from '../../../src/streams/ports.js';
+import type { HealthCheckProgress } from '../../../src/streams/ports/check-health.js';
+import type { ProbeTarget } from '../../../src/streams/ports/probe-handlers.js';
 import { aPod } from '../../support/a-pod.js';
 import { inTurn, marbles } from '../marbles.js';
 
@@ -223,4 +224,51 @@ describe('what cannot be asked is an error', () => {
       expectObservable(probing(probe, { scheduler }, target)).toBe('(x|)', { x: message });
     })();
   });
+});
+
+describe('a node that is too short of something to ask finds nothing out', () => {
+  const shortage = (code: string) => Object.assign(new Error(`connect ${code}`), { code });
+
+  it.each(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EAGAIN', 'EADDRNOTAVAIL'])('%s', (code) => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const cause = shortage(code);
+      const httpRequest = () => cold<never>('-#', {}, new HttpFailure('request', 'no socket', { cause }));
+      const tcpConnect = () => cold<never>('-#', {}, new Error('no socket', { cause }));
+      const expected = { x: 'unknown: no socket' };
+      expectObservable(probing({ httpGet: { port: 80 } }, { httpRequest, scheduler })).toBe('-(x|)', expected);
+      expectObservable(probing({ tcpSocket: { port: 80 } }, { tcpConnect, scheduler })).toBe('-(x|)', expected);
+    })();
+  });
+
+  it.each(['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES'])('not %s', (code) => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const cause = shortage(code);
+      const httpRequest = () => cold<never>('-#', {}, new HttpFailure('request', 'no answer', { cause }));
+      const tcpConnect = () => cold<never>('-#', {}, new Error('no answer', { cause }));
+      const expected = { x: { result: 'failure', output: 'no answer' } };
+      expectObservable(probing({ httpGet: { port: 80 } }, { httpRequest, scheduler })).toBe('-(x|)', expected);
+      expectObservable(probing({ tcpSocket: { port: 80 } }, { tcpConnect, scheduler })).toBe('-(x|)', expected);
+    })();
+  });
+
+  it(
+    'also by gRPC, where only the last try counts',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const short = new HealthFailure('connect', 'Unavailable', 'no socket', { cause: shortage('EMFILE') });
+      const refused = new HealthFailure('connect', 'Unavailable', 'refused', { cause: shortage('ECONNREFUSED') });
+      const broken = new HealthFailure('call', 'Unavailable', 'no memory', { cause: shortage('ENOMEM') });
+      const probe = { grpc: { port: 80 } };
+      const asked = (...errors: readonly HealthFailure[]) => {
+        const health$ = inTurn(...errors.map((error) => cold<never>('-#', {}, error)));
+        return probing(probe, { checkHealth: () => health$, scheduler }, { timeoutSeconds: 2 });
+      };
+      expectObservable(asked(refused, short)).toBe('2s (x|)', { x: 'unknown: no socket' });
+      expectObservable(asked(broken)).toBe('-(x|)', { x: 'unknown: no memory' });
+      const late = {
+        result: 'failure',
+        output: 'timeout: failed to connect service "10.0.0.1:80" within 2s: context deadline exceeded',
+      };
+      expectObservable(asked(short, refused)).toBe('2s (x|)', { x: late });
+    }),
+  );
 });

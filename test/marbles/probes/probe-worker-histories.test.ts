@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { map, of, Subject, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { expect, it } from 'vitest';
-import type { PodStatus } from '../../../src/model/pod.js';
+import type { PodStatus } from '../../../src/model/pod/pod.js';
 import { ProbeResultStore } from '../../../src/model/probes/probe-result-store.js';
 import type { ProbeType } from '../../../src/model/probes/probe-worker.js';
-import type { ProbeOutcome } from '../../../src/streams/ports.js';
+import type { ProbeOutcome } from '../../../src/model/probes/probe-outcome.js';
 import { type ProbeNudge, probeWorker } from '../../../src/streams/probes/probe-worker.js';
 import { aProbedStatus, aProbeWorker } from '../../support/a-probe.js';
 import { metricLines } from '../../support/metric-lines.js';
 
-/** Milliseconds. Whatever is chosen is a multiple of it, or of half of it how long probes last. */
+/** Milliseconds. All drawn times are multiples of it, and the durations of probes multiples of its half. */
 const GRID = 10;
 const UNTIL = 2_000;
 
@@ -204,7 +204,7 @@ const history: fc.Arbitrary<History> = fc.record({
   ),
 });
 
-it('probes, and comes to know, what a loop with variables does, whatever happens to its container', () => {
+it('makes the probes and finds the results of a loop with variables, in any history of its container', () => {
   fc.assert(
     fc.property(history, (each) => {
       expect(real(each)).toEqual(naive(each));

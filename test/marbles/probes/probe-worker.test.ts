@@ -1,11 +1,12 @@
 import { map, merge, NEVER, type Observable, of, tap, throwError, timer } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import type { PodStatus } from '../../../src/model/pod.js';
+import type { PodStatus } from '../../../src/model/pod/pod.js';
 import type { ProbePace } from '../../../src/model/probes/probe-pace.js';
 import { ProbeResultStore } from '../../../src/model/probes/probe-result-store.js';
 import type { ProbeType } from '../../../src/model/probes/probe-worker.js';
-import type { ProbeOutcome, ProbeTarget } from '../../../src/streams/ports.js';
+import type { ProbeOutcome } from '../../../src/model/probes/probe-outcome.js';
+import type { ProbeTarget } from '../../../src/streams/ports/probe-handlers.js';
 import { type ProbeNudge, probeWorker } from '../../../src/streams/probes/probe-worker.js';
 import { aProbedStatus, aProbeWorker } from '../../support/a-probe.js';
 import { metricLines } from '../../support/metric-lines.js';
@@ -225,7 +226,7 @@ describe('just after the start of the agent', () => {
 
   it.each([
     ['a container that it started itself does not wait', { agentStartedAt: 0, startedAt: 0 }],
-    ['nobody waits once a period has gone by', { agentStartedAt: -4, startedAt: -60_000 }],
+    ['no container waits after the first period', { agentStartedAt: -4, startedAt: -60_000 }],
   ])('%s', (_, given) =>
     marbles(({ cold, expectSubscriptions, expectObservable, scheduler }) => {
       const probe = cold<ProbeOutcome>('(s|)', { s: success });

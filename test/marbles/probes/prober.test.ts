@@ -1,8 +1,9 @@
 import { EMPTY, ignoreElements, merge, NEVER, of, tap, throwError, timer } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import type { Pod, PodStatus } from '../../../src/model/pod.js';
-import type { ProbeOutcome, ProbeRecords } from '../../../src/streams/ports.js';
+import type { Pod, PodStatus } from '../../../src/model/pod/pod.js';
+import type { ProbeOutcome } from '../../../src/model/probes/probe-outcome.js';
+import type { ProbeRecords } from '../../../src/streams/ports/probe-records.js';
 import { type Prober, prober } from '../../../src/streams/probes/prober.js';
 import { aPod } from '../../support/a-pod.js';
 import { aProbedStatus } from '../../support/a-probe.js';
@@ -74,7 +75,7 @@ describe('the probes of a pod', () => {
     expect(probes).toEqual(['0 readiness', '0 liveness', '0 sidecar', '10 readiness', '20 readiness']);
   });
 
-  it('but for readiness end with the life of the pod; a sidecar is still asked', () => {
+  it('except readiness end with the life of the pod; a sidecar is still probed', () => {
     const { probes, ended } = play(
       [
         [0, (made) => made.add(web)],
@@ -91,7 +92,7 @@ describe('the probes of a pod', () => {
 
   it.each<[string, (made: Prober) => void]>([
     ['when it has stopped', (made) => made.remove('uid-1')],
-    ['when nobody works on it', (made) => made.retain(new Set())],
+    ['when no worker has it', (made) => made.retain(new Set())],
   ])('all end %s, and nothing is known any more', (_, end) => {
     const { probes, ended } = play([
       [0, (made) => made.add(web)],
@@ -103,7 +104,7 @@ describe('the probes of a pod', () => {
     expect(ended).toBe(3);
   });
 
-  it('go on while somebody works on it', () => {
+  it('go on while a worker has it', () => {
     const { probes } = play([
       [0, (made) => made.add(web)],
       [5_000, (made) => made.retain(new Set(['uid-1']))],
@@ -144,7 +145,7 @@ describe('the probes of a pod', () => {
   });
 });
 
-describe('where nobody listens', () => {
+describe('without a subscription', () => {
   it('nothing is probed, and containers are as if they had no probes', () => {
     const never = prober({
       handlers: { probe: () => NEVER },
@@ -164,5 +165,5 @@ it('goes on when what an earlier agent knew cannot be read', () => {
   const records: ProbeRecords = { read: () => throwError(() => new Error('garbage')), write: () => EMPTY };
   const { probes, logged } = play([[0, (made) => made.add(web)]], { records });
   expect(probes).toContain('0 readiness');
-  expect(logged).toEqual(['what an earlier agent knew by its probes cannot be read']);
+  expect(logged).toEqual(['cannot read the results of the probes of an earlier agent']);
 });

@@ -1,18 +1,22 @@
 import { defer, ignoreElements, merge, NEVER, type Observable, tap } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../src/model/api/api-error.js';
-import type { NodeIdentity } from '../../../src/model/mirror-pod.js';
-import { CONFIG_HASH_ANNOTATION, CONFIG_MIRROR_ANNOTATION, type Pod } from '../../../src/model/pod.js';
-import { PodManager } from '../../../src/model/pod-manager.js';
-import { PodStatusStore } from '../../../src/model/pod-status-store.js';
-import { MIRROR_ECHO_MS, MIRROR_PASS_MS, mirrorPods, NODE_POLL_MS } from '../../../src/streams/status/mirror-pods.js';
+import { ApiError } from '../../../src/model/kube-api/api-error.js';
+import type { NodeIdentity } from '../../../src/model/pod/mirror-pod.js';
+import {
+  CONFIG_HASH_ANNOTATION,
+  CONFIG_MIRROR_ANNOTATION,
+  type ContainerStatus,
+  type Pod,
+} from '../../../src/model/pod/pod.js';
+import { type KubeletState, kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
+import { MIRROR_ECHO_MS, MIRROR_PERIOD_MS, mirrorPods, NODE_POLL_MS } from '../../../src/streams/status/mirror-pods.js';
 import { aPod } from '../../support/a-pod.js';
 import { fakePodApi, type FakePodApi, type FakePodApiOptions } from '../../support/fake-pod-api.js';
 import { marbles } from '../marbles.js';
 
 interface Stage extends FakePodApi {
-  readonly pods: PodManager;
+  readonly state: KubeletState;
   readonly logged: string[];
   readonly world: { node: NodeIdentity | undefined; terminating: boolean; terminated: boolean; random: number };
   /** The watch brings what the API has under the name, or that it is gone. */
@@ -24,32 +28,36 @@ const NODE = { name: 'node-1', uid: 'node-uid' };
 
 const stageOf = (scheduler: TestScheduler, options: Partial<FakePodApiOptions> = {}): Stage => {
   const fake = fakePodApi({ scheduler, ...options });
-  const pods = new PodManager();
-  const statuses = new PodStatusStore();
+  const state = kubeletState();
+  const { pods } = state;
   const logged: string[] = [];
   const world: Stage['world'] = { node: NODE, terminating: false, terminated: false, random: 0 };
   const level = (name: string) => (_fields: object, message: string) => void logged.push(`${name} ${message}`);
   const mirrors = mirrorPods({
-    ...{ api: fake.api, pods, statuses, scheduler },
-    workers: {
-      isTerminationRequested: () => world.terminating,
-      isTerminatingByFullName: () => false,
-      isKnownTerminated: () => world.terminated,
+    api: fake.api,
+    scheduler,
+    state: {
+      ...state,
+      workers: {
+        isTerminationRequested: () => world.terminating,
+        isTerminatingByFullName: () => false,
+        isKnownTerminated: () => world.terminated,
+      },
     },
     node: () => world.node,
-    areSourcesReady: () => true,
     log: { debug: () => undefined, info: () => undefined, warn: level('warn'), error: level('error') },
     random: () => world.random,
   });
   const echo = (name = 's'): void => {
     const found = fake.pod(name);
-    for (const known of pods.mirrors()) if (known.metadata.name === name) pods.remove(known);
-    if (found) pods.set(found);
+    for (const known of pods.mirrors())
+      if (known.metadata.name === name) state.apply({ kind: 'pod-removed', pod: known });
+    if (found) state.apply({ kind: 'pod-set', pod: found });
     const wanted = pods.pods().find(({ metadata }) => metadata.name === name);
-    if (wanted) statuses.touch(wanted.metadata.uid);
+    if (wanted) state.apply({ kind: 'api-object-changed', uid: wanted.metadata.uid });
   };
   return {
-    ...{ ...fake, pods, logged, world, echo },
+    ...{ ...fake, state, logged, world, echo },
     during: (happens$) =>
       defer(() =>
         merge(
@@ -64,6 +72,10 @@ const stageOf = (scheduler: TestScheduler, options: Partial<FakePodApiOptions> =
   };
 };
 
+const aContainerStatus = (state: ContainerStatus['state'], containerID?: string): ContainerStatus => ({
+  ...{ name: 'main', image: 'host', imageID: '', ready: false, restartCount: 0 },
+  ...{ ...(state && { state }), ...(containerID !== undefined && { containerID }) },
+});
 const staticPod = (hash: string, name = 's'): Pod =>
   aPod({ uid: `uid-${name}-${hash}`, name, annotations: { [CONFIG_HASH_ANNOTATION]: hash } });
 const mirrorPod = (hash: string, sketch: object = {}): Pod =>
@@ -78,7 +90,7 @@ describe('the mirror of a static pod', () => {
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       const stage = stageOf(scheduler);
       stage.world.node = undefined;
-      stage.pods.set(staticPod('h1'));
+      stage.state.apply({ kind: 'pod-set', pod: staticPod('h1') });
       const change = { n: () => (stage.world.node = NODE), e: stage.echo };
       const change$ = hot(' 250ms n 99ms e', change);
       const expected = '    300ms c';
@@ -94,9 +106,9 @@ describe('the mirror of a static pod', () => {
     marbles(({ hot, expectObservable, scheduler }) => {
       const stage = stageOf(scheduler);
       stage.write(mirrorPod('h1'));
-      stage.pods.set(staticPod('h1'));
+      stage.state.apply({ kind: 'pod-set', pod: staticPod('h1') });
       stage.echo();
-      const other = () => stage.pods.set(staticPod('h1', 'o'));
+      const other = () => stage.state.apply({ kind: 'pod-set', pod: staticPod('h1', 'o') });
       const gone = () => {
         stage.take('s');
         stage.echo();
@@ -104,16 +116,16 @@ describe('the mirror of a static pod', () => {
       const change$ = hot(' 500ms o 999ms g---e', { o: other, g: gone, e: stage.echo });
       const expected = '    1500ms c 499ms o';
       expectObservable(stage.during(change$), '9s !').toBe(expected, names);
-      expect(MIRROR_PASS_MS).toBe(2_000);
+      expect(MIRROR_PERIOD_MS).toBe(2_000);
     }),
   );
 
   it(
-    'is made anew when it is out of date, whatever the watch still shows',
+    'is created again when it is out of date, although the watch still shows the old one',
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       const stage = stageOf(scheduler);
       stage.write(mirrorPod('h0'));
-      stage.pods.set(staticPod('h1'));
+      stage.state.apply({ kind: 'pod-set', pod: staticPod('h1') });
       stage.echo();
       const change$ = hot(' 9s e', { e: stage.echo });
       const expected = '    xc';
@@ -124,11 +136,35 @@ describe('the mirror of a static pod', () => {
   );
 
   it(
-    'is made anew when somebody has asked for its deletion',
+    'is created again when the pod has started again under its UID, since the API accepts no return from an end',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const stage = stageOf(scheduler);
+      const ended = aContainerStatus({ terminated: { exitCode: 143 } }, 'sim://1');
+      const again = aContainerStatus({ waiting: { reason: 'ContainerCreating' } });
+      stage.write({ ...mirrorPod('h1'), status: { phase: 'Failed', containerStatuses: [ended] } });
+      stage.state.apply({
+        kind: 'pod-set',
+        pod: { ...staticPod('h1'), spec: { ...staticPod('h1').spec, restartPolicy: 'Never' } },
+      });
+      stage.echo();
+      const anew = () =>
+        void stage.state.apply({
+          kind: 'status',
+          uid: 'uid-s-h1',
+          status: { phase: 'Pending', containerStatuses: [again] },
+        });
+      const change$ = hot(' 2500ms a---e', { a: anew, e: stage.echo });
+      const expected = '    2500ms xc';
+      expectObservable(stage.during(change$), '40s !').toBe(expected, names);
+    }),
+  );
+
+  it(
+    'is created again when a client has requested its deletion',
     marbles(({ hot, expectObservable, scheduler }) => {
       const stage = stageOf(scheduler);
       stage.write(mirrorPod('h1', { deletionTimestamp: '2026-01-01T00:00:00Z' }));
-      stage.pods.set(staticPod('h1'));
+      stage.state.apply({ kind: 'pod-set', pod: staticPod('h1') });
       stage.echo();
       const change$ = hot(' ---e', { e: stage.echo });
       const expected = '    xc';
@@ -141,24 +177,22 @@ describe('the mirror of a static pod', () => {
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       const stage = stageOf(scheduler);
       stage.write(aPod({ uid: 'ordinary', name: 's', source: 'api' }));
-      stage.pods.set(staticPod('h1'));
+      stage.state.apply({ kind: 'pod-set', pod: staticPod('h1') });
       const change$ = hot(' 5s t', { t: () => stage.take('s') });
       // After 1, 2 and 4 s it is due again, which the next pass notices.
       const expected = '    cg 1998ms cg 3998ms c';
       expectObservable(stage.during(change$), '7s !').toBe(expected, names);
       flush();
-      expect(stage.logged).toEqual(
-        Array(2).fill('warn the mirror of a static pod is not as it should be; it is tried again'),
-      );
+      expect(stage.logged).toEqual(Array(2).fill('warn cannot update the mirror of a static pod, retrying'));
     }),
   );
 
   it(
-    'that the API has already is as good as made',
+    'that the API has already counts as created',
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       const stage = stageOf(scheduler);
       stage.write(mirrorPod('h1'));
-      stage.pods.set(staticPod('h1'));
+      stage.state.apply({ kind: 'pod-set', pod: staticPod('h1') });
       const change$ = hot(' 5s e', { e: stage.echo });
       const expected = '    cg';
       expectObservable(stage.during(change$), '40s !').toBe(expected, names);
@@ -171,7 +205,7 @@ describe('the mirror of a static pod', () => {
     'that the watch does not show is made again after ten seconds',
     marbles(({ hot, expectObservable, scheduler }) => {
       const stage = stageOf(scheduler);
-      stage.pods.set(staticPod('h1'));
+      stage.state.apply({ kind: 'pod-set', pod: staticPod('h1') });
       const change$ = hot(' 5s t', { t: () => stage.take('s') });
       const expected = '    c 11999ms c';
       expectObservable(stage.during(change$), '14s !').toBe(expected, names);
@@ -180,15 +214,15 @@ describe('the mirror of a static pod', () => {
   );
 
   it(
-    'stays as it is while the pod goes, and goes when nobody wants the pod any more',
+    'stays as it is while the pod stops, and is removed when no source wants the pod',
     marbles(({ hot, expectObservable, scheduler }) => {
       const stage = stageOf(scheduler);
       stage.write(mirrorPod('h0'));
-      stage.pods.set(staticPod('h1'));
+      stage.state.apply({ kind: 'pod-set', pod: staticPod('h1') });
       stage.echo();
       stage.world.terminating = true;
       const gone = () => {
-        stage.pods.remove(staticPod('h1'));
+        stage.state.apply({ kind: 'pod-removed', pod: staticPod('h1') });
         stage.world.terminating = false;
       };
       const change$ = hot(' 3s g', { g: gone });
@@ -198,11 +232,11 @@ describe('the mirror of a static pod', () => {
   );
 
   it(
-    'is made anew of a pod that has ended by itself while the API server was away, and is still wanted',
+    'is created again for a pod that has ended by itself while the API server was away, and is still wanted',
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       const stage = stageOf(scheduler);
       stage.write(mirrorPod('h0'));
-      stage.pods.set(staticPod('h1'));
+      stage.state.apply({ kind: 'pod-set', pod: staticPod('h1') });
       stage.echo();
       stage.world.terminating = true;
       const change$ = hot(' 3s g 1999ms e', { g: () => (stage.world.terminated = true), e: stage.echo });
@@ -219,8 +253,8 @@ describe('a mirror that cannot be made', () => {
     'is tried again after 1 s, doubling to 60 s, and delays no other',
     marbles(({ hot, expectObservable, scheduler }) => {
       const stage = stageOf(scheduler, { failure: (request) => (request === 'POST s' ? outage : undefined) });
-      stage.pods.set(staticPod('h1'));
-      stage.pods.set(staticPod('h1', 'o'));
+      stage.state.apply({ kind: 'pod-set', pod: staticPod('h1') });
+      stage.state.apply({ kind: 'pod-set', pod: staticPod('h1', 'o') });
       const change$ = hot(' ---e', { e: () => stage.echo('o') });
       // Each is due a while after the failure, which the pass after that notices: 1, 2, 4, 8, 16, 32, 60, 60.
       const expected = '(co) 1996ms c 3999ms c 5999ms c 9999ms c 17999ms c 33999ms c 61999ms c 61999ms c';
@@ -233,7 +267,7 @@ describe('a mirror that cannot be made', () => {
     marbles(({ expectObservable, scheduler }) => {
       const stage = stageOf(scheduler, { failure: () => outage });
       stage.world.random = 0.9999;
-      stage.pods.set(staticPod('h1'));
+      stage.state.apply({ kind: 'pod-set', pod: staticPod('h1') });
       // Due after 1.5, 3 and 6 s.
       const expected = '    c 1999ms c 3999ms c 7999ms c';
       expectObservable(stage.during(NEVER), '15s !').toBe(expected, names);

@@ -1,19 +1,22 @@
 import { defer, ignoreElements, merge, type Observable, tap } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../src/model/api/api-error.js';
-import { CONFIG_HASH_ANNOTATION, CONFIG_MIRROR_ANNOTATION, type Pod, type PodStatus } from '../../../src/model/pod.js';
-import { PodManager } from '../../../src/model/pod-manager.js';
-import { PodStatusStore } from '../../../src/model/pod-status-store.js';
-import { FULL_STATUS_PASS_MS, statusManager } from '../../../src/streams/status/status-manager.js';
+import { ApiError } from '../../../src/model/kube-api/api-error.js';
+import {
+  CONFIG_HASH_ANNOTATION,
+  CONFIG_MIRROR_ANNOTATION,
+  type Pod,
+  type PodStatus,
+} from '../../../src/model/pod/pod.js';
+import { type KubeletState, kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
+import { STATUS_SYNC_PERIOD_MS, statusManager } from '../../../src/streams/status/status-manager.js';
 import { aPod } from '../../support/a-pod.js';
 import { fakePodApi, type FakePodApi, type FakePodApiOptions } from '../../support/fake-pod-api.js';
 import { metricLines } from '../../support/metric-lines.js';
 import { marbles } from '../marbles.js';
 
 interface Stage extends FakePodApi {
-  readonly pods: PodManager;
-  readonly statuses: PodStatusStore;
+  readonly state: KubeletState;
   readonly logged: string[];
   readonly observed: string[];
   readonly written: string[];
@@ -28,17 +31,14 @@ const stageOf = (
   options: Partial<FakePodApiOptions> & { readonly couldRun?: () => boolean } = {},
 ): Stage => {
   const fake = fakePodApi({ scheduler, ...options });
-  const pods = new PodManager();
-  const statuses = new PodStatusStore();
+  const state = kubeletState();
   const { metrics, lines: observed } = metricLines();
   const logged: string[] = [];
   const written: string[] = [];
   const level = (name: string) => (_fields: object, message: string) => void logged.push(`${name} ${message}`);
   const manager = statusManager({
     api: fake.api,
-    pods,
-    statuses,
-    workers: { couldHaveRunningContainers: options.couldRun ?? (() => false) },
+    state: { ...state, workers: { couldHaveRunningContainers: options.couldRun ?? (() => false) } },
     written: ({ metadata, status }) => written.push(`${metadata.name} ${status?.phase}`),
     metrics,
     log: { debug: () => undefined, info: level('info'), warn: level('warn'), error: level('error') },
@@ -48,12 +48,12 @@ const stageOf = (
   const echo = (name: string): void => {
     const pod = fake.pod(name);
     if (!pod) return;
-    pods.set(pod);
-    const { pod: resolved } = pods.resolve(pod);
-    if (resolved) statuses.touch(resolved.metadata.uid);
+    state.apply({ kind: 'pod-set', pod });
+    const { pod: resolved } = state.pods.resolve(pod);
+    if (resolved) state.apply({ kind: 'api-object-changed', uid: resolved.metadata.uid });
   };
   return {
-    ...{ ...fake, pods, statuses, logged, observed, written, echo },
+    ...{ ...fake, state, logged, observed, written, echo },
     during: (happens$) =>
       defer(() =>
         merge(
@@ -80,7 +80,7 @@ const status = (phase: string, more: Partial<PodStatus> = {}): PodStatus => ({ p
 const says =
   (stage: Stage, name: string, phase: string, more: Partial<PodStatus> = {}) =>
   () =>
-    void stage.statuses.set(`uid-${name}`, status(phase, more));
+    void stage.state.apply({ kind: 'status', uid: `uid-${name}`, status: status(phase, more) });
 const outage = new ApiError({ message: 'connection refused' });
 const names = { a: 'PATCH a', b: 'PATCH b', g: 'GET a', x: 'DELETE a' };
 
@@ -148,7 +148,7 @@ describe('a changed status', () => {
   );
 
   it(
-    'is made of what the API has when somebody else has written, whose conditions stay',
+    'is made from the status of the API after a write of another client, whose conditions stay',
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       const stage = stageOf(scheduler);
       added(stage, podOf('a'));
@@ -211,7 +211,7 @@ describe('a write that failed', () => {
       flush();
       expect(stage.logged).toEqual(['warn the status of the pod could not be written; it is tried again']);
       expect(stage.observed).toEqual(['podStatusSynced 20.001']);
-      expect(FULL_STATUS_PASS_MS).toBe(10_000);
+      expect(STATUS_SYNC_PERIOD_MS).toBe(10_000);
     }),
   );
 
@@ -228,17 +228,15 @@ describe('a write that failed', () => {
   );
 
   it(
-    'stops waiting for nobody: unsubscribing gives it up',
+    'is cancelled by an unsubscription',
     marbles(({ hot, cold, expectObservable, expectSubscriptions, scheduler }) => {
       const answer = cold<Pod>('-----------|');
       const stage = stageOf(scheduler);
-      const pods = new PodManager();
-      pods.set({ ...podOf('a'), metadata: { ...podOf('a').metadata, resourceVersion: '1' } });
+      const pod = { ...podOf('a'), metadata: { ...podOf('a').metadata, resourceVersion: '1' } };
+      stage.state.apply({ kind: 'pod-set', pod });
       const manager = statusManager({
-        statuses: stage.statuses,
-        pods,
+        state: stage.state,
         api: { ...stage.api, patchLate: () => answer as Observable<unknown> as Observable<never> },
-        workers: { couldHaveRunningContainers: () => false },
         metrics: metricLines().metrics,
         log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
         scheduler,
@@ -256,7 +254,7 @@ describe('a write that failed', () => {
 
 describe('the full pass', () => {
   it(
-    'every ten seconds writes again what somebody else has overwritten, once',
+    'every ten seconds writes a status again that another client has overwritten, once',
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       const stage = stageOf(scheduler);
       added(stage, podOf('a'));
@@ -274,7 +272,7 @@ describe('the full pass', () => {
   );
 
   it(
-    'lets it rest that an older API server keeps less than it was told',
+    'does not repeat a field that an older API server does not keep',
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       const stage = stageOf(scheduler, { keeps: ({ phase, startTime } = {}) => ({ phase, startTime }) });
       added(stage, podOf('a'));
@@ -292,7 +290,7 @@ describe('the full pass', () => {
   );
 
   it(
-    'holds an end back while containers could run, and tells it when they cannot',
+    'holds an end back while containers could run, and writes it when they cannot',
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       let couldRun = true;
       const stage = stageOf(scheduler, { couldRun: () => couldRun });
@@ -315,7 +313,8 @@ describe('the full pass', () => {
 
 describe('a pod that is to be deleted', () => {
   const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' };
-  const ends = (stage: Stage) => () => void stage.statuses.set('uid-a', status('Failed'), true);
+  const ends = (stage: Stage) => () =>
+    void stage.state.apply({ kind: 'status', uid: 'uid-a', status: status('Failed'), isFinished: true });
 
   it(
     'goes from the API with the write that says its end, and from memory',
@@ -327,7 +326,7 @@ describe('a pod that is to be deleted', () => {
       expectObservable(stage.during(change$), '25s !').toBe(expected, names);
       flush();
       expect(stage.pod('a')).toBeUndefined();
-      expect(stage.statuses.get('uid-a')).toBeUndefined();
+      expect(stage.state.statuses.get('uid-a')).toBeUndefined();
     }),
   );
 
@@ -344,7 +343,7 @@ describe('a pod that is to be deleted', () => {
   );
 
   it.each([
-    ['nobody answered', outage],
+    ['there was no answer', outage],
     ['the server did not know it yet', new ApiError({ code: 404, reason: 'NotFound', message: 'not found' })],
   ])('is asked to go again by the next pass when %s, and stays while something of it is left', (_why, error) =>
     marbles(({ hot, expectObservable, flush, scheduler }) => {
@@ -386,14 +385,14 @@ describe('a static pod', () => {
     'has its status written to its mirror once there is one, which is never removed that way',
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       const stage = stageOf(scheduler);
-      stage.pods.set(pod);
+      stage.state.apply({ kind: 'pod-set', pod });
       const change = {
         r: says(stage, 's', 'Running'),
         o: () => added(stage, mirror('h0')),
         m: () => added(stage, mirror('h1')),
         d: () =>
           added(stage, { ...stage.pod('s')!, metadata: { ...stage.pod('s')!.metadata, deletionTimestamp: 'now' } }),
-        f: () => void stage.statuses.set('uid-s', status('Failed'), true),
+        f: () => void stage.state.apply({ kind: 'status', uid: 'uid-s', status: status('Failed'), isFinished: true }),
       };
       const change$ = hot(' r--o--m--d--f', change);
       const expected = '    ------s-----s';

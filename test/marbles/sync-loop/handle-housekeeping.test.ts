@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../../src/model/pod.js';
-import type { RuntimePod } from '../../../src/model/runtime-pod.js';
+import { type Pod, podRef } from '../../../src/model/pod/pod.js';
+import type { RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
 import { handleHousekeeping } from '../../../src/streams/sync-loop/handle-housekeeping.js';
 import { aPod } from '../../support/a-pod.js';
 import { brief, loopStage } from '../../support/loop-stage.js';
+import { expectLanes } from '../lanes.js';
 
 const MINUTE = 60_000;
 const running = (uid: string): RuntimePod => ({ uid, name: 'lost', namespace: 'default', items: [], observedAt: 0 });
@@ -11,23 +12,29 @@ const running = (uid: string): RuntimePod => ({ uid, name: 'lost', namespace: 'd
 const stageOf = (...wanted: readonly Pod[]) => {
   const clock = { now: 0 };
   const stage = loopStage({}, clock);
-  for (const pod of wanted) stage.desk.pods.set(pod);
-  const handle = handleHousekeeping(stage.desk);
+  for (const pod of wanted) stage.state.apply({ kind: 'pod-set', pod });
+  const handle = handleHousekeeping(stage.context);
   return { ...stage, clock, pass: (...pods: readonly RuntimePod[]) => brief(handle(pods)) };
 };
 type Stage = ReturnType<typeof stageOf>;
-const created = ({ desk }: Stage, pod: Pod) => {
-  desk.workers.update({ type: 'create', pod, causes: [] }, 0);
-  desk.workers.start(pod.metadata.uid, 0);
-  desk.workers.complete(pod.metadata.uid, 'sync', { isTerminal: false }, 0);
+const created = ({ context }: Stage, pod: Pod) => {
+  context.state.apply({ kind: 'worker-update', update: { type: 'create', pod, causes: [] }, now: 0 });
+  context.state.apply({ kind: 'run-started', uid: pod.metadata.uid, now: 0 });
+  context.state.apply({
+    kind: 'run-ended',
+    uid: pod.metadata.uid,
+    work: 'sync',
+    result: { isTerminal: false },
+    now: 0,
+  });
 };
 const finished = (stage: Stage, pod: Pod) => {
   const { uid } = pod.metadata;
   created(stage, pod);
-  stage.desk.workers.update({ type: 'kill', pod, causes: [] }, 0);
+  stage.state.apply({ kind: 'worker-update', update: { type: 'kill', pod, causes: [] }, now: 0 });
   for (const work of ['terminating', 'terminated'] as const) {
-    stage.desk.workers.start(uid, 0);
-    stage.desk.workers.complete(uid, work, { isTerminal: false }, 0);
+    stage.state.apply({ kind: 'run-started', uid, now: 0 });
+    stage.state.apply({ kind: 'run-ended', uid, work, result: { isTerminal: false }, now: 0 });
   }
 };
 
@@ -53,17 +60,18 @@ describe('a pass of housekeeping', () => {
   it('forgets a pod that has finished and that nobody wants, and its status', () => {
     const stage = stageOf();
     finished(stage, aPod());
-    stage.desk.statuses.set('uid-1', { phase: 'Failed' });
-    expect(stage.pass()).toEqual(['forget uid-1']);
-    expect(stage.desk.statuses.get('uid-1')).toBeUndefined();
+    stage.state.apply({ kind: 'status', uid: 'uid-1', status: { phase: 'Failed' } });
+    expect(stage.pass()).toEqual([]);
+    expect(stage.records).toEqual([{ kind: 'forgotten', pod: podRef(aPod()), causes: [] }]);
+    expect(stage.state.statuses.get('uid-1')).toBeUndefined();
   });
 
   it('keeps the status of a pod that is wanted', () => {
     const stage = stageOf(aPod());
     created(stage, aPod());
-    stage.desk.statuses.set('uid-1', { phase: 'Running' });
+    stage.state.apply({ kind: 'status', uid: 'uid-1', status: { phase: 'Running' } });
     stage.pass();
-    expect(stage.desk.statuses.get('uid-1')).toEqual({ phase: 'Running' });
+    expect(stage.state.statuses.get('uid-1')).toEqual({ phase: 'Running' });
   });
 
   it('creates a pod that is wanted and has no worker, and counts that', () => {
@@ -76,22 +84,24 @@ describe('a pass of housekeeping', () => {
   it('starts a pod without the status of a former one of its UID, also of one that failed', () => {
     const stage = stageOf(aPod());
     finished(stage, aPod());
-    stage.desk.statuses.set('uid-1', { phase: 'Failed' }, true);
-    stage.desk.workers.update({ type: 'create', pod: aPod(), causes: [] }, 0);
-    expect(stage.pass()).toEqual(['forget uid-1', 'wake uid-1']);
-    expect(stage.desk.statuses.get('uid-1')).toBeUndefined();
+    stage.state.apply({ kind: 'status', uid: 'uid-1', status: { phase: 'Failed' }, isFinished: true });
+    stage.state.apply({ kind: 'worker-update', update: { type: 'create', pod: aPod(), causes: [] }, now: 0 });
+    expect(stage.pass()).toEqual(['wake uid-1']);
+    expect(stage.records.map(({ kind }) => kind)).toEqual(['housekeeping']);
+    expect(stage.state.statuses.get('uid-1')).toBeUndefined();
   });
 
   it('starts a pod over whose UID came back while its former self was stopping, in one pass', () => {
     const stage = stageOf(aPod());
     finished(stage, aPod());
-    stage.desk.workers.update({ type: 'create', pod: aPod(), causes: [] }, 0);
-    expect(stage.pass()).toEqual(['forget uid-1', 'wake uid-1']);
+    stage.state.apply({ kind: 'worker-update', update: { type: 'create', pod: aPod(), causes: [] }, now: 0 });
+    expect(stage.pass()).toEqual(['wake uid-1']);
+    expect(stage.records.map(({ kind }) => kind)).toEqual(['housekeeping']);
   });
 
   it('does not create a pod that has ended', () => {
     const stage = stageOf(aPod());
-    stage.desk.statuses.set('uid-1', { phase: 'Failed' });
+    stage.state.apply({ kind: 'status', uid: 'uid-1', status: { phase: 'Failed' } });
     expect(stage.pass()).toEqual([]);
   });
 
@@ -107,7 +117,7 @@ describe('a pass of housekeeping', () => {
     { case: 'is not deleted', isDeleted: false, phase: 'Failed', runs: false, is: [] },
   ])('cleans up after a rejected pod that $case', ({ isDeleted, phase, runs, is, orphan = false }) => {
     const stage = stageOf(aPod(isDeleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}));
-    stage.desk.statuses.set('uid-1', { phase });
+    stage.state.apply({ kind: 'status', uid: 'uid-1', status: { phase } });
     expect(stage.pass(...(runs ? [running('uid-1')] : []))).toEqual(is.map((line) => line.replace('wake', 'cancel')));
     expect(stage.observed.includes('orphanedRuntimePod')).toBe(orphan);
   });
@@ -115,25 +125,25 @@ describe('a pass of housekeeping', () => {
   it('stops what runs and nobody knows of, with 1 s of grace', () => {
     const stage = stageOf();
     expect(stage.pass(running('lost'))).toEqual(['cancel lost']);
-    expect(stage.desk.workers.record('lost')).toMatchObject({
+    expect(stage.state.workers.record('lost')).toMatchObject({
       graceSeconds: 1,
       pending: { type: 'kill', kill: { graceSeconds: 1 } },
     });
     expect(stage.observed).toContain('orphanedRuntimePod');
     // The next pass sees it running still: its worker is at it.
-    expect(stage.desk.workers.start('lost', 0).kind).toBe('run');
+    expect(stage.state.apply({ kind: 'run-started', uid: 'lost', now: 0 }).kind).toBe('run');
     stage.pass(running('lost'));
     expect(stage.observed.filter((line) => line === 'orphanedRuntimePod').length).toBe(1);
   });
 
   it('leaves alone what a later revision of the pod is stopping', () => {
     const stage = stageOf();
-    const giveBack = stage.desk.workers.claim('earlier')!;
+    stage.state.apply({ kind: 'kill-reserved', uid: 'earlier' });
     expect(stage.pass(running('earlier'))).toEqual([]);
-    giveBack();
+    stage.state.apply({ kind: 'kill-released', uid: 'earlier' });
     expect(stage.pass(running('earlier'))).toEqual(['cancel earlier']);
     // From now on it has a worker of its own.
-    expect(stage.desk.workers.claim('earlier')).toBeUndefined();
+    expect(stage.state.apply({ kind: 'kill-reserved', uid: 'earlier' })).toBe(false);
   });
 
   it('counts what is wanted, what is active, and what its workers do', () => {
@@ -154,18 +164,26 @@ describe('a pass of housekeeping', () => {
     );
   });
 
-  it('forgets back-offs of containers and images after ten idle minutes', () => {
+  it('forgets back-offs of images after ten idle minutes, of containers after twenty', () => {
     const stage = stageOf();
-    const { restarts, pulls } = stage.desk.backOffs;
-    restarts.set('container', { delayMs: 10_000, lastUpdate: 0 });
-    pulls.backOff.set('image', { delayMs: 10_000, lastUpdate: 0 });
-    pulls.failures.set('image', { reason: 'ErrImagePull', message: 'no' });
-    const sizes = () => [restarts.size, pulls.backOff.size, pulls.failures.size];
-    stage.clock.now = 10 * MINUTE;
-    stage.pass();
-    expect(sizes()).toEqual([1, 1, 1]);
-    stage.clock.now = 10 * MINUTE + 1;
-    stage.pass();
-    expect(sizes()).toEqual([0, 0, 0]);
+    const { restarts, pulls, apply } = stage.state;
+    const entry = { delayMs: 10_000, lastUpdate: 0 };
+    apply({ kind: 'restart-backed-off', key: 'container', entry });
+    pulls.ended('image', { entry, failure: { reason: 'ErrImagePull', message: 'no' } });
+    const history: string[] = [];
+    for (; stage.clock.now <= 21 * MINUTE; stage.clock.now += 2_000) {
+      const before = [restarts.size, pulls.backOff.size, pulls.failures.size];
+      stage.pass();
+      const after = [restarts.size, pulls.backOff.size, pulls.failures.size];
+      ['container', 'image', 'failure'].forEach((what, index) => {
+        if (after[index] !== before[index]) history.push(`${stage.clock.now} ${what}`);
+      });
+    }
+    // Passes come every 2 s. The pass of the exact time still keeps them.
+    expectLanes(history, { everyMs: 2_000 }).toBe({
+      image: '    602s i 598s -',
+      failure: '  602s f 598s -',
+      container: '602s - 598s c',
+    });
   });
 });

@@ -1,8 +1,8 @@
 import { mergeMap, NEVER, of, take } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { RuntimePod } from '../../../src/model/runtime-pod.js';
+import type { RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
 import { toRuntimePodStatus } from '../../../src/model/cri/runtime-pod-status.js';
-import { createPodCache, type PodCache } from '../../../src/streams/pod-cache.js';
+import { createPodCache, type PodCache } from '../../../src/streams/pleg/pod-cache.js';
 import { runningPods, runningPodsInCache } from '../../../src/streams/sync-loop/running-pods.js';
 import { aSandboxStatus } from '../../unit/cri-fixtures.js';
 import { marbles } from '../marbles.js';

@@ -1,9 +1,9 @@
 import { EMPTY, map, NEVER, type Observable, of, throwError } from 'rxjs';
 import { describe, it } from 'vitest';
-import type { PlegEvent } from '../../../src/model/pleg.js';
-import type { PodConfigUpdate } from '../../../src/model/pod-config.js';
-import type { Delivery } from '../../../src/model/pod-workers/pod-worker-registry.js';
-import type { RuntimePod } from '../../../src/model/runtime-pod.js';
+import type { PlegEvent } from '../../../src/model/pleg/pleg.js';
+import type { PodConfigUpdate } from '../../../src/model/config/pod-config.js';
+import type { Wake } from '../../../src/model/pod-workers/pod-worker-registry.js';
+import type { RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
 import type { ProbeChange } from '../../../src/streams/probes/probe-worker.js';
 import type { StopRequest } from '../../../src/streams/sync-loop/handle-stop.js';
 import {
@@ -13,10 +13,15 @@ import {
   type SyncLoopInputs,
   syncTicks,
 } from '../../../src/streams/sync-loop/sync-loop.js';
+import { aPod } from '../../support/a-pod.js';
 import { marbles } from '../marbles.js';
 
-const wake = (uid: string): Delivery => ({ kind: 'wake', uid, cancel: false });
-const uidOf = (delivery: Delivery) => delivery.uid;
+const wake = (uid: string): Wake => ({
+  uid,
+  update: { type: 'sync', pod: aPod({ uid }), causes: [] },
+  cancel: false,
+});
+const uidOf = ({ uid }: Wake) => uid;
 const silent: SyncLoopInputs = {
   config$: NEVER,
   pleg$: NEVER,
@@ -84,8 +89,12 @@ describe('ticks', () => {
   it(
     'of housekeeping come every two seconds, and wait for every source to be heard',
     marbles(({ expectObservable, scheduler }) => {
-      const ready = () => scheduler.now() > 3_000;
-      const tick$ = housekeepingTicks(() => of(listed), ready, scheduler).pipe(map(() => 'h'));
+      const sources = {
+        get all() {
+          return scheduler.now() > 3_000;
+        },
+      };
+      const tick$ = housekeepingTicks(() => of(listed), sources, scheduler).pipe(map(() => 'h'));
       expectObservable(tick$, '8500ms !').toBe('4s h 1999ms h 1999ms h');
     }),
   );
@@ -95,11 +104,7 @@ describe('ticks', () => {
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const slow = cold<readonly RuntimePod[]>('5s (l|)', { l: listed });
       const lists: Observable<readonly RuntimePod[]>[] = [slow, EMPTY, of(listed)];
-      const tick$ = housekeepingTicks(
-        () => lists.shift() ?? throwError(() => 'too often'),
-        () => true,
-        scheduler,
-      );
+      const tick$ = housekeepingTicks(() => lists.shift() ?? throwError(() => 'too often'), { all: true }, scheduler);
       expectObservable(tick$.pipe(map(() => 'h')), '12500ms !').toBe('7s h 2999ms h 1999ms #', undefined, 'too often');
       expectSubscriptions(slow.subscriptions).toBe('2s ^ 4999ms !');
     }),

@@ -1,14 +1,14 @@
-import { ApiError } from '../../../src/model/api/api-error.js';
-import type { ApiUser } from '../../../src/sim/api-server/answer-request.js';
+import { ApiError } from '../../../src/model/kube-api/api-error.js';
+import type { ApiUser } from '../../../src/tools/sim/api-server/answer-request.js';
 import {
   type SimulatedApiServer,
   simulatedApiServer,
   type SimulatedApiServerOptions,
-} from '../../../src/sim/api-server/simulated-api-server.js';
-import type { StoredObject } from '../../../src/sim/api-server/stored-object.js';
-import { seededRandom } from '../../../src/sim/seeded-random.js';
-import { VirtualScheduler } from '../../../src/sim/virtual-scheduler.js';
-import type { ApiRequest, ApiWatchMessage, ApiWatchRequest } from '../../../src/streams/ports.js';
+} from '../../../src/tools/sim/api-server/simulated-api-server.js';
+import type { StoredObject } from '../../../src/tools/sim/api-server/stored-object.js';
+import { seededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import type { ApiRequest, ApiWatchMessage, ApiWatchRequest } from '../../../src/streams/ports/api-server.js';
 
 export const PODS_PATH = '/api/v1/namespaces/default/pods';
 export const ADMIN: ApiUser = { kind: 'admin' };

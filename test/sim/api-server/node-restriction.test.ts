@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiRequest } from '../../../src/streams/ports.js';
+import type { ApiRequest } from '../../../src/streams/ports/api-server.js';
 import { apiStage, NODE, podNamed, PODS_PATH } from './api-stage.js';
 
 const NODES = '/api/v1/nodes';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Pod } from '../../../src/model/pod.js';
-import { type SeededRandom, seededRandom } from '../../../src/sim/seeded-random.js';
-import { apiClient } from '../../../src/streams/api/api-client.js';
-import { podReferences } from '../../../src/streams/api/pod-references.js';
+import type { Pod } from '../../../src/model/pod/pod.js';
+import { type SeededRandom, seededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { apiClient } from '../../../src/streams/cluster/api-client.js';
+import { podReferences } from '../../../src/streams/references/pod-references.js';
 import { memoryLastKnown } from '../../support/memory-last-known.js';
 import { apiStage, NODE } from './api-stage.js';
 

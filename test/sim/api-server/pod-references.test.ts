@@ -1,10 +1,10 @@
 import type { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { ConfigMap } from '../../../src/model/api/referenced-object.js';
-import type { Pod } from '../../../src/model/pod.js';
-import type { AnsweredRequest } from '../../../src/sim/api-server/simulated-api-server.js';
-import { apiClient } from '../../../src/streams/api/api-client.js';
-import { type PodReferencesOptions, podReferences } from '../../../src/streams/api/pod-references.js';
+import type { ConfigMap } from '../../../src/model/references/referenced-object.js';
+import type { Pod } from '../../../src/model/pod/pod.js';
+import type { AnsweredRequest } from '../../../src/tools/sim/api-server/simulated-api-server.js';
+import { apiClient } from '../../../src/streams/cluster/api-client.js';
+import { type PodReferencesOptions, podReferences } from '../../../src/streams/references/pod-references.js';
 import { apiStage, NODE } from './api-stage.js';
 
 const MINUTE = 60_000;

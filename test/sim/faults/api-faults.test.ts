@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../src/model/api/api-error.js';
-import { simulatedApiServer } from '../../../src/sim/api-server/simulated-api-server.js';
-import { faultyApi } from '../../../src/sim/faults/api-faults.js';
-import { arm } from '../../../src/sim/faults/armed-fault.js';
-import type { ApiCallFault, ApiWayFault } from '../../../src/sim/faults/fault.js';
-import { seededRandom } from '../../../src/sim/seeded-random.js';
-import { VirtualScheduler } from '../../../src/sim/virtual-scheduler.js';
+import { ApiError } from '../../../src/model/kube-api/api-error.js';
+import { simulatedApiServer } from '../../../src/tools/sim/api-server/simulated-api-server.js';
+import { faultyApi } from '../../../src/tools/sim/faults/api-faults.js';
+import { arm } from '../../../src/tools/sim/faults/armed-fault.js';
+import type { ApiCallFault, ApiWayFault } from '../../../src/tools/sim/faults/fault.js';
+import { seededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
 import { ADMIN, podNamed, PODS_PATH } from '../api-server/api-stage.js';
 
 const always = { fromMs: 0, untilMs: 60_000, rate: 1 };

@@ -1,15 +1,15 @@
 import { delay, EMPTY, Observable, of, Subject, Subscription } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { ContainerEventResponse } from '../../../src/generated/runtime/v1/api.js';
-import type { KubeletPorts } from '../../../src/kubelet.js';
-import { CriError } from '../../../src/model/cri-error.js';
-import type { Fault } from '../../../src/sim/faults/fault.js';
-import { withFaults } from '../../../src/sim/faults/with-faults.js';
-import { seededRandom } from '../../../src/sim/seeded-random.js';
-import type { ProbeTarget } from '../../../src/streams/ports.js';
+import type { KubeletPorts } from '../../../src/kubelet-options.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import type { Fault } from '../../../src/tools/sim/faults/fault.js';
+import { withFaults } from '../../../src/tools/sim/faults/with-faults.js';
+import { seededRandom } from '../../../src/tools/sim/seeded-random.js';
+import type { ProbeTarget } from '../../../src/streams/ports/probe-handlers.js';
 import { memoryProbeRecords } from '../../support/memory-probe-records.js';
-import { noFiles, noPodFiles } from '../../support/sync-context.js';
-import { VirtualScheduler } from '../../../src/sim/virtual-scheduler.js';
+import { noFiles, noPodFiles, noVolumeFiles } from '../../support/sync-context.js';
+import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
 
 const ALWAYS = { fromMs: 0, untilMs: 1_000_000, rate: 1 };
 
@@ -45,6 +45,7 @@ const stageOf = (...faults: readonly Fault[]) => {
     images: { pullImage: call('PullImage') },
     files: { ...noFiles, listDirectory: () => of(['a']), makeDirectory: () => EMPTY },
     podFiles: noPodFiles,
+    volumeFiles: noVolumeFiles,
     logFiles: { utcOffsetMinutes: () => 60 },
     pullRecords: { hashOf: () => 'hash' },
     probeRecords: memoryProbeRecords(),

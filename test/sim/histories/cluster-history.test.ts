@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { validatePod } from '../../../src/model/manifest/validate-pod.js';
-import type { StoredObject } from '../../../src/sim/api-server/stored-object.js';
-import type { FaultKind } from '../../../src/sim/faults/fault.js';
-import type { ClusterChange } from '../../../src/sim/histories/cluster-plan.js';
-import { describeHistory } from '../../../src/sim/histories/describe-history.js';
-import { generateClusterHistory } from '../../../src/sim/histories/generate-cluster-history.js';
-import type { History } from '../../../src/sim/histories/history.js';
-import { runHistory } from '../../../src/sim/histories/run-history.js';
-import { shrinkHistory } from '../../../src/sim/histories/shrink-history.js';
-import type { WorldEvent } from '../../../src/sim/world-event.js';
+import type { StoredObject } from '../../../src/tools/sim/api-server/stored-object.js';
+import type { FaultKind } from '../../../src/tools/sim/faults/fault.js';
+import type { ClusterChange } from '../../../src/tools/sim/histories/cluster-plan.js';
+import { describeHistory } from '../../../src/tools/sim/histories/describe-history.js';
+import { generateClusterHistory } from '../../../src/tools/sim/histories/generate-cluster-history.js';
+import type { History } from '../../../src/tools/sim/histories/history.js';
+import { runHistory } from '../../../src/tools/sim/histories/run-history.js';
+import { shrinkHistory } from '../../../src/tools/sim/histories/shrink-history.js';
+import type { WorldEvent } from '../../../src/tools/sim/world-event.js';
 
 const SEEDS = 600;
 const histories = Array.from({ length: SEEDS }, (_, seed) => generateClusterHistory(seed));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { validatePod } from '../../../src/model/manifest/validate-pod.js';
-import { containersOf, type Pod } from '../../../src/model/pod.js';
-import type { FaultKind } from '../../../src/sim/faults/fault.js';
-import { generateHistory } from '../../../src/sim/histories/generate-history.js';
-import type { History } from '../../../src/sim/histories/history.js';
+import { containersOf, type Pod } from '../../../src/model/pod/pod.js';
+import type { FaultKind } from '../../../src/tools/sim/faults/fault.js';
+import { generateHistory } from '../../../src/tools/sim/histories/generate-history.js';
+import type { History } from '../../../src/tools/sim/histories/history.js';
 
 const SEEDS = 1500;
 const histories = Array.from({ length: SEEDS }, (_, seed) => generateHistory(seed));

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { generateHistory } from '../../../src/sim/histories/generate-history.js';
-import { describeHistory } from '../../../src/sim/histories/describe-history.js';
-import type { History } from '../../../src/sim/histories/history.js';
-import { investigateFailure } from '../../../src/sim/histories/investigate-failure.js';
-import { readHistory } from '../../../src/sim/histories/read-history.js';
-import { runHistory } from '../../../src/sim/histories/run-history.js';
-import type { Invariant } from '../../../src/sim/invariants/monitor.js';
-import type { WorldEvent } from '../../../src/sim/world-event.js';
+import { generateHistory } from '../../../src/tools/sim/histories/generate-history.js';
+import { describeHistory } from '../../../src/tools/sim/histories/describe-history.js';
+import type { History } from '../../../src/tools/sim/histories/history.js';
+import { investigateFailure } from '../../../src/tools/sim/histories/investigate-failure.js';
+import { readHistory } from '../../../src/tools/sim/histories/read-history.js';
+import { runHistory } from '../../../src/tools/sim/histories/run-history.js';
+import type { Invariant } from '../../../src/tools/sim/invariants/monitor.js';
+import type { WorldEvent } from '../../../src/tools/sim/world-event.js';
 import { failureText, Tally } from '../../../scripts/simulate/report.js';
 
 /** What happens in a run, as text. */
@@ -124,7 +124,7 @@ describe('a failure', () => {
     expect(text).toContain(`FAILED: seed ${stopping} violates nothing-stops`);
     expect(text).toContain(`container ${failure.violation.container}: is stopped (expected it to run on)`);
     expect(text).toContain(`repeat with: npm run simulate -- --seed ${stopping}`);
-    expect(text).toContain('the shortest history that still does it:');
+    expect(text).toContain('the shortest history that still fails:');
     expect(text).toMatch(/what happened last to the pod:\n(.*\n)+.*container-stopping/);
     expect(text).toMatch(/why, as the journal has it:\n(.*\n)+.*because:/);
     expect(describeHistory(failure.history).length).toBeLessThan(describeHistory(history).length);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { generateHistory } from '../../../src/sim/histories/generate-history.js';
-import type { History } from '../../../src/sim/histories/history.js';
-import { shrinkHistory } from '../../../src/sim/histories/shrink-history.js';
+import { generateHistory } from '../../../src/tools/sim/histories/generate-history.js';
+import type { History } from '../../../src/tools/sim/histories/history.js';
+import { shrinkHistory } from '../../../src/tools/sim/histories/shrink-history.js';
 
 const isProbed = (history: History): boolean => JSON.stringify(history.pods).includes('livenessProbe');
 const losesReplies = ({ faults }: History): boolean => faults.some(({ kind }) => kind === 'reply-lost');

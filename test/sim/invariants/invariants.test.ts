@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { INVARIANTS } from '../../../src/sim/invariants/invariants.js';
-import { watchInvariants } from '../../../src/sim/invariants/watch-invariants.js';
+import { INVARIANTS } from '../../../src/tools/sim/invariants/invariants.js';
+import { watchInvariants } from '../../../src/tools/sim/invariants/watch-invariants.js';
 import { clusterRows } from './rows/cluster-rows.js';
 import { endRows } from './rows/ends-rows.js';
+import { statusRows } from './rows/status-rows.js';
 import { truthRows } from './rows/truth-rows.js';
 import { waitRows } from './rows/waits-rows.js';
 import { wishRows } from './rows/wishes-rows.js';
 import { workRows } from './rows/work-rows.js';
 import { END, type Rows } from './story.js';
 
-const ROWS: Rows = { ...workRows, ...wishRows, ...endRows, ...waitRows, ...truthRows, ...clusterRows };
+const ROWS: Rows = { ...workRows, ...wishRows, ...endRows, ...waitRows, ...statusRows, ...truthRows, ...clusterRows };
 
 describe.each(INVARIANTS)('$name', (invariant) => {
   const rows = ROWS[invariant.name] ?? [];

@@ -1,6 +1,6 @@
-import type { JournalEntry, JournalEvent, NextStep } from '../../../src/model/journal.js';
-import type { ContainerStatus, Pod, PodStatus } from '../../../src/model/pod.js';
-import type { SimulatedInstance, WorldEvent } from '../../../src/sim/world-event.js';
+import type { JournalEntry, JournalEvent, NextStep } from '../../../src/model/journal/journal.js';
+import type { ContainerStatus, Pod, PodStatus } from '../../../src/model/pod/pod.js';
+import type { SimulatedInstance, WorldEvent } from '../../../src/tools/sim/world-event.js';
 import { aPod } from '../../support/a-pod.js';
 
 /** Short words for what happens in a world, so that a story fits on the screen. Times are seconds. */
@@ -71,6 +71,23 @@ export const create = (at: number, container = 'main', image = 'host'): readonly
     ...{ podSandboxId: 's1', sandboxConfig },
     config: { metadata: { name: container }, image: { userSpecifiedImage: image } },
   });
+export const VOLUME = `/r/pods/${REF.uid}/volumes/kubernetes.io~empty-dir/data`;
+export const volumeMade = (at: number, path: string): WorldEvent => ({
+  ...{ kind: 'volume-made', at: ms(at), path, uid: REF.uid },
+});
+export const volumeGone = (at: number, path: string): WorldEvent => ({
+  ...{ kind: 'volume-gone', at: ms(at), path, uid: REF.uid },
+});
+/** A container that mounts a volume, and a file of the agent. */
+export const createWith = (at: number, path: string): readonly WorldEvent[] =>
+  answered(at, 'CreateContainer', {
+    ...{ podSandboxId: 's1', sandboxConfig },
+    config: {
+      metadata: { name: 'main' },
+      image: { userSpecifiedImage: 'host' },
+      mounts: [{ hostPath: path }, { hostPath: `/r/pods/${REF.uid}/etc-hosts` }],
+    },
+  });
 export const stop = (at: number, containerId: string, seconds = 30): readonly WorldEvent[] =>
   answered(at, 'StopContainer', { containerId, timeout: BigInt(seconds) });
 export const pull = (at: number, error?: string): readonly WorldEvent[] =>
@@ -100,8 +117,8 @@ export const passEnded = (
     error,
   }: { readonly next?: NextStep; readonly error?: string } = {},
 ): WorldEvent => journal(at, { kind: 'sync-ended', work, next, ...(error !== undefined && { error }) });
-export const heard = (at: number, op: 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE'): WorldEvent =>
-  journal(at, { kind: 'config', source: 'file', op });
+export const heard = (at: number, op: 'ADD' | 'UPDATE' | 'DELETE' | 'REMOVE', graceSeconds?: number): WorldEvent =>
+  journal(at, { kind: 'config', source: 'file', op, ...(graceSeconds !== undefined && { graceSeconds }) });
 export const forgotten = (at: number): WorldEvent => journal(at, { kind: 'forgotten' });
 
 export const running = (name: string, id: string, rest: Partial<ContainerStatus> = {}): ContainerStatus => ({

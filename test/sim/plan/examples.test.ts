@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { formatManifestProblem } from '../../../src/model/manifest/manifest-problem.js';
 import { readManifest } from '../../../src/model/manifest/parse-manifest.js';
-import { readScenario } from '../../../src/sim/scenario/read-scenario.js';
-import { scenarioMismatches } from '../../../src/sim/scenario/scenario-mismatches.js';
+import { readScenario } from '../../../src/tools/sim/scenario/read-scenario.js';
+import { scenarioMismatches } from '../../../src/tools/sim/scenario/scenario-mismatches.js';
 
 const textOf = (file: string): string => readFileSync(new URL(`../../../examples/${file}`, import.meta.url), 'utf8');
 

@@ -1,10 +1,10 @@
 import { readManifest } from '../../../src/model/manifest/parse-manifest.js';
 import { formatManifestProblem } from '../../../src/model/manifest/manifest-problem.js';
 import { applySourceDefaults } from '../../../src/model/manifest/source-defaults.js';
-import { parseGoDuration } from '../../../src/model/go-duration.js';
-import type { ContainerPlan, Plan, PodPlan } from '../../../src/sim/plan/plan.js';
-import { type PlannedPods, runPlan } from '../../../src/sim/plan/run-plan.js';
-import { readScenario } from '../../../src/sim/scenario/read-scenario.js';
+import { parseGoDuration } from '../../../src/model/values/go-duration.js';
+import type { ContainerPlan, Plan, PodPlan } from '../../../src/tools/sim/plan/plan.js';
+import { type PlannedPods, runPlan } from '../../../src/tools/sim/plan/run-plan.js';
+import { readScenario } from '../../../src/tools/sim/scenario/read-scenario.js';
 
 export interface Sketch {
   /** What stands below `spec:`, indented by two. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { InstancePlan, PodPlan } from '../../../src/sim/plan/plan.js';
-import { planHeading, podLines } from '../../../src/sim/plan/plan-text.js';
+import type { InstancePlan, PodPlan } from '../../../src/tools/sim/plan/plan.js';
+import { planHeading, podLines } from '../../../src/tools/sim/plan/plan-text.js';
 
 const POD: PodPlan = {
   ...{ name: 'web', namespace: 'default', sandboxes: [], phases: [], ready: [], containers: [], events: [] },

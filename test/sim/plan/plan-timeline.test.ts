@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { endOf, marksOf } from '../../../src/model/timeline/lanes.js';
-import { renderPage } from '../../../src/model/timeline/render-page.js';
-import { renderText } from '../../../src/model/timeline/render-text.js';
+import { endOf, marksOf } from '../../../src/tools/timeline/lanes.js';
+import { renderPage } from '../../../src/tools/timeline/render-page.js';
+import { renderText } from '../../../src/tools/timeline/render-text.js';
 import { planned } from './plan-of.js';
 
 const { plan, timeline } = planned({
@@ -80,6 +80,15 @@ describe('the lanes of a plan', () => {
     expect(lines.join('\n')).toMatch(/folded away: .*liveness probes/);
     expect(lines.join('\n')).not.toContain('earlier');
     expect(renderPage(timeline)).toMatch(/^<!doctype html>/);
+  });
+
+  it('speak on the page of what is in a plan: restarts and minutes, and no journal', () => {
+    const page = renderPage(timeline);
+    expect(page).toContain('Choose a mark to see its record of the agent in the simulated node');
+    // The data and the script of the page are the same for all.
+    const shown = page.slice(0, page.indexOf('<script'));
+    expect(shown).not.toMatch(/journal|instance \d|\d{3}\.\d+s|UTC/i);
+    expect(shown).toMatch(/started, restart 1, .* after the end of the run before/);
   });
 });
 

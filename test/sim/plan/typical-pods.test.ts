@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { InstancePlan } from '../../../src/sim/plan/plan.js';
+import type { InstancePlan } from '../../../src/tools/sim/plan/plan.js';
 import { containerIn, planned, podIn, seconds, type Sketch } from './plan-of.js';
 
 /** The pod of a sketch; its image is there, so that containers start as soon as the pod is known. */

@@ -1,12 +1,12 @@
 import { map, type Observable, tap } from 'rxjs';
 import { expect } from 'vitest';
-import type { Kubelet, KubeletOptions, KubeletPorts } from '../../../src/kubelet.js';
-import { mapRules, PORT_RULES } from '../../../src/recording/port-table.js';
-import { type MakeKubelet, recordKubelet, type RecordOptions } from '../../../src/recording/record-kubelet.js';
-import type { RecordingEntry } from '../../../src/recording/recording-entry.js';
-import { replay } from '../../../src/recording/replay.js';
-import type { ReplayResult } from '../../../src/recording/replay-result.js';
-import { VirtualScheduler } from '../../../src/sim/virtual-scheduler.js';
+import type { Kubelet, KubeletOptions, KubeletPorts } from '../../../src/kubelet-options.js';
+import { mapRules, PORT_RULES } from '../../../src/tools/recording/port-table.js';
+import { type MakeKubelet, recordKubelet, type RecordOptions } from '../../../src/tools/recording/record-kubelet.js';
+import type { RecordingEntry } from '../../../src/tools/recording/recording-entry.js';
+import { replay } from '../../../src/tools/recording/replay.js';
+import type { ReplayResult } from '../../../src/tools/recording/replay-result.js';
+import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
 import { type RecordingInMemory, recordingOf } from './recordings-in-memory.js';
 
 /** An agent that does something else than pods: what it emits are its outcomes. */

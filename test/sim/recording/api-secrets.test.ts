@@ -1,13 +1,13 @@
 import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { kubelet } from '../../../src/kubelet.js';
-import { hideApiSecrets } from '../../../src/recording/hide-api-secrets.js';
-import { replay } from '../../../src/recording/replay.js';
-import { SecretKeeper } from '../../../src/recording/secret-keeper.js';
-import { simulatedApiServer } from '../../../src/sim/api-server/simulated-api-server.js';
-import { seededRandom } from '../../../src/sim/seeded-random.js';
-import { simulatedNode } from '../../../src/sim/simulated-node.js';
-import { VirtualScheduler } from '../../../src/sim/virtual-scheduler.js';
+import { hideApiSecrets } from '../../../src/tools/recording/hide-api-secrets.js';
+import { replay } from '../../../src/tools/recording/replay.js';
+import { SecretKeeper } from '../../../src/tools/recording/secret-keeper.js';
+import { simulatedApiServer } from '../../../src/tools/sim/api-server/simulated-api-server.js';
+import { seededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
+import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

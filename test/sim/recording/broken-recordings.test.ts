@@ -1,10 +1,10 @@
 import { concat, NEVER, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { kubelet } from '../../../src/kubelet.js';
-import { podSet } from '../../../src/model/pod-set.js';
-import type { RecordingEntry, RecordingHeader } from '../../../src/recording/recording-entry.js';
-import { type Recording, replay } from '../../../src/recording/replay.js';
-import { simulatedNode } from '../../../src/sim/simulated-node.js';
+import { podSet } from '../../../src/model/pod/pod-set.js';
+import type { RecordingEntry, RecordingHeader } from '../../../src/tools/recording/recording-entry.js';
+import { type Recording, replay } from '../../../src/tools/recording/replay.js';
+import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';
 import { recordingOf, recordingsInMemory } from './recordings-in-memory.js';
 
@@ -29,7 +29,12 @@ const changed = (index: number, entry: unknown): Recording => ({
 
 describe('a recording that is cut off', () => {
   it('replays up to its end, wherever that is', () => {
-    const places = whole.entries.flatMap((_, index) => (index < 300 || index % 17 === 0 ? [index] : []));
+    // Nothing is cut off after the end of the agent.
+    const end = indexOf(({ kind }) => kind === 'ended');
+    expect(end).toBeGreaterThan(300);
+    const places = whole.entries.flatMap((_, index) =>
+      index < end && (index < 300 || index % 17 === 0) ? [index] : [],
+    );
     expect(places.length).toBeGreaterThan(300);
     for (const length of places) {
       const result = replay(recordingOf(whole.lines.slice(0, length + 1)), kubelet);
@@ -86,6 +91,20 @@ describe('a recording that was changed', () => {
   });
 });
 
+describe('a recording that cannot be read on', () => {
+  it('is an error of the recording at every entry, whatever the loop is calling when it comes', () => {
+    for (let length = 1; length < whole.entries.length; length += length < 300 ? 1 : 13) {
+      const entries = function* () {
+        yield* whole.entries.slice(0, length);
+        throw new Error(`damaged after entry ${length}`);
+      };
+      expect(() => replay({ header: whole.header, entries: entries() }, kubelet)).toThrow(
+        `damaged after entry ${length}`,
+      );
+    }
+  });
+});
+
 describe('a recording that cannot be', () => {
   const firstReply = indexOf(({ kind }) => kind === 'reply');
   const firstFired = indexOf(({ kind }) => kind === 'fired');
@@ -94,7 +113,7 @@ describe('a recording that cannot be', () => {
     ['no kind', 5, { a: 1 }, 'expected an input, an output or a cut, and not the kind undefined'],
     ['nothing', 5, null, 'expected an input, an output or a cut, and not the kind undefined'],
     ['another header', 5, whole.header, 'expected an input, an output or a cut, and not the kind "recording"'],
-    ['a reply to no call', firstReply, { kind: 'reply', call: 999, at: 1 }, 'no call 999 is under way'],
+    ['a reply to no call', firstReply, { kind: 'reply', call: 999, at: 1 }, 'no call 999 is pending'],
     ['a timer that was never set', firstFired, { kind: 'fired', timer: 999, at: 1 }, 'no timer 999 is set'],
     [
       'a value of a kind that is none',

@@ -1,14 +1,15 @@
 import { concat, delay, NEVER, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { kubelet, type KubeletOptions } from '../../../src/kubelet.js';
-import type { Pod } from '../../../src/model/pod.js';
-import { podSet } from '../../../src/model/pod-set.js';
-import type { MakeKubelet } from '../../../src/recording/record-kubelet.js';
-import { replay } from '../../../src/recording/replay.js';
-import type { Plain } from '../../../src/recording/recording-entry.js';
-import type { DifferentReplay } from '../../../src/recording/replay-result.js';
-import type { NodeBehaviours } from '../../../src/sim/behaviour.js';
-import { simulatedNode } from '../../../src/sim/simulated-node.js';
+import type { KubeletOptions } from '../../../src/kubelet-options.js';
+import { kubelet } from '../../../src/kubelet.js';
+import type { Pod } from '../../../src/model/pod/pod.js';
+import { podSet } from '../../../src/model/pod/pod-set.js';
+import type { MakeKubelet } from '../../../src/tools/recording/record-kubelet.js';
+import { replay } from '../../../src/tools/recording/replay.js';
+import type { Plain } from '../../../src/tools/recording/recording-entry.js';
+import type { DifferentReplay } from '../../../src/tools/recording/replay-result.js';
+import type { NodeBehaviours } from '../../../src/tools/sim/behaviour.js';
+import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 
@@ -145,7 +146,7 @@ describe('a changed decision', () => {
     const admit: KubeletOptions['admit'] = () => undefined;
     const recording = record({ admit });
     expect(() => replay(recording, kubelet)).toThrow(
-      'entry 0 of the recording: the agent had an option admit of its own, which has to be given to the replay',
+      'entry 0 of the recording: the agent had an option admit of its own, which the replay needs',
     );
     expect(replay(recording, kubelet, { code: { admit } })).toMatchObject({ kind: 'same' });
   });

@@ -1,12 +1,12 @@
 import { fc, it } from '@fast-check/vitest';
 import { describe, expect } from 'vitest';
-import { ApiError } from '../../../src/model/api/api-error.js';
-import { CriError } from '../../../src/model/cri-error.js';
-import { HttpFailure } from '../../../src/model/http-failure.js';
+import { ApiError } from '../../../src/model/kube-api/api-error.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import { HttpFailure } from '../../../src/model/config/http-failure.js';
 import { HealthFailure } from '../../../src/model/probes/health-failure.js';
 import { ProbeErrored } from '../../../src/model/probes/probe-errored.js';
-import { decodeValue, encodeValue } from '../../../src/recording/encode-value.js';
-import type { Plain } from '../../../src/recording/recording-entry.js';
+import { decodeValue, encodeValue } from '../../../src/tools/recording/encode-value.js';
+import type { Plain } from '../../../src/tools/recording/recording-entry.js';
 
 const throughJson = (value: unknown): unknown => decodeValue(JSON.parse(JSON.stringify(encodeValue(value))) as Plain);
 
@@ -42,6 +42,10 @@ describe('a value in a recording', () => {
     expect(throughJson(value)).toStrictEqual(withoutAbsent(value));
   });
 
+  it('keeps a date that is none', () => {
+    expect(throughJson({ at: new Date(NaN) })).toStrictEqual({ at: new Date(NaN) });
+  });
+
   it.prop([fc.uint8Array({ maxLength: 300 })])('keeps every byte', (bytes) => {
     expect(throughJson({ bytes })).toStrictEqual({ bytes });
   });
@@ -57,7 +61,7 @@ describe('a value in a recording', () => {
   it('refuses what holds itself', () => {
     const knot: Record<string, unknown> = {};
     knot.knot = knot;
-    expect(() => encodeValue(knot)).toThrow('a value holds itself, or is nested more than 200 deep (at knot)');
+    expect(() => encodeValue(knot)).toThrow('a value contains itself, or is nested more than 200 deep (at knot)');
   });
 });
 

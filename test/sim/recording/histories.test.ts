@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { kubelet } from '../../../src/kubelet.js';
-import { replay } from '../../../src/recording/replay.js';
-import { generateClusterHistory } from '../../../src/sim/histories/generate-cluster-history.js';
-import { generateHistory } from '../../../src/sim/histories/generate-history.js';
-import { runHistory } from '../../../src/sim/histories/run-history.js';
+import { replay } from '../../../src/tools/recording/replay.js';
+import { generateClusterHistory } from '../../../src/tools/sim/histories/generate-cluster-history.js';
+import { generateHistory } from '../../../src/tools/sim/histories/generate-history.js';
+import { runHistory } from '../../../src/tools/sim/histories/run-history.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 
 const SEEDS = 100;

@@ -21,11 +21,11 @@ import {
   timer,
 } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { KubeletOptions } from '../../../src/kubelet.js';
-import { CriError } from '../../../src/model/cri-error.js';
-import { podSet } from '../../../src/model/pod-set.js';
-import { mapRules, PORT_RULES, type PortRule } from '../../../src/recording/port-table.js';
-import { valueAt } from '../../../src/recording/record-ports.js';
+import type { KubeletOptions } from '../../../src/kubelet-options.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import { podSet } from '../../../src/model/pod/pod-set.js';
+import { mapRules, PORT_RULES, type PortRule } from '../../../src/tools/recording/port-table.js';
+import { valueAt } from '../../../src/tools/recording/record-ports.js';
 import { aPod } from '../../support/a-pod.js';
 import { expectSame, kindsOf, playAgent } from './agent-stage.js';
 
@@ -66,6 +66,7 @@ const ARGS: Readonly<Record<string, readonly unknown[]>> = {
     },
   ],
   pullSecrets: [pod],
+  'volumeFiles.write': ['/v', new Map([['file', { data: new Uint8Array([1]), mode: 0o644 }]])],
 };
 
 describe('a port that is called', () => {

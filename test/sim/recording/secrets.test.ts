@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { concat, NEVER, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { kubelet, type KubeletPorts } from '../../../src/kubelet.js';
-import { CriError } from '../../../src/model/cri-error.js';
+import type { KubeletPorts } from '../../../src/kubelet-options.js';
+import { kubelet } from '../../../src/kubelet.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { RegistryCredential } from '../../../src/model/images/docker-config.js';
 import { credentialsIn, type PullSecret } from '../../../src/model/images/pull-secret.js';
-import { podSet } from '../../../src/model/pod-set.js';
-import { hidePullSecret } from '../../../src/recording/hide-pull-secret.js';
-import { replay } from '../../../src/recording/replay.js';
-import { SecretKeeper } from '../../../src/recording/secret-keeper.js';
-import { simulatedNode } from '../../../src/sim/simulated-node.js';
+import { podSet } from '../../../src/model/pod/pod-set.js';
+import { hidePullSecret } from '../../../src/tools/recording/hide-pull-secret.js';
+import { replay } from '../../../src/tools/recording/replay.js';
+import { SecretKeeper } from '../../../src/tools/recording/secret-keeper.js';
+import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';
 import { memoryPullRecords } from '../../support/memory-pull-records.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
@@ -205,6 +206,25 @@ describe('a keeper of secrets', () => {
     const keeper = new SecretKeeper();
     const [short, long] = [keeper.learn('password'), keeper.learn('password-2')];
     expect(keeper.text('password-2 password', '')).toBe(`${long} ${short}`);
+  });
+
+  it('takes the shorter of two that begin alike where the longer does not go on', () => {
+    const keeper = new SecretKeeper();
+    const [long, short] = [keeper.learn('password-2'), keeper.learn('password')];
+    expect(keeper.text('passwor password-3passwordpassword-2passwo', '')).toBe(
+      `passwor ${short}-3${short}${long}passwo`,
+    );
+  });
+
+  it('finds secrets of the largest size, and many of them', () => {
+    const keeper = new SecretKeeper();
+    const large = 'é"/+ large '.repeat(90_000);
+    const many = Array.from({ length: 500 }, (_, index) => `${index} of many `.repeat(150));
+    const [hidden, ...others] = [large, ...many].map((secret) => keeper.learn(secret));
+    expect(keeper.text(`a ${large} and ${base64(large)}`, '')).toMatch(/^a <secret \d+> and <secret \d+>=*$/);
+    expect(keeper.text(`a ${large}.`, '')).toBe(`a ${hidden}.`);
+    expect(keeper.text(many.join(), '')).toBe(others.join());
+    expect(keeper.text(large.slice(1), '')).toBe(large.slice(1));
   });
 
   it('does not look for short ones in other texts, and hides them where they are meant', () => {

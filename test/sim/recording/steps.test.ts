@@ -15,8 +15,8 @@ import {
   timer,
 } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { KubeletPorts } from '../../../src/kubelet.js';
-import { errorText } from '../../../src/model/cri-error.js';
+import type { KubeletPorts } from '../../../src/kubelet-options.js';
+import { errorText } from '../../../src/model/cri/cri-error.js';
 import { expectSame, kindsOf, playAgent } from './agent-stage.js';
 
 describe('timers', () => {
@@ -176,7 +176,7 @@ describe('the life of an agent', () => {
       () => ({}),
       ({ agent }) => agent.outcome$.subscribe({ error: (error: unknown) => errors.push(errorText(error)) }),
     );
-    expect(errors).toEqual(['a recording is one life of an agent; this one was started before']);
+    expect(errors).toEqual(['a recording is one run of an agent; this one was started before']);
   });
 
   it('does not suffer from what cannot be written', () => {
@@ -189,12 +189,12 @@ describe('the life of an agent', () => {
     expect(played.heard).toEqual(['object', 'string']);
     expect(played.recording.entries.at(-1)).toEqual({
       kind: 'cut',
-      reason: 'something cannot be written: a value holds itself, or is nested more than 200 deep (at knot)',
+      reason: 'something cannot be written: a value contains itself, or is nested more than 200 deep (at knot)',
     });
     expect(played.result).toMatchObject({
       kind: 'same',
       end: 'cut',
-      reason: expect.stringContaining('holds itself') as string,
+      reason: expect.stringContaining('contains itself') as string,
     });
   });
 

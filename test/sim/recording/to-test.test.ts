@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { incidentTest } from '../../../src/cli/to-test/incident-test.js';
-import type { Container, Pod } from '../../../src/model/pod.js';
-import { readIncident } from '../../../src/recording/incident/read-incident.js';
-import type { Fault } from '../../../src/sim/faults/fault.js';
-import type { History } from '../../../src/sim/histories/history.js';
-import { runHistory } from '../../../src/sim/histories/run-history.js';
+import type { Container, Pod } from '../../../src/model/pod/pod.js';
+import { readIncident } from '../../../src/tools/recording/incident/read-incident.js';
+import type { Fault } from '../../../src/tools/sim/faults/fault.js';
+import type { History } from '../../../src/tools/sim/histories/history.js';
+import { runHistory } from '../../../src/tools/sim/histories/run-history.js';
 import { aPod } from '../../support/a-pod.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 
@@ -29,11 +29,30 @@ const changed = podOf('changed', { name: 'main' });
 const changedAgain = podOf('changed', { name: 'main', command: ['again'] }, 'uid-changed-2');
 const deaf = podOf('deaf', { name: 'main' });
 
+/** What its container needs is in no API server. */
+const lacking = podOf('lacking', { name: 'main', envFrom: [{ configMapRef: { name: 'nowhere' } }] });
+const referring: Pod = {
+  ...crashing,
+  spec: {
+    ...crashing.spec,
+    runtimeClassName: 'sandboxed',
+    containers: crashing.spec.containers.map((container) => ({
+      ...container,
+      envFrom: [{ configMapRef: { name: 'all' } }, { prefix: 'P_', secretRef: { name: 'all' } }],
+      env: [
+        { name: 'A', valueFrom: { configMapKeyRef: { name: 'some', key: 'a' } } },
+        { name: 'B', valueFrom: { secretKeyRef: { name: 'some', key: 'b' } } },
+        { name: 'C', value: 'c' },
+      ],
+    })),
+  },
+};
+
 const outage: Fault = { kind: 'runtime-restarts', atMs: 100 * SECOND, downMs: 7 * SECOND };
 
 /** Ten minutes with everything that a test can be made of. */
 const HISTORY: History = {
-  seed: 5,
+  seed: 8,
   node: { eventedPleg: false, syncFrequencyMs: MINUTE, maxRestartBackOffMs: 5 * MINUTE, parallelPulls: 1 },
   pods: [
     { key: 'crashing', source: 'file', changes: [{ atMs: 0, pod: crashing }] },
@@ -79,7 +98,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The test that is made of the recording of a history. */
-const madeOf = (history: History): string => {
+const madeOf = (history: History): { readonly text: string; readonly problems: readonly string[] } => {
   const { makeKubelet, recordings } = recordingsInMemory();
   const { violations } = runHistory(history, { makeKubelet });
   expect(violations).toEqual([]);
@@ -131,15 +150,100 @@ export default {
 
 describe('a test that is made of a recording', () => {
   it('passes where the agent is the same, and fails where it decides otherwise', async () => {
-    const text = madeOf(HISTORY);
+    const { text, problems } = madeOf(HISTORY);
+    expect(problems).toEqual([]);
     expect(text).not.toContain('These fail');
     expect(await runTest(text)).toEqual({ passed: 6, failed: [] });
 
     const later = await runTest(text, {
-      file: 'src/model/crash-loop-back-off.ts',
+      file: 'src/model/pod-actions/crash-loop-back-off.ts',
       from: 'CRASH_LOOP_INITIAL_MS = 10_000',
       to: 'CRASH_LOOP_INITIAL_MS = 20_000',
     });
     expect(later.failed.map((failure) => failure.split('\n')[0])).toEqual(['default/crashing main']);
+  });
+
+  it('has the node of the recording: its name, which pods of manifests bear, and its DNS', async () => {
+    const placed = (pod: Pod): Pod => ({
+      metadata: { ...pod.metadata, name: `${pod.metadata.name}-vm` },
+      spec: { ...pod.spec, nodeName: 'vm', dnsPolicy: 'ClusterFirst' },
+    });
+    const { text, problems } = madeOf({
+      ...HISTORY,
+      node: {
+        ...HISTORY.node,
+        facts: { name: 'vm', labels: { 'kubernetes.io/hostname': 'vm' }, clusterDns: [], clusterDomain: '' },
+      },
+      pods: [{ key: 'crashing', source: 'file', changes: [{ atMs: 0, pod: placed(crashing) }] }],
+      faults: [],
+      endMs: 2 * MINUTE,
+      quietFromMs: MINUTE,
+    });
+    expect(problems).toEqual([]);
+    expect(text).toContain('"Warning MissingClusterDNS"');
+    expect(text).not.toContain('NodeName"]');
+    expect((await runTest(text)).failed).toEqual([]);
+  });
+
+  it('passes for pods of a cluster, whose variables come from what a simulated node does not have', async () => {
+    const { makeKubelet, recordings } = recordingsInMemory();
+    const pods: History['pods'] = [
+      { key: 'crashing', source: 'api', changes: [{ atMs: 0, pod: crashing }] },
+      { key: 'lacking', source: 'api', changes: [{ atMs: SECOND, pod: lacking }] },
+    ];
+    runHistory({ ...HISTORY, pods, faults: [], endMs: 2 * MINUTE, quietFromMs: MINUTE }, { makeKubelet });
+    const [recording] = recordings();
+    if (!recording) throw new Error('nothing was recorded');
+    const incident = readIncident(recording.header, recording.entries);
+    // As the same is recorded where there is an API server that has the objects.
+    const inCluster = incident.pods.map(({ changes, ...told }) => ({
+      ...told,
+      changes: changes.map(({ atMs, pod }) => ({
+        atMs,
+        ...(pod && { pod: pod.metadata.name === 'crashing' ? referring : pod }),
+      })),
+    }));
+    const { text, problems } = incidentTest({ ...incident, pods: inCluster }, { recording: 'r', by: 'b' });
+    expect(problems).toEqual([]);
+    expect(text).toContain('"Warning Failed"');
+
+    // Where it was made in the end, after failures that only the API server could explain, the test says so.
+    const made = incident.instances.map((instance) => ({ ...instance, uid: lacking.metadata.uid, pod: 'lacking' }));
+    const late = incidentTest({ ...incident, pods: inCluster, instances: made }, { recording: 'r', by: 'b' });
+    expect(late.problems.at(-1)).toMatch(
+      /^default\/lacking refers to ConfigMaps or Secrets, which a simulated node does not have/,
+    );
+    expect((await runTest(text)).failed).toEqual([]);
+  });
+
+  it('says what fails, and why, where something was not recorded', () => {
+    const { makeKubelet, recordings } = recordingsInMemory();
+    runHistory(HISTORY, { makeKubelet });
+    const [recording] = recordings();
+    if (!recording) throw new Error('nothing was recorded');
+    const incident = readIncident(recording.header, recording.entries);
+    const { text, problems } = incidentTest(
+      { ...incident, facts: { ...incident.facts, labels: {} }, instances: incident.instances.slice(1) },
+      { recording: 'node.rec', by: 'rx-kubelet 1.2.3' },
+    );
+    expect(problems.length).toBeGreaterThan(0);
+    for (const problem of problems) {
+      expect(problem).toMatch(/^default\/\S+( \S+)?: expected .+, and saw .+$/);
+      expect(text).toContain(`//   ${problem}`);
+    }
+  });
+
+  it('says that it proves nothing where all pods were there before', () => {
+    const { makeKubelet, recordings } = recordingsInMemory();
+    runHistory({ ...HISTORY, endMs: MINUTE, quietFromMs: MINUTE }, { makeKubelet });
+    const [recording] = recordings();
+    if (!recording) throw new Error('nothing was recorded');
+    const incident = readIncident(recording.header, recording.entries);
+    const instances = incident.instances.map((instance) => ({ ...instance, isAdopted: true }));
+    const { problems } = incidentTest(
+      { ...incident, instances, events: [] },
+      { recording: 'node.rec', by: 'rx-kubelet 1.2.3' },
+    );
+    expect(problems.at(-1)).toMatch(/^it expects nothing: .* existed before the recording began$/);
   });
 });

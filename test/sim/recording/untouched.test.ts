@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { generateHistory } from '../../../src/sim/histories/generate-history.js';
-import { runHistory, type RunOptions } from '../../../src/sim/histories/run-history.js';
+import { generateHistory } from '../../../src/tools/sim/histories/generate-history.js';
+import { runHistory, type RunOptions } from '../../../src/tools/sim/histories/run-history.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 
 const SEEDS = 30;

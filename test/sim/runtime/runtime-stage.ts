@@ -1,15 +1,15 @@
 import type { Observable, Subscription } from 'rxjs';
 import type { ContainerConfig, DeepPartial, PodSandboxConfig } from '../../../src/generated/runtime/v1/api.js';
 import { containerAnnotations, containerLabels, sandboxLabels } from '../../../src/model/cri/labels.js';
-import { CriError } from '../../../src/model/cri-error.js';
-import type { Container } from '../../../src/model/pod.js';
-import type { NodeBehaviours } from '../../../src/sim/behaviour.js';
-import { type NodeClock, nodeClock } from '../../../src/sim/node-clock.js';
-import { type SimulatedRuntime, simulatedRuntime } from '../../../src/sim/runtime/simulated-runtime.js';
-import { type SeededRandom, seededRandom } from '../../../src/sim/seeded-random.js';
-import { type SimulatedDisk, simulatedDisk } from '../../../src/sim/simulated-disk.js';
-import { VirtualScheduler } from '../../../src/sim/virtual-scheduler.js';
-import type { WorldEvent } from '../../../src/sim/world-event.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import type { Container } from '../../../src/model/pod/pod.js';
+import type { NodeBehaviours } from '../../../src/tools/sim/behaviour.js';
+import { type NodeClock, nodeClock } from '../../../src/tools/sim/node-clock.js';
+import { type SimulatedRuntime, simulatedRuntime } from '../../../src/tools/sim/runtime/simulated-runtime.js';
+import { type SeededRandom, seededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { type SimulatedDisk, simulatedDisk } from '../../../src/tools/sim/simulated-disk.js';
+import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import type { WorldEvent } from '../../../src/tools/sim/world-event.js';
 import { aPod } from '../../support/a-pod.js';
 
 /** How a call went. */

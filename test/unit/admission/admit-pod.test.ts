@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AdmissionFacts } from '../../../src/model/admission/admission-facts.js';
 import { admitPod } from '../../../src/model/admission/admit-pod.js';
 import { firstRejection, type Rejection } from '../../../src/model/admission/rejection.js';
-import type { Container, Pod, PodSpec } from '../../../src/model/pod.js';
+import type { Container, Pod, PodSpec } from '../../../src/model/pod/pod.js';
 import { aPod, type PodSketch } from '../../support/a-pod.js';
 
 const facts: AdmissionFacts = {
@@ -268,6 +268,7 @@ describe('a node', () => {
         : {
             reason: 'NodePorts',
             message: "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+            detail: expect.stringMatching(/^web_default has port \d+\/(TCP|UDP)$/) as string,
           },
     );
   });

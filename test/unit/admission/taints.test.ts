@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { admitPod } from '../../../src/model/admission/admit-pod.js';
 import type { Rejection } from '../../../src/model/admission/rejection.js';
 import type { Taint } from '../../../src/model/node/node.js';
-import type { PodSpec } from '../../../src/model/pod.js';
+import type { PodSpec } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
 import { nodeFacts } from '../../support/node-facts.js';
 

@@ -9,15 +9,27 @@ import {
 } from '../../../src/model/cgroups/node-cgroup-resources.js';
 import { podCgroup, podCgroupsAmong, podParents, podUidOf } from '../../../src/model/cgroups/pod-cgroup-name.js';
 import { podCgroupResources } from '../../../src/model/cgroups/pod-cgroup-resources.js';
-import type { PodSpec } from '../../../src/model/pod.js';
-import { quantity } from '../../../src/model/quantity.js';
+import type { PodSpec } from '../../../src/model/pod/pod.js';
+import { quantity } from '../../../src/model/resources/quantity.js';
 import { aContainer, aPod } from '../pods.js';
 
 const MEBI = 1n << 20n;
 type Resources = NonNullable<PodSpec['resources']>;
 const of = (resources: Resources, name = 'main') => aContainer(name, { resources });
+const sidecar = (resources: Resources) => ({ ...of(resources, 'side'), restartPolicy: 'Always' });
 const limits = (amounts: Record<string, string>) => ({ requests: amounts, limits: amounts });
 const pod = (spec: Partial<PodSpec>) => aPod(spec);
+
+it.each<[row: string, init: PodSpec['initContainers'], limited: boolean]>([
+  ['one without a limit: no', [aContainer('i')], false],
+  ['one after a sidecar with a limit', [sidecar({ limits: { memory: '1Mi' } }), aContainer('i')], true],
+  ['one before it: no', [aContainer('i'), sidecar({ limits: { memory: '1Mi' } })], false],
+  ['a sidecar without a limit after one with it', [sidecar({ limits: { memory: '1Mi' } }), sidecar({})], true],
+])('counts the memory of a pod as limited by init containers: %s', (_, initContainers, limited) => {
+  const node = { cpuCfsQuota: true, cpuCfsQuotaPeriodMicros: 100_000, podPidsLimit: -1 };
+  const one = pod({ containers: [of({ limits: { memory: '1Mi' } })], initContainers });
+  expect(podCgroupResources(one, node).memory !== undefined).toBe(limited);
+});
 
 const guaranteed = pod({ containers: [of(limits({ cpu: '500m', memory: '64Mi' }))] });
 const burstable = pod({ containers: [of({ requests: { cpu: '250m' } })] });

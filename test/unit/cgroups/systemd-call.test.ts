@@ -22,7 +22,7 @@ const MANAGER = 'org.freedesktop.systemd1 /org/freedesktop/systemd1 org.freedesk
 describe('a slice is made', () => {
   it('with what systemd has to account for, in the slice above', () => {
     expect(startSliceArgs(POD, v2, { cpuShares: 1024 }).join(' ')).toBe(
-      `--system call ${MANAGER} StartTransientUnit ssa(sv)a(sa(sv)) ${SLICE} replace 8 ` +
+      `--system -- call ${MANAGER} StartTransientUnit ssa(sv)a(sa(sv)) ${SLICE} replace 8 ` +
         `Description s cgroup of pods ${SLICE} Wants as 1 kubepods-burstable.slice ` +
         'MemoryAccounting b true CPUAccounting b true IOAccounting b true TasksAccounting b true ' +
         'DefaultDependencies b false CPUWeight t 39 0',
@@ -66,7 +66,7 @@ describe('the limits of a slice', () => {
     ['CPUs', { cpus: '0-3,8' }, '1 AllowedCPUs ay 2 15 1', '0'],
     ['limits of 0 leave what is there', { cpuShares: 0, cpuQuota: 0, memory: 0n, pids: 0n }, '0', '0'],
   ])('%s', (_, resources, newer, older) => {
-    const set = `--system call ${MANAGER} SetUnitProperties sba(sv) ${SLICE} true`;
+    const set = `--system -- call ${MANAGER} SetUnitProperties sba(sv) ${SLICE} true`;
     expect(setSliceArgs(POD, v2, resources).join(' ')).toBe(`${set} ${newer}`);
     expect(setSliceArgs(POD, v1, resources).join(' ')).toBe(`${set} ${older}`);
   });
@@ -84,11 +84,11 @@ describe('the limits of a slice', () => {
 });
 
 it('a slice is stopped', () => {
-  expect(stopSliceArgs(POD).join(' ')).toBe(`--system call ${MANAGER} StopUnit ss ${SLICE} replace`);
+  expect(stopSliceArgs(POD).join(' ')).toBe(`--system -- call ${MANAGER} StopUnit ss ${SLICE} replace`);
 });
 
 it('the state of a slice is asked for by its object', () => {
-  expect(sliceStateArgs(POD).slice(2)).toEqual([
+  expect(sliceStateArgs(POD).slice(3)).toEqual([
     'org.freedesktop.systemd1',
     '/org/freedesktop/systemd1/unit/kubepods_2dburstable_2dpod1_5f2_2eslice',
     'org.freedesktop.systemd1.Unit',
@@ -97,7 +97,7 @@ it('the state of a slice is asked for by its object', () => {
 });
 
 it('the version of systemd is asked for', () => {
-  expect(systemdVersionArgs.join(' ')).toBe(`--system get-property ${MANAGER} Version`);
+  expect(systemdVersionArgs.join(' ')).toBe(`--system -- get-property ${MANAGER} Version`);
 });
 
 it.each([

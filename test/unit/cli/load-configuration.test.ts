@@ -1,29 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cgroupOptions } from '../../../src/cli/config/cgroup-options.js';
 import { loadConfiguration } from '../../../src/cli/config/load-configuration.js';
 import type { JsonObject } from '../../../src/cli/config/merge-patch.js';
-
-let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'config-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
-
-const write = (name: string, text: string): string => {
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
-};
-
-const load = (text: string, flags: JsonObject = {}) =>
-  loadConfiguration({ file: write('config.yaml', HEAD + text), directory: '', flags });
+import { folder, HEAD, load, write } from './config-folder.js';
 
 const withoutFile = (flags: JsonObject = {}) => loadConfiguration({ file: '', directory: '', flags });
 
@@ -37,7 +18,7 @@ describe('defaults', () => {
     ['containerRuntimeEndpoint', ''],
     ['runtimeRequestTimeoutMs', 120_000],
     ['crashLoopBackOff', { maxContainerRestartPeriodMs: 300_000 }],
-    ['logging', { format: 'text', flushFrequencyMs: 5000, verbosity: 0, vmodule: [], options: {} }],
+    ['logging', { format: '', flushFrequencyMs: 5000, verbosity: 0, vmodule: [], options: {} }],
     ['maxPods', 110],
     ['serializeImagePulls', true],
     ['nodeStatusReportFrequencyMs', 300_000],
@@ -81,9 +62,9 @@ describe('a file', () => {
     const { config } = load(
       'staticPodPath: pods\npodLogsDir: logs\nresolvConf: ""\ntlsCertFile: /abs\nauthentication: {x509: {clientCAFile: ca.crt}}\n',
     );
-    expect(config.staticPodPath).toBe(join(folder, 'pods'));
-    expect(config.podLogsDir).toBe(join(folder, 'logs'));
-    expect(config.authentication.x509.clientCAFile).toBe(join(folder, 'ca.crt'));
+    expect(config.staticPodPath).toBe(join(folder(), 'pods'));
+    expect(config.podLogsDir).toBe(join(folder(), 'logs'));
+    expect(config.authentication.x509.clientCAFile).toBe(join(folder(), 'ca.crt'));
     expect([config.resolvConf, config.tlsCertFile]).toEqual(['', '/abs']);
   });
 
@@ -91,9 +72,9 @@ describe('a file', () => {
     const { config, warnings } = load('syncFrequncy: 10s\nhealthzPort: 1\nlogging: {verbsity: 3}\nxyz: 1\n');
     expect(config.healthzPort).toBe(1);
     expect(warnings).toEqual([
-      `${folder}/config.yaml:3:1: syncFrequncy: unknown field, did you mean "syncFrequency"?`,
-      `${folder}/config.yaml:5:11: logging.verbsity: unknown field, did you mean "verbosity"?`,
-      `${folder}/config.yaml:6:1: xyz: unknown field`,
+      `${folder()}/config.yaml:3:1: syncFrequncy: unknown field, did you mean "syncFrequency"?`,
+      `${folder()}/config.yaml:5:11: logging.verbsity: unknown field, did you mean "verbosity"?`,
+      `${folder()}/config.yaml:6:1: xyz: unknown field`,
     ]);
   });
 
@@ -116,7 +97,7 @@ describe('a file', () => {
     ['maxPods: 1\nmaxPods: 2', '4:1: '],
     ['a: [', '3:'],
   ])('with %j is refused at its line', (text, message) => {
-    const place = `failed to load kubelet config file, path: ${folder}/config.yaml, error: ${folder}/config.yaml:`;
+    const place = `failed to load kubelet config file, path: ${folder()}/config.yaml, error: ${folder()}/config.yaml:`;
     expect(() => load(text)).toThrow(place + message);
   });
 
@@ -136,146 +117,18 @@ describe('a file', () => {
   });
 
   it('that does not exist is named', () => {
-    const file = join(folder, 'nowhere.yaml');
+    const file = join(folder(), 'nowhere.yaml');
     expect(() => loadConfiguration({ file, directory: '', flags: {} })).toThrow(`path: ${file}, error: ENOENT`);
-  });
-});
-
-describe('values', () => {
-  it.each([
-    ['maxPods: -1', 'maxPods (--max-pods) -1 must not be a negative number'],
-    ['healthzPort: 70000', 'healthzPort (--healthz-port) 70000 must be between 1 and 65535, inclusive'],
-    ['podLogsDir: /a/../b', 'pod logs path "/a/../b" must be normalized'],
-    ['podLogsDir: /lögs', 'pod logs path "/lögs" mut contains ASCII characters only'],
-    [
-      'crashLoopBackOff: {maxContainerRestartPeriod: 500ms}',
-      'CrashLoopBackOff.MaxContainerRestartPeriod (got: 0.5 seconds) must be set between 1s and 300s',
-    ],
-    ['containerLogMaxFiles: 1', 'containerLogMaxFiles must be greater than 1'],
-    ['containerLogMaxWorkers: 0', 'containerLogMaxWorkers must be greater than or equal to 1'],
-    [
-      'containerLogMonitorInterval: 2999ms',
-      'containerLogMonitorInterval must be a positive time duration greater than or equal to 3s',
-    ],
-    [
-      'containerLogMaxSize: 10MB',
-      'containerLogMaxSize: failed to parse container log max size "10MB": expected a quantity such as 10Mi',
-    ],
-    [
-      'containerLogMaxSize: "0.5"',
-      'containerLogMaxSize: failed to parse container log max size "0.5": invalid max log size, expected whole bytes',
-    ],
-    ['imageMaximumGCAge: 2m', 'imageMaximumGCAge 2m0s must be greater than imageMinimumGCAge 2m0s'],
-    [
-      'imageGCHighThresholdPercent: 101',
-      'imageGCHighThresholdPercent (--image-gc-high-threshold) 101 must be between 0 and 100, inclusive',
-    ],
-    [
-      'imageGCLowThresholdPercent: 85',
-      'imageGCLowThresholdPercent (--image-gc-low-threshold) 85 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 85',
-    ],
-    ['shutdownGracePeriod: 500ms', 'shutdownGracePeriod 500ms must be either zero or otherwise >= 1 sec'],
-    ['shutdownGracePeriodCriticalPods: 1m', 'shutdownGracePeriodCriticalPods 1m0s must be <= shutdownGracePeriod 0s'],
-    ['maxParallelImagePulls: 0', 'maxParallelImagePulls 0 must be a positive number'],
-    ['enforceNodeAllocatable: [pods, pods]', 'duplicated enforcements "pods" in enforceNodeAllocatable'],
-    [
-      'enforceNodeAllocatable: [none, pods]',
-      'enforceNodeAllocatable (--enforce-node-allocatable) may not contain additional enforcements when "none" is specified',
-    ],
-    [
-      'enforceNodeAllocatable: [system-reserved]',
-      'systemReservedCgroup (--system-reserved-cgroup) must be specified when "system-reserved" or "system-reserved-compressible" included in enforceNodeAllocatable (--enforce-node-allocatable)',
-    ],
-    [
-      'enforceNodeAllocatable: [kube-reserved-compressible]',
-      'kubeReservedCgroup (--kube-reserved-cgroup) must be specified when "kube-reserved" or "kube-reserved-compressible" included in enforceNodeAllocatable (--enforce-node-allocatable)',
-    ],
-    [
-      'kubeReservedCgroup: /k\nenforceNodeAllocatable: [kube-reserved, kube-reserved-compressible]',
-      'both "kube-reserved" and "kube-reserved-compressible" cannot be specified together in enforceNodeAllocatable (--enforce-node-allocatable)',
-    ],
-    [
-      'cgroupsPerQOS: false',
-      'cgroupsPerQOS (--cgroups-per-qos) must be set to true when "pods" contained in enforceNodeAllocatable (--enforce-node-allocatable)',
-    ],
-    ['cgroupDriver: docker', 'cgroupDriver (--cgroup-driver) "docker" must be "cgroupfs" or "systemd"'],
-    ['cgroupRoot: /a/../b', 'cgroupRoot (--cgroup-root) "/a/../b" must be a path without "." and ".."'],
-    [
-      'reservedSystemCPUs: "0"\nsystemReservedCgroup: /system',
-      "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)",
-    ],
-    ['evictionHard: {memory: 1Gi}', 'evictionHard: unsupported eviction signal memory'],
-    ['evictionHard: {memory.available: much}', 'evictionHard: memory.available: "much" is not a quantity'],
-    ['evictionHard: {memory.available: "0"}', 'evictionHard: eviction threshold memory.available must be positive: 0'],
-    [
-      'evictionHard: {nodefs.available: "101%"}',
-      'evictionHard: eviction percentage threshold nodefs.available must be >= 0% and <= 100%: 101%',
-    ],
-    [
-      'registerWithTaints: [{key: "a b", effect: NoSchedule}]',
-      'invalid taint: a b:NoSchedule: its key must be a name of at most',
-    ],
-    [
-      'registerWithTaints: [{key: a, value: "b c", effect: NoSchedule}]',
-      'invalid taint: a=b c:NoSchedule: its value must be at most',
-    ],
-    ['registerWithTaints: [{key: a, effect: Never}]', 'invalid taint: a:Never: its effect must be NoSchedule'],
-    [
-      'registerWithTaints: [{key: a, effect: NoExecute, timeAdded: "2026-01-01T00:00:00Z"}]',
-      'taint.TimeAdded is not nil: a:NoExecute',
-    ],
-    [
-      'evictionHard: {nodefs.available: "%"}',
-      'evictionHard: eviction percentage threshold nodefs.available must be >= 0% and <= 100%: %',
-    ],
-    ['nodeStatusUpdateFrequency: 0s', 'nodeStatusUpdateFrequency'],
-    ['systemReserved: {gpu: "1"}', 'systemReserved: cannot reserve "gpu" resource'],
-    ['kubeReserved: {cpu: much}', 'kubeReserved: cpu: "much" is not a quantity, expected one such as 500m or 1Gi'],
-    ['kubeReserved: {memory: -1Gi}', 'kubeReserved: resource quantity for "memory" cannot be negative: -1Gi'],
-    [
-      'evictionSoft: {memory.available: 1Gi}',
-      'grace period must be specified for the soft eviction threshold memory.available',
-    ],
-    ['featureGates: {NodeSwap: false}', 'cannot set feature gate NodeSwap to false, feature is locked to true'],
-    [
-      'cpuCFSQuotaPeriod: 50ms',
-      'cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 50ms requires feature gate CustomCPUCFSQuotaPeriod',
-    ],
-    ['syncFrequency: 0s', 'syncFrequency 0s must be greater than 0'],
-    ['staticPodURL: ftp://x', 'staticPodURL (--manifest-url) "ftp://x" must be an http or https URL'],
-    ['containerRuntimeEndpoint: tcp://x', 'containerRuntimeEndpoint "tcp://x" must be a unix socket'],
-  ])('%s is refused in the words of the kubelet', (text, message) => {
-    expect(() => load(text)).toThrow(
-      `failed to validate kubelet configuration, error: invalid configuration: ${message}`,
-    );
-  });
-
-  it('that are wrong are reported together', () => {
-    expect(() => load('maxPods: -1\nport: 0')).toThrow(
-      'error: [invalid configuration: maxPods (--max-pods) -1 must not be a negative number, invalid configuration: port (--port) 0 must be between 1 and 65535, inclusive], path: ',
-    );
-  });
-
-  it('allow no cgroups for pods, and nothing that is enforced, together', () => {
-    for (const enforced of ['[]', '[none]']) {
-      const { config } = load(`cgroupsPerQOS: false\nenforceNodeAllocatable: ${enforced}`);
-      expect(cgroupOptions(config)).toBeUndefined();
-    }
-  });
-
-  it('allow a health port that is off and a feature gate that nobody knows', () => {
-    expect(load('healthzPort: 0').config.healthzPort).toBe(0);
-    expect(load('featureGates: {Foo: true}').warnings).toEqual(['unrecognized feature gate: Foo']);
   });
 });
 
 describe('precedence', () => {
   const dropIn = (name: string, text: string) => {
-    mkdirSync(join(folder, 'conf.d', 'sub'), { recursive: true });
+    mkdirSync(join(folder(), 'conf.d', 'sub'), { recursive: true });
     write(join('conf.d', name), text);
   };
   const loadAll = (text: string, flags: JsonObject = {}) =>
-    loadConfiguration({ file: write('config.yaml', HEAD + text), directory: join(folder, 'conf.d'), flags });
+    loadConfiguration({ file: write('config.yaml', HEAD + text), directory: join(folder(), 'conf.d'), flags });
 
   it('is defaults, file, drop-ins in their order, flags', () => {
     dropIn('10.conf', `${HEAD}syncFrequency: 2s\nfileCheckFrequency: 2s\nhttpCheckFrequency: 2s\n`);
@@ -316,13 +169,13 @@ describe('precedence', () => {
     [`${HEAD}maxPods: x\n`, '10.conf:3:10: maxPods: expected number'],
   ])('refuses the drop-in %j', (text, message) => {
     dropIn('10.conf', text);
-    expect(() => loadAll('')).toThrow(`failed to load kubelet dropin file, path: ${folder}/conf.d/10.conf`);
+    expect(() => loadAll('')).toThrow(`failed to load kubelet dropin file, path: ${folder()}/conf.d/10.conf`);
     expect(() => loadAll('')).toThrow(message);
   });
 
   it('refuses a folder of drop-ins that does not exist', () => {
     expect(() => loadAll('')).toThrow(
-      `failed to merge kubelet configs: failed to walk through kubelet dropin directory "${folder}/conf.d": ENOENT`,
+      `failed to merge kubelet configs: failed to walk through kubelet dropin directory "${folder()}/conf.d": ENOENT`,
     );
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../../src/cli/logger.js';
+import { createLogger, logForm, type LogForm } from '../../../src/cli/logger.js';
 
-const lines = (options: { verbosity?: number; forPeople?: boolean } = {}) => {
+const lines = (options: { verbosity?: number; form?: LogForm } = {}) => {
   const written: string[] = [];
-  const log = createLogger({ verbosity: 0, forPeople: false, write: (line) => written.push(line), ...options });
+  const log = createLogger({ verbosity: 0, form: 'json', write: (line) => written.push(line), ...options });
   return { log, written };
 };
 const parsed = (line: string | undefined) => JSON.parse(line ?? '') as Record<string, unknown>;
@@ -39,8 +39,25 @@ describe('logger', () => {
   );
 
   it('writes short lines for people', () => {
-    const { log, written } = lines({ forPeople: true });
+    const { log, written } = lines({ form: 'terminal' });
     log.info({ pod: 'web', problem: 'two words', count: 2 }, 'hello');
     expect(written[0]).toMatch(/^\d\d:\d\d:\d\d .*INFO .* hello pod=web problem="two words" count=2\n$/);
   });
+
+  it('writes the same lines with their date where nobody watches', () => {
+    const { log, written } = lines({ form: 'text' });
+    log.warn({ pod: 'web' }, 'hello');
+    expect(written[0]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z .*WARN .* hello pod=web\n$/);
+  });
+});
+
+it.each([
+  ['', true, 'terminal'],
+  ['', false, 'json'],
+  ['text', true, 'terminal'],
+  ['text', false, 'text'],
+  ['json', true, 'json'],
+  ['json', false, 'json'],
+] as const)('logging.format %j on a terminal: %s makes it %s', (format, isTerminal, form) => {
+  expect(logForm(format, isTerminal)).toBe(form);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { podRow, shortAge } from '../../../src/cli/pod-row.js';
 import { podTable } from '../../../src/cli/pod-table.js';
-import type { ContainerState, ContainerStatus, Pod } from '../../../src/model/pod.js';
+import type { ContainerState, ContainerStatus, Pod } from '../../../src/model/pod/pod.js';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');
 const at = (text: string) => `2026-01-01T00:${text}Z`;
@@ -166,6 +166,14 @@ describe('a row', () => {
     const given = pod({ startTime: at('59:00') }, { metadata: { creationTimestamp: undefined } });
     expect(podRow(given, NOW).age).toBe('60s');
     expect(podRow(pod({}, { metadata: { creationTimestamp: undefined } }), NOW).age).toBe('<unknown>');
+  });
+
+  it.each([
+    ['file', '60s'],
+    ['api', '5m'],
+  ])('believes no creation time of a manifest: the age of a pod from %s is %s', (source, age) => {
+    const annotations = { 'kubernetes.io/config.source': source };
+    expect(podRow(pod({ startTime: at('59:00') }, { metadata: { annotations } }), NOW).age).toBe(age);
   });
 });
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ContainerConfig } from '../../../src/generated/runtime/v1/api.js';
 import { containerConfig, type ContainerConfigInput } from '../../../src/model/cri/container-config.js';
-import { CreateContainerConfigError } from '../../../src/model/cri/create-container-config-error.js';
-import type { Container, EphemeralContainer } from '../../../src/model/pod.js';
+import type { Container, EphemeralContainer } from '../../../src/model/pod/pod.js';
 import { aContainer, aNode, aPod, aRuntimePod, aStatus, exited } from '../pods.js';
 
 const config = (container: Container | EphemeralContainer, fields: Partial<ContainerConfigInput> = {}) =>
@@ -46,13 +45,6 @@ describe('what the agent itself mounts', () => {
   it('comes after the volumes', () => {
     const { mounts } = config(aContainer('web', { volumeMounts }), { mounts: [data], agentMounts: [hosts] });
     expect(mounts).toEqual([data, hosts]);
-  });
-
-  it('does not stand in for a volume that is missing', () => {
-    const missing = [{ name: 'hosts', mountPath: '/etc/hosts' }];
-    expect(() => config(aContainer('web', { volumeMounts: missing }), { agentMounts: [hosts] })).toThrow(
-      'cannot find volume "hosts" to mount into container "web"',
-    );
   });
 
   it('keeps its owner in a user namespace, as the volumes do', () => {
@@ -114,17 +106,6 @@ describe('volumes', () => {
 
   it('are mounted', () => {
     expect(config(aContainer('web', { volumeMounts }), { mounts }).mounts).toEqual(mounts);
-  });
-
-  it('must all be there', () => {
-    const run = () => config(aContainer('web', { volumeMounts }), { mounts: mounts.slice(0, 1) });
-    expect(run).toThrow(CreateContainerConfigError);
-    expect(run).toThrow('cannot find volume "w" to mount into container "web"');
-  });
-
-  it('must all be there as devices', () => {
-    const run = () => config(aContainer('web', { volumeDevices: [{ name: 'v', devicePath: '/dev/x' }] }));
-    expect(run).toThrow('cannot find volume "v" to pass into container "web"');
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseResolvConf, podDns } from '../../../src/model/cri/dns-config.js';
-import type { NodeFacts } from '../../../src/model/node-facts.js';
-import type { PodSpec } from '../../../src/model/pod.js';
+import type { NodeFacts } from '../../../src/model/node/node-facts.js';
+import type { PodSpec } from '../../../src/model/pod/pod.js';
 import { aNode, aPod } from '../pods.js';
 
 describe('parseResolvConf', () => {
@@ -34,6 +34,7 @@ describe('podDns', () => {
     searches: ['default.svc.cluster.local', 'svc.cluster.local', 'cluster.local', 'lan'],
     options: ['ndots:5'],
   };
+  const twice = { servers: ['192.168.1.1', '192.168.1.1'], searches: ['lan', 'lan'], options: [] };
   const withDns = { clusterDns: ['10.96.0.10'] };
 
   it.each<[row: string, spec: Partial<PodSpec>, node: Partial<NodeFacts>, expected: object]>([
@@ -68,22 +69,56 @@ describe('podDns', () => {
       {},
       { servers: ['192.168.1.1', '1.1.1.1'], searches: ['lan', 'more'], options: ['timeout:3', 'rotate'] },
     ],
+    [
+      'what the host has twice, counted twice',
+      { dnsPolicy: 'Default' },
+      { resolvConf: twice },
+      { servers: ['192.168.1.1', '192.168.1.1'], searches: ['lan', 'lan'], options: [] },
+    ],
+    [
+      'what the host has twice, beside an empty dnsConfig',
+      { dnsPolicy: 'Default', dnsConfig: {} },
+      { resolvConf: twice },
+      { servers: ['192.168.1.1'], searches: ['lan'], options: [] },
+    ],
+    [
+      'what the cluster has twice',
+      {},
+      { clusterDns: ['10.96.0.10', '10.96.0.10'], resolvConf: { ...twice, searches: ['lan', 'cluster.local', 'lan'] } },
+      { ...cluster, servers: ['10.96.0.10', '10.96.0.10'] },
+    ],
+    [
+      'what the host has twice, without a cluster domain',
+      {},
+      { ...withDns, clusterDomain: '', resolvConf: twice },
+      { servers: ['10.96.0.10'], searches: ['lan', 'lan'], options: ['ndots:5'] },
+    ],
   ])('%s', (_, spec, node, expected) => {
     expect(podDns(aPod(spec), aNode(node))).toEqual({ config: expected, warnings: [] });
   });
 
-  it('falls back to the host where there is no cluster DNS, and says so', () => {
-    expect(podDns(aPod({ dnsPolicy: 'ClusterFirst' }), aNode())).toEqual({
-      config: host,
-      warnings: [
-        {
-          reason: 'MissingClusterDNS',
-          message:
-            'pod: "p_default(uid-1)". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.',
-        },
-      ],
-    });
+  it('leaves out a fourth server, also if it is one of the first three', () => {
+    const servers = ['192.168.1.1', '192.168.1.1', '192.168.1.1', '192.168.1.2'];
+    const dns = podDns(aPod({ dnsPolicy: 'Default' }), aNode({ resolvConf: { servers, searches: [], options: [] } }));
+    expect(dns.config.servers).toEqual(servers.slice(0, 3));
+    expect(dns.warnings.map(({ reason }) => reason)).toEqual(['DNSConfigForming']);
   });
+
+  it.each(['ClusterFirst', 'ClusterFirstWithHostNet'])(
+    'falls back to the host where %s has no cluster DNS, and says so',
+    (dnsPolicy) => {
+      expect(podDns(aPod({ dnsPolicy }), aNode())).toEqual({
+        config: host,
+        warnings: [
+          {
+            reason: 'MissingClusterDNS',
+            message:
+              'pod: "p_default(uid-1)". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.',
+          },
+        ],
+      });
+    },
+  );
 
   it('leaves out what resolvers ignore, and says so', () => {
     const searches = Array.from({ length: 33 }, (_, index) => `s${index}`);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../src/model/api/api-error.js';
+import { ApiError } from '../../../src/model/kube-api/api-error.js';
 import { CreateContainerConfigError } from '../../../src/model/cri/create-container-config-error.js';
 import { type EnvInput, environment } from '../../../src/model/cri/env.js';
-import type { Container } from '../../../src/model/pod.js';
+import type { Container } from '../../../src/model/pod/pod.js';
 import { aContainer, aNode, aPod } from '../pods.js';
 
 const env = (container: Partial<Container>, fields: Partial<EnvInput> = {}) =>
@@ -198,6 +198,8 @@ describe('resourceFieldRef', () => {
     [{ resource: 'limits.ephemeral-storage', divisor: '1Gi' }, '100'],
     [{ resource: 'limits.hugepages-2Mi' }, '0'],
     [{ resource: 'limits.cpu', divisor: '0' }, '2'],
+    [{ resource: 'limits.cpu', divisor: '0m' }, '2'],
+    [{ resource: 'limits.cpu', divisor: '0.0' }, '2'],
     [{ resource: 'limits.cpu', containerName: 'other' }, '3'],
     [{ resource: 'limits.memory', containerName: 'other', divisor: '1Gi' }, '8'],
   ])('%j: %s', (selector, value) => {
@@ -205,8 +207,29 @@ describe('resourceFieldRef', () => {
   });
 
   it('takes the limit of the pod before all that the node has', () => {
-    const spec = { resources: { limits: { 'ephemeral-storage': '1Gi' } } };
-    expect(read({ resource: 'limits.ephemeral-storage', divisor: '1Gi' }, spec)).toBe('1');
+    const spec = { resources: { limits: { memory: '1Gi' } } };
+    expect(read({ resource: 'limits.memory', divisor: '1Gi' }, spec)).toBe('1');
+  });
+
+  it.each(['0', '0m'])('takes a limit of %s for none', (cpu) => {
+    const zero = (spec = {}) =>
+      env(
+        {
+          resources: { limits: { cpu } },
+          env: [{ name: 'V', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } }],
+        },
+        { pod: aPod({ containers: [aContainer('web')], ...spec }), node: aNode({ allocatable: { cpu: '7' } }) },
+      ).V;
+    expect(zero()).toBe('7');
+    expect(zero({ resources: { limits: { cpu: '0' } } })).toBe('7');
+    expect(zero({ resources: { limits: { cpu: '3' } } })).toBe('3');
+  });
+
+  it('takes only CPU, memory and huge pages for limits that a pod has of its own', () => {
+    const ofNode = read({ resource: 'limits.ephemeral-storage' });
+    expect(
+      read({ resource: 'limits.ephemeral-storage' }, { resources: { limits: { 'ephemeral-storage': '1' } } }),
+    ).toBe(ofNode);
   });
 
   it.each([

@@ -26,7 +26,7 @@ describe('kernelHostname', () => {
   it('refuses a full name that the kernel cannot take', () => {
     const pod = aPod({ subdomain: 's'.repeat(50), setHostnameAsFQDN: true });
     expect(() => kernelHostname(pod, 'cluster.local')).toThrow(
-      /is too long \(64 is the max, 78 characters requested\)/,
+      /is too long \(64 characters is the max, 78 characters requested\)/,
     );
   });
 });

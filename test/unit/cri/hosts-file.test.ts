@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hostNetworkHostsContent, podHostsContent, wantsHostsFile } from '../../../src/model/cri/hosts-file.js';
-import type { PodSpec } from '../../../src/model/pod.js';
+import type { PodSpec } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
 
 const LOCAL = [
@@ -41,6 +41,12 @@ describe('the hosts file of a pod', () => {
       own: ['10.0.0.1\tbox.sub.default.svc.cluster.local\tbox'],
     },
     { case: 'ends with the aliases', spec: { hostAliases }, ips: ['10.0.0.1'], own: ['10.0.0.1\tweb', ...ALIASES] },
+    {
+      case: 'has an alias without names as the kubelet writes it',
+      spec: { hostAliases: [{ ip: '192.0.2.7' }, { ip: '192.0.2.8', hostnames: [] }] },
+      ips: ['10.0.0.1'],
+      own: ['10.0.0.1\tweb', '', '# Entries added by HostAliases.', '192.0.2.7\t', '192.0.2.8\t'],
+    },
     { case: 'says nothing of no aliases', spec: { hostAliases: [] }, ips: ['10.0.0.1'], own: ['10.0.0.1\tweb'] },
   ])('$case', ({ spec, ips, own }) => {
     const content = podHostsContent(aPod({ spec }), ips, node);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { containerLinuxResources, cpuQuota, cpuShares, oomScoreAdj } from '../../../src/model/cri/linux-resources.js';
-import type { Container, Pod, PodSpec } from '../../../src/model/pod.js';
+import type { Container, Pod, PodSpec } from '../../../src/model/pod/pod.js';
 import { aContainer, aNode, aPod } from '../pods.js';
 
 it.each([
@@ -51,6 +51,13 @@ describe('containerLinuxResources', () => {
       {},
       { resources: { limits: { cpu: '4', memory: '1Gi' } } },
       { cpuQuota: 100_000n, memoryLimitInBytes: 1_073_741_824n },
+    ],
+    [
+      'limits of the pod where those of the container are 0',
+      { limits: { cpu: '0', memory: '0' } },
+      {},
+      { resources: { limits: { cpu: '4', memory: '1Gi' } } },
+      { cpuQuota: 400_000n, memoryLimitInBytes: 1_073_741_824n },
     ],
     [
       'huge pages of every size',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PodSandboxConfig } from '../../../src/generated/runtime/v1/api.js';
 import { sandboxConfig } from '../../../src/model/cri/sandbox-config.js';
-import { normalizedSysctl } from '../../../src/model/sysctl-name.js';
-import type { ContainerPort, PodSpec } from '../../../src/model/pod.js';
+import { normalizedSysctl } from '../../../src/model/manifest/sysctl-name.js';
+import type { ContainerPort, PodSpec } from '../../../src/model/pod/pod.js';
 import { aContainer, aNode, aPod } from '../pods.js';
 
 const config = (spec: Partial<PodSpec> = {}, metadata = {}) =>

@@ -6,7 +6,7 @@ import {
   namespaceOptions,
   sandboxSecurityContext,
 } from '../../../src/model/cri/security-context.js';
-import type { Container, Pod, PodSpec } from '../../../src/model/pod.js';
+import type { Container, Pod, PodSpec } from '../../../src/model/pod/pod.js';
 import { aContainer, aNode, aPod } from '../pods.js';
 
 type Context = NonNullable<Container['securityContext']>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Service } from '../../../src/model/api/referenced-object.js';
+import type { Service } from '../../../src/model/references/referenced-object.js';
 import { serviceEnvironment } from '../../../src/model/cri/service-env.js';
 
 const aService = (name: string, namespace: string, spec: Service['spec']): Service => ({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ContainerStatus, Mount } from '../../../src/generated/runtime/v1/api.js';
 import {
   joinMessages,
-  lastWordsOf,
+  terminationFilesOf,
   MESSAGE_FILE_BYTES,
   messageText,
   terminationLogOf,
@@ -49,7 +49,7 @@ describe('the last words of a container', () => {
     { case: 'are unknown as its end is', status: ended({ state: 'CONTAINER_UNKNOWN' }), words: {} },
     { case: 'are nowhere without annotations', status: ended({ annotations: {} }), words: {} },
   ])('$case', ({ status, words }) => {
-    expect(lastWordsOf(status)).toEqual(words);
+    expect(terminationFilesOf(status)).toEqual(words);
   });
 });
 

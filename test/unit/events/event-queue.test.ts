@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { apiEvent } from '../../../src/model/events/api-event.js';
 import { EventQueue, type QueuedEvent } from '../../../src/model/events/event-queue.js';
+import { mapSteps } from '../../support/map-steps.js';
 
 const event = apiEvent({ type: 'Normal', reason: 'R', message: 'm' }, { nodeName: 'n', nanoseconds: 1n });
 const queued = (key: string, count = 1): QueuedEvent => ({ key, event: { ...event, count }, tells: 1 });
@@ -41,6 +42,15 @@ describe('events that wait', () => {
     expect(queue.put(queued('d'))?.key).toBe('c');
     expect(queue.put(queued('e'))?.key).toBe('b');
     expect(order(queue)).toEqual(['a1', 'd1', 'e1']);
+  });
+
+  it('make room at the same cost however many wait', () => {
+    const costOf = (limit: number): number => {
+      const queue = new EventQueue(limit);
+      for (let index = 0; index < limit; index++) queue.put(queued(`e${index}`));
+      return mapSteps(() => queue.put(queued('new')));
+    };
+    expect(costOf(1_000)).toBe(costOf(10));
   });
 
   it('are removed as they are by then', () => {

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
-import { ApiError } from '../../../src/model/api/api-error.js';
+import { ApiError } from '../../../src/model/kube-api/api-error.js';
 import { isQuietRefusal, writeFailure } from '../../../src/model/events/write-failure.js';
 
 const reply = (code: number, reason = '', message = 'm') => new ApiError({ code, reason, message });
 
 it.each([
-  ['no answer', new ApiError({ message: 'connection refused' }), 'nobody-writes'],
-  ['401', reply(401, 'Unauthorized'), 'nobody-writes'],
-  ['429', reply(429, 'TooManyRequests'), 'nobody-writes'],
-  ['502', reply(502), 'nobody-writes'],
-  ['503', reply(503), 'nobody-writes'],
-  ['504', reply(504, 'Timeout'), 'nobody-writes'],
+  ['no answer', new ApiError({ message: 'connection refused' }), 'unavailable'],
+  ['401', reply(401, 'Unauthorized'), 'unavailable'],
+  ['429', reply(429, 'TooManyRequests'), 'unavailable'],
+  ['502', reply(502), 'unavailable'],
+  ['503', reply(503), 'unavailable'],
+  ['504', reply(504, 'Timeout'), 'unavailable'],
   ['500', reply(500, 'InternalError'), 'not-this-one'],
   ['507', reply(507), 'not-this-one'],
   ['403', reply(403, 'Forbidden'), 'refused'],

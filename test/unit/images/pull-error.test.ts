@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CriError } from '../../../src/model/cri-error.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
 import { pullErrorText } from '../../../src/model/images/pull-error.js';
 
 const cri = (code: ConstructorParameters<typeof CriError>[0], text: string) => new CriError(code, 'PullImage', text);

@@ -44,18 +44,36 @@ export const CONTAINERS: readonly Row[] = [
     ),
   ],
   [
-    `${C}.restartPolicyRules[0].exitCodes.values`,
-    'has 0 entries',
+    `${C}.resizePolicy[0].resourceName`,
+    'is "disk"',
+    withContainer('resizePolicy: [{resourceName: ▸disk, restartPolicy: NotRequired}]'),
+  ],
+  [
+    `${C}.resizePolicy[1].resourceName`,
+    'a second time',
     withContainer(
-      'restartPolicy: Never\nrestartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: ▸[]}}]',
+      'resizePolicy: [{resourceName: cpu, restartPolicy: NotRequired}, {resourceName: ▸cpu, restartPolicy: NotRequired}]',
     ),
   ],
   [
-    `${C}.restartPolicyRules[0].exitCodes.values[1]`,
-    'is 256',
-    withContainer(
-      'restartPolicy: Never\nrestartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: [1, ▸256]}}]',
-    ),
+    'spec.initContainers[0].resizePolicy',
+    'cannot be set on an init container',
+    withInit('▸resizePolicy: [{resourceName: cpu, restartPolicy: RestartContainer}]'),
+  ],
+  [
+    'spec.initContainers[0].ports[1].hostPort',
+    'a second time',
+    withInit('ports: [{containerPort: 1, hostPort: 9}, {containerPort: 2, hostPort: ▸9}]'),
+  ],
+  [
+    `${C}.resources.limits.hugepages-2Mi`,
+    'is 3Mi',
+    withContainer('resources: {limits: {memory: 1Gi, hugepages-2Mi: ▸3Mi}}'),
+  ],
+  [
+    `${C}.securityContext.appArmorProfile.localhostProfile`,
+    'begins or ends with a space',
+    withContainer('securityContext: {appArmorProfile: {type: Localhost, localhostProfile: ▸" a"}}'),
   ],
   [
     `${C}.restartPolicyRules`,
@@ -145,10 +163,14 @@ export const CONTAINERS: readonly Row[] = [
   [`${C}.resources.limits.memory`, 'is -1', withContainer('resources: {limits: {memory: ▸-1}}')],
   [
     `${C}.resources.limits.gpu`,
-    'not a resource that can be asked for',
+    'not a resource that a container or pod can request',
     withContainer('resources: {limits: {▸gpu: 1}}'),
   ],
-  [`${C}.resources.limits["example.com/gpu"]`, 'is 0.5', withContainer('resources: {limits: {example.com/gpu: ▸0.5}}')],
+  [
+    `${C}.resources.limits["example.com/gpu"]`,
+    'is 500m',
+    withContainer('resources: {limits: {example.com/gpu: ▸0.5}}'),
+  ],
   [
     `${C}.resources.requests["example.com/gpu"]`,
     'has no limit',
@@ -159,7 +181,7 @@ export const CONTAINERS: readonly Row[] = [
     'exactly the limit',
     withContainer('resources: {requests: {example.com/gpu: ▸1}, limits: {example.com/gpu: 2}}'),
   ],
-  [`${C}.resources`, 'huge pages alone', withContainer('resources: ▸{limits: {hugepages-2Mi: 4Mi}}')],
+  [`${C}.resources`, 'requests only huge pages', withContainer('resources: ▸{limits: {hugepages-2Mi: 4Mi}}')],
   [`${C}.resources.claims[0].name`, 'is "x"', withContainer('resources: {claims: [{name: ▸x}]}')],
   [
     `${C}.resources.limits.cpu`,
@@ -182,7 +204,7 @@ export const CONTAINERS: readonly Row[] = [
 ];
 
 export const HANDLERS: readonly Row[] = [
-  [`${C}.livenessProbe`, 'says not what to do', withContainer('livenessProbe: ▸{periodSeconds: 5}')],
+  [`${C}.livenessProbe`, 'has no action', withContainer('livenessProbe: ▸{periodSeconds: 5}')],
   [
     `${C}.livenessProbe.tcpSocket`,
     'beside exec',
@@ -233,7 +255,7 @@ export const HANDLERS: readonly Row[] = [
     'in a readinessProbe',
     withContainer('readinessProbe: {tcpSocket: {port: 1}, terminationGracePeriodSeconds: ▸5}'),
   ],
-  [`${C}.lifecycle.preStop`, 'says not what to do', withContainer('lifecycle: {preStop: ▸{}}')],
+  [`${C}.lifecycle.preStop`, 'has no action', withContainer('lifecycle: {preStop: ▸{}}')],
   [
     `${C}.lifecycle.postStart.httpGet`,
     'beside exec',

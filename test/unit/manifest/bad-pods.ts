@@ -4,7 +4,6 @@ import { withBoth, withContainer, withMetadata, withSpec } from './marked.js';
 export type Row = readonly [field: string, message: string, manifest: string];
 
 const C = 'spec.containers[0]';
-const VOLUME = 'volumes: [{name: v, emptyDir: {}}]';
 
 export const METADATA: readonly Row[] = [
   ['metadata.name', 'is "Web"', withMetadata('name: ▸Web')],
@@ -19,10 +18,211 @@ export const METADATA: readonly Row[] = [
   ['metadata.labels.app', 'is "a b"', withMetadata('name: p\nlabels: {app: ▸a b}')],
   ['metadata.labels.app', 'is 64 characters long', withMetadata(`name: p\nlabels: {app: ▸${'a'.repeat(64)}}`)],
   ['metadata.annotations["a b"]', 'is not a valid annotation key', withMetadata('name: p\nannotations: {▸a b: x}')],
+  ['metadata.generateName', 'is "A"', withMetadata('name: p\ngenerateName: ▸A')],
+  ['metadata.generation', 'is -1', withMetadata('name: p\ngeneration: ▸-1')],
+  ['metadata.finalizers[0]', 'is "x y"', withMetadata('name: p\nfinalizers: [▸x y]')],
+  ['metadata.finalizers[1]', 'is "a"', withMetadata('name: p\nfinalizers: [example.com/a, ▸a]')],
+  ['metadata.finalizers', 'has both', withMetadata('name: p\nfinalizers: ▸[orphan, foregroundDeletion]')],
+  [
+    'metadata.ownerReferences[0].uid',
+    'is empty',
+    withMetadata('name: p\nownerReferences: [{apiVersion: v1, kind: A, name: a, uid: ▸""}]'),
+  ],
+  [
+    'metadata.ownerReferences[0].kind',
+    'is Event',
+    withMetadata('name: p\nownerReferences: [{apiVersion: v1, kind: ▸Event, name: a, uid: b}]'),
+  ],
+  [
+    'metadata.ownerReferences[1].controller',
+    'is true a second time',
+    withMetadata(
+      'name: p\nownerReferences: [{apiVersion: v1, kind: A, name: a, uid: b, controller: true}, {apiVersion: v1, kind: A, name: b, uid: c, controller: ▸true}]',
+    ),
+  ],
   ['metadata.annotations', 'hold 262145 bytes', withMetadata(`name: p\nannotations: ▸{a: ${'x'.repeat(262_144)}}`)],
 ];
 
+const POD_ANNOTATIONS = 'metadata: {name: p, annotations: ';
+const annotated = (annotations: string, spec = 'containers: [{name: c, image: i}]') =>
+  `apiVersion: v1\nkind: Pod\n${POD_ANNOTATIONS}${annotations}}\nspec: {${spec}}\n`;
+const SECCOMP = 'container.seccomp.security.alpha.kubernetes.io/c';
+const APP_ARMOR = 'container.apparmor.security.beta.kubernetes.io';
+const annotation = (key: string) => `metadata.annotations[${JSON.stringify(key)}]`;
+const withProfile = (field: string, profile: string) =>
+  `containers: [{name: c, image: i, securityContext: {${field}: ${profile}}}]`;
+
+export const ANNOTATIONS: readonly Row[] = [
+  [
+    annotation('controller.kubernetes.io/pod-deletion-cost'),
+    'is "007"',
+    annotated('{controller.kubernetes.io/pod-deletion-cost: ▸"007"}'),
+  ],
+  [annotation(SECCOMP), 'is "default"', annotated(`{${SECCOMP}: ▸default}`)],
+  [annotation(SECCOMP), 'without ".."', annotated(`{${SECCOMP}: ▸localhost/../x}`)],
+  [annotation(`${APP_ARMOR}/x`), 'names no container', annotated(`{▸${APP_ARMOR}/x: unconfined}`)],
+  [annotation(`${APP_ARMOR}/c`), 'is "strict"', annotated(`{${APP_ARMOR}/c: ▸strict}`)],
+  [
+    'spec.containers[0].securityContext.seccompProfile.type',
+    'the same as the annotation',
+    annotated(`{${SECCOMP}: unconfined}`, withProfile('seccompProfile', '{type: ▸RuntimeDefault}')),
+  ],
+  [
+    'spec.containers[0].securityContext.appArmorProfile.localhostProfile',
+    'the same as the annotation',
+    annotated(
+      `{${APP_ARMOR}/c: localhost/a}`,
+      withProfile('appArmorProfile', '{type: Localhost, localhostProfile: ▸b}'),
+    ),
+  ],
+];
+
+const nodeTerms = (terms: string) =>
+  withSpec(`affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: ${terms}}}}`);
+const NODE_TERMS = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
+const podTerm = (term: string) =>
+  withSpec(`affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [${term}]}}`);
+const POD_TERM = 'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]';
+const spread = (constraint: string) => withSpec(`topologySpreadConstraints: [${constraint}]`);
+const SPREAD = 'spec.topologySpreadConstraints[0]';
+
+export const SCHEDULING: readonly Row[] = [
+  ['spec.nodeSelector["a b"]', 'is not a valid label key', withSpec('nodeSelector: {▸a b: x}')],
+  ['spec.nodeSelector.a', 'is "b c"', withSpec('nodeSelector: {a: ▸b c}')],
+  ['spec.priorityClassName', 'is "High"', withSpec('priorityClassName: ▸High')],
+  ['spec.schedulingGates', 'on its node already', withSpec('schedulingGates: ▸[{name: a}]')],
+  ['spec.schedulingGroup.podGroupName', 'is missing', withSpec('schedulingGroup: ▸{}')],
+  ['spec.tolerations[0].operator', 'is "Lt"', withSpec('tolerations: [{key: a, operator: ▸Lt, value: "1"}]')],
+  [NODE_TERMS, 'is empty', nodeTerms('▸[]')],
+  [
+    `${NODE_TERMS}[0].matchExpressions[0].operator`,
+    'is "Is"',
+    nodeTerms('[{matchExpressions: [{key: a, operator: ▸Is}]}]'),
+  ],
+  [
+    `${NODE_TERMS}[0].matchExpressions[0].values`,
+    'is missing',
+    nodeTerms('[{matchExpressions: [▸{key: a, operator: In}]}]'),
+  ],
+  [
+    `${NODE_TERMS}[0].matchExpressions[0].values`,
+    'is set beside Exists',
+    nodeTerms('[{matchExpressions: [{key: a, operator: Exists, values: ▸[b]}]}]'),
+  ],
+  [
+    `${NODE_TERMS}[0].matchFields[0].key`,
+    'is "metadata.uid"',
+    nodeTerms('[{matchFields: [{key: ▸metadata.uid, operator: In, values: [a]}]}]'),
+  ],
+  [`${POD_TERM}.topologyKey`, 'is empty', podTerm('{topologyKey: ▸""}')],
+  [`${POD_TERM}.namespaces[0]`, 'is "a.b"', podTerm('{topologyKey: a, namespaces: [▸a.b]}')],
+  [`${POD_TERM}.matchLabelKeys`, 'is set without labelSelector', podTerm('{topologyKey: a, matchLabelKeys: ▸[b]}')],
+  [
+    `${POD_TERM}.labelSelector.matchExpressions[0].values`,
+    'is missing',
+    podTerm('{topologyKey: a, labelSelector: {matchExpressions: [▸{key: b, operator: NotIn}]}}'),
+  ],
+  [
+    'spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight',
+    'is 0',
+    withSpec(
+      'affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: ▸0, podAffinityTerm: {topologyKey: a}}]}}',
+    ),
+  ],
+  [`${SPREAD}.maxSkew`, 'is 0', spread('{maxSkew: ▸0, topologyKey: a, whenUnsatisfiable: DoNotSchedule}')],
+  [`${SPREAD}.whenUnsatisfiable`, 'is "Never"', spread('{maxSkew: 1, topologyKey: a, whenUnsatisfiable: ▸Never}')],
+  [
+    `${SPREAD}.minDomains`,
+    'is set beside',
+    spread('{maxSkew: 1, topologyKey: a, whenUnsatisfiable: ScheduleAnyway, minDomains: ▸2}'),
+  ],
+  [
+    SPREAD,
+    'a second time',
+    spread(
+      '▸{maxSkew: 1, topologyKey: a, whenUnsatisfiable: DoNotSchedule}, {maxSkew: 2, topologyKey: a, whenUnsatisfiable: DoNotSchedule}',
+    ),
+  ],
+];
+
+export const OS: readonly Row[] = [
+  [
+    'spec.containers[0].securityContext.windowsOptions.gmsaCredentialSpecName',
+    'is "a_b"',
+    withContainer('securityContext: {windowsOptions: {gmsaCredentialSpecName: ▸a_b}}'),
+  ],
+  [
+    'spec.containers[0].securityContext.windowsOptions.gmsaCredentialSpec',
+    'has 0 bytes',
+    withContainer('securityContext: {windowsOptions: {gmsaCredentialSpec: ▸""}}'),
+  ],
+  [
+    'spec.containers[0].securityContext.windowsOptions.runAsUserName',
+    'is ""',
+    withContainer('securityContext: {windowsOptions: {runAsUserName: ▸""}}'),
+  ],
+  [
+    'spec.containers[0].securityContext.windowsOptions.runAsUserName',
+    'is "a@b"',
+    withContainer('securityContext: {windowsOptions: {runAsUserName: ▸a@b}}'),
+  ],
+  [
+    'spec.containers[0].securityContext.windowsOptions.runAsUserName',
+    'is ".."',
+    withContainer('securityContext: {windowsOptions: {runAsUserName: ▸..}}'),
+  ],
+  [
+    'spec.containers[0].securityContext.windowsOptions.runAsUserName',
+    'is "a\\\\b\\\\c"',
+    withContainer('securityContext: {windowsOptions: {runAsUserName: ▸a\\b\\c}}'),
+  ],
+  [
+    'spec.containers[0].securityContext.windowsOptions.runAsUserName',
+    'is ".x\\\\b"',
+    withContainer('securityContext: {windowsOptions: {runAsUserName: ▸.x\\b}}'),
+  ],
+  [
+    'spec.securityContext.windowsOptions.runAsUserName',
+    'is "a|b"',
+    withSpec('securityContext: {windowsOptions: {runAsUserName: ▸a|b}}'),
+  ],
+  [
+    'spec.securityContext.windowsOptions',
+    'does not go with spec.os.name linux',
+    withSpec('os: {name: linux}\nsecurityContext: {▸windowsOptions: {}}'),
+  ],
+  ['spec.hostPID', 'does not go with spec.os.name windows', withSpec('os: {name: windows}\n▸hostPID: true')],
+  [
+    `${C}.securityContext.privileged`,
+    'does not go with spec.os.name windows',
+    withBoth('securityContext: {▸privileged: true}', 'os: {name: windows}'),
+  ],
+  [
+    'spec.hostNetwork',
+    'is not true',
+    withSpec('securityContext: {windowsOptions: {hostProcess: true}}\nhostNetwork: ▸false'),
+  ],
+];
+
 export const SPEC: readonly Row[] = [
+  ['spec.hostnameOverride', 'is ""', withSpec('hostnameOverride: ▸""')],
+  ['spec.overhead', 'requests only huge pages', withSpec('overhead: ▸{hugepages-2Mi: 4Mi}')],
+  ['spec.resources.claims', 'cannot be set for the pod as a whole', withSpec('resources: {▸claims: []}')],
+  [
+    'spec.securityContext.seLinuxChangePolicy',
+    'is "MountOption"',
+    withSpec('securityContext: {seLinuxChangePolicy: ▸MountOption}'),
+  ],
+  [
+    'spec.securityContext.appArmorProfile.localhostProfile',
+    'only goes with type Localhost',
+    withSpec('securityContext: {appArmorProfile: {type: Unconfined, localhostProfile: ▸""}}'),
+  ],
+  [
+    'spec.securityContext.seccompProfile.localhostProfile',
+    'only goes with type Localhost',
+    withSpec('securityContext: {seccompProfile: {type: RuntimeDefault, localhostProfile: ▸""}}'),
+  ],
   ['spec.restartPolicy', 'is "Sometimes"', withSpec('restartPolicy: ▸Sometimes')],
   ['spec.dnsPolicy', 'is "clusterFirst"', withSpec('dnsPolicy: ▸clusterFirst')],
   ['spec.dnsConfig.nameservers', 'is missing', withSpec('dnsPolicy: None\ndnsConfig: ▸{searches: [a]}')],
@@ -40,8 +240,8 @@ export const SPEC: readonly Row[] = [
     withSpec(`dnsConfig: {searches: ▸[${Array.from({ length: 33 }, (_, i) => `d${i}`).join()}]}`),
   ],
   ['spec.dnsConfig.searches[1]', 'is "b!"', withSpec('dnsConfig: {searches: [a.b., ▸b!]}')],
+  ['spec.dnsConfig.searches[0]', 'is "_"', withSpec('dnsConfig: {searches: [▸_]}')],
   ['spec.dnsConfig.options[0].name', 'is missing', withSpec('dnsConfig: {options: [▸{value: "2"}]}')],
-  ['spec.terminationGracePeriodSeconds', 'is -1', withSpec('terminationGracePeriodSeconds: ▸-1')],
   ['spec.activeDeadlineSeconds', 'is 0', withSpec('activeDeadlineSeconds: ▸0')],
   ['spec.hostname', 'is "a.b"', withSpec('hostname: ▸a.b')],
   ['spec.subdomain', 'is "A"', withSpec('subdomain: ▸A')],
@@ -52,10 +252,10 @@ export const SPEC: readonly Row[] = [
   ['spec.shareProcessNamespace', 'beside hostPID', withSpec('hostPID: true\nshareProcessNamespace: ▸true')],
   ['spec.hostNetwork', 'beside hostUsers', withSpec('hostUsers: false\nhostNetwork: ▸true')],
   ['spec.hostIPC', 'beside hostUsers', withSpec('hostUsers: false\nhostIPC: ▸true')],
+  ['spec.overhead.disk', 'is not a resource', withSpec('overhead: {▸disk: 1}')],
   ['spec.os.name', 'is "Linux"', withSpec('os: {name: ▸Linux}')],
   ['spec.runtimeClassName', 'is "K_V"', withSpec('runtimeClassName: ▸K_V')],
   ['spec.readinessGates[0].conditionType', 'is "a b"', withSpec('readinessGates: [{conditionType: ▸a b}]')],
-  ['spec.imagePullSecrets[0].name', 'is missing', withSpec('imagePullSecrets: [▸{}]')],
   ['spec.ephemeralContainers', 'cannot be set', withSpec('ephemeralContainers: ▸[{name: e, image: i}]')],
   ['spec.tolerations[0].operator', 'does not go with an empty key', withSpec('tolerations: [▸{effect: NoExecute}]')],
   ['spec.tolerations[0].operator', 'is "Exist"', withSpec('tolerations: [{key: a, operator: ▸Exist}]')],
@@ -113,121 +313,8 @@ export const SPEC: readonly Row[] = [
   ],
   [
     'spec.resources.limits["example.com/gpu"]',
-    'not a resource that can be asked for',
+    'not a resource that a container or pod can request',
     withSpec('resources: {limits: {▸example.com/gpu: 1}}'),
   ],
   ['spec.containers', 'is empty', withSpec('').replace('[{name: c, image: i}]', '▸[]')],
-];
-
-export const VOLUMES: readonly Row[] = [
-  ['spec.volumes[0].name', 'is "A"', withSpec('volumes: [{name: ▸A}]')],
-  ['spec.volumes[1].name', 'a second time', withSpec('volumes: [{name: a}, {name: ▸a}]')],
-  ['spec.volumes[0].hostPath', 'second kind', withSpec('volumes: [{name: a, emptyDir: {}, ▸hostPath: {path: /a}}]')],
-  ['spec.volumes[0].hostPath.path', 'is empty', withSpec('volumes: [{name: a, hostPath: {path: ▸""}}]')],
-  ['spec.volumes[0].hostPath.path', 'without ".."', withSpec('volumes: [{name: a, hostPath: {path: ▸/a/../b}}]')],
-  ['spec.volumes[0].hostPath.type', 'is "Dir"', withSpec('volumes: [{name: a, hostPath: {path: /a, type: ▸Dir}}]')],
-  ['spec.volumes[0].emptyDir.medium', 'is "RAM"', withSpec('volumes: [{name: a, emptyDir: {medium: ▸RAM}}]')],
-  ['spec.volumes[0].emptyDir.sizeLimit', 'is -1Mi', withSpec('volumes: [{name: a, emptyDir: {sizeLimit: ▸-1Mi}}]')],
-  ['spec.volumes[0].secret.secretName', 'is missing', withSpec('volumes: [{name: a, secret: ▸{}}]')],
-  ['spec.volumes[0].configMap.name', 'is missing', withSpec('volumes: [{name: a, configMap: ▸{optional: true}}]')],
-  [
-    'spec.volumes[0].configMap.defaultMode',
-    'is 512',
-    withSpec('volumes: [{name: a, configMap: {name: a, defaultMode: ▸01000}}]'),
-  ],
-  [
-    'spec.volumes[0].configMap.items[0].path',
-    'absolute path',
-    withSpec('volumes: [{name: a, configMap: {name: a, items: [{key: k, path: ▸/p}]}}]'),
-  ],
-  [
-    'spec.volumes[0].configMap.items[0].mode',
-    'is -1',
-    withSpec('volumes: [{name: a, configMap: {name: a, items: [{key: k, path: p, mode: ▸-1}]}}]'),
-  ],
-  [
-    'spec.volumes[0].downwardAPI.items[0]',
-    'has no source',
-    withSpec('volumes: [{name: a, downwardAPI: {items: [▸{path: p}]}}]'),
-  ],
-  [
-    'spec.volumes[0].downwardAPI.items[0].fieldRef.fieldPath',
-    'is "status.podIP"',
-    withSpec('volumes: [{name: a, downwardAPI: {items: [{path: p, fieldRef: {fieldPath: ▸status.podIP}}]}}]'),
-  ],
-  [
-    'spec.volumes[0].downwardAPI.items[0].resourceFieldRef.containerName',
-    'is missing',
-    withSpec('volumes: [{name: a, downwardAPI: {items: [{path: p, resourceFieldRef: ▸{resource: limits.cpu}}]}}]'),
-  ],
-  [
-    'spec.volumes[0].downwardAPI.items[0].path',
-    'does not begin with',
-    withSpec('volumes: [{name: a, downwardAPI: {items: [{path: ▸..p, fieldRef: {fieldPath: metadata.name}}]}}]'),
-  ],
-  [
-    'spec.volumes[0].projected.sources[0]',
-    'names no source',
-    withSpec('volumes: [{name: a, projected: {sources: [▸{}]}}]'),
-  ],
-  [
-    'spec.volumes[0].projected.sources[0].secret',
-    'second kind',
-    withSpec('volumes: [{name: a, projected: {sources: [{configMap: {name: a}, ▸secret: {name: a}}]}}]'),
-  ],
-  [
-    'spec.volumes[0].projected.sources[0].serviceAccountToken.expirationSeconds',
-    'is 60',
-    withSpec('volumes: [{name: a, projected: {sources: [{serviceAccountToken: {path: t, expirationSeconds: ▸60}}]}}]'),
-  ],
-  [
-    'spec.volumes[0].projected.sources[1].configMap.items[0].path',
-    'a second time',
-    withSpec(
-      'volumes: [{name: a, projected: {sources: [{secret: {name: a, items: [{key: k, path: p}]}}, {configMap: {name: a, items: [{key: k, path: ▸p}]}}]}}]',
-    ),
-  ],
-  ['spec.volumes[0].image.reference', 'is missing', withSpec('volumes: [{name: a, image: ▸{pullPolicy: Always}}]')],
-  ['spec.volumes[0].nfs.path', 'absolute path', withSpec('volumes: [{name: a, nfs: {server: s, path: ▸p}}]')],
-  [`${C}.volumeMounts[0].name`, 'the pod has none', withContainer('volumeMounts: [{name: ▸v, mountPath: /a}]')],
-  [
-    `${C}.volumeMounts[0].name`,
-    'the name of a volume: v',
-    withBoth('volumeMounts: [{name: ▸w, mountPath: /a}]', VOLUME),
-  ],
-  [
-    `${C}.volumeMounts[1].mountPath`,
-    'a second time',
-    withBoth('volumeMounts: [{name: v, mountPath: /a}, {name: v, mountPath: ▸/a}]', VOLUME),
-  ],
-  [
-    `${C}.volumeMounts[0].subPath`,
-    'without ".."',
-    withBoth('volumeMounts: [{name: v, mountPath: /a, subPath: ▸../b}]', VOLUME),
-  ],
-  [
-    `${C}.volumeMounts[0].subPathExpr`,
-    'beside subPath',
-    withBoth('volumeMounts: [{name: v, mountPath: /a, subPath: b, subPathExpr: ▸c}]', VOLUME),
-  ],
-  [
-    `${C}.volumeMounts[0].mountPropagation`,
-    'is "Both"',
-    withBoth('volumeMounts: [{name: v, mountPath: /a, mountPropagation: ▸Both}]', VOLUME),
-  ],
-  [
-    `${C}.volumeMounts[0].mountPropagation`,
-    'is Bidirectional',
-    withBoth('volumeMounts: [{name: v, mountPath: /a, mountPropagation: ▸Bidirectional}]', VOLUME),
-  ],
-  [
-    `${C}.volumeMounts[0].recursiveReadOnly`,
-    'without readOnly',
-    withBoth('volumeMounts: [{name: v, mountPath: /a, recursiveReadOnly: ▸Enabled}]', VOLUME),
-  ],
-  [
-    `${C}.volumeDevices[0].name`,
-    'a persistentVolumeClaim or',
-    withBoth('volumeDevices: [{name: ▸v, devicePath: /dev/a}]', VOLUME),
-  ],
 ];

@@ -78,7 +78,7 @@ describe('readManifest', () => {
       'name: p\n  annotations: {a: }\n',
     );
     const [found] = read(text).pods;
-    expect(found?.pod.spec.containers[0]?.resources?.limits).toEqual({ cpu: '0.5', memory: '1000000' });
+    expect(found?.pod.spec.containers[0]?.resources?.limits).toEqual({ cpu: '500m', memory: '1M' });
     expect(found?.pod.metadata.annotations).toEqual({ a: '' });
   });
 
@@ -154,7 +154,6 @@ describe('readManifest', () => {
     ],
     ['spec.hostNetwork', 'is the string "on!" (expected true or false)', withSpec('hostNetwork: ▸on!')],
     ['spec.containers[0].args', 'is the string "a" (expected a list)', withContainer('args: ▸a')],
-    ['spec.containers[0].args[1]', 'is empty (expected a string)', withContainer('args: [a, ▸~]')],
     ['spec.nodeSelector', 'is a list (expected a mapping of names to values)', withSpec('nodeSelector: ▸[a]')],
     [
       'spec.containers[0].resources.limits.cpu',
@@ -186,11 +185,11 @@ describe('readManifest', () => {
     ['items[0]', 'is the string "x"', 'apiVersion: v1\nkind: List\nitems: [▸x]\n'],
     ['', 'map keys must be unique', withSpec('hostname: a\n▸hostname: b')],
     ['', 'tabs are not allowed as indentation', 'apiVersion: v1\nkind: Pod\nmetadata:\n▸\tname: a\n'],
-    ['', 'unresolved alias', '▸apiVersion: v1\nkind: Pod\nmetadata: *nowhere\n'],
+    ['', 'unresolved alias', 'apiVersion: v1\nkind: Pod\nmetadata: ▸*nowhere\n'],
     [
       '',
-      'excessive alias count',
-      '▸a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n',
+      'excessive alias count: holds more than 100000 fields and list items',
+      `a: &a [${'x,'.repeat(99)}x]\nb: &b [${'*a,'.repeat(100)}*a]\nc: [${'*b,'.repeat(8)}▸*b, *b, *b]\n`,
     ],
     ['', 'an alias stands inside its own anchor', 'kind: Pod\nmetadata: &m\n  annotations: ▸*m\n'],
     [

@@ -135,8 +135,8 @@ describe('withPodDefaults', () => {
     ['{name: v, hostPath: {path: /a}}', { hostPath: { path: '/a', type: '' } }],
     ['{name: v, image: {reference: "a:1"}}', { image: { reference: 'a:1', pullPolicy: 'IfNotPresent' } }],
     [
-      '{name: v, iscsi: {iqn: a, lun: 1, targetPortal: b}}',
-      { iscsi: { iqn: 'a', lun: 1, targetPortal: 'b', iscsiInterface: 'default' } },
+      '{name: v, iscsi: {iqn: eui.0123456789abcdef, lun: 1, targetPortal: b}}',
+      { iscsi: { iqn: 'eui.0123456789abcdef', lun: 1, targetPortal: 'b', iscsiInterface: 'default' } },
     ],
     [
       '{name: v, downwardAPI: {items: [{path: p, fieldRef: {fieldPath: metadata.name}}]}}',
@@ -153,6 +153,71 @@ describe('withPodDefaults', () => {
     ],
   ])('completes the volume %s', (given, expected) => {
     expect(specOf(withSpec(`volumes: [${given}]`)).volumes).toEqual([{ name: 'v', ...expected }]);
+  });
+
+  it.each<[row: string, given: string, expected: object]>([
+    [
+      'limits of huge pages from its containers, and requests of the same',
+      'resources: {limits: {cpu: 2, memory: 1Gi}}, containers: [{name: a, image: a, resources: {limits: {memory: 1Gi, hugepages-2Mi: 4Mi}}}]',
+      {
+        limits: { cpu: '2', memory: '1Gi', 'hugepages-2Mi': '4Mi' },
+        requests: { cpu: '2', memory: '1Gi', 'hugepages-2Mi': '4Mi' },
+      },
+    ],
+    [
+      'requests from what its containers request together',
+      'resources: {limits: {cpu: 2}}, containers: [{name: a, image: a, resources: {requests: {cpu: 250m}}}, {name: b, image: a, resources: {requests: {cpu: 1}}}]',
+      { limits: { cpu: '2' }, requests: { cpu: '1250m' } },
+    ],
+    [
+      'nothing where it has no limits',
+      'resources: {requests: {cpu: 2}}, containers: [{name: a, image: a, resources: {requests: {memory: 1Mi}}}]',
+      { requests: { cpu: '2' } },
+    ],
+    ['nothing where it has neither', 'resources: {}, containers: [{name: a, image: a}]', {}],
+  ])('gives the pod as a whole %s', (_, given, expected) => {
+    const text = `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {${given}}}`;
+    expect(specOf(text).resources).toEqual(expected);
+  });
+
+  it('takes a grace period below zero for the shortest, and zero for none', () => {
+    expect(specOf(withSpec('terminationGracePeriodSeconds: -5')).terminationGracePeriodSeconds).toBe(1);
+    expect(specOf(withSpec('terminationGracePeriodSeconds: 0')).terminationGracePeriodSeconds).toBe(0);
+  });
+
+  it('takes an empty text for absent', () => {
+    const empty = 'imagePullPolicy: ""\nterminationMessagePolicy: ""\nterminationMessagePath: ""';
+    expect(containerOf(withContainer(`${empty}\nports: [{containerPort: 1, protocol: ""}]`))).toMatchObject({
+      imagePullPolicy: 'Always',
+      terminationMessagePolicy: 'File',
+      terminationMessagePath: '/dev/termination-log',
+      ports: [{ protocol: 'TCP' }],
+    });
+    const volumes = [
+      'image: {reference: a, pullPolicy: ""}',
+      'rbd: {monitors: [m], image: i, pool: "", user: "", keyring: ""}',
+      'scaleIO: {gateway: g, system: s, volumeName: vol, secretRef: {name: k}, storageMode: "", fsType: ""}',
+      'iscsi: {targetPortal: p, iqn: "iqn.2000-01.a:b", lun: 0, iscsiInterface: ""}',
+    ].map((source, index) => `{name: v${index}, ${source}}`);
+    expect(
+      specOf(withSpec(`restartPolicy: ""\ndnsPolicy: ""\nschedulerName: ""\nvolumes: [${volumes.join(', ')}]`)),
+    ).toMatchObject({
+      restartPolicy: 'Always',
+      dnsPolicy: 'ClusterFirst',
+      schedulerName: 'default-scheduler',
+      volumes: [
+        { image: { pullPolicy: 'Always' } },
+        { rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' } },
+        { scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' } },
+        { iscsi: { iscsiInterface: 'default' } },
+      ],
+    });
+  });
+
+  it('never pulls anew for an image volume without a reference', () => {
+    expect(specOf(withSpec('volumes: [{name: v, image: {}}]')).volumes).toEqual([
+      { name: 'v', image: { pullPolicy: 'IfNotPresent' } },
+    ]);
   });
 
   it('reads the old name of the service account', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readManifest } from '../../../src/model/manifest/parse-manifest.js';
-import { unmark, withContainer, withSpec } from './marked.js';
+import { unmark, withContainer, withInit, withSpec } from './marked.js';
 
 const volume = (source: string) => withSpec(`volumes: [{name: v, ${source}}]`);
 const projected = (source: string) => volume(`projected: {sources: [{${source}}]}`);
@@ -15,7 +15,7 @@ describe('staticPodRestrictions', () => {
     ['secrets', volume('secret: ▸{secretName: a}')],
     ['secrets', volume('azureFile: ▸{secretName: a, shareName: b}')],
     ['secrets', projected('secret: ▸{name: a}')],
-    ['secrets', volume('iscsi: {iqn: a, lun: 1, targetPortal: b, secretRef: ▸{name: a}}')],
+    ['secrets', volume('iscsi: {iqn: "iqn.2001-04.com.a:b", lun: 1, targetPortal: b, secretRef: ▸{name: a}}')],
     ['configmaps', withContainer('envFrom: [{configMapRef: ▸{name: a}}]')],
     ['configmaps', withContainer('env: [{name: a, valueFrom: {configMapKeyRef: ▸{name: a, key: k}}}]')],
     ['configmaps', volume('configMap: ▸{name: a}')],
@@ -30,7 +30,7 @@ describe('staticPodRestrictions', () => {
     ['podcertificates', projected('podCertificate: ▸{keyType: a, signerName: b}')],
   ])('refuses %s', (what, manifest) => {
     const { text, line, column } = unmark(manifest);
-    const { pods, problems } = readManifest(text, { file: 'p' });
+    const { pods, problems } = readManifest(text, { file: 'p' }, { hasApiServer: true });
     expect(pods).toEqual([]);
     expect(problems).toMatchObject([{ message: `static pods may not reference ${what}`, line, column }]);
     const isAlwaysForbidden = ['resourceclaims', 'clustertrustbundles'].includes(what);
@@ -52,6 +52,55 @@ describe('staticPodRestrictions', () => {
 
   it('says only the first of several references', () => {
     const text = withSpec('serviceAccountName: a\nimagePullSecrets: [{name: a}]');
-    expect(readManifest(text, { file: 'p' }).problems).toHaveLength(1);
+    expect(readManifest(text, { file: 'p' }, { hasApiServer: true }).problems).toHaveLength(1);
+  });
+});
+
+describe('staticPodRestrictions without an API server', () => {
+  it.each([
+    withSpec('imagePullSecrets: [{name: a}]'),
+    withContainer('envFrom: [{secretRef: {name: a}}, {configMapRef: {name: a}}]'),
+    withContainer('env: [{name: a, valueFrom: {secretKeyRef: {name: a, key: k}}}]'),
+    withContainer('env: [{name: a, valueFrom: {configMapKeyRef: {name: a, key: k}}}]'),
+    withInit('envFrom: [{configMapRef: {name: a}}]'),
+    volume('secret: {secretName: a}'),
+    volume('configMap: {name: a}'),
+    projected('secret: {name: a}'),
+    projected('configMap: {name: a}'),
+  ])('accepts %s', (text) => {
+    expect(readManifest(text, { file: 'p' }).problems).toEqual([]);
+  });
+
+  it.each<[what: string, reason: string, manifest: string]>([
+    ['serviceaccounts', 'only an API server has service accounts', withSpec('serviceAccountName: ▸a')],
+    [
+      'serviceaccounts (via projected volumes)',
+      'only an API server issues the tokens of service accounts',
+      projected('serviceAccountToken: ▸{path: a}'),
+    ],
+    ['persistentvolumeclaims', 'only an API server has claims', volume('persistentVolumeClaim: ▸{claimName: a}')],
+    [
+      'secrets',
+      'a Secret of a manifest is for variables, for image pulls, and for volumes of the kinds secret and projected',
+      volume('azureFile: ▸{secretName: a, shareName: b}'),
+    ],
+    [
+      'csidrivers (via CSI volumes)',
+      'only an API server has CSI drivers',
+      withSpec('volumes: [{name: w, secret: {secretName: s}}, {name: v, csi: ▸{driver: a}}]'),
+    ],
+  ])('refuses %s, since %s', (what, reason, manifest) => {
+    const { text, line, column } = unmark(manifest);
+    const { pods, problems } = readManifest(text, { file: 'p' });
+    expect(pods).toEqual([]);
+    expect(problems).toMatchObject([{ message: `static pods may not reference ${what}: ${reason}`, line, column }]);
+  });
+
+  it.each([
+    ['resourceclaims', withSpec('resourceClaims: [{name: a, resourceClaimName: b}]')],
+    ['clustertrustbundles', projected('clusterTrustBundle: {name: a, path: b}')],
+  ])('refuses %s even without the gate', (what, text) => {
+    const { problems } = readManifest(text, { file: 'p' }, { preventStaticPodApiReferences: false });
+    expect(problems).toMatchObject([{ message: expect.stringContaining(what) as unknown }]);
   });
 });

@@ -3,7 +3,7 @@ import {
   applyStrategicMergePatch,
   type JsonObject,
   NODE_MERGE_KEYS,
-} from '../../../src/model/api/strategic-merge-patch.js';
+} from '../../../src/model/kube-api/strategic-merge-patch.js';
 import { initialNode } from '../../../src/model/node/initial-node.js';
 import type { Node } from '../../../src/model/node/node.js';
 import type { NodeStatusFacts } from '../../../src/model/node/node-status.js';

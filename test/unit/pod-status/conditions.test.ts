@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ContainerStatus, Pod } from '../../../src/model/pod.js';
+import type { ContainerStatus, Pod } from '../../../src/model/pod/pod.js';
 import {
   allContainersRestartingCondition,
   containersReadyCondition,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ContainerStatus, Pod, PodSpec } from '../../../src/model/pod.js';
+import type { ContainerStatus, Pod, PodSpec } from '../../../src/model/pod/pod.js';
 import { containerStatuses, type ContainerStatusesInput } from '../../../src/model/pod-status/container-statuses.js';
-import type { RuntimeContainerStatus } from '../../../src/model/runtime-pod.js';
+import type { RuntimeContainerStatus } from '../../../src/model/pleg/runtime-pod.js';
 import { aContainer, aPod, aRuntimePod, aStatus, exited } from '../pods.js';
 
 const input = (
@@ -108,6 +108,19 @@ describe('a container without any instance', () => {
       lastState: { terminated: { ...why, exitCode: 137 } },
     });
   });
+
+  it('was removed by a restart of all containers after its end, and keeps the ids of it', () => {
+    const previous = [
+      old({ state: { terminated: { exitCode: 42 } }, containerID: 'containerd://web-3', imageID: 'web@sha256:1' }),
+    ];
+    expect(web([], { previous, isRestartingAll: true })).toMatchObject({
+      restartCount: 4,
+      containerID: 'containerd://web-3',
+      imageID: 'web@sha256:1',
+      state: { waiting: { reason: 'RestartingAllContainers' } },
+      lastState: { terminated: { reason: 'RestartingAllContainers', exitCode: 137 } },
+    });
+  });
 });
 
 describe('the newest instance', () => {
@@ -160,6 +173,15 @@ describe('the newest instance', () => {
           exitCode: 137,
         },
       },
+    });
+  });
+
+  it('unknown after running, while all containers restart', () => {
+    const fields = { previous: [old({ state: running })], isRestartingAll: true };
+    expect(web([aStatus('web', { state: 'unknown' })], fields).state?.terminated).toEqual({
+      reason: 'RestartingAllContainers',
+      message: 'The container could not be located when the pod was terminated',
+      exitCode: 137,
     });
   });
 

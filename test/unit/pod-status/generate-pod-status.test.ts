@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PodStatus } from '../../../src/model/pod.js';
+import type { PodStatus } from '../../../src/model/pod/pod.js';
+import type { RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
 import { generatePodStatus, type PodStatusInput } from '../../../src/model/pod-status/generate-pod-status.js';
 import { aContainer, aPod, aRuntimePod, aStatus, exited } from '../pods.js';
 
@@ -148,6 +149,28 @@ describe('phase', () => {
       },
     ],
     [
+      'past its deadline, all ended by themselves in the same pass',
+      {
+        pod: aPod({ activeDeadlineSeconds: 5, restartPolicy: 'Never' }),
+        previous: { phase: 'Running', startTime: '2026-01-01T00:00:05Z' },
+        runtime: aRuntimePod([exited('web', 0)]),
+      },
+      {
+        phase: 'Failed',
+        reason: 'DeadlineExceeded',
+        message: 'Pod was active on the node longer than the specified deadline',
+      },
+    ],
+    [
+      'past its deadline, which had ended before',
+      {
+        pod: aPod({ activeDeadlineSeconds: 5, restartPolicy: 'Never' }),
+        previous: { phase: 'Succeeded', startTime: '2026-01-01T00:00:05Z' },
+        runtime: aRuntimePod([exited('web', 0)]),
+      },
+      { phase: 'Succeeded', reason: undefined },
+    ],
+    [
       'before its deadline',
       { pod: aPod({ activeDeadlineSeconds: 6 }), previous: { phase: 'Running', startTime: '2026-01-01T00:00:05Z' } },
       { phase: 'Running' },
@@ -173,6 +196,60 @@ describe('phase', () => {
       const ended = generate({ pod: once, previous, runtime: aRuntimePod([exited('web', 0)]), podIsTerminal });
       expect(ended).toMatchObject(verdict);
     }
+  });
+});
+
+describe('a restart of all containers', () => {
+  const restartPolicyRules = [{ action: 'RestartAllContainers', exitCodes: { operator: 'NotIn', values: [0] } }];
+  const pod = aPod(
+    {
+      restartPolicy: 'Never',
+      containers: [aContainer('web', { restartPolicy: 'Never', restartPolicyRules }), aContainer('other')],
+    },
+    { generation: 2 },
+  );
+  const asked = aRuntimePod([exited('web', 1), aStatus('other')]);
+  const isOn = (status: PodStatus) => condition(status, 'AllContainersRestarting')?.status;
+  const story = (runtimes: readonly RuntimePodStatus[], of = pod): readonly PodStatus[] => {
+    let previous: PodStatus | undefined;
+    return runtimes.map((runtime) => (previous = generate({ pod: of, runtime, previous })));
+  };
+
+  it('does not follow from how the agent ended an earlier instance', () => {
+    const restarted = aRuntimePod([aStatus('web', { id: 'web-1' }), aStatus('other'), exited('web', 137)]);
+    expect(story([aRuntimePod([aStatus('web'), aStatus('other')]), restarted]).map(isOn)).toEqual(['False', 'False']);
+  });
+
+  it('goes on until nothing is left, whatever becomes of the container that asked for it', () => {
+    const rest = aRuntimePod([aStatus('other')]);
+    const anew = aRuntimePod([aStatus('web', { id: 'web-1' }), aStatus('other', { id: 'other-1' })]);
+    const statuses = story([asked, rest, aRuntimePod(), anew]);
+    expect(statuses.map(isOn)).toEqual(['True', 'True', 'False', 'False']);
+    expect(statuses.map(({ phase }) => phase)).toEqual(['Running', 'Running', 'Running', 'Running']);
+  });
+
+  it('goes on in an agent that was restarted, by what the API says', () => {
+    const told = { ...pod, status: { conditions: [{ type: 'AllContainersRestarting', status: 'True' }] } };
+    expect(isOn(generate({ pod: told, runtime: aRuntimePod([aStatus('other')]) }))).toBe('True');
+  });
+
+  it('is still to be seen in a pod that is being deleted', () => {
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    const deleted = { ...pod, metadata: { ...pod.metadata, deletionTimestamp } };
+    expect(story([asked], deleted).map(isOn)).toEqual(['True']);
+  });
+
+  it('does not end a pod of which the runtime has lost sight of a container', () => {
+    const lost = aRuntimePod([exited('web', 1), aStatus('other', { state: 'unknown' })]);
+    const [, status] = story([asked, lost]);
+    expect(status?.phase).toBe('Running');
+    expect(status?.containerStatuses?.[0]?.state?.terminated?.reason).toBe('RestartingAllContainers');
+  });
+
+  it('has a condition that names no generation', () => {
+    const [status] = story([asked]);
+    expect(condition(status!, 'AllContainersRestarting')).not.toHaveProperty('observedGeneration');
+    expect(condition(status!, 'Ready')).toHaveProperty('observedGeneration', 2);
   });
 });
 

@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { illegalTransition } from '../../../src/model/pod-status/illegal-transition.js';
-import type { ContainerStatus, PodSpec } from '../../../src/model/pod.js';
+import { illegalTransition, withoutRunAnew } from '../../../src/model/pod-status/illegal-transition.js';
+import type { ContainerStatus, PodSpec, PodStatus } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
 
 const ended = (exitCode: number, reason = 'Error') => ({ terminated: { exitCode, reason } });
 const waiting = { waiting: {} };
 const running = { running: {} };
 const rule = { action: 'Restart', exitCodes: { operator: 'In', values: [3] } };
+
+const ofItself = (ofPod: string, restartPolicy: string): Partial<PodSpec> => ({
+  restartPolicy: ofPod,
+  containers: [{ name: 'main', restartPolicy }],
+});
 
 const problem = (
   spec: Partial<PodSpec>,
@@ -33,6 +38,23 @@ describe('a container that has ended', () => {
     ['for good under Never, to wait', { restartPolicy: 'Never' }, ended(0), waiting, text],
     ['well under OnFailure', { restartPolicy: 'OnFailure' }, ended(0), waiting, text],
     ['badly under OnFailure', { restartPolicy: 'OnFailure' }, ended(1), waiting],
+    [
+      'badly under OnFailure, with Never of its own: a lost sandbox starts it again',
+      { restartPolicy: 'OnFailure', containers: [{ name: 'main', restartPolicy: 'Never' }] as PodSpec['containers'] },
+      ended(1),
+      running,
+    ],
+    [
+      'badly under OnFailure, with a policy Never of its own, to wait',
+      ofItself('OnFailure', 'Never'),
+      ended(1),
+      waiting,
+    ],
+    ['well under OnFailure, with a policy Never of its own', ofItself('OnFailure', 'Never'), ended(0), running, text],
+    ['well under OnFailure, with a policy Always of its own', ofItself('OnFailure', 'Always'), ended(0), running],
+    ['badly under Never, with a policy OnFailure of its own', ofItself('Never', 'OnFailure'), ended(1), running],
+    ['badly under Never, with a policy Never of its own', ofItself('Never', 'Never'), ended(1), running, text],
+    ['under Always, with a policy Never of its own', ofItself('Always', 'Never'), ended(1), running],
     ['under Always', { restartPolicy: 'Always' }, ended(0), running],
     ['under Never, and ends otherwise', { restartPolicy: 'Never' }, ended(0), ended(1)],
     ['not at all', { restartPolicy: 'Never' }, running, waiting],
@@ -70,5 +92,26 @@ describe('a container that has ended', () => {
       'terminated init container main attempted illegal transition to non-terminated state',
     );
     expect(problem(spec({ restartPolicy: 'Always' }), 'initContainerStatuses', ended(0), running)).toBeUndefined();
+    const onFailure = { ...spec({ restartPolicy: 'Never' }), restartPolicy: 'OnFailure' };
+    expect(problem(onFailure, 'initContainerStatuses', ended(1), running)).toBeUndefined();
+  });
+});
+
+describe('without what runs anew', () => {
+  const was = (containerID: string, state: ContainerStatus['state']) => ({
+    containerStatuses: [{ name: 'main', containerID, state } as ContainerStatus],
+  });
+  it.each<[what: string, spec: Partial<PodSpec>, to: PodStatus, left: number]>([
+    ['another instance that runs, with a policy of its own', ofItself('OnFailure', 'Never'), was('x://2', running), 0],
+    ['the same instance', ofItself('OnFailure', 'Never'), was('x://1', running), 1],
+    ['another instance that waits', ofItself('OnFailure', 'Never'), was('x://2', waiting), 1],
+    [
+      'another instance, with the policy of the pod',
+      { restartPolicy: 'Never', containers: [{ name: 'main' }] },
+      was('x://2', running),
+      1,
+    ],
+  ])('%s', (_what, spec, to, left) => {
+    expect(withoutRunAnew(aPod({ spec }), was('x://1', ended(0)), to).containerStatuses).toHaveLength(left);
   });
 });

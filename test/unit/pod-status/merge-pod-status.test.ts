@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mergePodStatus } from '../../../src/model/pod-status/merge-pod-status.js';
-import type { PodCondition, PodStatus } from '../../../src/model/pod.js';
+import type { PodCondition, PodStatus } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
 
 const NOW = Date.UTC(2026, 0, 2);

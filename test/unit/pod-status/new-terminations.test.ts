@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ContainerStatus, PodStatus } from '../../../src/model/pod.js';
+import type { ContainerStatus, PodStatus } from '../../../src/model/pod/pod.js';
 import { newTerminations } from '../../../src/model/pod-status/new-terminations.js';
 
 const status = (name: string, state: ContainerStatus['state'], lastState: ContainerStatus['lastState'] = {}) => ({

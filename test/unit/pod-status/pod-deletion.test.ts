@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canBeDeleted } from '../../../src/model/pod-status/pod-deletion.js';
 import { rejectedPodStatus } from '../../../src/model/pod-status/rejected-pod-status.js';
-import { CONFIG_MIRROR_ANNOTATION } from '../../../src/model/pod.js';
+import { CONFIG_MIRROR_ANNOTATION } from '../../../src/model/pod/pod.js';
 import { aPod, type PodSketch } from '../../support/a-pod.js';
 
 describe('a pod', () => {

@@ -4,7 +4,7 @@ import {
   type ContainerStatus,
   CONFIG_SOURCE_ANNOTATION,
   type PodSpec,
-} from '../../../src/model/pod.js';
+} from '../../../src/model/pod/pod.js';
 import { podPhase, type PodPhaseInput } from '../../../src/model/pod-status/pod-phase.js';
 import { aContainer, aPod } from '../pods.js';
 

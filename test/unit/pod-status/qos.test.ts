@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Container, PodSpec } from '../../../src/model/pod.js';
+import type { Container, PodSpec } from '../../../src/model/pod/pod.js';
 import { computeQosClass, qosClass } from '../../../src/model/pod-status/qos.js';
 import { aContainer, aPod } from '../pods.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { podStatusPatch } from '../../../src/model/pod-status/pod-status-patch.js';
 import { isSamePodStatus, normalizedPodStatus } from '../../../src/model/pod-status/same-pod-status.js';
-import type { ContainerStatus, PodCondition, PodStatus } from '../../../src/model/pod.js';
+import type { ContainerStatus, PodCondition, PodStatus } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
 
 const ready = (more: Partial<PodCondition> = {}): PodStatus => ({

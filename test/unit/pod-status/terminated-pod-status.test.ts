@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CONFIG_SOURCE_ANNOTATION, type ContainerStatus } from '../../../src/model/pod.js';
+import { CONFIG_SOURCE_ANNOTATION, type ContainerStatus } from '../../../src/model/pod/pod.js';
 import { terminatedPodStatus } from '../../../src/model/pod-status/terminated-pod-status.js';
 import { aContainer, aPod } from '../pods.js';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../../src/model/pod.js';
 import type { PodUpdate } from '../../../src/model/pod-workers/pod-update.js';
-import { PodWorkerRegistry, type Start } from '../../../src/model/pod-workers/pod-worker-registry.js';
+import { PodWorkerRegistry, type Start, type Wake } from '../../../src/model/pod-workers/pod-worker-registry.js';
+import { type Pod, podRef } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
 
 const OK = { isTerminal: false };
-const wake = (uid: string, cancel = false) => ({ kind: 'wake', uid, cancel });
+const wake = (uid: string, cancel = false): Wake => ({ uid, update: expect.any(Object) as PodUpdate, cancel });
 const update = (pod: Pod, rest: Partial<PodUpdate> = {}): PodUpdate => ({ type: 'sync', pod, causes: [], ...rest });
 const create = (pod: Pod) => update(pod, { type: 'create' });
 const kill = (pod: Pod, graceSeconds?: number) => update(pod, { type: 'kill', kill: { graceSeconds } });
@@ -31,42 +31,36 @@ describe('the life of a pod', () => {
     const queries = () => ({
       could: registry.couldHaveRunningContainers('uid-1'),
       requested: registry.isTerminationRequested('uid-1'),
-      containersTerminating: registry.shouldContainersBeTerminating('uid-1'),
-      runtimeRemoved: registry.shouldRuntimeBeRemoved('uid-1'),
       finished: registry.shouldBeFinished('uid-1'),
     });
-    const no = { could: true, requested: false, containersTerminating: false, runtimeRemoved: false, finished: false };
+    const no = { could: true, requested: false, finished: false };
     expect(queries()).toEqual(no);
 
     expect(registry.update(kill(pod), 2)).toEqual([wake('uid-1', true)]);
     expect(queries()).toEqual({ ...no, requested: true });
     expect(runOf(registry.start('uid-1', 2))).toMatchObject({ work: 'terminating', graceSeconds: 30 });
-    registry.acknowledgeTermination('uid-1');
-    expect(queries()).toEqual({ ...no, requested: true, containersTerminating: true });
 
-    expect(registry.complete('uid-1', 'terminating', OK, 3)).toEqual({ next: 'advance', deliveries: [] });
+    expect(registry.complete('uid-1', 'terminating', OK, 3)).toEqual({
+      next: 'advance',
+      own: wake('uid-1'),
+      others: [],
+    });
     expect(queries()).toEqual({
       could: false,
       requested: true,
-      containersTerminating: true,
-      runtimeRemoved: true,
       finished: false,
     });
     expect(runOf(registry.start('uid-1', 3))).toMatchObject({ work: 'terminated' });
 
-    expect(registry.complete('uid-1', 'terminated', OK, 4)).toEqual({ next: 'exit', deliveries: [] });
+    expect(registry.complete('uid-1', 'terminated', OK, 4)).toEqual({ next: 'exit', others: [] });
     expect(queries()).toEqual({
       could: false,
       requested: true,
-      containersTerminating: true,
-      runtimeRemoved: true,
       finished: true,
     });
     expect(registry.update(update(pod), 5)).toEqual([]);
 
-    expect(registry.syncKnownPods(new Set(), 6).deliveries).toEqual([
-      expect.objectContaining({ kind: 'forget', uid: 'uid-1' }),
-    ]);
+    expect(registry.syncKnownPods(new Set(), 6)).toEqual({ known: new Map(), wakes: [], forgotten: [podRef(pod)] });
     expect(registry.record('uid-1')).toBeUndefined();
     expect(registry.update(create(pod), 7)).toEqual([wake('uid-1')]);
   });
@@ -189,9 +183,31 @@ describe('updates that meet a busy worker', () => {
     registry.complete('uid-1', 'terminating', OK, 5);
     registry.start('uid-1', 5);
     registry.complete('uid-1', 'terminated', OK, 6);
-    const { known, deliveries } = registry.syncKnownPods(new Set(['uid-1']), 7);
-    expect([known.size, deliveries]).toEqual([0, [expect.objectContaining({ kind: 'forget', uid: 'uid-1' })]]);
+    const { known, wakes, forgotten } = registry.syncKnownPods(new Set(['uid-1']), 7);
+    expect([known.size, wakes, forgotten]).toEqual([0, [], [podRef(pod)]]);
     expect(registry.update(create(pod), 8)).toEqual([wake('uid-1')]);
+  });
+});
+
+describe('a wake', () => {
+  it('carries the update that waits for the worker, with the causes of the ones that it replaces', () => {
+    const pod = aPod();
+    const registry = new PodWorkerRegistry();
+    registry.update(update(pod, { type: 'create', causes: ['a'] }), 0);
+    const [first] = registry.update(update(pod, { causes: ['b'] }), 1);
+    expect(first?.update).toMatchObject({ type: 'sync', pod, causes: ['a', 'b'] });
+    registry.start('uid-1', 2);
+    const [second] = registry.update(update(pod, { causes: ['c'] }), 3);
+    expect(second?.update.causes).toEqual(['c']);
+    expect(registry.complete('uid-1', 'sync', OK, 4).own?.update).toBe(second?.update);
+  });
+
+  it('of the next phase carries the update of the phase before', () => {
+    const pod = aPod();
+    const registry = withSyncedPod(pod);
+    registry.update(kill(pod), 2);
+    registry.start('uid-1', 2);
+    expect(registry.complete('uid-1', 'terminating', OK, 3).own?.update).toMatchObject({ type: 'sync', pod });
   });
 });
 
@@ -208,7 +224,7 @@ describe('static pods of one full name', () => {
     registry.start('old', 4);
     registry.complete('old', 'terminating', OK, 5);
     registry.start('old', 5);
-    expect(registry.complete('old', 'terminated', OK, 6).deliveries).toEqual([wake('new')]);
+    expect(registry.complete('old', 'terminated', OK, 6).others).toEqual([wake('new')]);
     expect(registry.start('newest', 6)).toMatchObject({ kind: 'not-yet', holder: { uid: 'new' } });
     expect(runOf(registry.start('new', 6)).work).toBe('sync');
   });
@@ -225,7 +241,7 @@ describe('static pods of one full name', () => {
     registry.start('old', 4);
     registry.complete('old', 'terminating', OK, 5);
     registry.start('old', 5);
-    expect(registry.complete('old', 'terminated', OK, 6).deliveries).toEqual([wake('newest')]);
+    expect(registry.complete('old', 'terminated', OK, 6).others).toEqual([wake('newest')]);
   });
 
   it('are in nobody’s way when they come from the API', () => {
@@ -257,7 +273,8 @@ describe('pods of which only the runtime knows', () => {
     expect(run.pod).toBeUndefined();
     expect(registry.complete('lost', 'terminating', OK, 1)).toEqual({
       next: 'exit',
-      deliveries: [expect.objectContaining({ kind: 'forget', uid: 'lost' })],
+      others: [],
+      forgotten: { uid: 'lost', name: 'lost', namespace: 'default' },
     });
     expect(registry.record('lost')).toBeUndefined();
   });
@@ -275,27 +292,27 @@ describe('pods of which only the runtime knows', () => {
   });
 });
 
-describe('a pod that somebody else than its worker has to stop', () => {
-  it('is claimed by one alone', () => {
+describe('the stop of a pod that no worker works on', () => {
+  it('is reserved once', () => {
     const registry = new PodWorkerRegistry();
-    const giveBack = registry.claim('uid-1');
-    expect([registry.isClaimed('uid-1'), registry.claim('uid-1')]).toEqual([true, undefined]);
-    giveBack!();
-    expect([registry.isClaimed('uid-1'), registry.claim('uid-1')]).toEqual([false, expect.any(Function)]);
+    expect(registry.reserveKill('uid-1')).toBe(true);
+    expect([registry.isKillReserved('uid-1'), registry.reserveKill('uid-1')]).toEqual([true, false]);
+    registry.releaseKill('uid-1');
+    expect([registry.isKillReserved('uid-1'), registry.reserveKill('uid-1')]).toEqual([false, true]);
   });
 
-  it('can be claimed while it waits for its turn, as its worker does nothing then', () => {
+  it('can be reserved while the worker waits for its turn', () => {
     const [first, second] = [aPod({ uid: 'first' }), aPod({ uid: 'second' })];
     const registry = new PodWorkerRegistry();
     for (const pod of [first, second]) registry.update(create(pod), 0);
     expect([registry.start('first', 0).kind, registry.start('second', 0).kind]).toEqual(['run', 'not-yet']);
-    expect([registry.claim('first'), registry.claim('second')]).toEqual([undefined, expect.any(Function)]);
+    expect([registry.reserveKill('first'), registry.reserveKill('second')]).toEqual([false, true]);
   });
 
-  it('cannot be claimed while its worker stops it, though nobody knows its configuration', () => {
+  it('cannot be reserved while the worker stops the pod, without a known configuration', () => {
     const registry = new PodWorkerRegistry();
     registry.update({ type: 'kill', runningPod: runningPod('lost'), causes: [] }, 0);
-    expect(registry.claim('lost')).toBeUndefined();
+    expect(registry.reserveKill('lost')).toBe(false);
   });
 });
 
@@ -304,22 +321,22 @@ describe('known pods', () => {
     const pod = aPod();
     const registry = withSyncedPod(pod);
     const first = registry.syncKnownPods(new Set(), 5);
-    expect(first.deliveries).toEqual([wake('uid-1')]);
+    expect(first.wakes).toEqual([wake('uid-1')]);
     expect(first.known.get('uid-1')).toEqual({ work: 'terminating', isOrphan: true, hasConfig: true, isStatic: true });
     expect(registry.record('uid-1')).toMatchObject({ deleted: true, graceSeconds: 30 });
     const run = runOf(registry.start('uid-1', 5));
     expect(run.graceSeconds).toBeUndefined();
     registry.complete('uid-1', 'terminating', { error: new Error('no runtime') }, 6);
-    expect(registry.syncKnownPods(new Set(), 7).deliveries).toEqual([wake('uid-1')]);
+    expect(registry.syncKnownPods(new Set(), 7).wakes).toEqual([wake('uid-1')]);
     expect(runOf(registry.start('uid-1', 7)).work).toBe('terminating');
   });
 
   it('forgets an orphan that never started', () => {
     const registry = withSyncedPod(aPod({ uid: 'old' }));
     registry.update(create(aPod({ uid: 'new' })), 1);
-    const { known, deliveries } = registry.syncKnownPods(new Set(['old']), 2);
+    const { known, forgotten } = registry.syncKnownPods(new Set(['old']), 2);
     expect([...known.keys()]).toEqual(['old']);
-    expect(deliveries).toEqual([expect.objectContaining({ kind: 'forget', uid: 'new' })]);
+    expect(forgotten.map(({ uid }) => uid)).toEqual(['new']);
   });
 
   it('answers for pods it has never heard of only after the first pass', () => {
@@ -329,13 +346,11 @@ describe('known pods', () => {
       registry.couldHaveRunningContainers('x'),
       registry.shouldBeFinished('x'),
       registry.isTerminationRequested('x'),
-      registry.shouldContainersBeTerminating('x'),
-      registry.shouldRuntimeBeRemoved('x'),
       registry.shouldContentBeRemoved('x'),
     ];
-    expect(answers()).toEqual([false, true, false, false, false, false, false]);
+    expect(answers()).toEqual([false, true, false, false, false]);
     registry.syncKnownPods(new Set(), 0);
-    expect(answers()).toEqual([false, false, true, false, true, true, true]);
+    expect(answers()).toEqual([false, false, true, false, true]);
   });
 
   it('keeps nothing of pods that came and went', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CriError } from '../../../src/model/cri-error.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
 import { execOutcome, lateExecOutcome } from '../../../src/model/probes/exec-outcome.js';
 import { type GrpcCode, grpcCode, grpcCodeOfHttp } from '../../../src/model/probes/grpc-code.js';
 import { HealthFailure } from '../../../src/model/probes/health-failure.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Container } from '../../../src/model/pod.js';
+import type { Container } from '../../../src/model/pod/pod.js';
 import { probeCommand } from '../../../src/model/probes/probe-command.js';
 
 const env: Container['env'] = [

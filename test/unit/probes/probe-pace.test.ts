@@ -7,7 +7,7 @@ import {
   probePace,
   SHORTEST_PERIOD_MS,
 } from '../../../src/model/probes/probe-pace.js';
-import type { Probe } from '../../../src/model/pod.js';
+import type { Probe } from '../../../src/model/pod/pod.js';
 import { aProbedPod } from '../../support/a-probe.js';
 
 const paceOf = (probe: Probe, annotations: Record<string, string> = {}) =>

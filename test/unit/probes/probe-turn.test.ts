@@ -6,7 +6,7 @@ import {
   type ProbeWorkerState,
 } from '../../../src/model/probes/probe-turn.js';
 import type { ProbeType } from '../../../src/model/probes/probe-worker.js';
-import type { PodSpec } from '../../../src/model/pod.js';
+import type { PodSpec } from '../../../src/model/pod/pod.js';
 import { aProbedPod, aProbedStatus, aProbeWorker, someFacts } from '../../support/a-probe.js';
 
 const TYPES: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];
@@ -92,6 +92,15 @@ const table: readonly Row[] = [
     spec: { restartPolicy: 'Never' },
     facts: { status: aProbedStatus(exited(1)) },
     step: 'leave: the container does not run again',
+    sets: 'failure',
+  },
+  {
+    row: 'exited, Never, in a pod whose containers are all restarted',
+    spec: { restartPolicy: 'Never' },
+    facts: {
+      status: aProbedStatus(exited(1), { conditions: [{ type: 'AllContainersRestarting', status: 'True' }] }),
+    },
+    step: 'wait: the container does not run',
     sets: 'failure',
   },
   {

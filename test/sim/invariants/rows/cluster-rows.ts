@@ -1,6 +1,6 @@
-import type { Pod, PodStatus } from '../../../../src/model/pod.js';
-import type { StoredObject } from '../../../../src/sim/api-server/stored-object.js';
-import type { WorldEvent } from '../../../../src/sim/world-event.js';
+import type { Pod, PodStatus } from '../../../../src/model/pod/pod.js';
+import type { StoredObject } from '../../../../src/tools/sim/api-server/stored-object.js';
+import type { WorldEvent } from '../../../../src/tools/sim/world-event.js';
 import { aPod } from '../../../support/a-pod.js';
 import {
   agentStarted,
@@ -108,7 +108,7 @@ export const clusterRows: Rows = {
   ],
   'api-deletions-finish': [
     ['nobody has asked for it', [beginApi, inApi(0, api)]],
-    ['it is still there', [beginApi, inApi(0, going)], 'is still there'],
+    ['it still exists', [beginApi, inApi(0, going)], 'still exists'],
     ['it is gone', [beginApi, inApi(0, going), inApi(40, going, { type: 'DELETED' })]],
     ['it was only just asked for', [beginApi, wantedByApi(960, going), inApi(960, going)]],
   ],
@@ -138,7 +138,7 @@ export const clusterRows: Rows = {
     [
       'nobody has asked for it',
       [runs, exited(8, 'a'), inApi(9, api, { before: api, type: 'DELETED' })],
-      'nobody had asked',
+      'without a request',
     ],
   ],
   'mirrors-match': [

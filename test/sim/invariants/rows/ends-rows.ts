@@ -47,6 +47,28 @@ export const endRows: Rows = {
       'nothing in the pod asks for more than 30 s',
     ],
     [
+      'it is more than the deletion that was heard',
+      [
+        begin,
+        upToDate,
+        heard(5, 'DELETE', 5),
+        pass(6, 'terminating', 5),
+        heard(7, 'DELETE', 2),
+        pass(8, 'terminating', 5),
+      ],
+      'grace went from 2 s to 5 s',
+    ],
+    [
+      'it is that of the deletion that was heard, while the API has a shorter one',
+      [
+        begin,
+        upToDate,
+        wanted(5, aPod({ source: 'api', deletionGracePeriodSeconds: 2 })),
+        heard(5, 'DELETE', 5),
+        pass(6, 'terminating', 5),
+      ],
+    ],
+    [
       'it shrinks',
       [
         begin,
@@ -69,7 +91,7 @@ export const endRows: Rows = {
     [
       'a container is made after the deletion was heard',
       [begin, pass(1), heard(2, 'DELETE'), create(3)],
-      'CreateContainer was called after its deletion was heard',
+      'CreateContainer was called after its deletion',
     ],
     [
       'an ended pod is started anew',
@@ -78,7 +100,7 @@ export const endRows: Rows = {
         pass(1, 'terminated'),
         journal(2, { kind: 'housekeeping', finding: 'the pod is wanted and nothing works on it: it is started' }),
       ],
-      'never come back',
+      'without having been added again',
     ],
     [
       'what was made is started',
@@ -211,6 +233,33 @@ export const endRows: Rows = {
     [
       'OnFailure after a failure',
       [agentStarted(0), wanted(0, onFailure), started(1, 'a'), exited(2, 'a', 1), started(3, 'b')],
+    ],
+    [
+      'OnFailure after its probe failed',
+      [
+        agentStarted(0),
+        wanted(0, onFailure),
+        started(1, 'a'),
+        pass(2),
+        stop(2, 'a'),
+        exited(3, 'a', 0),
+        started(3, 'b'),
+      ],
+    ],
+    [
+      'OnFailure after its probe failed, when the instance that was made could not be started at first',
+      [
+        ...[agentStarted(0), wanted(0, onFailure), started(1, 'a'), pass(2), stop(2, 'a'), exited(3, 'a', 0)],
+        ...[created(3, 'b'), passEnded(3), pass(20), removed(20, 'b'), created(20, 'c'), started(20, 'c')],
+      ],
+    ],
+    [
+      'OnFailure after a success, when the first instance that was made could not be started',
+      [
+        ...[agentStarted(0), wanted(0, onFailure), started(1, 'a'), exited(3, 'a', 0)],
+        ...[pass(3), created(3, 'b'), passEnded(3), pass(20), removed(20, 'b'), created(20, 'c'), started(20, 'c')],
+      ],
+      'expected policy OnFailure',
     ],
     [
       'another image',

@@ -5,6 +5,7 @@ import {
   agentStarted,
   answered,
   begin,
+  call,
   deleted,
   exited,
   forgotten,
@@ -24,15 +25,69 @@ import {
   type Rows,
 } from '../story.js';
 
+const AWAY = 'the API server is away: going on with the pods that it had 3 s ago (1)';
+
 export const wishRows: Rows = {
   'newest-wanted-runs': [
     ['it never starts', [begin], 'has 0 ready sandboxes'],
-    ['its container is missing', [begin, sandbox(1, 's1'), pass(1), passEnded(2)], 'waits for nothing'],
+    ['its container is missing', [begin, sandbox(1, 's1'), pass(1), passEnded(2)], 'has no known wait'],
     ['it runs an old image', [begin, sandbox(1, 's1'), started(2, 'a', { image: 'old' })], 'an earlier version'],
     [
       'a pass that knew better leaves the old image',
       [begin, sandbox(1, 's1'), started(1, 'a', { image: 'old' }), pass(2), passEnded(3), pass(4), passEnded(5)],
-      'after a pass that went well',
+      'after a successful run',
+    ],
+    [
+      'a pass that knew the pod only from an earlier agent leaves the old image',
+      [
+        agentStarted(0),
+        wantedByApi(0, POD),
+        journal(1, { kind: 'config-problem', source: 'api', problem: AWAY }),
+        journal(1, { kind: 'config', source: 'api', op: 'ADD' }),
+        sandbox(1, 's1'),
+        started(1, 'a', { image: 'old' }),
+        pass(2),
+        passEnded(3),
+        pass(4),
+        passEnded(5),
+        removed(6, 'a'),
+        exited(6, 'a'),
+        started(7, 'b'),
+      ],
+    ],
+    [
+      'a pass that has heard of the pod just before the last change leaves the old image',
+      [
+        agentStarted(0),
+        wantedByApi(0, POD),
+        journal(9, { kind: 'config', source: 'api', op: 'ADD' }),
+        sandbox(10, 's1'),
+        started(10, 'a', { image: 'old' }),
+        pass(12),
+        passEnded(13),
+        pass(14),
+        passEnded(15),
+        removed(16, 'a'),
+        exited(16, 'a'),
+        started(17, 'b'),
+      ],
+    ],
+    [
+      'a pass after the API server came back leaves the old image',
+      [
+        agentStarted(0),
+        wantedByApi(0, POD),
+        journal(1, { kind: 'config-problem', source: 'api', problem: AWAY }),
+        journal(1, { kind: 'config-recovered', source: 'api' }),
+        journal(10, { kind: 'config', source: 'api', op: 'UPDATE' }),
+        sandbox(1, 's1'),
+        started(1, 'a', { image: 'old' }),
+        pass(12),
+        passEnded(13),
+        pass(14),
+        passEnded(15),
+      ],
+      'after a successful run',
     ],
     [
       'a pass that only found the time of the pod to be over leaves the old image',
@@ -48,6 +103,16 @@ export const wishRows: Rows = {
       ],
     ],
     ['it runs', [begin, upToDate]],
+    [
+      'it waits behind the pull of another pod',
+      [
+        begin,
+        sandbox(1, 's1'),
+        call(END - 20, 'PullImage', { sandboxConfig: { metadata: { uid: 'other' } }, image: { image: 'slow' } }),
+        pass(END - 10),
+      ],
+    ],
+    ['its sync hangs while nothing is pulled', [begin, sandbox(1, 's1'), pass(END - 10)], 'has no known wait'],
     [
       'it waits for its back-off',
       [
@@ -67,7 +132,7 @@ export const wishRows: Rows = {
     ['it was wanted only just now', [agentStarted(0), wanted(END - 50, POD)]],
   ],
   'unwanted-is-gone': [
-    ['it still runs', [begin, upToDate, wanted(5)], 'still runs though no source wants the pod'],
+    ['it still runs', [begin, upToDate, wanted(5)], 'still runs though no source has the pod'],
     ['its sandbox is left', [begin, sandbox(1, 's1'), wanted(5)], 'still has a ready sandbox'],
     [
       'its leavings are not collected',
@@ -112,8 +177,8 @@ export const wishRows: Rows = {
     ['it has still time', [begin, upToDate, wanted(END - 30)]],
   ],
   'wanted-runs-on': [
-    ['a wanted pod is terminated', [begin, upToDate, pass(5, 'terminating', 30)], 'though its source wants it'],
-    ['a healthy container is stopped', [begin, upToDate, pass(5), stop(6, 'a')], 'nothing about it has changed'],
+    ['a wanted pod is terminated', [begin, upToDate, pass(5, 'terminating', 30)], 'though its source has it'],
+    ['a healthy container is stopped', [begin, upToDate, pass(5), stop(6, 'a')], 'it has neither changed nor failed'],
     [
       'its source had dropped it',
       [begin, upToDate, wanted(5), heard(5, 'REMOVE'), wanted(6, POD), pass(7, 'terminating', 30)],

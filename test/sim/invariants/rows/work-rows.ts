@@ -8,6 +8,10 @@ import {
   begin,
   call,
   create,
+  createWith,
+  VOLUME,
+  volumeGone,
+  volumeMade,
   exited,
   forgotten,
   other,
@@ -42,11 +46,11 @@ export const workRows: Rows = {
       [wantedByApi(0, POD), started(1, 'a'), wantedByApi(2, other), started(3, 'b', { uid: 'uid-2' })],
     ],
   ],
-  'one-pass': [
+  'one-run': [
     ['two passes at once', [begin, pass(1), pass(2)], 'sync began while sync went on'],
     ['forgotten while busy', [begin, pass(1), forgotten(2)], 'forgotten while sync went on'],
-    ['a start outside of any pass', [begin, pass(1), passEnded(2), create(3)], 'CreateContainer was called outside'],
-    ['a start while it stops', [begin, pass(1, 'terminating', 30), create(2)], 'while the pass was terminating'],
+    ['a start outside of any run', [begin, pass(1), passEnded(2), create(3)], 'CreateContainer was called outside'],
+    ['a start while it stops', [begin, pass(1, 'terminating', 30), create(2)], 'while the run was terminating'],
     [
       'a call that outlives its pass',
       [
@@ -56,7 +60,7 @@ export const workRows: Rows = {
         passEnded(3),
         wanted(4, POD),
       ],
-      'still under way',
+      'still pending',
     ],
     [
       'a start within a pass, one after the other',
@@ -64,8 +68,8 @@ export const workRows: Rows = {
     ],
     ['another life begins another pass', [begin, pass(1), agentKilled(2), agentStarted(3, 2), pass(4)]],
   ],
-  'no-retry-within-a-pass': [
-    ['created twice', [begin, pass(1), create(2), create(3)], 'called twice within one pass'],
+  'no-retry-within-a-run': [
+    ['created twice', [begin, pass(1), create(2), create(3)], 'called twice within one run'],
     ['created by two passes', [begin, pass(1), create(2), passEnded(3), pass(13), create(14)]],
     ['two containers', [begin, pass(1), create(2), create(3, 'other')]],
   ],
@@ -112,6 +116,31 @@ export const workRows: Rows = {
     ['forty', [begin, Array.from({ length: 40 }, (_, second) => create(1 + second)).flat()]],
     ['one every two seconds', [begin, Array.from({ length: 60 }, (_, index) => create(1 + 2 * index)).flat()]],
   ],
+  'volumes-in-place': [
+    ['created without a volume', [begin, createWith(1, VOLUME)], `is created without its volume ${VOLUME}`],
+    [
+      'taken down while it runs',
+      [begin, volumeMade(1, VOLUME), createWith(2, VOLUME), started(2, 'a'), volumeGone(3, VOLUME)],
+      'is taken down',
+    ],
+    ['left of a pod that is gone', [begin, volumeMade(1, VOLUME), wanted(5)], 'has left its volume'],
+    [
+      'taken down after the end',
+      [
+        begin,
+        volumeMade(1, VOLUME),
+        createWith(2, VOLUME),
+        started(2, 'a'),
+        wanted(5),
+        exited(6, 'a'),
+        volumeGone(7, VOLUME),
+      ],
+    ],
+    [
+      'a volume of another container',
+      [begin, create(1), started(1, 'a'), volumeMade(2, VOLUME), volumeGone(3, VOLUME)],
+    ],
+  ],
   'nothing-leaks': [
     ['timers of a dead agent', [begin, agentKilled(1, 2)], 'left 2 timers behind'],
     [
@@ -121,7 +150,7 @@ export const workRows: Rows = {
     ],
     ['a dead agent that acts', [begin, agentKilled(1), call(2, 'RunPodSandbox')], 'a dead agent called'],
     ['a dead agent that writes', [begin, agentKilled(1), pass(2)], 'a dead agent wrote sync-started'],
-    ['two listeners', [begin, call(1, 'GetContainerEvents'), call(2, 'GetContainerEvents')], 'twice'],
+    ['two listeners', [begin, call(1, 'GetContainerEvents'), call(2, 'GetContainerEvents')], 'two subscriptions'],
     [
       'a question after the end',
       [begin, started(1, 'a'), forgotten(2), asked(70, 'a', 'liveness')],

@@ -1,0 +1,68 @@
+import { advance, type BackOffEntry, type BackOffTable, isBlocked, isExpired, stepOf } from '../values/back-off.js';
+import type { Pod } from '../pod/pod.js';
+
+/** Source: pkg/kubelet/kubelet.go imageBackOff; entries are forgotten after twice the longest delay. */
+const TABLE: BackOffTable = { initialMs: 10_000, maxMs: 300_000, resetAfterMs: 600_000 };
+
+/** The reason of the last failed pull of an image. */
+export interface PullFailure {
+  /** `ErrImagePull`, `RegistryUnavailable`, ... */
+  readonly reason: string;
+  readonly message: string;
+}
+
+export type ImageBackOffVerdict =
+  | {
+      readonly blocked: true;
+      readonly delayMs: number;
+      /** When the next pull is allowed, in Unix milliseconds. */
+      readonly until: number;
+      readonly step: number;
+      readonly steps: number;
+      readonly resetAfterMs: number;
+      /** The message of the waiting state `ImagePullBackOff`. */
+      readonly message: string;
+      /** The message of the event `BackOff`, which has the type Normal for images. */
+      readonly eventMessage: string;
+    }
+  | { readonly blocked: false };
+
+/**
+ * Whether a pull has to wait after failed pulls: 10 s after the first failure, then twice as long each time.
+ *
+ * Source: pkg/kubelet/images/image_manager.go pullImage.
+ */
+export const decideImageBackOff = ({
+  entry,
+  image,
+  lastFailure,
+  now,
+}: {
+  readonly entry: BackOffEntry | undefined;
+  readonly image: string;
+  readonly lastFailure?: PullFailure | undefined;
+  readonly now: number;
+}): ImageBackOffVerdict => {
+  // Measured from the last failure, so an entry only counts while it is younger than its own delay.
+  if (!isBlocked(entry, { since: entry?.lastUpdate ?? now, now, table: TABLE })) return { blocked: false };
+  const eventMessage = `Back-off pulling image "${image}"`;
+  return {
+    blocked: true,
+    delayMs: entry.delayMs,
+    until: entry.lastUpdate + entry.delayMs,
+    ...stepOf(entry.delayMs, TABLE),
+    resetAfterMs: TABLE.resetAfterMs,
+    message: lastFailure ? `${eventMessage}: ${lastFailure.reason}: ${lastFailure.message}` : eventMessage,
+    eventMessage,
+  };
+};
+
+/** The entry after a pull that failed at `now`. */
+export const afterFailedPull = (entry: BackOffEntry | undefined, now: number): BackOffEntry =>
+  advance(entry, { eventAt: now, now, table: TABLE });
+
+/** The key of an entry: another pod begins a table of its own. */
+export const imageBackOffKey = ({ metadata: { uid } }: Pod, image: string): string => `${uid}_${image}`;
+
+/** The entry has expired. */
+export const isImageEntryStale = (entry: BackOffEntry, now: number): boolean => isExpired(entry, now, TABLE);

@@ -1,0 +1,221 @@
+import {
+  advance,
+  type BackOffEntry,
+  type BackOffTable,
+  isBlocked,
+  isExpired,
+  nextDelay,
+  stepOf,
+} from '../values/back-off.js';
+import { containerHash, isSameHash } from './container-hash.js';
+import { fnv1a64 } from '../values/fnv.js';
+import { formatGoDuration } from '../values/go-duration.js';
+import { type Container, formatPod, type Pod } from '../pod/pod.js';
+import { nanosToMillis, type RuntimeContainerStatus } from '../pleg/runtime-pod.js';
+
+/** Source: pkg/kubelet/kubelet.go MaxCrashLoopBackOff, initialCrashLoopBackOff, crashLoopBackOffResetPeriod (fixed). */
+export const CRASH_LOOP_INITIAL_MS = 10_000;
+export const CRASH_LOOP_MAX_MS = 300_000;
+export const CRASH_LOOP_RESET_AFTER_MS = 600_000;
+
+/**
+ * No decision needs an entry that is older: an instance that runs up to the reset period still waits, with jitter, for less
+ * than that period again. Upstream forgets its entry after the reset period, in the middle of such a wait.
+ */
+const FORGOTTEN_AFTER_MS = 2 * CRASH_LOOP_RESET_AFTER_MS;
+
+/** The runtime's fields of an instance that has ended; times are Unix nanoseconds. */
+export type ExitedInstance = Pick<
+  RuntimeContainerStatus,
+  'createdAt' | 'finishedAt' | 'restartCount' | 'exitCode' | 'hash'
+>;
+
+export interface CrashLoopInput {
+  readonly pod: Pod;
+  readonly container: Container;
+  /**
+   * The entry of this life of the agent; absent if it has not started the container yet. Its delay is 0 after a first start
+   * without an end before it.
+   */
+  readonly entry?: BackOffEntry | undefined;
+  readonly newestExited?: ExitedInstance | undefined;
+  /** The newest started instance, which runs if the sync replaces it. Default: `newestExited`. */
+  readonly newest?: Pick<ExitedInstance, 'createdAt' | 'restartCount' | 'hash'> | undefined;
+  /** Older ended instances that the runtime has kept, newest first. They show earlier ends of the container. */
+  readonly earlierExited?: readonly ExitedInstance[];
+  /** The creation of the pod's oldest sandbox in the runtime, Unix nanoseconds. */
+  readonly oldestSandboxCreatedAt?: bigint | undefined;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** `crashLoopBackOff.maxContainerRestartPeriod`. */
+  readonly maxMs?: number;
+}
+
+export type CrashLoopVerdict =
+  | {
+      readonly blocked: true;
+      readonly delayMs: number;
+      /** The time from which the start is allowed, Unix milliseconds. */
+      readonly until: number;
+      readonly step: number;
+      readonly steps: number;
+      readonly resetAfterMs: number;
+      readonly exitCode: number;
+      /** The message of the waiting state `CrashLoopBackOff`. */
+      readonly message: string;
+      /** The message of the event `BackOff`. */
+      readonly eventMessage: string;
+      /** The entry to store; it may come from the runtime's instances. */
+      readonly entry: BackOffEntry;
+      /** It does: this life of the agent has not seen the container end before. */
+      readonly isFromRuntime: boolean;
+    }
+  | {
+      readonly blocked: false;
+      /** The entry to store at the start. */
+      readonly entry: BackOffEntry;
+      /** The number of earlier restarts without a known time: the container does not wait, although it might have to. */
+      readonly unknownRestarts?: number;
+    };
+
+/**
+ * Decides whether a container waits before its next start: 10 s after its second end, then twice as long each time. After a
+ * restart of the agent the entry is derived from the instances that the runtime still has. A restart count alone may come from old
+ * log files and has no times: if no time shows that the container can have ended and waited before, it starts as after its first
+ * end.
+ *
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go doBackOff; the derivation is ours.
+ */
+export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
+  const { pod, container, newestExited, now, maxMs = CRASH_LOOP_MAX_MS } = input;
+  const remembered = input.entry?.delayMs === 0 ? undefined : input.entry;
+  const table = crashLoopTable(maxMs);
+  const told = input.entry === undefined ? entryFromFacts(input, table) : undefined;
+  const entry = unlessForgotten(remembered ?? told, input, table);
+  if (newestExited === undefined) return { blocked: false, entry: entry ?? { delayMs: 0, lastUpdate: now } };
+  const finishedAt = endOf(newestExited);
+  if (!isBlocked(entry, { since: finishedAt, now, table })) {
+    const unknownRestarts = remembered || told ? 0 : restartsWithoutEvidence(input, table);
+    return {
+      blocked: false,
+      entry: advance(entry, { eventAt: finishedAt, now, table }),
+      ...(unknownRestarts > 0 && { unknownRestarts }),
+    };
+  }
+  const delayMs = Math.min(entry.delayMs, maxMs);
+  const delay = formatGoDuration(delayMs);
+  return {
+    blocked: true,
+    delayMs,
+    until: finishedAt + delayMs,
+    ...stepOf(delayMs, table),
+    resetAfterMs: table.resetAfterMs,
+    exitCode: newestExited.exitCode,
+    message: `back-off ${delay} restarting failed container=${container.name} pod=${formatPod(pod)}`,
+    eventMessage: `Back-off restarting failed container ${container.name} in pod ${formatPod(pod)}`,
+    entry,
+    isFromRuntime: told !== undefined,
+  };
+};
+
+/**
+ * The key of an entry. Another image or other resources have another entry.
+ *
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetBackoffKey.
+ */
+export const crashLoopKey = ({ metadata }: Pod, { name, image = '', resources }: Container): string =>
+  fnv1a64(
+    [metadata.name, metadata.namespace, metadata.uid, name, image, JSON.stringify(resources ?? {})].join('/'),
+  ).toString(16);
+
+/** Whether no decision needs this entry any more. */
+export const isCrashLoopEntryStale = (entry: BackOffEntry, now: number): boolean =>
+  now - entry.lastUpdate > FORGOTTEN_AFTER_MS;
+
+const crashLoopTable = (maxMs: number): BackOffTable => ({
+  initialMs: CRASH_LOOP_INITIAL_MS,
+  maxMs,
+  resetAfterMs: CRASH_LOOP_RESET_AFTER_MS,
+});
+
+/** Returns the entry unless it is too old, whether or not housekeeping has dropped it. */
+const unlessForgotten = (
+  entry: BackOffEntry | undefined,
+  input: CrashLoopInput,
+  table: BackOffTable,
+): BackOffEntry | undefined => {
+  if (!entry || isCrashLoopEntryStale(entry, input.now)) return undefined;
+  // A running instance has run until now, whenever the one before it ended.
+  return isReplacing(input) && isExpired(entry, input.now, table) ? undefined : entry;
+};
+
+/**
+ * Returns the entry of an agent that never stopped. The end of the n-th instance since the table began waits at step n, if there
+ * was time for the waits. The table began with the first instance of this definition, or at the end of the last one that ran long
+ * enough.
+ */
+const entryFromFacts = (input: CrashLoopInput, table: BackOffTable): BackOffEntry | undefined => {
+  const { container, newestExited, newest = newestExited } = input;
+  const isCurrent = ({ hash }: Pick<ExitedInstance, 'hash'>) => isSameHash(hash, containerHash(container));
+  if (newest === undefined || !isCurrent(newest)) return undefined;
+  const earlier = instancesBeforeNewest(input);
+  const before = earlier.find(
+    (instance, index) => startsOver(instance, earlier[index - 1] ?? newest, table) || !isCurrent(instance),
+  );
+  const began = before === undefined ? 0 : isCurrent(before) ? before.restartCount : before.restartCount + 1;
+  // The first instance of a definition counts as well if an instance of the definition before had ended when it was started. If
+  // the very first instance was replaced, the runtime does not show whether it had ended by itself.
+  const hasFollowed = before !== undefined && !isCurrent(before) && before.restartCount > 0;
+  const counted = newest.restartCount - began + (hasFollowed ? 1 : 0);
+  const step = Math.min(counted, longestStep(input, nanosToMillis(newest.createdAt), table));
+  if (step < 1) return undefined;
+  return { delayMs: nextDelay(table, step), lastUpdate: nanosToMillis(newest.createdAt) };
+};
+
+/**
+ * The highest step for which there is evidence of time: the wait of the step before has to fit between the oldest thing that is
+ * left of the pod and the start of the newest instance. The first step has none before it, and needs an earlier instance.
+ */
+const longestStep = (input: CrashLoopInput, startedAt: number, table: BackOffTable): number => {
+  const { oldestSandboxCreatedAt } = input;
+  const earlier = instancesBeforeNewest(input);
+  const oldest = [...earlier.map(({ createdAt }) => createdAt), oldestSandboxCreatedAt ?? []].flat();
+  const roomMs = Math.max(0, ...oldest.map((createdAt) => startedAt - nanosToMillis(createdAt)));
+  const { steps } = stepOf(table.maxMs, table);
+  const fitting = Array.from({ length: steps }, (_, index) => index + 2).findLast(
+    (step) => nextDelay(table, step - 1) <= roomMs,
+  );
+  return fitting ?? (earlier.length > 0 ? 1 : 0);
+};
+
+/** 0 if an instance shows when the container ended before, or if any wait would be over. */
+const restartsWithoutEvidence = (input: CrashLoopInput, table: BackOffTable): number => {
+  const { newestExited, now } = input;
+  if (newestExited === undefined || instancesBeforeNewest(input).length > 0) return 0;
+  const ranLong = endOf(newestExited) - nanosToMillis(newestExited.createdAt) > table.resetAfterMs;
+  return ranLong || now - endOf(newestExited) >= table.maxMs ? 0 : newestExited.restartCount;
+};
+
+/** Whether the newest instance still runs, and is about to be replaced. */
+const isReplacing = ({ newestExited, newest = newestExited }: CrashLoopInput): boolean =>
+  newest !== undefined && newest.restartCount > (newestExited?.restartCount ?? -1);
+
+/** The instances that ended before the newest one started; newest first. */
+const instancesBeforeNewest = (input: CrashLoopInput): readonly ExitedInstance[] => {
+  const { newestExited, earlierExited = [] } = input;
+  return newestExited && isReplacing(input) ? [newestExited, ...earlierExited] : earlierExited;
+};
+
+/** Whether it ran long enough, or its entry had expired before `next` started. */
+const startsOver = (
+  instance: ExitedInstance,
+  next: Pick<ExitedInstance, 'createdAt'>,
+  { resetAfterMs }: BackOffTable,
+): boolean => {
+  const startedAt = nanosToMillis(instance.createdAt);
+  return endOf(instance) - startedAt > resetAfterMs || nanosToMillis(next.createdAt) - startedAt > FORGOTTEN_AFTER_MS;
+};
+
+/** An instance that failed to start may have no end of its own. */
+const endOf = ({ finishedAt, createdAt }: ExitedInstance): number =>
+  nanosToMillis(finishedAt > 0n ? finishedAt : createdAt);

@@ -1,0 +1,51 @@
+import type { PlannedAction } from '../journal/journal.js';
+import type { Container } from '../pod/pod.js';
+
+/** Why a single container is killed; a probe of that name may bring a grace period of its own. */
+export type KillReason = 'DefinitionChanged' | 'LivenessProbe' | 'StartupProbe' | 'Unknown' | 'Superseded';
+
+export interface ContainerToKill {
+  readonly id: string;
+  readonly name: string;
+  readonly container: Container;
+  /** Text of the Killing event. */
+  readonly message: string;
+  readonly reason: KillReason;
+}
+
+/** One instance to remove, with its logs kept, so that the next sync starts its container afresh. */
+export interface ContainerToReset {
+  readonly id: string;
+  readonly name: string;
+  readonly container: Container;
+  /** It has not exited: stop it with the shortest grace period first. */
+  readonly kill: boolean;
+}
+
+/** What one sync does to a pod, in the order in which it is done: kill, reset, create, then start. */
+export interface PodActions {
+  /** Kill every running container and stop all sandboxes. Then `containersToKill` is ignored. */
+  readonly killPod: boolean;
+  readonly createSandbox: boolean;
+  /** The sandbox that stays, or the one that goes; empty if there is none. */
+  readonly sandboxId: string;
+  /** Of the sandbox to create, or of the one that stays. */
+  readonly attempt: number;
+  /** Names, in the order of the spec. */
+  readonly initContainersToStart: readonly string[];
+  /** Names, in the order of the spec. */
+  readonly containersToStart: readonly string[];
+  /** Names, in the order of the spec. */
+  readonly ephemeralContainersToStart: readonly string[];
+  readonly containersToKill: readonly ContainerToKill[];
+  readonly containersToReset: readonly ContainerToReset[];
+  /** The reason of each action, and of each container that stays. */
+  readonly reasons: readonly PlannedAction[];
+}
+
+/** The results of probes for running instances, by container id; `undefined` before the first result. */
+export interface ProbeResults {
+  readonly liveness: (containerId: string) => ProbeVerdict | undefined;
+  readonly startup: (containerId: string) => ProbeVerdict | undefined;
+}
+export type ProbeVerdict = 'success' | 'failure';

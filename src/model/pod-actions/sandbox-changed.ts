@@ -1,0 +1,38 @@
+import type { Pod } from '../pod/pod.js';
+import type { RuntimePodStatus } from '../pleg/runtime-pod.js';
+
+/** Whether the pod needs a new sandbox, and with which attempt. */
+export interface SandboxVerdict {
+  readonly changed: boolean;
+  /** Of the sandbox to create, or of the one that stays. */
+  readonly attempt: number;
+  /** The sandbox that goes, or the one that stays; empty if there is none. */
+  readonly sandboxId: string;
+  readonly because: string;
+}
+
+/** Source: pkg/kubelet/kuberuntime/util/util.go PodSandboxChanged; the first rule that applies decides. */
+export const sandboxChanged = (pod: Pod, status: RuntimePodStatus): SandboxVerdict => {
+  const [newest] = status.sandboxes;
+  if (newest === undefined) return { changed: true, attempt: 0, sandboxId: '', because: 'the pod has no sandbox yet' };
+
+  const attempt = newest.metadata?.attempt ?? 0;
+  const replace = (because: string, sandboxId = newest.id): SandboxVerdict => ({
+    changed: true,
+    attempt: attempt + 1,
+    sandboxId,
+    because,
+  });
+
+  const ready = status.sandboxes.filter(({ state }) => state === 'SANDBOX_READY').length;
+  if (ready > 1) return replace(`${ready} sandboxes are ready where one is expected`);
+  if (newest.state !== 'SANDBOX_READY') return replace(`sandbox ${newest.id} is not ready`);
+
+  const network = newest.linux?.namespaces?.options?.network ?? 'POD';
+  const wanted = pod.spec.hostNetwork === true ? 'NODE' : 'POD';
+  // No id: a changed spec is no surprise, so there is no event.
+  if (network !== wanted) return replace(`sandbox ${newest.id} has network mode ${network}, wanted ${wanted}`, '');
+
+  if (wanted === 'POD' && newest.network?.ip === '') return replace(`sandbox ${newest.id} has no IP address`);
+  return { changed: false, attempt, sandboxId: newest.id, because: `sandbox ${newest.id} is ready` };
+};

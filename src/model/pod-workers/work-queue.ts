@@ -1,0 +1,35 @@
+import type { JournalId } from '../journal/journal.js';
+
+export interface DueWork {
+  readonly uid: string;
+  /** The journal entry that made the pod due. */
+  readonly cause: JournalId;
+}
+
+/**
+ * The time at which each pod is due again: one entry per pod, the newest wins. It wakes no worker by itself; the sync tick empties it.
+ *
+ * Source: pkg/kubelet/util/queue/work_queue.go
+ */
+export class WorkQueue {
+  readonly #entries = new Map<string, { readonly dueAt: number; readonly cause: JournalId }>();
+
+  enqueue(uid: string, dueAt: number, cause: JournalId): void {
+    this.#entries.set(uid, { dueAt, cause });
+  }
+
+  /** Removes and returns everything that was due strictly before `now`, whether or not its pod still exists. */
+  takeDue(now: number): readonly DueWork[] {
+    const due: DueWork[] = [];
+    for (const [uid, { dueAt, cause }] of this.#entries) {
+      if (dueAt >= now) continue;
+      due.push({ uid, cause });
+      this.#entries.delete(uid);
+    }
+    return due;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * The directory of a pod, `<root>/pods/<uid>`: the files that the agent mounts into its containers.
+ *
+ * Source: pkg/kubelet/kubelet_getters.go, pkg/kubelet/kubeletconfig/defaults.go
+ */
+export const podsDirectory = (root: string): string => `${root}/pods`;
+
+export const podDirectory = (root: string, uid: string): string => `${podsDirectory(root)}/${uid}`;
+
+/** The directory of the volumes, each in `<plugin>/<volume>`. */
+export const podVolumesDirectory = (root: string, uid: string): string => `${podDirectory(root, uid)}/volumes`;
+
+/** The directory of the data of volume plugins. */
+export const podPluginsDirectory = (root: string, uid: string): string => `${podDirectory(root, uid)}/plugins`;
+
+/** The directory of the instances of one container. */
+export const podContainerDirectory = (root: string, uid: string, container: string): string =>
+  `${podDirectory(root, uid)}/containers/${container}`;
+
+/** The `/etc/hosts` of all containers of the pod. */
+export const podHostsFile = (root: string, uid: string): string => `${podDirectory(root, uid)}/etc-hosts`;
+
+/**
+ * The directories that every pod has, outermost first, and their mode. Source: pkg/kubelet/kubelet_pods.go
+ * makePodDataDirs
+ */
+export const podDataDirectories = (root: string, uid: string): readonly string[] => [
+  podDirectory(root, uid),
+  podVolumesDirectory(root, uid),
+  podPluginsDirectory(root, uid),
+];
+export const POD_DIRECTORY_MODE = 0o750;

@@ -1,0 +1,22 @@
+import type { V1ConfigMap, V1RuntimeClass, V1Secret, V1Service } from '@kubernetes/client-node';
+import type { Json } from '../pod/pod.js';
+import type { ApiObject } from '../kube-api/api-object.js';
+
+type AsJson<T> = Json<Omit<T, 'metadata'>> & ApiObject;
+
+/** Text under `data`, base64 of any bytes under `binaryData`. */
+export type ConfigMap = AsJson<V1ConfigMap>;
+/** Base64 under `data`. */
+export type Secret = AsJson<V1Secret>;
+export type Service = AsJson<V1Service>;
+export type RuntimeClass = AsJson<V1RuntimeClass>;
+
+/** A kind of object that pods refer to by name, in their own namespace. */
+export type ReferencedObject = ConfigMap | Secret;
+
+/** No client can change the object; it can only be deleted. */
+export const isImmutable = ({ immutable }: ReferencedObject): boolean => immutable === true;
+
+/** Returns the decoded data of a secret; invalid UTF-8 is replaced, as it would be in an environment. */
+export const secretData = ({ data }: Secret): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));

@@ -1,0 +1,105 @@
+import { isSidecar, type Pod, type PodSpec } from '../pod/pod.js';
+import { formatOf, formatQuantity, milliValue, type Nanos, parseQuantity, type QuantityFormat } from './quantity.js';
+
+/** Amounts by the name of their resource, in the API's text. */
+export type ResourceList = Readonly<Record<string, string>>;
+type Kind = 'requests' | 'limits';
+
+/**
+ * The amounts of all containers of a pod at the peak: all regular containers and sidecars together, or one init
+ * container with the sidecars before it.
+ *
+ * Source: staging/src/k8s.io/component-helpers/resource/helpers.go AggregateContainerRequests,
+ * AggregateContainerLimits.
+ */
+export const containersTogether = (spec: PodSpec, kind: Kind): ResourceList => toTexts(aggregate(spec, kind));
+
+/**
+ * The requests of the pod as a whole: its own requests replace those of its containers; its overhead is added.
+ *
+ * Source: staging/src/k8s.io/component-helpers/resource/helpers.go PodRequests.
+ */
+export const podRequests = ({ spec }: Pod): ResourceList =>
+  toTexts(sum(new Map([...aggregate(spec, 'requests'), ...ofPod(spec, 'requests')]), toAmounts(spec.overhead)));
+
+/**
+ * The limits of the pod as a whole. Overhead raises a limit, but does not create one.
+ *
+ * Source: staging/src/k8s.io/component-helpers/resource/helpers.go PodLimits.
+ */
+export const podLimits = ({ spec }: Pod): ResourceList => {
+  const limits = new Map([...aggregate(spec, 'limits'), ...ofPod(spec, 'limits')]);
+  const raised = [...toAmounts(spec.overhead)].filter(([name]) => (limits.get(name)?.nanos ?? 0n) !== 0n);
+  return toTexts(sum(limits, new Map(raised)));
+};
+
+/** Source: staging/src/k8s.io/component-helpers/resource/helpers.go IsSupportedPodLevelResource. */
+export const isPodLevelResource = (name: string): boolean =>
+  name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
+
+/**
+ * Returns the amounts in the API's canonical text (`500m` for `0.5`), rounded up to a thousandth. Any other text would
+ * differ from the API server's, and the agent would write it again and again.
+ *
+ * Source: pkg/apis/core/v1/defaults.go SetDefaults_ResourceList.
+ */
+export const roundedToMillis = (list: ResourceList): ResourceList =>
+  Object.fromEntries(
+    Object.entries(list).map(([name, text]) => {
+      const nanos = parseQuantity(text);
+      if (nanos === undefined) return [name, text];
+      return [name, formatQuantity(BigInt(milliValue(nanos)) * NANOS_PER_MILLI, formatOf(text))];
+    }),
+  );
+
+const NANOS_PER_MILLI = 1_000_000n;
+
+interface Amount {
+  readonly nanos: Nanos;
+  readonly format: QuantityFormat;
+}
+type Amounts = ReadonlyMap<string, Amount>;
+
+const aggregate = (spec: PodSpec, kind: Kind): Amounts => {
+  let sidecars: Amounts = new Map();
+  let peak: Amounts = new Map();
+  let together = spec.containers.map(({ resources }) => toAmounts(resources?.[kind])).reduce(sum, new Map());
+  for (const container of spec.initContainers ?? []) {
+    const own = toAmounts(container.resources?.[kind]);
+    if (isSidecar(container)) {
+      together = sum(together, own);
+      sidecars = sum(sidecars, own);
+    }
+    peak = maximum(peak, isSidecar(container) ? sidecars : sum(own, sidecars));
+  }
+  return maximum(together, peak);
+};
+
+const ofPod = ({ resources }: PodSpec, kind: Kind): Amounts =>
+  new Map([...toAmounts(resources?.[kind])].filter(([name]) => isPodLevelResource(name)));
+
+const toAmounts = (texts: ResourceList = {}): Amounts =>
+  new Map(
+    Object.entries(texts).map(([name, text]) => [name, { nanos: parseQuantity(text) ?? 0n, format: formatOf(text) }]),
+  );
+
+const toTexts = (amounts: Amounts): ResourceList =>
+  Object.fromEntries([...amounts].map(([name, { nanos, format }]) => [name, formatQuantity(nanos, format)]));
+
+const combine =
+  (by: (left: Amount, right: Amount) => Amount) =>
+  (lefts: Amounts, rights: Amounts): Amounts =>
+    new Map([
+      ...lefts,
+      ...[...rights].map(([name, right]) => {
+        const left = lefts.get(name);
+        return [name, left ? by(left, right) : right] as const;
+      }),
+    ]);
+
+// A sum has the format of its first amount, unless that is zero. Source: quantity.go Add
+const sum = combine((left, right) => ({
+  nanos: left.nanos + right.nanos,
+  format: left.nanos === 0n ? right.format : left.format,
+}));
+const maximum = combine((left, right) => (right.nanos > left.nanos ? right : left));

@@ -1,0 +1,92 @@
+import type { RuntimeItem, RuntimePod } from '../pleg/runtime-pod.js';
+
+/** Source: cmd/kubelet/app/options/options.go. */
+export interface ContainerGcPolicy {
+  /** Milliseconds for which an ended container is kept. */
+  readonly minAgeMs: number;
+  /** Ended instances kept per pod and container name; negative keeps all. */
+  readonly maxPerPodContainer: number;
+  /** Ended instances kept on the node; negative keeps all. */
+  readonly maxContainers: number;
+}
+
+export const DEFAULT_CONTAINER_GC: ContainerGcPolicy = { minAgeMs: 0, maxPerPodContainer: 1, maxContainers: -1 };
+
+export interface ContainerGcInput {
+  /** The runtime's containers and sandboxes. */
+  readonly pods: readonly RuntimePod[];
+  readonly policy: ContainerGcPolicy;
+  /** The pod has ended and is not desired any more; only true once every source has delivered its pods. */
+  readonly isRemovable: (uid: string) => boolean;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/** An ended container to remove. */
+export interface DeadContainer {
+  readonly uid: string;
+  readonly item: RuntimeItem;
+}
+
+/**
+ * Returns the ended containers to remove: all of removed pods, and all but the newest few of every other container.
+ * Oldest first.
+ *
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_gc.go evictContainers
+ */
+export const containersToCollect = ({ pods, policy, isRemovable, now }: ContainerGcInput): readonly DeadContainer[] => {
+  const bornBefore = BigInt(Math.floor(now - policy.minAgeMs)) * 1_000_000n;
+  const doomed: DeadContainer[] = [];
+  let units: (readonly DeadContainer[])[] = [];
+  for (const { uid, items } of pods) {
+    const dead = items
+      .filter(({ kind, state, createdAt }) => kind === 'container' && state !== 'running' && createdAt < bornBefore)
+      .map((item) => ({ uid, item }))
+      .toSorted(newestFirst);
+    if (isRemovable(uid)) doomed.push(...dead);
+    else units.push(...byContainer(dead));
+  }
+  const trim = (keep: number) => {
+    units = units.map((unit) => {
+      doomed.push(...unit.slice(keep));
+      return unit.slice(0, keep);
+    });
+  };
+  if (policy.maxPerPodContainer >= 0) trim(policy.maxPerPodContainer);
+  const kept = () => units.reduce((sum, unit) => sum + unit.length, 0);
+  if (policy.maxContainers >= 0 && kept() > policy.maxContainers) {
+    trim(Math.max(1, Math.floor(policy.maxContainers / units.length)));
+    if (kept() > policy.maxContainers) doomed.push(...units.flat().toSorted(newestFirst).slice(policy.maxContainers));
+  }
+  return doomed.toSorted((one, other) => newestFirst(other, one));
+};
+
+/**
+ * Returns the ended and empty sandboxes to remove: all of removed pods, all but the newest of the others. Oldest first.
+ *
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_gc.go evictSandboxes
+ */
+export const sandboxesToCollect = ({
+  pods,
+  isRemovable,
+}: Pick<ContainerGcInput, 'pods' | 'isRemovable'>): readonly RuntimeItem[] =>
+  pods.flatMap(({ uid, items }) => {
+    const inUse = new Set(items.filter(({ kind }) => kind === 'container').map(({ sandboxId }) => sandboxId));
+    const sandboxes = items.filter(({ kind }) => kind === 'sandbox').toSorted(byAge);
+    const candidates = isRemovable(uid) ? sandboxes : sandboxes.slice(0, -1);
+    return candidates.filter(({ id, state }) => state !== 'running' && !inUse.has(id));
+  });
+
+const byContainer = (dead: readonly DeadContainer[]): readonly (readonly DeadContainer[])[] => {
+  const units = new Map<string, DeadContainer[]>();
+  for (const container of dead) {
+    const unit = units.get(container.item.name);
+    if (unit) unit.push(container);
+    else units.set(container.item.name, [container]);
+  }
+  return [...units.values()];
+};
+
+const byAge = (one: RuntimeItem, other: RuntimeItem): number =>
+  one.createdAt < other.createdAt ? -1 : one.createdAt > other.createdAt ? 1 : 0;
+const newestFirst = (one: DeadContainer, other: DeadContainer): number => byAge(other.item, one.item);

@@ -1,0 +1,82 @@
+/** Source: pkg/kubelet/logs/container_log_manager.go LogRotatePolicy. */
+export interface LogRotationPolicy {
+  /** The size from which on a log is rotated, in bytes; negative disables rotation. */
+  readonly maxBytes: bigint;
+  /** The most log files of a container, the current one included; more than 1. */
+  readonly maxFiles: number;
+  /** The number of containers that are processed at a time. */
+  readonly workers: number;
+  /** Milliseconds from the end of one listing of containers to the next. */
+  readonly periodMs: number;
+}
+
+/** Source: pkg/kubelet/apis/config/v1beta1/defaults.go. */
+export const DEFAULT_LOG_ROTATION: LogRotationPolicy = {
+  maxBytes: 10n * 1024n * 1024n,
+  maxFiles: 5,
+  workers: 1,
+  periodMs: 10_000,
+};
+
+/** The changes to older rotated files before the log becomes one of them. All other files stay. */
+export interface RotationPlan {
+  /** In this order: the rest of unfinished rotations, then the oldest files. */
+  readonly remove: readonly string[];
+  readonly compress: readonly string[];
+}
+
+const UNFINISHED = '.tmp';
+const COMPRESSED = '.gz';
+
+/**
+ * Makes room for the log among its rotated files, given by path or name. The newest rotated file is left uncompressed,
+ * since collectors may still read it and the runtime may still write to it: it is compressed next time.
+ *
+ * Source: pkg/kubelet/logs/container_log_manager.go rotateLog, filterUnusedLogs, removeExcessLogs
+ */
+export const planRotation = (rotated: readonly string[], maxFiles: number): RotationPlan => {
+  const all = new Set(rotated);
+  const isUnfinished = (name: string) => name.endsWith(UNFINISHED) || all.has(name + COMPRESSED);
+  // The names end in the time, so that the order of names is that of age.
+  const inUse = rotated.filter((name) => !isUnfinished(name)).toSorted();
+  // The log itself becomes one, and the runtime creates another.
+  const surplus = Math.max(0, inUse.length - Math.max(0, maxFiles - 2));
+  return {
+    remove: [...rotated.filter(isUnfinished), ...inUse.slice(0, surplus)],
+    compress: inUse.slice(surplus).filter((name) => !name.endsWith(COMPRESSED)),
+  };
+};
+
+/** The temporary file of a compression, and its result. */
+export const compressedNames = (path: string): { readonly draft: string; readonly final: string } => ({
+  draft: path + UNFINISHED,
+  final: path + COMPRESSED,
+});
+
+export interface RotationMoment {
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** The offset of the node's time from UTC at that moment, in minutes. */
+  readonly utcOffsetMinutes: number;
+}
+
+/**
+ * Returns the name of a rotated log: `<log>.YYYYMMDD-hhmmss` in the node's time. If a file of that name exists,
+ * compressed or not, as after the clock was set back, a later second is used: no file is overwritten.
+ */
+export const rotatedName = (
+  log: string,
+  { at, utcOffsetMinutes }: RotationMoment,
+  rotated: readonly string[],
+): string => {
+  const taken = new Set(rotated);
+  for (let second = 0; ; second += 1) {
+    const name = `${log}.${stamp(at + utcOffsetMinutes * 60_000 + second * 1_000)}`;
+    if (!taken.has(name) && !taken.has(name + COMPRESSED)) return name;
+  }
+};
+
+const stamp = (localMs: number): string => {
+  const [date = '', time = ''] = new Date(localMs).toISOString().split('T');
+  return `${date.replaceAll('-', '')}-${time.slice(0, 8).replaceAll(':', '')}`;
+};

@@ -1,0 +1,12 @@
+import type { ConfigMap, Secret } from '../references/referenced-object.js';
+import type { TokenPurpose } from '../references/token-request.js';
+
+/**
+ * The objects of the namespace of a pod. A lookup returns undefined if the API server has no such object, and an Error
+ * if it is unknown whether the object exists.
+ */
+export interface FoundObjects {
+  readonly configMap: (name: string) => ConfigMap | Error | undefined;
+  readonly secret: (name: string) => Secret | Error | undefined;
+  readonly token: (purpose: TokenPurpose) => string | Error;
+}

@@ -1,0 +1,42 @@
+import type { V1ServiceAccountTokenProjection } from '@kubernetes/client-node';
+import type { Volume } from '../manifest/volume-defaults.js';
+import type { Json, Pod } from '../pod/pod.js';
+import type { TokenPurpose } from '../references/token-request.js';
+
+/** The objects and tokens from which the files of a volume are made, each once. */
+export interface PayloadNeeds {
+  readonly configMaps: readonly string[];
+  readonly secrets: readonly string[];
+  readonly tokens: readonly TokenPurpose[];
+}
+
+/** Returns the needs of one volume; nothing for a volume whose files the agent does not write. */
+export const payloadNeeds = (pod: Pod, { configMap, secret, projected }: Volume): PayloadNeeds => {
+  const sources = projected?.sources ?? [];
+  return {
+    configMaps: names([configMap?.name, ...sources.map((source) => source.configMap?.name)]),
+    secrets: names([secret?.secretName, ...sources.map((source) => source.secret?.name)]),
+    tokens: sources.flatMap(({ serviceAccountToken }) =>
+      serviceAccountToken ? [tokenPurpose(pod, serviceAccountToken)] : [],
+    ),
+  };
+};
+
+/** The lifetime of a token whose source does not name one. Source: pkg/apis/core/v1/defaults.go */
+const DEFAULT_EXPIRATION_SECONDS = 3600;
+
+/** Returns the purpose of the token of one source. Source: pkg/volume/projected/projected.go */
+export const tokenPurpose = (
+  pod: Pod,
+  { audience, expirationSeconds }: Json<V1ServiceAccountTokenProjection>,
+): TokenPurpose => ({
+  pod,
+  namespace: pod.metadata.namespace,
+  serviceAccount: pod.spec.serviceAccountName ?? '',
+  audiences: audience ? [audience] : [],
+  expirationSeconds: expirationSeconds ?? DEFAULT_EXPIRATION_SECONDS,
+});
+
+const names = (all: readonly (string | undefined)[]): readonly string[] => [
+  ...new Set(all.filter((name): name is string => name !== undefined)),
+];

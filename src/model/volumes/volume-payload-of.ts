@@ -1,0 +1,108 @@
+import type { V1VolumeProjection } from '@kubernetes/client-node';
+import { errorText } from '../cri/cri-error.js';
+import type { Volume } from '../manifest/volume-defaults.js';
+import type { Json, Pod } from '../pod/pod.js';
+import { throwAggregate } from './aggregate-error.js';
+import { type DownwardFacts, downwardPayload } from './downward-payload.js';
+import type { FoundObjects } from './found-objects.js';
+import { fsUser } from './fs-group.js';
+import { configMapPayload, secretPayload } from './keyed-payload.js';
+import { cleanPayload } from './payload-path.js';
+import { tokenPurpose } from './payload-needs.js';
+import type { VolumeFile, VolumePayload } from './volume-payload.js';
+
+/**
+ * Returns the files of a volume; undefined for a volume whose files the agent does not write.
+ *
+ * Errors: a missing object or key that is not optional, a field that cannot be read, an invalid path.
+ * Source: `SetUpAt` in pkg/volume/configmap, secret, downwardapi and projected
+ */
+export const volumePayload = (
+  pod: Pod,
+  { configMap, secret, downwardAPI, projected }: Volume,
+  found: FoundObjects,
+  node: DownwardFacts,
+): VolumePayload | undefined => {
+  const files = (): VolumePayload | undefined => {
+    if (configMap) {
+      const { name = '', items, optional } = configMap;
+      return configMapPayload({ name, items, optional }, modeOf(configMap), found);
+    }
+    if (secret) {
+      const { secretName: name = '', items, optional } = secret;
+      return secretPayload({ name, items, optional }, modeOf(secret), found);
+    }
+    if (downwardAPI) return downwardPayload(pod, downwardAPI.items, modeOf(downwardAPI), node);
+    if (projected) return projectedPayload(pod, projected.sources ?? [], modeOf(projected), found, node);
+    return undefined;
+  };
+  const payload = files();
+  return payload && cleanPayload(payload);
+};
+
+/** A volume gets the default of the API before it is set up. */
+const modeOf = ({ defaultMode }: { readonly defaultMode?: number }): number => {
+  if (defaultMode !== undefined) return defaultMode;
+  throw new Error('no defaultMode used, not even the default value for it');
+};
+
+type Projection = Json<V1VolumeProjection>;
+
+/**
+ * Returns the files of all sources in order. A later file replaces an earlier one of the same path.
+ *
+ * Errors: those of all sources together. Source: pkg/volume/projected/projected.go collectData
+ */
+const projectedPayload = (
+  pod: Pod,
+  sources: readonly Projection[],
+  mode: number,
+  found: FoundObjects,
+  node: DownwardFacts,
+): VolumePayload => {
+  const files = new Map<string, VolumeFile>();
+  const errors: string[] = [];
+  for (const source of sources) {
+    try {
+      for (const [path, file] of sourcePayload(pod, source, mode, found, node)) files.set(path, file);
+    } catch (error) {
+      errors.push(errorText(error));
+    }
+  }
+  throwAggregate(errors);
+  return files;
+};
+
+const sourcePayload = (
+  pod: Pod,
+  { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate }: Projection,
+  mode: number,
+  found: FoundObjects,
+  node: DownwardFacts,
+): VolumePayload => {
+  if (secret) return secretPayload({ ...secret, name: secret.name ?? '' }, mode, found);
+  if (configMap) return configMapPayload({ ...configMap, name: configMap.name ?? '' }, mode, found);
+  if (downwardAPI) return downwardPayload(pod, downwardAPI.items, mode, node);
+  if (serviceAccountToken) {
+    const token = found.token(tokenPurpose(pod, serviceAccountToken));
+    if (token instanceof Error) throw token;
+    return new Map([[serviceAccountToken.path, tokenFile(pod, token, mode)]]);
+  }
+  if (clusterTrustBundle) throw new Error(gateIsOff('clusterTrustBundle', 'ClusterTrustBundleProjection'));
+  if (podCertificate) throw new Error(gateIsOff('podCertificate', 'PodCertificateRequest'));
+  return new Map();
+};
+
+/** The group of the pod may read the token too: the ownership of the volume adds its bits. */
+const tokenFile = (pod: Pod, token: string, mode: number): VolumeFile => {
+  const user = fsUser(pod);
+  const isPrivate = user !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
+  return {
+    data: new Uint8Array(Buffer.from(token)),
+    mode: isPrivate ? 0o600 : mode,
+    ...(user !== undefined && { user }),
+  };
+};
+
+const gateIsOff = (source: string, gate: string): string =>
+  `a projected source of kind ${source} is not supported: the feature gate ${gate} is off`;

@@ -1,0 +1,168 @@
+import type { RuntimeContainerState } from '../../model/pleg/runtime-pod.js';
+import type { ProbeWorker } from '../../model/probes/probe-worker.js';
+
+/** `kubelet_*` container types. */
+export type MetricContainerType = 'container' | 'init_container' | 'ephemeral_container';
+
+/** Pods per state of their worker. Source: pkg/kubelet/metrics/metrics.go WorkingPodCount. */
+export interface WorkingPods {
+  readonly lifecycle: 'sync' | 'terminating' | 'terminated';
+  readonly config: 'desired' | 'orphan' | 'runtime_only';
+  readonly static: '' | 'true' | 'unknown';
+  readonly count: number;
+}
+
+export interface PodCount {
+  readonly static: number;
+  readonly other: number;
+}
+
+/** Source: pkg/kubelet/metrics/metrics.go NodeStartupDuration and its parts. */
+export type NodeStartupPart = 'pre-kubelet' | 'pre-registration' | 'registration' | 'post-registration' | 'total';
+
+/**
+ * The reason why an event is dropped: too many about one object, too many in the queue, no answer of the API server for too long, or
+ * a refusal.
+ */
+export type EventDropReason = 'spam' | 'overflow' | 'unanswered' | 'refused';
+
+/** The measurements of the agent, under the kubelet's metric names. Calls are cheap and synchronous and do not fail. */
+export interface Metrics {
+  /** A CRI call, at its end. `operation` is the kubelet's name of it, such as `create_container`. */
+  readonly runtimeOperation: (operation: string, seconds: number, failed: boolean) => void;
+  /** One RunPodSandbox call: `kubelet_run_podsandbox_*`. `runtimeHandler` is empty for the default. */
+  readonly runPodSandbox: (runtimeHandler: string, seconds: number, failed: boolean) => void;
+  /** One attempt to create the sandbox of a pod: `kubelet_started_pods_*`. */
+  readonly podStarted: (failed: boolean) => void;
+  /** One attempt to start a container; `failure` is the waiting reason, such as `ErrImagePull`. */
+  readonly containerStarted: (type: MetricContainerType, failure?: string) => void;
+  readonly containerTerminated: (type: MetricContainerType, exitCode: number, reason: string) => void;
+  /** One run of a pod's worker. */
+  readonly podWorker: (operation: 'create' | 'update' | 'sync' | 'kill' | 'terminated', seconds: number) => void;
+  /** The time from the first sight of a pod to the start of its worker. */
+  readonly podWorkerStart: (seconds: number) => void;
+  /** The time from the first sight of a pod until its containers run. */
+  readonly podStart: (seconds: number) => void;
+  /** The number of regular containers of an admitted pod. */
+  readonly containersPerPod: (count: number) => void;
+  /** One listing of all pods. `intervalSeconds` is from start to start, absent for the first; `at` is Unix milliseconds. */
+  readonly relist: (relist: {
+    readonly seconds: number;
+    readonly intervalSeconds?: number;
+    readonly at: number;
+  }) => void;
+  /** One listing of one pod. */
+  readonly podRelist: (seconds: number) => void;
+  /** A slow read of one pod, before its end: `rx_kubelet_late_pod_reads_total`. */
+  readonly podReadLate: () => void;
+  /** A container event, with its age in seconds: `kubelet_evented_pleg_connection_latency_seconds`. */
+  readonly runtimeEvent: (seconds: number) => void;
+  readonly runtimeEventsConnected: () => void;
+  readonly runtimeEventsBroken: () => void;
+  /** The newest relist: pods with a ready sandbox, containers per state. */
+  readonly running: (pods: number, containers: Readonly<Record<RuntimeContainerState, number>>) => void;
+  /** The counts of housekeeping. */
+  readonly pods: (counts: {
+    readonly desired: PodCount;
+    readonly active: PodCount;
+    readonly working: readonly WorkingPods[];
+  }) => void;
+  readonly orphanedRuntimePod: () => void;
+  readonly podRestarted: (isStatic: boolean) => void;
+  /** An image that garbage collection has removed, for its age or for space. */
+  readonly imageCollected: (reason: 'age' | 'space') => void;
+  /** A probe with a result, and its duration in seconds. */
+  readonly probe: (worker: ProbeWorker, result: 'success' | 'failure', seconds: number) => void;
+  /** The worker of a probe has ended; its series are removed. */
+  readonly probeWorkerEnded: (worker: ProbeWorker) => void;
+  /** Events that wait for the API server: `rx_kubelet_queued_events`. */
+  readonly eventsQueued: (count: number) => void;
+  /** A dropped event, with the reason: `rx_kubelet_dropped_events_total`. */
+  readonly eventDropped: (reason: EventDropReason) => void;
+  /**
+   * The expiry of the client certificate, Unix milliseconds, for `kubelet_certificate_manager_client_ttl_seconds`; undefined without
+   * a certificate.
+   */
+  readonly clientCertificate: (notAfter: number | undefined) => void;
+  /** A failed attempt to get a client certificate: `kubelet_certificate_manager_client_expiration_renew_errors`. */
+  readonly clientCertificateFailed: () => void;
+  /** An attempt of a request to the API server: `rest_client_requests_total`. `code` is undefined without a reply. */
+  readonly apiAttempt: (method: string, host: string, code: number | undefined) => void;
+  /** A request that is no watch, with all its waits: `rest_client_request_duration_seconds`. */
+  readonly apiRequest: (method: string, host: string, seconds: number) => void;
+  /** The wait of an attempt for its token: `rest_client_rate_limiter_duration_seconds`. */
+  readonly apiThrottled: (method: string, host: string, seconds: number) => void;
+  /** The time from the first unwritten change of a pod's status to its write: `kubelet_pod_status_sync_duration_seconds`. */
+  readonly podStatusSynced: (seconds: number) => void;
+  /** The number of mirror pods in the API: `kubelet_mirror_pods`. */
+  readonly mirrorPods: (count: number) => void;
+  /** The time from the creation of a pod until the watch shows that it runs: `kubelet_pod_start_total_duration_seconds`. */
+  readonly podStartObserved: (seconds: number) => void;
+  /** The same without image pulls and init containers: `kubelet_pod_start_sli_duration_seconds`. */
+  readonly podStartWithoutPulls: (seconds: number) => void;
+  /** The same of the first pod with a network of its own: `kubelet_first_network_pod_start_sli_duration_seconds`. */
+  readonly firstNetworkPodStart: (seconds: number) => void;
+  /** The duration of a part of the start of a new node: `kubelet_node_startup_*`; `total` is from the start of the machine. */
+  readonly nodeStartup: (part: NodeStartupPart, seconds: number) => void;
+  /** One attempt of an operation on a volume: `storage_operation_duration_seconds`. */
+  readonly storageOperation: (operation: StorageOperation) => void;
+  /** All volumes of the node, by plugin: `volume_manager_total_volumes`. */
+  readonly volumes: (counts: readonly VolumeCount[]) => void;
+}
+
+export interface StorageOperation {
+  /** Such as `kubernetes.io/secret`. */
+  readonly plugin: string;
+  readonly operation: 'volume_mount' | 'volume_unmount';
+  readonly failed: boolean;
+  readonly seconds: number;
+}
+
+export interface VolumeCount {
+  readonly plugin: string;
+  readonly desired: number;
+  readonly actual: number;
+}
+
+const nothing = (): void => undefined;
+
+/** Measures nothing: for tests, simulations and agents without a registry. */
+export const noMetrics: Metrics = {
+  runtimeOperation: nothing,
+  runPodSandbox: nothing,
+  podStarted: nothing,
+  containerStarted: nothing,
+  containerTerminated: nothing,
+  podWorker: nothing,
+  podWorkerStart: nothing,
+  podStart: nothing,
+  containersPerPod: nothing,
+  relist: nothing,
+  podRelist: nothing,
+  podReadLate: nothing,
+  runtimeEvent: nothing,
+  runtimeEventsConnected: nothing,
+  runtimeEventsBroken: nothing,
+  running: nothing,
+  pods: nothing,
+  orphanedRuntimePod: nothing,
+  podRestarted: nothing,
+  imageCollected: nothing,
+  probe: nothing,
+  probeWorkerEnded: nothing,
+  eventsQueued: nothing,
+  eventDropped: nothing,
+  clientCertificate: nothing,
+  clientCertificateFailed: nothing,
+  apiAttempt: nothing,
+  apiRequest: nothing,
+  apiThrottled: nothing,
+  podStatusSynced: nothing,
+  mirrorPods: nothing,
+  podStartObserved: nothing,
+  podStartWithoutPulls: nothing,
+  firstNetworkPodStart: nothing,
+  nodeStartup: nothing,
+  storageOperation: nothing,
+  volumes: nothing,
+};

@@ -1,0 +1,34 @@
+import type { Pod } from '../../model/pod/pod.js';
+import type { ConfigMap, Secret, Service } from '../../model/references/referenced-object.js';
+import type { Observable } from 'rxjs';
+
+/**
+ * The objects of the API that pods refer to. Only the objects of registered pods are held.
+ *
+ * Source: pkg/kubelet/configmap, pkg/kubelet/secret
+ */
+export interface PodReferences {
+  /** Holds the objects of the pod from now on; a newer spec of the same pod replaces the older one. */
+  readonly register: (pod: Pod) => void;
+  /** Releases the objects of the pod, and its tokens. Objects without another pod are dropped. An unregistered pod is no error. */
+  readonly unregister: (pod: Pod) => void;
+  /**
+   * Emits the newest known object once. `pod` is the reader, in the namespace of the object: on a node without an API server it reads the
+   * objects of its own source. Errors: an `ApiError` NotFound if the object does not exist; another error if that is not known, such as
+   * when it cannot be read in time.
+   */
+  readonly configMap: (namespace: string, name: string, pod: Pod) => Observable<ConfigMap>;
+  /** The same for a Secret. */
+  readonly secret: (namespace: string, name: string, pod: Pod) => Observable<Secret>;
+  /** Emits whenever the content of a ConfigMap or a Secret that a registered pod refers to may have changed. Never errors or ends. */
+  readonly changed$: Observable<ReferencedName>;
+  /** The services of all namespaces; undefined until they have been read once. */
+  readonly services: () => readonly Service[] | undefined;
+}
+
+/** The name of an object that pods refer to. */
+export interface ReferencedName {
+  readonly kind: 'ConfigMap' | 'Secret';
+  readonly namespace: string;
+  readonly name: string;
+}

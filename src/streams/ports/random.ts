@@ -1,0 +1,2 @@
+/** Uniform in [0, 1). */
+export type Random = () => number;

@@ -1,0 +1,31 @@
+import { merge, type MonoTypeOperatorFunction, type Observable, type SchedulerLike } from 'rxjs';
+import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
+import { gate } from '../operators/gate.js';
+import type { RuntimeHealth } from './runtime-health.js';
+
+export interface HoldOptions {
+  readonly health: Pick<RuntimeHealth, 'isHealthy' | 'state$'>;
+  /** Emits with each relist. */
+  readonly relist$: Observable<unknown>;
+  readonly scheduler: SchedulerLike;
+}
+
+/**
+ * Holds wakes of pod workers while the runtime is unhealthy, one per pod. Checks the health again after 100 ms,
+ * doubling to 5 s, and at once after a relist or a status of the runtime.
+ *
+ * Source: pkg/kubelet/kubelet.go syncLoop
+ */
+export const holdWhileUnhealthy = ({ health, relist$, scheduler }: HoldOptions): MonoTypeOperatorFunction<Wake> =>
+  gate({
+    isOpen: health.isHealthy,
+    keyOf: ({ uid }) => uid,
+    fold: foldWakes,
+    initialMs: 100,
+    maxMs: 5_000,
+    nudge$: merge(health.state$, relist$),
+    scheduler,
+  });
+
+/** The newer of two wakes; it cancels the sync in progress if either of them does. */
+const foldWakes = (held: Wake, wake: Wake): Wake => ({ ...wake, cancel: held.cancel || wake.cancel });

@@ -1,0 +1,175 @@
+import { type Observable, Subject } from 'rxjs';
+import { SourcesReady } from '../../model/config/sources-ready.js';
+import type { JournalId } from '../../model/journal/journal.js';
+import { ReasonCache, type StartFailure } from '../../model/pod-actions/reason-cache.js';
+import { PodStatusStore } from '../../model/pod-status/pod-status-store.js';
+import type { PodUpdate } from '../../model/pod-workers/pod-update.js';
+import type { WorkType } from '../../model/pod-workers/pod-worker-record.js';
+import {
+  type Completion,
+  type KnownPods,
+  PodWorkerRegistry,
+  type RunResult,
+  type Start,
+  type Wake,
+} from '../../model/pod-workers/pod-worker-registry.js';
+import { type DueWork, WorkQueue } from '../../model/pod-workers/work-queue.js';
+import type { Pod, PodSourceName, PodStatus } from '../../model/pod/pod.js';
+import { PodManager } from '../../model/pod/pod-manager.js';
+import type { BackOffEntry } from '../../model/values/back-off.js';
+import type { Image } from '../images/image-list.js';
+import type { FailedPull, ImagePulls } from '../images/ensure-image.js';
+import { dropStale, newBackOffs } from '../pod-sync/back-offs.js';
+
+interface Change<Fields, Result = void> {
+  readonly fields: Fields;
+  readonly result: Result;
+}
+
+/** The kinds of changes, with the fields and the result of each. Times are the scheduler's milliseconds, unless said. */
+export interface StateChanges {
+  /** A source wants the pod, or has another version of it. */
+  'pod-set': Change<{ readonly pod: Pod }>;
+  /** No source wants the pod any more. */
+  'pod-removed': Change<{ readonly pod: Pod }>;
+  /** The first set of the source was handled. */
+  'source-ready': Change<{ readonly source: PodSourceName }>;
+  /** The worker of a pod gets an update. */
+  'worker-update': Change<{ readonly update: PodUpdate; readonly now: number }, readonly Wake[]>;
+  /** Workers are compared with the desired pods: orphans stop, finished pods are forgotten. */
+  'known-pods-synced': Change<{ readonly now: number }, KnownPods>;
+  /** A worker takes the update that waits for it. */
+  'run-started': Change<{ readonly uid: string; readonly now: number }, Start>;
+  /** A run has changed the pod: the next run needs a view of the runtime that is newer than `now`. */
+  'run-synced': Change<{ readonly uid: string; readonly now: number }>;
+  'run-ended': Change<
+    { readonly uid: string; readonly work: WorkType; readonly result: RunResult; readonly now: number },
+    Completion
+  >;
+  /** The pod is due again at `dueAt`. */
+  'pod-due': Change<{ readonly uid: string; readonly dueAt: number; readonly cause: JournalId }>;
+  /** Takes the due pods out of the work queue. */
+  'due-pods-taken': Change<{ readonly now: number }, readonly DueWork[]>;
+  /** Reserves the stop of a pod that no worker works on; false if it is reserved already or its worker works. */
+  'kill-reserved': Change<{ readonly uid: string }, boolean>;
+  'kill-released': Change<{ readonly uid: string }>;
+  /** This node has another status of the pod; false if it equals the one before. */
+  status: Change<{ readonly uid: string; readonly status: PodStatus; readonly isFinished?: boolean }, boolean>;
+  /** The API server has deleted the pod, and its status is not needed any more. */
+  'status-forgotten': Change<{ readonly uid: string }>;
+  /** The API server has another version of the pod or of its mirror pod. */
+  'api-object-changed': Change<{ readonly uid: string }>;
+  /** Only the statuses of these pods are kept. */
+  'statuses-retained': Change<{ readonly uids: ReadonlySet<string> }>;
+  /** An ended pod is desired again under its UID: its old status does not apply to its new life. */
+  'pod-started-over': Change<{ readonly uid: string }>;
+  /** The start of a container failed or has to wait; without `failure` it succeeded. */
+  'start-ended': Change<{ readonly uid: string; readonly container: string; readonly failure?: StartFailure }>;
+  /** The back-off of a container before its next restart. */
+  'restart-backed-off': Change<{ readonly key: string; readonly entry: BackOffEntry }>;
+  /** The pull of an image failed; without `failed` it succeeded. */
+  'pull-ended': Change<{ readonly key: string; readonly failed?: FailedPull }>;
+  /** Back-offs that no decision depends on any more are dropped; `wallTime` is in Unix milliseconds. */
+  'back-offs-expired': Change<{ readonly wallTime: number }>;
+  /** The runtime has listed its images, largest first. */
+  'images-listed': Change<{ readonly images: readonly Image[] }>;
+}
+
+type Kind = keyof StateChanges;
+type ChangeOf<K extends Kind> = { readonly kind: K } & StateChanges[K]['fields'];
+type ResultOf<K extends Kind> = StateChanges[K]['result'];
+
+/** One change of the state. */
+export type StateChange = { readonly [K in Kind]: ChangeOf<K> }[Kind];
+
+/**
+ * The state that handlers, workers, probes, the status writer and the upkeep share. All of them read it; only `apply` changes it.
+ * One life of the agent has one state.
+ */
+export interface KubeletState {
+  /** The pods and mirror pods that the sources want. */
+  readonly pods: Pick<PodManager, 'get' | 'pods' | 'mirrors' | 'resolve'>;
+  readonly sources: Pick<SourcesReady, 'all' | 'missing'>;
+  /** The records of the pod workers. */
+  readonly workers: Omit<
+    PodWorkerRegistry,
+    'update' | 'start' | 'synced' | 'complete' | 'syncKnownPods' | 'reserveKill' | 'releaseKill'
+  >;
+  /** The newest status of each pod, from this node. */
+  readonly statuses: Pick<PodStatusStore, 'get' | 'stored' | 'uids' | 'isReborn'>;
+  /** The reason why each container did not start last time. */
+  readonly startFailures: Pick<ReasonCache, 'get'>;
+  /** Back-offs of restarts by `crashLoopKey`; see `CrashLoopInput.entry`. */
+  readonly restarts: ReadonlyMap<string, BackOffEntry>;
+  readonly pulls: ImagePulls;
+  /** The images of the node, largest first. */
+  readonly images: readonly Image[];
+  /** The only way to change the state. Returns the result of the change; see `StateChanges`. */
+  readonly apply: <K extends Kind>(change: ChangeOf<K>) => ResultOf<K>;
+  /** Emits each change after it was applied, except a change whose result is `false`. Hot. Errors: none. Ends: never. */
+  readonly change$: Observable<StateChange>;
+}
+
+export interface KubeletStateOptions {
+  /** The names of the sources. Absent pods are unwanted pods once each of them has sent a set. */
+  readonly sources?: readonly PodSourceName[];
+  /** Whether the last view of the runtime shows neither a running container nor a ready sandbox of the pod. */
+  readonly isQuiet?: (uid: string) => boolean;
+}
+
+export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptions = {}): KubeletState => {
+  const pods = new PodManager();
+  const sources = new SourcesReady(names);
+  const workers = new PodWorkerRegistry(isQuiet);
+  const queue = new WorkQueue();
+  const statuses = new PodStatusStore();
+  const startFailures = new ReasonCache();
+  const backOffs = newBackOffs();
+  let images: readonly Image[] = [];
+  const changed$ = new Subject<StateChange>();
+
+  const changers: { readonly [K in Kind]: (change: ChangeOf<K>) => ResultOf<K> } = {
+    'pod-set': ({ pod }) => pods.set(pod),
+    'pod-removed': ({ pod }) => pods.remove(pod),
+    'source-ready': ({ source }) => sources.add(source),
+    'worker-update': ({ update, now }) => workers.update(update, now),
+    'known-pods-synced': ({ now }) => workers.syncKnownPods(new Set(pods.pods().map((pod) => pod.metadata.uid)), now),
+    'run-started': ({ uid, now }) => workers.start(uid, now),
+    'run-synced': ({ uid, now }) => workers.synced(uid, now),
+    'run-ended': ({ uid, work, result, now }) => workers.complete(uid, work, result, now),
+    'pod-due': ({ uid, dueAt, cause }) => queue.enqueue(uid, dueAt, cause),
+    'due-pods-taken': ({ now }) => queue.takeDue(now),
+    'kill-reserved': ({ uid }) => workers.reserveKill(uid),
+    'kill-released': ({ uid }) => workers.releaseKill(uid),
+    status: ({ uid, status, isFinished }) => statuses.set(uid, status, isFinished),
+    'status-forgotten': ({ uid }) => statuses.forget(uid),
+    'api-object-changed': () => undefined,
+    'statuses-retained': ({ uids }) => statuses.retain(uids),
+    'pod-started-over': ({ uid }) => statuses.startOver(uid),
+    'start-ended': ({ uid, container, failure }) => startFailures.set(uid, container, failure),
+    'restart-backed-off': ({ key, entry }) => void backOffs.restarts.set(key, entry),
+    'pull-ended': ({ key, failed }) => backOffs.pulls.ended(key, failed),
+    'back-offs-expired': ({ wallTime }) => dropStale(backOffs, wallTime),
+    'images-listed': ({ images: listed }) => void (images = listed),
+  };
+  const apply = <K extends Kind>(change: ChangeOf<K>): ResultOf<K> => {
+    const result = changers[change.kind](change);
+    if (result !== false) changed$.next(change as StateChange);
+    return result;
+  };
+  const { backOff, failures } = backOffs.pulls;
+  return {
+    pods,
+    sources,
+    workers,
+    statuses,
+    startFailures,
+    restarts: backOffs.restarts,
+    pulls: { backOff, failures, ended: (key, failed) => apply({ kind: 'pull-ended', key, failed }) },
+    get images() {
+      return images;
+    },
+    apply,
+    change$: changed$.asObservable(),
+  };
+};

@@ -1,0 +1,264 @@
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  from,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  type SchedulerLike,
+  throwError,
+} from 'rxjs';
+import type { DeepPartial, Mount, RuntimeHandler } from '../../generated/runtime/v1/api.js';
+import { CreateContainerConfigError } from '../../model/cri/create-container-config-error.js';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { JournalId } from '../../model/journal/journal.js';
+import type { Volume } from '../../model/manifest/volume-defaults.js';
+import type { NodeFacts } from '../../model/node/node-facts.js';
+import { type Container, type EphemeralContainer, type Pod, podRef } from '../../model/pod/pod.js';
+import { podDirectory } from '../../model/pod/pod-paths.js';
+import { containerMounts, subPathRefusal } from '../../model/volumes/container-mounts.js';
+import { hasTmpfsNoswap } from '../../model/volumes/memory-medium.js';
+import { payloadNeeds } from '../../model/volumes/payload-needs.js';
+import { supportsRecursiveReadOnly } from '../../model/volumes/recursive-read-only.js';
+import { usedVolumes } from '../../model/volumes/used-volumes.js';
+import { unsupportedVolume, volumeOfPlugin, volumePluginOf } from '../../model/volumes/volume-plugin.js';
+import type { VolumeStates } from '../../model/volumes/volume-states.js';
+import type { VolumeFacts } from '../../model/volumes/volume-setup-of.js';
+import { mountWaitText, setUpFailedText, waitFailedText } from '../../model/volumes/volume-texts.js';
+import type { Logger } from '../ports/logger.js';
+import type { Metrics, VolumeCount } from '../ports/metrics.js';
+import type { ReferencedName } from '../ports/pod-references.js';
+import type { PodReferences } from '../ports/pod-references.js';
+import type { RecordEvent } from '../ports/record-event.js';
+import type { RecordJournal } from '../ports/record-journal.js';
+import type { RequestPodToken } from '../ports/request-pod-token.js';
+import type { RuntimeClasses } from '../ports/runtime-classes.js';
+import type { VolumeFiles } from '../ports/volume-files.js';
+import { measuredOperation } from './measured-operation.js';
+import { volumeContent } from './volume-content.js';
+import { volumeManager } from './volume-manager.js';
+import { volumeOperations } from './volume-operations.js';
+import type { FailedAttempt } from './volume-work.js';
+
+/** The volumes of pods as a worker needs them. Source: pkg/kubelet/volumemanager/volume_manager.go */
+export interface PodVolumes {
+  /**
+   * Sets up each volume that a container of the pod uses, and completes when all are there. Volumes that are there already are
+   * brought up to date meanwhile, and not waited for. `causes` are named by what is done for the pod from now on.
+   *
+   * Errors: after 2 min 3 s, and at once for a kind that is not supported: `unmounted volumes=[…], unattached volumes=[…], failed to
+   *         process volumes=[…]: <cause>`.
+   */
+  readonly mount: (pod: Pod, causes: readonly JournalId[]) => Observable<never>;
+  /**
+   * Emits once the mounts of one container: its `volumeMounts` in order, with their sub-paths bound.
+   *
+   * Errors: `CreateContainerConfigError` with the volume that cannot be mounted.
+   */
+  readonly mountsOf: (
+    pod: Pod,
+    container: Container | EphemeralContainer,
+    input: MountInput,
+  ) => Observable<readonly DeepPartial<Mount>[]>;
+  /**
+   * Takes down the volumes of a pod whose containers have ended, and completes when nothing of them is left.
+   *
+   * Errors: after 2 min 3 s, `mounted volumes=[…]: <cause>`.
+   */
+  readonly unmount: (pod: Pod, causes: readonly JournalId[]) => Observable<never>;
+}
+
+export interface MountInput {
+  /** Returns the value of a variable of the container's environment, for `subPathExpr`. */
+  readonly variable: (name: string) => string | undefined;
+  /** The references of image volumes on this node, by volume. */
+  readonly images: ReadonlyMap<string, string>;
+}
+
+export interface PodVolumesPorts {
+  readonly volumeFiles: VolumeFiles;
+  readonly podReferences?: Pick<PodReferences, 'configMap' | 'secret' | 'changed$'> | undefined;
+  readonly podToken?: RequestPodToken | undefined;
+  readonly node: NodeFacts;
+  /** Returns the handlers of the runtime in its last status; undefined before the first. */
+  readonly runtimeHandlers?: (() => readonly RuntimeHandler[] | undefined) | undefined;
+  /** Absent for an agent that knows no runtime classes: its pods have the default handler. */
+  readonly runtimeClasses?: RuntimeClasses | undefined;
+  readonly record: RecordJournal;
+  readonly recordEvent: RecordEvent;
+  readonly metrics: Pick<Metrics, 'storageOperation' | 'volumes'>;
+  readonly log: Logger;
+  readonly scheduler: SchedulerLike;
+}
+
+/** The volumes of a node, and the work that keeps them true. */
+export interface NodeVolumes extends PodVolumes {
+  /** Removes what is left of the volumes of a pod that is over and has no worker. Errors: see `unmount`. */
+  readonly removeLeftovers: (uid: string) => Observable<never>;
+  /** Does all operations on volumes. Emits nothing and never ends. Errors: none. */
+  readonly run$: Observable<never>;
+}
+
+/** Makes the volumes of one life of the agent. */
+export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
+  const { volumeFiles, podReferences, node, record, recordEvent, metrics, log, scheduler } = ports;
+  const facts = (): VolumeFacts => ({
+    rootDirectory: node.rootDirectory,
+    allocatable: node.allocatable ?? {},
+    hasTmpfsNoswap: hasTmpfsNoswap(node.kernelVersion),
+  });
+  const causesOf = new Map<string, readonly JournalId[]>();
+  const measured = measuredOperation({ record, metrics, scheduler, causes: (uid) => causesOf.get(uid) ?? [] });
+  const operations = volumeOperations({
+    volumeFiles,
+    node: facts,
+    content: (pod, volume) => volumeContent(pod, volume, { ...ports, node: facts }),
+  });
+
+  const failed = ({ pod, volume, step, error }: FailedAttempt): void => {
+    const causes = causesOf.get(pod.metadata.uid) ?? [];
+    if (step === 'mount') {
+      const message = setUpFailedText(volume.name, errorText(error));
+      recordEvent({ pod, type: 'Warning', reason: 'FailedMount', message, causes });
+    } else
+      log.warn({ pod: podRef(pod), volume: volume.name, error: errorText(error) }, 'a volume could not be taken down');
+  };
+  const manager = volumeManager({
+    setUp: (pod, volume) => {
+      const isFirst = !manager.states.isMounted(pod.metadata.uid, volume.name);
+      return measured(isFirst ? 'mount' : 'update', pod, volume, operations.setUp(pod, volume));
+    },
+    tearDown: (pod, volume) => measured('unmount', pod, volume, operations.tearDown(pod, volume)),
+    wantedOf: usedVolumes,
+    foundOf: (uid) =>
+      volumeFiles
+        .found(podDirectory(node.rootDirectory, uid))
+        .pipe(map((found) => found.map(({ plugin, name }) => volumeOfPlugin(plugin, name)))),
+    isUpdated: (volume) => volumePluginOf(volume)?.isSetUpAgain ?? false,
+    usesObject,
+    ...(podReferences && { changed$: podReferences.changed$ }),
+    failed,
+    counted: (states) => metrics.volumes(countByPlugin(states.all())),
+    scheduler,
+  });
+
+  /** Refuses a pod with a volume of a kind that this agent does not support, before anything of it is set up. */
+  const requireSupported = (pod: Pod): void => {
+    const refused = usedVolumes(pod).filter((volume) => unsupportedVolume(volume) !== undefined);
+    const [first] = refused;
+    if (!first) return;
+    const names = refused.map(({ name }) => name);
+    throw new Error(
+      mountWaitText({ unmounted: names, unattached: [], unprocessed: names }, unsupportedVolume(first) ?? ''),
+    );
+  };
+
+  const mount = (pod: Pod, causes: readonly JournalId[]): Observable<never> =>
+    defer(() => {
+      causesOf.set(pod.metadata.uid, causes);
+      try {
+        requireSupported(pod);
+      } catch (error) {
+        const message = waitFailedText(errorText(error));
+        recordEvent({ pod, type: 'Warning', reason: 'FailedMount', message, causes });
+        throw error;
+      }
+      return manager.mount(pod);
+    });
+
+  const unmount = (pod: Pod, causes: readonly JournalId[]): Observable<never> =>
+    concat(
+      defer(() => {
+        causesOf.set(pod.metadata.uid, causes);
+        return manager.unmount(pod);
+      }),
+      defer(() => {
+        causesOf.delete(pod.metadata.uid);
+        return EMPTY;
+      }),
+    );
+
+  const canMountRecursivelyReadOnly = ({ spec: { runtimeClassName: name } }: Pod): boolean => {
+    const handler = name && ports.runtimeClasses ? ports.runtimeClasses(name) : '';
+    return handler !== undefined && supportsRecursiveReadOnly(handler, ports.runtimeHandlers?.());
+  };
+
+  const mountsOf: PodVolumes['mountsOf'] = (pod, container, { variable, images }) =>
+    defer(() => {
+      const [firstMount] = container.volumeMounts ?? [];
+      if (firstMount && !node.canMount) throw cannotMount(firstMount.name, container.name);
+      const mounts = containerMounts(pod, container, {
+        rootDirectory: node.rootDirectory,
+        isMounted: (volume) => manager.states.isMounted(pod.metadata.uid, volume),
+        variable,
+        images,
+        canMountRecursivelyReadOnly: canMountRecursivelyReadOnly(pod),
+        hasSelinux: false,
+      });
+      const bind$ = from(mounts).pipe(
+        concatMap(({ volume, subPath }) =>
+          subPath
+            ? volumeFiles.bindSubPath(subPath).pipe(
+                catchError((error: unknown) => {
+                  // The message of the container must not show paths of the machine.
+                  log.warn({ pod: podRef(pod), volume, error: errorText(error) }, 'a sub-path could not be mounted');
+                  return throwError(() => subPathRefusal(volume, container.name));
+                }),
+              )
+            : EMPTY,
+        ),
+        ignoreElements(),
+      );
+      return concat(bind$, of(mounts.map(({ mount: one }) => one)));
+    });
+
+  return {
+    mount,
+    mountsOf,
+    unmount,
+    removeLeftovers: (uid) =>
+      volumeFiles.found(podDirectory(node.rootDirectory, uid)).pipe(
+        concatMap((found) => {
+          if (found.length === 0) return EMPTY;
+          const names = found.map(({ name }) => name).join(', ');
+          const finding = `a pod that is over has left its volumes: ${names}`;
+          return unmount(nameless(uid), [record({ kind: 'housekeeping', finding, causes: [] })]);
+        }),
+      ),
+    run$: manager.run$,
+  };
+};
+
+const usesObject = (pod: Pod, volume: Volume, { kind, namespace, name }: ReferencedName): boolean => {
+  if (pod.metadata.namespace !== namespace) return false;
+  const { configMaps, secrets } = payloadNeeds(pod, volume);
+  return (kind === 'ConfigMap' ? configMaps : secrets).includes(name);
+};
+
+const countByPlugin = (volumes: ReturnType<VolumeStates['all']>): readonly VolumeCount[] => {
+  const counts = new Map<string, VolumeCount>();
+  for (const { volume, isWanted, isMounted } of volumes) {
+    const plugin = volumePluginOf(volume)?.name ?? '';
+    const { desired, actual } = counts.get(plugin) ?? { desired: 0, actual: 0 };
+    counts.set(plugin, { plugin, desired: desired + Number(isWanted), actual: actual + Number(isMounted) });
+  }
+  return [...counts.values()];
+};
+
+/** CRI expects of every runtime that it mounts, so upstream has no text for one that does not. */
+const cannotMount = (volume: string, container: string): CreateContainerConfigError =>
+  new CreateContainerConfigError(
+    `cannot mount volume "${volume}" into container "${container}": the runtime makes no mounts; the embedded runtime needs root for them`,
+  );
+
+/** A pod of which only the UID is known. */
+const nameless = (uid: string): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: '', namespace: '', uid },
+  spec: { containers: [] },
+});

@@ -1,0 +1,84 @@
+import { catchError, defer, forkJoin, map, type Observable, of } from 'rxjs';
+import { errorText } from '../../model/cri/cri-error.js';
+import { isNotFound } from '../../model/kube-api/api-error.js';
+import type { Volume } from '../../model/manifest/volume-defaults.js';
+import type { Pod } from '../../model/pod/pod.js';
+import type { ConfigMap, Secret } from '../../model/references/referenced-object.js';
+import { tokenKey, type TokenPurpose } from '../../model/references/token-request.js';
+import type { DownwardFacts } from '../../model/volumes/downward-payload.js';
+import { payloadNeeds } from '../../model/volumes/payload-needs.js';
+import type { VolumePayload } from '../../model/volumes/volume-payload.js';
+import { volumePayload } from '../../model/volumes/volume-payload-of.js';
+import type { PodReferences } from '../ports/pod-references.js';
+import type { RequestPodToken } from '../ports/request-pod-token.js';
+
+export interface VolumeContentPorts {
+  /** Absent for an agent that knows no objects. */
+  readonly podReferences?: Pick<PodReferences, 'configMap' | 'secret'> | undefined;
+  /** Absent for an agent without an API server. */
+  readonly podToken?: RequestPodToken | undefined;
+  readonly node: () => DownwardFacts;
+}
+
+/**
+ * Emits the files of a volume once, from the newest objects and tokens, all of which are asked for at the same time; undefined for
+ * a volume whose files the agent does not write.
+ *
+ * Errors: see `volumePayload`.
+ */
+export const volumeContent = (
+  pod: Pod,
+  volume: Volume,
+  { podReferences, podToken, node }: VolumeContentPorts,
+): Observable<VolumePayload | undefined> =>
+  defer(() => {
+    const { namespace } = pod.metadata;
+    const needs = payloadNeeds(pod, volume);
+    const configMaps$ = lookups(needs.configMaps, (name) =>
+      podReferences ? podReferences.configMap(namespace, name, pod) : of(nobodyKnows('ConfigMap', name)),
+    );
+    const secrets$ = lookups(needs.secrets, (name) =>
+      podReferences ? podReferences.secret(namespace, name, pod) : of(nobodyKnows('Secret', name)),
+    );
+    const tokens$ = lookups(needs.tokens.map(tokenKey), (key) =>
+      tokenOf(needs.tokens.find((one) => tokenKey(one) === key)!),
+    );
+    const tokenOf = (purpose: TokenPurpose): Observable<string | Error> =>
+      podToken
+        ? podToken(purpose).pipe(map(({ token }) => token))
+        : of(new Error('a token of a service account needs an API server, and this node has none'));
+    return forkJoin([configMaps$, secrets$, tokens$]).pipe(
+      map(([configMaps, secrets, tokens]) =>
+        volumePayload(
+          pod,
+          volume,
+          {
+            configMap: (name) => configMaps.get(name),
+            secret: (name) => secrets.get(name),
+            token: (purpose) => tokens.get(tokenKey(purpose)) ?? new Error('no token was asked for'),
+          },
+          node(),
+        ),
+      ),
+    );
+  });
+
+/** What was found by each name: nothing for an object that does not exist, an Error where that is not known. */
+const lookups = <T extends ConfigMap | Secret | string>(
+  names: readonly string[],
+  find: (name: string) => Observable<T | Error>,
+): Observable<ReadonlyMap<string, T | Error | undefined>> => {
+  if (names.length === 0) return of(new Map());
+  const found$ = names.map((name) =>
+    defer(() => find(name)).pipe(
+      catchError((error: unknown) =>
+        of(isNotFound(error) ? undefined : error instanceof Error ? error : new Error(errorText(error))),
+      ),
+      map((found): readonly [string, T | Error | undefined] => [name, found]),
+    ),
+  );
+  return forkJoin(found$).pipe(map((entries) => new Map(entries)));
+};
+
+const nobodyKnows = (kind: string, name: string): Error =>
+  new Error(`${kind} ${JSON.stringify(name)} is not known: this node has no source of such objects`);

@@ -1,0 +1,163 @@
+import {
+  auditTime,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  filter,
+  from,
+  ignoreElements,
+  merge,
+  mergeMap,
+  NEVER,
+  type Observable,
+  type SchedulerLike,
+  startWith,
+  Subject,
+  take,
+  tap,
+  throwError,
+  timeout,
+} from 'rxjs';
+import type { Pod } from '../../model/pod/pod.js';
+import type { Volume } from '../../model/manifest/volume-defaults.js';
+import { VolumeStates } from '../../model/volumes/volume-states.js';
+import {
+  mountWaitText,
+  unmountWaitText,
+  VOLUME_WAIT_MS,
+  VOLUME_WAIT_TIMED_OUT,
+} from '../../model/volumes/volume-texts.js';
+import { exhaustMapLatestBy } from '../operators/exhaust-map-latest.js';
+import type { ReferencedName } from '../ports/pod-references.js';
+import { type FailedAttempt, type VolumeOperation, type VolumeRequest, volumeWork } from './volume-work.js';
+
+/** Changed volumes are counted after so many milliseconds. */
+export const COUNT_MS = 1_000;
+
+export interface VolumeManagerOptions {
+  readonly setUp: VolumeOperation;
+  readonly tearDown: VolumeOperation;
+  /** The volumes that a container of the pod uses. Errors: throws for a volume that cannot be had here. */
+  readonly wantedOf: (pod: Pod) => readonly Volume[];
+  /** The volumes that may exist of a pod, by what the disk has of it. */
+  readonly foundOf: (uid: string) => Observable<readonly Volume[]>;
+  /** Whether each sync of the pod sets the volume up again. */
+  readonly isUpdated: (volume: Volume) => boolean;
+  /** Whether the content of the volume comes from this object. */
+  readonly usesObject: (pod: Pod, volume: Volume, object: ReferencedName) => boolean;
+  /** Objects whose content has changed. */
+  readonly changed$?: Observable<ReferencedName>;
+  readonly failed: (attempt: FailedAttempt) => void;
+  /** Called after changes, at most once in `COUNT_MS`. */
+  readonly counted?: (states: Pick<VolumeStates, 'all'>) => void;
+  readonly scheduler: SchedulerLike;
+}
+
+export interface VolumeManager {
+  /** See `PodVolumes`. */
+  readonly mount: (pod: Pod) => Observable<never>;
+  /** Takes down all volumes of the pod that exist. See `PodVolumes`. */
+  readonly unmount: (pod: Pod) => Observable<never>;
+  readonly states: Pick<VolumeStates, 'isMounted' | 'all'>;
+  /** Runs the operations: one at a time per volume. Emits nothing and never ends. Errors: none. */
+  readonly run$: Observable<never>;
+}
+
+/**
+ * Brings the volumes of the node to what its pods want: `groupBy` per volume, with one serial worker for each that always acts on
+ * the newest desired state. A pod waits for its own volumes only.
+ *
+ * Source: pkg/kubelet/volumemanager/volume_manager.go
+ */
+export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
+  const { counted, wantedOf, foundOf, isUpdated, usesObject, changed$ = NEVER, scheduler } = options;
+  const states = new VolumeStates();
+  const request$ = new Subject<VolumeRequest>();
+  const change$ = new Subject<string>();
+
+  const usersOf = (object: ReferencedName): readonly VolumeRequest[] =>
+    states.wantedPods().flatMap((pod) =>
+      wantedOf(pod)
+        .filter((volume) => usesObject(pod, volume, object))
+        .map(({ name }) => ({ uid: pod.metadata.uid, volume: name, isUrgent: true })),
+    );
+
+  /** Completes once `isDone`; errors with the text of what is missing after the longest wait. */
+  const until = (uid: string, isDone: () => boolean, tooLate: () => string): Observable<never> =>
+    change$.pipe(
+      filter((changed) => changed === uid),
+      startWith(uid),
+      filter(isDone),
+      take(1),
+      timeout({ first: VOLUME_WAIT_MS, with: () => throwError(() => new Error(tooLate())), scheduler }),
+      ignoreElements(),
+    );
+
+  const mount = (pod: Pod): Observable<never> =>
+    defer(() => {
+      const { uid } = pod.metadata;
+      const volumes = wantedOf(pod);
+      const isOpposite = !states.isWanted(uid);
+      states.apply({ kind: 'wanted', pod, volumes });
+      const due = volumes.filter((volume) => !states.isMounted(uid, volume.name) || isUpdated(volume));
+      const request = (): void => {
+        for (const { name } of due) request$.next({ uid, volume: name, isUrgent: isOpposite });
+      };
+      return concat(
+        defer(() => {
+          request();
+          return EMPTY;
+        }),
+        until(
+          uid,
+          () => states.notMounted(uid).length === 0,
+          () => {
+            const unmounted = namesOf(states.notMounted(uid));
+            return mountWaitText({ unmounted, unattached: [], unprocessed: [] }, VOLUME_WAIT_TIMED_OUT);
+          },
+        ),
+      );
+    });
+
+  const unmount = (pod: Pod): Observable<never> =>
+    foundOf(pod.metadata.uid).pipe(
+      concatMap((volumes) => {
+        const { uid } = pod.metadata;
+        states.apply({ kind: 'unwanted', pod, volumes });
+        for (const { name } of states.known(uid)) request$.next({ uid, volume: name, isUrgent: true });
+        return until(
+          uid,
+          () => states.known(uid).length === 0 || states.isWanted(uid),
+          () => unmountWaitText(namesOf(states.known(uid)), VOLUME_WAIT_TIMED_OUT),
+        );
+      }),
+    );
+
+  const work = volumeWork({
+    ...options,
+    states,
+    changed: (uid) => change$.next(uid),
+  });
+  return {
+    mount,
+    unmount,
+    states,
+    run$: merge(
+      merge(request$, changed$.pipe(mergeMap((object) => from(usersOf(object))))).pipe(
+        exhaustMapLatestBy(
+          ({ uid, volume }) => `${uid}/${volume}`,
+          work,
+          ({ isUrgent = false }) => isUrgent,
+        ),
+      ),
+      change$.pipe(
+        auditTime(COUNT_MS, scheduler),
+        tap(() => counted?.(states)),
+        ignoreElements(),
+      ),
+    ),
+  };
+};
+
+const namesOf = (volumes: readonly { readonly name: string }[]): readonly string[] => volumes.map(({ name }) => name);

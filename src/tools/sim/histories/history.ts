@@ -1,0 +1,55 @@
+import type { TellingFacts } from '../../../model/node/node-facts.js';
+import type { Pod } from '../../../model/pod/pod.js';
+import type { NodeBehaviours } from '../behaviour.js';
+import type { Fault } from '../faults/fault.js';
+import type { ClusterPlan } from './cluster-plan.js';
+
+/** When every history begins, in Unix milliseconds. */
+export const HISTORY_START_MS = Date.UTC(2026, 0, 1);
+
+/** The settings of a history's node. */
+export interface HistoryNode {
+  /** Lists rarely while the runtime emits events. */
+  readonly eventedPleg: boolean;
+  readonly syncFrequencyMs: number;
+  readonly maxRestartBackOffMs: number;
+  /** The number of images that are pulled at a time. */
+  readonly parallelPulls: number;
+  /** Other facts than those of any simulated node, `node-1`. */
+  readonly facts?: TellingFacts;
+}
+
+/** From then on the source has this version of the pod, or none. */
+export interface PodChange {
+  readonly atMs: number;
+  /** The pod as its source delivers it; absent once the source no longer has it. */
+  readonly pod?: Pod;
+}
+
+/** The versions of one pod over time: a manifest that is added, changed, removed and added again. */
+export interface PodPlan {
+  /** The name in the history. */
+  readonly key: string;
+  readonly source: 'file' | 'http' | 'api';
+  /** In the order of time. */
+  readonly changes: readonly PodChange[];
+}
+
+/**
+ * A life of a node, as plain JSON: the desired pods over time, the behaviour of their containers, and the faults. Runs
+ * of the same history are equal. Times are milliseconds since its beginning.
+ */
+export interface History {
+  /** The seed of every draw while it runs. */
+  readonly seed: number;
+  readonly node: HistoryNode;
+  readonly pods: readonly PodPlan[];
+  /** The cluster of the agent; none by default. */
+  readonly cluster?: ClusterPlan;
+  readonly behaviours: NodeBehaviours;
+  readonly faults: readonly Fault[];
+  /** From then on nothing changes and no fault happens any more, and every desired state has to be reached. */
+  readonly quietFromMs: number;
+  /** Its end. */
+  readonly endMs: number;
+}

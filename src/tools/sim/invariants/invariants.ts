@@ -1,0 +1,71 @@
+import { apiDeletionsFinish } from './api-deletions-finish.js';
+import { apiPodsOutliveContainers } from './api-pods-outlive-containers.js';
+import { apiShowsWhatRuns } from './api-shows-what-runs.js';
+import { apiStatusGoesForward } from './api-status-goes-forward.js';
+import { causes } from './causes.js';
+import { endsAreReported } from './ends-are-reported.js';
+import { fewStatusWrites } from './few-status-writes.js';
+import { graceOnlyShrinks } from './grace-only-shrinks.js';
+import { initOrder } from './init-order.js';
+import { journalIsTrue } from './journal-is-true.js';
+import { mirrorsMatch } from './mirrors-match.js';
+import type { Invariant } from './monitor.js';
+import { newestWantedRuns } from './newest-wanted-runs.js';
+import { noCallStorm } from './no-call-storm.js';
+import { noRemovalInUse } from './no-removal-in-use.js';
+import { noRetryWithinARun } from './no-retry-within-a-run.js';
+import { noStartAfterTermination } from './no-start-after-termination.js';
+import { nodeStaysAlive } from './node-stays-alive.js';
+import { nothingForbidden } from './nothing-forbidden.js';
+import { nothingLeaks } from './nothing-leaks.js';
+import { oneLiveInstance } from './one-live-instance.js';
+import { oneRun } from './one-run.js';
+import { oneRevision } from './one-revision.js';
+import { probesGoOn } from './probes-go-on.js';
+import { promisesAreKept } from './promises-are-kept.js';
+import { pullBackOff } from './pull-back-off.js';
+import { readyIsProven } from './ready-is-proven.js';
+import { restartBackOff } from './restart-back-off.js';
+import { restartPolicyKept } from './restart-policy-kept.js';
+import { statusGoesForward } from './status-goes-forward.js';
+import { stopOrder } from './stop-order.js';
+import { unwantedIsGone } from './unwanted-is-gone.js';
+import { volumesInPlace } from './volumes-in-place.js';
+import { wantedRunsOn } from './wanted-runs-on.js';
+
+/** Every invariant that a world has to keep, in the order of docs/simulation.md. */
+export const INVARIANTS: readonly Invariant[] = [
+  oneLiveInstance,
+  oneRevision,
+  oneRun,
+  noRetryWithinARun,
+  newestWantedRuns,
+  unwantedIsGone,
+  wantedRunsOn,
+  graceOnlyShrinks,
+  noStartAfterTermination,
+  stopOrder,
+  initOrder,
+  restartPolicyKept,
+  restartBackOff,
+  pullBackOff,
+  endsAreReported,
+  statusGoesForward,
+  readyIsProven,
+  probesGoOn,
+  promisesAreKept,
+  noRemovalInUse,
+  volumesInPlace,
+  noCallStorm,
+  nothingLeaks,
+  journalIsTrue,
+  causes,
+  apiShowsWhatRuns,
+  apiDeletionsFinish,
+  apiStatusGoesForward,
+  apiPodsOutliveContainers,
+  mirrorsMatch,
+  fewStatusWrites,
+  nothingForbidden,
+  nodeStaysAlive,
+];

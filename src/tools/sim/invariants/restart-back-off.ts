@@ -1,0 +1,131 @@
+import { containerOf } from './pod-spec.js';
+import type { Invariant } from './monitor.js';
+import { type InstanceTruth, isRebirth, type PodTruth } from './world-truth.js';
+
+const FIRST_MS = 10_000;
+const RESET_AFTER_MS = 600_000;
+const FORGOTTEN_AFTER_MS = 1_200_000;
+
+/** The wait before the next restart of a container. */
+interface Entry {
+  readonly image: string;
+  readonly resources: string;
+  /** Milliseconds from the end of the last instance. */
+  readonly delayMs: number;
+  /** The earliest time of the last restart's decision, by the wall clock. */
+  readonly since: number;
+  /** From an earlier life of the agent: this one only knows the state of the runtime. */
+  readonly isOfEarlierLife?: boolean;
+}
+
+/** A requested restart without an effect yet. */
+interface Restart {
+  readonly entry: Entry | undefined;
+}
+
+export const restartBackOff: Invariant = {
+  name: 'restart-back-off',
+  rule: 'A container that keeps ending waits 10 s before its second restart and then twice as long each time, up to the maximum, unless it ran for more than 10 minutes; another agent continues the back-off as far as the runtime shows enough time for the waits.',
+  source: 'pkg/kubelet/kuberuntime/kuberuntime_manager.go doBackOff, docs/timing.md',
+  watch: (truth, { maxRestartBackOffMs }) => {
+    const entries = new Map<string, Entry>();
+    const restarts = new Map<string, Restart>();
+    /** Instances that the present run of their pod has asked to stop, by the run. */
+    let stopped = new Map<string, string>();
+    /** When the wall clock was last set: older times do not show how much time passed. Virtual milliseconds. */
+    let clockSetAt = -1;
+    const firstMs = Math.min(FIRST_MS, maxRestartBackOffMs);
+    return {
+      on: (event) => {
+        if (event.kind === 'clock-set') clockSetAt = event.at;
+        if (event.kind === 'agent-started') {
+          stopped = new Map();
+          for (const [key, entry] of entries) entries.set(key, { ...entry, isOfEarlierLife: true });
+        }
+        if (event.kind === 'journal' && isRebirth(event.entry)) {
+          const prefix = `${event.entry.pod?.uid} `;
+          for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
+          return undefined;
+        }
+        if (event.kind === 'container-started') {
+          const key = `${event.uid} ${event.container}`;
+          const restart = restarts.get(key);
+          restarts.delete(key);
+          if (restart?.entry) entries.set(key, restart.entry);
+          return undefined;
+        }
+        if (event.kind !== 'call') return undefined;
+        const { uid = '', container = '', containerId = '', image = '' } = truth.subject(event);
+        const pod = truth.pods.get(uid);
+        if (!pod?.pass) return undefined;
+        if (event.call === 'StopContainer') stopped.set(containerId, pod.pass.id);
+        if (event.call !== 'CreateContainer') return undefined;
+
+        const key = `${uid} ${container}`;
+        const last = newestExited(pod, container, (instance) => stopped.get(instance.containerId) !== pod.pass?.id);
+        const resources = resourcesOf(pod, container);
+        const known = entries.get(key);
+        const isSame = known?.image === image && known.resources === resources && last?.image === image;
+        if (known && !isSame) entries.delete(key);
+        const entry = isSame ? known : undefined;
+        // A decision of a run stays if the clock is set back while it pulls the image.
+        const now = Math.max(truth.wall(event.at), pod.pass.sinceWall);
+        const since = pod.pass.sinceWall;
+        const ranUntil = last && isNewest(pod, last) ? (last.exitedWall ?? 0) : now;
+        const isExpired = entry && (ranUntil - entry.since > RESET_AFTER_MS || now - entry.since > FORGOTTEN_AFTER_MS);
+        const shownMs = entry?.isOfEarlierLife ? shownDelay(pod, container, { firstMs, clockSetAt }) : Infinity;
+        const knownMs = entry && !isExpired ? Math.min(entry.delayMs, shownMs) : 0;
+        const delayMs = knownMs === 0 ? firstMs : Math.min(2 * knownMs, maxRestartBackOffMs);
+        const kept = entry && knownMs > 0 ? { ...entry, delayMs: knownMs, isOfEarlierLife: false } : undefined;
+        restarts.set(key, { entry: last ? { image, resources, delayMs, since } : kept });
+        if (!last) return undefined;
+        const waited = now - (last.exitedWall ?? 0);
+        if (knownMs === 0 || waited >= knownMs - 1) return undefined;
+        const message = `is restarted ${waited} ms after its end (expected ${knownMs} ms at least)`;
+        return [{ uid, container, message }];
+      },
+    };
+  },
+};
+
+/** The end that the agent can have seen before its decision. */
+const newestExited = (
+  { instances }: PodTruth,
+  container: string,
+  counts: (instance: InstanceTruth) => boolean,
+): InstanceTruth | undefined =>
+  instances.findLast(
+    (instance) =>
+      instance.container === container &&
+      instance.exitedAt !== undefined &&
+      instance.removedAt === undefined &&
+      counts(instance),
+  );
+
+const isNewest = ({ instances }: PodTruth, instance: InstanceTruth): boolean =>
+  instances.findLast(({ container }) => container === instance.container) === instance;
+
+/**
+ * The longest wait that another agent can know of: the one before it, half as long, fits between the oldest item of the
+ * pod in the runtime and the newest instance. Milliseconds.
+ */
+const shownDelay = (
+  { instances, sandboxes }: PodTruth,
+  container: string,
+  { firstMs, clockSetAt }: { readonly firstMs: number; readonly clockSetAt: number },
+): number => {
+  const [newest, ...earlier] = instances
+    .filter((instance) => instance.container === container && instance.removedAt === undefined)
+    .toReversed();
+  if (!newest) return 0;
+  const left = [...earlier, ...sandboxes.filter(({ removedAt }) => removedAt === undefined)];
+  const oldest = Math.min(newest.createdAt, ...left.map(({ createdAt }) => createdAt));
+  if (oldest <= clockSetAt) return 0;
+  // The clocks of the agent and of the runtime differ by less than that.
+  const roomMs = newest.createdAt - oldest - 2;
+  const isShown = earlier.some(({ exitedAt }) => exitedAt !== undefined);
+  return roomMs < firstMs ? (isShown ? firstMs : 0) : firstMs * 2 ** (1 + Math.floor(Math.log2(roomMs / firstMs)));
+};
+
+const resourcesOf = ({ manifest }: PodTruth, container: string): string =>
+  JSON.stringify((manifest && containerOf(manifest, container)?.resources) ?? {});

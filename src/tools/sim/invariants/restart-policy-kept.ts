@@ -1,0 +1,73 @@
+import type { Pod } from '../../../model/pod/pod.js';
+import type { Invariant } from './monitor.js';
+import { mayRestartAll, policyOf, restarts } from './pod-spec.js';
+import { type InstanceTruth, isRebirth } from './world-truth.js';
+
+export const restartPolicyKept: Invariant = {
+  name: 'restart-policy-kept',
+  rule: 'A container that its restart policy leaves ended is not started again: none under Never, none under OnFailure that ended with 0, no completed init container within its sandbox.',
+  source: 'pkg/kubelet/container/helpers.go ShouldContainerBeRestarted',
+  watch: (truth) => {
+    const forgottenAt = new Map<string, number>();
+    /** Instances that a run has stopped, by the run: it may do so to start another one. */
+    const stopped = new Map<string, string>();
+    /**
+     * Containers whose next instance such a run has created but not started: a container that was created and never
+     * started is created again.
+     */
+    const owed = new Set<string>();
+    return {
+      on: (event) => {
+        if (event.kind === 'journal' && isRebirth(event.entry)) {
+          if (event.entry.pod) forgottenAt.set(event.entry.pod.uid, event.at);
+          return undefined;
+        }
+        if (event.kind === 'call' && event.call === 'StopContainer') {
+          const { uid = '', containerId = '' } = truth.subject(event);
+          stopped.set(containerId, truth.pods.get(uid)?.pass?.id ?? '');
+          return undefined;
+        }
+        if (event.kind !== 'container-started' && event.kind !== 'container-created') return undefined;
+        const { uid, container, containerId, image, sandboxId } = event;
+        const pod = truth.pods.get(uid);
+        if (!pod?.manifest) return undefined;
+        const before = pod.instances.findLast(
+          (other) =>
+            other.container === container && other.containerId !== containerId && other.startedAt !== undefined,
+        );
+        const key = `${uid} ${container}`;
+        if (event.kind === 'container-created') {
+          if (before && pod.pass && stopped.get(before.containerId) === pod.pass.id) owed.add(key);
+          return undefined;
+        }
+        const isOwed = owed.delete(key);
+        // A changed definition restarts with any policy, and an init container runs again in another sandbox.
+        if (before?.exitCode === undefined || before.image !== image) return undefined;
+        if ((forgottenAt.get(uid) ?? -1) >= (before.startedAt ?? 0)) return undefined;
+        const policy = policyOf(pod.manifest, container);
+        // A container that has failed a probe is started again after any exit, unless the policy is Never.
+        const isOfThatPass = pod.pass !== undefined && stopped.get(before.containerId) === pod.pass.id;
+        if (policy !== 'Never' && (isOfThatPass || isOwed)) return undefined;
+        if (isInitOfAnotherSandbox(before, sandboxId, pod.manifest.spec.initContainers)) return undefined;
+        if (before.sandboxId !== sandboxId && mayStartOver(before, policy, pod.manifest)) return undefined;
+        if (mayRestartAll(pod.manifest) || restarts(pod.manifest, container, before.exitCode)) return undefined;
+        const message = `was started again after it had ended with ${before.exitCode} (expected policy ${policy} to leave it)`;
+        return [{ uid, container, message }];
+      },
+    };
+  },
+};
+
+/**
+ * A new sandbox starts every container except those that have succeeded under OnFailure; it also starts those that
+ * Never leaves ended and those that are gone. A pod with the policy Never gets no new sandbox, as long as a container
+ * of it is left.
+ */
+const mayStartOver = ({ removedAt }: InstanceTruth, policy: string, { spec }: Pod): boolean =>
+  removedAt !== undefined || (policy === 'Never' && spec.restartPolicy !== 'Never');
+
+const isInitOfAnotherSandbox = (
+  { container, sandboxId }: InstanceTruth,
+  now: string,
+  initContainers: readonly { readonly name: string }[] = [],
+): boolean => sandboxId !== now && initContainers.some(({ name }) => name === container);

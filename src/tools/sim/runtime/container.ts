@@ -1,0 +1,170 @@
+import type {
+  Container,
+  ContainerConfig,
+  ContainerState,
+  ContainerStatus,
+  DeepPartial,
+  ImageSpec,
+  Mount,
+} from '../../../generated/runtime/v1/api.js';
+import type { InstanceBehaviour } from '../behaviour.js';
+import type { SimulatedInstance } from '../world-event.js';
+import type { SimulatedSandbox } from './sandbox.js';
+
+/** The end of an instance. */
+export interface ContainerEnd {
+  readonly at: bigint;
+  readonly exitCode: number;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The inputs of a container's creation. */
+export interface ContainerMaking {
+  readonly id: string;
+  readonly sandbox: SimulatedSandbox;
+  readonly config: DeepPartial<ContainerConfig>;
+  readonly createdAt: bigint;
+  /** The runtime's name of the image. */
+  readonly image: { readonly id: string; readonly name: string; readonly ref: string };
+  readonly behaviour: InstanceBehaviour;
+}
+
+/** A container of the simulated runtime, whose replies are created once per state. */
+export class SimulatedContainer {
+  readonly id: string;
+  readonly sandbox: SimulatedSandbox;
+  readonly behaviour: InstanceBehaviour;
+  /** The description of the container in world events. */
+  readonly told: SimulatedInstance;
+  readonly logPath: string;
+  readonly mounts: readonly Mount[];
+  /** StartContainer is pending. */
+  isStarting = false;
+  /** RemoveContainer is pending, or done. */
+  isRemoved = false;
+  /** The stop signal has been sent. */
+  isAskedToStop = false;
+  /** Called when it ends. */
+  readonly whenExited = new Set<() => void>();
+  /** The time of its start on the scheduler's clock, in milliseconds; undefined before. */
+  startedAtMs: number | undefined;
+  #startedAt = 0n;
+  #end: ContainerEnd | undefined;
+  #listed: Container | undefined;
+  #status: ContainerStatus | undefined;
+
+  constructor(private readonly making: ContainerMaking) {
+    const { id, sandbox, config, behaviour } = making;
+    const { name: container = '', attempt = 0 } = config.metadata ?? {};
+    const { uid, pod, namespace, sandboxId } = sandbox.told;
+    this.id = id;
+    this.sandbox = sandbox;
+    this.behaviour = behaviour;
+    const image = config.image?.userSpecifiedImage ?? '';
+    this.told = { uid, pod, namespace, container, containerId: id, sandboxId, attempt, image };
+    this.logPath = config.logPath && sandbox.logDirectory ? `${sandbox.logDirectory}/${config.logPath}` : '';
+    this.mounts = (config.mounts ?? []).map(wholeMount);
+  }
+
+  get state(): ContainerState {
+    if (this.#end) return 'CONTAINER_EXITED';
+    return this.#startedAt > 0n ? 'CONTAINER_RUNNING' : 'CONTAINER_CREATED';
+  }
+
+  get isRunning(): boolean {
+    return this.state === 'CONTAINER_RUNNING';
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.listed.labels;
+  }
+
+  get annotations(): Readonly<Record<string, string>> {
+    return this.listed.annotations;
+  }
+
+  started(at: bigint, atMs: number): void {
+    this.#startedAt = at;
+    this.startedAtMs = atMs;
+    this.changed();
+  }
+
+  ended(end: ContainerEnd): void {
+    this.#end = end;
+    this.changed();
+  }
+
+  /** The item of a list; the same object until something changes. */
+  get listed(): Container {
+    const { id, sandbox, config, createdAt, image } = this.making;
+    return (this.#listed ??= {
+      id,
+      podSandboxId: sandbox.id,
+      metadata: this.#metadata(),
+      image: this.#imageSpec(image.id),
+      imageRef: image.id,
+      imageId: image.id,
+      state: this.state,
+      createdAt,
+      labels: { ...config.labels } as Record<string, string>,
+      annotations: { ...config.annotations } as Record<string, string>,
+    });
+  }
+
+  /** The reply of ContainerStatus; the same object until something changes. */
+  get status(): ContainerStatus {
+    const { id, config, createdAt, image } = this.making;
+    const { labels, annotations } = this.listed;
+    const end = this.#end;
+    return (this.#status ??= {
+      id,
+      metadata: this.#metadata(),
+      state: this.state,
+      createdAt,
+      startedAt: this.#startedAt,
+      finishedAt: end?.at ?? 0n,
+      exitCode: end?.exitCode ?? 0,
+      reason: end?.reason ?? '',
+      message: end?.message ?? '',
+      image: this.#imageSpec(image.name),
+      imageRef: image.ref,
+      imageId: image.id,
+      labels,
+      annotations,
+      mounts: [...this.mounts],
+      logPath: this.logPath,
+      resources: undefined,
+      user: undefined,
+      stopSignal: config.stopSignal ?? 'RUNTIME_DEFAULT',
+    });
+  }
+
+  private changed(): void {
+    this.#listed = undefined;
+    this.#status = undefined;
+  }
+
+  #metadata() {
+    const { container: name, attempt } = this.told;
+    return { name, attempt };
+  }
+
+  #imageSpec(image: string): ImageSpec {
+    const userSpecifiedImage = this.making.config.image?.userSpecifiedImage ?? '';
+    return { image, annotations: {}, userSpecifiedImage, runtimeHandler: '', imageRef: '' };
+  }
+}
+
+const wholeMount = ({ containerPath = '', hostPath = '', ...rest }: DeepPartial<Mount>): Mount => ({
+  containerPath,
+  hostPath,
+  readonly: rest.readonly ?? false,
+  selinuxRelabel: rest.selinuxRelabel ?? false,
+  propagation: rest.propagation ?? 'PROPAGATION_PRIVATE',
+  uidMappings: [],
+  gidMappings: [],
+  recursiveReadOnly: rest.recursiveReadOnly ?? false,
+  image: undefined,
+  imageSubPath: rest.imageSubPath ?? '',
+});

@@ -1,0 +1,2 @@
+/** The additional part of a verbose status. */
+export const infoOf = (verbose: boolean | undefined): { [key: string]: string } => (verbose ? { info: '{}' } : {});

@@ -1,0 +1,199 @@
+import { Observable, type SchedulerLike } from 'rxjs';
+import type { ApiObject } from '../../model/kube-api/api-object.js';
+import type { PulledRecord } from '../../model/images/pulled-record.js';
+import type { ProbeRecord } from '../../model/probes/probe-record.js';
+import type { DiskSpace } from '../../streams/ports/disk-space.js';
+import type { KnownPods, LastKnown } from '../../streams/ports/last-known.js';
+import type { LogFiles } from '../../streams/ports/log-files.js';
+import type { NodeFiles } from '../../streams/ports/node-files.js';
+import type { PodFiles } from '../../streams/ports/pod-files.js';
+import type { ProbeRecords } from '../../streams/ports/probe-records.js';
+import type { VolumeFiles } from '../../streams/ports/volume-files.js';
+import type { PullRecords } from '../../streams/ports/pull-records.js';
+import type { LatencyRange } from './behaviour.js';
+import { FileTree } from './file-tree.js';
+import type { SeededRandom } from './seeded-random.js';
+import { SimulatedVolumes } from './simulated-volumes.js';
+
+export interface SimulatedDiskOptions {
+  /** Updates growing logs before a read. */
+  readonly scheduler: Pick<SchedulerLike, 'now'>;
+  readonly random: SeededRandom;
+  readonly latencyMs?: LatencyRange;
+  /** 100 GB by default. */
+  readonly capacityBytes?: bigint;
+  /** Called when a volume of the pod of a UID is there for containers, and when it is gone. */
+  readonly volumeChanged?: (kind: 'volume-made' | 'volume-gone', path: string, uid: string) => void;
+  /** Bytes that are used by other things than files: images. */
+  readonly usedBytes?: () => bigint;
+}
+
+/** The ports of one life of the agent to the disk. */
+export interface DiskPorts {
+  readonly files: NodeFiles;
+  readonly podFiles: PodFiles;
+  readonly volumeFiles: VolumeFiles;
+  readonly logFiles: LogFiles;
+  readonly diskSpace: DiskSpace;
+  readonly probeRecords: ProbeRecords;
+  readonly pullRecords: PullRecords;
+  readonly lastKnown: LastKnown;
+}
+
+/** The file system of a simulated node: outlives the agent and the runtime. */
+export interface SimulatedDisk {
+  /**
+   * The ports of a life of the agent. A started call is carried out even if its caller has cancelled it, but not if the
+   * agent has died with its scheduler.
+   */
+  readonly ports: (scheduler: SchedulerLike) => DiskPorts;
+  /** Opens a log, which grows from now on. */
+  readonly writeLog: (path: string, bytesPerSecond: number) => void;
+  /** Stops the growth of a log. */
+  readonly endLog: (path: string) => void;
+  readonly writeText: (path: string, text: string) => void;
+  /** Mount points of volumes at or below the directory. */
+  readonly mountsBelow: (directory: string) => readonly string[];
+  /** The files, in the order of the names: for tests. */
+  readonly paths: () => readonly string[];
+  readonly probeRecords: () => readonly ProbeRecord[];
+}
+
+/** Empty except for the files of every machine. Errors of its calls: Node's, as far as they can happen here. */
+export const simulatedDisk = ({
+  scheduler: world,
+  random,
+  latencyMs = { min: 0, max: 1 },
+  capacityBytes = 100_000_000_000n,
+  usedBytes = () => 0n,
+  volumeChanged = () => undefined,
+}: SimulatedDiskOptions): SimulatedDisk => {
+  const tree = new FileTree(() => world.now());
+  const volumes = new SimulatedVolumes(tree, (kind, path) => volumeChanged(kind, path, uidIn(path)));
+  tree.makeDirectory('/etc');
+  tree.write('/etc/hosts', '127.0.0.1\tlocalhost\n');
+  let probeRecords: readonly ProbeRecord[] = [];
+  const pulled = new Map<string, PulledRecord>();
+  const intents = new Set<string>();
+  let knownPods: KnownPods | undefined;
+  const knownObjects = new Map<string, ApiObject>();
+
+  const ports = (scheduler: SchedulerLike): DiskPorts => {
+    const ask = <T>(read: () => T): Observable<T> =>
+      new Observable((subscriber) => {
+        scheduler.schedule(
+          () => {
+            let value: T;
+            try {
+              value = read();
+            } catch (error) {
+              return subscriber.error(error);
+            }
+            subscriber.next(value);
+            subscriber.complete();
+          },
+          random.integer(latencyMs.min, latencyMs.max),
+        );
+      });
+    const act = (write: () => unknown): Observable<never> =>
+      new Observable((subscriber) => {
+        scheduler.schedule(
+          () => {
+            try {
+              write();
+            } catch (error) {
+              return subscriber.error(error);
+            }
+            subscriber.complete();
+          },
+          random.integer(latencyMs.min, latencyMs.max),
+        );
+      });
+
+    return {
+      files: {
+        makeDirectory: (path) => act(() => tree.makeDirectory(path)),
+        listDirectory: (path) => ask(() => tree.list(path)),
+        remove: (path) => act(() => tree.remove(path)),
+        removeLog: (path) => act(() => withPrefix(tree, path).forEach((one) => tree.removeFile(one))),
+        link: (target, path) => act(() => tree.leadsSomewhere(target) && tree.link(target, path)),
+        danglingLinks: (directory) => ask(() => tree.danglingLinks(directory)),
+      },
+      podFiles: {
+        write: (path, content) => act(() => tree.write(path, content)),
+        read: (path) => ask(() => tree.read(path)),
+        readTail: (path, maxBytes) => ask(() => tree.tail(path, maxBytes)),
+        mountsBelow: (directory) => ask(() => volumes.mountsBelow(directory)),
+      },
+      volumeFiles: {
+        setUp: (setup) => ask(() => volumes.setUp(setup)),
+        write: (directory, payload) => ask(() => volumes.write(directory, payload)),
+        checkHostPath: () => act(() => undefined),
+        bindSubPath: (setup) => act(() => volumes.bindSubPath(setup)),
+        unbindSubPaths: (directory) => act(() => volumes.unbindSubPaths(directory)),
+        tearDown: (setup) => act(() => volumes.tearDown(setup)),
+        found: (podDirectory) => ask(() => volumes.found(podDirectory)),
+      },
+      logFiles: {
+        size: (path) => ask(() => tree.size(path)),
+        rotated: (path) => ask(() => withPrefix(tree, `${path}.`)),
+        rename: (from, to) => act(() => tree.rename(from, to)),
+        compress: (path) => act(() => tree.compress(path)),
+        remove: (path) => act(() => tree.removeFile(path)),
+        utcOffsetMinutes: () => 0,
+      },
+      diskSpace: () =>
+        ask(() => {
+          const used = usedBytes() + tree.bytes();
+          return { capacityBytes, availableBytes: used > capacityBytes ? 0n : capacityBytes - used };
+        }),
+      probeRecords: {
+        read: () => ask(() => probeRecords),
+        write: (records) => act(() => (probeRecords = [...records])),
+      },
+      pullRecords: {
+        pulled: (imageRef) => ask(() => pulled.get(imageRef)),
+        everyPulled: () => ask(() => [...pulled.values()]),
+        writePulled: (record) => act(() => pulled.set(record.imageRef, record)),
+        removePulled: (imageRef) => act(() => pulled.delete(imageRef)),
+        intents: () => ask(() => [...intents]),
+        writeIntent: (image) => act(() => intents.add(image)),
+        removeIntent: (image) => act(() => intents.delete(image)),
+        hashOf: ({ username, password, identityToken }) => `hash of ${username}:${password}:${identityToken}`,
+      },
+      lastKnown: {
+        readPods: () => ask(() => knownPods),
+        writePods: (pods) => act(() => (knownPods = pods)),
+        readObjects: () => ask(() => new Map(knownObjects)),
+        writeObject: (key, object) => act(() => knownObjects.set(key, object)),
+        removeObject: (key) => act(() => knownObjects.delete(key)),
+      },
+    };
+  };
+
+  return {
+    ports,
+    writeLog: (path, bytesPerSecond) => {
+      if (path !== '') tree.openLog(path, bytesPerSecond);
+    },
+    endLog: (path) => tree.closeLog(path),
+    writeText: (path, text) => {
+      // Removing a file also removes it from the container that mounts it.
+      if (tree.leadsSomewhere(path)) tree.write(path, text);
+    },
+    mountsBelow: (directory) => volumes.mountsBelow(directory),
+    paths: () => tree.paths(),
+    probeRecords: () => probeRecords,
+  };
+};
+
+/** The UID of the pod whose directory this is. */
+const uidIn = (path: string): string => /\/pods\/([^/]+)\//.exec(path)?.[1] ?? '';
+
+/** Every entry of the same directory whose name begins with this one. */
+const withPrefix = (tree: FileTree, prefix: string): readonly string[] => {
+  const slash = prefix.lastIndexOf('/');
+  return tree
+    .list(prefix.slice(0, slash) || '/')
+    .flatMap((name) => (name.startsWith(prefix.slice(slash + 1)) ? [`${prefix.slice(0, slash)}/${name}`] : []));
+};

@@ -1,0 +1,281 @@
+import { of, throwError } from 'rxjs';
+import type { Kubelet, KubeletOptions, KubeletPorts } from '../../kubelet-options.js';
+import { kubelet } from '../../kubelet.js';
+import type { NodeFacts } from '../../model/node/node-facts.js';
+import { type Pod, podRef } from '../../model/pod/pod.js';
+import { noCredentials } from '../../streams/ports/credential-ports.js';
+import { noMetrics } from '../../streams/ports/metrics.js';
+import type { PodSources } from '../../streams/config/pod-config.js';
+import type { WorkerOutcome } from '../../streams/pod-workers/pod-workers.js';
+import type { Logger } from '../../streams/ports/logger.js';
+import type { RecordEvent } from '../../streams/ports/record-event.js';
+import type { RecordJournal } from '../../streams/ports/record-journal.js';
+import { AgentLife, type LifeReport } from './agent-life.js';
+import type { SimulatedApiServer } from './api-server/simulated-api-server.js';
+import type { NodeBehaviours } from './behaviour.js';
+import { nodeClock } from './node-clock.js';
+import { RUNTIME_NAME } from './runtime/status-calls.js';
+import { type SimulatedRuntime, simulatedRuntime } from './runtime/simulated-runtime.js';
+import { seededRandom } from './seeded-random.js';
+import { simulatedClusterOptions, simulatedMachine } from './simulated-cluster.js';
+import { type SimulatedDisk, simulatedDisk } from './simulated-disk.js';
+import { simulatedFacts } from './simulated-facts.js';
+import { simulatedNetwork } from './simulated-network.js';
+import { simulatedProbes } from './simulated-probes.js';
+import { VirtualScheduler } from './virtual-scheduler.js';
+import type { TellWorld, WorldEvent } from './world-event.js';
+
+export interface SimulatedNodeOptions {
+  /** The seed of every draw of this node. */
+  readonly seed: number | string;
+  /** Shared with other nodes of the world, or with its sources. Default: a new scheduler that breaks ties at random. */
+  readonly scheduler?: VirtualScheduler;
+  readonly behaviours?: NodeBehaviours;
+  /** Receives every event. Its errors are thrown by the scheduler. */
+  readonly tell?: TellWorld;
+  /**
+   * The API server of the node's cluster, over the same scheduler; `options` has the cluster settings. None by default.
+   */
+  readonly cluster?: Pick<SimulatedApiServer, 'connect' | 'breakWatches'>;
+  /** The sources, over the scheduler of this node; each life of the agent subscribes again. */
+  readonly sources: PodSources;
+  readonly options?: Omit<Partial<KubeletOptions>, 'sources' | 'stop$'>;
+  /** Wraps the ports of each life of the agent: faults, a recorder. */
+  readonly wrapPorts?: (ports: KubeletPorts, life: number) => KubeletPorts;
+  /** Creates the agent of each life; `kubelet` by default, or a wrapper of it, such as a recorder. */
+  readonly makeKubelet?: typeof kubelet;
+  /** `node-1` by default. */
+  readonly nodeName?: string;
+  /** Other facts of the node than `simulatedFacts`. */
+  readonly facts?: Partial<NodeFacts>;
+  /** Logs nothing by default. */
+  readonly log?: Logger;
+}
+
+/** A node in virtual time: the production agent in a world of memory. Nothing happens until its scheduler advances. */
+export interface SimulatedNode {
+  readonly scheduler: VirtualScheduler;
+  readonly runtime: SimulatedRuntime;
+  readonly disk: SimulatedDisk;
+  /** The node's time in Unix milliseconds. */
+  readonly wallClock: () => number;
+  /** Begins a life of the agent. Errors: throws if one is alive. */
+  readonly start: () => void;
+  /** Ends the agent at this instant, like SIGKILL: its sent requests are still carried out. */
+  readonly kill: () => void;
+  /** Asks the agent to stop every pod and then to end. */
+  readonly stop: (reason: string, graceSeconds?: number) => void;
+  readonly isAlive: () => boolean;
+  /** Of the living agent: see `Kubelet`. */
+  readonly pods: () => readonly Pod[];
+  readonly health: () => string | undefined;
+  /** The pending or left-behind work of each life, the newest last. */
+  readonly lives: () => readonly LifeReport[];
+  /** Sets the node's time of day; pending timers are not affected. */
+  readonly jumpClock: (byMs: number) => void;
+  /** Ends the agent without further events. */
+  readonly dispose: () => void;
+}
+
+/**
+ * Creates a node without a running agent.
+ *
+ * Errors: errors of the agent, or of the event listener, are thrown by the scheduler's next step.
+ */
+export const simulatedNode = ({
+  seed,
+  scheduler: given,
+  behaviours = {},
+  tell: hear = () => undefined,
+  cluster,
+  sources,
+  options = {},
+  wrapPorts = (ports) => ports,
+  makeKubelet = kubelet,
+  nodeName = 'node-1',
+  facts,
+  log = silent,
+}: SimulatedNodeOptions): SimulatedNode => {
+  const random = seededRandom(seed);
+  const scheduler = given ?? new VirtualScheduler({ tieBreak: random.fork('ties').next });
+  const clock = nodeClock(scheduler);
+  const node: NodeFacts = { ...simulatedFacts(nodeName), ...facts };
+  let isDisposed = false;
+
+  const fail = (error: unknown): void => {
+    scheduler.schedule(() => {
+      throw error;
+    });
+  };
+  // A listener is no part of the node: its errors must not look like those of a call.
+  const tell = (event: WorldEvent): void => {
+    if (isDisposed) return;
+    try {
+      hear(event);
+    } catch (error) {
+      fail(error);
+    }
+  };
+
+  const disk: SimulatedDisk = simulatedDisk({
+    scheduler,
+    random: random.fork('disk'),
+    latencyMs: behaviours.fileMs,
+    usedBytes: () => runtime.imageBytes(),
+    volumeChanged: (kind, path, uid) => tell({ kind, at: scheduler.now(), path, uid }),
+  });
+  const runtime = simulatedRuntime({
+    scheduler,
+    clock,
+    disk,
+    behaviours,
+    nodeName,
+    tell,
+    random: random.fork('runtime'),
+  });
+  const network = simulatedNetwork({
+    scheduler,
+    tell,
+    store: runtime.store,
+    nodeIps: node.nodeIps,
+    random: random.fork('network'),
+    latencyMs: behaviours.networkMs,
+  });
+
+  const bootedAt = clock.now();
+  const lives: AgentLife[] = [];
+  let calls = 0;
+  let agent: Kubelet | undefined;
+
+  const portsOf = (life: AgentLife): KubeletPorts => {
+    const record = journalOf(life, tell, scheduler, clock.now);
+    const { lastKnown, ...diskPorts } = disk.ports(life.diskScheduler);
+    const ports: KubeletPorts = {
+      runtime: runtime.runtime,
+      images: runtime.images,
+      node,
+      log,
+      record,
+      ...diskPorts,
+      ...noCredentials,
+      httpRequest: network().httpRequest,
+      probeHandlers: simulatedProbes({ runtime, network, scheduler: life.scheduler }),
+      recordEvent: eventsInto(record),
+      metrics: noMetrics,
+      scheduler: life.scheduler,
+      wallClock: clock.now,
+      random: random.fork(`agent/${life.number}`).next,
+      runtimeName: RUNTIME_NAME,
+      ...(cluster && {
+        cluster: {
+          lastKnown,
+          api: cluster.connect({ kind: 'node', node: nodeName }),
+          resetConnections: () => cluster.breakWatches('reset'),
+          readMachine: () => of(simulatedMachine(node, bootedAt)),
+          lookupHost: (name) => throwError(() => new Error(`lookup ${name}: no such host`)),
+        },
+      }),
+    };
+    return life.guarded(wrapPorts(ports, life.number));
+  };
+
+  const isAlive = (): boolean => lives.at(-1)?.isAlive ?? false;
+
+  const start = (): void => {
+    if (isAlive()) throw new Error(`the agent of ${nodeName} lives already`);
+    tellUntold();
+    const life = new AgentLife(lives.push(undefined as never), scheduler, { tell, nextNumber: () => ++calls });
+    lives[life.number - 1] = life;
+    tell({ kind: 'agent-started', at: scheduler.now(), life: life.number });
+    const started = makeKubelet(portsOf(life), {
+      ...(cluster && { cluster: simulatedClusterOptions(nodeName) }),
+      ...options,
+      sources,
+      stop$: life.stop$,
+    });
+    agent = started;
+    life.run(started, {
+      next: ({ uid }) => tellStatus(started, uid),
+      end: (error) => {
+        tell({ kind: 'agent-stopped', at: scheduler.now(), life: life.number, actionsLeft: leftBy(life) });
+        if (error !== undefined) fail(error);
+      },
+    });
+  };
+
+  const tellStatus = (of: Kubelet, uid: WorkerOutcome['uid']): void => {
+    const pod = of.pods().find(({ metadata }) => metadata.uid === uid);
+    tell({ kind: 'status', at: scheduler.now(), uid, pod });
+  };
+
+  const kill = (): void => {
+    const life = lives.at(-1);
+    if (!life?.isAlive) return;
+    life.die();
+    // If the agent dies in the middle of an action, the cancellations of that action follow.
+    if (leftBy(life) === 0) tellEnd(life);
+    else {
+      untold = life;
+      scheduler.schedule(tellUntold);
+    }
+  };
+  const tellEnd = (life: AgentLife): void =>
+    tell({ kind: 'agent-killed', at: scheduler.now(), life: life.number, actionsLeft: leftBy(life) });
+  let untold: AgentLife | undefined;
+  const tellUntold = (): void => {
+    if (untold) tellEnd(untold);
+    untold = undefined;
+  };
+
+  return {
+    scheduler,
+    runtime,
+    disk,
+    start,
+    kill,
+    isAlive,
+    wallClock: clock.now,
+    jumpClock: (byMs) => {
+      clock.jump(byMs);
+      tell({ kind: 'clock-set', at: scheduler.now(), aheadMs: clock.aheadMs() });
+    },
+    stop: (reason, graceSeconds) =>
+      lives.at(-1)?.stop$.next({ reason, ...(graceSeconds !== undefined && { graceSeconds }) }),
+    pods: () => (isAlive() ? (agent?.pods() ?? []) : []),
+    health: () => (isAlive() ? agent?.health() : undefined),
+    lives: () => lives.map(({ report }) => report),
+    dispose: () => {
+      isDisposed = true;
+      lives.at(-1)?.die();
+    },
+  };
+};
+
+const leftBy = ({ report }: AgentLife): number => report.pendingActions + report.openCalls;
+
+/** A journal whose entries are only emitted as events. */
+const journalOf = (
+  life: AgentLife,
+  tell: TellWorld,
+  scheduler: Pick<VirtualScheduler, 'now'>,
+  wallClock: () => number,
+): RecordJournal => {
+  let count = 0;
+  return (record) => {
+    const id = `${life.number}-${++count}`;
+    if (life.isAlive) {
+      tell({ kind: 'journal', at: scheduler.now(), entry: { id, at: wallClock(), ...record } });
+    }
+    return id;
+  };
+};
+
+/** Events of the Kubernetes API are journal entries, since they have no other receiver. */
+const eventsInto =
+  (record: RecordJournal): RecordEvent =>
+  ({ pod, container, type, reason, message, causes }) => {
+    record({ kind: 'event', type, reason, message, container, pod: pod && podRef(pod), causes });
+  };
+
+const nothing = (): void => undefined;
+const silent: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { bannedIn, bannedInFiles, bannedWordsOf } from './banned-words.js';
+
+const ROOT = new URL('../../', import.meta.url);
+const banned = bannedWordsOf(readFileSync(new URL('docs/style-words.md', ROOT), 'utf8'));
+
+const documents = [
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'],
+  ...readdirSync(new URL('docs/', ROOT))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** The folders of code that keep the rules. */
+const FOLDERS = [
+  ...['cli', 'host', 'images', 'journal', 'model', 'network', 'runtime', 'server', 'sources', 'tools'].map(
+    (folder) => `src/${folder}/`,
+  ),
+  'src/kube-api/',
+  ...[
+    ...['certificates', 'cgroups', 'cluster', 'config', 'events', 'images', 'node', 'operators', 'ports', 'probes'],
+    ...['pleg', 'pod-sync', 'pod-workers', 'references', 'reflector', 'run-once', 'runtime-health', 'status'],
+    ...['sync-loop', 'upkeep'],
+  ].map((folder) => `src/streams/${folder}/`),
+  'bench/',
+  'examples/',
+  'scripts/',
+];
+/** The files of `src` itself. */
+const LOOSE_FILES = ['assemble-kubelet', 'index', 'kubelet', 'kubelet-options', 'node', 'sim', 'with-node-ports'].map(
+  (name) => `src/${name}.ts`,
+);
+
+const sources = [
+  ...LOOSE_FILES,
+  ...FOLDERS.flatMap((folder) =>
+    readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' })
+      .map((name) => `${folder}${name}`)
+      .filter((file) => /\.(ts|mjs)$/.test(file)),
+  ),
+];
+
+/** Kinds of entries in journals and recordings keep their names, since older files have to be readable. */
+const withoutStoredKinds = (_file: string, text: string): string => text.replace(/'(?:told|source-heard)'/g, "''");
+
+/** Rows of bugs, and titles of tests, repeat texts of the code: their words are those of the code. */
+const withoutTextsOfTheCode = (file: string, text: string): string => {
+  if (file === 'docs/timing.md') return text.replace(/` "[^"|]*" *\|$/gm, '');
+  if (file !== 'docs/simulation.md') return text;
+  const [before = '', ...sections] = text.split(/^(?=#+ )/m);
+  return [
+    before,
+    ...sections.map((section) => (/^### Planted bugs\n/.test(section) ? section.replace(/^\|.*$/gm, '') : section)),
+  ].join('');
+};
+
+describe('docs/style-words.md', () => {
+  it('bans some twenty words, each with a replacement', () => {
+    expect(banned.length).toBeGreaterThan(20);
+    expect(banned.filter(({ instead }) => instead === '')).toEqual([]);
+  });
+
+  it('is kept by all pages', () => {
+    expect(bannedInFiles(ROOT, documents, banned, withoutTextsOfTheCode)).toEqual([]);
+  });
+
+  it('is kept by the folders of code that are rewritten', () => {
+    expect(sources.length).toBeGreaterThan(500);
+    expect(bannedInFiles(ROOT, sources, banned, withoutStoredKinds)).toEqual([]);
+  });
+});
+
+describe('the search for banned words', () => {
+  it('finds them in any case and over the end of a line, with the line', () => {
+    expect(bannedIn('a.md', 'Good.\n\nWhoever reads\nhas so\nmany pages.\n', banned)).toEqual([
+      'a.md:3: "whoever"; write the caller, the client, the process',
+      'a.md:4: "so many"; write `count`, the number by its name',
+    ]);
+  });
+
+  it('leaves code, targets of links and other words alone', () => {
+    const page = '`told` [page](whoever.md) untold\n\n```text\nnobody\n```\n\n- list\n\n  ```sh\n  nobody\n  ```\n';
+    expect(bannedIn('a.md', page, banned)).toEqual([]);
+  });
+
+  it('reads comments and texts of code, and nothing else of it', () => {
+    const code =
+      "const told = 1; // told\n/**\n * For want\n * of a name.\n */\nlog.warn('nobody listens');\nlet nobody = told;\n";
+    expect(bannedIn('a.ts', code, banned).map((found) => found.split(';')[0])).toEqual([
+      'a.ts:1: "told"',
+      'a.ts:3: "for want of"',
+      'a.ts:6: "nobody"',
+    ]);
+  });
+});

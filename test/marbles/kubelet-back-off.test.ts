@@ -1,0 +1,186 @@
+import { concatMap, from, type Observable, type SchedulerLike } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { JournalRecord } from '../../src/model/journal/journal.js';
+import type { Pod } from '../../src/model/pod/pod.js';
+import type { Behaviour, FakeRuntime } from '../support/fake-runtime.js';
+import { expectLanes, linesOf } from './lanes.js';
+import { forever, MINUTE, onNode, pod, SECOND } from './virtual-node.js';
+
+const SECONDS = { everyMs: SECOND };
+const failsAfter = (seconds: number) => ({ exitsAfterMs: seconds * SECOND, exitCode: 1 });
+const FAILING: Behaviour = [failsAfter(1)];
+const OLD_LOGS = ['0.log', '1.log'];
+
+/** Runs an agent in each of the spans, given in seconds. */
+const lives =
+  (spans: readonly (readonly [from: number, to: number])[], wanted: (life: number) => Pod = () => pod()) =>
+  ({ start, scheduler }: Parameters<Parameters<typeof onNode>[1]>[0]): void => {
+    for (const [life, [begin, end]] of spans.entries()) {
+      scheduler.schedule(() => {
+        const { subscription } = start({ sources: { file: forever(wanted(life)) } });
+        scheduler.schedule(() => subscription.unsubscribe(), (end - begin) * SECOND);
+      }, begin * SECOND);
+    }
+  };
+
+/** Somebody else removes what has ended: all of it, or the oldest instance. */
+const removeAt = (
+  scheduler: SchedulerLike,
+  { runtime, containers, sandboxes }: FakeRuntime,
+  what: 'all' | 'oldest',
+  atSeconds: number,
+) => {
+  const remove = (): Observable<unknown> => {
+    const ids = [...containers.keys()].slice(0, what === 'all' ? undefined : 1);
+    const removed$ = from(ids).pipe(concatMap((containerId) => runtime.removeContainer({ containerId })));
+    if (what === 'all') {
+      from([...sandboxes.keys()])
+        .pipe(concatMap((podSandboxId) => runtime.removePodSandbox({ podSandboxId })))
+        .subscribe();
+    }
+    return removed$;
+  };
+  scheduler.schedule(() => remove().subscribe(), atSeconds * SECOND);
+};
+
+/** The starts and the ends of `main`. */
+const runs = ({ history }: FakeRuntime) => linesOf(history, 'start main', 'exit main');
+
+const unknowns = (records: readonly JournalRecord[]) =>
+  records.flatMap((record) => (record.kind === 'back-off-unknown' ? [record.restarts] : []));
+
+describe('the back-off of a container of which only old log files are left', () => {
+  it('begins with its first end, and why it does is said', () => {
+    const { fake, records } = onNode(
+      { behaviours: { main: FAILING }, logFiles: OLD_LOGS, untilMs: MINUTE },
+      lives([[0, 60]]),
+    );
+    expectLanes(runs(fake), SECONDS).toBe({
+      'start main': '23-----------4- 20s 5-',
+      'exit main': ' -11-----------1 20s -1',
+    });
+    expect(unknowns(records)).toEqual([2]);
+  });
+
+  it('begins so too when another agent sees that end', () => {
+    const behaviours = { main: [failsAfter(5), failsAfter(5), failsAfter(5), failsAfter(1)] };
+    const { fake } = onNode(
+      { behaviours, logFiles: OLD_LOGS, untilMs: MINUTE },
+      lives([
+        [0, 2],
+        [3, 60],
+      ]),
+    );
+    expectLanes(runs(fake), SECONDS).toBe({
+      'start main': '2----3-----------4- 20s 5-',
+      'exit main': ' -----11-----------1 20s -1',
+    });
+  });
+
+  it('goes by the ends that were seen in another agent, not by the count', () => {
+    // Started as 2, 3 and 4: the agent ends in the wait of 10 s after the second end.
+    const { fake } = onNode(
+      { behaviours: { main: FAILING }, logFiles: ['0.log', '99.log'], untilMs: MINUTE },
+      lives([
+        [0, 4],
+        [5, 60],
+      ]),
+    );
+    // The runtime shows no time for a wait, so the one of 10 s is cut short by the second agent.
+    expectLanes(runs(fake), SECONDS).toBe({
+      'start main 100': 's------------------ 20s --',
+      'start main 101': '-s----------------- 20s --',
+      'start main 102': '-----s------------- 20s --',
+      'start main 103': '-----------------s- 20s --',
+      'start main 104': '------------------- 20s s-',
+      'exit main 1': '   -ee---e-----------e 20s -e',
+    });
+  });
+
+  it('begins anew after a reboot that leaves nothing in the runtime, whatever the status counts', () => {
+    const status = { containerStatuses: [{ name: 'main', restartCount: 7 }] } as unknown as NonNullable<Pod['status']>;
+    const { fake, records } = onNode(
+      { behaviours: { main: FAILING }, logFiles: ['7.log'], untilMs: 2 * MINUTE },
+      (stage) => {
+        lives(
+          [
+            [0, 50],
+            [55, 120],
+          ],
+          (life) => (life === 0 ? pod() : { ...pod(), status }),
+        )(stage);
+        removeAt(stage.scheduler, stage.fake, 'all', 52);
+      },
+    );
+    // The first agent ends at 50 s, the second one starts at 55 s.
+    expectLanes(runs(fake), SECONDS).toBe({
+      'start main': '   89------------- 20s -- 18s 89------------- 20s --',
+      'start main 10': '-------------s- 20s -- 18s -------------s- 20s --',
+      'start main 11': '--------------- 20s s- 18s --------------- 20s s-',
+      'exit main': '    -11-----------1 20s -1 18s -11-----------1 20s -1',
+    });
+    expect(unknowns(records).at(-1)).toBe(8);
+  });
+});
+
+describe('the back-off of a container that was restarted once before its agent was', () => {
+  const behaviours = { main: [failsAfter(1), failsAfter(5), failsAfter(1)] };
+  const twoLives = lives([
+    [0, 3],
+    [4, 60],
+  ]);
+
+  it('goes on while the instance before is left', () => {
+    const { fake, records } = onNode({ behaviours, untilMs: MINUTE }, twoLives);
+    expectLanes(runs(fake), SECONDS).toBe({
+      'start main': '01---------------2- 20s 3-',
+      'exit main': ' -1----1-----------1 20s -1',
+    });
+    expect(records.find(({ kind }) => kind === 'back-off')).toMatchObject({ delayMs: 10 * SECOND, from: 'runtime' });
+    expect(unknowns(records)).toEqual([]);
+  });
+
+  it('begins anew where that is gone, too', () => {
+    const { fake, records } = onNode({ behaviours, untilMs: MINUTE }, (stage) => {
+      twoLives(stage);
+      removeAt(stage.scheduler, stage.fake, 'oldest', 3.5);
+    });
+    expectLanes(runs(fake), SECONDS).toBe({
+      'start main': '01----2-----------3- 20s 4-',
+      'exit main': ' -1----11-----------1 20s -1',
+    });
+    expect(unknowns(records)).toEqual([1]);
+  });
+
+  it('is remembered by an agent that has seen it, when the instance before is removed', () => {
+    const { fake, records } = onNode({ behaviours, untilMs: MINUTE }, (stage) => {
+      lives([[0, 60]])(stage);
+      removeAt(stage.scheduler, stage.fake, 'oldest', 3.5);
+    });
+    expectLanes(runs(fake), SECONDS).toBe({
+      'start main': '01---------------2- 20s 3-',
+      'exit main': ' -1----1-----------1 20s -1',
+    });
+    expect(records.find(({ kind }) => kind === 'back-off')).not.toHaveProperty('from');
+  });
+});
+
+it('an init container waits on in another agent, though only its newest instance is ever kept', () => {
+  const containers = [{ name: 'app', image: 'host' }];
+  const initContainers = [{ name: 'main', image: 'host' }];
+  const { fake, records } = onNode(
+    { behaviours: { main: FAILING }, untilMs: 3 * MINUTE },
+    lives(
+      [
+        [0, 50],
+        [55, 180],
+      ],
+      () => pod({ containers, initContainers }),
+    ),
+  );
+  expectLanes(runs(fake), SECONDS).toBe({
+    'start main': '01-----------2- 20s 3- 40s 4- 80s 5-',
+    'exit main': ' -11-----------1 20s -1 40s -1 80s -1',
+  });
+  expect(unknowns(records)).toEqual([]);
+});

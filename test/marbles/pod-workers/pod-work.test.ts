@@ -1,0 +1,405 @@
+import { defer, ignoreElements, merge, NEVER, of, throwError, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import type { RuntimePodRun } from '../../../src/streams/pod-workers/pod-workers.js';
+import { statusChanges } from '../../../src/streams/status/status-changes.js';
+import { aPod } from '../../support/a-pod.js';
+import { aContainer, aRuntimeStatus } from '../../support/a-runtime-status.js';
+import { podWorkStage, stopped } from '../../support/pod-work-stage.js';
+import { marbles } from '../marbles.js';
+
+const away = new CriError('unavailable', 'any', 'away');
+const running = aRuntimeStatus([aContainer({ name: 'main' })]);
+const nothing = aRuntimeStatus([], []);
+const succeeded = aRuntimeStatus([aContainer({ name: 'main', state: 'exited', reason: 'Completed', finishedAt: 2n })]);
+
+describe('a pass over a running pod', () => {
+  it(
+    'says that the sandbox is there before anything is pulled or started, and goes on saying so',
+    marbles(({ scheduler }) => {
+      const told: unknown[] = [];
+      const failed = () => throwError(() => new CriError('unknown', 'createContainer', 'no'));
+      const stage = podWorkStage(scheduler, { runtime: { createContainer: failed } });
+      statusChanges(stage.state).subscribe((uid) => {
+        const { conditions, containerStatuses } = stage.state.statuses.get(uid) ?? {};
+        const isThere = conditions?.find(({ type }) => type === 'PodReadyToStartContainers')?.status;
+        told.push([isThere, containerStatuses?.[0]?.state?.waiting?.reason, [...stage.calls]]);
+      });
+      stage.sync(nothing);
+      expect(told).toEqual([
+        ['False', 'ContainerCreating', []],
+        ['True', 'ContainerCreating', ['sandbox']],
+        ['True', 'CreateContainerError', ['sandbox']],
+      ]);
+    }),
+  );
+
+  it(
+    'stores no status in which a container that has ended for good would run again',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, { pod: aPod({ spec: { restartPolicy: 'Never' } }) });
+      stage.sync(succeeded);
+      expect(stage.state.statuses.get('uid-1')?.phase).toBe('Succeeded');
+      stage.sync(running);
+      expect(stage.state.statuses.get('uid-1')?.containerStatuses?.[0]?.state).toHaveProperty('terminated');
+    }),
+  );
+
+  it.each([
+    ['was seen to begin anew', true, 'nothing', 'waiting'],
+    ['was not seen to begin anew, and does not run', false, 'nothing', undefined],
+    ['was not seen to begin anew, and runs as another instance', false, 'running', 'running'],
+  ] as const)(
+    'stores the status of a static pod that %s, whatever its mirror says of a former life',
+    (_, isReborn, is, state) =>
+      marbles(({ scheduler }) => {
+        const pod = aPod({ source: 'file', spec: { restartPolicy: 'Never', containers: [{ name: 'main' }] } });
+        const stage = podWorkStage(scheduler, { pod });
+        if (isReborn) stage.state.apply({ kind: 'pod-started-over', uid: 'uid-1' });
+        const main = { name: 'main', image: 'host', imageID: '', ready: false, restartCount: 0 };
+        const ended = { ...main, containerID: 'fake://former', state: { terminated: { exitCode: 143 } } };
+        const mirrorPod = { ...aPod({ uid: 'mirror' }), status: { phase: 'Failed', containerStatuses: [ended] } };
+        const run = stage.run({ nothing, running }[is], { mirrorPod });
+        stage.play(stage.work.syncPod(run, new AbortController().signal));
+        const shown = stage.state.statuses.get('uid-1')?.containerStatuses?.[0]?.state;
+        expect(Object.keys(shown ?? {})).toEqual(state === undefined ? [] : [state]);
+      })(),
+  );
+
+  it.each([0, 1])('stores what a new sandbox runs again, although its own policy Never has ended it with %i', (code) =>
+    marbles(({ scheduler }) => {
+      const containers = [{ name: 'main', restartPolicy: 'Never' }, { name: 'b' }];
+      const stage = podWorkStage(scheduler, { pod: aPod({ spec: { restartPolicy: 'OnFailure', containers } }) });
+      const ended = aContainer({ id: 'c0', name: 'main', state: 'exited', exitCode: code, finishedAt: 2n });
+      stage.sync(aRuntimeStatus([ended, aContainer({ id: 'b0', name: 'b' })]));
+      expect(stage.state.statuses.get('uid-1')?.containerStatuses?.[1]?.state).toHaveProperty('terminated');
+      const again = ['main', 'b'].map((name) => aContainer({ id: `${name}1`, name, restartCount: 1 }));
+      stage.sync(aRuntimeStatus([...again, ended]));
+      expect(stage.state.statuses.get('uid-1')?.containerStatuses).toMatchObject([
+        { name: 'b', state: { running: {} } },
+        { name: 'main', state: { running: {} } },
+      ]);
+    })(),
+  );
+
+  it(
+    'stores its status, starts what lacks, and asks for a newer view since it has changed something',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler);
+      stage.sync(nothing);
+      expect(stage.results).toEqual(['done', '|']);
+      expect(stage.calls).toEqual(['sandbox', 'create', 'start']);
+      expect(stage.state.statuses.get('uid-1')?.phase).toBe('Pending');
+      expect(stage.relists).toEqual(['uid-1']);
+      stage.sync(running);
+      expect(stage.state.statuses.get('uid-1')).toMatchObject({ phase: 'Running', podIP: '10.0.0.1' });
+      expect(stage.relists).toEqual(['uid-1']);
+      expect(stage.records.filter(({ kind }) => kind === 'phase')).toMatchObject([
+        { from: undefined, to: 'Pending' },
+        { from: 'Pending', to: 'Running' },
+      ]);
+    }),
+  );
+
+  it(
+    'is terminal when the pod has nothing left to do, and then starts nothing',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, { pod: aPod({ spec: { restartPolicy: 'Never' } }) });
+      stage.sync(succeeded);
+      expect(stage.results).toEqual(['terminal', '|']);
+      expect(stage.calls).toEqual([]);
+      expect(stage.state.statuses.get('uid-1')?.phase).toBe('Succeeded');
+    }),
+  );
+
+  it.each([
+    {
+      case: 'whose container crashed again waits until its back-off ends',
+      containers: [{ name: 'main', image: 'app:1' }],
+      result:
+        'waits until 10000: container "main": CrashLoopBackOff: back-off 10s restarting failed container=main pod=web_default(uid-1)',
+    },
+    {
+      case: 'fails if another container failed, with the wait between the failures',
+      containers: [
+        { name: 'main', image: 'app:1' },
+        { name: 'side', image: 'NO' },
+      ],
+      result: /^PodSyncError: \[container "main": CrashLoopBackOff: .*, container "side": InvalidImageName: /,
+    },
+  ])('$case', ({ containers, result }) =>
+    marbles(({ scheduler }) => {
+      const pod = aPod({ spec: { containers } });
+      const stage = podWorkStage(scheduler, { pod });
+      const crashed = { name: 'main', state: 'exited', exitCode: 1, finishedAt: 0n } as const;
+      stage.sync(aRuntimeStatus([aContainer({ ...crashed, id: 'first', hash: 'other' })]));
+      stage.results.length = 0;
+      stage.sync(aRuntimeStatus([aContainer({ ...crashed, id: 'second', hash: 'other', restartCount: 1 })]));
+      expect(stage.results[0]).toEqual(result instanceof RegExp ? expect.stringMatching(result) : result);
+      expect(stage.state.statuses.get('uid-1')?.containerStatuses?.[0]?.state?.waiting?.reason).toBe(
+        'CrashLoopBackOff',
+      );
+    })(),
+  );
+
+  it.each([
+    {
+      hostNetwork: false,
+      result: 'NetworkNotReady: network is not ready: cni',
+      calls: [],
+      events: ['NetworkNotReady network is not ready: cni'],
+    },
+    { hostNetwork: true, result: 'done', calls: ['sandbox', 'create', 'start'], events: [] },
+  ])('without a network, hostNetwork $hostNetwork: $result', ({ hostNetwork, result, calls, events }) => {
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, { networkProblem: 'cni', pod: aPod({ spec: { hostNetwork } }) });
+      stage.sync(nothing);
+      expect(stage.results[0]).toBe(result);
+      expect(stage.calls).toEqual(calls);
+      expect(stage.events.filter((event) => event.startsWith('Network'))).toEqual(events);
+    })();
+  });
+
+  it(
+    'makes the directories of the pod before anything else, on every pass',
+    marbles(({ expectObservable, scheduler }) => {
+      const made: string[] = [];
+      const directories = (uid: string) =>
+        defer(() => {
+          made.push(`${scheduler.now()} ${uid}`);
+          return timer(3, scheduler).pipe(ignoreElements());
+        });
+      const stage = podWorkStage(scheduler, { directories });
+      expectObservable(stage.work.syncPod(stage.run(nothing), new AbortController().signal)).toBe('---(t|)', {
+        t: { isTerminal: false },
+      });
+      scheduler.schedule(() => expect(stage.calls).toEqual([]), 2);
+      scheduler.schedule(() => expect(stage.calls).toEqual(['sandbox', 'create', 'start']), 4);
+      scheduler.schedule(() => stage.sync(running), 10);
+      scheduler.schedule(() => expect(made).toEqual(['0 uid-1', '10 uid-1']), 20);
+    }),
+  );
+
+  it(
+    'whose directories cannot be made starts nothing, and an event says why',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, {
+        directories: () => throwError(() => new Error('no space left on device')),
+      });
+      stage.sync(nothing);
+      expect(stage.results).toEqual(['Error: no space left on device', '|']);
+      expect(stage.calls).toEqual([]);
+      expect(stage.events).toEqual(['Failed error making pod data directories: no space left on device']);
+    }),
+  );
+
+  it(
+    'shows at once why a container could not be started, and no longer once it was',
+    marbles(({ scheduler }) => {
+      let isBroken = true;
+      const createContainer = () => (isBroken ? throwError(() => away) : of({ containerId: 'new' }));
+      const stage = podWorkStage(scheduler, { runtime: { createContainer } });
+      stage.sync(nothing);
+      expect(stage.results).toEqual(['PodSyncError: container "main": CreateContainerError: away', '|']);
+      expect(stage.state.statuses.get('uid-1')?.containerStatuses?.[0]?.state).toEqual({
+        waiting: { reason: 'CreateContainerError', message: 'away' },
+      });
+      isBroken = false;
+      stage.sync(nothing);
+      expect(stage.state.startFailures.get('uid-1', 'main')).toBeUndefined();
+    }),
+  );
+
+  it.each([
+    { call: 'RunPodSandbox', port: 'runPodSandbox' },
+    { call: 'CreateContainer', port: 'createContainer' },
+  ] as const)('that waits for $call shows so after 10 s', ({ call, port }) => {
+    marbles(({ expectObservable, scheduler }) => {
+      const stage = podWorkStage(scheduler, { runtime: { [port]: () => NEVER } });
+      expectObservable(stage.work.syncPod(stage.run(nothing), new AbortController().signal), '20s !').toBe('-');
+      const waiting = () => stage.state.statuses.get('uid-1')?.containerStatuses?.[0]?.state?.waiting;
+      scheduler.schedule(() => expect(waiting()).toEqual({ reason: 'ContainerCreating' }), 9_999);
+      scheduler.schedule(() => {
+        const message = `${call} has not returned for 10 s`;
+        expect(waiting()).toEqual({ reason: 'ContainerCreating', message });
+      }, 10_001);
+    })();
+  });
+
+  it(
+    'past its active deadline is terminal, and an event says why',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, {
+        pod: aPod({ spec: { activeDeadlineSeconds: 20 } }),
+        wallClock: () => 20_000,
+      });
+      stage.state.apply({
+        kind: 'status',
+        uid: 'uid-1',
+        status: { phase: 'Running', startTime: '1970-01-01T00:00:00Z' },
+      });
+      stage.sync(running);
+      expect(stage.results[0]).toBe('terminal');
+      expect(stage.state.statuses.get('uid-1')).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
+      expect(stage.events).toEqual(['DeadlineExceeded Pod was active on the node longer than the specified deadline']);
+    }),
+  );
+});
+
+describe('what is measured of a pod', () => {
+  const seen = aPod({ annotations: { 'kubernetes.io/config.seen': '1970-01-01T00:00:01.000000000Z' } });
+
+  it(
+    'is when it is worked on first, and when it runs first; never again',
+    marbles(({ scheduler }) => {
+      let now = 3_000;
+      const stage = podWorkStage(scheduler, { pod: seen, wallClock: () => now });
+      const starts = () => stage.observed.filter((line) => /^pod(Worker)?Start /.test(line));
+      stage.sync(nothing);
+      expect(starts()).toEqual(['podWorkerStart 2']);
+      now = 8_000;
+      stage.sync(running);
+      now = 9_000;
+      stage.sync(running);
+      expect(starts()).toEqual(['podWorkerStart 2', 'podStart 7']);
+    }),
+  );
+
+  it(
+    'says nothing of a pod that ran already when the agent came',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, { pod: seen, wallClock: () => 3_000 });
+      stage.sync(running);
+      expect(stage.observed.filter((line) => line.startsWith('podStart '))).toEqual([]);
+    }),
+  );
+
+  it(
+    'is every end of a container, once',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, { pod: aPod({ spec: { restartPolicy: 'Never' } }) });
+      for (const status of [running, succeeded, succeeded]) stage.sync(status);
+      expect(stage.observed.filter((line) => line.startsWith('containerTerminated'))).toEqual([
+        'containerTerminated container 0 Completed',
+      ]);
+    }),
+  );
+});
+
+describe('stopping a pod', () => {
+  it(
+    'kills it with the grace of the run, confirms that nothing runs, and keeps its addresses',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, { pod: aPod({ source: 'api' }), fresh: of({ ...stopped, ips: [] }) });
+      stage.play(stage.work.syncTerminatingPod(stage.run(running, { graceSeconds: 5 })));
+      expect(stage.results).toEqual(['|']);
+      expect(stage.calls).toEqual(['stop id-main 5', 'stop sandbox']);
+      expect(stage.state.statuses.get('uid-1')).toMatchObject({ podIP: '10.0.0.1', phase: 'Failed' });
+      expect(stage.relists).toEqual(['uid-1']);
+    }),
+  );
+
+  it(
+    'is not over while a container runs, whatever the runtime answered',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, { fresh: of(running) });
+      stage.play(stage.work.syncTerminatingPod(stage.run(running)));
+      expect(stage.results).toEqual([
+        'Error: detected running containers after a successful KillPod, CRI violation: [id-main]',
+        '|',
+      ]);
+      expect(stage.state.statuses.get('uid-1')?.phase).toBe('Running');
+      // Whatever it has done is to be seen.
+      expect(stage.relists).toEqual(['uid-1']);
+    }),
+  );
+
+  it.each([
+    { case: 'it cannot be killed', runtime: { stopContainer: () => throwError(() => away) }, isEvent: true },
+    { case: 'it cannot be looked at afterwards', fresh: throwError(() => away), isEvent: false },
+  ])('fails when $case', ({ isEvent, ...scene }) => {
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, scene);
+      stage.play(stage.work.syncTerminatingPod(stage.run(running)));
+      expect(stage.results[0]).toMatch(/away$/);
+      expect(stage.events.some((event) => event.startsWith('FailedKillPod error killing pod:'))).toBe(isEvent);
+    })();
+  });
+
+  it(
+    'says in its status what whoever asked for it has to say, before and after',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler);
+      const seen: unknown[] = [];
+      stage.play(
+        merge(
+          stage.work.syncTerminatingPod(
+            stage.run(running, { statusOverride: (status) => ({ ...status, reason: `Evicted ${seen.push(0)}` }) }),
+          ),
+        ),
+      );
+      expect(stage.state.statuses.get('uid-1')?.reason).toBe('Evicted 2');
+    }),
+  );
+
+  const orphan = { uid: 'uid-1', namespace: 'default', name: 'web', items: [], observedAt: 0 };
+  const runtimeRun = (graceSeconds: number): RuntimePodRun => ({
+    ...{ uid: 'uid-1', work: 'terminating', type: 'kill', isFirst: true, lastSyncAt: 0, causes: [] },
+    runningPod: orphan,
+    graceSeconds,
+  });
+
+  it(
+    'of which only the runtime knows takes what the runtime tells of it, and leaves no status',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, { fresh: of(running) });
+      stage.play(stage.work.syncTerminatingRuntimePod(runtimeRun(1)));
+      expect(stage.calls).toEqual(['stop id-main 2', 'stop sandbox']);
+      expect(stage.results).toEqual(['|']);
+      expect(stage.state.statuses.get('uid-1')).toBeUndefined();
+      expect(stage.relists).toEqual(['uid-1']);
+    }),
+  );
+
+  it(
+    'of which only the runtime knows fails with an event when it cannot be killed',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, {
+        fresh: of(running),
+        runtime: { stopPodSandbox: () => throwError(() => away) },
+      });
+      stage.play(stage.work.syncTerminatingRuntimePod(runtimeRun(1)));
+      expect(stage.results[0]).toBe('PodSyncError: KillPodSandboxError: sandbox sandbox: away');
+      expect(stage.events.at(-1)).toBe('FailedKillPod error killing pod: KillPodSandboxError: sandbox sandbox: away');
+    }),
+  );
+});
+
+describe('a pod that has stopped', () => {
+  it.each([
+    { case: 'of the API has failed', pod: aPod({ source: 'api' }), phase: 'Failed' },
+    { case: 'that succeeded stays so', pod: aPod({ source: 'api' }), before: 'Succeeded', phase: 'Succeeded' },
+  ])('$case, and is finished', ({ pod, before, phase }) => {
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler, { pod });
+      stage.state.apply({ kind: 'status', uid: 'uid-1', status: { phase: before ?? 'Running' } });
+      stage.play(stage.work.syncTerminatedPod(stage.run(nothing), new AbortController().signal));
+      expect(stage.results).toEqual(['|']);
+      expect(stage.state.statuses.stored('uid-1')).toMatchObject({ isFinished: true, status: { phase } });
+      expect(stage.calls).toEqual([]);
+    })();
+  });
+
+  it(
+    'counts a container whose end nobody saw as ended',
+    marbles(({ scheduler }) => {
+      const stage = podWorkStage(scheduler);
+      stage.sync(running);
+      stage.play(stage.work.syncTerminatedPod(stage.run(nothing), new AbortController().signal));
+      expect(stage.state.statuses.get('uid-1')?.containerStatuses?.[0]?.state?.terminated).toMatchObject({
+        exitCode: 137,
+        reason: 'ContainerStatusUnknown',
+      });
+    }),
+  );
+});

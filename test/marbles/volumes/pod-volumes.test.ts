@@ -1,0 +1,295 @@
+import { EMPTY, ignoreElements, mergeMap, type Observable, of, throwError, timer } from 'rxjs';
+import type { TestScheduler } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import { errorText } from '../../../src/model/cri/cri-error.js';
+import type { JournalRecord } from '../../../src/model/journal/journal.js';
+import type { Volume } from '../../../src/model/manifest/volume-defaults.js';
+import type { NodeFacts } from '../../../src/model/node/node-facts.js';
+import type { Container, Pod } from '../../../src/model/pod/pod.js';
+import type { Logger } from '../../../src/streams/ports/logger.js';
+import type { NodeAgentEvent } from '../../../src/streams/ports/record-event.js';
+import type { VolumeFiles } from '../../../src/streams/ports/volume-files.js';
+import { type NodeVolumes, podVolumes } from '../../../src/streams/volumes/pod-volumes.js';
+import { aPod } from '../../support/a-pod.js';
+import { fakePodReferences, type FakeObjects } from '../../support/fake-pod-references.js';
+import { metricLines } from '../../support/metric-lines.js';
+import { nodeFacts } from '../../support/node-facts.js';
+import { noVolumeFiles, only } from '../../support/sync-context.js';
+import { expectLanes } from '../lanes.js';
+import { marbles } from '../marbles.js';
+
+const SETTINGS: Volume = { name: 'settings', configMap: { name: 'settings', defaultMode: 0o644 } };
+const SCRATCH: Volume = { name: 'scratch', emptyDir: {} };
+const SHARE: Volume = { name: 'share', nfs: { server: 's', path: '/' } };
+
+const podWith = (volume: Volume, subPath?: string): Pod =>
+  aPod({
+    uid: 'u',
+    spec: {
+      volumes: [volume],
+      containers: [
+        {
+          name: 'main',
+          image: 'i',
+          volumeMounts: [{ name: volume.name, mountPath: '/v', ...(subPath !== undefined && { subPath }) }],
+        },
+      ],
+    },
+  });
+const mainOf = ({ spec }: Pod): Container => spec.containers[0]!;
+
+interface StageOptions {
+  readonly objects?: FakeObjects;
+  readonly files?: Partial<VolumeFiles>;
+  readonly node?: Partial<NodeFacts>;
+}
+
+interface Stage {
+  readonly volumes: NodeVolumes;
+  readonly events: string[];
+  readonly records: JournalRecord[];
+  /** Calls of the disk, by name. */
+  readonly calls: string[];
+  readonly metrics: string[];
+  readonly logged: object[];
+  /** Runs work at a time, and writes its end or its value. */
+  readonly at: (ms: number, work: () => Observable<unknown>) => void;
+  readonly ends: string[];
+  readonly run: (ms: number) => void;
+}
+
+const aStage = (scheduler: TestScheduler, { objects, files = {}, node = {} }: StageOptions = {}): Stage => {
+  const { metrics, lines } = metricLines();
+  const stage = { events: [] as string[], records: [] as JournalRecord[], calls: [] as string[], ends: [] as string[] };
+  const logged: object[] = [];
+  const all: VolumeFiles = { ...noVolumeFiles, ...files };
+  const volumeFiles = Object.fromEntries(
+    Object.entries(all).map(([name, call]: [string, (...args: never[]) => unknown]) => [
+      name,
+      (...args: never[]) => {
+        stage.calls.push(name);
+        return call(...args);
+      },
+    ]),
+  ) as unknown as VolumeFiles;
+  const volumes = podVolumes({
+    volumeFiles,
+    podReferences: fakePodReferences(objects),
+    node: { ...nodeFacts, ...node },
+    record: (record) => `e${stage.records.push(record)}`,
+    recordEvent: ({ reason, message }: NodeAgentEvent) =>
+      void stage.events.push(`${scheduler.now()} ${reason} ${message}`),
+    metrics,
+    log: only<Logger>({ warn: (fields) => void logged.push(fields) }),
+    scheduler,
+  });
+  volumes.run$.subscribe();
+  return {
+    ...stage,
+    volumes,
+    logged,
+    metrics: lines,
+    at: (ms, work) =>
+      void timer(ms, scheduler)
+        .pipe(mergeMap(work))
+        .subscribe({
+          next: (value) => stage.ends.push(`${scheduler.now()} ${JSON.stringify(value)}`),
+          complete: () => stage.ends.push(`${scheduler.now()} done`),
+          error: (error: unknown) => stage.ends.push(`${scheduler.now()} ${errorText(error)}`),
+        }),
+    run: (ms) => {
+      scheduler.maxFrames = ms;
+      scheduler.flush();
+    },
+  };
+};
+
+/** Returns the first answer at the first call, and so on; the last one from then on. */
+const inOrder = <T>(...answers: readonly Observable<T>[]): (() => Observable<T>) => {
+  let turn = 0;
+  return () => answers[Math.min(turn++, answers.length - 1)]!;
+};
+const fails = (message: string): Observable<never> => throwError(() => new Error(message));
+const KNOWN: FakeObjects = { configMaps: { 'default/settings': { a: '1' } } };
+
+describe('the volumes of a pod', () => {
+  it(
+    'give an event for each failed attempt, and leave nothing while an object is missing',
+    marbles(({ scheduler }) => {
+      const { volumes, at, run, events, calls, records } = aStage(scheduler);
+      at(0, () => volumes.mount(podWith(SETTINGS), ['e0']));
+      run(4_000);
+      expectLanes(events, { everyMs: 500 }).toBe({ FailedMount: 'FF-F---F' });
+      expect(events[0]).toBe(
+        '0 FailedMount MountVolume.SetUp failed for volume "settings" : configmap "settings" not found',
+      );
+      expect(calls).toEqual([]);
+      expect(records[0]).toEqual({
+        kind: 'volume',
+        volume: 'settings',
+        step: 'mount',
+        durationMs: 0,
+        error: 'configmap "settings" not found',
+        pod: { uid: 'u', namespace: 'default', name: 'web' },
+        causes: ['e0'],
+      });
+    }),
+  );
+
+  it(
+    'of a kind that is not supported are refused at once, by name and kind, before anything is set up',
+    marbles(({ scheduler }) => {
+      const { volumes, at, run, events, ends, calls } = aStage(scheduler);
+      at(100, () => volumes.mount(podWith(SHARE), []));
+      run(200_000);
+      const text =
+        'unmounted volumes=[share], unattached volumes=[], failed to process volumes=[share]: ' +
+        'failed to get Plugin from volumeSpec for volume "share" err=no volume plugin matched: ' +
+        'volumes of kind nfs are not supported by this agent';
+      expect(events).toEqual([`100 FailedMount Unable to attach or mount volumes: ${text}`]);
+      expect(ends).toEqual([`100 ${text}`]);
+      expect(calls).toEqual([]);
+    }),
+  );
+
+  it(
+    'are in the journal when they are mounted and unmounted, and when an update fails',
+    marbles(({ scheduler }) => {
+      const write = inOrder<'changed' | 'unchanged'>(of('changed'), of('unchanged'), fails('disk full'), of('changed'));
+      const { volumes, at, run, events, records } = aStage(scheduler, { objects: KNOWN, files: { write } });
+      const pod = podWith(SETTINGS);
+      at(0, () => volumes.mount(pod, ['e0']));
+      at(1_000, () => volumes.mount(pod, []));
+      at(2_000, () => volumes.mount(pod, []));
+      at(5_000, () => volumes.unmount(pod, ['e9']));
+      run(10_000);
+      const steps = records.flatMap((record) =>
+        record.kind === 'volume' ? [[record.step, record.error ?? 'well', record.causes]] : [],
+      );
+      expect(steps).toEqual([
+        ['mount', 'well', ['e0']],
+        ['update', 'disk full', []],
+        ['unmount', 'well', ['e9']],
+      ]);
+      expect(events).toEqual(['2000 FailedMount MountVolume.SetUp failed for volume "settings" : disk full']);
+    }),
+  );
+
+  it(
+    'that fail the first time are taken down again, while those whose update fails keep their files',
+    marbles(({ scheduler }) => {
+      const write = inOrder<'changed'>(fails('disk full'), of('changed'), fails('disk full'), of('changed'));
+      const setUp = inOrder<'made' | 'there'>(of('made'), of('made'), of('there'), of('there'));
+      const { volumes, at, run, calls } = aStage(scheduler, { objects: KNOWN, files: { write, setUp } });
+      const pod = podWith(SETTINGS);
+      at(0, () => volumes.mount(pod, []));
+      run(400);
+      expect(calls).toEqual(['write', 'setUp', 'unbindSubPaths', 'tearDown']);
+      run(900);
+      expect(calls.splice(0)).toEqual(['write', 'setUp', 'unbindSubPaths', 'tearDown', 'write', 'setUp']);
+      at(100, () => volumes.mount(pod, []));
+      run(1_000);
+      expect(calls).toEqual(['write', 'setUp']);
+    }),
+  );
+
+  it(
+    'are counted by plugin, with the seconds of each operation',
+    marbles(({ scheduler }) => {
+      const setUp = inOrder<never>(fails('read-only'), EMPTY);
+      const { volumes, at, run, metrics } = aStage(scheduler, { files: { setUp } });
+      const pod = podWith(SCRATCH);
+      at(0, () => volumes.mount(pod, []));
+      at(3_000, () => volumes.unmount(pod, []));
+      run(10_000);
+      const operation = (name: string, failed: boolean): string =>
+        `storageOperation {"plugin":"kubernetes.io/empty-dir","operation":"${name}","failed":${failed},"seconds":0}`;
+      expect(metrics).toEqual([
+        operation('volume_mount', true),
+        operation('volume_mount', false),
+        'volumes [{"plugin":"kubernetes.io/empty-dir","desired":1,"actual":1}]',
+        operation('volume_unmount', false),
+        'volumes []',
+      ]);
+    }),
+  );
+});
+
+describe('the mounts of a container', () => {
+  const input = { variable: () => undefined, images: new Map<string, string>() };
+
+  it(
+    'come once their sub-paths are bound',
+    marbles(({ scheduler }) => {
+      const bindSubPath = (): Observable<never> => timer(300, scheduler).pipe(ignoreElements());
+      const { volumes, at, run, calls, ends } = aStage(scheduler, { files: { bindSubPath } });
+      const pod = podWith(SCRATCH, 'logs');
+      at(0, () => volumes.mount(pod, []));
+      at(100, () => volumes.mountsOf(pod, mainOf(pod), input));
+      run(1_000);
+      expect(calls).toEqual(['setUp', 'bindSubPath']);
+      expect(ends[1]).toMatch(/^400 /);
+      expect(ends[1]).toContain('"hostPath":"/root-dir/pods/u/volume-subpaths/scratch/main/0"');
+    }),
+  );
+
+  it(
+    'are refused without a path of the machine, which the log has, where a sub-path cannot be bound',
+    marbles(({ scheduler }) => {
+      const bindSubPath = (): Observable<never> => fails('/root-dir/secret leads out');
+      const { volumes, at, run, ends, logged } = aStage(scheduler, { files: { bindSubPath } });
+      const pod = podWith(SCRATCH, 'logs');
+      at(0, () => volumes.mount(pod, []));
+      at(100, () => volumes.mountsOf(pod, mainOf(pod), input));
+      run(1_000);
+      expect(ends.at(-1)).toBe('100 failed to prepare subPath for volumeMount "scratch" of container "main"');
+      expect(logged).toEqual([
+        {
+          pod: { uid: 'u', namespace: 'default', name: 'web' },
+          volume: 'scratch',
+          error: '/root-dir/secret leads out',
+        },
+      ]);
+    }),
+  );
+
+  it(
+    'are refused by a runtime that makes none',
+    marbles(({ scheduler }) => {
+      const { volumes, at, run, ends } = aStage(scheduler, { node: { canMount: false } });
+      const pod = podWith(SCRATCH);
+      at(0, () => volumes.mount(pod, []));
+      at(100, () => volumes.mountsOf(pod, mainOf(pod), input));
+      run(1_000);
+      expect(ends.at(-1)).toBe(
+        '100 cannot mount volume "scratch" into container "main": ' +
+          'the runtime makes no mounts; the embedded runtime needs root for them',
+      );
+    }),
+  );
+});
+
+describe('the leftovers of a pod that is over', () => {
+  it(
+    'are a finding of housekeeping, which is the cause of their unmount',
+    marbles(({ scheduler }) => {
+      const found = inOrder(
+        of([{ plugin: 'kubernetes.io/secret', name: 'keys' }, { name: 'scratch' }]),
+        of([{ plugin: 'kubernetes.io/secret', name: 'keys' }, { name: 'scratch' }]),
+        of([]),
+      );
+      const { volumes, at, run, calls, records, ends } = aStage(scheduler, { files: { found } });
+      at(0, () => volumes.removeLeftovers('u'));
+      at(1_000, () => volumes.removeLeftovers('u'));
+      run(2_000);
+      expect(records.map(({ kind, causes }) => [kind, causes])).toEqual([
+        ['housekeeping', []],
+        ['volume', ['e1']],
+        ['volume', ['e1']],
+      ]);
+      expect(records[0]).toMatchObject({ finding: 'a pod that is over has left its volumes: keys, scratch' });
+      expect(calls).toEqual(['found', 'found', 'unbindSubPaths', 'tearDown', 'unbindSubPaths', 'found']);
+      expect(ends).toEqual(['0 done', '1000 done']);
+    }),
+  );
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import {
+  containersToCollect,
+  DEFAULT_CONTAINER_GC,
+  sandboxesToCollect,
+} from '../../../src/model/upkeep/container-gc.js';
+import type { RuntimeContainerState, RuntimeItem, RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
+
+/** `web:1 exited`: instance of container web that was created at millisecond 1; `sandbox` items are named so. */
+const item = (text: string, sandboxId = 's'): RuntimeItem => {
+  const [who = '', state = ''] = text.split(' ');
+  const [name = '', createdAt = '0'] = who.split(':');
+  const kind = name === 'sandbox' ? 'sandbox' : 'container';
+  return {
+    kind,
+    id: who,
+    name: kind === 'sandbox' ? '' : name,
+    state: state as RuntimeContainerState,
+    createdAt: BigInt(createdAt) * 1_000_000n,
+    sandboxId: kind === 'sandbox' ? who : sandboxId,
+  };
+};
+const pod = (uid: string, ...items: readonly (string | RuntimeItem)[]): RuntimePod => ({
+  ...{ uid, name: uid, namespace: 'default', observedAt: 0 },
+  items: items.map((entry) => (typeof entry === 'string' ? item(entry) : entry)),
+});
+
+describe('ended containers that go', () => {
+  const crashing = pod('a', 'web:1 exited', 'web:2 exited', 'web:3 exited', 'web:4 running', 'init:1 exited');
+  const other = pod('b', 'web:5 exited', 'log:6 unknown', 'log:7 created');
+
+  it.each([
+    { case: 'all but the newest of each', policy: {}, gone: [], ids: ['web:1', 'web:2', 'log:6'] },
+    {
+      case: 'all of a pod that is gone, but never what runs',
+      policy: {},
+      gone: ['a'],
+      ids: ['init:1', 'web:1', 'web:2', 'web:3', 'log:6'],
+    },
+    { case: 'as many as the policy says', policy: { maxPerPodContainer: 2 }, gone: [], ids: ['web:1'] },
+    {
+      case: 'all when none are kept',
+      policy: { maxPerPodContainer: 0 },
+      gone: [],
+      ids: ['init:1', 'web:1', 'web:2', 'web:3', 'web:5', 'log:6', 'log:7'],
+    },
+    { case: 'none when all are kept', policy: { maxPerPodContainer: -1 }, gone: [], ids: [] },
+    { case: 'only those that are old enough', policy: { minAgeMs: 98 }, gone: [], ids: [] },
+    {
+      case: 'the oldest, where the node may keep fewer',
+      policy: { maxContainers: 2 },
+      gone: [],
+      ids: ['init:1', 'web:1', 'web:2', 'web:3', 'log:6'],
+    },
+    {
+      case: 'an even share first, where the node may keep some',
+      policy: { maxPerPodContainer: -1, maxContainers: 4 },
+      gone: [],
+      ids: ['web:1', 'web:2', 'log:6'],
+    },
+  ])('are $case', ({ policy, gone, ids }) => {
+    const doomed = containersToCollect({
+      pods: [crashing, other],
+      policy: { ...DEFAULT_CONTAINER_GC, ...policy },
+      isRemovable: (uid) => (gone as readonly string[]).includes(uid),
+      now: 100,
+    });
+    expect(doomed.map(({ item: { id } }) => id).toSorted()).toEqual([...ids].toSorted());
+  });
+
+  it('hold no more of what was created and never started than of what has ended: one, and only while it is the newest', () => {
+    const gone = (...items: readonly string[]) =>
+      containersToCollect({
+        ...{ pods: [pod('a', ...items)], policy: DEFAULT_CONTAINER_GC, isRemovable: () => false, now: 100 },
+      }).map(({ item: { id } }) => id);
+    expect(gone('web:1 created')).toEqual([]);
+    expect(gone('web:1 created', 'web:2 running')).toEqual([]);
+    expect(gone('web:1 created', 'web:2 created', 'web:3 running')).toEqual(['web:1']);
+    expect(gone('web:1 created', 'web:2 exited', 'web:3 running')).toEqual(['web:1']);
+  });
+
+  it('come oldest first', () => {
+    const doomed = containersToCollect({
+      pods: [other, crashing],
+      policy: DEFAULT_CONTAINER_GC,
+      isRemovable: () => true,
+      now: 100,
+    });
+    expect(doomed.map(({ item: { createdAt } }) => Number(createdAt / 1_000_000n))).toEqual([1, 1, 2, 3, 5, 6, 7]);
+  });
+});
+
+describe('sandboxes that go', () => {
+  const replaced = pod(
+    'a',
+    'sandbox:1 exited',
+    'sandbox:2 exited',
+    'sandbox:3 exited',
+    item('web:9 exited', 'sandbox:2'),
+  );
+  it.each([
+    { case: 'all but the newest, unless something is in it', pods: [replaced], gone: [], ids: ['sandbox:1'] },
+    { case: 'the newest too of a pod that is gone', pods: [replaced], gone: ['a'], ids: ['sandbox:1', 'sandbox:3'] },
+    { case: 'never one that is ready', pods: [pod('b', 'sandbox:1 running')], gone: ['b'], ids: [] },
+  ])('are $case', ({ pods, gone, ids }) => {
+    const doomed = sandboxesToCollect({ pods, isRemovable: (uid) => (gone as readonly string[]).includes(uid) });
+    expect(doomed.map(({ id }) => id)).toEqual(ids);
+  });
+});

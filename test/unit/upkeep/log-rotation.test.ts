@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { planRotation, rotatedName } from '../../../src/model/upkeep/log-rotation.js';
+
+const days = (from: number, count: number, suffix = '') =>
+  Array.from({ length: count }, (_, index) => `0.log.2026010${from + index}-000000${suffix}`);
+
+describe('files of earlier rotations', () => {
+  it.each<{
+    case: string;
+    rotated: readonly string[];
+    maxFiles?: number;
+    remove?: readonly string[];
+    compress?: readonly string[];
+  }>([
+    { case: 'none', rotated: [] },
+    { case: 'one: it is compressed', rotated: days(1, 1), compress: days(1, 1) },
+    {
+      case: 'as many as there may be: the oldest makes room',
+      rotated: [...days(1, 3, '.gz'), ...days(4, 1)],
+      remove: days(1, 1, '.gz'),
+      compress: days(4, 1),
+    },
+    { case: 'in any order', rotated: [...days(1, 4, '.gz')].reverse(), remove: days(1, 1, '.gz') },
+    {
+      case: 'more than there may be, since there may be fewer now',
+      rotated: days(1, 6, '.gz'),
+      maxFiles: 3,
+      remove: days(1, 5, '.gz'),
+    },
+    { case: 'two files in all: none stays', rotated: days(1, 2), maxFiles: 2, remove: days(1, 2) },
+    {
+      case: 'half a compressed file',
+      rotated: [...days(1, 1), ...days(1, 1, '.tmp')],
+      remove: days(1, 1, '.tmp'),
+      compress: days(1, 1),
+    },
+    {
+      case: 'a compressed file beside what it was made from',
+      rotated: [...days(1, 1), ...days(1, 1, '.gz')],
+      remove: days(1, 1),
+    },
+    {
+      case: 'what is unfinished takes no place',
+      rotated: [...days(1, 3, '.gz'), ...days(4, 3, '.tmp')],
+      remove: days(4, 3, '.tmp'),
+    },
+  ])('$case', ({ rotated, maxFiles = 5, remove = [], compress = [] }) => {
+    expect(planRotation(rotated, maxFiles)).toEqual({ remove, compress });
+  });
+
+  it('are never more than allowed, and the newest stay', () => {
+    const names = fc.uniqueArray(fc.integer({ min: 1, max: 30 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(
+        names,
+        fc.array(fc.boolean(), { minLength: 12 }),
+        fc.integer({ min: 2, max: 8 }),
+        (seconds, isGz, maxFiles) => {
+          const rotated = seconds.map(
+            (second, index) => `l.${String(second).padStart(2, '0')}${isGz[index] ? '.gz' : ''}`,
+          );
+          const { remove, compress } = planRotation(rotated, maxFiles);
+          const left = rotated.filter((name) => !remove.includes(name));
+          expect(left).toHaveLength(Math.min(rotated.length, maxFiles - 2));
+          for (const name of left) for (const gone of remove) expect(name > gone).toBe(true);
+          expect(compress.toSorted()).toEqual(left.filter((name) => !name.endsWith('.gz')).toSorted());
+        },
+      ),
+    );
+  });
+});
+
+describe('the name of a rotated log', () => {
+  const at = Date.UTC(2026, 11, 31, 23, 59, 58, 900);
+  it.each([
+    { utcOffsetMinutes: 0, name: '/l/0.log.20261231-235958' },
+    { utcOffsetMinutes: 60, name: '/l/0.log.20270101-005958' },
+    { utcOffsetMinutes: -570, name: '/l/0.log.20261231-142958' },
+  ])('has the local time, $utcOffsetMinutes min ahead of UTC', ({ utcOffsetMinutes, name }) => {
+    expect(rotatedName('/l/0.log', { at, utcOffsetMinutes }, [])).toBe(name);
+  });
+
+  it('is one that no file has', () => {
+    const taken = ['l.20261231-235958', 'l.20261231-235959.gz', 'l.20270101-000001'];
+    expect(rotatedName('l', { at, utcOffsetMinutes: 0 }, taken)).toBe('l.20270101-000000');
+  });
+});
