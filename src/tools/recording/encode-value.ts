@@ -105,7 +105,8 @@ const decodeTagged = (tag: string, content: Plain): unknown => {
     case '$bytes':
       return Uint8Array.from(atob(content as string), (character) => character.charCodeAt(0));
     case '$date':
-      return new Date(content === 'invalid' ? NaN : (content as number));
+      // An invalid date is a text here, and null in recordings of earlier versions.
+      return new Date(typeof content === 'number' ? content : NaN);
     case '$map':
       return new Map(
         (content as readonly (readonly [Plain, Plain])[]).map(([k, v]) => [decodeValue(k), decodeValue(v)]),

@@ -46,6 +46,11 @@ describe('a value in a recording', () => {
     expect(throughJson({ at: new Date(NaN) })).toStrictEqual({ at: new Date(NaN) });
   });
 
+  it('reads a date that is none where earlier versions wrote it as null', () => {
+    expect(decodeValue({ at: { $date: null } })).toStrictEqual({ at: new Date(NaN) });
+    expect(decodeValue({ at: { $date: 5 } })).toStrictEqual({ at: new Date(5) });
+  });
+
   it.prop([fc.uint8Array({ maxLength: 300 })])('keeps every byte', (bytes) => {
     expect(throughJson({ bytes })).toStrictEqual({ bytes });
   });
