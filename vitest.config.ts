@@ -15,8 +15,11 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/cluster/global-setup.ts'],
-    // More than the longest wait for a process: the failure says then what was waited for.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    setupFiles: ['test/support/fixed-draws.ts'],
+    // More than two of the longest waits for a process, and the start of its fixtures: the failure says then what was waited for.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    // Tests beside each other start containers, agents and servers: with more of them a machine of two cores measures its own load.
+    maxConcurrency: 2,
   },
 });

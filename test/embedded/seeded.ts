@@ -6,8 +6,8 @@ export interface Dice {
   readonly oneOf: <T>(choices: readonly T[]) => T;
 }
 
-/** The seed is that of the variable SEED, so that a failure can be looked at again, else another one each time. */
-export const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 1_000_000));
+/** The seed is that of the variable SEED, else the same each time: what differs between two runs is the time then, not the draws. */
+export const SEED = Number(process.env.SEED ?? 1);
 
 export const dice = (seed: number): Dice => {
   let state = seed >>> 0;
