@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { isAlive, processId, sendSignal } from '../../src/runtime/embedded/process-tree.js';
+import { isAlive, processId } from '../../src/runtime/embedded/process-tree.js';
 import { eventually } from '../embedded/eventually.js';
+import { killProcess } from '../support/kill-process.js';
 import { ApiUser, type Credentials, Refusal } from './api-user.js';
 import { type AuditEntry, readAudit } from './audit.js';
 
@@ -51,7 +52,7 @@ export class Cluster {
 
   /** Somebody who may do everything. */
   get admin(): ApiUser {
-    return (this.user ??= this.as('admin'));
+    return (this.user ??= new ApiUser(this.address, this.credentials('admin'), true));
   }
 
   /** Somebody whose certificate is in the folder. */
@@ -93,9 +94,8 @@ export class Cluster {
   /** Kills the API server at once; its data stay. */
   async kill(): Promise<void> {
     const server = processId(Number(readFileSync(join(this.folder, 'kube-apiserver.pid'), 'utf8')));
-    if (!server) throw new Error('there is no API server');
-    sendSignal(server.pid, 'SIGKILL');
-    await eventually('the API server has ended', () => !isAlive(server));
+    killProcess(server?.pid);
+    await eventually('the API server has ended', () => server && !isAlive(server));
     // Its connections are dead.
     this.close();
   }
@@ -103,6 +103,16 @@ export class Cluster {
   /** Brings a killed one back, where it was. */
   async restart(): Promise<void> {
     await run(stageScript('up.sh'), [this.folder]);
+  }
+
+  /** Kills the API server, and brings it back when `act` has come to its end, also to a bad one. */
+  async outage(act: () => Promise<void> = async () => undefined): Promise<void> {
+    try {
+      await this.kill();
+      await act();
+    } finally {
+      await this.restart();
+    }
   }
 
   close(): void {

@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { it as baseIt, type TestAPI } from 'vitest';
-import { isAlive, processId, sendSignal } from '../../src/runtime/embedded/process-tree.js';
+import { isAlive, processId } from '../../src/runtime/embedded/process-tree.js';
 import type { PodSandbox } from '../../src/generated/runtime/v1/api.js';
 import type { PodStatus } from '../../src/model/pod/pod.js';
 import { Daemon, NODE_NAME } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import { type ContainerOf, type PodOf } from '../embedded/manifests.js';
-import { mountedBelow } from '../embedded/mounted-below.js';
+import { mountedBelow } from '../support/mounted-below.js';
 import { cgroupsCalled, describeProcess, processesNaming } from '../embedded/processes.js';
+import { killProcess } from '../support/kill-process.js';
 import { missing } from './missing.js';
 import { type Registries, startRegistries } from './registries.js';
 
@@ -56,12 +57,11 @@ export class ContainerdNode extends Daemon {
     return startRegistries(this.stage);
   }
 
-  /** Signals containerd; resolves when it is gone. Its containers stay. */
+  /** Signals containerd; resolves when it is gone. Its containers stay. Errors: it does not run. */
   override async killRuntime(signal: NodeJS.Signals): Promise<void> {
     const containerd = processId(Number(readFileSync(join(this.stage, 'containerd.pid'), 'utf8')));
-    if (!containerd) return;
-    sendSignal(containerd.pid, signal);
-    await eventually('containerd has ended', () => !isAlive(containerd));
+    killProcess(containerd?.pid, signal);
+    await eventually('containerd has ended', () => containerd && !isAlive(containerd));
   }
 
   /** Below this the agent makes the cgroups of its pods: agents with the same root would take each other's for orphans. */

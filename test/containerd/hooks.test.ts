@@ -64,10 +64,10 @@ overContainerd('a postStart hook', () => {
   });
 
   it('that fails stops the container, and says so without what it printed', async ({ node }) => {
-    node.apply({
-      name: 'bad-start',
-      containers: [{ script: SAYS_TERM, lifecycle: { postStart: shell('sleep 1; echo a secret >&2; exit 7') } }],
-    });
+    // The first process has to be ready for signals, or it is killed after its grace period without a word.
+    const script = SAYS_TERM.replace('echo up', 'echo up; touch /tmp/up');
+    const hook = 'until [ -e /tmp/up ]; do sleep 0.1; done; echo a secret >&2; exit 7';
+    node.apply({ name: 'bad-start', containers: [{ script, lifecycle: { postStart: shell(hook) } }] });
     const ended = await node.reached('bad-start', 'CONTAINER_EXITED');
     expect(node.output(ended)).toEqual(['up', 'term']);
     await eventually('it is told', () => {
@@ -200,19 +200,15 @@ overContainerd('a preStop hook', () => {
   });
 
   // It kills its agent, so it has one of its own.
-  onOwnNode(
-    'is run by an agent that was started after the manifest was deleted',
-    async ({ node }) => {
-      const lifecycle = { preStop: shell(`echo hooked > ${OUTPUT}`) };
-      node.apply({ name: 'orphan', terminationGracePeriodSeconds: 60, containers: [{ script: SAYS_TERM, lifecycle }] });
-      await node.start();
-      await up(node, 'orphan');
-      await node.kill('SIGKILL');
-      node.delete('orphan.yaml');
-      await node.start();
-      const ended = await node.reached('orphan', 'CONTAINER_EXITED');
-      expect(node.output(ended).slice(0, 2)).toEqual(['up', 'hooked']);
-    },
-    120_000,
-  );
+  onOwnNode('is run by an agent that was started after the manifest was deleted', async ({ node }) => {
+    const lifecycle = { preStop: shell(`echo hooked > ${OUTPUT}`) };
+    node.apply({ name: 'orphan', terminationGracePeriodSeconds: 60, containers: [{ script: SAYS_TERM, lifecycle }] });
+    await node.start();
+    await up(node, 'orphan');
+    await node.kill('SIGKILL');
+    node.delete('orphan.yaml');
+    await node.start();
+    const ended = await node.reached('orphan', 'CONTAINER_EXITED');
+    expect(node.output(ended).slice(0, 2)).toEqual(['up', 'hooked']);
+  });
 });

@@ -105,142 +105,144 @@ const whatRuns = async (node: ContainerdNode): Promise<ReadonlyMap<string, strin
   return found;
 };
 
-overContainerd('a hundred kills', () => {
-  it(
-    `of the agent, some with its runtime, end in what the manifests say, and leave nothing (SEED=${SEED})`,
-    { timeout: SLOW_MACHINE_MS },
-    async ({ node }) => {
-      const steady: readonly (readonly [name: string, kind: string])[] = [
-        ['steady-plain', 'plain'],
-        ['steady-two', 'two containers'],
-        ['steady-init', 'with init containers'],
-        ['steady-sidecar', 'with a sidecar'],
-      ];
-      for (const [name, kind] of steady) node.apply({ name, labels: { version: 'v0' }, ...KINDS[kind]?.shape });
-      const flags = ['--config', node.configuration(QUICK_RESTARTS)];
-      await node.start(...flags);
-      const untouched = () =>
-        Promise.all(
-          steady.flatMap(([pod, kind]) =>
-            (KINDS[kind]?.running ?? []).map(async (name) => {
-              const { id, startedAt } = await node.reached(pod, 'CONTAINER_RUNNING', { name });
-              const pid = await node.pidOf(id);
-              return { pod, name, id, startedAt, pid, cgroup: readFileSync(`/proc/${pid}/cgroup`, 'utf8') };
-            }),
-          ),
+overContainerd(
+  'a hundred kills',
+  () => {
+    it(
+      `of the agent, some with its runtime, end in what the manifests say, and leave nothing (SEED=${SEED})`,
+      { timeout: SLOW_MACHINE_MS },
+      async ({ node }) => {
+        const steady: readonly (readonly [name: string, kind: string])[] = [
+          ['steady-plain', 'plain'],
+          ['steady-two', 'two containers'],
+          ['steady-init', 'with init containers'],
+          ['steady-sidecar', 'with a sidecar'],
+        ];
+        for (const [name, kind] of steady) node.apply({ name, labels: { version: 'v0' }, ...KINDS[kind]?.shape });
+        const flags = ['--config', node.configuration(QUICK_RESTARTS)];
+        await node.start(...flags);
+        const untouched = () =>
+          Promise.all(
+            steady.flatMap(([pod, kind]) =>
+              (KINDS[kind]?.running ?? []).map(async (name) => {
+                const { id, startedAt } = await node.reached(pod, 'CONTAINER_RUNNING', { name });
+                const pid = await node.pidOf(id);
+                return { pod, name, id, startedAt, pid, cgroup: readFileSync(`/proc/${pid}/cgroup`, 'utf8') };
+              }),
+            ),
+          );
+        const before = await untouched();
+        const watch = watchRuntime(node);
+        const changing = churn(
+          node,
+          Array.from({ length: 30 }, (_, index) => `churn-${index}`),
+          dice(SEED + 1),
         );
-      const before = await untouched();
-      const watch = watchRuntime(node);
-      const changing = churn(
-        node,
-        Array.from({ length: 30 }, (_, index) => `churn-${index}`),
-        dice(SEED + 1),
-      );
 
-      const { between, oneOf } = dice(SEED);
-      const live = async (): Promise<void> => {
-        const seen = node.log.length;
-        node.spawn('--pod-manifest-path', node.manifests, ...flags);
-        // Most are killed while they work, some while they start.
-        if (between(1, 4) > 1) await eventually('it works', () => node.log.slice(seen).includes('are served'), CALM_MS);
-        await pause(oneOf([between(0, 200), between(200, 1_200)]));
-      };
-      const runtimeKills = new Set<number>();
-      while (runtimeKills.size < KILLS_OF_THE_RUNTIME) {
-        runtimeKills.add(between(KILLS_OF_THE_AGENT - KILLS_WITH_THE_RUNTIME + 1, KILLS_OF_THE_AGENT));
-      }
-      for (let kill = 1; kill <= KILLS_OF_THE_AGENT; kill += 1) {
-        if (kill === KILLS_OF_THE_AGENT - KILLS_WITH_THE_RUNTIME + 1) {
-          changing.rest(true);
-          await eventually(
-            'nothing is left of sandboxes that are not ready, while the runtime was never away',
-            async () => {
-              const { known, lost } = await leftovers(node);
-              expect(known).toEqual([]);
-              // containerd 1.6 may forget the shim of a sandbox whose caller goes away while it starts.
-              expect(lost.filter((what) => !what.startsWith('shim'))).toEqual([]);
-              return true;
-            },
-            CALM_MS,
-          );
-          changing.rest(false);
+        const { between, oneOf } = dice(SEED);
+        const live = async (): Promise<void> => {
+          const seen = node.log.length;
+          node.spawn('--pod-manifest-path', node.manifests, ...flags);
+          // Most are killed while they work, some while they start.
+          if (between(1, 4) > 1)
+            await eventually('it works', () => node.log.slice(seen).includes('are served'), CALM_MS);
+          await pause(oneOf([between(0, 200), between(200, 1_200)]));
+        };
+        const runtimeKills = new Set<number>();
+        while (runtimeKills.size < KILLS_OF_THE_RUNTIME) {
+          runtimeKills.add(between(KILLS_OF_THE_AGENT - KILLS_WITH_THE_RUNTIME + 1, KILLS_OF_THE_AGENT));
         }
-        const withRuntime = runtimeKills.has(kill);
-        if (withRuntime && between(1, 3) === 1) {
-          // First the one, then the other, or both at once.
-          await node.killRuntime('SIGKILL');
-          if (between(1, 2) === 1) await node.startRuntime();
-          await node.kill('SIGKILL');
-        } else {
-          await Promise.all([node.kill('SIGKILL'), withRuntime ? node.killRuntime('SIGKILL') : undefined]);
-        }
-        // The agent may be the first to be there again.
-        await Promise.all([live(), withRuntime ? node.startRuntime() : undefined]);
-      }
-      await changing.stop();
-      await node.kill('SIGKILL');
-      await node.start(...flags);
-
-      await eventually(
-        'what runs is what the manifests say',
-        async () => {
-          const running = await whatRuns(node);
-          const wanted = [...changing.wanted].map(([pod, { version, kind }]) => [
-            pod,
-            `${version}: ${kind === 'failing' ? (running.get(pod)?.split(': ')[1] ?? '') : KINDS[kind]?.running.join(' ')}`,
-          ]);
-          const kept = steady.map(([pod, kind]) => [`${pod}-${NODE_NAME}`, `v0: ${KINDS[kind]?.running.join(' ')}`]);
-          expect(Object.fromEntries(running)).toEqual(Object.fromEntries([...wanted, ...kept] as [string, string][]));
-          return true;
-        },
-        CALM_MS,
-      );
-      // Nothing healthy was touched: the same containers, and the same processes in them.
-      expect(await untouched()).toEqual(before);
-      const inits = await node.containersOf('steady-init');
-      expect(inits.map(({ name, attempt }) => `${name} ${attempt}`).toSorted()).toEqual([
-        'first 0',
-        'main 0',
-        'next 0',
-      ]);
-
-      await eventually(
-        'the garbage is collected',
-        async () => {
-          const stuck = await stuckSandboxes(node);
-          const [left, kept] = [await node.sandboxes(), await node.containers()];
-          const sandboxes = left.filter(({ id }) => !stuck.has(id));
-          const containers = kept.filter(({ sandboxId }) => !stuck.has(sandboxId));
-          const wanted = [...changing.wanted.keys(), ...steady.map(([name]) => `${name}-${NODE_NAME}`)].toSorted();
-          expect(sandboxes.map(({ pod }) => pod).toSorted()).toEqual(wanted);
-          expect(sandboxes.filter(({ state }) => state !== 'SANDBOX_READY')).toEqual([]);
-          const ids = new Set(sandboxes.map(({ id }) => id));
-          expect(containers.filter(({ sandboxId }) => !ids.has(sandboxId))).toEqual([]);
-          // Of each container at most one that runs and one former one that has run; none that never started.
-          expect(containers.filter(({ state }) => !/RUNNING|EXITED/.test(state))).toEqual([]);
-          for (const state of ['CONTAINER_RUNNING', 'CONTAINER_EXITED']) {
-            const keys = containers.filter((one) => one.state === state).map(({ uid, name }) => `${uid}/${name}`);
-            expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
+        for (let kill = 1; kill <= KILLS_OF_THE_AGENT; kill += 1) {
+          if (kill === KILLS_OF_THE_AGENT - KILLS_WITH_THE_RUNTIME + 1) {
+            changing.rest(true);
+            await eventually(
+              'nothing is left of sandboxes that are not ready, while the runtime was never away',
+              async () => {
+                expect((await leftovers(node)).known).toEqual([]);
+                return true;
+              },
+              CALM_MS,
+            );
+            changing.rest(false);
           }
-          const stuckUids = left.filter(({ id }) => stuck.has(id)).map(({ uid }) => uid);
-          const folders = existsSync(node.logs) ? readdirSync(node.logs) : [];
-          expect(folders.filter((folder) => !stuckUids.some((uid) => folder.endsWith(uid))).toSorted()).toEqual(
-            sandboxes.map(({ pod, uid }) => `default_${pod}_${uid}`).toSorted(),
-          );
-          expect((await leftovers(node)).known).toEqual([]);
-          return true;
-        },
-        COLLECTED_MS,
-      );
-      await watch.stop();
-      expect(violationsOfAgent(node, watch)).toEqual([]);
-      expect(watch.looks()).toBeGreaterThan(KILLS_OF_THE_AGENT);
-      // What a killed containerd was about to make it forgets, and lists it to nobody: its own leftovers, which only whoever
-      // looks at the machine itself finds.
-      const { lost } = await leftovers(node);
-      if (lost.length > 0)
-        console.warn(`containerd has lost sight of, in ${KILLS_OF_THE_RUNTIME} kills:\n${lost.join('\n')}`);
-      expect(await node.kill('SIGTERM')).toEqual({ code: 0, signal: null });
-    },
-  );
-});
+          const withRuntime = runtimeKills.has(kill);
+          if (withRuntime && between(1, 3) === 1) {
+            // First the one, then the other, or both at once.
+            await node.killRuntime('SIGKILL');
+            if (between(1, 2) === 1) await node.startRuntime();
+            await node.kill('SIGKILL');
+          } else {
+            await Promise.all([node.kill('SIGKILL'), withRuntime ? node.killRuntime('SIGKILL') : undefined]);
+          }
+          // The agent may be the first to be there again.
+          await Promise.all([live(), withRuntime ? node.startRuntime() : undefined]);
+        }
+        await changing.stop();
+        await node.kill('SIGKILL');
+        await node.start(...flags);
+
+        await eventually(
+          'what runs is what the manifests say',
+          async () => {
+            const running = await whatRuns(node);
+            const wanted = [...changing.wanted].map(([pod, { version, kind }]) => [
+              pod,
+              `${version}: ${kind === 'failing' ? (running.get(pod)?.split(': ')[1] ?? '') : KINDS[kind]?.running.join(' ')}`,
+            ]);
+            const kept = steady.map(([pod, kind]) => [`${pod}-${NODE_NAME}`, `v0: ${KINDS[kind]?.running.join(' ')}`]);
+            expect(Object.fromEntries(running)).toEqual(Object.fromEntries([...wanted, ...kept] as [string, string][]));
+            return true;
+          },
+          CALM_MS,
+        );
+        // Nothing healthy was touched: the same containers, and the same processes in them.
+        expect(await untouched()).toEqual(before);
+        const inits = await node.containersOf('steady-init');
+        expect(inits.map(({ name, attempt }) => `${name} ${attempt}`).toSorted()).toEqual([
+          'first 0',
+          'main 0',
+          'next 0',
+        ]);
+
+        await eventually(
+          'the garbage is collected',
+          async () => {
+            const stuck = await stuckSandboxes(node);
+            const [left, kept] = [await node.sandboxes(), await node.containers()];
+            const sandboxes = left.filter(({ id }) => !stuck.has(id));
+            const containers = kept.filter(({ sandboxId }) => !stuck.has(sandboxId));
+            const wanted = [...changing.wanted.keys(), ...steady.map(([name]) => `${name}-${NODE_NAME}`)].toSorted();
+            expect(sandboxes.map(({ pod }) => pod).toSorted()).toEqual(wanted);
+            expect(sandboxes.filter(({ state }) => state !== 'SANDBOX_READY')).toEqual([]);
+            const ids = new Set(sandboxes.map(({ id }) => id));
+            expect(containers.filter(({ sandboxId }) => !ids.has(sandboxId))).toEqual([]);
+            // Of each container at most one that runs and one former one that has run; none that never started.
+            expect(containers.filter(({ state }) => !/RUNNING|EXITED/.test(state))).toEqual([]);
+            for (const state of ['CONTAINER_RUNNING', 'CONTAINER_EXITED']) {
+              const keys = containers.filter((one) => one.state === state).map(({ uid, name }) => `${uid}/${name}`);
+              expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
+            }
+            const stuckUids = left.filter(({ id }) => stuck.has(id)).map(({ uid }) => uid);
+            const folders = existsSync(node.logs) ? readdirSync(node.logs) : [];
+            expect(folders.filter((folder) => !stuckUids.some((uid) => folder.endsWith(uid))).toSorted()).toEqual(
+              sandboxes.map(({ pod, uid }) => `default_${pod}_${uid}`).toSorted(),
+            );
+            expect((await leftovers(node)).known).toEqual([]);
+            return true;
+          },
+          COLLECTED_MS,
+        );
+        await watch.stop();
+        expect(violationsOfAgent(node, watch)).toEqual([]);
+        expect(watch.looks()).toBeGreaterThan(KILLS_OF_THE_AGENT);
+        // What a killed containerd was about to make it forgets, and lists it to nobody: its own leftovers, which only whoever
+        // looks at the machine itself finds.
+        const { lost } = await leftovers(node);
+        if (lost.length > 0)
+          console.warn(`containerd has lost sight of, in ${KILLS_OF_THE_RUNTIME} kills:\n${lost.join('\n')}`);
+        expect(await node.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+      },
+    );
+  },
+  { alone: true },
+);

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { eventually } from '../embedded/eventually.js';
 import type { ListedContainer } from '../embedded/runtime-view.js';
 import { QUICK_RESTARTS } from '../embedded/quick-restarts.js';
+import { killProcess } from '../support/kill-process.js';
 import { BUSYBOX, type ContainerdNode, SERVER, WAIT } from './containerd-node.js';
 import { running } from './inside.js';
 import { overContainerd } from './missing.js';
@@ -25,14 +26,14 @@ overContainerd('what is killed from outside', () => {
     node.apply({ name: 'web', containers: [{ image: SERVER, command: undefined }, { name: 'other' }] });
     const [first, other] = [await running(node, 'web'), await running(node, 'web', 'other')];
     const sandbox = await node.sandboxOf('web');
-    process.kill(first.pid, 'SIGKILL');
+    killProcess(first.pid);
     const second = await node.reached('web', 'CONTAINER_RUNNING', { attempt: 1 });
     expect(await node.status(first.id)).toMatchObject({ exitCode: 137, state: 'CONTAINER_EXITED' });
     expect((await running(node, 'web', 'other')).id).toBe(other.id);
     expect((await node.sandboxOf('web')).id).toBe(sandbox.id);
     expect((await node.containersOf('web')).every(({ sandboxId }) => sandboxId === sandbox.id)).toBe(true);
 
-    process.kill(await node.sandboxPid(sandbox.id), 'SIGKILL');
+    killProcess(await node.sandboxPid(sandbox.id));
     await node.reached('web', 'CONTAINER_RUNNING', { attempt: 2 });
     await node.reached('web', 'CONTAINER_RUNNING', { name: 'other', attempt: 1 });
     expect((await node.status(second.id)).state).toBe('CONTAINER_EXITED');
@@ -124,10 +125,23 @@ overContainerd('an edited pod that keeps its identity', () => {
 
 overContainerd('a pod with a deadline', () => {
   it('is stopped when it is over, and has failed', async ({ node }) => {
-    node.apply({ name: 'late', activeDeadlineSeconds: 2, restartPolicy: 'OnFailure' });
-    node.apply({ name: 'in-time', activeDeadlineSeconds: 120 });
-    const late = await running(node, 'late');
-    expect(await node.reached('late', 'CONTAINER_EXITED')).toMatchObject({ id: late.id });
+    // With an identity of its own, so that it stays the same pod when it gets a deadline, which is over by then.
+    const late = (more: object): void =>
+      node.write(
+        'late.yaml',
+        JSON.stringify({
+          ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'late', uid: 'late-by-hand' } },
+          spec: {
+            ...{ terminationGracePeriodSeconds: 2, restartPolicy: 'OnFailure', ...more },
+            containers: [{ name: 'main', image: BUSYBOX, command: ['sh', '-c', WAIT] }],
+          },
+        }),
+      );
+    late({});
+    node.apply({ name: 'in-time', activeDeadlineSeconds: 3_600 });
+    const { id } = await running(node, 'late');
+    late({ activeDeadlineSeconds: 1 });
+    expect(await node.reached('late', 'CONTAINER_EXITED')).toMatchObject({ id });
     await eventually('the pod says why', async () => {
       expect(await node.podStatus('late')).toMatchObject({
         ...{ phase: 'Failed', reason: 'DeadlineExceeded' },

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { eventually } from '../embedded/eventually.js';
 import { QUICK_RESTARTS } from '../embedded/quick-restarts.js';
+import { killProcess } from '../support/kill-process.js';
 import { running } from './inside.js';
 import { overContainerd } from './missing.js';
 import { onOneNode } from './one-node.js';
@@ -25,7 +26,7 @@ overContainerd('containers that end', () => {
       ...{ exitCode: 0, reason: 'Completed' },
     });
     // By then the others would have been started again, too.
-    await node.reached('always', 'CONTAINER_EXITED', { attempt: 4 });
+    await node.reached('always', 'CONTAINER_EXITED', { attempt: 2 });
     for (const pod of ['never', 'job']) expect(await node.containersOf(pod)).toMatchObject([{ attempt: 0 }]);
     expect((await node.containersOf('on-failure'))[0]).toMatchObject({ attempt: 1 });
     await eventually('the phases tell the same', async () => {
@@ -58,9 +59,16 @@ overContainerd('containers that end', () => {
         container('always', endsWith(0)),
       ],
     });
-    await node.reached('rules', 'CONTAINER_EXITED', { name: 'in', attempt: 2 });
+    for (const [name, attempt] of [
+      ['in', 2] as const,
+      ['not-in', 1] as const,
+      ['on-failure', 1] as const,
+      ['never', 0] as const,
+    ])
+      await node.reached('rules', 'CONTAINER_EXITED', { name, attempt });
+    const [always] = await node.containersOf('rules', 'always');
     // By then the others would have been started again, too.
-    await node.reached('rules', 'CONTAINER_EXITED', { name: 'always', attempt: 4 });
+    await node.reached('rules', 'CONTAINER_EXITED', { name: 'always', attempt: (always?.attempt ?? 0) + 2 });
     const newest = async (name: string) => {
       const [{ id, attempt } = { id: '', attempt: -1 }] = await node.containersOf('rules', name);
       const { exitCode, state } = await node.status(id);
@@ -123,7 +131,7 @@ overContainerd('how a container has ended', () => {
 
   it('is told of a process that was killed from outside', async ({ node }) => {
     node.apply({ name: 'from-outside', restartPolicy: 'Never' });
-    process.kill((await running(node, 'from-outside')).pid, 'SIGKILL');
+    killProcess((await running(node, 'from-outside')).pid);
     expect(await node.reached('from-outside', 'CONTAINER_EXITED')).toMatchObject({ exitCode: 137, reason: 'Error' });
     await eventually('the pod has failed', async () => (await node.podStatus('from-outside'))?.phase === 'Failed');
   });

@@ -126,10 +126,13 @@ overContainerd('the variables of a container', () => {
     );
     const { metadata } = await node.sandboxOf('fields');
     const address = await node.addressOf('fields');
-    const status = await eventually('the address of the machine is known', () => node.podStatus('fields'));
+    const hostIP = await eventually(
+      'the address of the machine is known',
+      async () => (await node.podStatus('fields'))?.hostIP,
+    );
     expect(Object.fromEntries(env)).toMatchObject({
       ...{ NAME: `fields-${NODE_NAME}`, NAMESPACE: 'shop', UID: metadata?.uid, LABEL: 'web', NONE: '', NOTE: 'a "b"' },
-      ...{ NODE: NODE_NAME, HOST: status.hostIP, IP: address, IPS: address },
+      ...{ NODE: NODE_NAME, HOST: hostIP, IP: address, IPS: address },
       // Of the image, and of the runtime.
       ...{ FROM_IMAGE: 'yes', HOSTNAME: `fields-${NODE_NAME}` },
     });

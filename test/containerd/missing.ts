@@ -23,10 +23,17 @@ export const missing: readonly string[] = [
   ...(['/usr/lib/cni/bridge', '/opt/cni/bin/bridge'].some(isThere) ? [] : ['the CNI plugins']),
 ];
 
-/** Tests over a real containerd. Where there cannot be one they are skipped, and that is said; in CI they fail instead. */
-export const overContainerd = (name: string, tests: () => void): void => {
+/** A test with a containerd of its own also waits for that and for its agent, beside others that do the same. */
+const TIMEOUT_MS = 240_000;
+
+/**
+ * Tests over a real containerd, at the same time as others of the file unless they are alone. Where there cannot be one they are
+ * skipped, and that is said; in CI they fail instead.
+ */
+export const overContainerd = (name: string, tests: () => void, { alone = false } = {}): void => {
   if (missing.length === 0 || process.env.CI === 'true') {
-    describe.concurrent(`over containerd, ${name}`, tests);
+    const how = alone ? describe.sequential : describe.concurrent;
+    how(`over containerd, ${name}`, { timeout: TIMEOUT_MS }, tests);
     return;
   }
   console.warn(`SKIPPED, not tested over a real containerd: ${name}. Missing: ${missing.join(', ')}.`);

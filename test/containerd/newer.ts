@@ -26,8 +26,8 @@ const problem =
       );
 
 /** Tests over that one. Where it cannot be had they are skipped, and that is said; in CI they fail instead. */
-export const overNewerContainerd = (name: string, tests: () => void): void => {
-  if (problem === undefined || process.env.CI === 'true') return overContainerd(name, tests);
+export const overNewerContainerd = (name: string, tests: () => void, { alone = false } = {}): void => {
+  if (problem === undefined || process.env.CI === 'true') return overContainerd(name, tests, { alone });
   console.warn(`SKIPPED, not tested over a newer containerd: ${name}. ${problem}`);
   describe.skip(`over a newer containerd, ${name} (skipped: it could not be fetched)`, tests);
 };

@@ -4,8 +4,8 @@ import { QUICK_RESTARTS } from '../embedded/quick-restarts.js';
 import { CriProxy } from '../support/cri-proxy.js';
 import { type ContainerdNode, it as baseIt } from './containerd-node.js';
 
-/** Fields of a `KubeletConfiguration`: calls fail after seconds, not minutes. */
-export const IMPATIENT = { ...QUICK_RESTARTS, runtimeRequestTimeout: '4s' };
+/** Fields of a `KubeletConfiguration`: calls fail after seconds, not minutes, but no call of a busy machine takes that long. */
+export const IMPATIENT = { ...QUICK_RESTARTS, runtimeRequestTimeout: '15s' };
 
 /** `it` with a proxy in front of containerd that can be made to misbehave. */
 export const proxied = (

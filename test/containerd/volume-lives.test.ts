@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { sendSignal } from '../../src/runtime/embedded/process-tree.js';
 import { eventually } from '../embedded/eventually.js';
+import { killProcess } from '../support/kill-process.js';
 import { type ContainerdNode, it } from './containerd-node.js';
 import { running } from './inside.js';
 import { overContainerd } from './missing.js';
@@ -80,7 +80,7 @@ overContainerd('volumes and a killed agent', () => {
     expect((await running(node, 'kept')).pid).toBe(pid);
 
     // The next instance has the same volumes.
-    sendSignal(pid, 'SIGKILL');
+    killProcess(pid);
     const next = await node.reached('kept', 'CONTAINER_RUNNING', { attempt: 1 });
     expect(await read(node, next.id)).toBe(content);
     expect(mountsBelow(directory).toSorted()).toEqual(mounted);

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { sendSignal } from '../../src/runtime/embedded/process-tree.js';
 import type { PodSpec } from '../../src/model/pod/pod.js';
 import { eventually } from '../embedded/eventually.js';
+import { killProcess } from '../support/kill-process.js';
 import { BUSYBOX, type ContainerdNode } from './containerd-node.js';
 import { running } from './inside.js';
 import { overContainerd } from './missing.js';
@@ -40,7 +40,7 @@ overContainerd('an emptyDir', () => {
     const directory = await directoryOf(node, 'shared');
     expect(readFileSync(join(directory, 'volumes/kubernetes.io~empty-dir/data/file'), 'utf8')).toBe('kept\n');
 
-    sendSignal(one.pid, 'SIGKILL');
+    killProcess(one.pid);
     const next = await node.reached('shared', 'CONTAINER_RUNNING', { attempt: 1 });
     expect(await sh(node, next.id, 'cat /data/file')).toBe('kept');
     node.withdraw('shared');
@@ -286,7 +286,7 @@ overContainerd('a sub-path', () => {
     expect(mountsBelow(directory).toSorted()).toEqual(targets);
 
     // Another instance uses the same ones.
-    sendSignal((await running(node, 'sub-paths')).pid, 'SIGKILL');
+    killProcess((await running(node, 'sub-paths')).pid);
     const next = await node.reached('sub-paths', 'CONTAINER_RUNNING', { attempt: 1 });
     expect(await sh(node, next.id, 'cat /own/two')).toBe('two');
     expect(mountsBelow(directory).toSorted()).toEqual(targets);

@@ -8,8 +8,14 @@ fi
 DIR=${1%/}
 PKI=$DIR/pki
 
+# The data of etcd: in memory where the machine has room for that, since on a disk that others use a single write may take seconds.
+DATA=$DIR/etcd
+if [[ -w /dev/shm && $(df --output=size -k /dev/shm 2>/dev/null | tail -n 1) -ge 1000000 ]]; then
+  DATA=/dev/shm/rx-kubelet-etcd-$(printf %s "$DIR" | sha256sum | cut -c1-32)
+fi
+
 # An argument that nobody else's has, by which a process of the stage is told, even if whoever started it was killed at once.
-declare -A SIGN=([etcd]="--data-dir=$DIR/etcd" [kube-apiserver]="--audit-log-path=$DIR/audit.log")
+declare -A SIGN=([etcd]="--data-dir=$DATA" [kube-apiserver]="--audit-log-path=$DIR/audit.log")
 
 # The process id of one of the two; nothing while there is none.
 stage_pid() {
@@ -20,7 +26,7 @@ stage_pid() {
 # One script at a time; those that a killed one has started hold the lock, too, until they have ended.
 lock_stage() {
   exec 9<"$DIR"
-  flock --timeout 120 9 || { echo "$DIR is in use" >&2 && exit 1; }
+  flock --timeout 300 9 || { echo "$DIR is in use" >&2 && exit 1; }
 }
 
 # A key and a certificate of the stage's authority: file, subject, extensions. Whole, or not there.

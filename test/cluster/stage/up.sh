@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# up.sh FOLDER: an etcd and a kube-apiserver on loopback, with certificates, ports and data of their own, all in the folder. Prints
-# the address of the API. Running it again starts what is not running, on the same ports and the same data, so it is also what
-# brings a killed one back. down.sh takes everything away, whenever this was interrupted.
+# up.sh FOLDER: an etcd and a kube-apiserver on loopback, with certificates, ports and data of their own, all in the folder, except
+# that the data are in memory. Prints the address of the API. Running it again starts what is not running, on the same ports and the
+# same data, so it is also what brings a killed one back. down.sh takes everything away, whenever this was interrupted.
 #
 #   FOLDER/admin.kubeconfig               for somebody who may do everything
 #   FOLDER/pki/ca.crt, ca.key             who has signed everything, and signs more: node.sh
@@ -18,8 +18,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/names.sh"
 
 etcd=$(command -v "${ETCD:-etcd}") || { echo "there is no ${ETCD:-etcd}; Debian has it as etcd-server" >&2 && exit 1; }
-# What was found once is what restarts.
-server=$(cat "$DIR/kube-apiserver.path" 2>/dev/null) || server=$("$here/build.sh")
+# What was found once is what restarts. It is not built here: that takes minutes, which only the caller of build.sh expects.
+server=$(cat "$DIR/kube-apiserver.path" 2>/dev/null) || server=$("$here/build.sh" --cached)
 (umask 077 && mkdir -p "$DIR")
 lock_stage
 echo "$server" >"$DIR/kube-apiserver.path.new" && mv "$DIR/kube-apiserver.path.new" "$DIR/kube-apiserver.path"
@@ -64,22 +64,27 @@ rules:
   - level: None
 YAML
 
-# Starts one in the background, with its log in the folder.
-start() {
-  local name=$1
-  shift
-  setsid "$@" </dev/null >>"$DIR/$name.log" 2>&1 9<&- &
-}
 fail() {
   echo "$1 does not come up:" >&2
   tail -n 20 "$DIR/$1.log" >&2
   exit 1
 }
+# Starts one in the background, in a session of its own and with its log in the folder. Returns when it can be found.
+start() {
+  local name=$1
+  shift
+  setsid "$@" </dev/null >>"$DIR/$name.log" 2>&1 9<&- &
+  while [[ -z $(stage_pid "$name") ]]; do
+    kill -0 $! 2>/dev/null || fail "$name"
+    sleep 0.01
+  done
+}
 
 client=http://127.0.0.1:$(port etcd-client)
 peer=http://127.0.0.1:$(port etcd-peer)
 if [[ -z $(stage_pid etcd) ]]; then
-  start etcd env -i PATH="$PATH" "$etcd" --name stage "${SIGN[etcd]}" --logger zap \
+  # Its arguments may not name the folder.
+  start etcd env -i PATH="$PATH" STAGE="$DIR/" "$etcd" --name stage "${SIGN[etcd]}" --logger zap \
     --listen-client-urls "$client" --advertise-client-urls "$client" \
     --listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer" --initial-cluster "stage=$peer"
 fi
@@ -97,16 +102,19 @@ if [[ -z $(stage_pid kube-apiserver) ]]; then
     --service-cluster-ip-range=10.0.0.0/16 --allow-privileged=true --profiling=false \
     --audit-policy-file="$DIR/audit-policy.yaml" "${SIGN[kube-apiserver]}" --audit-log-maxsize=1000 --v=1
 fi
-for ((tries = 0; ; tries++)); do
-  if node "$here/furnish.mjs" "$DIR" 2>"$DIR/furnish.log"; then break; fi
+until node "$here/furnish.mjs" "$DIR" 2>"$DIR/furnish.log"; do
   for name in etcd kube-apiserver; do
     if [[ -z $(stage_pid $name) ]]; then fail $name; fi
   done
-  if [[ $tries -gt 300 ]]; then
+  if [[ $SECONDS -gt 240 ]]; then
     cat "$DIR/furnish.log" >&2
     fail kube-apiserver
   fi
   sleep 0.2
 done
-for name in etcd kube-apiserver; do stage_pid $name >"$DIR/$name.pid"; done
+for name in etcd kube-apiserver; do
+  pid=$(stage_pid $name)
+  [[ -n $pid ]] || fail $name
+  echo "$pid" >"$DIR/$name.pid.new" && mv "$DIR/$name.pid.new" "$DIR/$name.pid"
+done
 echo "$address"

@@ -18,7 +18,7 @@ ids() {
       tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -xE '[0-9a-f]{64}' || true
     done
     cat "$DIR/ids" 2>/dev/null || true
-  } | sort -u
+  } | grep -xE '[0-9a-f]{64}' | sort -u || true
 }
 cgroups() {
   if [[ -s $ids_file ]]; then
@@ -28,11 +28,13 @@ cgroups() {
 }
 # Kills by pid, until nothing is found any more.
 end_all() {
-  local pids
-  for ((tries = 0; tries < 200; tries++)); do
-    pids=$("$@")
+  local pids pid end=$((SECONDS + 120))
+  while :; do
+    # A process that is just ending is listed as 0 in some trees.
+    pids=$("$@" | only_pids)
     [[ -n $pids ]] || return 0
-    kill -KILL $pids 2>/dev/null || true
+    if [[ $SECONDS -gt $end ]]; then break; fi
+    for pid in $pids; do kill -KILL "$pid" 2>/dev/null || true; done
     sleep 0.05
   done
   echo "still alive: $pids" >&2
@@ -41,10 +43,10 @@ end_all() {
 root_processes() {
   for root in $(cgroup_roots); do
     find "$root" -name cgroup.procs -exec cat {} + 2>/dev/null || true
-  done | sort -un | { grep -vx 0 || true; }
+  done
 }
 container_processes() {
-  cgroups | while read -r cgroup; do cat "$cgroup/cgroup.procs" 2>/dev/null || true; done | sort -un
+  cgroups | while read -r cgroup; do cat "$cgroup/cgroup.procs" 2>/dev/null || true; done
 }
 
 ids_file=$DIR/ids
@@ -57,13 +59,11 @@ end_all root_processes
 cgroups | while read -r cgroup; do rmdir "$cgroup" 2>/dev/null || true; done
 # A process that was killed may take a moment to leave.
 for root in $(cgroup_roots); do
-  for ((tries = 0; tries < 100; tries++)); do
+  for ((end = SECONDS + 30; SECONDS < end;)); do
     [[ -d $root ]] || break
     find "$root" -depth -type d -exec rmdir {} + 2>/dev/null || sleep 0.05
   done
 done
-# Those that the cgroups were made in, unless somebody else's are there.
-rmdir /sys/fs/cgroup/k8s.io /sys/fs/cgroup/*/k8s.io 2>/dev/null || true
 
 # Shims listen here, whatever the state directory; the name is made of the address, the namespace and the id.
 if [[ -d /run/containerd/s ]]; then
@@ -71,7 +71,6 @@ if [[ -d /run/containerd/s ]]; then
     rm -f "/run/containerd/s/$(printf %s "$SOCKET/k8s.io/$id" | sha256sum | cut -d' ' -f1)"
   done <"$ids_file"
 fi
-rmdir /run/containerd/s /run/containerd 2>/dev/null || true
 
 awk -v folder="$DIR/" 'index($5, folder) == 1 { print $5 }' /proc/self/mountinfo | sort -r | while read -r mount; do
   umount --lazy "$mount"
@@ -79,29 +78,49 @@ done
 
 # The veths have gone with their network namespaces.
 if ip link show "$BRIDGE" >/dev/null 2>&1; then ip link delete "$BRIDGE"; fi
+# Another stage, or an agent, may be changing the tables at the same time.
+nat() { iptables -w 60 -t nat "$@" 2>/dev/null || true; }
 nat_rules() { iptables-save -t nat 2>/dev/null | { grep -E -e "$1" || true; }; }
-nat_rules "^-A .*$NETWORK" | while read -r rule; do
+# The plugins give every rule a comment with the name of the network.
+nat_rules "^-A .*name: \\\\\"$NETWORK\\\\\"" | while read -r rule; do
   chain=$(grep -oE 'CNI-(DN-)?[0-9a-f]{16,}' <<<"$rule" | tail -n 1 || true)
-  eval "iptables -t nat -D ${rule#-A }" 2>/dev/null || true
+  eval "nat -D ${rule#-A }"
   if [[ -n $chain ]]; then
-    iptables -t nat -F "$chain" 2>/dev/null || true
-    iptables -t nat -X "$chain" 2>/dev/null || true
+    nat -F "$chain"
+    nat -X "$chain"
   fi
 done
-# The plugin for host ports leaves its own chains behind; another stage may be about to use them.
-if [[ $(cat "$DIR/hostport-chains-before" 2>/dev/null) == 0 ]] && ! ip -br link | grep -q '^rxct'; then
-  nat_rules '^-A (PREROUTING|OUTPUT|POSTROUTING) .*-j CNI-HOSTPORT-' | while read -r rule; do
-    eval "iptables -t nat -D ${rule#-A }" 2>/dev/null || true
-  done
-  for chain in DNAT SETMARK MASQ; do
-    iptables -t nat -F CNI-HOSTPORT-$chain 2>/dev/null || true
-    iptables -t nat -X CNI-HOSTPORT-$chain 2>/dev/null || true
-  done
-fi
 # Results of plugins are kept here, whatever the configuration; those of the loopback have no name of ours.
 while read -r id; do rm -f /var/lib/cni/results/*-"$id"-*; done <"$ids_file"
 rm -f /var/lib/cni/results/"$NETWORK"-*
-rmdir /var/lib/cni/results /var/lib/cni 2>/dev/null || true
-if [[ $(cat "$DIR/ip-forward-before" 2>/dev/null) == 0 ]]; then echo 0 >/proc/sys/net/ipv4/ip_forward; fi
 
+# What all stages share goes with the last one, and only where no other runtime lives on this machine, which might be about to use it.
+other_runtimes() {
+  local process name
+  for process in /proc/[0-9]*; do
+    { read -r name <"$process/comm"; } 2>/dev/null || continue
+    case $name in containerd | containerd-shim* | dockerd | crio | podman) echo "${process#/proc/}" ;; esac
+  done
+}
+lock_machine
+if [[ -z $(other_stages) ]]; then
+  if [[ -z $(other_runtimes) ]]; then
+    rmdir /sys/fs/cgroup/k8s.io /sys/fs/cgroup/*/k8s.io /run/containerd/s /run/containerd /var/lib/cni/results /var/lib/cni \
+      2>/dev/null || true
+    # Chains with ports of others stay; so do those that were there before.
+    if [[ $(cat "$STAGES/hostport-chains-before" 2>/dev/null) == 0 && -z $(nat_rules '^-A CNI-HOSTPORT-DNAT ') ]]; then
+      nat_rules '^-A (PREROUTING|OUTPUT|POSTROUTING) .*-j CNI-HOSTPORT-' | while read -r rule; do
+        eval "nat -D ${rule#-A }"
+      done
+      for chain in DNAT SETMARK MASQ; do
+        nat -F CNI-HOSTPORT-$chain
+        nat -X CNI-HOSTPORT-$chain
+      done
+    fi
+    if [[ $(cat "$STAGES/ip-forward-before" 2>/dev/null) == 0 ]]; then echo 0 >/proc/sys/net/ipv4/ip_forward; fi
+  fi
+  rm -f "$STAGES/ip-forward-before" "$STAGES/hostport-chains-before"
+fi
 rm -rf "$DIR"
+rm -f "$STAGES/$NETWORK"
+unlock_machine

@@ -37,18 +37,56 @@ stage_processes() {
   done
 }
 
-# The process id of the stage's containerd; nothing while there is none.
-containerd_pid() {
-  local pid
+# The process id of the stage's server of that name, which leads a session of its own: one of its children is called like it until
+# it runs another program, and has the same arguments. Nothing while there is none.
+server_pid() {
+  local name=$1 argument=$2 pid stat
   for pid in $(stage_processes); do
-    if [[ $(cat "/proc/$pid/comm" 2>/dev/null) == containerd ]]; then echo "$pid"; fi
+    { stat=$(<"/proc/$pid/stat") && [[ $(<"/proc/$pid/comm") == "$name" ]]; } 2>/dev/null || continue
+    # The fields after the name: state, parent, group, session.
+    read -r _ _ _ session _ <<<"${stat##*) }"
+    if [[ $session == "$pid" ]] && tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF -e "$argument"; then
+      echo "$pid"
+      return
+    fi
   done
 }
+containerd_pid() { server_pid containerd "$DIR/config.toml"; }
+
+# Whether a server has ended, or has never come up: no process of it is found, and the one that was started, if any, is gone.
+has_ended() {
+  local started=$1
+  shift
+  if [[ -n $started ]] && kill -0 "$started" 2>/dev/null; then return 1; fi
+  [[ -z $("$@") ]]
+}
+
+# Of a list, only the numbers of single processes: 0 is the group of the caller.
+only_pids() { grep -xE '[2-9]|[1-9][0-9]+' | sort -un || true; }
 
 # One script at a time; those that a killed one has started hold the lock, too, until they have ended.
 lock_stage() {
   exec 9<"$DIR"
-  flock --timeout 60 9 || { echo "$DIR is in use" >&2 && exit 1; }
+  flock --timeout 300 9 || { echo "$DIR is in use" >&2 && exit 1; }
+}
+
+# Every stage of the machine has a file here that names its folder and its subnet. The first one notes how it has found what all share,
+# and the last one leaves it so.
+STAGES=/run/rx-kubelet-stages
+lock_machine() {
+  mkdir -p "$STAGES"
+  exec 8<"$STAGES"
+  flock --timeout 300 8 || { echo "$STAGES is in use" >&2 && exit 1; }
+}
+unlock_machine() { exec 8<&-; }
+# The names of the other stages of the machine. Those whose folder is gone are forgotten.
+other_stages() {
+  local file folder
+  for file in "$STAGES"/rxct*; do
+    [[ -e $file && $file != "$STAGES/$NETWORK" ]] || continue
+    read -r folder <"$file" || true
+    if [[ -d $folder ]]; then echo "${file##*/}"; else rm -f "$file"; fi
+  done
 }
 
 # Where the root of the stage's cgroups is, or would be: in each tree that there is.

@@ -22,17 +22,17 @@ lock_stage
 folder=$DIR/registry
 mkdir -p "$folder"
 
-# The process id of a registry; nothing while there is none.
-registry_pid() {
-  local pid
-  for pid in $(stage_processes); do
-    if tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF "$folder/$1.yml"; then echo "$pid"; fi
-  done
+registry_pid() { server_pid docker-registry "$folder/$1.yml"; }
+
+fail() {
+  echo "the registry $1 does not come up:" >&2
+  tail -n 20 "$folder/$1.log" >&2
+  exit 1
 }
 
 # Starts a registry unless it runs; its first port is one that the kernel chooses, and stays.
 serve() {
-  local name=$1 settings=$2 address listening="$folder/$1.address"
+  local name=$1 settings=$2 address pid listening="$folder/$1.address"
   address=$(cat "$listening" 2>/dev/null || echo 127.0.0.1:0)
   if [[ -z $(registry_pid "$name") ]]; then
     cat >"$folder/$name.yml" <<YAML
@@ -46,19 +46,18 @@ YAML
     touch "$log"
     from=$(($(wc -c <"$log") + 1))
     setsid docker-registry serve "$folder/$name.yml" </dev/null >>"$log" 2>&1 9<&- &
-    for ((tries = 0; ; tries++)); do
+    local started=$! end=$((SECONDS + 120))
+    while :; do
       address=$(tail -c +$from "$log" 2>/dev/null | sed -nE 's/.*listening on (127\.0\.0\.1:[0-9]+).*/\1/p')
       if [[ -n $address ]]; then break; fi
+      if has_ended "$started" registry_pid "$name" || [[ $SECONDS -gt $end ]]; then fail "$name"; fi
       sleep 0.05
-      if [[ $tries -gt 300 ]] || { [[ $tries -gt 20 && -z $(registry_pid "$name") ]]; }; then
-        echo "the registry does not come up:" >&2
-        tail -n 20 "$log" >&2
-        exit 1
-      fi
     done
     printf %s "$address" >"$listening.new" && mv "$listening.new" "$listening"
   fi
-  registry_pid "$name" >"$folder/$name.pid"
+  pid=$(registry_pid "$name")
+  [[ -n $pid ]] || fail "$name"
+  echo "$pid" >"$folder/$name.pid.new" && mv "$folder/$name.pid.new" "$folder/$name.pid"
   trust "$address" "$address"
 }
 

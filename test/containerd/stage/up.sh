@@ -14,13 +14,15 @@ export PATH="$(dirname "$binary"):$PATH"
 mkdir -p "$DIR"
 lock_stage
 
+# One that no route of the machine and no other stage has: a bridge comes with the first pod only.
 free_subnet() {
   local start subnet number
   start=$(printf %s "$DIR" | cksum | cut -d' ' -f1)
   for number in $(seq "$start" $((start + 200))); do
-    subnet=10.$((200 + number / 256 % 50)).$((number % 256))
-    if [[ -z $(ip -4 route show root "$subnet.0/24") && -z $(ip -4 route show match "$subnet.0/24" | grep -v ^default) ]]; then
-      echo "$subnet.0/24"
+    subnet=10.$((200 + number / 256 % 50)).$((number % 256)).0/24
+    if [[ -z $(ip -4 route show root "$subnet") && -z $(ip -4 route show match "$subnet" | grep -v ^default) ]] &&
+      ! cat "$STAGES"/rxct* 2>/dev/null | grep -qxF "$subnet"; then
+      echo "$subnet"
       return
     fi
   done
@@ -28,10 +30,20 @@ free_subnet() {
   return 1
 }
 
+lock_machine
+if [[ ! -s $STAGES/$NETWORK ]]; then
+  if [[ -z $(other_stages) ]]; then
+    # The bridge plugin turns it on, and the plugin for host ports makes chains of its own; down.sh undoes both.
+    cat /proc/sys/net/ipv4/ip_forward >"$STAGES/ip-forward-before"
+    iptables-save -t nat | grep -c '^:CNI-HOSTPORT-' >"$STAGES/hostport-chains-before" || true
+  fi
+  subnet=$(free_subnet)
+  printf '%s\n' "$DIR" "$subnet" >"$STAGES/new" && mv "$STAGES/new" "$STAGES/$NETWORK"
+fi
+subnet=$(sed -n 2p "$STAGES/$NETWORK")
+unlock_machine
+
 if [[ ! -e $DIR/config.toml ]]; then
-  # The bridge plugin turns it on, and down.sh off again.
-  cat /proc/sys/net/ipv4/ip_forward >"$DIR/ip-forward-before"
-  iptables-save -t nat | grep -c '^:CNI-HOSTPORT-' >"$DIR/hostport-chains-before" || true
   mkdir -p "$DIR/cni"
   cat >"$DIR/cni/10-pods.conflist" <<CNI
 {
@@ -46,7 +58,7 @@ if [[ ! -e $DIR/config.toml ]]; then
       "ipam": {
         "type": "host-local",
         "dataDir": "$DIR/cni-addresses",
-        "ranges": [[{ "subnet": "$(free_subnet)" }]],
+        "ranges": [[{ "subnet": "$subnet" }]],
         "routes": [{ "dst": "0.0.0.0/0" }]
       }
     },
@@ -102,20 +114,27 @@ for root in $(cgroup_roots); do
 done
 echo "/$CGROUP_ROOT" >"$DIR/cgroup-root"
 
+fail() {
+  echo "containerd does not come up: $1" >&2
+  tail -n 20 "$DIR/containerd.log" >&2
+  exit 1
+}
+started=
 if [[ -z $(containerd_pid) ]]; then
   rm -f "$SOCKET" "$SOCKET.ttrpc"
   setsid "$binary" --config "$DIR/config.toml" </dev/null >>"$DIR/containerd.log" 2>&1 9<&- &
+  started=$!
 fi
-for ((tries = 0; ; tries++)); do
-  if ctr --address "$SOCKET" version >/dev/null 2>&1; then break; fi
+# It answers to its own clients long before it answers to an agent.
+until problem=$(node "$here/ready.mjs" "$SOCKET" 2>&1); do
+  # A process that was looked for while it began may be there now.
+  if has_ended "$started" containerd_pid && has_ended "$started" containerd_pid; then fail 'it has ended'; fi
+  if [[ $SECONDS -gt 180 ]]; then fail "$problem"; fi
   sleep 0.05
-  if [[ $tries -gt 300 || -z $(containerd_pid) ]]; then
-    echo 'containerd does not come up:' >&2
-    tail -n 20 "$DIR/containerd.log" >&2
-    exit 1
-  fi
 done
-containerd_pid >"$DIR/containerd.pid"
+pid=$(containerd_pid)
+[[ -n $pid ]] || fail 'it has ended'
+echo "$pid" >"$DIR/containerd.pid.new" && mv "$DIR/containerd.pid.new" "$DIR/containerd.pid"
 
 if [[ ! -e $DIR/images.done ]]; then
   "$here/images.sh" "$DIR/images"
