@@ -23,6 +23,10 @@ export class Refusal extends Error {
   }
 }
 
+/** What a server says whose data answer too late, that has too much to do, or that is not ready. */
+const BUSY: readonly number[] = [500, 429, 503, 504];
+const ATTEMPTS = 6;
+
 export type PatchKind = 'merge' | 'strategic-merge' | 'json';
 
 /** One thing that has happened to an object, as a watch tells it. */
@@ -49,6 +53,8 @@ export class ApiUser {
   constructor(
     private readonly address: string,
     private readonly credentials: Credentials,
+    /** Whether it asks again a few times when the server is too busy to answer. */
+    private readonly isPatient = false,
   ) {
     const { ca, cert, key } = credentials;
     this.agent = new Agent({ ca, cert, key, keepAlive: true, maxSockets: 8 });
@@ -111,10 +117,22 @@ export class ApiUser {
   }
 
   async ask(method: string, path: string, body?: object, contentType = 'application/json'): Promise<unknown> {
-    const reply = await this.send(method, path, body, contentType);
-    if ((reply.statusCode ?? 0) >= 300) throw await refusal(method, path, reply);
-    const text = await textOf(reply);
-    return text.startsWith('{') ? JSON.parse(text) : text;
+    for (let attempt = 1; ; attempt += 1) {
+      const reply = await this.send(method, path, body, contentType);
+      if ((reply.statusCode ?? 0) < 300) {
+        const text = await textOf(reply);
+        return text.startsWith('{') ? JSON.parse(text) : text;
+      }
+      const problem = await refusal(method, path, reply);
+      if (attempt > 1) {
+        // The earlier request was done nevertheless.
+        const name = (body as { readonly metadata?: { readonly name?: string } } | undefined)?.metadata?.name;
+        if (method === 'POST' && problem.reason === 'AlreadyExists' && name) return this.ask('GET', `${path}/${name}`);
+        if (method === 'DELETE' && problem.code === 404) return '';
+      }
+      if (!this.isPatient || !BUSY.includes(problem.code) || attempt === ATTEMPTS) throw problem;
+      await new Promise((resolve) => setTimeout(resolve, 200 * attempt));
+    }
   }
 
   private async send(method: string, path: string, body?: object, contentType?: string): Promise<IncomingMessage> {

@@ -148,11 +148,11 @@ export class ClusterNode extends ContainerdNode {
     return all.filter((one) => one.pod === pod && one.name === name);
   }
 
-  /** The newest container of the pod has ended, whether or not anybody has told of it. */
+  /** The container of a pod that has run has ended, whether or not anybody has told of it. That of a deleted pod may be removed. */
   async containerHasEnded(pod: string): Promise<void> {
     await eventually(`the container of ${pod} has ended`, async () => {
-      const [newest] = await this.containersNamed(pod);
-      return newest?.state === 'CONTAINER_EXITED';
+      const containers = await this.containersNamed(pod);
+      return containers.every(({ state }) => state === 'CONTAINER_EXITED');
     });
   }
 

@@ -21,7 +21,7 @@ const missing: readonly string[] = [
 ];
 
 /** The first test of a file waits for a server, a containerd and an agent as well. */
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 300_000;
 
 /**
  * Tests over a real API server, at the same time as others of the file unless they are alone. Where there cannot be a server they are

@@ -34,22 +34,26 @@ const outages = (): void => {
       containers: [{ script: 'while [ ! -e /tmp/end ]; do sleep 0.1; done; exit 5' }],
     });
     await node.create({ name: 'crashing', containers: [{ script: CRASHING }] });
+    // It stops when it is asked to and allowed to.
+    const stop = "trap 'touch /tmp/asked; until [ -e /tmp/end ]; do sleep 0.1; done; exit 0' TERM";
     await node.create({
       name: 'deleted',
-      containers: [{ script: "trap 'sleep 2; exit 0' TERM; while :; do sleep 0.1; done" }],
+      terminationGracePeriodSeconds: 3_600,
+      containers: [{ script: `${stop}; while :; do sleep 0.1; done` }],
     });
     const steady = await node.running('steady');
-    const [job] = await Promise.all(['job', 'deleted'].map((name) => node.running(name)));
+    const [job, deleted] = await Promise.all(['job', 'deleted'].map((name) => node.running(name)));
     const { restartCount } = containerOf(
       await node.shown('crashing', 'has started', ({ status }) => status?.phase === 'Running'),
     );
-    // The server goes while the pod is going.
+    // The server goes while the pod is going: a server that is killed sooner may not have told the agent of the deletion.
     await node.admin.remove(node.path('deleted'));
-    await node.cluster.kill();
-    await node.exec(idOf(job), 'touch', '/tmp/end');
-    await Promise.all([node.containerHasEnded('job'), node.containerHasEnded('deleted')]);
-    await node.restarted('crashing', restartCount + 2);
-    await node.cluster.restart();
+    await eventually('the pod is going', () => node.exec(idOf(deleted), 'test', '-e', '/tmp/asked'));
+    await node.cluster.outage(async () => {
+      for (const pod of [job, deleted]) await node.exec(idOf(pod), 'touch', '/tmp/end');
+      await Promise.all([node.containerHasEnded('job'), node.containerHasEnded('deleted')]);
+      await node.restarted('crashing', restartCount + 2);
+    });
     expect(containerOf(await node.ended('job', 'Failed')).state?.terminated).toMatchObject({ exitCode: 5 });
     await node.gone('deleted');
     await node.shown('crashing', 'is told to have crashed', (pod) => {
@@ -74,8 +78,7 @@ const outages = (): void => {
         wanted.delete('r1a');
       }
       // In the middle of all of it.
-      await node.cluster.kill();
-      await node.cluster.restart();
+      await node.cluster.outage();
     }
     await node.gone('r1a');
     for (const name of wanted) expect(containerOf(await node.running(name)).restartCount, name).toBe(0);
@@ -87,18 +90,20 @@ const outages = (): void => {
     await node.create({ name: 'kept-crashing', containers: [{ script: CRASHING }] });
     const kept = await node.running('kept');
     await node.shown('kept-crashing', 'has started', ({ status }) => status?.phase === 'Running');
-    await node.cluster.kill();
-    await node.kill('SIGKILL');
-    await node.startAway();
-    // It runs what it last knew of, restarts included.
-    const [newest] = await node.containersNamed('kept-crashing');
-    await node.restarted('kept-crashing', (newest?.attempt ?? 0) + 2);
-    await node.cluster.restart();
+    let restarts = 0;
+    await node.cluster.outage(async () => {
+      await node.kill('SIGKILL');
+      await node.startAway();
+      // It runs what it last knew of, restarts included.
+      const [newest] = await node.containersNamed('kept-crashing');
+      restarts = (newest?.attempt ?? 0) + 2;
+      await node.restarted('kept-crashing', restarts);
+    });
     expect(containerOf(await node.running('kept'))).toEqual(containerOf(kept));
     await node.shown(
       'kept-crashing',
       'is told to have crashed',
-      (pod: Pod) => containerOf(pod).restartCount >= (newest?.attempt ?? 0) + 2,
+      (pod: Pod) => containerOf(pod).restartCount >= restarts,
     );
     await node.create({ name: 'after-start' });
     await node.running('after-start');
