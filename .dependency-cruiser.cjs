@@ -2,7 +2,7 @@
  * Who may import whom. Rooms of src/:
  *
  *   model <- streams <- kubelet.ts <- with-node-ports.ts, cli
- *   model, streams/ports, streams/operators <- each edge <- with-node-ports.ts, cli
+ *   model, streams/ports, streams/operators, processes <- each edge <- with-node-ports.ts, cli
  *   everything above <- tools <- cli: what explains an agent, records it or simulates it. The agent runs without tools.
  *   index.ts, node.ts and sim.ts only re-export; no file in src/ imports them.
  */
@@ -36,7 +36,7 @@ module.exports = {
       from: {},
       to: {
         path: '^src/',
-        pathNot: `^src/((model|streams|cli|generated|${EDGES.join('|')}|tools/(${Object.keys(TOOLS).join('|')}))/|(${COMPOSITION.join('|')})\\.ts$)`,
+        pathNot: `^src/((model|streams|cli|generated|processes|${EDGES.join('|')}|tools/(${Object.keys(TOOLS).join('|')}))/|(${COMPOSITION.join('|')})\\.ts$)`,
       },
     },
     {
@@ -105,6 +105,13 @@ module.exports = {
       from: { path: `^src/${edge}/` },
       to: { path: `^src/(${EDGES.filter((other) => other !== edge).join('|')})/` },
     })),
+    {
+      name: 'processes-imports-no-room',
+      comment: 'Edges and the command line signal processes through it.',
+      severity: 'error',
+      from: { path: '^src/processes/' },
+      to: { path: '^src/', pathNot: '^src/processes/' },
+    },
     ...Object.entries(TOOLS).map(([tool, rooms]) => ({
       name: `${tool}-imports-only-its-rooms`,
       comment: 'A tool looks at the agent through its ports, its journal and its types.',

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorText } from '../model/cri/cri-error.js';
+import { isProcess } from '../processes/send-signal.js';
 import type { Logger } from '../streams/ports/logger.js';
 import writeFileAtomic from 'write-file-atomic';
 
@@ -50,14 +51,7 @@ export const removeAgentFile = (path: string): void => {
 };
 
 /** Whether the agent of this file runs; an agent that was killed leaves its file behind. */
-export const isAgentAlive = (info: AgentInfo | undefined): boolean => {
-  if (info === undefined) return false;
-  try {
-    return process.kill(info.pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-};
+export const isAgentAlive = (info: AgentInfo | undefined): boolean => info !== undefined && isProcess(info.pid);
 
 /** The data of the agent; undefined for a missing file, or for a malformed one after a crash. */
 export const readAgentFile = (path: string): AgentInfo | undefined => {

@@ -51,6 +51,8 @@ const good = {
   'src/streams/pleg/b.ts': "import { a } from '../../model/pod/a.js';\nexport const b = a;\n",
   'src/tools/why/t.ts': "import { a } from '../../model/pod/a.js';\nexport const t = a;\n",
   'src/runtime/c.ts': "import type { Port } from '../streams/ports/port.js';\nexport const c: Port = () => 1;\n",
+  'src/processes/p.ts': 'export const p = 1;\n',
+  'src/host/h.ts': "export { p } from '../processes/p.js';\n",
   'src/kubelet.ts': "import { b } from './streams/pleg/b.js';\nexport const k = b;\n",
   'src/cli/main.ts':
     "import { k } from '../kubelet.js';\nimport { c } from '../runtime/c.js';\nexport const m = [k, c];\n",
@@ -70,6 +72,9 @@ const bad: readonly (readonly [file: string, text: string, rule: string])[] = [
   ],
   ['src/sources/runtime.ts', "export { c } from '../runtime/c.js';\n", 'sources-imports-no-other-edge'],
   ['src/sources/streams.ts', "export { b } from '../streams/pleg/b.js';\n", 'edges-know-ports-and-model'],
+  ['src/processes/edge.ts', "export { c } from '../runtime/c.js';\n", 'processes-imports-no-room'],
+  ['src/processes/model.ts', "export { a } from '../model/pod/a.js';\n", 'processes-imports-no-room'],
+  ['src/streams/pleg/processes.ts', "export { p } from '../../processes/p.js';\n", 'streams-import-model-and-streams'],
   ['src/runtime/tool.ts', "export { t } from '../tools/why/t.js';\n", 'agent-knows-no-tool'],
   ['src/tools/why/edge.ts', "export { c } from '../../runtime/c.js';\n", 'why-imports-only-its-rooms'],
   ['src/cli/loose.ts', "export { l } from '../model/loose.js';\n", 'every-topic-has-a-folder'],

@@ -14,7 +14,7 @@ const documents = [
 
 /** The folders of code that keep the rules. */
 const FOLDERS = [
-  ...['cli', 'host', 'images', 'journal', 'model', 'network', 'runtime', 'server', 'sources', 'tools'].map(
+  ...['cli', 'host', 'images', 'journal', 'model', 'network', 'processes', 'runtime', 'server', 'sources', 'tools'].map(
     (folder) => `src/${folder}/`,
   ),
   'src/kube-api/',

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { CgroupHierarchy } from '../../model/cgroups/cgroup-mounts.js';
 import { errorText } from '../../model/cri/cri-error.js';
+import { pidsInCgroup } from '../../processes/cgroup-procs.js';
+import { sendSignalOrThrow } from '../../processes/send-signal.js';
 
 /** A text to write into a file below the directory of a cgroup. */
 export interface Setting {
@@ -105,12 +107,7 @@ const pidsBelow = async (directory: string): Promise<readonly number[]> => {
 
 const pidsIn = async (directory: string): Promise<readonly number[]> => {
   try {
-    const lines = await readFile(join(directory, 'cgroup.procs'), 'utf8');
-    // A process of another namespace is listed as 0, and kill(2) takes 0 for the process group of the agent.
-    return lines
-      .split('\n')
-      .map(Number)
-      .filter((pid) => pid > 0);
+    return pidsInCgroup(await readFile(join(directory, 'cgroup.procs'), 'utf8'));
   } catch (error) {
     // A threaded cgroup has no processes of its own.
     if (isGone(error) || codeOf(error) === 'EOPNOTSUPP') return [];
@@ -122,13 +119,7 @@ const pidsIn = async (directory: string): Promise<readonly number[]> => {
 export const killBelow = async (directories: readonly string[]): Promise<void> => {
   const pids = new Set((await Promise.all(directories.map(pidsBelow))).flat());
   pids.delete(process.pid);
-  for (const pid of pids) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch (error) {
-      if (codeOf(error) !== 'ESRCH') throw error;
-    }
-  }
+  for (const pid of pids) sendSignalOrThrow(pid, 'SIGKILL');
 };
 
 /** Removes the directory and everything below, deepest directories first. Errors: EBUSY while processes are in it. */

@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { LinuxContainerResources } from '../../generated/runtime/v1/api.js';
+import { pidsInCgroup } from '../../processes/cgroup-procs.js';
+import { delayMs } from './clock.js';
 import {
   errnoOf,
   isGone,
@@ -13,7 +16,7 @@ import {
   writeFileSync,
 } from './machine.js';
 import { SHARED_GROUP } from './instance.js';
-import { sendSignal } from './process-tree.js';
+import { processId, sendSignal } from './process-tree.js';
 import { shellQuote } from './shell-quote.js';
 
 export type Controller = 'memory' | 'cpu' | 'pids';
@@ -69,12 +72,34 @@ export const layoutWith = (layout: CgroupLayout | undefined, tracking: Hierarchy
 
 const CONTROLLERS: readonly Controller[] = ['memory', 'cpu', 'pids'];
 
+const PROBE = /^rx-embedded-probe-(\d+)(?:-(\d+)-[0-9a-f]+)?$/;
+
+/** A name that no other probe has, with the process that makes it. */
+const probeName = (): string => {
+  const startTime = processId(process.pid)?.startTime ?? '0';
+  return `rx-embedded-probe-${process.pid}-${startTime}-${randomBytes(8).toString('hex')}`;
+};
+
+/** Removes the probes whose makers were killed; earlier versions named them without a start time. */
+export const sweepProbes = (mount: string): void => {
+  try {
+    for (const name of groupsBelow(mount)) {
+      const [, pid, startTime] = PROBE.exec(name) ?? [];
+      if (pid === undefined) continue;
+      const maker = processId(Number(pid));
+      if (!maker || (startTime !== undefined && startTime !== maker.startTime)) tryRemoveTree(join(mount, name));
+    }
+  } catch {
+    // The next start sweeps them.
+  }
+};
+
 /** Whether a process can be put into a new group of the hierarchy: the group is made, joined, left and removed. */
 const isUsable = ({ mount }: Hierarchy): boolean => {
-  const probe = join(mount, `${SHARED_GROUP}-probe-${process.pid}`);
+  sweepProbes(mount);
+  const probe = join(mount, probeName());
   try {
-    // The group of an earlier runtime may still exist while its shell leaves it.
-    mkdirSync(probe, { recursive: true });
+    mkdirSync(probe);
   } catch (error) {
     if (isShortage(error)) throw error;
     return false;
@@ -83,7 +108,7 @@ const isUsable = ({ mount }: Hierarchy): boolean => {
     const script = `echo 0 > ${shellQuote(join(probe, 'cgroup.procs'))}`;
     return runProcess('/bin/sh', ['-c', script], { timeout: 10_000, env: {} }).status === 0;
   } finally {
-    removeTree(probe);
+    tryRemoveTree(probe);
   }
 };
 
@@ -127,13 +152,29 @@ const makeDirectory = (path: string): void => {
   }
 };
 
-const removeTree = (path: string): void => {
+/** Returns false if a later attempt may succeed: a killed process stays in its group for a moment. */
+const tryRemoveTree = (path: string): boolean => {
   try {
-    for (const name of groupsBelow(path)) removeTree(join(path, name));
+    const below = groupsBelow(path).map((name) => tryRemoveTree(join(path, name)));
+    if (below.includes(false)) return false;
     rmdirSync(path);
-  } catch {
-    // The group is removed already, or a process is still leaving it. An empty group does no harm; removal of the
-    // sandbox and the next start try again.
+    return true;
+  } catch (error) {
+    return errnoOf(error) !== 'EBUSY' && !isShortage(error);
+  }
+};
+
+const REMOVAL_MS = 1_000;
+
+/**
+ * Resolves when the group is removed, or at the end of a second. An empty group that stays does no harm; removal of the
+ * sandbox and the next start try again.
+ */
+const removeTree = async (path: string): Promise<void> => {
+  let waitedMs = 0;
+  for (let stepMs = 1; !tryRemoveTree(path) && waitedMs < REMOVAL_MS; stepMs = Math.min(stepMs * 2, 50)) {
+    await delayMs(stepMs);
+    waitedMs += stepMs;
   }
 };
 
@@ -155,9 +196,9 @@ const pidsBelow = (path: string): number[] => [
   ...groupsBelow(path).flatMap((name) => pidsBelow(join(path, name))),
 ];
 
-const ownPids = (path: string): number[] => {
+const ownPids = (path: string): readonly number[] => {
   try {
-    return (readText(join(path, 'cgroup.procs')) ?? '').split('\n').filter(Boolean).map(Number);
+    return pidsInCgroup(readText(join(path, 'cgroup.procs')) ?? '');
   } catch (error) {
     // A threaded group that a container made: its processes are listed in an ancestor.
     if (errnoOf(error) === 'EOPNOTSUPP') return [];
@@ -250,8 +291,8 @@ export class Cgroup {
     for (const pid of this.pids()) sendSignal(pid, 'SIGKILL');
   }
 
-  remove(): void {
-    for (const hierarchy of this.layout.hierarchies) removeTree(this.directory(hierarchy));
+  async remove(): Promise<void> {
+    await Promise.all(this.layout.hierarchies.map((hierarchy) => removeTree(this.directory(hierarchy))));
     if (this.path.includes('/')) return;
     for (const { mount } of this.layout.hierarchies)
       try {

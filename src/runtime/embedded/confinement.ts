@@ -9,7 +9,8 @@ export interface Confinement {
   readonly joinScript: string;
   readonly pids: () => number[];
   readonly kill: () => void;
-  readonly remove: () => void;
+  /** Resolves when its groups are removed, or cannot be removed now. */
+  readonly remove: () => Promise<void>;
 }
 
 export const cgroupConfinement = (cgroup: Cgroup): Confinement => ({
@@ -31,7 +32,7 @@ export const markConfinement = (mark: string, markCommand: string | undefined): 
   kill: () => {
     for (const pid of markedProcesses(mark)) sendSignal(pid, 'SIGKILL');
   },
-  remove: () => undefined,
+  remove: () => Promise.resolve(),
 });
 
 /**

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { ContainerEventType } from '../../generated/runtime/v1/api.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { Logger } from '../../streams/ports/logger.js';
@@ -22,7 +22,7 @@ import { LogWriter } from './log-writer.js';
 import { errnoOf, readIfThere, statSync, watch } from './machine.js';
 import { hasReadonlyRoot } from './mounts.js';
 import { environmentOf } from './payload.js';
-import { bootId, isAlive, sendSignal, sessionProcesses, type ProcessId } from './process-tree.js';
+import { bootId, isAlive, sendSignal, sessionProcesses, usesPath, type ProcessId } from './process-tree.js';
 import { RETRY_MS, untilDone } from './retry.js';
 import type { Sandboxes } from './sandboxes.js';
 import type { ContainerRecord, StateStore } from './state-store.js';
@@ -337,7 +337,8 @@ export class ContainerRun {
     await container.logWriter?.finish();
     if (this.closed) return;
     const end = this.howItEnded(container);
-    container.confinement.remove();
+    await container.confinement.remove();
+    if (this.closed) return;
     this.release(container);
     this.saveAfter(container, { state: 'exited', ...end });
     container.ended.resolve();
@@ -349,11 +350,13 @@ export class ContainerRun {
     const supervisor = container.record.supervisor ?? (typeof claim === 'string' ? undefined : claim);
     if (!supervisor) return;
     const wasKilled = !isAlive(supervisor) && this.exitCode(container) === undefined;
+    const attempt = `${container.id}/${basename(this.ioDirectory(container))}/`;
+    const session = (): number[] => sessionProcesses(supervisor, (pid) => usesPath(pid, attempt));
     // A killed supervisor cannot wait for its two relays, so the runtime reads their session instead.
-    const gone = (): boolean => (wasKilled ? sessionProcesses(supervisor.pid).length === 0 : !isAlive(supervisor));
+    const gone = (): boolean => (wasKilled ? session().length === 0 : !isAlive(supervisor));
     for (let waitedMs = 0; !gone() && waitedMs < SUPERVISOR_DEADLINE_MS; waitedMs += 5) await delayMs(5);
     if (gone()) return;
-    for (const pid of sessionProcesses(supervisor.pid)) sendSignal(pid, 'SIGKILL');
+    for (const pid of session()) sendSignal(pid, 'SIGKILL');
   }
 
   private howItEnded(container: Container): Partial<ContainerRecord> {

@@ -206,7 +206,7 @@ export class Containers {
   private async removeOnce(container: Container): Promise<void> {
     await this.stop(container, 0);
     this.runs.release(container);
-    container.confinement.remove();
+    await container.confinement.remove();
     // The last step that can fail: until then the record stays, and the client can retry.
     this.store.remove(container.id);
     this.containers.delete(container.id);
@@ -326,7 +326,7 @@ export class Containers {
     const pids = confinement.pids();
     if (pids.length > 0) this.log.error({ containerId: id, pids }, 'a container without a readable record is ended');
     await killAll(confinement);
-    confinement.remove();
+    await confinement.remove();
     this.log.error({ containerId: id, kept: this.store.setAside(id) }, 'an unreadable record is set aside');
   }
 

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import type { ExecSyncResponse } from '../../generated/runtime/v1/api.js';
 import type { Logger } from '../../streams/ports/logger.js';
@@ -10,7 +10,7 @@ import { enterArguments } from './enter.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
 import { readIfThere, rmSync, startProcess, writeFileSync } from './machine.js';
 import { environmentOf, payloadScript } from './payload.js';
-import { sendSignal, sessionProcesses } from './process-tree.js';
+import { processId, sendSignal, sessionProcesses, usesPath, type ProcessId } from './process-tree.js';
 import { untilDone } from './retry.js';
 import { invalidArgument, RuntimeError } from './runtime-error.js';
 import { shellQuote, shellWords } from './shell-quote.js';
@@ -73,7 +73,7 @@ export const execSync = async (
   try {
     cgroup?.create();
     const child = await startCommand(container, command, files, cgroup, options.isolation);
-    const confinement = cgroup ? cgroupConfinement(cgroup) : sessionConfinement(child.pid);
+    const confinement = cgroup ? cgroupConfinement(cgroup) : sessionConfinement(child, base);
     return await outcomeOf(child, confinement, { container, command, timeoutSeconds, files }, options);
   } finally {
     clearAway(files, cgroup);
@@ -201,7 +201,8 @@ const outcomeOf = async (
 const clearAway = ({ script, error, fifos }: ExecFiles, cgroup: Cgroup | undefined): void => {
   for (const remove of [
     ...[script, error, ...fifos].map((path) => () => rmSync(path, { force: true })),
-    () => cgroup?.remove(),
+    // A daemon that the command left would delay the reply.
+    () => void cgroup?.remove().catch(() => undefined),
   ])
     try {
       remove();
@@ -216,12 +217,20 @@ const within = async (promise: Promise<unknown>, ms: number): Promise<void> => {
   clearTimeout(timer);
 };
 
-const sessionConfinement = (session: number | undefined): Confinement => {
-  const pids = (): number[] => (session === undefined ? [] : sessionProcesses(session));
+/** The session of a relay, which uses files whose paths begin with `base`. */
+const sessionConfinement = (relay: ChildProcess, base: string): Confinement => {
+  const file = `${basename(dirname(base))}/${basename(base)}.`;
+  let leader: ProcessId | undefined;
+  const pids = (): number[] => {
+    if (relay.pid === undefined) return [];
+    // The number belongs to the child until Node reports its end.
+    if (relay.exitCode === null && relay.signalCode === null) leader ??= processId(relay.pid);
+    return sessionProcesses(leader ?? { pid: relay.pid, startTime: 'unknown' }, (pid) => usesPath(pid, file));
+  };
   return {
     joinScript: ':',
     pids,
     kill: () => pids().forEach((pid) => sendSignal(pid, 'SIGKILL')),
-    remove: () => undefined,
+    remove: () => Promise.resolve(),
   };
 };

@@ -3,7 +3,7 @@ import type { PodSandboxConfig } from '../../generated/runtime/v1/api.js';
 import { unshareArguments, type Isolation, type NamespaceKind } from './isolation.js';
 import { claimOf, claimScript, firstLine, ioFiles, spawnShell, startErrorOf } from './launcher.js';
 import { mkdirSync, writeFileSync } from './machine.js';
-import { childrenOf, processId, sendSignal, type ProcessId } from './process-tree.js';
+import { childrenOf, processId, signalProcess, type ProcessId } from './process-tree.js';
 import { shellQuote, shellWords } from './shell-quote.js';
 import { invalidArgument } from './runtime-error.js';
 
@@ -125,7 +125,6 @@ const holderProcess = (ioDirectory: string, kinds: ReadonlySet<NamespaceKind>): 
 export const killHolder = (ioDirectory: string, kinds: ReadonlySet<NamespaceKind>): void => {
   const claim = claimOf(ioDirectory);
   const holder = holderProcess(ioDirectory, kinds);
-  if (holder) sendSignal(holder.pid, 'SIGKILL');
-  if (typeof claim !== 'string' && processId(claim.pid)?.startTime === claim.startTime)
-    sendSignal(claim.pid, 'SIGKILL');
+  if (holder) signalProcess(holder, 'SIGKILL');
+  if (typeof claim !== 'string') signalProcess(claim, 'SIGKILL');
 };

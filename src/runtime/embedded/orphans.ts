@@ -20,7 +20,7 @@ export const endOrphans = async (plan: {
     const pids = confinement.pids();
     if (pids.length > 0) log.warn({ ...fields, pids }, 'processes without a record are ended');
     if (!(await killAll(confinement))) log.error({ ...fields, pids: confinement.pids() }, 'processes survive SIGKILL');
-    confinement.remove();
+    await confinement.remove();
   };
   for (const id of cgroups ? Cgroup.sandboxesIn(cgroups, instance.group) : [])
     if (!sandboxIds.has(id) && cgroups)
@@ -34,7 +34,7 @@ export const endOrphans = async (plan: {
       joinScript: ':',
       pids: () => marked().map(({ pid }) => pid),
       kill: () => marked().forEach(({ pid }) => sendSignal(pid, 'SIGKILL')),
-      remove: () => undefined,
+      remove: () => Promise.resolve(),
     },
     {},
   );

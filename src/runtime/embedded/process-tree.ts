@@ -1,4 +1,7 @@
-import { errnoOf, readdirSync, readIfThere } from './machine.js';
+import { sendSignal } from '../../processes/send-signal.js';
+import { errnoOf, isShortage, readdirSync, readIfThere, readlinkSync } from './machine.js';
+
+export { sendSignal };
 
 /** Identifies a process: its ID, and its start in clock ticks since boot, since IDs are reused. */
 export interface ProcessId {
@@ -86,28 +89,40 @@ export const processesWithMark = (
 const markOf = (pid: number): string | undefined =>
   /^Max file locks\s+(\d+)/m.exec(unlessHidden(() => readIfThere(`/proc/${pid}/limits`)) ?? '')?.[1];
 
-/** Every process of the session and all their descendants. */
-export const sessionProcesses = (session: number): number[] => {
+/**
+ * Every process of the session that the leader began, and all their descendants. The kernel does not use its number for
+ * another session while a process of the session exists. So a leader that exists identifies the session, and after its
+ * end a single process that `isOwn`. No process is returned if there is neither: the number may belong to a stranger.
+ */
+export const sessionProcesses = (leader: ProcessId, isOwn: (pid: number) => boolean): number[] => {
   const all = allPids().flatMap((pid) =>
     ((stat) => (stat && !['Z', 'X'].includes(stat.state) ? [stat] : []))(unlessHidden(() => statOf(pid))),
   );
-  const found = new Set(all.filter((stat) => stat.session === session).map(({ pid }) => pid));
+  const members = all.filter((stat) => stat.session === leader.pid).map(({ pid }) => pid);
+  const found = new Set(members);
   for (let before = -1; before !== found.size;) {
     before = found.size;
     for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
   }
-  return [...found];
+  // Read last: a session that is identified now was the same one all the time.
+  const holder = processId(leader.pid);
+  const isSame = holder ? holder.startTime === leader.startTime : members.some(isOwn);
+  return isSame ? [...found] : [];
 };
 
-/** Sends the signal; returns false if the process does not exist. */
-export const sendSignal = (pid: number, signal: NodeJS.Signals | number): boolean => {
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
-};
+/** Whether an argument, or the target of a standard stream, of the process contains the path. */
+export const usesPath = (pid: number, path: string): boolean =>
+  [
+    () => readIfThere(`/proc/${pid}/cmdline`) ?? '',
+    ...[0, 1, 2].map((descriptor) => () => readlinkSync(`/proc/${pid}/fd/${descriptor}`)),
+  ].some((read) => {
+    try {
+      return read().includes(path);
+    } catch (error) {
+      if (isShortage(error)) throw error;
+      return false;
+    }
+  });
 
 /** Signals exactly this process, never a later one with its ID. */
 export const signalProcess = (target: ProcessId, signal: NodeJS.Signals | number): boolean =>

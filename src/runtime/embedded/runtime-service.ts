@@ -92,7 +92,7 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
       await stopSandbox(sandbox);
       const inside = containers.ofSandbox(podSandboxId);
       await Promise.all(inside.map((container) => containers.remove(container)));
-      sandboxes.remove(sandbox);
+      await sandboxes.remove(sandbox);
       for (const { id } of [sandbox, ...inside]) stats.forget(id);
       emitSandbox(sandbox, 'CONTAINER_DELETED_EVENT');
       return {};
@@ -102,7 +102,7 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
       return {
         status: sandboxes.status(sandbox),
         info: info(verbose, {
-          pid: sandbox.record.holder?.pid ?? 0,
+          pid: sandbox.record.holder?.pid,
           namespaces: [...sandbox.kinds],
           notIsolated: isolation.missing,
         }),
@@ -141,7 +141,8 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
         status: containers.status(container),
         info: info(verbose, {
           sandboxID: record.sandboxId,
-          pid: record.main?.pid ?? 0,
+          // The number of an ended process may belong to another one.
+          pid: record.state === 'running' ? record.main?.pid : undefined,
           limitsNotEnforced: notEnforced,
           notIsolated: isolation.missing,
         }),

@@ -218,8 +218,8 @@ export class Sandboxes {
   }
 
   /** Removes a stopped sandbox. */
-  remove(sandbox: Sandbox): void {
-    sandbox.cgroup?.remove();
+  async remove(sandbox: Sandbox): Promise<void> {
+    await sandbox.cgroup?.remove();
     this.forget(sandbox);
   }
 
@@ -327,7 +327,7 @@ export class Sandboxes {
     if (!sandbox.cgroup) return;
     if (!(await killAll(cgroupConfinement(sandbox.cgroup))))
       throw new Error(`processes of pod sandbox "${sandbox.id}" survive SIGKILL: ${sandbox.cgroup.pids().join(', ')}`);
-    sandbox.cgroup.remove();
+    await sandbox.cgroup.remove();
   }
 
   private forget(sandbox: Sandbox): void {

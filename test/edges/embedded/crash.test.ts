@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sendSignal } from '../../../src/runtime/embedded/process-tree.js';
+import { killProcess } from '../../support/kill-process.js';
 import { eventually, isRoot, processesWith, RuntimeUnderTest, tracesOf } from './runtime-under-test.js';
 
 const KILLS = 24;
@@ -42,6 +44,8 @@ describe.each(users)('a runtime that is killed, run by $who', ({ uid }) => {
   beforeAll(() => host.start());
   afterAll(() => host.dispose());
   const named = (name: string) => ({ metadata: { name, attempt: 0 } });
+  const supervisorOf = (id: string) =>
+    eventually('there is a supervisor', () => processesWith(`${id}/io-1/supervise.sh`)[0]);
 
   it(
     `loses no process, no exit code and no log line in ${KILLS} kills`,
@@ -128,7 +132,7 @@ describe.each(users)('a runtime that is killed, run by $who', ({ uid }) => {
     const wait = `while [ ! -e ${gate} ]; do sleep 0.05; done`;
     const id = await host.run(pod, `echo before; ${wait}; echo after; exit 11`, named('unseen'));
     const { logPath } = await host.status(id);
-    await eventually('it runs', () => host.output(logPath) === 'before\n');
+    await eventually('it runs', () => host.output(logPath).startsWith('before\n'));
     await host.kill('SIGKILL');
     writeFileSync(gate, '');
     const exitFile = await eventually('the supervisor wrote the code', () => {
@@ -150,8 +154,7 @@ describe.each(users)('a runtime that is killed, run by $who', ({ uid }) => {
     const pod = await host.sandbox('unknown');
     const id = await host.run(pod, `sleep 1000; # ${token}`, named('unknown'));
     await host.kill('SIGKILL');
-    const [supervisor] = processesWith(`${id}/io-1/supervise.sh`);
-    process.kill(supervisor ?? 0, 'SIGKILL');
+    killProcess(await supervisorOf(id));
     await host.start();
     expect(await host.exited(id)).toMatchObject({
       exitCode: 255,
@@ -159,6 +162,28 @@ describe.each(users)('a runtime that is killed, run by $who', ({ uid }) => {
       message: 'the container ended while the runtime was not running; its exit code is unknown',
     });
     expect(processesWith(token)).toEqual([]);
+    await host.runtime.removePodSandbox({ podSandboxId: pod });
+  });
+
+  it('ends no other session that has the number of a supervisor that was killed', async () => {
+    const pod = await host.sandbox('number');
+    const token = `number-${process.pid}-${uid ?? 0}`;
+    const id = await host.run(pod, `sleep 1000; # ${token}`, named('number'));
+    await host.kill('SIGKILL');
+    const relays = processesWith(`${id}/io-1/`);
+    killProcess(await supervisorOf(id));
+    for (const pid of [...processesWith(token), ...relays]) sendSignal(pid, 'SIGKILL');
+    await eventually('the container has ended', () => processesWith(token).length === 0);
+    // The kernel gives numbers out again: from now on that of the supervisor belongs to this process.
+    const other = spawn('sleep', ['2147483'], { detached: true, stdio: 'ignore', ...(uid && { uid, gid: uid }) });
+    onTestFinished(() => void other.kill('SIGKILL'));
+    const path = `${host.stateDirectory}/containers/${id}/container.json`;
+    const record = JSON.parse(readFileSync(path, 'utf8')) as { supervisor: { pid: number; startTime: string } };
+    record.supervisor.pid = other.pid!;
+    writeFileSync(path, JSON.stringify(record));
+    await host.start();
+    expect(await host.exited(id)).toMatchObject({ exitCode: 255, reason: 'Unknown' });
+    expect([other.exitCode, other.signalCode]).toEqual([null, null]);
     await host.runtime.removePodSandbox({ podSandboxId: pod });
   });
 
@@ -276,6 +301,7 @@ describe.each(users)('a runtime that is killed, run by $who', ({ uid }) => {
 describe.each(users)('a runtime whose state directory is removed, run by $who', ({ uid }) => {
   it('ends by itself, with what nobody can find any more, and does not keep another one from starting', async () => {
     const host = new RuntimeUnderTest(uid === undefined ? {} : { uid });
+    onTestFinished(() => host.dispose());
     await host.start();
     const token = `lost-${process.pid}-${uid ?? 'own'}`;
     await host.run(await host.sandbox('lost'), `: ${token}; while :; do sleep 1; done`);
@@ -289,11 +315,11 @@ describe.each(users)('a runtime whose state directory is removed, run by $who', 
     await eventually('nobody is left', () => processesWith(host.stateDirectory).length === 0);
     expect(existsSync(host.stateDirectory)).toBe(false);
     await host.start();
-    await host.dispose();
   });
 
   it('leaves its containers to its successor when only its lock was removed', async () => {
     const host = new RuntimeUnderTest(uid === undefined ? {} : { uid });
+    onTestFinished(() => host.dispose());
     await host.start();
     const container = await host.run(await host.sandbox('unlocked'), 'while :; do sleep 1; done');
     const { pid } = host;
@@ -301,6 +327,5 @@ describe.each(users)('a runtime whose state directory is removed, run by $who', 
     await eventually('the runtime has ended', () => !existsSync(`/proc/${pid}`));
     await host.start();
     expect(await host.status(container)).toMatchObject({ state: 'CONTAINER_RUNNING' });
-    await host.dispose();
   });
 });

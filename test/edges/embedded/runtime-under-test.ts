@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, credentials, Metadata, type MethodDefinition, type ServiceError } from '@grpc/grpc-js';
@@ -13,6 +13,10 @@ import {
   type ContainerStatus,
   type DeepPartial,
 } from '../../../src/generated/runtime/v1/api.js';
+import { probeCgroups } from '../../../src/runtime/embedded/cgroup.js';
+import { instanceOf, type Instance } from '../../../src/runtime/embedded/instance.js';
+import { endOrphans } from '../../../src/runtime/embedded/orphans.js';
+import { sendSignal } from '../../../src/runtime/embedded/process-tree.js';
 
 /** Nothing takes that long; a machine that does other things may stand still for a while. */
 const DEADLINE_MS = 60_000;
@@ -78,6 +82,12 @@ export interface RuntimeUnderTestOptions {
   readonly uid?: number;
 }
 
+/** The runtimes that a test has started and not seen end. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
 /** The real server in a child process with its own state directory; can be killed and started again. */
 export class RuntimeUnderTest {
   /** With a comma, which is nothing special in a path, but would be in the options of a mount. */
@@ -87,8 +97,9 @@ export class RuntimeUnderTest {
   readonly logDirectory = join(this.directory, 'logs');
   private readonly bundle = join(this.directory, 'serve.mjs');
   private child: ChildProcess | undefined;
+  private instance: Instance | undefined;
   stderr = '';
-  client!: Client;
+  client?: Client;
   runtime!: RuntimeCalls;
   images!: Calls<typeof ImageServiceService>;
   readonly sandboxIds: string[] = [];
@@ -106,24 +117,34 @@ export class RuntimeUnderTest {
     });
   }
 
+  /** Errors: it was not started. */
   get pid(): number {
-    return this.child?.pid ?? 0;
+    if (this.child?.pid === undefined) throw new Error('the runtime was not started');
+    return this.child.pid;
   }
 
   /** Resolves when it serves. */
   async start(): Promise<this> {
     const child = spawn(process.execPath, [this.bundle, this.socketPath, this.stateDirectory], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A process group of its own: a signal of the runtime to its group reaches no test.
+      detached: true,
       ...(this.options.uid === undefined ? {} : { uid: this.options.uid, gid: this.options.uid }),
     });
     this.child = child;
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     let stdout = '';
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
     await eventually('the runtime serves', () => {
-      if (child.exitCode !== null) throw new Error(`the runtime ended: ${this.stderr}`);
+      if (hasEnded(child)) throw new Error(`the runtime ended: ${this.stderr}`);
       return stdout.includes('serving');
+    }).catch((error: unknown) => {
+      child.kill('SIGKILL');
+      throw error;
     });
+    this.instance = instanceOf(this.stateDirectory);
     this.client = clientOf(this.socketPath);
     this.runtime = runtimeCalls(this.client);
     this.images = callsOf(this.client, ImageServiceService, messages);
@@ -133,19 +154,40 @@ export class RuntimeUnderTest {
   /** Ends the runtime's process and resolves when it is gone. */
   async kill(signal: NodeJS.Signals): Promise<void> {
     const { child } = this;
-    this.client.close();
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = new Promise((resolve) => child.once('exit', resolve));
+    this.client?.close();
+    if (!child || hasEnded(child)) return;
     child.kill(signal);
-    await gone;
+    await eventually(`the runtime has ended after ${signal}`, () => hasEnded(child));
   }
 
-  /** Removes every sandbox, ends the runtime and deletes its directory. */
+  /**
+   * Removes every sandbox, ends the runtime and deletes its directory. The processes of a runtime that has ended are
+   * found without it. Errors: the runtime lives and does not remove them; they have ended all the same.
+   */
   async dispose(): Promise<void> {
-    const { items } = await this.runtime.listPodSandbox({});
-    for (const { id } of items) await this.runtime.removePodSandbox({ podSandboxId: id });
-    await this.kill('SIGTERM');
-    rmSync(this.directory, { recursive: true, force: true });
+    const isServing = this.child !== undefined && !hasEnded(this.child) && this.client !== undefined;
+    try {
+      if (!isServing) return;
+      const { items } = await this.runtime.listPodSandbox({});
+      for (const { id } of items) await this.runtime.removePodSandbox({ podSandboxId: id });
+      await this.kill('SIGTERM');
+    } finally {
+      await this.kill('SIGKILL');
+      await this.endProcesses();
+      rmSync(this.directory, { recursive: true, force: true, maxRetries: 20 });
+    }
+  }
+
+  /** Ends everything that runtimes on the state directory have started. */
+  private async endProcesses(): Promise<void> {
+    const instance = this.instance ?? (existsSync(this.stateDirectory) ? instanceOf(this.stateDirectory) : undefined);
+    const nothing: ReadonlySet<string> = new Set();
+    if (instance) await endOrphans({ instance, cgroups: probeCgroups(), sandboxIds: nothing, marks: nothing, log });
+    await eventually('no process of the runtime is left', () => {
+      const left = processesWith(`${this.stateDirectory}/`);
+      for (const pid of left) sendSignal(pid, 'SIGKILL');
+      return left.length === 0;
+    });
   }
 
   sandboxConfig(name: string, more: DeepPartial<PodSandboxConfig> = {}): PodSandboxConfig {
@@ -220,6 +262,7 @@ export class RuntimeUnderTest {
   /** Collects events until the returned function is called. Resolves when the server listens to changes. */
   events(): { readonly seen: ContainerEventResponse[]; readonly stop: () => void } {
     const { path, requestSerialize, responseDeserialize } = RuntimeServiceService.getContainerEvents;
+    if (!this.client) throw new Error('the runtime was not started');
     const call = this.client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, {});
     const seen: ContainerEventResponse[] = [];
     call.on('data', (event: ContainerEventResponse) => seen.push(event));
@@ -227,6 +270,8 @@ export class RuntimeUnderTest {
     return { seen, stop: () => call.cancel() };
   }
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
 /** Processes of this machine whose arguments contain the token. Zombies have no arguments. */
 export const processesWith = (token: string): number[] =>

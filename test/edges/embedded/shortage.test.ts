@@ -12,7 +12,7 @@ const hostOf = async (uid?: number): Promise<RuntimeUnderTest> => {
   return host.start();
 };
 afterEach(async () => {
-  for (const host of hosts.splice(0)) await host.dispose();
+  await Promise.all(hosts.splice(0).map((host) => host.dispose()));
 });
 
 /** A container that runs until it is killed, and forks nothing; its one process is found by the token. */

@@ -1,9 +1,18 @@
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Cgroup, layoutWith, type CgroupLayout } from '../../../src/runtime/embedded/cgroup.js';
+import { Cgroup, layoutWith, sweepProbes, type CgroupLayout } from '../../../src/runtime/embedded/cgroup.js';
 import { killAll } from '../../../src/runtime/embedded/confinement.js';
 import { parseDescriptorLimit } from '../../../src/runtime/embedded/descriptor-limit.js';
 import { claimOf, forbidStart, ioFiles, wasNeverBegun } from '../../../src/runtime/embedded/launcher.js';
@@ -82,7 +91,7 @@ describe.each(UNKNOWN)('%s', (code) => {
         kills += 1;
         writeFileSync(at('mount', 'home', 'pod', 'main', 'cgroup.procs'), '');
       },
-      remove: () => undefined,
+      remove: () => Promise.resolve(),
     });
     expect(kills).toBe(1);
   });
@@ -237,6 +246,38 @@ it('finds the processes of a group although the parent that was missing has been
   expect(cgroup.pids()).toEqual([4194304]);
   mkdirSync(at('mount', 'wanted'));
   expect(cgroup.pids()).toEqual([4194304]);
+});
+
+it('takes no line of cgroup.procs for a process that is none of a container', () => {
+  const [cgroup] = groups();
+  // The kernel lists a process of an outer namespace, and one that is reaped meanwhile, as 0.
+  writeFileSync(at('mount', 'home', 'pod', 'main', 'cgroup.procs'), '0\n4194304\n0\n1\n\n');
+  expect(cgroup.pids()).toEqual([4194304]);
+});
+
+it.each(['EBUSY', 'EMFILE'])('removes a group that cannot be removed at once: %s', async (code) => {
+  const hierarchy = { mount: at('mount'), version: 1 as const };
+  const layout: CgroupLayout = { tracking: hierarchy, hierarchies: [hierarchy], controllers: new Map() };
+  const cgroup = Cgroup.ofSandbox(layout, { parent: '', home: 'home' }, 'pod').child('main');
+  cgroup.create();
+  cgroup.child('below').create();
+  failing('main/below', code, 3);
+  await cgroup.remove();
+  expect(cgroup.exists()).toBe(false);
+  expect(existsSync(at('mount', 'home', 'pod'))).toBe(true);
+});
+
+it('sweeps the groups of probes whose makers are gone, and no other group', () => {
+  const self = processId(process.pid)!;
+  const [mine, older] = [`rx-embedded-probe-${self.pid}-${self.startTime}-0a`, `rx-embedded-probe-${self.pid}`];
+  const gone = 2 ** 22 + 1;
+  const dead = [`rx-embedded-probe-${self.pid}-1-0a`, `rx-embedded-probe-${gone}-7-0a`, `rx-embedded-probe-${gone}`];
+  for (const name of [mine, older, ...dead, 'rx-embedded', `x-rx-embedded-probe-${gone}`]) mkdirSync(at(name));
+  sweepProbes(directory);
+  expect(readdirSync(directory).toSorted()).toEqual(
+    [mine, older, 'rx-embedded', `x-rx-embedded-probe-${gone}`].toSorted(),
+  );
+  expect(() => sweepProbes(at('missing'))).not.toThrow();
 });
 
 it.each(['EAGAIN', 'EMFILE', 'ENOMEM'])('says %s of a process that cannot be made', async (code) => {
