@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 /** Enough of an error: a difference of two objects may have thousands of lines. */
 const ERROR_LINES = 15;
+const LOG_LINES = 10;
 
 const firstLines = (text) => stripVTControlCharacters(text).split('\n').slice(0, ERROR_LINES);
 
@@ -38,7 +39,18 @@ export default class LinesReporter {
     const { state, errors = [] } = test.result();
     const error = errors.flatMap((each) => linesOf(each, this.#root));
     const ms = Math.round(test.diagnostic()?.duration ?? 0);
-    this.#write({ kind: 'test', file: this.#file(test.module.moduleId), test: test.fullName, state, ms, error });
+    // What an agent has logged, where the test has had one.
+    const log = state === 'failed' ? stripVTControlCharacters(test.meta().agentLog ?? '').trimEnd() : '';
+    const agentLog = log === '' ? undefined : log.split('\n').slice(-LOG_LINES);
+    this.#write({
+      kind: 'test',
+      file: this.#file(test.module.moduleId),
+      test: test.fullName,
+      state,
+      ms,
+      error,
+      agentLog,
+    });
   }
 
   onTestModuleEnd(module) {

@@ -24,7 +24,7 @@ const LAST_LINES = 12;
 const PROMISE =
   /two live containers|two ready sandboxes|had ended and is|violat|doubl|overlap|trespass|without losing|lines? (is|are) lost|difference|left over/i;
 
-/** @typedef {{ file: string, test: string, tries: Map<number, { state: string, error: string[] }> }} Case */
+/** @typedef {{ file: string, test: string, tries: Map<number, { state: string, error: string[], agentLog: string[] }> }} Case */
 
 export const parseLines = (text) =>
   text.split('\n').flatMap((line) => {
@@ -53,17 +53,17 @@ const isOfDeadWorker = (error) => error.join('\n').includes('[vitest-pool');
 const casesOf = (lines, stage) => {
   /** @type {Map<string, Case>} */
   const cases = new Map();
-  const add = (file, test, attempt, state, error) => {
+  const add = (file, test, attempt, state, error, agentLog = []) => {
     const key = `${file}\n${test}`;
     const found = cases.get(key) ?? { file, test, tries: new Map() };
     cases.set(key, found);
     const before = found.tries.get(attempt);
     // Two tests may have the same name: neither hides the other.
-    if (before === undefined || before.state === 'passed') found.tries.set(attempt, { state, error });
+    if (before === undefined || before.state === 'passed') found.tries.set(attempt, { state, error, agentLog });
   };
   const own = lines.filter((line) => line.stage === stage);
-  for (const { kind, file, test, state, error, try: attempt } of own) {
-    if (kind === 'test') add(file, test, attempt, state, error);
+  for (const { kind, file, test, state, error, agentLog, try: attempt } of own) {
+    if (kind === 'test') add(file, test, attempt, state, error, agentLog);
     if (kind === 'file' && error.length > 0) add(file, FILE, attempt, 'failed', error);
     if (kind === 'unhandled' && !(file === undefined && isOfDeadWorker(error) && isFileMissing(own, attempt))) {
       const after = test ? [`unhandled, after the test "${test}" or during it`] : ['unhandled'];
@@ -137,11 +137,12 @@ export const verdictOf = (lines) => {
     const seed = lines.find((line) => line.kind === 'run' && line.stage === stage)?.seed;
     for (const testCase of cases) {
       const outcome = outcomeOf(testCase);
-      const error = firstFailure(testCase)?.error ?? [];
+      const { error = [], agentLog = [] } = firstFailure(testCase) ?? {};
       const state = firstFailure(testCase)?.state === 'skipped' ? 'skipped' : 'failed';
       const entry = {
         title: `${testCase.file} > ${testCase.test}`,
         error: [...error, `repeat: ${repeatOf(testCase, seed)}`],
+        agentLog,
       };
       if (stage === 'fresh') {
         if (outcome !== 'passed') fresh.push(entry);
@@ -196,13 +197,14 @@ export const linesOfVerdict = ({ passed, failed, flaky, fresh, notRun }, logs) =
     ['found by fresh seeds', fresh],
     ['not run', notRun.map((title) => ({ title, error: [] }))],
   ];
-  const render = (mostErrors, mostEntries) =>
+  const render = (mostErrors, mostLogs, mostEntries) =>
     sections.flatMap(([heading, entries]) => {
       if (entries.length === 0) return [];
-      const shown = entries.slice(0, mostEntries).flatMap(({ title, error }) => {
+      const shown = entries.slice(0, mostEntries).flatMap(({ title, error, agentLog = [] }) => {
         const repeat = error.filter((line) => /^(repeat|log): /.test(line));
         const rest = error.filter((line) => !repeat.includes(line) && line.trim() !== '');
-        const kept = mostErrors === 0 ? [] : [...rest.slice(0, mostErrors), ...repeat];
+        const log = mostLogs === 0 ? [] : agentLog.slice(-mostLogs).map((line) => `agent: ${line}`);
+        const kept = mostErrors === 0 ? [] : [...rest.slice(0, mostErrors), ...log, ...repeat];
         return [title, ...kept.map((line) => `    ${line}`)].map((line) => line.replaceAll('\n', ' ').slice(0, 300));
       });
       const more = entries.length - mostEntries;
@@ -210,12 +212,12 @@ export const linesOfVerdict = ({ passed, failed, flaky, fresh, notRun }, logs) =
     });
   const end = [...(logs ? ['', `logs: ${logs}`] : []), '', `${passed} passed, ${failed.length} failed`];
   const choices = [
-    [15, 40],
-    [8, 40],
-    [4, 40],
-    [1, 30],
-    [0, 25],
-  ].map(([errors, entries]) => render(errors, entries));
+    [15, 10, 40],
+    [8, 4, 40],
+    [4, 2, 40],
+    [1, 0, 30],
+    [0, 0, 25],
+  ].map((most) => render(...most));
   const body = choices.find((lines) => lines.length + end.length <= MOST_LINES) ?? choices.at(-1) ?? [];
   return [...body.slice(0, MOST_LINES - end.length), ...end];
 };

@@ -207,6 +207,10 @@ describe('the lines that vitest writes for the check', () => {
         it('is not equal', () => expect([1, 2]).toEqual([1, 3]));
         it.skip('is skipped', () => {});
         it('hangs', () => new Promise(() => {}));
+        it('has an agent', ({ task, onTestFailed }) => {
+          onTestFailed(() => void (task.meta.agentLog = 'started\\nended\\n'));
+          throw new Error('no');
+        });
       });`,
     'dies.test.mjs': `it('ends its own process', () => process.kill(process.pid, 'SIGKILL'));`,
     'unhandled.test.mjs': `it('rejects later', () => {
@@ -239,10 +243,11 @@ describe('the lines that vitest writes for the check', () => {
 
     const { code, lines } = verdict('end');
     expect(code).toBe(1);
-    expect(lines.at(-1)).toBe('3 passed, 7 failed');
+    expect(lines.at(-1)).toBe('3 passed, 8 failed');
     expect(lines.filter((line) => /^(failed|skipped): /.test(line)).sort()).toEqual([
       'failed: dies.test.mjs > (the file as a whole)',
       'failed: fails.test.mjs > a suite > hangs',
+      'failed: fails.test.mjs > a suite > has an agent',
       'failed: fails.test.mjs > a suite > is not equal',
       'failed: hook.test.mjs > (the file as a whole)',
       'failed: import.test.mjs > (the file as a whole)',
@@ -252,6 +257,7 @@ describe('the lines that vitest writes for the check', () => {
     const told = (text: string): string => lines.find((line) => line.includes(text))?.trim() ?? `no ${text}`;
     expect(told('deeply equal')).toBe('AssertionError: expected [ 1, 2 ] to deeply equal [ 1, 3 ]');
     expect(told('Test timed out')).toBe('Error: Test timed out in 1000ms.');
+    expect(lines.filter((line) => line.includes('agent: '))).toEqual(['    agent: started', '    agent: ended']);
     expect(told('never reported')).toBe('the file never reported: its process has died or hung');
     expect(told('nobody waits')).toBe('Error: nobody waits');
     expect(told('after the test')).toBe('unhandled, after the test "rejects later" or during it');
