@@ -46,7 +46,10 @@ const replace = ({ cert, key }: { readonly cert: string; readonly key: string })
   firstValueFrom(store().replace(cert, key));
 const modeOf = (name: string): string => (statSync(join(folder, name)).mode & 0o777).toString(8);
 const linked = (): string => readlinkSync(join(folder, CURRENT));
-/** A certificate that holds at the time of the store, which is not that of this machine. */
+/**
+ * A certificate that holds at the time of the store, which is not that of this machine. Its times are later by as long as OpenSSL takes, so
+ * that they may say little of a minute.
+ */
 const pairAtNow = (subject = SUBJECT, secondsLeft = 3_600) => {
   const ahead = (now - Date.now()) / 1_000;
   return authority.pair(subject, { since: -ahead + 3_600, until: ahead + secondsLeft });
@@ -99,7 +102,7 @@ describe('certificates on disk', () => {
     ],
     ['that is none', () => ({ ...pairAtNow(), cert: 'nothing' }), 'expected PEM with a certificate'],
     ['without a key', () => ({ ...pairAtNow(), key: '' }), 'expected PEM with a private key'],
-    ['that has ended', () => pairAtNow(SUBJECT, -1), 'has expired already'],
+    ['that has ended', () => pairAtNow(SUBJECT, -60), 'has expired already'],
   ])('are not replaced by one %s', async (_, other, problem) => {
     const stored = await replace(pairAtNow());
     now += 1_000;
@@ -170,8 +173,8 @@ describe('after a kill', () => {
   });
 
   it('it is an error that names the file where there is no other one, or only one that has ended', async () => {
-    await replace(pairAtNow(SUBJECT, 1));
-    now += 10_000;
+    await replace(pairAtNow(SUBJECT, 60));
+    now += 3_600_000;
     await replace(pairAtNow());
     truncateSync(linked(), 0);
     await expect(current()).rejects.toThrow(`${join(folder, CURRENT)}: expected PEM with a certificate`);

@@ -200,7 +200,7 @@ describe('an error, which says nothing of the container', () => {
     const late = async (seconds: number): Promise<unknown> => {
       const outcome = await get(port, {}, seconds).catch((error: unknown) => error);
       // A machine that is busy takes longer for the headers already.
-      return outcome instanceof ProbeErrored || seconds > 10 ? outcome : late(seconds * 4);
+      return outcome instanceof ProbeErrored || seconds > 60 ? outcome : late(seconds * 4);
     };
     expect(await late(SHORT.seconds)).toMatchObject({
       state: 'failure',

@@ -26,5 +26,5 @@ it('tells the longest delay of the event loop, also of one that begins just afte
   expect(await longest()).toBeGreaterThan(HELD_UP_MS / 2 / 1000);
 
   // It is told for two scrapes at most; a busy machine may be late again for reasons of its own.
-  await expect.poll(longest, { timeout: 20_000 }).toBeLessThan(HELD_UP_MS / 2 / 1000);
+  await expect.poll(longest, { timeout: 90_000 }).toBeLessThan(HELD_UP_MS / 2 / 1000);
 });

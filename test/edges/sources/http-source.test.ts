@@ -37,7 +37,7 @@ const listen = (options: Partial<HttpSource> = {}): Listening => {
   return listening;
 };
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 20_000, interval: 5 });
+const until = (check: () => void) => vi.waitFor(check, { timeout: 90_000, interval: 5 });
 const pod = (name: string) => `${name}-node1`;
 const requested = (count: number) => until(() => expect(requests.length).toBeGreaterThanOrEqual(count));
 

@@ -171,12 +171,12 @@ describe('watchPath', () => {
     const watching = vi.fn();
     const ended = vi.fn();
     const subscription = watchPath(link)(check$).subscribe({ next: watching, complete: ended });
-    await vi.waitFor(() => expect(watching).toHaveBeenCalled(), { timeout: 20_000, interval: 5 });
+    await vi.waitFor(() => expect(watching).toHaveBeenCalled(), { timeout: 90_000, interval: 5 });
     await symlink('two', next);
     await rename(next, link);
     expect(ended).not.toHaveBeenCalled();
     check$.next();
-    await vi.waitFor(() => expect(ended).toHaveBeenCalled(), { timeout: 20_000, interval: 5 });
+    await vi.waitFor(() => expect(ended).toHaveBeenCalled(), { timeout: 90_000, interval: 5 });
     expect(check$.observed).toBe(false);
     subscription.unsubscribe();
   });

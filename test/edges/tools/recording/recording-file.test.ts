@@ -104,9 +104,9 @@ describe('a recording', () => {
   it('is on the disk soon without being closed', async () => {
     const recording = create();
     recording.append('first');
-    await expect.poll(() => read().lines, { timeout: 30_000 }).toEqual(['first']);
+    await expect.poll(() => read().lines, { timeout: 90_000 }).toEqual(['first']);
     recording.append('second');
-    await expect.poll(() => read().lines, { timeout: 30_000 }).toEqual(['first', 'second']);
+    await expect.poll(() => read().lines, { timeout: 90_000 }).toEqual(['first', 'second']);
     await recording.close();
   });
 
@@ -152,7 +152,7 @@ describe.runIf(process.geteuid?.() === 0)('a recording on a full disk', () => {
     try {
       const recording = create();
       recording.append('before');
-      await expect.poll(() => read().lines, { timeout: 30_000 }).toEqual(['before']);
+      await expect.poll(() => read().lines, { timeout: 90_000 }).toEqual(['before']);
       while (recording.isOpen()) {
         recording.append(noise(2000) + String(Math.trunc(performance.now() * 1000)));
         await new Promise((resolve) => setTimeout(resolve, 1));
@@ -202,7 +202,7 @@ describe('a recording that is not as it was', () => {
     for (let index = 0; index < count; index++) {
       recording.append(`line ${index} ${noise(500)}`);
       const before = statSync(path).size;
-      await expect.poll(() => statSync(path).size, { timeout: 30_000 }).toBeGreaterThan(before);
+      await expect.poll(() => statSync(path).size, { timeout: 90_000 }).toBeGreaterThan(before);
       ends.push(statSync(path).size);
     }
     await recording.close();
