@@ -153,6 +153,8 @@ export class Daemon extends RuntimeView {
     const { uid } = this;
     const child = spawn(process.execPath, [...this.preload.args, this.bundle, ...args], {
       cwd: '/',
+      // No signal to a process group reaches beyond the agent, in either direction.
+      detached: true,
       stdio: ['ignore', 'pipe', 'pipe', ...this.handed],
       env: { PATH: process.env.PATH, HOME: this.directory, ...this.preload.env },
       ...(uid !== undefined && { uid, gid: uid }),
@@ -252,13 +254,34 @@ export class Daemon extends RuntimeView {
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
+/** Below the ports that the kernel gives away by itself, so that a port stays free while its agent is away. */
+const FIRST_PORT = 20_000;
+/** Each worker of vitest has ports of its own. */
+const WORKERS = 8;
+const PORTS_OF_A_WORKER = 1_250;
+const drawn = new Set<number>();
+
+/** A port that no process listens on, and another one each time. Errors: there is none. */
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { readonly port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
+  const worker = Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS;
+  for (let tries = 0; tries < PORTS_OF_A_WORKER; tries += 1) {
+    const port = FIRST_PORT + worker * PORTS_OF_A_WORKER + Math.floor(Math.random() * PORTS_OF_A_WORKER);
+    if (!drawn.has(port) && (await isFree(port))) {
+      drawn.add(port);
+      return port;
+    }
+  }
+  throw new Error(`no port is free for worker ${worker}`);
+};
+
+const isFree = async (port: number): Promise<boolean> => {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
+    );
+    server.listen(port, () => server.close(() => resolve(true)));
+  });
 };
 
 /** `it` with a daemon that is ended afterwards in any case, and leaves nothing. */

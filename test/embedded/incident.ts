@@ -128,7 +128,9 @@ export const liveThrough = async (
   };
   const often = ['changed', 'changed', 'removed', 'broken', 'sick', 'sick', 'killed', 'killed', 'taken away'];
   const isAway = (error: unknown): boolean =>
-    (['unavailable', 'not-found', 'unknown', 'cancelled'] as const).some((code) => isCriError(error, code));
+    (['unavailable', 'deadline-exceeded', 'not-found', 'unknown', 'cancelled'] as const).some((code) =>
+      isCriError(error, code),
+    );
 
   const end = performance.now() + seconds * 1_000;
   // Each of them happens at least once, however short the time is.

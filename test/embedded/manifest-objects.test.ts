@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
+import { killProcess } from '../support/kill-process.js';
 import { type Daemon, it } from './daemon.js';
 import { eventually } from './eventually.js';
 import { manifest, type PodOf, SLEEP } from './manifests.js';
@@ -155,7 +156,7 @@ describe.concurrent('ConfigMaps and Secrets of manifests', () => {
       return true;
     });
     expect(await daemon.reached('user', 'CONTAINER_RUNNING')).toMatchObject({ id: before.id });
-    process.kill((await daemon.processOf('user')).pid, 'SIGKILL');
+    killProcess((await daemon.processOf('user')).pid);
     await isAt(daemon, 'user', ['old', 'new']);
   });
 

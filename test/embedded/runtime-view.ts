@@ -3,7 +3,7 @@ import { firstValueFrom, type Observable } from 'rxjs';
 import type { ContainerState, ContainerStatus, PodSandboxState } from '../../src/generated/runtime/v1/api.js';
 import { isCriError } from '../../src/model/cri/cri-error.js';
 import { type CriClient, criClient } from '../../src/runtime/cri-client.js';
-import type { ProcessId } from '../../src/runtime/embedded/process-tree.js';
+import { childrenOf, type ProcessId } from '../../src/runtime/embedded/process-tree.js';
 import type { RuntimeService } from '../../src/streams/ports/runtime-service.js';
 import { AgentFiles, NODE_NAME } from './agent-files.js';
 import { eventually } from './eventually.js';
@@ -105,6 +105,15 @@ export class RuntimeView extends AgentFiles {
     return eventually(`there is one process of ${pod}/${name}`, () => {
       const [first, ...more] = this.processesOf(pod, name);
       return more.length === 0 ? first : undefined;
+    });
+  }
+
+  /** The process of a container that has begun before its others, which it has started; resolves when it is there. */
+  firstProcessOf(pod: string, name = 'main'): Promise<ProcessId> {
+    return eventually(`there is a process of ${pod}/${name}`, () => {
+      const all = this.processesOf(pod, name);
+      const started = new Set(all.flatMap(({ pid }) => childrenOf(pid)));
+      return all.find(({ pid }) => !started.has(pid));
     });
   }
 

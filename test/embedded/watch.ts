@@ -7,13 +7,13 @@ import type { ListedContainer } from './runtime-view.js';
 export interface Watch {
   /** What must never be the case, in words. */
   readonly violations: readonly string[];
-  /** How often it was looked. */
+  /** How often it was looked. Errors: the watch has ended early. */
   readonly looks: () => number;
   /** How containers ended, by their id. */
   readonly ends: ReadonlyMap<string, ContainerStatus>;
   /** Every container that was ever seen, by its id. */
   readonly seen: ReadonlyMap<string, ListedContainer>;
-  /** Resolves after the last look. Errors: the runtime answered with something else than that it is not there. */
+  /** Resolves after the last look. Errors: the runtime answered with something else than that it is not there, or not yet. */
   readonly stop: () => Promise<void>;
 }
 
@@ -27,6 +27,7 @@ export const watchRuntime = (daemon: Daemon): Watch => {
   const seen = new Map<string, ListedContainer>();
   let looks = 0;
   let isWatching = true;
+  let problem: unknown;
 
   const look = async (): Promise<void> => {
     const [containers, sandboxes] = [await daemon.containers(), await daemon.sandboxes()];
@@ -52,13 +53,12 @@ export const watchRuntime = (daemon: Daemon): Watch => {
       try {
         await look();
       } catch (error) {
-        // It was killed, and comes back.
-        if (!isCriError(error, 'unavailable')) throw error;
+        if (!isAwayOrBusy(error)) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, 15));
     }
   })();
-  watching.catch(() => undefined);
+  watching.catch((error: unknown) => (problem = error));
   const stop = (): Promise<void> => {
     isWatching = false;
     return watching;
@@ -69,12 +69,21 @@ export const watchRuntime = (daemon: Daemon): Watch => {
     get violations() {
       return [...violations];
     },
-    looks: () => looks,
+    looks: () => {
+      if (problem !== undefined) throw new Error('the watch has ended', { cause: problem });
+      return looks;
+    },
     ends,
     seen,
     stop,
   };
 };
+
+/** The runtime was killed and comes back, has just come back (as containerd says it), or has no time on a busy machine. */
+const isAwayOrBusy = (error: unknown): boolean =>
+  isCriError(error, 'unavailable') ||
+  isCriError(error, 'deadline-exceeded') ||
+  (isCriError(error, 'unknown') && error.message.includes('server is not initialized yet'));
 
 const ifRemoved = (error: unknown): undefined => {
   if (!isCriError(error, 'not-found')) throw error;
