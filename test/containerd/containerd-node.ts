@@ -7,7 +7,7 @@ import { it as baseIt, type TestAPI } from 'vitest';
 import { isAlive, processId } from '../../src/runtime/embedded/process-tree.js';
 import type { PodSandbox } from '../../src/generated/runtime/v1/api.js';
 import type { PodStatus } from '../../src/model/pod/pod.js';
-import { Daemon, NODE_NAME } from '../embedded/daemon.js';
+import { Daemon, keepLog, NODE_NAME } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import { type ContainerOf, type PodOf } from '../embedded/manifests.js';
 import { mountedBelow } from '../support/mounted-below.js';
@@ -215,8 +215,9 @@ const pidIn = ({ info = '' }: { [key: string]: string }): number => {
 /** `it` with a containerd of its own, of the given path, that is ended afterwards in any case, and leaves nothing. */
 export const itOver = (containerd?: () => Promise<string>): TestAPI<{ readonly node: ContainerdNode }> =>
   baseIt.extend<{ readonly node: ContainerdNode }>({
-    node: async ({}, use) => {
+    node: async ({ task, onTestFailed }, use) => {
       const node = new ContainerdNode(await containerd?.());
+      onTestFailed(() => keepLog(task, node));
       try {
         await node.startRuntime();
         await use(node);

@@ -284,12 +284,15 @@ const isFree = async (port: number): Promise<boolean> => {
   });
 };
 
+/** Shows the end of the agents' log with the failure of a test, as `.ci/lines-reporter.mjs` reads it. */
+export const keepLog = (task: { readonly meta: object }, { log }: Daemon): void =>
+  void Object.assign(task.meta, { agentLog: log.slice(-4000) });
+
 /** `it` with a daemon that is ended afterwards in any case, and leaves nothing. */
 export const it = baseIt.extend<{ readonly daemon: Daemon }>({
-  // vitest reads the names of the wanted fixtures from a pattern, so there has to be one.
-
-  daemon: async ({}, use) => {
+  daemon: async ({ task, onTestFailed }, use) => {
     const daemon = new Daemon();
+    onTestFailed(() => keepLog(task, daemon));
     try {
       await use(daemon);
     } finally {
