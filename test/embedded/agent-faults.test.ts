@@ -6,7 +6,7 @@ const RUNS = Number(process.env.FAULT_RUNS ?? 8);
 const FIRST = Number(process.env.FAULT_SEED ?? 1);
 /** Nodes side by side, every second one in a cluster: most of a run is waiting for the next try. */
 const NODES = Number(process.env.FAULT_NODES ?? 2);
-const SLOW_MACHINE_MS = 120_000 + (RUNS * 90_000) / NODES;
+const SLOW_MACHINE_MS = 240_000 + (RUNS * 120_000) / NODES;
 
 const stages: AgentFaultStage[] = [];
 beforeAll(async () => {
@@ -15,10 +15,10 @@ beforeAll(async () => {
     stages.push(stage);
     await stage.open(node % 2 === 1);
   }
-}, 120_000);
+}, NODES * 240_000);
 afterAll(async () => {
   for (const stage of stages) await stage.dispose();
-}, 240_000);
+}, NODES * 240_000);
 
 it(
   `hurts nothing that is well in ${RUNS} runs with an agent whose files, processes and sockets fail, from seed ${FIRST} on`,

@@ -65,7 +65,12 @@ export const expectExamplesToRun = async (daemon: Daemon, site = '/dev/shm/rx-ku
     return /crash-node1 +0\/1 +CrashLoopBackOff +\d/.test(stdout) && /job-node1 +0\/1 +Completed +0 /.test(stdout);
   });
   const next = (failed.metadata?.attempt ?? 0) + 1;
-  const again = await daemon.reached('crash', 'CONTAINER_RUNNING', { attempt: next });
+  // It does not run for long.
+  const again = await eventually('it is started again', async () => {
+    const [newest] = await daemon.containersOf('crash', 'main');
+    const status = newest && newest.attempt >= next && (await daemon.status(newest.id));
+    return status && status.startedAt > 0n && status;
+  });
   expect(again.startedAt - failed.finishedAt).toBeGreaterThanOrEqual(BACK_OFF_NS);
   // Meanwhile nobody has started the job again.
   expect(await daemon.containersOf('job')).toMatchObject([{ id: job.id, attempt: 0 }]);

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { alone } from './churn.js';
-import { it } from './daemon.js';
+import { freePort, it } from './daemon.js';
 import { eventually } from './eventually.js';
 import { manifest, SLEEP } from './manifests.js';
 
@@ -20,9 +19,10 @@ class Page {
       this.headers.push(request.headers);
       response.end(this.body);
     });
+    // It stays free while the server is down.
+    this.port ||= await freePort();
     this.server.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
-    ({ port: this.port } = this.server.address() as AddressInfo);
     return `http://127.0.0.1:${this.port}/pods`;
   }
 

@@ -170,7 +170,7 @@ export const liveThrough = async (
       }
       return true;
     },
-    120_000,
+    240_000,
   );
   return counts;
 };

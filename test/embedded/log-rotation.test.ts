@@ -6,7 +6,7 @@ import { eventually } from './eventually.js';
 import { SLEEP } from './manifests.js';
 import { linesWritten, rotatedNames, writeLines, writtenOver } from './rotated-logs.js';
 
-const SLOW_MACHINE_MS = 240_000;
+const SLOW_MACHINE_MS = 480_000;
 const LINES = 4_000;
 
 describe('over the embedded runtime, a log that grows', () => {

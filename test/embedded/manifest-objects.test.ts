@@ -112,7 +112,7 @@ describe.concurrent('ConfigMaps and Secrets of manifests', () => {
       const started = entries.findIndex((entry) => entry.kind === 'call' && entry.call === 'StartContainer');
       const run = entries.slice(0, started).findLast(({ kind }) => kind === 'sync-started');
       const refresh = entries.find((entry) => entry.kind === 'config' && entry.op === 'REFRESH');
-      expect(run?.causes).toEqual([refresh?.id]);
+      expect(run?.causes).toContain(refresh?.id ?? 'there was none');
       return true;
     });
   });

@@ -8,7 +8,7 @@ import { eventually } from './eventually.js';
 import { type Watch, watchRuntime } from './watch.js';
 
 const A_MINUTE = 60_000;
-const TEST_MS = 240_000;
+const TEST_MS = 420_000;
 /** Of probes, of the loop that looks what is due, and of listings. */
 const TICK_MS = 1000;
 

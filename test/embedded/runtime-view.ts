@@ -54,7 +54,7 @@ export class RuntimeView extends AgentFiles {
   }
 
   private connect(): CriClient {
-    const client = criClient({ endpoint: `unix://${this.runtimeSocket}`, requestTimeoutMs: 20_000 });
+    const client = criClient({ endpoint: `unix://${this.runtimeSocket}`, requestTimeoutMs: 60_000 });
     this.clients.push(client);
     return client;
   }

@@ -11,7 +11,8 @@ import { dice, pause, SEED } from './seeded.js';
 import { readVolume } from './volume-reader.js';
 
 const KILLS = Number(process.env.VOLUME_KILLS ?? 15);
-const LONGEST_MS = KILLS * 10_000 + 240_000;
+const LONGEST_MS = KILLS * 20_000 + 600_000;
+const CONVERGED_MS = 120_000;
 /** The volumes that a reader reads, in the directory of the volumes of their pod. */
 const WRITTEN = ['kubernetes.io~configmap/settings', 'kubernetes.io~secret/keys'];
 const KEYS = ['a', 'b', 'c'];
@@ -127,10 +128,14 @@ describe.runIf(isRoot)('an agent that is killed while it works on volumes', () =
       }
       churn.edit();
       await daemon.start();
-      await eventually('what runs is what the manifests say', async () => {
-        expect(Object.fromEntries(await runningVersions(daemon))).toEqual(Object.fromEntries(churn.wanted));
-        return true;
-      });
+      await eventually(
+        'what runs is what the manifests say',
+        async () => {
+          expect(Object.fromEntries(await runningVersions(daemon))).toEqual(Object.fromEntries(churn.wanted));
+          return true;
+        },
+        CONVERGED_MS,
+      );
       await eventually('the last content is there', () => readers.every(({ seen }) => seen.has(churn.content())));
       expect((await daemon.reached('steady', 'CONTAINER_RUNNING')).id).toBe(id);
 

@@ -151,7 +151,7 @@ describe.runIf(isRoot).concurrent('the volumes of a pod, as its container sees t
         if (${look} && [ "\${a#level }" != "\${b#color }" ]); then echo "mixture" >> "$DIR/problems"; fi
         (${look}) 2>/dev/null || [ "$now" != "$(readlink /rx/settings/..data)" ] || echo "not whole" >> "$DIR/problems"
         cat /rx/settings/level > /dev/null || echo "missing" >> "$DIR/problems"
-        echo >> "$DIR/looks"; done`;
+        echo >> "$DIR/looks"; sleep 0.02; done`;
     daemon.apply({
       name: 'reader',
       containers: [

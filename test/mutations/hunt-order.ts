@@ -15,7 +15,7 @@ export interface Hunted {
   readonly found?: { readonly seed: number; readonly violation: Violation };
 }
 
-/** Runs a bundle of `bundleSimulation` over seeds, in a thread of its own. */
+/** Runs a bundle of `bundleSimulation` over seeds, in a thread of its own. Errors: the thread ends without a result. */
 export const hunt = (bundle: string, order: HuntOrder): Promise<Hunted> =>
   new Promise((resolve, reject) => {
     const worker = new Worker(bundle, { eval: true, workerData: order });
@@ -24,4 +24,5 @@ export const hunt = (bundle: string, order: HuntOrder): Promise<Hunted> =>
       void worker.terminate();
     });
     worker.once('error', reject);
+    worker.once('exit', (code) => reject(new Error(`the hunt has ended with ${code} and without a result`)));
   });

@@ -26,7 +26,7 @@ import { type AskedRequest, csrServer, type CsrServer } from './csr-server.js';
 
 const NODE = 'node-1';
 /** Whose end is near: with a draw of 0 the next one is asked for 1 s after it was signed. */
-const SHORT: Life = { since: 20, until: 10 };
+const SHORT: Life = { since: 230, until: 100 };
 const LONG: Life = { since: 20, until: 3_600 };
 
 let stage: ApiStage;

@@ -124,7 +124,7 @@ export default {
     enforce: 'pre',
     transform: (code, id) => (id.endsWith(change.file) ? code.replace(change.from, change.to) : undefined),
   }],
-  test: { include: ['incident.test.ts'] },
+  test: { include: ['incident.test.ts'], testTimeout: 240_000, hookTimeout: 240_000 },
 };
 `,
   );
