@@ -4,12 +4,21 @@ import { join } from 'node:path';
 import { ReplaySubject, filter, firstValueFrom, skip, type Subscription, take, toArray } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../../../src/cli/embedded-process.js';
+import { isProcess } from '../../../src/processes/send-signal.js';
+import { eventually } from '../../embedded/eventually.js';
+import { killProcess } from '../../support/kill-process.js';
+import { endRuntime } from '../embedded/end-runtime.js';
 
-// Stands in for a runtime: takes the place of one that is gone, serves the socket and says its pid.
+// Stands in for a runtime: says its pid, takes the place of one that is gone, and then serves the socket.
 const SERVER = `
-  require('node:fs').rmSync(process.argv[3], { force: true });
-  require('node:net').createServer(() => {}).listen(process.argv[3]);
-  require('node:fs').appendFileSync(process.argv[3] + '.pids', process.pid + '\\n');
+  const { existsSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
+  const socket = process.argv[3];
+  const file = socket + '.pids';
+  const earlier = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  writeFileSync(file + '.new', earlier + process.pid + '\\n');
+  renameSync(file + '.new', file);
+  rmSync(socket, { force: true });
+  require('node:net').createServer(() => {}).listen(socket);
 `;
 
 let folder = '';
@@ -18,25 +27,20 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'embedded-'));
   writeFileSync(join(folder, 'server.cjs'), SERVER);
 });
-afterEach(() => {
+afterEach(async () => {
   subscription?.unsubscribe();
-  for (const pid of pids().filter(isAlive)) process.kill(pid, 'SIGKILL');
+  await endRuntime(join(folder, 'state'));
   rmSync(folder, { recursive: true, force: true });
 });
 
 const socketPath = () => join(folder, 'r.sock');
+/** The runtimes that were started, in order. */
 const pids = (): number[] =>
   existsSync(`${socketPath()}.pids`)
-    ? readFileSync(`${socketPath()}.pids`, 'utf8').trimEnd().split('\n').map(Number)
+    ? (readFileSync(`${socketPath()}.pids`, 'utf8').match(/^\d+$/gm) ?? []).map(Number)
     : [];
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
+const pidsOf = (count: number): Promise<number[]> =>
+  eventually(`${count} runtimes were started`, () => (pids().length >= count ? pids() : undefined));
 
 const supervise = (script = join(folder, 'server.cjs')) => {
   const event$ = new ReplaySubject<EmbeddedRuntimeEvent>(100);
@@ -53,12 +57,11 @@ const supervise = (script = join(folder, 'server.cjs')) => {
 it('starts a runtime, starts another when that one dies, and says so', async () => {
   const { event$, ready$ } = supervise();
   await firstValueFrom(ready$);
-  const [first] = pids();
-  expect(first).toBeDefined();
-  process.kill(first ?? 0, 'SIGKILL');
+  const [first] = await pidsOf(1);
+  killProcess(first);
   await firstValueFrom(ready$.pipe(skip(1)));
 
-  expect(pids()).toHaveLength(2);
+  expect(await pidsOf(2)).toHaveLength(2);
   const [, lost] = await firstValueFrom(event$.pipe(take(2), toArray()));
   expect(lost).toMatchObject({ kind: 'failed', retryInMs: 100 });
 });
@@ -67,8 +70,8 @@ it('leaves the runtime alone when it is unsubscribed, and finds it again', async
   const { ready$, running } = supervise();
   await firstValueFrom(ready$);
   running.unsubscribe();
-  const [pid] = pids();
-  expect(isAlive(pid ?? 0)).toBe(true);
+  const [pid] = await pidsOf(1);
+  expect(isProcess(pid!)).toBe(true);
 
   expect(await firstValueFrom(supervise().ready$)).toEqual({ kind: 'ready' });
   expect(pids()).toEqual([pid]);
@@ -78,10 +81,13 @@ it('takes the place of a socket that a dead runtime left behind', async () => {
   const first = supervise();
   await firstValueFrom(first.ready$);
   first.running.unsubscribe();
-  process.kill(pids()[0] ?? 0, 'SIGKILL');
+  const [dead] = await pidsOf(1);
+  killProcess(dead);
+  await eventually('the first runtime has ended', () => !isProcess(dead!));
   await firstValueFrom(supervise().ready$);
   expect(existsSync(socketPath())).toBe(true);
-  expect(isAlive(pids().at(-1) ?? 0)).toBe(true);
+  const [, next] = await pidsOf(2);
+  expect(isProcess(next!)).toBe(true);
 });
 
 it('says why a runtime does not start, in its own last words', async () => {

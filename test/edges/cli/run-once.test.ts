@@ -5,18 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { readJournal } from '../../../src/journal/journal-reader.js';
+import { eventually } from '../../embedded/eventually.js';
+import { endRuntime } from '../embedded/end-runtime.js';
 
 const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 
 let folder = '';
-let runtimePid: number | undefined;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'once-'));
 });
-afterEach(() => {
-  if (runtimePid !== undefined) process.kill(runtimePid, 'SIGTERM');
+afterEach(async () => {
+  await endRuntime(join(folder, 'root', 'runtime', 'state'));
   rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
 });
 
@@ -34,7 +35,7 @@ it('starts the embedded runtime, brings the pods up, explains them afterwards', 
     `apiVersion: v1
 kind: ConfigMap
 metadata: {name: job}
-data: {DURATION: '20'}
+data: {DURATION: '2147483'}
 ---
 apiVersion: v1
 kind: Pod
@@ -57,7 +58,7 @@ spec:
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as { readonly message: string; readonly pid?: number });
-  runtimePid = lines.find(({ message }) => message === 'the embedded runtime is ready')?.pid;
+  const runtimePid = lines.find(({ message }) => message === 'the embedded runtime is ready')?.pid;
   expect(lines.map(({ message }) => message)).toContain('the pod runs');
   expect(code).toBe(0);
   expect(runtimePid).toBeGreaterThan(0);
@@ -82,14 +83,13 @@ spec:
     ],
     { stdio: 'ignore' },
   );
+  onTestFinished(() => void agent.kill('SIGKILL'));
   const ended = once(agent, 'exit') as Promise<[number | null]>;
-  const isLookedAt = () => {
+  await eventually('the second agent has looked at the pod', () => {
     const { entries } = readJournal(join(folder, 'root', 'journal'));
-    return entries
-      .slice(entries.findLastIndex(({ kind }) => kind === 'agent-started'))
-      .some(({ kind }) => kind === 'sync-ended');
-  };
-  await expect.poll(isLookedAt, { timeout: 20_000 }).toBe(true);
+    const starts = entries.flatMap(({ kind }, index) => (kind === 'agent-started' ? [index] : []));
+    return starts.length === 2 && entries.slice(starts[1]).some(({ kind }) => kind === 'sync-ended');
+  });
   agent.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
   const after = await run('why', '--root-dir', join(folder, 'root'), 'job-node');

@@ -317,6 +317,21 @@ describe.each(users)('a runtime whose state directory is removed, run by $who', 
     await host.start();
   });
 
+  it('leaves nothing that runs to the next test, although it is dead', async () => {
+    const host = new RuntimeUnderTest(uid === undefined ? {} : { uid });
+    onTestFinished(() => host.dispose());
+    await host.start();
+    const token = `dead-${process.pid}-${uid ?? 'own'}`;
+    const daemon = `sh -c "while :; do sleep 1; done" ${token}`;
+    const pod = await host.sandbox('dead');
+    await host.run(pod, `( setsid ${daemon} & ) > /dev/null 2>&1; exec ${daemon}`);
+    await eventually('both run', () => processesWith(token).length >= 2);
+    await host.kill('SIGKILL');
+    await host.dispose();
+    expect([...processesWith(token), ...processesWith(host.directory)]).toEqual([]);
+    expect(cgroupsOf([pod])).toEqual([]);
+  });
+
   it('leaves its containers to its successor when only its lock was removed', async () => {
     const host = new RuntimeUnderTest(uid === undefined ? {} : { uid });
     onTestFinished(() => host.dispose());

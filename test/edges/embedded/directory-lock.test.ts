@@ -5,9 +5,11 @@ import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeF
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { lockFile, whenLost } from '../../../src/runtime/embedded/directory-lock.js';
 import { lockState } from '../../../src/runtime/embedded/state-lock.js';
+import { killProcess } from '../../support/kill-process.js';
 import { isRoot } from './runtime-under-test.js';
 
 let directory = '';
@@ -39,14 +41,18 @@ it('ends with a process that is killed, although what that has started lives on'
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [said] = (await once(child.stdout, 'data')) as [Buffer];
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = once(child, 'exit');
+  const said = once(createInterface(child.stdout), 'line') as Promise<[string]>;
+  const [line] = await Promise.race([said, ended.then((how) => [`the process has ended: ${how.join(' ')}`] as const)]);
+  expect(line).toMatch(/^\d+$/);
   try {
     expect(() => lockFile(path)).toThrow(`process ${child.pid} uses ${directory}`);
     child.kill('SIGKILL');
-    await once(child, 'exit');
+    await ended;
     lockFile(path).release();
   } finally {
-    process.kill(Number(said.toString()), 'SIGKILL');
+    killProcess(Number(line));
   }
 });
 
@@ -55,9 +61,9 @@ it('does not believe the pid of an earlier owner', async () => {
   const other = spawn('flock', ['-n', '--no-fork', path, 'sh', '-c', 'echo locked; exec sleep 60'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+  onTestFinished(() => void other.kill('SIGKILL'));
   await once(other.stdout, 'data');
   expect(() => lockFile(path)).toThrow(`process unknown uses ${directory}`);
-  other.kill('SIGKILL');
 });
 
 it('needs no room on the disk to be had', () => {

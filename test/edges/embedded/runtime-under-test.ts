@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, credentials, Metadata, type MethodDefinition, type ServiceError } from '@grpc/grpc-js';
@@ -13,10 +13,8 @@ import {
   type ContainerStatus,
   type DeepPartial,
 } from '../../../src/generated/runtime/v1/api.js';
-import { probeCgroups } from '../../../src/runtime/embedded/cgroup.js';
 import { instanceOf, type Instance } from '../../../src/runtime/embedded/instance.js';
-import { endOrphans } from '../../../src/runtime/embedded/orphans.js';
-import { sendSignal } from '../../../src/runtime/embedded/process-tree.js';
+import { endRuntime } from './end-runtime.js';
 
 /** Nothing takes that long; a machine that does other things may stand still for a while. */
 const DEADLINE_MS = 60_000;
@@ -85,8 +83,6 @@ export interface RuntimeUnderTestOptions {
 /** The runtimes that a test has started and not seen end. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
-
-const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** The real server in a child process with its own state directory; can be killed and started again. */
 export class RuntimeUnderTest {
@@ -173,21 +169,9 @@ export class RuntimeUnderTest {
       await this.kill('SIGTERM');
     } finally {
       await this.kill('SIGKILL');
-      await this.endProcesses();
+      await endRuntime(this.stateDirectory, this.instance);
       rmSync(this.directory, { recursive: true, force: true, maxRetries: 20 });
     }
-  }
-
-  /** Ends everything that runtimes on the state directory have started. */
-  private async endProcesses(): Promise<void> {
-    const instance = this.instance ?? (existsSync(this.stateDirectory) ? instanceOf(this.stateDirectory) : undefined);
-    const nothing: ReadonlySet<string> = new Set();
-    if (instance) await endOrphans({ instance, cgroups: probeCgroups(), sandboxIds: nothing, marks: nothing, log });
-    await eventually('no process of the runtime is left', () => {
-      const left = processesWith(`${this.stateDirectory}/`);
-      for (const pid of left) sendSignal(pid, 'SIGKILL');
-      return left.length === 0;
-    });
   }
 
   sandboxConfig(name: string, more: DeepPartial<PodSandboxConfig> = {}): PodSandboxConfig {

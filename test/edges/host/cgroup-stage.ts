@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { join } from 'node:path';
 import { firstValueFrom, type Observable, toArray } from 'rxjs';
 import { cgroupMounts } from '../../../src/model/cgroups/cgroup-mounts.js';
-import { isAlive, processId } from '../../../src/runtime/embedded/process-tree.js';
+import { processId, signalProcess, type ProcessId } from '../../../src/runtime/embedded/process-tree.js';
 import { eventually } from '../../embedded/eventually.js';
 
 export const mounts = cgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
@@ -14,7 +14,7 @@ export const all = <T>(source$: Observable<T>): Promise<T[]> => firstValueFrom(s
 export class CgroupStage {
   readonly name = `rxcg-${process.pid}-${Math.trunc(performance.now())}`;
   readonly directories = mounts.hierarchies.map(({ mountPoint }) => join(mountPoint, this.name));
-  private readonly pids: number[] = [];
+  private readonly processes: ProcessId[] = [];
 
   constructor() {
     for (const { mountPoint, controllers } of mounts.hierarchies) {
@@ -40,19 +40,21 @@ export class CgroupStage {
     const child = spawn('sh', ['-c', `echo $$ > ${join(directory, 'cgroup.procs')} && echo in && exec ${script}`], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const pid = child.pid ?? 0;
-    this.pids.push(pid);
+    const { pid } = child;
+    const started = pid === undefined ? undefined : processId(pid);
+    if (pid === undefined || !started) throw new Error(`no process could be started in ${directory}`);
+    this.processes.push(started);
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (part: string) => (said += part));
-    await eventually('the process is in the cgroup', () => said.includes('in'));
+    await eventually('the process is in the cgroup', () => {
+      if (child.exitCode !== null) throw new Error(`the process for ${directory} has ended with ${child.exitCode}`);
+      return said.includes('in');
+    });
     return pid;
   }
 
   async dispose(): Promise<void> {
-    for (const pid of this.pids) {
-      const process = processId(pid);
-      if (process && isAlive(process)) globalThis.process.kill(pid, 'SIGKILL');
-    }
+    for (const process of this.processes) signalProcess(process, 'SIGKILL');
     await eventually('the cgroups of the test are gone', () => {
       for (const directory of this.directories) removeAll(directory);
       return true;
