@@ -2,6 +2,21 @@ import rxjs from 'eslint-plugin-rxjs-x';
 import { globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
+/**
+ * kill(2) takes 0 and negative numbers for groups of processes, and a wrong number for another process. One function calls it, and refuses
+ * these.
+ */
+const signals = [
+  ":matches(MemberExpression[object.name='process'], MemberExpression[object.property.name='process'])" +
+    ":matches([property.name='kill'], [property.value='kill'])",
+  ":matches(VariableDeclarator[init.name='process'], VariableDeclarator[init.property.name='process']) > ObjectPattern > Property[key.name='kill']",
+  "ImportDeclaration[source.value=/^(node:)?process$/] > ImportSpecifier[imported.name='kill']",
+].map((selector) => ({
+  selector,
+  message:
+    'Signal with sendSignal of src/processes/send-signal.ts; a test with killProcess of test/support/kill-process.ts.',
+}));
+
 /** What would let a clock, a draw or the outside world into the rooms that must run in virtual time. */
 const nondeterminism = {
   'no-restricted-imports': [
@@ -32,11 +47,13 @@ const nondeterminism = {
   'no-restricted-syntax': [
     'error',
     { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: 'Ask the scheduler for the time.' },
+    ...signals,
   ],
 };
 
 export default tseslint.config(
   globalIgnores(['dist', 'coverage', 'src/generated', 'node_modules']),
+  { files: ['**/*.{ts,js,mjs,cjs}'], rules: { 'no-restricted-syntax': ['error', ...signals] } },
   {
     files: ['**/*.ts'],
     extends: [...tseslint.configs.recommendedTypeChecked, rxjs.configs.recommended],
@@ -93,6 +110,7 @@ export default tseslint.config(
       ],
     },
   },
+  { files: ['src/processes/send-signal.ts'], rules: { 'no-restricted-syntax': 'off' } },
   {
     // In a marble test a double such as `const work = cold('--|')` reads better without a dollar, and anything may be thrown.
     files: ['test/**/*.ts'],

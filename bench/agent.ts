@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { killProcess } from '../test/support/kill-process.js';
 
 const [pods = 100, idleSeconds = 40] = process.argv.slice(2).map(Number);
 const SINGLES = 50;
@@ -145,7 +146,7 @@ try {
   const ended = new Promise((resolve) => agent.once('exit', resolve));
   agent.kill('SIGTERM');
   await ended;
-  process.kill(runtimePid);
+  killProcess(runtimePid, 'SIGTERM');
 } finally {
   agent.kill('SIGKILL');
   rmSync(root, { recursive: true, force: true });

@@ -23,6 +23,7 @@ import { buildSync } from 'esbuild';
 import { podsPath } from '../src/model/kube-api/api-paths.js';
 import { journalFile } from '../src/journal/journal-files.js';
 import { readJournal } from '../src/journal/journal-reader.js';
+import { killProcess } from '../test/support/kill-process.js';
 import { HOSTILE_MANIFESTS, HOSTILE_SPEECHES, pod } from './hold-ups/hostile-texts.js';
 import { apiStub } from './status/api-stub.js';
 
@@ -111,7 +112,7 @@ const startAgent = async (state: string, flags: readonly string[]) => {
     const { pid } = JSON.parse(readFileSync(join(state, 'runtime', 'state', 'runtime.lock'), 'utf8')) as {
       pid: number;
     };
-    process.kill(pid);
+    killProcess(pid, 'SIGTERM');
   };
   return { delays, most, end };
 };

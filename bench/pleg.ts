@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { firstValueFrom } from 'rxjs';
 import { criClient } from '../src/runtime/cri-client.js';
+import { killProcess } from '../test/support/kill-process.js';
 import { serveSimulatedRuntime } from './pleg/simulated-runtime.js';
 import { NODE_NAME, startAgent } from './startup/agent.js';
 import { cpuSeconds } from './startup/proc.js';
@@ -109,7 +110,7 @@ async function measureDeaths(
         await pause(500 + ((index * 137) % 1_000));
         const [seen, parts] = [proxy.calls.length, proxy.parts.length];
         const at = performance.timeOrigin + performance.now();
-        process.kill(processes.get(pod) ?? NaN, 'SIGKILL');
+        killProcess(processes.get(pod));
         killedAt.set(pod, at);
         created.push((await called(proxy.calls, seen, 'CreateContainer')) - at);
         started.push((await called(proxy.calls, seen, 'StartContainer')) - at);

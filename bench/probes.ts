@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { killProcess } from '../test/support/kill-process.js';
 import type { Arrivals, Ports } from './probes/far-side.js';
 import { cpuSeconds } from './startup/proc.js';
 
@@ -113,7 +114,7 @@ const measure = async (kind: Kind, ports: Ports, farSide: ChildProcess): Promise
   } finally {
     agent.kill('SIGTERM');
     await ended;
-    process.kill(runtimePid());
+    killProcess(runtimePid(), 'SIGTERM');
     rmSync(root, { recursive: true, force: true });
   }
 };

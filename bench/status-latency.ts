@@ -19,6 +19,7 @@ import { nodePath, podsPath, podStatusPath } from '../src/model/kube-api/api-pat
 import type { Node } from '../src/model/node/node.js';
 import type { Pod } from '../src/model/pod/pod.js';
 import { criClient } from '../src/runtime/cri-client.js';
+import { killProcess } from '../test/support/kill-process.js';
 import { type ApiStub, apiStub, type StubRequest } from './status/api-stub.js';
 
 const NODE = 'bench';
@@ -127,7 +128,7 @@ async function startAgent(stub: ApiStub, program: string, folder: string) {
     const runtime = JSON.parse(readFileSync(join(root, 'runtime', 'state', 'runtime.lock'), 'utf8')) as {
       readonly pid: number;
     };
-    process.kill(runtime.pid);
+    killProcess(runtime.pid, 'SIGTERM');
   };
   return { end };
 }

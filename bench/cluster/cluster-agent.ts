@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { nodePath } from '../../src/model/kube-api/api-paths.js';
 import type { Cluster } from '../../test/cluster/cluster.js';
 import type { ApiNode } from '../../test/cluster/cluster-node.js';
+import { killProcess } from '../../test/support/kill-process.js';
 
 const LONGEST_MS = 300_000;
 
@@ -51,7 +52,7 @@ export async function startAgent(
     child.kill('SIGTERM');
     await gone;
     // The embedded runtime outlives its agent.
-    process.kill(pid, 'SIGTERM');
+    killProcess(pid, 'SIGTERM');
     await until('the runtime has ended', () => !existsSync(`/proc/${pid}`));
   };
   return { pid: child.pid!, end };
