@@ -276,7 +276,7 @@ describe.runIf(isRoot).concurrent('the volumes of a pod, as its container sees t
         return true;
       });
       const { stdout } = await daemon.run('why', `${name}-node1`, '--root-dir', daemon.rootDir);
-      expect(stdout).toMatch(/data.*is not mounted for \d+ s|\d+ s ago .*volume "data"/);
+      expect(stdout).toMatch(/data.*is not mounted for \d+ |\d+ \w+ ago .*volume "data"/);
       expect(stdout).toContain(problem);
       expect(daemon.processesOf(name)).toEqual([]);
     }
