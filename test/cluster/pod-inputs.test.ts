@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { configMapsPath, secretsPath, servicesPath } from '../../src/model/kube-api/api-paths.js';
+import { freeHostPort } from '../containerd/host-port.js';
 import { eventually } from '../embedded/eventually.js';
 import { type ClusterNode, containerOf } from './cluster-node.js';
 import { overCluster } from './missing.js';
@@ -118,7 +119,7 @@ overCluster('a pod that the node cannot have', () => {
   });
 
   it('since another has the port of the host, fails', async ({ node }) => {
-    const containers = [{ ports: [{ containerPort: 80, hostPort: 31_999 }] }];
+    const containers = [{ ports: [{ containerPort: 80, hostPort: await freeHostPort() }] }];
     await node.create({ name: 'port-one', containers });
     await node.running('port-one');
     await node.create({ name: 'port-two', containers });

@@ -239,14 +239,16 @@ overCluster('a change of a pod', () => {
 
 overCluster('a deletion', () => {
   it('lets a pod end by itself, tells of its end, and finishes', async ({ node }) => {
-    const script = "trap 'sleep 1; exit 5' TERM; while :; do sleep 0.1; done";
-    await node.create({ name: 'polite', terminationGracePeriodSeconds: 20, containers: [{ script }] });
+    const script = "trap 'sleep 1; exit 5' TERM; touch /tmp/up; while :; do sleep 0.1; done";
+    await node.create({ name: 'polite', terminationGracePeriodSeconds: 120, containers: [{ script }] });
     await node.create({
       name: 'deaf',
       terminationGracePeriodSeconds: 2,
       containers: [{ script: "trap '' TERM; while :; do sleep 0.1; done" }],
     });
     await Promise.all([node.running('polite'), node.running('deaf')]);
+    const [container] = await node.containersNamed('polite');
+    await eventually('it listens to signals', () => node.exec(container?.id ?? '', 'test', '-e', '/tmp/up'));
     const watched = await node.admin.watch<Pod>('/api/v1/namespaces/pods/pods');
     await Promise.all([node.admin.remove(node.path('polite')), node.admin.remove(node.path('deaf'))]);
     await Promise.all([node.gone('polite'), node.gone('deaf')]);

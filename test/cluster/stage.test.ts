@@ -138,7 +138,7 @@ overCluster('the stage itself', () => {
       };
       proxy.decide = () => undefined;
       expect(await namesOf(2)).toEqual(['passed', 'after']);
-      proxy.decide = () => ({ kind: 'reordered' });
+      proxy.decide = () => ({ kind: 'reordered', waitMs: 60_000 });
       expect(await namesOf(2)).toEqual(['after', 'passed']);
       proxy.decide = () => ({ kind: 'expired', afterLines: 1 });
       expect(await namesOf(2)).toEqual(['passed', 'ERROR']);

@@ -66,7 +66,7 @@ const switchOf = async (path: string, content: string, change: () => Promise<unk
   const from = Date.now();
   await change();
   while (readFileSync(path, 'utf8') !== content) {
-    if (Date.now() - from > 60_000) throw new Error(`${path} is not ${content} after 60 s`);
+    if (Date.now() - from > 180_000) throw new Error(`${path} is not ${content} after 180 s`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   return { from, to: Date.now() };

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { expect } from 'vitest';
 import type { PodStatus } from '../../src/model/pod/pod.js';
-import { freePort } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import type { PodOf } from '../embedded/manifests.js';
 import type { ContainerdNode } from './containerd-node.js';
+import { freeHostPort } from './host-port.js';
 import { overContainerd } from './missing.js';
 import { onOneNode } from './one-node.js';
 
@@ -88,7 +88,7 @@ overContainerd('a pod', () => {
   });
 
   it('does not get a port of the machine that another one has', async ({ node }) => {
-    const hostPort = await freePort();
+    const hostPort = await freeHostPort();
     const ports = [{ containerPort: 80, hostPort }];
     node.apply({ name: 'first', containers: [{ ports }] });
     await node.reached('first', 'CONTAINER_RUNNING');

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, linkSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { status } from '@grpc/grpc-js';
 import { it as baseIt, type TestAPI } from 'vitest';
 import { isAlive, processId } from '../../src/runtime/embedded/process-tree.js';
 import type { PodSandbox } from '../../src/generated/runtime/v1/api.js';
@@ -12,6 +13,7 @@ import { eventually } from '../embedded/eventually.js';
 import { type ContainerOf, type PodOf } from '../embedded/manifests.js';
 import { mountedBelow } from '../support/mounted-below.js';
 import { cgroupsCalled, describeProcess, processesNaming } from '../embedded/processes.js';
+import { CriProxy } from '../support/cri-proxy.js';
 import { killProcess } from '../support/kill-process.js';
 import { missing } from './missing.js';
 import { type Registries, startRegistries } from './registries.js';
@@ -40,6 +42,7 @@ export class ContainerdNode extends Daemon {
     super();
   }
 
+  private keeper: CriProxy | undefined;
   readonly stage = join(this.directory, 'stage');
   readonly logs = join(this.rootDir, 'pod-logs');
 
@@ -50,6 +53,34 @@ export class ContainerdNode extends Daemon {
     await run(script('up.sh'), [this.stage], {
       env: { ...process.env, ...(containerd && { CONTAINERD: containerd }) },
     });
+  }
+
+  /**
+   * From now on agents cannot remove containers and sandboxes of these pods. What has ended of a deleted pod is otherwise gone at any
+   * moment, often before a test has seen it.
+   */
+  async keepEnded(pod: RegExp): Promise<void> {
+    this.keeper = await CriProxy.start(this.runtimeSocket, join(this.directory, 'keeper.sock'));
+    this.keeper.fail({ methods: ['removeContainer', 'removePodSandbox'], pod }, status.INTERNAL, 'the test keeps it');
+  }
+
+  /** Keeps the log of a container, which an agent removes before it removes the container. */
+  keepLog({ logPath }: { readonly logPath: string }): void {
+    if (!existsSync(this.keptLog(logPath))) linkSync(logPath, this.keptLog(logPath));
+  }
+
+  /** Where the log of a container is, also one that was kept. */
+  logFile({ logPath }: { readonly logPath: string }): string {
+    const kept = this.keptLog(logPath);
+    return existsSync(kept) ? kept : logPath;
+  }
+
+  override logLines(status: { readonly logPath: string }): ReturnType<Daemon['logLines']> {
+    return super.logLines({ logPath: this.logFile(status) });
+  }
+
+  private keptLog(logPath: string): string {
+    return join(this.directory, `kept-${relative(this.logs, logPath).replaceAll('/', '_')}`);
   }
 
   /** Two registries on loopback with the images of the tests, one behind a password; started unless they run. */
@@ -78,7 +109,7 @@ export class ContainerdNode extends Daemon {
   }
 
   override spawn(...args: readonly string[]): ReturnType<Daemon['spawn']> {
-    const endpoint = `unix://${this.runtimeSocket}`;
+    const endpoint = this.keeper?.endpoint ?? `unix://${this.runtimeSocket}`;
     const own = [
       '--container-runtime-endpoint',
       endpoint,
@@ -181,19 +212,23 @@ export class ContainerdNode extends Daemon {
   override async dispose(): Promise<void> {
     const ids = await this.ids();
     await this.endChildren();
+    await this.keeper?.close();
     this.closeClients();
     if (existsSync(this.stage)) await run(script('down.sh'), [this.stage]);
-    await eventually('nothing is left over', () => {
-      const remains = [
-        ...processesNaming([this.directory, ...ids]).map(describeProcess),
-        ...cgroupsCalled(new Set(ids)),
-      ];
-      if (remains.length > 0) throw new Error(remains.join('\n'));
-      return true;
-    });
-    // No agent is left to take down the volumes of pods that were running, and removing them would reach into what is mounted.
-    for (const path of mountedBelow(this.directory)) await run('umount', ['--lazy', path]);
-    rmSync(this.directory, { recursive: true, force: true });
+    try {
+      await eventually('nothing is left over', () => {
+        const remains = [
+          ...processesNaming([this.directory, ...ids]).map(describeProcess),
+          ...cgroupsCalled(new Set(ids)),
+        ];
+        if (remains.length > 0) throw new Error(remains.join('\n'));
+        return true;
+      });
+    } finally {
+      // No agent is left to take down the volumes of pods that were running, and removing them would reach into what is mounted.
+      for (const path of mountedBelow(this.directory)) await run('umount', ['--lazy', path]);
+      rmSync(this.directory, { recursive: true, force: true });
+    }
   }
 
   private async ids(): Promise<string[]> {

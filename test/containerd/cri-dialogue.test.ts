@@ -14,9 +14,9 @@ const transcript = readFileSync(new URL('../support/cri-dialogue.txt', import.me
 overNewerContainerd('the dialogue that the simulated runtime is held to', () => {
   it('goes as it is written down', { timeout: 240_000 }, async () => {
     const node = new ContainerdNode(await newerContainerd());
-    await node.startRuntime();
     const { runtime, images, close } = criClient({ endpoint: `unix://${join(node.stage, 'containerd.sock')}` });
     try {
+      await node.startRuntime();
       const logDirectory = join(node.directory, 'dialogue');
       mkdirSync(logDirectory);
       const lines = await criDialogue({

@@ -7,7 +7,7 @@ import { type ContainerdNode, it as onOwnNode, SERVER, WAIT } from './containerd
 import { overContainerd } from './missing.js';
 import { onOneNode } from './one-node.js';
 
-const it = onOneNode();
+const it = onOneNode(undefined, { keptPods: /^/ });
 
 /** Says `term` when it is asked to stop, and stops. What a hook writes to this output stands in the log, too. */
 const SAYS_TERM = "trap 'echo term; exit 0' TERM; echo up; while :; do sleep 2147483 & wait $!; done";
@@ -26,6 +26,7 @@ const eventsOf = (node: ContainerdNode, pod: string): readonly string[] =>
 const up = async (node: ContainerdNode, pod: string) => {
   const status = await node.reached(pod, 'CONTAINER_RUNNING');
   await eventually(`${pod} is up`, () => node.output(status).includes('up'));
+  node.keepLog(status);
   return status;
 };
 const stopped = async (node: ContainerdNode, pod: string) => {
@@ -154,7 +155,7 @@ overContainerd('a preStop hook', () => {
 
   it('that outlasts the grace period does not keep the container from being stopped', async ({ node }) => {
     const lifecycle = { preStop: shell(`echo hooked > ${OUTPUT}; sleep 2147483`) };
-    node.apply({ name: 'endless', terminationGracePeriodSeconds: 1, containers: [{ script: SAYS_TERM, lifecycle }] });
+    node.apply({ name: 'endless', terminationGracePeriodSeconds: 8, containers: [{ script: SAYS_TERM, lifecycle }] });
     await up(node, 'endless');
     expect(node.output(await stopped(node, 'endless'))).toEqual(['up', 'hooked', 'term']);
     await eventually('the sandbox is stopped, too', async () => {
@@ -190,7 +191,7 @@ overContainerd('a preStop hook', () => {
         },
       ],
     });
-    await node.reached('served', 'CONTAINER_RUNNING');
+    node.keepLog(await node.reached('served', 'CONTAINER_RUNNING'));
     const address = await node.addressOf('served');
     await eventually('it serves', async () => (await fetch(`http://${address}:8080/`)).ok);
     const ended = await stopped(node, 'served');
@@ -201,6 +202,7 @@ overContainerd('a preStop hook', () => {
 
   // It kills its agent, so it has one of its own.
   onOwnNode('is run by an agent that was started after the manifest was deleted', async ({ node }) => {
+    await node.keepEnded(/^/);
     const lifecycle = { preStop: shell(`echo hooked > ${OUTPUT}`) };
     node.apply({ name: 'orphan', terminationGracePeriodSeconds: 60, containers: [{ script: SAYS_TERM, lifecycle }] });
     await node.start();

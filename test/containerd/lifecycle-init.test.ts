@@ -6,7 +6,7 @@ import { running } from './inside.js';
 import { overContainerd } from './missing.js';
 import { onOneNode } from './one-node.js';
 
-const it = onOneNode((node) => ['--config', node.configuration(QUICK_RESTARTS)]);
+const it = onOneNode((node) => ['--config', node.configuration(QUICK_RESTARTS)], { keptPods: /^(order|several)$/ });
 /** All of a pod's containers see its shared memory. */
 const ORDER = '/dev/shm/order';
 const untilTerm = (name: string) =>
@@ -18,6 +18,7 @@ overContainerd('init containers and sidecars', () => {
     const main = await running(node, 'order');
     await eventually('main has started', async () => (await node.exec(main.id, 'cat', ORDER)).endsWith('main starts'));
     await expectOrder(node, 'order');
+    node.keepLog(await node.reached('order', 'CONTAINER_RUNNING', { name: 'sidecar' }));
     node.delete('order.yaml');
     const stopped = await node.reached('order', 'CONTAINER_EXITED', { name: 'sidecar' });
     expect(node.output(stopped)).toEqual(ITS_ORDER);
@@ -27,12 +28,13 @@ overContainerd('init containers and sidecars', () => {
     const sidecar = (name: string) => ({ name, restartPolicy: 'Always', script: untilTerm(name) });
     node.apply({
       name: 'several',
-      terminationGracePeriodSeconds: 20,
+      terminationGracePeriodSeconds: 120,
       initContainers: ['one', 'two', 'three'].map(sidecar),
       containers: [{ script: untilTerm('main') }],
     });
     const { id } = await running(node, 'several');
     await eventually('all are up', async () => (await node.exec(id, 'cat', ORDER)).split('\n').length === 4);
+    node.keepLog(await node.reached('several', 'CONTAINER_RUNNING', { name: 'one' }));
     node.delete('several.yaml');
     const output = node.output(await node.reached('several', 'CONTAINER_EXITED', { name: 'one' }));
     // A sidecar without a startup probe has started as soon as it runs: the next one does not wait for what it writes.

@@ -16,6 +16,7 @@ const up = async (
 ) => {
   const status = await node.reached(pod, 'CONTAINER_RUNNING', options);
   await eventually(`${pod} is up`, () => node.output(status).includes('up'));
+  node.keepLog(status);
   return status;
 };
 
@@ -50,6 +51,7 @@ overContainerd(
   () => {
     it('lets a container end by itself, and kills one that does not after its grace period', async ({ node }) => {
       const says = (action: string) => `trap '${action}' TERM; echo up; while :; do sleep 0.1; done`;
+      await node.keepEnded(/^/);
       node.apply({ name: 'polite', containers: [{ script: says('echo bye; exit 7') }] });
       node.apply({ name: 'deaf', terminationGracePeriodSeconds: 3, containers: [{ script: says('echo deaf') }] });
       await node.start();
@@ -60,7 +62,7 @@ overContainerd(
       expect(node.output(polite).at(-1)).toBe('bye');
       const killed = await node.reached('deaf', 'CONTAINER_EXITED');
       expect(killed).toMatchObject({ id: deaf.id, exitCode: 137 });
-      const asked = readFileSync(deaf.logPath, 'utf8')
+      const asked = readFileSync(node.logFile(deaf), 'utf8')
         .split('\n')
         .find((line) => line.endsWith('stdout F deaf'));
       const askedAt = BigInt(Date.parse(asked?.split(' ')[0] ?? '')) * 1_000_000n;
@@ -75,6 +77,7 @@ overContainerd(
       const exec = { command: ['sh', '-c', 'echo hook > /proc/1/fd/1; sleep 1'] };
       const script = "trap 'echo term; exit 0' TERM; echo up; while :; do sleep 0.05; done";
       const grace = { terminationGracePeriodSeconds: 20 };
+      await node.keepEnded(/^/);
       node.apply({ name: 'exec', ...grace, containers: [{ script, lifecycle: { preStop: { exec } } }] });
       node.apply({
         name: 'sleep',

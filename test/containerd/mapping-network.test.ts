@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { freePort } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import { SERVER } from './containerd-node.js';
+import { freeHostPort } from './host-port.js';
 import { namespaceOf, running, toldOfSandbox } from './inside.js';
 import { overContainerd } from './missing.js';
 import { onOneNode } from './one-node.js';
@@ -16,6 +16,7 @@ overContainerd('the network of a pod', () => {
     const client = { name: 'client', env: [{ name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }] };
     node.apply({ name: 'web', containers: [server, client] });
     const [one, other] = await Promise.all(['server', 'client'].map((name) => running(node, 'web', name)));
+    if (!one || !other) throw new Error('one of the two does not run');
     const address = await node.addressOf('web');
     expect(address).toMatch(/^10\.\d+\.\d+\.\d+$/);
     await eventually('it answers at its address', async () => (await page(`${address}:8080`)) === PAGE);
@@ -25,9 +26,9 @@ overContainerd('the network of a pod', () => {
       });
       return true;
     });
-    expect(await node.exec(other?.id ?? '', 'wget', '-qO-', 'http://127.0.0.1:8080/')).toBe(PAGE.trim());
-    expect(await node.exec(other?.id ?? '', 'sh', '-c', 'echo $IP')).toBe(address);
-    const [first = 0, second = 0] = [one?.pid, other?.pid];
+    expect(await node.exec(other.id, 'wget', '-qO-', 'http://127.0.0.1:8080/')).toBe(PAGE.trim());
+    expect(await node.exec(other.id, 'sh', '-c', 'echo $IP')).toBe(address);
+    const [first, second] = [one.pid, other.pid];
     for (const shared of ['net', 'ipc', 'uts']) expect(namespaceOf(second, shared)).toBe(namespaceOf(first, shared));
     for (const own of ['pid', 'mnt']) expect(namespaceOf(second, own)).not.toBe(namespaceOf(first, own));
     for (const name of ['net', 'ipc', 'uts', 'pid', 'mnt']) {
@@ -36,7 +37,7 @@ overContainerd('the network of a pod', () => {
   });
 
   it('answers at ports of the machine', async ({ node }) => {
-    const [hostPort, ofInit] = [await freePort(), await freePort()];
+    const [hostPort, ofInit] = [await freeHostPort(), await freeHostPort()];
     const ports = [
       { containerPort: 8080, hostPort },
       // One without a port of the machine is told, too.

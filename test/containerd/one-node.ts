@@ -3,10 +3,11 @@ import { ContainerdNode } from './containerd-node.js';
 
 /**
  * `it` with one containerd and one agent for all tests of a file, so that each has to give its pods names of their own. Both
- * are ended after the last one, in any case, and leave nothing.
+ * are ended after the last one, in any case, and leave nothing. The agent cannot remove what has ended of `keptPods`.
  */
 export const onOneNode = (
   flags: (node: ContainerdNode) => readonly string[] = () => [],
+  { keptPods }: { readonly keptPods?: RegExp } = {},
 ): TestAPI<{ readonly node: ContainerdNode }> =>
   baseIt.extend<{ readonly node: ContainerdNode }>({
     node: [
@@ -14,6 +15,7 @@ export const onOneNode = (
         const node = new ContainerdNode();
         try {
           await node.startRuntime();
+          if (keptPods) await node.keepEnded(keptPods);
           await node.start(...flags(node));
           await use(node);
         } finally {

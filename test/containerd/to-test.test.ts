@@ -20,5 +20,5 @@ overContainerd('a recording', () => {
       const { code, stderr } = await node.run('replay', recording, '--to-test', `${recording}.test.ts`);
       expect([code, stderr]).toEqual([0, '']);
     }
-  }, 180_000);
+  }, 480_000);
 });

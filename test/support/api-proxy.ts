@@ -44,10 +44,12 @@ export type Fault =
   | { readonly kind: 'cut'; readonly afterLines: number; readonly inLine: boolean }
   /** A watch is told that what it asked for is too old, when so many lines have passed. */
   | { readonly kind: 'expired'; readonly afterLines: number }
-  /** In a watch, what is told of two different objects changes places. Nothing is left out. */
-  | { readonly kind: 'reordered' };
+  /**
+   * In a watch, what is told of two different objects changes places. Nothing is left out: a line waits so many milliseconds at most for
+   * one of another object.
+   */
+  | { readonly kind: 'reordered'; readonly waitMs?: number };
 
-/** How long a line waits at most for one of another object that it could change places with. */
 const REORDER_MS = 200;
 
 /**
@@ -200,7 +202,7 @@ class ProxiedWatch {
 
   private onLine(line: string, fault: Fault | undefined): void {
     if (fault?.kind === 'stalled') return;
-    if (fault?.kind === 'reordered') return this.reorder(line);
+    if (fault?.kind === 'reordered') return this.reorder(line, fault.waitMs);
     if (fault?.kind === 'cut' && this.passed >= fault.afterLines) {
       if (!fault.inLine) return this.break();
       this.isOver = true;
@@ -228,7 +230,7 @@ class ProxiedWatch {
     this.answer.destroy();
   }
 
-  private reorder(line: string): void {
+  private reorder(line: string, waitMs = REORDER_MS): void {
     const { type, object } = JSON.parse(line) as {
       readonly type: string;
       readonly object?: { readonly metadata?: { readonly uid?: string } };
@@ -244,7 +246,7 @@ class ProxiedWatch {
     }
     this.release();
     if (!isOfObject) return this.write(line);
-    this.held = { line, uid, timer: setTimeout(() => this.release(), REORDER_MS) };
+    this.held = { line, uid, timer: setTimeout(() => this.release(), waitMs) };
   }
 
   private release(): void {

@@ -249,12 +249,12 @@ export class CriProxy {
   }
 
   async close(): Promise<void> {
-    this.cut();
     const { front } = this;
-    if (front) {
-      front.close();
-      await once(front, 'close');
-    }
+    const closed = front && once(front, 'close');
+    front?.close();
+    // No agent connects again any more.
+    this.cut();
+    await closed;
     this.server.forceShutdown();
     this.client.close();
     for (const path of [this.socket, `${this.socket}.inner`]) rmSync(path, { force: true });
