@@ -99,7 +99,12 @@ other_runtimes() {
   local process name
   for process in /proc/[0-9]*; do
     { read -r name <"$process/comm"; } 2>/dev/null || continue
-    case $name in containerd | containerd-shim* | dockerd | crio | podman) echo "${process#/proc/}" ;; esac
+    case $name in
+      containerd | containerd-shim* | dockerd | crio | podman) ;;
+      *) continue ;;
+    esac
+    # One that was killed keeps its name until its parent asks for it, but has no arguments.
+    if tr '\0' '\n' 2>/dev/null <"$process/cmdline" | grep -q .; then echo "${process#/proc/}"; fi
   done
 }
 lock_machine
