@@ -67,7 +67,7 @@ describe('the sweep after a check that was killed', () => {
   });
 
   it('takes no folder that is not of a check', () => {
-    const { status, stderr } = spawnSync(SWEEP, [tmpdir()], { encoding: 'utf8' });
+    const { status, stderr } = spawnSync(SWEEP, [join(folder, 'below')], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([2, `usage: ${SWEEP} /…/rxci-N\n`]);
   });
 });
