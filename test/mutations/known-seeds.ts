@@ -18,7 +18,7 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'the cache ignores how new a view has to be': 1,
   'a mistaken >=': 7,
   'the payload of an event is trusted': 2,
-  'a relist overwrites newer state': 284,
+  'a relist overwrites newer state': 1527,
   'housekeeping before the sources are ready': 37,
   'one source is as good as all': 186,
   'orphans are looked for among all that runs': 281,
