@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 
 const source = (file: string): string => fileURLToPath(new URL(`src/${file}`, import.meta.url));
 
+/** They wait for real processes, files and servers. */
+const WITH_A_CLOCK = ['test/edges/**', 'test/embedded/**', 'test/containerd/**', 'test/cluster/**'];
+
 export default defineConfig({
   // Examples import this package by its name, as their readers will.
   resolve: {
@@ -13,8 +16,29 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/cluster/global-setup.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'without a clock',
+          include: ['test/**/*.test.ts'],
+          exclude: WITH_A_CLOCK,
+          // Most of their time went by in loading the same modules for each file. No module of theirs has hooks or a state of its own.
+          isolate: false,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'with a clock',
+          include: WITH_A_CLOCK.map((folder) => `${folder}/*.test.ts`),
+          globalSetup: ['test/cluster/global-setup.ts'],
+          // After all others: what waits for real processes is measured by a clock that they would hold up.
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
     setupFiles: ['test/support/fixed-draws.ts'],
     // More than two of the longest waits for a process, and the start of its fixtures: the failure says then what was waited for.
     testTimeout: 240_000,

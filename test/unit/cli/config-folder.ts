@@ -6,12 +6,16 @@ import { loadConfiguration, type LoadedConfiguration } from '../../../src/cli/co
 import type { JsonObject } from '../../../src/cli/config/merge-patch.js';
 
 let path = '';
-beforeEach(() => {
-  path = mkdtempSync(join(tmpdir(), 'config-'));
-});
-afterEach(() => {
-  rmSync(path, { recursive: true, force: true });
-});
+
+/** Gives each test of the file that calls it a folder. (Hooks of this module's own would be those of the first file that imports it.) */
+export const useConfigFolder = (): void => {
+  beforeEach(() => {
+    path = mkdtempSync(join(tmpdir(), 'config-'));
+  });
+  afterEach(() => {
+    rmSync(path, { recursive: true, force: true });
+  });
+};
 
 /** The folder of this test, which goes with it. */
 export const folder = (): string => path;

@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { cgroupOptions } from '../../../src/cli/config/cgroup-options.js';
 import { loadConfiguration } from '../../../src/cli/config/load-configuration.js';
 import type { JsonObject } from '../../../src/cli/config/merge-patch.js';
-import { folder, HEAD, load, write } from './config-folder.js';
+import { folder, HEAD, load, useConfigFolder, write } from './config-folder.js';
+
+useConfigFolder();
 
 const withoutFile = (flags: JsonObject = {}) => loadConfiguration({ file: '', directory: '', flags });
 

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadConfiguration } from '../../../src/cli/config/load-configuration.js';
-import { load, write } from './config-folder.js';
+import { load, useConfigFolder, write } from './config-folder.js';
+
+useConfigFolder();
 
 describe('a zero', () => {
   const defaultsOfFile = () => load('').config;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { cgroupOptions } from '../../../src/cli/config/cgroup-options.js';
-import { load } from './config-folder.js';
+import { load, useConfigFolder } from './config-folder.js';
+
+useConfigFolder();
 
 describe('values', () => {
   it.each([
