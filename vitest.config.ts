@@ -1,10 +1,27 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const source = (file: string): string => fileURLToPath(new URL(`src/${file}`, import.meta.url));
 
 /** They wait for real processes, files and servers. */
 const WITH_A_CLOCK = ['test/edges/**', 'test/embedded/**', 'test/containerd/**', 'test/cluster/**'];
+
+/** They take one to three minutes, mostly of waiting. What is begun last is what everything waits for in the end. */
+const LONGEST = [
+  ...['containerd/garbage', 'containerd/bad-runtime', 'containerd/events', 'containerd/kills', 'containerd/logs'],
+  ...['embedded/record-replay', 'embedded/agent-kills', 'embedded/plan', 'edges/embedded/crash', 'embedded/runtime-kills'],
+  ...['embedded/event-races', 'embedded/main-job', 'cluster/bootstrap', 'cluster/server-outage', 'cluster/references'],
+  ...['mutations/mutations', 'sim/recording/to-test', 'sim/recording/histories'],
+].map((name) => `/test/${name}.test.ts`);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.some((name) => moduleId.endsWith(name));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   // Examples import this package by its name, as their readers will.
@@ -39,6 +56,7 @@ export default defineConfig({
         },
       },
     ],
+    sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/fixed-draws.ts'],
     // More than two of the longest waits for a process, and the start of its fixtures: the failure says then what was waited for.
     testTimeout: 240_000,

@@ -10,10 +10,11 @@ import { type ContainerdNode, it, WAIT } from './containerd-node.js';
 import { leftovers, stuckSandboxes, violationsOfAgent } from './leftovers.js';
 import { overContainerd } from './missing.js';
 
-const KILLS_OF_THE_AGENT = 100;
-const KILLS_OF_THE_RUNTIME = 20;
+/** `KILLS=100` takes four minutes. */
+const KILLS_OF_THE_AGENT = Number(process.env.KILLS ?? 40);
+const KILLS_OF_THE_RUNTIME = Math.ceil(KILLS_OF_THE_AGENT / 5);
 /** The last ones; before, the runtime lives through everything. */
-const KILLS_WITH_THE_RUNTIME = 30;
+const KILLS_WITH_THE_RUNTIME = Math.ceil((KILLS_OF_THE_AGENT * 3) / 10);
 const SLOW_MACHINE_MS = 1_200_000;
 const CALM_MS = 240_000;
 /** Garbage is collected every minute. */
@@ -106,7 +107,7 @@ const whatRuns = async (node: ContainerdNode): Promise<ReadonlyMap<string, strin
 };
 
 overContainerd(
-  'a hundred kills',
+  `${KILLS_OF_THE_AGENT} kills`,
   () => {
     it(
       `of the agent, some with its runtime, end in what the manifests say, and leave nothing (SEED=${SEED})`,

@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, mkdtempSync, openSync, closeSync, rmSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readJournal } from '../../../src/journal/journal-reader.js';
+import { useAgentChild } from './bundled-child.js';
 
-const program = fileURLToPath(new URL('agent-child.ts', import.meta.url));
+const agentChild = useAgentChild();
 
 let folder = '';
 let children: ChildProcess[] = [];
@@ -39,7 +39,7 @@ afterEach(async () => {
 const POD = { name: 'web', namespace: 'default', uid: 'u1' };
 
 const start = (args: readonly string[], stdout: 'pipe' | number = 'pipe') => {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], { stdio: ['ignore', stdout, 'pipe'] });
+  const child = spawn(process.execPath, [agentChild(), ...args], { stdio: ['ignore', stdout, 'pipe'] });
   children.push(child);
   return child;
 };

@@ -4,11 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BUNDLE } from '../../embedded/daemon.js';
 import type { Plan } from '../../../src/tools/sim/plan/plan.js';
 
-const program = fileURLToPath(new URL('agent-child.ts', import.meta.url));
 
 let folder = '';
 beforeEach(() => {
@@ -17,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const planWith = async (args: readonly string[], input = '') => {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, 'plan', ...args]);
+  const child = spawn(process.execPath, [BUNDLE, 'plan', ...args]);
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const exit = once(child, 'exit') as Promise<[code: number | null]>;

@@ -15,12 +15,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../embedded/eventually.js';
 import { readJournal } from '../../../src/journal/journal-reader.js';
+import { useAgentChild } from './bundled-child.js';
 
-const program = fileURLToPath(new URL('agent-child.ts', import.meta.url));
+const agentChild = useAgentChild();
 
 let folder = '';
 let children: ChildProcess[] = [];
@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 const start = (args: readonly string[], { input = '', kubelet = 'endless' } = {}) => {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
+  const child = spawn(process.execPath, [agentChild(), ...args], {
     env: { ...process.env, FAKE_KUBELET: kubelet },
   });
   children.push(child);

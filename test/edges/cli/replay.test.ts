@@ -4,9 +4,9 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { concat, NEVER, of } from 'rxjs';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { BUNDLE } from '../../embedded/daemon.js';
 import { packageVersion } from '../../../src/cli/version.js';
 import { podSet } from '../../../src/model/pod/pod-set.js';
 import { createRecordingFile } from '../../../src/tools/recording/recording-file.js';
@@ -14,7 +14,6 @@ import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';
 import { recordingsInMemory } from '../../sim/recording/recordings-in-memory.js';
 
-const program = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 const HERE = `rx-kubelet ${packageVersion()}`;
 
 /** A minute of a pod that crashes and of one that does not, as lines. */
@@ -60,7 +59,7 @@ const withBackOff = (change: (line: string) => string): readonly string[] => {
 };
 
 const run = async (...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [BUNDLE, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const exit = once(child, 'exit') as Promise<[number]>;
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
   return { code, stdout, stderr };

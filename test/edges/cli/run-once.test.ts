@@ -4,13 +4,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { BUNDLE } from '../../embedded/daemon.js';
 import { readJournal } from '../../../src/journal/journal-reader.js';
 import { eventually } from '../../embedded/eventually.js';
 import { endRuntime } from '../embedded/end-runtime.js';
 
-const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 
 let folder = '';
 beforeEach(() => {
@@ -22,7 +21,7 @@ afterEach(async () => {
 });
 
 const run = async (...args: string[]) => {
-  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [BUNDLE, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'exit') as Promise<[number | null]>;
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return { code, stdout, stderr };
@@ -72,9 +71,7 @@ spec:
   const agent = spawn(
     process.execPath,
     [
-      '--import',
-      'tsx',
-      main,
+      BUNDLE,
       ...options,
       '--pod-manifest-path',
       join(folder, 'pods'),

@@ -4,14 +4,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUNDLE } from '../../embedded/daemon.js';
 import { createRecordingFile } from '../../../src/tools/recording/recording-file.js';
 import type { Logger } from '../../../src/streams/ports/logger.js';
 import { header, recordedPod } from '../../unit/tools/recording/recorded-pod.js';
 import { crashLoop } from '../../unit/tools/timeline/crash-loop.js';
 
-const program = fileURLToPath(new URL('agent-child.ts', import.meta.url));
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 let folder = '';
@@ -31,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const timeline = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
-  const all = ['--import', 'tsx', program, 'timeline', '--root-dir', folder, ...args];
+  const all = [BUNDLE, 'timeline', '--root-dir', folder, ...args];
   const child = spawn(process.execPath, all, { env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined } });
   const [stdout, stderr, exit] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return { code: exit[0] as number, stdout, stderr };
