@@ -110,6 +110,21 @@ export default tseslint.config(
       ],
     },
   },
+  {
+    // Tests without a clock share their modules: hooks of a helper would be those of the first file that imports it.
+    files: ['test/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...signals,
+        {
+          selector: 'Program > ExpressionStatement > CallExpression[callee.name=/^(before|after)(Each|All)$/]',
+          message: 'Export a function that registers the hook, and call it in the file of tests.',
+        },
+      ],
+    },
+  },
   { files: ['src/processes/send-signal.ts'], rules: { 'no-restricted-syntax': 'off' } },
   {
     // In a marble test a double such as `const work = cold('--|')` reads better without a dollar, and anything may be thrown.

@@ -10,7 +10,13 @@ const WITH_A_CLOCK = ['test/edges/**', 'test/embedded/**', 'test/containerd/**',
 /** They take one to three minutes, mostly of waiting. What is begun last is what everything waits for in the end. */
 const LONGEST = [
   ...['containerd/garbage', 'containerd/bad-runtime', 'containerd/events', 'containerd/kills', 'containerd/logs'],
-  ...['embedded/record-replay', 'embedded/agent-kills', 'embedded/plan', 'edges/embedded/crash', 'embedded/runtime-kills'],
+  ...[
+    'embedded/record-replay',
+    'embedded/agent-kills',
+    'embedded/plan',
+    'edges/embedded/crash',
+    'embedded/runtime-kills',
+  ],
   ...['embedded/event-races', 'embedded/main-job', 'cluster/bootstrap', 'cluster/server-outage', 'cluster/references'],
   ...['mutations/mutations', 'sim/recording/to-test', 'sim/recording/histories'],
 ].map((name) => `/test/${name}.test.ts`);

@@ -1,6 +1,7 @@
 // Reads the lines that `.ci/run` and `.ci/lines-reporter.mjs` have written during a run of the check.
 //
-//   verdict.mjs check RESULTS NAME passed|failed LOG   adds the line of a check
+//   verdict.mjs check RESULTS NAME passed|failed LOG SECONDS   adds the line of a check
+//   verdict.mjs left RESULTS TEXT                      adds what was still there when all was over
 //   verdict.mjs find RESULTS NAME REPEAT LOG           adds what fresh seeds have found
 //   verdict.mjs again RESULTS STAGE                    prints the files of the stage that deserve another look alone, a line each
 //   verdict.mjs end RESULTS [LOGS]                     prints what failed and why, then `N passed, N failed`; exit code 1 unless nothing failed
@@ -24,7 +25,7 @@ const LAST_LINES = 12;
 const PROMISE =
   /two live containers|two ready sandboxes|had ended and is|violat|doubl|overlap|trespass|without losing|lines? (is|are) lost|difference|left over/i;
 
-/** @typedef {{ file: string, test: string, tries: Map<number, { state: string, error: string[], agentLog: string[] }> }} Case */
+/** @typedef {{ file: string, test: string, tries: Map<number, { state: string, error: string[], agentLog: string[] }>, count: number }} Case */
 
 export const parseLines = (text) =>
   text.split('\n').flatMap((line) => {
@@ -55,11 +56,12 @@ const casesOf = (lines, stage) => {
   const cases = new Map();
   const add = (file, test, attempt, state, error, agentLog = []) => {
     const key = `${file}\n${test}`;
-    const found = cases.get(key) ?? { file, test, tries: new Map() };
+    const found = cases.get(key) ?? { file, test, tries: new Map(), count: 0 };
     cases.set(key, found);
     const before = found.tries.get(attempt);
     // Two tests may have the same name: neither hides the other.
     if (before === undefined || before.state === 'passed') found.tries.set(attempt, { state, error, agentLog });
+    if (attempt === 1) found.count++;
   };
   const own = lines.filter((line) => line.stage === stage);
   for (const { kind, file, test, state, error, agentLog, try: attempt } of own) {
@@ -118,6 +120,16 @@ const patternOf = (test) => test.replaceAll(' > ', ' ').replace(/[.*+?^${}()|[\]
 const repeatOf = ({ file, test }, seed) =>
   `${seed ? `FC_SEED=${seed} ` : ''}npx vitest run ${file}${test === FILE ? '' : ` -t ${quoted(patternOf(test))}`}`;
 
+/** Where the time went, the longest first: each check, and each try of a stage. What takes no time is left out. */
+const timesOf = (lines) =>
+  lines
+    .flatMap(({ kind, name, stage, try: attempt, seconds }) => {
+      if (!(seconds > 0)) return [];
+      return [{ name: kind === 'check' ? name : attempt > 1 ? `${stage} again` : stage, seconds }];
+    })
+    .sort((one, other) => other.seconds - one.seconds)
+    .map(({ name, seconds }) => `${name} ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`);
+
 /** A verdict: counts, and lines to print under each heading. */
 export const verdictOf = (lines) => {
   const stages = [
@@ -152,7 +164,7 @@ export const verdictOf = (lines) => {
         else failed.push(item);
       } else {
         // A file as a whole is no test.
-        if (testCase.test !== FILE) passed++;
+        if (testCase.test !== FILE) passed += Math.max(1, testCase.count);
         if (outcome === 'flaky') {
           const tries = [...testCase.tries.values()].map(({ state }) => state).join(', ');
           flaky.push({ ...entry, title: `flaked: ${entry.title} (${tries})` });
@@ -186,15 +198,17 @@ export const verdictOf = (lines) => {
   if (notRun.length > 0 && failed.length === 0)
     failed.push({ title: 'failed: the check did not come to its end', error: [] });
   if (passed === 0 && failed.length === 0) failed.push({ title: 'failed: nothing was run', error: [] });
-  return { passed, failed, flaky, fresh, notRun };
+  const left = lines.filter(({ kind }) => kind === 'left').map(({ error }) => ({ title: 'ended and removed:', error }));
+  return { passed, failed, flaky, fresh, left, notRun, times: timesOf(lines) };
 };
 
 /** The verdict as lines, so few that the end of a log shows all of them: errors are cut before names, and names before counts. */
-export const linesOfVerdict = ({ passed, failed, flaky, fresh, notRun }, logs) => {
+export const linesOfVerdict = ({ passed, failed, flaky, fresh, left, notRun, times }, logs) => {
   const sections = [
     ['failed', failed],
     ['flaky', flaky],
     ['found by fresh seeds', fresh],
+    ['left over', left],
     ['not run', notRun.map((title) => ({ title, error: [] }))],
   ];
   const render = (mostErrors, mostLogs, mostEntries) =>
@@ -210,7 +224,8 @@ export const linesOfVerdict = ({ passed, failed, flaky, fresh, notRun }, logs) =
       const more = entries.length - mostEntries;
       return ['', `== ${heading}`, ...shown, ...(more > 0 ? [`and ${more} more`] : [])];
     });
-  const end = [...(logs ? ['', `logs: ${logs}`] : []), '', `${passed} passed, ${failed.length} failed`];
+  const spent = times.length > 0 ? ['', `time: ${times.slice(0, 12).join(', ')}`] : [];
+  const end = [...spent, ...(logs ? ['', `logs: ${logs}`] : []), '', `${passed} passed, ${failed.length} failed`];
   const choices = [
     [15, 10, 40],
     [8, 4, 40],
@@ -233,14 +248,18 @@ const lastLinesOf = (log) => {
 
 const main = (command, path, ...extra) => {
   if (command === 'check') {
-    const [name, state, log] = extra;
+    const [name, state, log, seconds] = extra;
     const error = state === 'passed' ? [] : lastLinesOf(log);
-    appendFileSync(path, `${JSON.stringify({ kind: 'check', name, state, error, log })}\n`);
+    appendFileSync(path, `${JSON.stringify({ kind: 'check', name, state, error, log, seconds: Number(seconds) })}\n`);
     return 0;
   }
   if (command === 'find') {
     const [name, repeat, log] = extra;
     appendFileSync(path, `${JSON.stringify({ kind: 'find', name, repeat, error: lastLinesOf(log) })}\n`);
+    return 0;
+  }
+  if (command === 'left') {
+    appendFileSync(path, `${JSON.stringify({ kind: 'left', error: extra[0].split('\n') })}\n`);
     return 0;
   }
   const lines = parseLines(readFileSync(path, 'utf8'));

@@ -1,24 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { describe } from 'vitest';
-import { isCommand, missing as missingForContainerd } from '../containerd/missing.js';
-import { stageScript } from './cluster.js';
-
-const hasServer = (): boolean => {
-  try {
-    execFileSync(stageScript('build.sh'), ['--cached'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-/** What this machine lacks for a real cluster, in words; empty when there is everything. */
-const missing: readonly string[] = [
-  ...missingForContainerd,
-  ...['openssl'].filter((name) => !isCommand(name)),
-  ...(isCommand(process.env.ETCD ?? 'etcd') ? [] : ['etcd']),
-  ...(hasServer() ? [] : ['a kube-apiserver, which test/cluster/stage/build.sh makes']),
-];
+import { lackingForCluster as missing } from './lacking.js';
 
 /** The first test of a file waits for a server, a containerd and an agent as well. */
 const TIMEOUT_MS = 300_000;

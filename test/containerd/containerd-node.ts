@@ -15,7 +15,7 @@ import { mountedBelow } from '../support/mounted-below.js';
 import { cgroupsCalled, describeProcess, processesNaming } from '../embedded/processes.js';
 import { CriProxy } from '../support/cri-proxy.js';
 import { killProcess } from '../support/kill-process.js';
-import { missing } from './missing.js';
+import { lackingForContainerd as missing } from './lacking.js';
 import { type Registries, startRegistries } from './registries.js';
 
 const run = promisify(execFile);

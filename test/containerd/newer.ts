@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe } from 'vitest';
-import { missing, overContainerd } from './missing.js';
+import { lackingForContainerd as missing } from './lacking.js';
+import { overContainerd } from './missing.js';
 
 const newer = fileURLToPath(new URL('stage/newer.sh', import.meta.url));
 let path: Promise<string> | undefined;

@@ -53,6 +53,35 @@ describe('the verdict of the check', () => {
     expect(verdict('end')).toEqual({ code: 0, lines: ['3 passed, 0 failed'] });
   });
 
+  it('counts tests of the same name one by one', () => {
+    run('edges', 1, { one: 'passed' });
+    const common = { stage: 'edges', try: 1, file: 'test/a.test.ts' };
+    say({ ...common, kind: 'test', test: 'one', state: 'passed', error: [] });
+    expect(verdict('end')).toEqual({ code: 0, lines: ['2 passed, 0 failed'] });
+  });
+
+  it('says where the time went, and what was left over', () => {
+    verdict('check', 'lint', 'passed', '/nowhere', '125');
+    verdict('check', 'npm ci', 'passed', '/nowhere', '9');
+    verdict('check', 'nothing', 'passed', '/nowhere', '0');
+    say({ kind: 'run', stage: 'edges', try: 2, code: 0, seconds: 60 });
+    run('edges', 1, { one: 'passed' });
+    verdict('left', 'a process: 12 sleep\na mount: /tmp/rxci-1/x');
+    expect(verdict('end')).toEqual({
+      code: 0,
+      lines: [
+        '== left over',
+        'ended and removed:',
+        '    a process: 12 sleep',
+        '    a mount: /tmp/rxci-1/x',
+        '',
+        'time: lint 2:05, edges again 1:00, npm ci 0:09',
+        '',
+        '4 passed, 0 failed',
+      ],
+    });
+  });
+
   it('names a failed check with the end of its log', () => {
     writeFileSync(join(folder, 'log'), 'much\nE: no such package\n');
     verdict('check', 'install', 'failed', join(folder, 'log'));

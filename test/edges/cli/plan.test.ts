@@ -8,7 +8,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BUNDLE } from '../../embedded/daemon.js';
 import type { Plan } from '../../../src/tools/sim/plan/plan.js';
 
-
 let folder = '';
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'plan-'));

@@ -10,7 +10,6 @@ import { readJournal } from '../../../src/journal/journal-reader.js';
 import { eventually } from '../../embedded/eventually.js';
 import { endRuntime } from '../embedded/end-runtime.js';
 
-
 let folder = '';
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'once-'));
@@ -70,14 +69,7 @@ spec:
   // The next agent finds what runs, and stops it when it is told to.
   const agent = spawn(
     process.execPath,
-    [
-      BUNDLE,
-      ...options,
-      '--pod-manifest-path',
-      join(folder, 'pods'),
-      '--stop-pods-on-exit',
-      '--healthz-port=0',
-    ],
+    [BUNDLE, ...options, '--pod-manifest-path', join(folder, 'pods'), '--stop-pods-on-exit', '--healthz-port=0'],
     { stdio: 'ignore' },
   );
   onTestFinished(() => void agent.kill('SIGKILL'));

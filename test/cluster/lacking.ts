@@ -1,0 +1,14 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { isCommand, lackingForContainerd } from '../containerd/lacking.js';
+
+const build = fileURLToPath(new URL('stage/build.sh', import.meta.url));
+const hasServer = (): boolean => spawnSync(build, ['--cached'], { stdio: 'ignore' }).status === 0;
+
+/** What this machine lacks for a real cluster, in words; empty when there is everything. */
+export const lackingForCluster: readonly string[] = [
+  ...lackingForContainerd,
+  ...['openssl'].filter((name) => !isCommand(name)),
+  ...(isCommand(process.env.ETCD ?? 'etcd') ? [] : ['etcd']),
+  ...(hasServer() ? [] : ['a kube-apiserver, which test/cluster/stage/build.sh makes']),
+];
