@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { arch, availableParallelism, cpus, networkInterfaces, release } from 'node:os';
+import { arch, networkInterfaces, release } from 'node:os';
 import { defer } from 'rxjs';
 import { isShortage } from '../model/values/file-error.js';
 import { ipv4DefaultRoutes, ipv6DefaultRoutes } from '../model/node/default-routes.js';
@@ -8,6 +8,7 @@ import type { MachineFacts, NetworkFacts } from '../model/node/machine-facts.js'
 import type { ReadMachine } from '../streams/ports/read-machine.js';
 import { goArchitecture } from '../model/node/go-architecture.js';
 import { hugePages } from './huge-pages.js';
+import { processorCount } from './processor-count.js';
 import { readIfThere } from './read-if-there.js';
 
 /**
@@ -32,7 +33,7 @@ export const machineFacts = (rootDirectory: string): ReadMachine => {
       const memory = readFileSync('/proc/meminfo', 'utf8');
       const [, bootedAt] = /^btime (\d+)$/m.exec(readIfThere('/proc/stat') ?? '') ?? [];
       return {
-        cpus: cpus().length || availableParallelism(),
+        cpus: processorCount(),
         memoryBytes: kibibytesOf(memory, 'MemTotal'),
         swapBytes: kibibytesOf(memory, 'SwapTotal'),
         hugePages: hugePages(),

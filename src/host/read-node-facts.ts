@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { arch, availableParallelism, networkInterfaces, release, totalmem } from 'node:os';
+import { arch, networkInterfaces, release, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseResolvConf } from '../model/cri/dns-config.js';
 import { errorText } from '../model/cri/cri-error.js';
@@ -9,6 +9,7 @@ import type { NodeFacts } from '../model/node/node-facts.js';
 import type { Logger } from '../streams/ports/logger.js';
 import { goArchitecture } from '../model/node/go-architecture.js';
 import { hugePages } from './huge-pages.js';
+import { processorCount } from './processor-count.js';
 import { isThere, namesIfThere, readIfThere } from './read-if-there.js';
 
 /** The settings of the node; all other facts are read from the machine. */
@@ -68,7 +69,7 @@ export const readNodeFacts = (
     seccompDirectory,
     nodeIps: nodeAddresses(),
     allocatable: {
-      cpu: String(availableParallelism()),
+      cpu: String(processorCount()),
       memory: `${Math.floor(totalmem() / 1024)}Ki`,
       pods: String(settings.maxPods ?? 110),
       ...Object.fromEntries(

@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { cpus as processors } from 'node:os';
 import { expect } from 'vitest';
 import type { PodStatus } from '../../src/model/pod/pod.js';
 import { eventually } from '../embedded/eventually.js';
@@ -64,7 +64,7 @@ overContainerd('a kernel parameter', () => {
 
 overContainerd('a pod', () => {
   it('that asks for more than the machine has is not taken in', async ({ node }) => {
-    const cpus = availableParallelism();
+    const cpus = processors().length;
     node.apply({ name: 'greedy', containers: [{ resources: { requests: { cpu: String(cpus + 1) } } }] });
     expect(await rejected(node, 'greedy')).toMatchObject({
       ...{ qosClass: 'Burstable', reason: 'OutOfcpu' },

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { totalmem } from 'node:os';
 import type { CgroupDriver } from '../../model/cgroups/cgroup-name.js';
 import { type CgroupMounts, cgroupMounts } from '../../model/cgroups/cgroup-mounts.js';
 import { hugePagesName } from '../../model/node/node-resources.js';
@@ -11,6 +11,7 @@ import { isThere, readIfThere } from '../read-if-there.js';
 import { cgroupfs } from './cgroup-files-adapter.js';
 import { cgroupV1 } from './cgroup-v1.js';
 import { cgroupV2 } from './cgroup-v2.js';
+import { processorCount } from '../processor-count.js';
 import { systemdCgroups } from './systemd-cgroups.js';
 
 /**
@@ -38,7 +39,7 @@ export const cgroupCapacity = (): ResourceAmounts => {
     ({ pageBytes, count }) => [hugePagesName(pageBytes), quantity(String(count * pageBytes))] as const,
   );
   return new Map([
-    ['cpu', quantity(String(cpus().length || availableParallelism()))],
+    ['cpu', quantity(String(processorCount()))],
     ['memory', quantity(String(totalmem()))],
     ...(tasks.length > 0 ? [['pid', quantity(String(Math.min(...tasks)))] as const] : []),
     ...pages,
