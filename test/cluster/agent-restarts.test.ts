@@ -59,7 +59,7 @@ const restarts = (): void => {
     await Promise.all(['ends', 'again'].map((name) => node.running(name)));
     const containers = await Promise.all(['ends', 'again'].map((name) => node.containersNamed(name)));
     await node.kill('SIGKILL');
-    for (const [newest] of containers) await node.exec(newest?.id ?? '', 'touch', '/tmp/end');
+    for (const [newest] of containers) await node.letGo(newest?.id ?? '', '/tmp/end');
     await Promise.all(['ends', 'again'].map((name) => node.containerHasEnded(name)));
     await node.start();
     expect(containerOf(await node.ended('ends', 'Failed')).state?.terminated).toMatchObject({ exitCode: 7 });

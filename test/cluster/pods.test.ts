@@ -105,7 +105,7 @@ overCluster('a pod', () => {
       node.shown('inits', `runs ${name}`, (pod) => containerOf(pod, name).state?.running !== undefined);
     const end = async (name: string): Promise<void> => {
       const [newest] = await node.containersNamed('inits', name);
-      await node.exec(newest?.id ?? '', 'touch', '/tmp/end');
+      await node.letGo(newest?.id ?? '', '/tmp/end');
     };
     const first = await runs('one');
     expect(first.status?.phase).toBe('Pending');

@@ -41,7 +41,7 @@ const leave = async (node: ClusterNode, pod: string, attempt: number): Promise<v
     const [newest] = await node.containersNamed(pod);
     return newest?.state === 'CONTAINER_RUNNING' && newest.attempt === attempt ? newest : undefined;
   });
-  await node.exec(running.id, 'touch', '/tmp/end');
+  await node.letGo(running.id, '/tmp/end');
 };
 
 const references = (): void => {

@@ -50,7 +50,7 @@ const outages = (): void => {
     await node.admin.remove(node.path('deleted'));
     await eventually('the pod is going', () => node.exec(idOf(deleted), 'test', '-e', '/tmp/asked'));
     await node.cluster.outage(async () => {
-      for (const pod of [job, deleted]) await node.exec(idOf(pod), 'touch', '/tmp/end');
+      for (const pod of [job, deleted]) await node.letGo(idOf(pod), '/tmp/end');
       await Promise.all([node.containerHasEnded('job'), node.containerHasEnded('deleted')]);
       await node.restarted('crashing', restartCount + 2);
     });

@@ -136,6 +136,17 @@ export class ContainerdNode extends Daemon {
     throw new Error(`${cmd.join(' ')} ended with ${reply.exitCode}: ${Buffer.from(reply.stderr).toString()}`);
   }
 
+  /**
+   * Makes the file for which a container's script waits. Where that ends then at once, the command may be killed with it: the first process
+   * takes its namespace along.
+   */
+  async letGo(containerId: string, file: string): Promise<void> {
+    const { exitCode } = await this.ask((runtime) =>
+      runtime.execSync({ containerId, cmd: ['touch', file], timeout: 10n }),
+    );
+    if (exitCode !== 0 && exitCode !== 137) throw new Error(`touch ${file} ended with ${exitCode}`);
+  }
+
   /** The process id, on this machine, of a container's first process. */
   async pidOf(containerId: string): Promise<number> {
     const { info } = await this.ask((runtime) => runtime.containerStatus({ containerId, verbose: true }));

@@ -108,7 +108,7 @@ overContainerd('a sidecar', () => {
       containers: [{ script: 'until [ -e /dev/shm/go ]; do sleep 0.05; done' }],
     });
     const [main] = [await running(node, 'job'), await running(node, 'job', 'sidecar')];
-    await node.exec(main.id, 'touch', '/dev/shm/go');
+    await node.letGo(main.id, '/dev/shm/go');
     await eventually('the pod has succeeded', async () => (await node.podStatus('job'))?.phase === 'Succeeded');
     expect(await node.reached('job', 'CONTAINER_EXITED', { name: 'sidecar' })).toMatchObject({ exitCode: 0 });
     await eventually('its sandbox is stopped', async () => (await node.sandboxOf('job')).state === 'SANDBOX_NOTREADY');

@@ -97,7 +97,7 @@ overContainerd('containers that end', () => {
     });
     const [main, other] = [await running(node, 'all'), await running(node, 'all', 'other')];
     const sandbox = await node.sandboxOf('all');
-    await node.exec(main.id, 'touch', '/dev/shm/go');
+    await node.letGo(main.id, '/dev/shm/go');
     const again = await eventually('all of them run again', async () => {
       const both = [await running(node, 'all'), await running(node, 'all', 'other')];
       expect(both.map(({ id }) => id)).not.toContain(main.id);

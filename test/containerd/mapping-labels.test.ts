@@ -137,7 +137,7 @@ spec:
         .map(({ content }) => content)
         .join(''),
     ).toBe(long);
-    await node.exec(second, 'touch', '/dev/shm/go-2');
+    await node.letGo(second, '/dev/shm/go-2');
     const { status: next } = await ended(1);
     expect(next.id).toBe(second);
     expect(next.logPath).not.toBe(first.logPath);

@@ -18,9 +18,9 @@ mkdir -p "$files"/{bin,etc,proc,sys,dev,srv,www,root}
 mkdir -m 1777 "$files/tmp"
 cp "$busybox" "$files/bin/busybox"
 chroot "$files" /bin/busybox true || { echo "$busybox is not static; Debian has it as busybox-static" >&2 && exit 1; }
-for applet in $("$busybox" --list); do
-  if [[ $applet != busybox ]]; then ln -s busybox "$files/bin/$applet"; fi
-done
+# In one process: there are four hundred.
+perl -e 'while (<STDIN>) { chomp; $_ eq "busybox" or symlink "busybox", "$ARGV[0]/$_" or die "$_: $!" }' "$files/bin" \
+  < <("$busybox" --list)
 printf 'root:x:0:0:root:/root:/bin/sh\nweb:x:1000:1000:web:/www:/bin/sh\n' >"$files/etc/passwd"
 printf 'root:x:0:\nweb:x:1000:\nmore:x:3000:web\n' >"$files/etc/group"
 echo 'hello from the image' >"$files/www/index.html"
