@@ -95,6 +95,12 @@ export class ContainerdNode extends Daemon {
     await eventually('containerd has ended', () => containerd && !isAlive(containerd));
   }
 
+  /** Whether the containerd that was started last runs. */
+  isRuntimeThere(): boolean {
+    const containerd = processId(Number(readFileSync(join(this.stage, 'containerd.pid'), 'utf8')));
+    return containerd !== undefined && isAlive(containerd);
+  }
+
   /** Below this the agent makes the cgroups of its pods: agents with the same root would take each other's for orphans. */
   get cgroupRoot(): string {
     return readFileSync(join(this.stage, 'cgroup-root'), 'utf8').trim();

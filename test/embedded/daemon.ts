@@ -94,6 +94,12 @@ export class Daemon extends RuntimeView {
     return agent;
   }
 
+  /** Whether the newest agent runs. */
+  isAgentThere(): boolean {
+    const agent = this.agents.at(-1);
+    return agent !== undefined && !hasEnded(agent);
+  }
+
   /** Signals the newest agent; resolves when it is gone. */
   async kill(signal: NodeJS.Signals): Promise<Ended> {
     const { agent } = this;

@@ -11,14 +11,18 @@ export interface Change {
 }
 
 /**
- * Bundles the command line with one change of its sources into the folder; the path of its script. The sources stay as they are.
- * Errors: the text is not in the file exactly once.
+ * Bundles a script, the command line unless it is another one, with one change of its sources into the folder; the path of what to run.
+ * The sources stay as they are. Errors: the text is not in the file exactly once.
  */
-export const changedBundle = async (folder: string, { file, from, to }: Change): Promise<string> => {
+export const changedBundle = async (
+  folder: string,
+  { file, from, to }: Change,
+  script = 'src/cli/main.ts',
+): Promise<string> => {
   const path = fileURLToPath(new URL(`../../${file}`, import.meta.url));
   const parts = readFileSync(path, 'utf8').split(from);
   if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times ${JSON.stringify(from)}`);
-  return sourceBundle(folder, 'src/cli/main.ts', [
+  return sourceBundle(folder, script, [
     {
       name: 'one-change',
       setup: (plugin) =>

@@ -11,6 +11,8 @@ import type { Fault } from '../../../src/tools/sim/faults/fault.js';
 import type { History } from '../../../src/tools/sim/histories/history.js';
 import { runHistory } from '../../../src/tools/sim/histories/run-history.js';
 import { aPod } from '../../support/a-pod.js';
+import { type Change, changedBundle } from '../../support/changed-bundle.js';
+import { sourceBundle } from '../../support/source-bundle.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -108,22 +110,19 @@ const madeOf = (history: History): { readonly text: string; readonly problems: r
   return incidentTest(incident, { recording: 'node.rec', by: 'rx-kubelet 1.2.3' });
 };
 
-/** Runs it with vitest, over sources in which one text may stand for another. */
+/** Runs it with vitest, over the simulation in one file, of sources in which one text may stand for another. */
 const runTest = async (
   text: string,
-  change: { readonly file: string; readonly from: string; readonly to: string } = { file: 'none', from: '', to: '' },
+  change?: Change,
 ): Promise<{ readonly passed: number; readonly failed: readonly string[] }> => {
+  const simulation = change
+    ? await changedBundle(folder, change, 'src/sim.ts')
+    : await sourceBundle(folder, 'src/sim.ts');
   writeFileSync(join(folder, 'incident.test.ts'), text);
   writeFileSync(
     join(folder, 'vitest.config.mjs'),
-    `const change = ${JSON.stringify(change)};
-export default {
-  resolve: { alias: { 'rx-kubelet/sim': '${join(root, 'src/sim.ts')}' } },
-  plugins: [{
-    name: 'one-change',
-    enforce: 'pre',
-    transform: (code, id) => (id.endsWith(change.file) ? code.replace(change.from, change.to) : undefined),
-  }],
+    `export default {
+  resolve: { alias: { 'rx-kubelet/sim': ${JSON.stringify(simulation)} } },
   test: { include: ['incident.test.ts'], testTimeout: 240_000, hookTimeout: 240_000 },
 };
 `,
