@@ -185,16 +185,24 @@ overCluster('the files of a running container', () => {
       'greenonetier="back"',
     );
     await settled(node, pod);
-    const switches = {
-      configMap: await switchOf(fileOf(node, pod, 'configmap', 'config', 'colour'), 'red', () =>
-        node.admin.patch(configMapPath(NODE, 'colours'), { data: { colour: 'red', size: 'big' } }),
-      ),
-      secret: await switchOf(fileOf(node, pod, 'secret', 'secret', 'word'), 'two', () =>
-        node.admin.patch(secretPath(NODE, 'words'), { data: { word: base64('two') } }),
-      ),
-    };
-    const times = Object.entries(switches).map(([name, { from, to }]) => `${name} ${to - from} ms`);
-    console.log(`from the change of an object to its file: ${times.join(', ')}`);
+    // A routine sync of the pod may fall into one of them.
+    const switches = [];
+    for (const [colour, word] of [
+      ['blue', 'none'],
+      ['grey', 'many'],
+      ['red', 'two'],
+    ] as const) {
+      const configMap = await switchOf(fileOf(node, pod, 'configmap', 'config', 'colour'), colour, () =>
+        node.admin.patch(configMapPath(NODE, 'colours'), { data: { colour, size: 'big' } }),
+      );
+      const secret = await switchOf(fileOf(node, pod, 'secret', 'secret', 'word'), word, () =>
+        node.admin.patch(secretPath(NODE, 'words'), { data: { word: base64(word) } }),
+      );
+      console.log(
+        `from an object to its file: ${configMap.to - configMap.from} ms, of a Secret ${secret.to - secret.from} ms`,
+      );
+      switches.push({ configMap, secret });
+    }
     expect(await inside(node, 'follows', 'cat', '/config/colour', '/config/size', '/secret/word')).toBe('redbigtwo');
 
     const labelledAt = Date.now();
@@ -208,9 +216,10 @@ overCluster('the files of a running container', () => {
       const syncs = entriesOf(node, pod).filter(isSync);
       return syncs.some(({ at }) => at >= labelledAt) && syncs;
     });
-    for (const { from, to } of Object.values(switches)) {
-      expect(syncs.filter(({ at }) => at >= from && at <= to)).toEqual([]);
-    }
+    const isWithoutSync = ({ from, to }: { readonly from: number; readonly to: number }): boolean =>
+      !syncs.some(({ at }) => at >= from && at <= to);
+    expect(switches.filter(({ configMap }) => isWithoutSync(configMap)).length).toBeGreaterThanOrEqual(2);
+    expect(switches.filter(({ secret }) => isWithoutSync(secret)).length).toBeGreaterThanOrEqual(2);
     expect(containerOf(await node.running('follows')).restartCount).toBe(0);
   });
 

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../embedded/daemon.js';
 import { eventually } from '../../embedded/eventually.js';
 import { readJournal } from '../../../src/journal/journal-reader.js';
 import { useAgentChild } from './bundled-child.js';
@@ -322,12 +323,3 @@ describe('run', () => {
     expect(statSync(join(folder, 'agent', 'agent.sock')).mode & 0o777).toBe(0o600);
   });
 });
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-};
