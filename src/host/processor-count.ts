@@ -1,8 +1,8 @@
 import { availableParallelism, cpus } from 'node:os';
 
 /**
- * The processors of the machine, also those that this process may not run on; a node offers the same number whatever its agent is
- * confined to.
+ * The processors of the machine, also those that this process may not run on: a node offers the same number however its agent is
+ * confined.
  *
  * Source: vendor/github.com/google/cadvisor/machine/machine.go GetTopology, which reads the machine and not its own affinity
  */
