@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A shell that leads a session of its own and writes its number, with what it starts. */
+/** A shell that leads a session of its own. What it starts must end with it, or be named in `started`. */
 const begin = async (script: string, options: { readonly cwd?: string; readonly env?: object }): Promise<ProcessId> => {
   const env = { PATH: process.env.PATH, ...options.env };
   const { pid = 0 } = spawn('sh', ['-c', script], { cwd: '/', stdio: 'ignore', detached: true, ...options, env });
@@ -37,7 +37,7 @@ const startOf = (pid: number): string => processId(pid)?.startTime ?? 'none';
 
 describe('the sweep after a check that was killed', () => {
   it('leaves a run alone that goes on', async () => {
-    const inside = await begin('sleep 1000; true', { cwd: join(folder, 'below') });
+    const inside = await begin('exec sleep 1000', { cwd: join(folder, 'below') });
     writeFileSync(join(folder, 'owner'), `${inside.pid} ${startOf(inside.pid)}\n`);
     expect(sweep()).toBe(`${folder} belongs to a run that goes on\n`);
     expect([isAlive(inside), existsSync(folder)]).toEqual([true, true]);
@@ -46,11 +46,11 @@ describe('the sweep after a check that was killed', () => {
   it('ends processes that are in the folder, name it, put their files there, or have such a leader; and nothing else', async () => {
     // The number of the owner has been given to another process.
     writeFileSync(join(folder, 'owner'), `${process.pid} 1\n`);
-    const other = await begin('sleep 1000; true', {});
+    const other = await begin('exec sleep 1000', {});
     const child = join(folder, 'child');
     const ours = [
-      await begin('sleep 1000; true', { cwd: join(folder, 'below') }),
-      await begin(`sleep 1000; : ${folder}/below`, {}),
+      await begin('exec sleep 1000', { cwd: join(folder, 'below') }),
+      await begin(`exec perl -e 'sleep 1000' ${folder}/below`, {}),
       await begin(`env -i PATH="$PATH" sleep 1000 & echo $! >${child}.new; mv ${child}.new ${child}; wait`, {
         env: { TMPDIR: folder },
       }),
