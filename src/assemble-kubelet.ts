@@ -199,7 +199,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     pleg$: pleg.pleg$,
     probe$: probes.change$,
     syncTick$: syncTicks(scheduler).pipe(tap(health.isHealthy)),
-    housekeeping$: housekeepingTicks(pleg.running, state.sources, scheduler),
+    housekeeping$: housekeepingTicks(pleg.running, scheduler),
     stop$,
     swap: (inputs) => options.swap?.(inputs, pleg.options) ?? inputs,
     handlers: {

@@ -152,6 +152,37 @@ describe('a manifest that was edited while no agent ran', () => {
   });
 });
 
+describe('a source that was never heard', () => {
+  const slowly = { behaviours: { main: [{ stopsAfterMs: 3 * SECOND }] }, untilMs: MINUTE };
+
+  it('does not keep an edited pod of another source from being replaced', () => {
+    const [old, fresh] = [pod({}, { uid: 'old' }), pod({}, { uid: 'new' })];
+    const { fake } = onNode(slowly, ({ start }) =>
+      start({ sources: { file: sets([0, [old]], [10 * SECOND, [fresh]]), http: NEVER } }),
+    );
+    expectLanes(fake.history, SECONDS).toBe('(sc)---------x--(edsc)', LEGEND);
+  });
+
+  it('does not keep a removed pod of another source from being stopped and forgotten', () => {
+    const { fake, records } = onNode(slowly, ({ start }) =>
+      start({ sources: { file: sets([0, [pod()]], [10 * SECOND, []]), http: NEVER } }),
+    );
+    expectLanes(fake.history, SECONDS).toBe('(sc)---------x--(ed)', LEGEND);
+    expect(records.map(({ kind }) => kind)).toContain('forgotten');
+  });
+
+  it('does not keep a pod that is wanted again under its UID from starting over', () => {
+    const { fake } = onNode(slowly, ({ start }) =>
+      start({ sources: { file: sets([0, [pod()]], [10 * SECOND, []], [11 * SECOND, [pod()]]), http: NEVER } }),
+    );
+    // Housekeeping, at even seconds, starts it over.
+    expectLanes(linesOf(fake.history, 'start main', 'exit main 143'), SECONDS).toBe({
+      'start main': '   0-------------1',
+      'exit main 143': '-------------e-',
+    });
+  });
+});
+
 describe('without runtime events', () => {
   it('a failed container is noticed by the next relist', () => {
     const behaviours = { main: [{ exitsAfterMs: 5_300, exitCode: 1 }, {}] };

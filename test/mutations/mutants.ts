@@ -153,11 +153,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'housekeeping before the sources are ready',
     'pods of a source that is late are taken for orphans',
-    'src/assemble-kubelet.ts',
-    [
-      'housekeepingTicks(pleg.running, state.sources, scheduler)',
-      'housekeepingTicks(pleg.running, { all: true }, scheduler)',
-    ],
+    'src/streams/sync-loop/handle-housekeeping.ts',
+    ['...(state.sources.all ? stopOrphans(context, known, running) : [])', '...stopOrphans(context, known, running)'],
   ),
   mutant(
     'one source is as good as all',

@@ -245,10 +245,10 @@ export class PodWorkerRegistry {
 
   /**
    * Compares the records with the desired pods: stops orphans and drops the records of finished ones. The caller updates the desired
-   * pods that are not in the result with `create`.
+   * pods that are not in the result with `create`. Once `areAllHeard`, a pod without a record is one that no source wants.
    */
-  syncKnownPods(desired: ReadonlySet<string>, now: number): KnownPods {
-    this.#podsSynced = true;
+  syncKnownPods(desired: ReadonlySet<string>, now: number, areAllHeard = true): KnownPods {
+    this.#podsSynced ||= areAllHeard;
     const known = new Map<string, KnownPod>();
     const wakes: Wake[] = [];
     const forgotten: PodRef[] = [];

@@ -61,8 +61,7 @@ export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) =
       apply({ kind: 'pod-removed', pod });
       objectChanged(pod);
       if (isMirror) return dispatch('update', pod, cause);
-      // Before every source is ready, another one may want the pod; housekeeping stops it later.
-      if (!sources.all) return [];
+      // A kubelet waits here until every source is ready. But only the source that named a pod removes it.
       const now = scheduler.now();
       return apply({ kind: 'worker-update', update: { type: 'kill', pod, startedAt: now, causes: [cause] }, now });
     },

@@ -12,7 +12,10 @@ const ORPHAN_GRACE_SECONDS = 1;
  * Compares workers, configuration and runtime: stops orphans, forgets ended pods, starts desired pods without a worker.
  * `running` is a listing that was requested after the tick. `retainProbes` receives the UIDs of the pods that may still run.
  *
- * Source: pkg/kubelet/kubelet_pods.go HandlePodCleanups
+ * Until every source is ready, a pod that has no worker may be wanted by a source that is late: it is not stopped, and its probes are
+ * kept. Pods with a worker do not wait: the source that named a pod has removed it.
+ *
+ * Source: pkg/kubelet/kubelet_pods.go HandlePodCleanups, which begins once every source is ready
  */
 export const handleHousekeeping =
   (context: LoopContext, retainProbes: (uids: ReadonlySet<string>) => void = () => undefined) =>
@@ -23,7 +26,8 @@ export const handleHousekeeping =
     const desired = pods.pods();
     const { known, wakes, forgotten } = apply({ kind: 'known-pods-synced', now });
     for (const { uid } of wakes) journalOrphan(context, uid, now);
-    retainProbes(new Set([...known].filter(([, { work }]) => work !== 'terminated').map(([uid]) => uid)));
+    if (state.sources.all)
+      retainProbes(new Set([...known].filter(([, { work }]) => work !== 'terminated').map(([uid]) => uid)));
     // A pod that came back under the UID of an ended pod begins without the status of that one. A kubelet keeps the status,
     // and never starts a failed pod again.
     const mirrors = pods.mirrors();
@@ -38,7 +42,7 @@ export const handleHousekeeping =
     const others = [
       ...restartForgotten(context, active, known),
       ...stopRejected(context, desired, known, running),
-      ...stopOrphans(context, known, running),
+      ...(state.sources.all ? stopOrphans(context, known, running) : []),
     ];
     journalForgotten(context, forgotten);
     return [...wakes, ...others];

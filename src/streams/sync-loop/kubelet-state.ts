@@ -133,7 +133,8 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     'pod-removed': ({ pod }) => pods.remove(pod),
     'source-ready': ({ source }) => sources.add(source),
     'worker-update': ({ update, now }) => workers.update(update, now),
-    'known-pods-synced': ({ now }) => workers.syncKnownPods(new Set(pods.pods().map((pod) => pod.metadata.uid)), now),
+    'known-pods-synced': ({ now }) =>
+      workers.syncKnownPods(new Set(pods.pods().map((pod) => pod.metadata.uid)), now, sources.all),
     'run-started': ({ uid, now }) => workers.start(uid, now),
     'run-synced': ({ uid, now }) => workers.synced(uid, now),
     'run-ended': ({ uid, work, result, now }) => workers.complete(uid, work, result, now),

@@ -2,7 +2,6 @@ import {
   asyncScheduler,
   concatMap,
   exhaustMap,
-  filter,
   interval,
   map,
   merge,
@@ -11,7 +10,6 @@ import {
   type SchedulerLike,
 } from 'rxjs';
 import type { PlegEvent } from '../../model/pleg/pleg.js';
-import type { SourcesReady } from '../../model/config/sources-ready.js';
 import type { PodConfigUpdate } from '../../model/config/pod-config.js';
 import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
 import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
@@ -76,16 +74,8 @@ export const syncLoop = (
 /** Emits every second, first after one second. */
 export const syncTicks = (scheduler: SchedulerLike): Observable<unknown> => interval(SYNC_TICK_MS, scheduler);
 
-/**
- * Emits the running pods every two seconds, once every source is ready. A slow listing skips ticks, a failed one is skipped;
- * `listRunning` must not error.
- */
+/** Emits the running pods every two seconds. A slow listing skips ticks, a failed one is skipped; `listRunning` must not error. */
 export const housekeepingTicks = (
   listRunning: () => Observable<readonly RuntimePod[]>,
-  sources: Pick<SourcesReady, 'all'>,
   scheduler: SchedulerLike,
-): Observable<readonly RuntimePod[]> =>
-  interval(HOUSEKEEPING_MS, scheduler).pipe(
-    filter(() => sources.all),
-    exhaustMap(listRunning),
-  );
+): Observable<readonly RuntimePod[]> => interval(HOUSEKEEPING_MS, scheduler).pipe(exhaustMap(listRunning));

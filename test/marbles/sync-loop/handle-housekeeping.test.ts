@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Pod, podRef } from '../../../src/model/pod/pod.js';
 import type { RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import { handleHousekeeping } from '../../../src/streams/sync-loop/handle-housekeeping.js';
 import { aPod } from '../../support/a-pod.js';
 import { brief, loopStage } from '../../support/loop-stage.js';
@@ -12,6 +13,7 @@ const running = (uid: string): RuntimePod => ({ uid, name: 'lost', namespace: 'd
 const stageOf = (...wanted: readonly Pod[]) => {
   const clock = { now: 0 };
   const stage = loopStage({}, clock);
+  stage.state.apply({ kind: 'source-ready', source: 'file' });
   for (const pod of wanted) stage.state.apply({ kind: 'pod-set', pod });
   const handle = handleHousekeeping(stage.context);
   return { ...stage, clock, pass: (...pods: readonly RuntimePod[]) => brief(handle(pods)) };
@@ -134,6 +136,35 @@ describe('a pass of housekeeping', () => {
     expect(stage.state.apply({ kind: 'run-started', uid: 'lost', now: 0 }).kind).toBe('run');
     stage.pass(running('lost'));
     expect(stage.observed.filter((line) => line === 'orphanedRuntimePod').length).toBe(1);
+  });
+
+  describe('while a source has not been heard', () => {
+    const retained: string[][] = [];
+    const waiting = () => {
+      const stage = loopStage({ state: kubeletState({ sources: ['file', 'http'] }) });
+      const handle = handleHousekeeping(stage.context, (uids) => retained.push([...uids]));
+      return { ...stage, pass: (...pods: readonly RuntimePod[]) => brief(handle(pods)) };
+    };
+
+    it('stops nothing that it does not know, and keeps all probes and contents', () => {
+      const stage = waiting();
+      expect(stage.pass(running('lost'))).toEqual([]);
+      expect(retained).toEqual([]);
+      expect(stage.state.workers.shouldContentBeRemoved('lost')).toBe(false);
+      for (const source of ['file', 'http'] as const) stage.state.apply({ kind: 'source-ready', source });
+      expect(stage.pass(running('lost'))).toEqual(['cancel lost']);
+      expect(retained).toEqual([[]]);
+    });
+
+    it('forgets a pod that has ended, and starts the one that has its name now', () => {
+      const clock = { now: 0 };
+      const stage = { ...waiting(), clock };
+      const [old, next] = [aPod(), aPod({ uid: 'uid-2' })];
+      finished(stage, old);
+      stage.state.apply({ kind: 'pod-set', pod: next });
+      expect(stage.pass()).toEqual(['wake uid-2']);
+      expect(stage.records).toContainEqual({ kind: 'forgotten', pod: podRef(old), causes: [] });
+    });
   });
 
   it('leaves alone what a later revision of the pod is stopping', () => {

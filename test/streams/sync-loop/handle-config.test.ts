@@ -178,10 +178,10 @@ describe('an operation on a pod that is there', () => {
     expect(stage.state.pods.get('uid-1')).toBeUndefined();
   });
 
-  it('REMOVE stops nothing while a source has not been heard', () => {
+  it('REMOVE stops it also while another source has not been heard', () => {
     const stage = running({ state: kubeletState({ sources: ['file', 'http'] }) });
-    expect(stage.give('REMOVE', aPod())).toEqual([]);
-    expect(stage.state.workers.isTerminationRequested('uid-1')).toBe(false);
+    expect(stage.give('REMOVE', aPod())).toEqual(['cancel uid-1']);
+    expect(stage.state.workers.isTerminationRequested('uid-1')).toBe(true);
     expect(stage.state.pods.get('uid-1')).toBeUndefined();
   });
 
