@@ -11,12 +11,15 @@ type Amounts = Readonly<Record<string, string>> | undefined;
  */
 export const qosClass = (pod: Pod): QosClass => (pod.status?.qosClass as QosClass | undefined) ?? computeQosClass(pod);
 
-/** Only CPU and memory count, and only amounts above zero. Source: pkg/apis/core/v1/helper/qos/qos.go ComputePodQOS. */
+/**
+ * Only CPU and memory count, and only amounts above zero. The resources of the pod as a whole decide if they hold a request or a limit.
+ *
+ * Source: pkg/apis/core/v1/helper/qos/qos.go ComputePodQOS.
+ */
 export const computeQosClass = ({ spec }: Pod): QosClass => {
-  const holders: readonly Pick<Container, 'resources'>[] =
-    spec.resources === undefined
-      ? [...spec.containers, ...(spec.initContainers ?? [])]
-      : [{ resources: spec.resources }];
+  const holders: readonly Pick<Container, 'resources'>[] = hasAmounts(spec.resources)
+    ? [{ resources: spec.resources }]
+    : [...spec.containers, ...(spec.initContainers ?? [])];
   const requests = sum(holders.map(({ resources }) => resources?.requests));
   const limits = sum(holders.map(({ resources }) => resources?.limits));
   if (requests.size === 0 && limits.size === 0) return 'BestEffort';
@@ -25,6 +28,9 @@ export const computeQosClass = ({ spec }: Pod): QosClass => {
   const asLimited = [...requests].every(([name, requested]) => limits.get(name) === requested);
   return allLimited && asLimited && requests.size === limits.size ? 'Guaranteed' : 'Burstable';
 };
+
+const hasAmounts = (resources: Pod['spec']['resources']): boolean =>
+  [resources?.requests, resources?.limits].some((list) => Object.keys(list ?? {}).length > 0);
 
 const COUNTED = ['cpu', 'memory'] as const;
 

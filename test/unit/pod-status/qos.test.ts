@@ -32,6 +32,12 @@ describe('computeQosClass', () => {
       { containers: [a(needs(both, both))], initContainers: [b(needs(both, both))] },
       'Guaranteed',
     ],
+    ['empty resources of the pod itself', { containers: [a(needs(both, both))], resources: {} }, 'Guaranteed'],
+    [
+      'resources of the pod itself without an amount',
+      { containers: [a(needs(both))], resources: { requests: {}, limits: {} } },
+      'Burstable',
+    ],
     ['resources of the pod itself', { containers: [a({})], resources: { requests: both, limits: both } }, 'Guaranteed'],
     [
       'resources of the pod itself, though its containers have more',
