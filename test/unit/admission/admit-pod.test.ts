@@ -81,6 +81,8 @@ describe('a node', () => {
     ['kernel.shm_rmid_forced', { kernelVersion: '' }],
     ['net/ipv4/ip_local_port_range', {}],
     ['net.ipv4.tcp_rmem', { kernelVersion: '4.15' }],
+    ['net.ipv4.tcp_notsent_lowat', { kernelVersion: '4.6' }],
+    ['net.ipv4.tcp_slow_start_after_idle', { kernelVersion: '4.15' }],
     ['net.ipv4.tcp_keepalive_time', { kernelVersion: '5' }],
     ['net.core.somaxconn', { allowedUnsafeSysctls: ['net.core.*'] }],
     ['kernel.msgmax', { allowedUnsafeSysctls: ['kernel/msgmax'] }],
