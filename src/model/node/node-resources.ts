@@ -6,6 +6,7 @@ import type { ResourceList } from './node.js';
 import type { NodeObjectSettings } from './node-settings.js';
 
 const STORAGE = 'ephemeral-storage';
+const NANOS = 1_000_000_000n;
 export const HUGE_PAGES = 'hugepages-';
 
 export const isHugePages = (resource: string): boolean => resource.startsWith(HUGE_PAGES);
@@ -35,7 +36,7 @@ export const machineCapacity = (
     hugePages.map(({ pageBytes, count }) => [hugePagesName(pageBytes), bytesText(pageBytes * count)]),
   ),
   pods: String(podsPerCore > 0 ? Math.min(cpus * podsPerCore, maxPods) : maxPods),
-  ...(localStorage && storageBytes !== undefined && { [STORAGE]: bytesText(storageBytes) }),
+  ...(localStorage && storageBytes !== undefined && { [STORAGE]: formatQuantity(storageBytes * NANOS, 'DecimalSI') }),
 });
 
 type Reservations = Pick<NodeObjectSettings, 'systemReserved' | 'kubeReserved' | 'evictionHard'>;
@@ -87,8 +88,8 @@ const thresholdOf = (text: string, capacity: Nanos): Nanos => {
 };
 
 const formatOf = (resource: string): 'BinarySI' | 'DecimalSI' =>
-  resource === 'memory' || resource === STORAGE || isHugePages(resource) ? 'BinarySI' : 'DecimalSI';
+  resource === 'memory' || isHugePages(resource) ? 'BinarySI' : 'DecimalSI';
 
 const atLeastNothing = (amount: Nanos): Nanos => (amount > 0n ? amount : 0n);
 
-const bytesText = (bytes: bigint): string => formatQuantity(bytes * 1_000_000_000n, 'BinarySI');
+const bytesText = (bytes: bigint): string => formatQuantity(bytes * NANOS, 'BinarySI');

@@ -19,7 +19,7 @@ describe('the capacity of a node', () => {
       'hugepages-2Mi': '6Mi',
       'hugepages-1Gi': '0',
       pods: '110',
-      'ephemeral-storage': '100Gi',
+      'ephemeral-storage': '107374182400',
     });
   });
 
@@ -45,14 +45,14 @@ describe('what pods get of it', () => {
       'all but what is reserved',
       whole,
       { systemReserved: { cpu: '100m', memory: '512Mi' }, kubeReserved: { cpu: '400m', 'ephemeral-storage': '1Gi' } },
-      { ...whole, cpu: '3500m', memory: '7680Mi', 'ephemeral-storage': '99Gi' },
+      { ...whole, cpu: '3500m', memory: '7680Mi', 'ephemeral-storage': '106300440576' },
     ],
     [
       'all but what evictions keep free',
       whole,
       { evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'imagefs.available': '15%' } },
       // 10 % in single precision, as the kubelet has it.
-      { ...whole, memory: '8092Mi', 'ephemeral-storage': '96636764000' },
+      { ...whole, memory: '8092Mi', 'ephemeral-storage': '96636764k' },
     ],
     [
       'what no threshold keeps free',

@@ -45,8 +45,8 @@ describe('a Node that is made', () => {
           { type: 'InternalIP', address: '192.0.2.2' },
           { type: 'Hostname', address: 'node-1' },
         ],
-        capacity: { cpu: '4', memory: '8Gi', pods: '110', 'ephemeral-storage': '100Gi' },
-        allocatable: { cpu: '4', memory: '8Gi', pods: '110', 'ephemeral-storage': '100Gi' },
+        capacity: { cpu: '4', memory: '8Gi', pods: '110', 'ephemeral-storage': '107374182400' },
+        allocatable: { cpu: '4', memory: '8Gi', pods: '110', 'ephemeral-storage': '107374182400' },
         nodeInfo: {
           machineID: 'machine-1',
           systemUUID: 'system-1',
