@@ -172,9 +172,12 @@ const seccomp = (
       if (profile?.localhostProfile) {
         return { profileType: 'Localhost', localhostRef: `${seccompDirectory}/${profile.localhostProfile}` };
       }
-      throw new CreateContainerConfigError('localhostProfile must be set if seccompProfile type is Localhost.');
-    default:
+      throw new CreateContainerConfigError('localhostProfile must be set if seccompProfile type is Localhost');
+    case 'Unconfined':
       return { profileType: 'Unconfined' };
+    default:
+      // A kubelet before 1.38 takes it for Unconfined.
+      throw new CreateContainerConfigError(`unknown seccompProfile type ${JSON.stringify(profile?.type)}`);
   }
 };
 

@@ -230,8 +230,12 @@ describe('containerSecurityContext', () => {
 
   it('refuses a local seccomp profile without a name', () => {
     expect(() => context({ seccompProfile: { type: 'Localhost' } })).toThrow(
-      'localhostProfile must be set if seccompProfile type is Localhost.',
+      'localhostProfile must be set if seccompProfile type is Localhost',
     );
+  });
+
+  it.each(['Foo', ''])('refuses a seccomp profile of the type %j, which nobody knows', (type) => {
+    expect(() => context({ seccompProfile: { type } })).toThrow(`unknown seccompProfile type ${JSON.stringify(type)}`);
   });
 
   it.each<[row: string, own: Context, ofPod: PodContext, annotation: string | undefined, expected: string | undefined]>(
