@@ -97,11 +97,13 @@ export const initializedCondition = (
  * The pod's sandbox and network exist. Source: pkg/kubelet/status/generate.go
  * GeneratePodReadyToStartContainersCondition.
  */
-export const readyToStartContainersCondition = (pod: Pod, runtime: RuntimePodStatus): Finding =>
-  sandboxChanged(pod, runtime).changed ? no('PodReadyToStartContainers') : yes('PodReadyToStartContainers');
+export const readyToStartContainersCondition = (pod: Pod, runtime: RuntimePodStatus): Finding => {
+  const { problem } = sandboxChanged(pod, runtime);
+  return problem === undefined ? yes(READY_TO_START) : no(READY_TO_START, 'PodSandboxNotReady', problem);
+};
 
 /** The same condition for a pod whose sandbox was created just now. */
-export const newSandboxCondition = (): Finding => yes('PodReadyToStartContainers');
+export const newSandboxCondition = (): Finding => yes(READY_TO_START);
 
 /** Returned only for pods with such a rule. Source: pkg/kubelet/status/generate.go, KEP 5532. */
 export const allContainersRestartingCondition = (
@@ -124,6 +126,8 @@ export const allContainersRestartingCondition = (
 
 /** A pod on this node has been scheduled. Source: pkg/kubelet/kubelet_pods.go */
 export const scheduledCondition = (): Finding => yes('PodScheduled');
+
+const READY_TO_START = 'PodReadyToStartContainers';
 
 const yes = (type: string): Finding => ({ type, status: 'True' });
 const no = (type: string, reason?: string, message?: string): Finding => ({

@@ -142,11 +142,18 @@ describe('Initialized: i, then sidecar s, then a', () => {
 });
 
 it.each([
-  ['a ready sandbox', [aSandbox()], 'True'],
-  ['none', [], 'False'],
-  ['one without an address', [aSandbox({ network: { ip: '', additionalIps: [] } })], 'False'],
-])('PodReadyToStartContainers with %s: %3$s', (_, sandboxes, expected) => {
-  expect(readyToStartContainersCondition(aPod(), aRuntimePod([], sandboxes)).status).toBe(expected);
+  ['a ready sandbox', [aSandbox()], undefined],
+  ['none', [], 'no pod sandbox exists'],
+  ['two', [aSandbox(), aSandbox({ id: 's2' })], 'more than one pod sandbox is ready'],
+  ['one that is not ready', [aSandbox({ state: 'SANDBOX_NOTREADY' })], 'pod sandbox is not ready'],
+  ['one without an address', [aSandbox({ network: { ip: '', additionalIps: [] } })], 'pod sandbox has no IP address'],
+] as const)('PodReadyToStartContainers with %s: %3$s', (_, sandboxes, problem) => {
+  const expected =
+    problem === undefined ? { status: 'True' } : { status: 'False', reason: 'PodSandboxNotReady', message: problem };
+  expect(readyToStartContainersCondition(aPod(), aRuntimePod([], sandboxes))).toEqual({
+    type: 'PodReadyToStartContainers',
+    ...expected,
+  });
 });
 
 describe('AllContainersRestarting', () => {
