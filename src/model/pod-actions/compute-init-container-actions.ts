@@ -42,12 +42,12 @@ export const computeInitContainerActions = (input: InitContainerInput): InitCont
   const containers = pod.spec.initContainers ?? [];
   if (containers.length === 0) return { initialized: true, killPod: false, start: [], kill: [], reasons: [] };
 
-  // Exited containers do not count: after a reboot all have exited, and initialization starts over. Nor does a container that was
-  // created in an earlier sandbox and never started: there the init containers have run, here they have not.
+  // Exited containers do not count: after a reboot all have exited, and initialization starts over. Nor do containers of an earlier
+  // sandbox: there the init containers have run, here they have not.
   const [sandbox] = status.sandboxes;
   let initialized = pod.spec.containers.some(({ name }) => {
     const newest = newestStatusOf(status, name);
-    return newest?.state === 'running' || (newest?.state === 'created' && newest.sandboxId === sandbox?.id);
+    return (newest?.state === 'running' || newest?.state === 'created') && newest.sandboxId === sandbox?.id;
   });
   let laterHasRun = initialized;
   const start: string[] = [];

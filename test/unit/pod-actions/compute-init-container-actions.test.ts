@@ -77,6 +77,12 @@ describe('init containers that are not sidecars: a, then b, then c', () => {
       { initialized: false, start: ['b'] },
     ],
     [
+      'a done, web runs in an earlier sandbox',
+      'Always',
+      [exited('a', 0), aStatus('web', { sandboxId: 'earlier' })],
+      { initialized: false, start: ['b'] },
+    ],
+    [
       'a regular container has exited, as after a reboot',
       'Always',
       [exited('web', 0)],
