@@ -1,6 +1,7 @@
 import { type ContainerStatus, isTerminalPhase, type PodStatus } from '../pod/pod.js';
 import { isRestartingAll } from '../pod-actions/restart-all.js';
 import { restartable } from '../pod-actions/restart-policy.js';
+import { isKnownToApi } from './is-known-to-api.js';
 import { runtimeContainerId } from '../pod-status/container-statuses.js';
 import type { ProbeResult, ProbeType, ProbeWorker } from './probe-worker.js';
 
@@ -135,7 +136,7 @@ const INITIAL_RESULT: Readonly<Record<ProbeType, ProbeResult>> = {
 };
 
 const seed = (
-  { type }: ProbeWorker,
+  { type, pod }: ProbeWorker,
   found: ContainerStatus,
   startedAt: number | undefined,
   { agentStartedAt, resultOf }: ProbeTurnFacts,
@@ -147,8 +148,9 @@ const seed = (
   if (type === 'startup' && startedAt !== undefined && found.started) {
     return [only, { kind: 'set', containerId, result: 'success' }];
   }
-  // A container of before the agent's start has no result before its first probe: a ready one stays ready.
-  if (startedAt !== undefined && startedAt < agentStartedAt - RAN_BEFORE_MS) return [only];
+  // A container of before the agent's start has no result before its first probe: one that is ready in the API stays ready.
+  const ranBefore = startedAt !== undefined && startedAt < agentStartedAt - RAN_BEFORE_MS;
+  if (ranBefore && isKnownToApi(pod, found)) return [only];
   return [only, { kind: 'set', containerId, result: INITIAL_RESULT[type] }];
 };
 

@@ -1,6 +1,7 @@
 import { conditionsWithReadiness } from '../pod-status/conditions-with-readiness.js';
 import { runtimeContainerId } from '../pod-status/container-statuses.js';
 import type { ContainerStatus, Pod, PodStatus } from '../pod/pod.js';
+import { isKnownToApi } from './is-known-to-api.js';
 import { RAN_BEFORE_MS } from './probe-turn.js';
 import type { ProbeResult } from './probe-worker.js';
 
@@ -28,7 +29,7 @@ export const hasStarted = ({ status, isProbed, result }: ProbedContainer): boole
 
 /**
  * Whether a running and started container is ready. For a container of before the agent's start without a result yet,
- * the API's value is used.
+ * the API's value is used, if it is of the same instance.
  *
  * Source: pkg/kubelet/prober/prober_manager.go UpdatePodStatus
  */
@@ -37,7 +38,11 @@ export const isReady = ({ pod, status, isProbed, result, agentStartedAt }: Probe
   if (result !== undefined) return result === 'success';
   const startedAt = Date.parse(status.state?.running?.startedAt ?? '');
   const ranBefore = startedAt < agentStartedAt - RAN_BEFORE_MS;
-  return ranBefore && pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+  return (
+    ranBefore &&
+    isKnownToApi(pod, status) &&
+    pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
+  );
 };
 
 export interface ProbedChange {

@@ -8,7 +8,7 @@ import type { ProbeType } from '../../../src/model/probes/probe-worker.js';
 import type { ProbeOutcome } from '../../../src/model/probes/probe-outcome.js';
 import type { ProbeTarget } from '../../../src/streams/ports/probe-handlers.js';
 import { type ProbeNudge, probeWorker } from '../../../src/streams/probes/probe-worker.js';
-import { aProbedStatus, aProbeWorker } from '../../support/a-probe.js';
+import { aProbedPod, aProbedStatus, aProbeWorker } from '../../support/a-probe.js';
 import { metricLines } from '../../support/metric-lines.js';
 import { inTurn, marbles } from '../marbles.js';
 
@@ -59,7 +59,9 @@ const stage = (
     ),
     trigger$.pipe(map((): ProbeNudge => 'trigger')),
   );
-  const worker = aProbeWorker(type, { periodMs: 4, failureThreshold: 1, ...pace });
+  // The API knows the first instance.
+  const pod = { ...aProbedPod(type), status: statuses.r };
+  const worker = aProbeWorker(type, { periodMs: 4, failureThreshold: 1, ...pace }, pod);
   const change$ = probeWorker(worker, nudge$, {
     handlers: {
       probe: (target) => {

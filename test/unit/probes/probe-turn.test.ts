@@ -249,7 +249,15 @@ describe('a new instance', () => {
     ['of a younger one what is taken for granted', 90_000, [only, set('failure')]],
   ] as const)('%s', (_, startedAt, effects) => {
     const facts = someFacts({ startedAt: () => startedAt, agentStartedAt: 100_000 });
-    expect(probeTurn(aProbeWorker('readiness'), NEW_PROBE_WORKER, facts).effects).toEqual(effects);
+    const pod = { ...aProbedPod('readiness'), status: aProbedStatus() };
+    expect(probeTurn(aProbeWorker('readiness', {}, pod), NEW_PROBE_WORKER, facts).effects).toEqual(effects);
+  });
+
+  it('of an instance that ran before the agent, but that the API does not know, begins as any other', () => {
+    const facts = someFacts({ startedAt: () => 0, agentStartedAt: 100_000 });
+    const pod = { ...aProbedPod('readiness'), status: aProbedStatus({ containerID: 'fake://its-predecessor' }) };
+    const { effects } = probeTurn(aProbeWorker('readiness', {}, pod), NEW_PROBE_WORKER, facts);
+    expect(effects).toEqual([only, set('failure')]);
   });
 
   it('of which an earlier agent has left word is what that said', () => {

@@ -26,7 +26,10 @@ describe('a running container', () => {
     expect(hasStarted(probed({ result, isProbed, status: was(started) }))).toBe(expected);
   });
 
-  const saidByApi = (status: string) => ({ ...aPod(), status: { conditions: [{ type: 'Ready', status }] } });
+  const saidByApi = (status: string, containerID = 'fake://c1') => ({
+    ...aPod(),
+    status: { ...aProbedStatus({ containerID }), conditions: [{ type: 'Ready', status }] },
+  });
   it.each<[string, Partial<ProbedContainer>, boolean]>([
     ['with a success', { result: 'success' }, true],
     ['with a failure', { result: 'failure' }, false],
@@ -40,6 +43,11 @@ describe('a running container', () => {
     ['older than the agent that was ready for the API', { pod: saidByApi('True'), agentStartedAt: 10_001 }, true],
     ['older than the agent that was not ready for the API', { pod: saidByApi('False'), agentStartedAt: 10_001 }, false],
     ['older than the agent that the API does not know', { agentStartedAt: 10_001 }, false],
+    [
+      'older than the agent, of which the API only knows the predecessor',
+      { pod: saidByApi('True', 'fake://c0'), agentStartedAt: 10_001 },
+      false,
+    ],
     ['hardly older than the agent', { pod: saidByApi('True'), agentStartedAt: 10_000 }, false],
   ])('%s is ready: %s', (_, given, expected) => {
     expect(isReady(probed(given))).toBe(expected);
