@@ -193,7 +193,7 @@ const resources = {
   evictionMinimumReclaim: textMap(),
   evictionMaxPodGracePeriod: int(0),
   mergeDefaultEvictionSettings: flag(false),
-  memoryThrottlingFactor: number(0.9),
+  memoryThrottlingFactor: z.number().nullish(),
   memoryReservationPolicy: text('None'),
   kernelMemcgNotification: flag(false),
   localStorageCapacityIsolation: flag(true),

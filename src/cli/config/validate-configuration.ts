@@ -276,6 +276,7 @@ const RULES: readonly Rule[] = [
   taints,
   ...EVICTION_RULES,
   ({ memoryThrottlingFactor: factor }) =>
+    typeof factor === 'number' &&
     (factor <= 0 || factor > 1) &&
     `memoryThrottlingFactor ${factor} must be greater than 0 and less than or equal to 1.0`,
   ({ memoryReservationPolicy: policy }) =>

@@ -278,6 +278,7 @@ describe('values', () => {
     'shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s',
     'featureGates: {KubeletEnsureSecretPulledImages: false, KubeletCrashLoopBackOffMax: false}',
     'memoryReservationPolicy: TieredReservation\nfeatureGates: {MemoryQoS: true}',
+    'memoryThrottlingFactor: null',
     'cpuCFSQuotaPeriod: 50ms\nfeatureGates: {AllAlpha: true}',
     'featureGates: {AllBeta: false}',
     'reservedMemory: [{numaNode: 0, limits: {memory: 1Gi, hugepages-2Mi: 4Mi}}, {numaNode: 1, limits: {memory: 1}}, {}]',
