@@ -18,7 +18,6 @@ const UINT32_MAX = 2 ** 32 - 1;
 /** A whole number of 32 bits; one of 64 bits. */
 const int = (initial: number) => z.int32().default(initial);
 const long = (initial: number) => z.int().default(initial);
-const number = (initial: number) => z.number().default(initial);
 const texts = (initial: readonly string[] = []) => z.array(z.string()).default([...initial]);
 const textMap = () => z.record(z.string(), z.string()).default({});
 /** A setting that has no effect unless given. */
