@@ -21,6 +21,12 @@ export interface PullCredential extends RegistryCredential {
 export const pullSecretNames = (references: readonly { readonly name?: string }[] = []): readonly string[] =>
   references.flatMap(({ name }) => (name ? [name] : []));
 
+/** The names under `imagePullSecrets` that are not among `found`. */
+export const missingSecrets = (
+  references: Parameters<typeof pullSecretNames>[0],
+  found: readonly Pick<PullSecret, 'name'>[],
+): readonly string[] => pullSecretNames(references).filter((wanted) => !found.some(({ name }) => name === wanted));
+
 /**
  * Returns the credentials in `secrets` for a repository, those of the most specific registry first.
  *

@@ -237,13 +237,20 @@ const pulledText = (image: string, { pullMs, found }: PullResult, totalMs: numbe
   return `Successfully pulled image "${image}" in ${took} (${total} including waiting). Image size: ${found?.size ?? 0n} bytes.`;
 };
 
+/** Whether a container does not start since the pull of its image has just failed. */
+export const isFailedPull = (problem: ContainerSyncError | StartWait | undefined): boolean =>
+  problem instanceof ContainerSyncError &&
+  [PULL_FAILED, ...KNOWN_FAILURES.map(([reason]) => reason)].includes(problem.reason);
+
 const pullFailure = (image: string, text: string): PullFailure => {
   for (const [reason, words] of KNOWN_FAILURES) {
     if (text.startsWith(reason))
       return { reason, message: `image pull failed for ${image} because the ${words}${text.slice(reason.length)}` };
   }
-  return { reason: 'ErrImagePull', message: text };
+  return { reason: PULL_FAILED, message: text };
 };
+
+const PULL_FAILED: string = 'ErrImagePull';
 
 const KNOWN_FAILURES = [
   ['RegistryUnavailable', 'registry is unavailable'],

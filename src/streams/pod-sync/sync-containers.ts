@@ -28,6 +28,8 @@ import {
 import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 import type { StartWait } from '../../model/pod-actions/start-wait.js';
 import { ContainerSyncError, PodSyncError, SyncCancelled } from '../../model/pod-actions/sync-error.js';
+import { isFailedPull } from '../images/ensure-image.js';
+import { reportMissingSecrets } from '../images/pull-credentials.js';
 import { ensureSandbox, type Sandbox } from './ensure-sandbox.js';
 import { killContainer, killFailure } from './kill-container.js';
 import { killPod } from './kill-pod.js';
@@ -85,7 +87,11 @@ export const syncContainers = (
       defer(() => startAll(decided, actions, status, ports)),
     ).pipe(
       toArray(),
-      map((starts) => ({ starts, acted: acts, hasReset: actions.containersToReset.length > 0 })),
+      concatMap((starts) => {
+        const result = { starts, acted: acts, hasReset: actions.containersToReset.length > 0 };
+        const hasFailedPull = starts.some(({ problem }) => isFailedPull(problem));
+        return concat(hasFailedPull ? reportMissingSecrets(decided) : EMPTY, of(result));
+      }),
     );
   });
 

@@ -5,6 +5,8 @@ import { isStartWait } from '../../../src/model/pod-actions/start-wait.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { PodSpec } from '../../../src/model/pod/pod.js';
 import type { RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
+import type { CredentialPorts } from '../../../src/streams/ports/credential-ports.js';
+import type { ImageService } from '../../../src/streams/ports/image-service.js';
 import type { RuntimeService } from '../../../src/streams/ports/runtime-service.js';
 import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import { syncContainers } from '../../../src/streams/pod-sync/sync-containers.js';
@@ -26,11 +28,14 @@ interface Scene {
   readonly broken?: readonly string[];
   readonly signal?: AbortSignal;
   readonly runtime?: Partial<RuntimeService>;
+  readonly images?: Partial<ImageService>;
+  readonly pullSecrets?: CredentialPorts['pullSecrets'];
 }
 
 /** Every call takes a millisecond; `calls` shows them in order. */
 const stageOf = (scheduler: Parameters<typeof syncStage>[1], scene: Scene) => {
-  const { spec = {}, status = aRuntimeStatus([], []), broken = [], signal, runtime = {} } = scene;
+  const { spec = {}, status = aRuntimeStatus([], []), broken = [], signal, runtime = {}, images = {} } = scene;
+  const { pullSecrets } = scene;
   const calls: string[] = [];
   const slowly = <T>(what: string, answer: T): Observable<T> =>
     timer(1, scheduler).pipe(
@@ -39,7 +44,8 @@ const stageOf = (scheduler: Parameters<typeof syncStage>[1], scene: Scene) => {
     );
   const stage = syncStage(aPod({ spec }), scheduler, {
     signal,
-    images: { imageStatus: () => of(image) },
+    images: { imageStatus: () => of(image), ...images },
+    ...(pullSecrets && { credentials: { pullSecrets } }),
     runtime: {
       runPodSandbox: ({ config }) => slowly(`sandbox ${config?.metadata?.attempt}`, { podSandboxId: 'fresh' }),
       podSandboxStatus: () => of({ status: aSandbox(), info: {}, containersStatuses: [], timestamp: 0n }),
@@ -242,6 +248,40 @@ describe('a pass over a pod', () => {
     // Not even the image of the next container is looked at.
     expect(stage.events.filter((event) => event.startsWith('Pulled')).length).toBe(calls.includes('start one') ? 1 : 0);
     expect(outcomes).toEqual(['SyncCancelled: the run was cancelled by a newer update']);
+  });
+
+  describe('with a pull secret that does not exist', () => {
+    const spec = {
+      containers: ['one', 'two'].map((name) => ({ name, image: name, imagePullPolicy: 'Always' })),
+      imagePullSecrets: [{ name: 'gone' }, { name: 'there' }, { name: '' }],
+    };
+    const there = { uid: 'u', namespace: 'default', name: 'there', type: 'Opaque', data: {} };
+    const asked: string[] = [];
+    const pulls = (pullImage: ImageService['pullImage']): Scene => ({
+      spec,
+      images: { pullImage },
+      pullSecrets: ({ metadata }) => {
+        asked.push(metadata.name);
+        return of([there]);
+      },
+    });
+    const reasons = ({ events }: { readonly events: readonly string[] }) =>
+      events.filter((event) => /Failed|Pulled/.test(event));
+
+    it('reports it once, after the last pull has failed', () => {
+      const stage = played(pulls(() => throwError(() => away)));
+      expect(stage.outcomes).toEqual(['acted one!,two!']);
+      expect(reasons(stage).filter((event) => event.startsWith('FailedTo'))).toEqual([
+        'FailedToRetrieveImagePullSecret Unable to retrieve some image pull secrets (gone); attempting to pull the image may not succeed.',
+      ]);
+      expect(stage.events.at(-1)).toMatch(/^FailedToRetrieve/);
+    });
+
+    it('says nothing of it when the pulls work', () => {
+      const stage = played(pulls(() => of({ imageRef: 'host' })));
+      expect(stage.outcomes).toEqual(['acted one,two']);
+      expect(reasons(stage).map((event) => event.split(' ')[0])).toEqual(['Pulled', 'Pulled']);
+    });
   });
 
   it('writes down why it does what it does, and names that as the cause of its calls', () => {
