@@ -14,7 +14,7 @@ export interface ActiveBeside {
  * Searches all pods for the active ones once, at the first call of `beside`, and not for each admitted pod: often many pods have ended
  * or were rejected, and few are active.
  */
-export const activeBeside = (state: Pick<KubeletState, 'pods' | 'workers' | 'statuses'>): ActiveBeside => {
+export const activeBeside = (state: Pick<KubeletState, 'pods' | 'workers' | 'statuses' | 'rejected'>): ActiveBeside => {
   let active: Map<string, Pod> | undefined;
   return {
     beside: ({ metadata: { uid } }) => {

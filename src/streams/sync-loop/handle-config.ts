@@ -119,6 +119,7 @@ const isRejected = (context: LoopContext, pod: Pod, active: ActiveBeside, cause:
   const { uid } = pod.metadata;
   if (state.workers.isTerminationRequested(uid) || isTerminalPhase(pod.status?.phase)) return false;
   const rejection = context.admit(pod, active.beside(pod));
+  state.apply({ kind: 'admission-decided', uid, isAdmitted: !rejection });
   if (!rejection) return false;
   const { reason, message, detail } = rejection;
   const decision = record({ kind: 'admission-rejected', reason, message, detail, pod: podRef(pod), causes: [cause] });

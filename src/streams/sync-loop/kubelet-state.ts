@@ -53,6 +53,8 @@ export interface StateChanges {
   /** Reserves the stop of a pod that no worker works on; false if it is reserved already or its worker works. */
   'kill-reserved': Change<{ readonly uid: string }, boolean>;
   'kill-released': Change<{ readonly uid: string }>;
+  /** The pod was admitted or rejected. */
+  'admission-decided': Change<{ readonly uid: string; readonly isAdmitted: boolean }>;
   /** This node has another status of the pod; false if it equals the one before. */
   status: Change<{ readonly uid: string; readonly status: PodStatus; readonly isFinished?: boolean }, boolean>;
   /** The API server has deleted the pod, and its status is not needed any more. */
@@ -97,6 +99,8 @@ export interface KubeletState {
   >;
   /** The newest status of each pod, from this node. */
   readonly statuses: Pick<PodStatusStore, 'get' | 'stored' | 'uids' | 'isReborn'>;
+  /** The UIDs of the pods that this agent has rejected. */
+  readonly rejected: ReadonlySet<string>;
   /** The reason why each container did not start last time. */
   readonly startFailures: Pick<ReasonCache, 'get'>;
   /** Back-offs of restarts by `crashLoopKey`; see `CrashLoopInput.entry`. */
@@ -123,6 +127,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
   const workers = new PodWorkerRegistry(isQuiet);
   const queue = new WorkQueue();
   const statuses = new PodStatusStore();
+  const rejected = new Set<string>();
   const startFailures = new ReasonCache();
   const backOffs = newBackOffs();
   let images: readonly Image[] = [];
@@ -142,11 +147,18 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     'due-pods-taken': ({ now }) => queue.takeDue(now),
     'kill-reserved': ({ uid }) => workers.reserveKill(uid),
     'kill-released': ({ uid }) => workers.releaseKill(uid),
+    'admission-decided': ({ uid, isAdmitted }) => void (isAdmitted ? rejected.delete(uid) : rejected.add(uid)),
     status: ({ uid, status, isFinished }) => statuses.set(uid, status, isFinished),
     'status-forgotten': ({ uid }) => statuses.forget(uid),
     'api-object-changed': () => undefined,
-    'statuses-retained': ({ uids }) => statuses.retain(uids),
-    'pod-started-over': ({ uid }) => statuses.startOver(uid),
+    'statuses-retained': ({ uids }) => {
+      statuses.retain(uids);
+      for (const uid of rejected) if (!uids.has(uid)) rejected.delete(uid);
+    },
+    'pod-started-over': ({ uid }) => {
+      statuses.startOver(uid);
+      rejected.delete(uid);
+    },
     'start-ended': ({ uid, container, failure }) => startFailures.set(uid, container, failure),
     'restart-backed-off': ({ key, entry }) => void backOffs.restarts.set(key, entry),
     'pull-ended': ({ key, failed }) => backOffs.pulls.ended(key, failed),
@@ -164,6 +176,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     sources,
     workers,
     statuses,
+    rejected,
     startFailures,
     restarts: backOffs.restarts,
     pulls: { backOff, failures, ended: (key, failed) => apply({ kind: 'pull-ended', key, failed }) },

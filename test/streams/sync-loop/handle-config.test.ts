@@ -200,6 +200,40 @@ describe('an operation on a pod that is there', () => {
   });
 });
 
+it('a rejected pod does not count for others, also while its worker ends it after an UPDATE', () => {
+  const beside: string[] = [];
+  const stage = stageOf({
+    admit: ({ metadata: { uid } }, active) => {
+      beside.push(`${uid} beside ${active.map(({ metadata }) => metadata.uid).join()}`);
+      return uid === 'large' ? { reason: 'OutOfcpu', message: 'no' } : undefined;
+    },
+  });
+  const [large, small, other] = ['large', 'small', 'other'].map((uid) => aPod({ uid, name: uid })) as [Pod, Pod, Pod];
+  stage.give('ADD', large);
+  stage.give('UPDATE', aPod({ uid: 'large', name: 'large', labels: { a: 'b' } }));
+  stage.give('ADD', small);
+  const { apply, workers } = stage.state;
+  apply({ kind: 'run-started', uid: 'large', now: 0 });
+  apply({ kind: 'run-ended', uid: 'large', work: 'sync', result: { isTerminal: true }, now: 0 });
+  expect(workers.isTerminationRequested('large')).toBe(true);
+  stage.give('ADD', other);
+  expect(beside).toEqual(['large beside ', 'small beside ', 'other beside small']);
+});
+
+it('a rejected pod that comes again, and is admitted, counts', () => {
+  let isFull = true;
+  const stage = stageOf({ admit: () => (isFull ? { reason: 'OutOfcpu', message: 'no' } : undefined) });
+  stage.give('ADD', aPod());
+  expect(stage.state.rejected).toEqual(new Set(['uid-1']));
+  stage.give('REMOVE', aPod());
+  stage.state.apply({ kind: 'statuses-retained', uids: new Set() });
+  expect(stage.state.rejected.size).toBe(0);
+  stage.give('ADD', aPod());
+  isFull = false;
+  stage.give('ADD', aPod());
+  expect(stage.state.rejected.size).toBe(0);
+});
+
 describe('a pod of the API', () => {
   const gate = { type: 'example.com/gate', status: 'True' };
   const gated = (conditions: readonly object[]): Pod => ({
