@@ -97,6 +97,10 @@ overCluster('a node', () => {
       );
       const reasons = events.map(({ reason }) => reason);
       expect(reasons).toEqual(expect.arrayContaining(['Starting', 'NodeHasSufficientMemory', 'NodeHasNoDiskPressure']));
+      // Those after its registration.
+      const { metadata } = await node.admin.get<ApiNode>(nodePath('node-a'));
+      const about = events.filter(({ reason }) => reason === 'NodeHasSufficientMemory');
+      expect(about.map(({ involvedObject }) => involvedObject.uid)).toEqual([metadata.uid]);
       return true;
     });
   });

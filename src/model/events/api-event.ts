@@ -42,21 +42,30 @@ export interface EventFact {
   readonly message: string;
 }
 
+/** Where and when an event happens. */
+export interface EventOrigin {
+  readonly nodeName: string;
+  /** The UID of the Node in the API, once it is registered. */
+  readonly nodeUid?: string | undefined;
+  /** The Unix time. */
+  readonly nanoseconds: bigint;
+}
+
 const COMPONENT = 'kubelet';
 
 /**
- * Returns the event for the API, at its first occurrence. `nanoseconds` is the Unix time; events of one object with the
+ * Returns the event for the API, at its first occurrence. Events of one object with the
  * same time would have the same name. A static pod is identified by its own UID, which `kubectl describe` finds through
- * the annotation of its mirror pod; a node by its name as UID, which is one of the two that `kubectl describe node`
- * looks for.
+ * the annotation of its mirror pod; a node by `nodeUid`, or by its name while that is unknown: `kubectl describe node`
+ * looks for both.
  *
  * Source: staging/src/k8s.io/client-go/tools/record/event.go makeEvent, util/util.go GenerateEventName
  */
 export const apiEvent = (
   { pod, container, type, reason, message }: EventFact,
-  { nodeName, nanoseconds }: { readonly nodeName: string; readonly nanoseconds: bigint },
+  { nodeName, nodeUid, nanoseconds }: EventOrigin,
 ): ApiEvent => {
-  const involvedObject = pod ? podReference(pod, container) : nodeReference(nodeName);
+  const involvedObject = pod ? podReference(pod, container) : nodeReference(nodeName, nodeUid);
   const at = toTimestamp(Number(nanoseconds / 1_000_000n));
   return {
     apiVersion: 'v1',
@@ -78,7 +87,7 @@ export const apiEvent = (
   };
 };
 
-const nodeReference = (name: string): ObjectReference => ({ apiVersion: 'v1', kind: 'Node', name, uid: name });
+const nodeReference = (name: string, uid = name): ObjectReference => ({ apiVersion: 'v1', kind: 'Node', name, uid });
 
 const podReference = (pod: Pod, container: string | undefined): ObjectReference => {
   const { namespace, name, uid, resourceVersion } = pod.metadata;

@@ -98,7 +98,8 @@ export const clusterNode = (ports: ClusterNodePorts, options: ClusterOptions, lo
   const ofHost = host === undefined ? {} : { host };
 
   const client = apiClient(api, { qps, burst, scheduler, metrics, log, ...ofHost });
-  const events = eventSink(ports, { nodeName, qps: eventQps, burst: eventBurst, ...ofHost });
+  const nodeUid = (): string | undefined => node.node()?.metadata.uid;
+  const events = eventSink(ports, { nodeName, nodeUid, qps: eventQps, burst: eventBurst, ...ofHost });
   const { recordEvent } = events;
   const node = nodeManager(
     { ...ports, client, recordEvent },

@@ -64,6 +64,11 @@ export interface EventSinkOptions {
   readonly burst: number;
   /** `host:port` of the API server: the label of metrics. */
   readonly host?: string;
+  /**
+   * The UID of the Node in the API, if it is registered. The first one is kept: events about a Node that was deleted and made again go on
+   * under the UID of the first. Source: pkg/kubelet/kubelet.go, since 1.37
+   */
+  readonly nodeUid?: () => string | undefined;
 }
 
 export interface EventSink {
@@ -85,7 +90,10 @@ export interface EventSink {
  * Source: staging/src/k8s.io/client-go/tools/record/event.go, where the newest events are dropped, each repetition is a write, and
  *         drops appear in the log only.
  */
-export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }: EventSinkOptions): EventSink => {
+export const eventSink = (
+  ports: EventSinkPorts,
+  { nodeName, qps, burst, host, nodeUid = () => undefined }: EventSinkOptions,
+): EventSink => {
   const { scheduler, random, wallClock, log, metrics } = ports;
   const client = apiClient(ports.api, {
     ...{ qps: qps === 0 ? -1 : qps, burst, scheduler, metrics, log },
@@ -94,6 +102,7 @@ export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }:
   const correlator = new EventCorrelator();
   const queue = new EventQueue(MAX_QUEUED);
   const queued$ = new Subject<void>();
+  let knownUid: string | undefined;
   let lastName = 0n;
   let isDropping = false;
   let unreported = 0;
@@ -106,7 +115,8 @@ export const eventSink = (ports: EventSinkPorts, { nodeName, qps, burst, host }:
   };
 
   const enqueue = (fact: EventFact, tells = 1): void => {
-    const event = apiEvent(fact, { nodeName, nanoseconds: nextNanoseconds() });
+    knownUid ??= nodeUid();
+    const event = apiEvent(fact, { nodeName, nodeUid: knownUid, nanoseconds: nextNanoseconds() });
     const correlated = correlator.correlate(event, scheduler.now());
     if (!correlated) {
       metrics.eventDropped('spam');

@@ -3,7 +3,6 @@ import {
   concatMap,
   defer,
   ignoreElements,
-  map,
   type Observable,
   of,
   retry,
@@ -67,9 +66,10 @@ export const registration = ({
         const patch = nodeStatusPatch(existing, reconcileNode(initial, existing));
         return patch === undefined ? of(existing) : client.patch<Node>(nodeStatusPath(node), patch);
       }),
-      tap(() => {
+      tap((found) => {
         startup.found();
         log.info({ node }, 'the Node was registered before');
+        note(found);
       }),
     );
 
@@ -77,9 +77,11 @@ export const registration = ({
     const { node: initial, events, problems } = initialNode(settings, facts);
     for (const problem of problems) log.error({ node, problem }, 'a part of the Node is left out');
     return client.create<Node>(nodesPath(), initial).pipe(
-      tap(() => {
+      tap((created) => {
         startup.registered(facts.machine.bootedAt);
         log.info({ node }, 'the Node is registered');
+        // First, so that the events have its UID.
+        note(created);
         events.forEach(recordNodeEvent);
       }),
       catchError((error: unknown) =>
@@ -95,7 +97,6 @@ export const registration = ({
     return defer(() => timer(nextDelay(REGISTER_BACKOFF, (attempts += 1)), scheduler)).pipe(
       concatMap(() => facts$),
       concatMap(attempt),
-      map(note),
       tap({
         error: (error: unknown) => log.error({ node, error: errorText(error) }, 'the Node could not be registered'),
       }),

@@ -39,7 +39,13 @@ const stage = (
     qps = 0,
     burst = 0,
     random = 0.3,
-  }: { readonly qps?: number; readonly burst?: number; readonly random?: number } = {},
+    nodeUid,
+  }: {
+    readonly qps?: number;
+    readonly burst?: number;
+    readonly random?: number;
+    readonly nodeUid?: () => string | undefined;
+  } = {},
 ): Stage => {
   const heard: NodeAgentEvent[] = [];
   const requests: ApiRequest[] = [];
@@ -64,7 +70,7 @@ const stage = (
       log: { debug: () => undefined, info: log, warn: log, error: log },
       metrics,
     },
-    { nodeName: 'node-1', qps, burst },
+    { nodeName: 'node-1', qps, burst, ...(nodeUid && { nodeUid }) },
   );
   return { sink, asked$: asked, heard, requests, metrics: lines, logged };
 };
@@ -90,6 +96,23 @@ describe('events on their way to the API server', () => {
       flush();
       expect(one.heard).toEqual(Object.values(FACTS));
       expect(one.requests[0]).toMatchObject({ method: 'POST', path: '/api/v1/namespaces/default/events' });
+    }),
+  );
+
+  it(
+    'about the node carry the UID under which it was first registered, and its name before that',
+    marbles(({ hot, expectObservable, scheduler, flush }) => {
+      const event = hot('   abcd            ', {
+        ...{ a: fact('a', { pod: undefined }), b: fact('b', { pod: undefined }) },
+        ...{ c: fact('c', { pod: undefined }), d: aboutPod('d') },
+      });
+      const expected = '    abcd            ';
+      const nodeUid = () => [undefined, 'first', 'second', 'second'][scheduler.now()];
+      const one = stage(of({}), scheduler, { nodeUid });
+      expectObservable(running(one, event), '----------------!').toBe(expected, { ...ASKED, d: 'POST d 1' });
+      flush();
+      const uids = one.requests.map(({ body }) => (body as ApiEvent).involvedObject.uid);
+      expect(uids).toEqual(['node-1', 'first', 'first', 'd']);
     }),
   );
 

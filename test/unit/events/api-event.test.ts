@@ -39,7 +39,9 @@ describe('an event of the API', () => {
   it('about the node stands in the namespace default, with the name of the node for a UID', () => {
     const event = apiEvent(fact, AT);
     expect(event.metadata).toEqual({ namespace: 'default', name: `node-1.${AT.nanoseconds.toString(16)}` });
-    expect(event.involvedObject).toEqual({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'node-1' });
+    const node = { apiVersion: 'v1', kind: 'Node', name: 'node-1' };
+    expect(event.involvedObject).toEqual({ ...node, uid: 'node-1' });
+    expect(apiEvent(fact, { ...AT, nodeUid: 'u' }).involvedObject).toEqual({ ...node, uid: 'u' });
   });
 
   it.each([
