@@ -18,6 +18,7 @@ const LONGEST = [
     'embedded/runtime-kills',
   ],
   ...['embedded/event-races', 'embedded/main-job', 'cluster/bootstrap', 'cluster/server-outage', 'cluster/references'],
+  ...['cluster/volume-strategies'],
   ...['mutations/mutations', 'sim/recording/to-test', 'sim/recording/histories'],
 ].map((name) => `/test/${name}.test.ts`);
 

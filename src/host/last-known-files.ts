@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
 import writeFileAtomic from 'write-file-atomic';
@@ -8,6 +8,7 @@ import { errorText } from '../model/cri/cri-error.js';
 import type { Pod } from '../model/pod/pod.js';
 import type { KnownPods, LastKnown } from '../streams/ports/last-known.js';
 import type { Logger } from '../streams/ports/logger.js';
+import { makeDirectories } from './make-directories.js';
 
 export interface LastKnownPlace {
   /** The root directory of the agent; the files are in its folder `last-known`. */
@@ -125,7 +126,7 @@ const isSecret = (key: string): boolean => key.startsWith('Secret ');
 const headOf = ({ nodeName, server }: LastKnownPlace): object => ({ format: FORMAT, nodeName, server });
 
 const write = async (folder: string, path: string, text: string): Promise<void> => {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeDirectories(folder, 0o700);
   await writeFileAtomic(path, text, { mode: 0o600 });
 };
 

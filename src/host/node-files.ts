@@ -1,13 +1,14 @@
-import { access, chmod, mkdir, readdir, rm, symlink } from 'node:fs/promises';
+import { access, chmod, readdir, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
 import type { NodeFiles } from '../streams/ports/node-files.js';
+import { makeDirectories } from './make-directories.js';
 
 /** The `NodeFiles` port for the file system of this machine. Errors: Node's own, which name the call and the path. */
 export const nodeFiles: NodeFiles = {
   makeDirectory: (path, mode) =>
     effect(async () => {
-      const made = await mkdir(path, { recursive: true, mode });
+      const made = await makeDirectories(path, mode);
       // The umask of the process may have removed bits from the mode.
       if (made !== undefined) await chmod(path, mode);
     }),
@@ -22,7 +23,7 @@ export const nodeFiles: NodeFiles = {
   link: (target, path) =>
     effect(async () => {
       if (!(await leadsSomewhere(target))) return;
-      await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+      await makeDirectories(dirname(path), 0o755);
       await symlink(target, path);
     }),
   danglingLinks: (directory) => defer(() => from(danglingLinks(directory))),

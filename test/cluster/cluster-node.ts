@@ -73,6 +73,9 @@ export class ClusterNode extends ContainerdNode {
     super();
   }
 
+  /** More fields of the `KubeletConfiguration` of agents that start from now on. */
+  fields: Readonly<Record<string, unknown>> = {};
+
   get admin(): ApiUser {
     return this.cluster.admin;
   }
@@ -94,7 +97,7 @@ export class ClusterNode extends ContainerdNode {
   /** The same, while the API server may be away: resolves when the agent serves. */
   async startAway(...args: readonly string[]): Promise<void> {
     const own = [...(await this.flags(this)), '--hostname-override', this.nodeName];
-    await super.start(...own, '--config', this.configuration(SETTINGS), ...args);
+    await super.start(...own, '--config', this.configuration({ ...SETTINGS, ...this.fields }), ...args);
   }
 
   /** The node as the API shows it. */

@@ -4,34 +4,24 @@ import type { Pod } from '../../src/model/pod/pod.js';
 import { BUSYBOX, NAMED } from '../containerd/containerd-node.js';
 import { eventually } from '../embedded/eventually.js';
 import { dice, pause, SEED } from '../embedded/seeded.js';
-import { ApiProxy } from '../support/api-proxy.js';
-import { ClusterNode, containerOf } from './cluster-node.js';
+import type { ApiProxy } from '../support/api-proxy.js';
+import { type ClusterNode, containerOf } from './cluster-node.js';
 import { overCluster } from './missing.js';
-import { sharedCluster } from './one-node.js';
+import { proxiedNode } from './proxied-node.js';
 import { weather } from './weather.js';
 
 const NODE = 'stormy';
 
 const it = baseIt.extend<{ readonly stormy: { readonly node: ClusterNode; readonly proxy: ApiProxy } }>({
   stormy: async ({}, use) => {
-    const cluster = await sharedCluster();
-    // That of the node is made with its kubeconfig.
-    await cluster.kubeconfig(NODE);
-    const { ca, ...front } = cluster.credentials('server');
-    const { cert, key } = cluster.credentials(`node-${NODE}`);
-    const proxy = await ApiProxy.start({ server: cluster.address, ca, front, back: { cert, key } });
-    const node = new ClusterNode(cluster, NODE, async () => [
-      '--kubeconfig',
-      await cluster.kubeconfig(NODE, proxy.address),
-    ]);
+    const { node, proxy, close } = await proxiedNode(NODE);
     try {
       await node.startRuntime();
       await node.start();
       await use({ node, proxy });
     } finally {
       await node.dispose();
-      await proxy.close();
-      cluster.close();
+      await close();
     }
   },
 });

@@ -10,7 +10,7 @@ export interface SharedNode<N extends ContainerdNode> {
   /** Starts an agent. */
   readonly start: () => Promise<void>;
   /** After the node has ended. */
-  readonly close?: () => void;
+  readonly close?: () => void | Promise<void>;
 }
 
 interface Shared<N extends ContainerdNode> {
@@ -47,7 +47,7 @@ export const itOnShared = <N extends ContainerdNode>(
           await use({ node, isThere });
         } finally {
           await node.dispose();
-          close?.();
+          await close?.();
         }
       },
       { scope: 'file' },

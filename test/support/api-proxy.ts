@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, createServer, request, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { StringDecoder } from 'node:string_decoder';
 
 /** PEM. */
@@ -58,6 +59,8 @@ const REORDER_MS = 200;
  */
 export class ApiProxy {
   decide: (request: ProxiedRequest) => Fault | undefined = () => undefined;
+  /** Replaces the JSON of an answer that is no watch; undefined leaves it as it is. Asked once for each answer that is no error. */
+  alter: (request: ProxiedRequest) => ((answer: unknown) => unknown) | undefined = () => undefined;
   /** Faults so far that have had an effect, by kind. */
   readonly done = new Map<string, number>();
   private readonly sockets = new Set<Socket>();
@@ -148,6 +151,15 @@ export class ApiProxy {
     if (fault?.kind === 'reset') {
       for await (const part of answer) void part;
       return reset();
+    }
+    const alter = (answer.statusCode ?? 502) < 300 && about.verb !== 'watch' ? this.alter(about) : undefined;
+    if (alter) {
+      const altered = JSON.stringify(alter(JSON.parse(await text(answer))));
+      const headers = { ...answer.headers };
+      delete headers['content-length'];
+      reply.writeHead(answer.statusCode ?? 502, headers);
+      reply.end(altered);
+      return;
     }
     reply.writeHead(answer.statusCode ?? 502, answer.headers);
     // An end of the connection to the server is one of that to the agent.

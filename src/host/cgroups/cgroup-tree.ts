@@ -1,11 +1,12 @@
 import { closeSync, openSync, readFileSync, statSync, write } from 'node:fs';
-import { mkdir, readdir, readFile, rmdir } from 'node:fs/promises';
+import { readdir, readFile, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { CgroupHierarchy } from '../../model/cgroups/cgroup-mounts.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import { pidsInCgroup } from '../../processes/cgroup-procs.js';
 import { sendSignalOrThrow } from '../../processes/send-signal.js';
+import { makeDirectories } from '../make-directories.js';
 
 /** A text to write into a file below the directory of a cgroup. */
 export interface Setting {
@@ -39,7 +40,7 @@ const contentOf = (path: string): string => readFileSync(path, 'utf8').trim();
 export const makeDirectory = async (path: string): Promise<void> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await mkdir(path, { recursive: true, mode: 0o755 });
+      await makeDirectories(path, 0o755);
       return;
     } catch (error) {
       if (attempt === 5 || codeOf(error) !== 'ENOENT') throw error;

@@ -3,6 +3,7 @@ import { type BigIntStats, constants, type Dir, type Dirent, type Stats } from '
 import * as files from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { makeDirectories } from '../make-directories.js';
 
 /** A path; bytes for names that are not UTF-8. */
 export type Path = string | Buffer;
@@ -65,7 +66,7 @@ const MACHINE: FileCalls = {
     await files.mkdir(path, { mode });
   },
   mkdirs: async (path, mode) => {
-    await files.mkdir(path, { recursive: true, mode });
+    await makeDirectories(path, mode);
   },
   open: files.open,
   // Node's types lack the encoding `buffer`, without which names that are not UTF-8 would be lost.
