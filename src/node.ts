@@ -12,6 +12,7 @@ export { lookupHost } from './network/lookup-host.js';
 export { monotonicScheduler } from './host/monotonic-scheduler.js';
 export { nodeFiles } from './host/node-files.js';
 export { logFiles } from './host/log-files.js';
+export { logReading } from './host/log-reading.js';
 export { diskSpace } from './host/disk-space.js';
 export { podFiles } from './host/pod-files.js';
 export { volumeFiles } from './host/volumes/volume-files.js';

@@ -13,6 +13,10 @@ export interface AgentInfo {
   /** RFC 3339. */
   readonly startedAt: string;
   readonly node: string;
+  /** The folder of container logs. Agents of earlier versions do not write it. */
+  readonly podLogsDir?: string;
+  /** The socket of the container runtime. Agents of earlier versions do not write it. */
+  readonly runtimeSocket?: string;
 }
 
 /** Errors: it cannot be written, as on a full disk. Then the previous file stays. */

@@ -5,6 +5,7 @@ import { closestName } from '../model/manifest/closest-name.js';
 import { endWithOutput } from './closed-output.js';
 import type { PlanCommand } from './commands/plan.js';
 import type { TimelineOptions } from './commands/timeline.js';
+import { logDate, logDuration, type LogFlags, logNumber } from './logs/log-flags.js';
 import type { ReplayFlags } from './commands/replay.js';
 import type { CreateKubelet } from './kubelet-handle.js';
 import { addRunFlags, commonForms, readRunFlags, rootDirOption } from './run-flags.js';
@@ -82,6 +83,41 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
         import('./prepare-run.js'),
       ]);
       await printPods(pathsFor(rootDir), { output });
+    });
+
+  program
+    .command('logs')
+    .description('print the log of a container, also while no agent runs')
+    .addArgument(new Argument('<POD>', 'a name, name_namespace or a UID'))
+    .addArgument(new Argument('[CONTAINER]', 'default: the default container of the pod, or its first one'))
+    .option('-c, --container <name>', 'the container')
+    .option('-n, --namespace <name>', 'the namespace of the pod (default: all)')
+    .option('-f, --follow', 'go on with new lines until the container ends', false)
+    .option('-p, --previous', 'the instance of the container before the current one', false)
+    .option('--timestamps', 'print the time of each line before it', false)
+    .addOption(
+      new Option('--tail <lines>', 'the last lines of the log file').argParser(logNumber).default(-1, '-1, all lines'),
+    )
+    .addOption(
+      new Option('--since <duration>', 'lines of the last 5s, 2m or 3h').argParser(logDuration).default(0, 'all'),
+    )
+    .addOption(new Option('--since-time <date>', 'lines from this time on (RFC 3339)').argParser(logDate))
+    .addOption(
+      new Option('--limit-bytes <bytes>', 'the most bytes of output').argParser(logNumber).default(0, '0, no limit'),
+    )
+    .addOption(
+      new Option('--stream <stream>', 'the stream of the container')
+        .choices(['stdout', 'stderr', 'all'])
+        .default('all'),
+    )
+    .addOption(rootDirOption())
+    .addOption(new Option('--pod-logs-dir <path>', 'directory of container logs').default('', 'that of the agent'))
+    .addOption(
+      new Option('--container-runtime-endpoint <socket>', 'socket of the CRI runtime').default('', 'that of the agent'),
+    )
+    .action(async (pod: string, container: string | undefined, flags: LogFlags) => {
+      const { printLogs } = await import('./commands/logs.js');
+      await printLogs(pod, container, flags, Date.now());
     });
 
   program

@@ -75,7 +75,13 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
   const { registry, probeRegistry, metrics } = createMetrics({ nodeName, version });
   const refused = refusedManifests();
   registerRefusedManifests(registry, refused.count);
-  const agent = { pid: process.pid, startedAt: startedAt.toISOString(), node: nodeName };
+  const agent = {
+    pid: process.pid,
+    startedAt: startedAt.toISOString(),
+    node: nodeName,
+    podLogsDir: paths.podLogsDir,
+    runtimeSocket: prepared.runtimeSocket,
+  };
 
   const announce = (info: AgentInfo): void => announceAgent(paths.agentFile, info, log);
 

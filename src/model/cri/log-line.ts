@@ -9,7 +9,9 @@ export interface LogLine {
   readonly content: string;
 }
 
-const TIMESTAMP = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`;
+const DATE = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`;
+const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-]\d\d:[0-5]\d)`;
+const TIMESTAMP = `${DATE}T${TIME}`;
 const CRI_LINE = new RegExp(String.raw`^(${TIMESTAMP}) (stdout|stderr) ([^ ]*) ([^]*)$`);
 const ONLY_TIMESTAMP = new RegExp(`^${TIMESTAMP}$`);
 
@@ -22,13 +24,14 @@ const ONLY_TIMESTAMP = new RegExp(`^${TIMESTAMP}$`);
 export const parseLogLine = (line: string): LogLine | undefined => parseCriLine(line) ?? parseDockerLine(line);
 
 /** Colons separate the tags; the first one tags a whole or partial line, further ones are reserved. */
-const parseCriLine = (line: string): LogLine | undefined => {
+export const parseCriLine = (line: string): LogLine | undefined => {
   const [, timestamp, stream, tags, content] = CRI_LINE.exec(line) ?? [];
   if (timestamp === undefined || tags === undefined || content === undefined || !isStream(stream)) return undefined;
   return { timestamp, stream, isPartial: tags.split(':')[0] === 'P', content };
 };
 
-const parseDockerLine = (line: string): LogLine | undefined => {
+/** Docker's own line: an object with the output, its line break included. */
+export const parseDockerLine = (line: string): LogLine | undefined => {
   if (!line.startsWith('{')) return undefined;
   let parsed: unknown;
   try {

@@ -48,3 +48,15 @@ const SHORTEST_CONTAINER_ID = 6;
  */
 export const restartCountFromLogs = (fileNames: readonly string[]): number =>
   Math.max(-1, ...fileNames.map((name) => Number(/^(\d+)\.log(\..*)?$/.exec(name)?.[1] ?? -1))) + 1;
+
+/** Returns the restart counts of the instances that have a log among these files, rotated or not, the newest first. */
+export const instancesWithLogs = (fileNames: readonly string[]): readonly number[] => {
+  const counts = fileNames.flatMap((name) => /^(\d+)\.log(?:\..*)?$/.exec(name)?.[1] ?? []).map(Number);
+  return [...new Set(counts)].toSorted((one, other) => other - one);
+};
+
+/** Returns the pod of a directory of `podLogDirectory`; undefined for another name. */
+export const podOfLogDirectory = (directoryName: string): PodRef | undefined => {
+  const [, namespace, name, uid] = /^([^_]+)_([^_]+)_([^_]+)$/.exec(directoryName) ?? [];
+  return namespace === undefined || name === undefined || uid === undefined ? undefined : { namespace, name, uid };
+};

@@ -18,6 +18,8 @@ beforeEach(() => {
   writeFileSync(join(folder, 'good.yaml'), pod);
   writeFileSync(join(folder, 'bad.yaml'), pod.replace('image', 'imge'));
   mkdirSync(join(folder, 'journal'));
+  mkdirSync(join(folder, 'pod-logs', 'default_web_u1', 'app'), { recursive: true });
+  writeFileSync(join(folder, 'pod-logs', 'default_web_u1', 'app', '0.log'), '2026-01-31T12:00:00Z stdout F a\n');
   const entries = [
     { id: 'a-1', at: 1000, causes: [], kind: 'agent-started', version: '1', node: 'n' },
     { id: 'a-2', at: 2000, causes: [], kind: 'config', op: 'ADD', source: 'file', pod: POD },
@@ -59,6 +61,7 @@ describe('a command whose output is closed', () => {
     ['timeline web --root-dir .', 0],
     ['timeline web --root-dir . -o html', 0],
     ['plan good.yaml', 0],
+    ['logs web --root-dir .', 0],
   ])('ends without a word: %s', async (line, expected) => {
     const child = start(line.split(' ').map((part) => (/^\.$|\.yaml$/.test(part) ? join(folder, part) : part)));
     child.stdout?.destroy();

@@ -39,6 +39,8 @@ describe('a line of a log', () => {
     `${AT} stdout F`,
     `${AT} stdin F x`,
     `yesterday stdout F x`,
+    `2026-13-02T03:04:05Z stdout F x`,
+    `2026-01-02T24:04:05Z stdout F x`,
     `01-02T03:04:05.678901234Z stdout F x`,
     '{"log":"x"',
     '{"log":"x","stream":"stdout"}',

@@ -4,7 +4,9 @@ import {
   containerLogDirectory,
   containerLogLink,
   containerLogPath,
+  instancesWithLogs,
   podLogDirectory,
+  podOfLogDirectory,
   restartCountFromLogs,
   uidOfPodLogDirectory,
 } from '../../../src/model/cri/log-paths.js';
@@ -44,4 +46,26 @@ describe('restartCountFromLogs', () => {
   ])('%j: %i', (names, count) => {
     expect(restartCountFromLogs(names)).toBe(count);
   });
+});
+
+describe('instancesWithLogs', () => {
+  it.each([
+    [[], []],
+    [
+      ['9.log', '10.log', '10.log.20260101-000000', '8.log.20260101-000000.gz'],
+      [10, 9, 8],
+    ],
+    [['x.log', '4.txt', '1.logs'], []],
+  ])('%j: %j', (names, counts) => {
+    expect(instancesWithLogs(names)).toEqual(counts);
+  });
+});
+
+it.each([
+  ['default_web-node1_u-1', { namespace: 'default', name: 'web-node1', uid: 'u-1' }],
+  ['web_u-1', undefined],
+  ['default_web_u-1_x', undefined],
+  ['default__u-1', undefined],
+])('the directory %s has the logs of %j', (name, pod) => {
+  expect(podOfLogDirectory(name)).toEqual(pod);
 });

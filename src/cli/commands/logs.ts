@@ -1,0 +1,61 @@
+import { logReading } from '../../host/log-reading.js';
+import { sinceInstant } from '../../model/logs/log-time.js';
+import { criClient } from '../../runtime/cri-client.js';
+import { untilDrained } from '../../server/until-drained.js';
+import { containerLog } from '../../streams/logs/container-log.js';
+import { readAgentFile } from '../agent-file.js';
+import { findLog } from '../logs/find-log.js';
+import { type LogFlags, readLogFlags, requestedContainer } from '../logs/log-flags.js';
+import { pathsFor } from '../prepare-run.js';
+
+/** The deadline of a call to the runtime, which may hang. */
+const RUNTIME_TIMEOUT_MS = 10_000;
+
+/**
+ * Prints the log of a container, to its end or, with `follow`, until the container has ended. `now` is Unix milliseconds.
+ *
+ * Errors: the flags are invalid; there is no such pod, container or log; the log cannot be read.
+ */
+export const printLogs = async (
+  pod: string,
+  container: string | undefined,
+  flags: LogFlags,
+  now: number,
+): Promise<void> => {
+  const { namespace, rootDir, containerRuntimeEndpoint: endpoint } = flags;
+  const requested = requestedContainer(container, flags.container);
+  const { follow, previous, tailLines, stream, timestamps, limitBytes, ...since } = readLogFlags(flags);
+  const agent = readAgentFile(pathsFor(rootDir).agentFile);
+  const paths = pathsFor(rootDir, flags.podLogsDir || (endpoint === '' ? (agent?.podLogsDir ?? '') : ''), endpoint);
+  const client = criClient({
+    endpoint: endpoint || `unix://${agent?.runtimeSocket ?? paths.embedded.socketPath}`,
+    requestTimeoutMs: RUNTIME_TIMEOUT_MS,
+  });
+  try {
+    const { path, isRunning, notes } = await findLog(
+      {
+        pod,
+        previous,
+        ...(namespace !== undefined && { namespace }),
+        ...(requested !== undefined && { container: requested }),
+      },
+      { paths, runtime: client.runtime },
+    );
+    for (const note of notes) process.stderr.write(`${note}\n`);
+    const sinceNanos = sinceInstant(since, now);
+    await containerLog({
+      path,
+      files: logReading,
+      print: {
+        ...{ stream, timestamps },
+        ...(sinceNanos !== undefined && { since: sinceNanos }),
+        ...(limitBytes !== undefined && { limitBytes }),
+      },
+      ...(tailLines !== undefined && { tailLines }),
+      ...(follow && { follow: { isRunning } }),
+      ready: () => untilDrained(process.stdout),
+    }).forEach((bytes) => void process.stdout.write(bytes));
+  } finally {
+    client.close();
+  }
+};
