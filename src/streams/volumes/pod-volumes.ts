@@ -23,12 +23,15 @@ import { podDirectory } from '../../model/pod/pod-paths.js';
 import { containerMounts, subPathRefusal } from '../../model/volumes/container-mounts.js';
 import { hasTmpfsNoswap } from '../../model/volumes/memory-medium.js';
 import { payloadNeeds } from '../../model/volumes/payload-needs.js';
+import { SettledVolumes } from '../../model/volumes/settled-volumes.js';
 import { supportsRecursiveReadOnly } from '../../model/volumes/recursive-read-only.js';
+import { SyncCancelled } from '../../model/pod-actions/sync-error.js';
 import { usedVolumes } from '../../model/volumes/used-volumes.js';
 import { unsupportedVolume, volumeOfPlugin, volumePluginOf } from '../../model/volumes/volume-plugin.js';
 import type { VolumeStates } from '../../model/volumes/volume-states.js';
 import type { VolumeFacts } from '../../model/volumes/volume-setup-of.js';
 import { mountWaitText, setUpFailedText, waitFailedText } from '../../model/volumes/volume-texts.js';
+import { errorOnAbort } from '../operators/error-on-abort.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics, VolumeCount } from '../ports/metrics.js';
 import type { ReferencedName } from '../ports/pod-references.js';
@@ -55,9 +58,12 @@ export interface PodVolumes {
    */
   readonly mount: (pod: Pod, causes: readonly JournalId[]) => Observable<never>;
   /**
-   * Emits once the mounts of one container: its `volumeMounts` in order, with their sub-paths bound.
+   * Emits once the mounts of one container: its `volumeMounts` in order, with their sub-paths bound. Files that were not compared with
+   * the disk within the last minute are set up again before; if that fails, or takes longer than 10 s, the container gets the files
+   * from before.
    *
-   * Errors: `CreateContainerConfigError` with the volume that cannot be mounted.
+   * Errors: `CreateContainerConfigError` with the volume that cannot be mounted; `SyncCancelled` when the signal fires during the
+   *         set-up.
    */
   readonly mountsOf: (
     pod: Pod,
@@ -77,6 +83,8 @@ export interface MountInput {
   readonly variable: (name: string) => string | undefined;
   /** The references of image volumes on this node, by volume. */
   readonly images: ReadonlyMap<string, string>;
+  /** Fires when a newer update cancels the sync of the pod. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface PodVolumesPorts {
@@ -113,9 +121,12 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
   });
   const causesOf = new Map<string, readonly JournalId[]>();
   const measured = measuredOperation({ record, metrics, scheduler, causes: (uid) => causesOf.get(uid) ?? [] });
+  const settled = new SettledVolumes();
   const operations = volumeOperations({
     volumeFiles,
     node: facts,
+    settled,
+    now: () => scheduler.now(),
     content: (pod, volume) => volumeContent(pod, volume, { ...ports, node: facts }),
   });
 
@@ -187,7 +198,27 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
     return handler !== undefined && supportsRecursiveReadOnly(handler, ports.runtimeHandlers?.());
   };
 
-  const mountsOf: PodVolumes['mountsOf'] = (pod, container, { variable, images }) =>
+  /** Between two syncs that compare, files may have changed on the disk, and a mount may be lost. */
+  const setUpBeforeStart = (pod: Pod, container: Container | EphemeralContainer): Observable<never> =>
+    defer(() => {
+      const { uid } = pod.metadata;
+      const isDone = (volume: string): boolean => settled.isRecent(uid, volume, scheduler.now());
+      const mounted = new Set((container.volumeMounts ?? []).map(({ name }) => name));
+      const names = (pod.spec.volumes ?? [])
+        .filter((volume) => mounted.has(volume.name) && volumePluginOf(volume)?.isSetUpAgain === true)
+        .map(({ name }) => name)
+        .filter((name) => manager.states.isMounted(uid, name) && !isDone(name));
+      for (const name of names) settled.forget(uid, name);
+      return names.length === 0 ? EMPTY : manager.setUpAgain(uid, names, isDone);
+    });
+
+  const mountsOf: PodVolumes['mountsOf'] = (pod, container, input) =>
+    concat(
+      setUpBeforeStart(pod, container).pipe(errorOnAbort(input.signal, () => new SyncCancelled())),
+      boundMountsOf(pod, container, input),
+    );
+
+  const boundMountsOf: PodVolumes['mountsOf'] = (pod, container, { variable, images }) =>
     defer(() => {
       const [firstMount] = container.volumeMounts ?? [];
       if (firstMount && !node.canMount) throw cannotMount(firstMount.name, container.name);
