@@ -23,14 +23,15 @@ import { podDirectory } from '../../model/pod/pod-paths.js';
 import { containerMounts, subPathRefusal } from '../../model/volumes/container-mounts.js';
 import { hasTmpfsNoswap } from '../../model/volumes/memory-medium.js';
 import { payloadNeeds } from '../../model/volumes/payload-needs.js';
+import { refusedVolumes, volumesRefusal } from '../../model/volumes/refused-volumes.js';
 import { SettledVolumes } from '../../model/volumes/settled-volumes.js';
 import { supportsRecursiveReadOnly } from '../../model/volumes/recursive-read-only.js';
 import { SyncCancelled } from '../../model/pod-actions/sync-error.js';
 import { usedVolumes } from '../../model/volumes/used-volumes.js';
-import { unsupportedVolume, volumeOfPlugin, volumePluginOf } from '../../model/volumes/volume-plugin.js';
+import { volumeOfPlugin, volumePluginOf } from '../../model/volumes/volume-plugin.js';
 import type { VolumeStates } from '../../model/volumes/volume-states.js';
 import type { VolumeFacts } from '../../model/volumes/volume-setup-of.js';
-import { mountWaitText, setUpFailedText, waitFailedText } from '../../model/volumes/volume-texts.js';
+import { setUpFailedText, waitFailedText } from '../../model/volumes/volume-texts.js';
 import { errorOnAbort } from '../operators/error-on-abort.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics, VolumeCount } from '../ports/metrics.js';
@@ -157,28 +158,24 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
     scheduler,
   });
 
-  /** Refuses a pod with a volume of a kind that this agent does not support, before anything of it is set up. */
-  const requireSupported = (pod: Pod): void => {
-    const refused = usedVolumes(pod).filter((volume) => unsupportedVolume(volume) !== undefined);
-    const [first] = refused;
-    if (!first) return;
-    const names = refused.map(({ name }) => name);
-    throw new Error(
-      mountWaitText({ unmounted: names, unattached: [], unprocessed: names }, unsupportedVolume(first) ?? ''),
-    );
-  };
-
   const mount = (pod: Pod, causes: readonly JournalId[]): Observable<never> =>
     defer(() => {
       causesOf.set(pod.metadata.uid, causes);
-      try {
-        requireSupported(pod);
-      } catch (error) {
-        const message = waitFailedText(errorText(error));
-        recordEvent({ pod, type: 'Warning', reason: 'FailedMount', message, causes });
-        throw error;
-      }
-      return manager.mount(pod);
+      const refusal = volumesRefusal(pod);
+      if (refusal === undefined) return manager.mount(pod);
+      // Nothing of the pod is set up.
+      for (const { name, problem } of refusedVolumes(pod))
+        record({
+          kind: 'volume',
+          volume: name,
+          step: 'mount',
+          durationMs: 0,
+          error: problem,
+          pod: podRef(pod),
+          causes,
+        });
+      recordEvent({ pod, type: 'Warning', reason: 'FailedMount', message: waitFailedText(refusal), causes });
+      return throwError(() => new Error(refusal));
     });
 
   const unmount = (pod: Pod, causes: readonly JournalId[]): Observable<never> =>

@@ -54,8 +54,8 @@ describe('the volumes of a pod', () => {
   it(
     'of a kind that is not supported are refused at once, by name and kind, before anything is set up',
     marbles(({ scheduler }) => {
-      const { volumes, at, run, events, ends, calls } = aStage(scheduler);
-      at(100, () => volumes.mount(podWith(SHARE), []));
+      const { volumes, at, run, events, ends, calls, records } = aStage(scheduler);
+      at(100, () => volumes.mount(podWith(SHARE), ['e0']));
       run(200_000);
       const text =
         'unmounted volumes=[share], unattached volumes=[], failed to process volumes=[share]: ' +
@@ -64,6 +64,17 @@ describe('the volumes of a pod', () => {
       expect(events).toEqual([`100 FailedMount Unable to attach or mount volumes: ${text}`]);
       expect(ends).toEqual([`100 ${text}`]);
       expect(calls).toEqual([]);
+      expect(records).toEqual([
+        {
+          kind: 'volume',
+          volume: 'share',
+          step: 'mount',
+          durationMs: 0,
+          error: 'volumes of kind nfs are not supported by this agent',
+          pod: { uid: 'u', namespace: 'default', name: 'web' },
+          causes: ['e0'],
+        },
+      ]);
     }),
   );
 
