@@ -225,7 +225,7 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
         variable,
         images,
         canMountRecursivelyReadOnly: canMountRecursivelyReadOnly(pod),
-        hasSelinux: false,
+        hasSelinux: node.hasSelinux ?? false,
       });
       const bind$ = from(mounts).pipe(
         concatMap(({ volume, subPath }) =>

@@ -185,6 +185,17 @@ describe('the mounts of a container', () => {
     }),
   );
 
+  it.each([true, false, undefined])('are relabelled where SELinux is on: %s', (hasSelinux) => {
+    marbles(({ scheduler }) => {
+      const { volumes, at, run, ends } = aStage(scheduler, { node: hasSelinux === undefined ? {} : { hasSelinux } });
+      const pod = podWith(SCRATCH);
+      at(0, () => volumes.mount(pod, []));
+      at(100, () => volumes.mountsOf(pod, mainOf(pod), input));
+      run(1_000);
+      expect(ends[1]).toContain(`"selinuxRelabel":${hasSelinux ?? false}`);
+    })();
+  });
+
   it(
     'are refused by a runtime that makes none',
     marbles(({ scheduler }) => {
