@@ -11,6 +11,7 @@ import { goArchitecture } from '../model/node/go-architecture.js';
 import { hugePages } from './huge-pages.js';
 import { processorCount } from './processor-count.js';
 import { isThere, namesIfThere, readIfThere } from './read-if-there.js';
+import { hasSelinux } from './selinux.js';
 
 /** The settings of the node; all other facts are read from the machine. */
 export interface NodeSettings {
@@ -81,6 +82,7 @@ export const readNodeFacts = (
     kernelVersion: release(),
     allowedUnsafeSysctls: settings.allowedUnsafeSysctls ?? [],
     hasAppArmor: hasAppArmor(),
+    hasSelinux: hasSelinux(),
     ...(hasSupplementalGroupsPolicy !== undefined && { hasSupplementalGroupsPolicy }),
     containerStopSignals: settings.containerStopSignals ?? false,
     memoryCapacity: BigInt(totalmem()),

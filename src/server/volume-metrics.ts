@@ -6,9 +6,9 @@ const OPERATION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 
 /**
  * The metrics of volumes.
  *
- * Source: pkg/kubelet/volumemanager/metrics, pkg/volume/util/metrics.go
+ * Source: pkg/kubelet/volumemanager/metrics, pkg/volume/util/metrics.go, pkg/kubelet/metrics/metrics.go
  */
-export const volumeMetrics = (registry: Registry): Pick<Metrics, 'storageOperation' | 'volumes'> => {
+export const volumeMetrics = (registry: Registry): Pick<Metrics, 'storageOperation' | 'volumes' | 'orphansCleaned'> => {
   const registers = [registry];
   const operations = new Histogram({
     name: 'storage_operation_duration_seconds',
@@ -23,7 +23,21 @@ export const volumeMetrics = (registry: Registry): Pick<Metrics, 'storageOperati
     labelNames: ['plugin_name', 'state'],
     registers,
   });
+  const orphans = new Gauge({
+    name: 'kubelet_orphan_pod_cleaned_volumes',
+    help: 'The total number of orphaned Pods whose volumes were cleaned in the last periodic sweep.',
+    registers,
+  });
+  const failedOrphans = new Gauge({
+    name: 'kubelet_orphan_pod_cleaned_volumes_errors',
+    help: 'The number of orphaned Pods whose volumes failed to be cleaned in the last periodic sweep.',
+    registers,
+  });
   return {
+    orphansCleaned: ({ pods, failed }) => {
+      orphans.set(pods);
+      failedOrphans.set(failed);
+    },
     storageOperation: ({ plugin, operation, failed, seconds }) =>
       operations.observe(
         {

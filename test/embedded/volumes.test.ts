@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { type Daemon, isRoot, it } from './daemon.js';
@@ -246,6 +246,30 @@ describe.runIf(isRoot).concurrent('the volumes of a pod, as its container sees t
         readdirSync(join(daemon.rootDir, 'pods', 'of-its-own', 'volumes', plugin)),
       ),
     ).toEqual([]);
+  });
+
+  it('that an administrator has changed by hand are repaired by the next life of the agent', async ({ daemon }) => {
+    daemon.write('settings.yaml', settings('1'));
+    daemon.apply({
+      name: 'edited',
+      containers: [{ script: SLEEP, volumeMounts: [{ name: 'settings', mountPath: '/rx/settings' }] }],
+      volumes: [{ name: 'settings', configMap: { name: 'settings' } }],
+    });
+    await daemon.start();
+    const before = await daemon.reached('edited', 'CONTAINER_RUNNING');
+    const pods = join(daemon.rootDir, 'pods');
+    const [uid = ''] = readdirSync(pods);
+    const volume = join(pods, uid, 'volumes', 'kubernetes.io~configmap', 'settings');
+    writeFileSync(join(volume, '..data', 'level'), 'by hand');
+    rmSync(join(volume, 'color'));
+    expect(await inside(daemon, 'edited', 'cat /rx/settings/level')).toEqual(['by hand']);
+    await daemon.kill('SIGKILL');
+    await daemon.start();
+    await isRead(daemon, 'edited', '/rx/settings/level', 'level 1');
+    await isRead(daemon, 'edited', '/rx/settings/color', 'color 1');
+    expect((await daemon.reached('edited', 'CONTAINER_RUNNING')).id).toBe(before.id);
+    daemon.withdraw('edited');
+    await isGone(daemon);
   });
 
   it('of an unsupported kind, or of the wrong type, are named by the event and by why', async ({ daemon }) => {

@@ -18,6 +18,8 @@ export interface NodeFacts extends AdmissionFacts {
   readonly rootDirectory: string;
   /** Whether the runtime can mount files of the agent into containers. */
   readonly canMount: boolean;
+  /** The machine has SELinux enabled, so the runtime has to relabel the files of pods; off unless given. */
+  readonly hasSelinux?: boolean;
   /** The fields of security contexts that the runtime does not apply; none by default. */
   readonly unappliedSecurity?: readonly SecurityField[];
   /** The directory of local seccomp profiles: `<root directory>/seccomp`. */
@@ -53,7 +55,7 @@ export interface NodeFacts extends AdmissionFacts {
  */
 export const TELLING_FACTS = [
   ...(['name', 'labels', 'taints', 'kernelVersion', 'allowedUnsafeSysctls', 'hasAppArmor', 'allocatable'] as const),
-  ...(['hasSupplementalGroupsPolicy', 'unappliedSecurity', 'containerStopSignals', 'nodeIps'] as const),
+  ...(['hasSelinux', 'hasSupplementalGroupsPolicy', 'unappliedSecurity', 'containerStopSignals', 'nodeIps'] as const),
   ...(['resolvConf', 'clusterDns', 'clusterDomain', 'hasCluster'] as const),
 ] as const satisfies readonly (keyof NodeFacts)[];
 

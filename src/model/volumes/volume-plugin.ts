@@ -40,17 +40,24 @@ export const volumePluginOf = (volume: Volume): VolumePlugin | undefined => {
   return kind && PLUGINS[kind];
 };
 
-/**
- * Returns the reason why the agent does not set up a volume; undefined for a supported kind. The text begins as
- * upstream's for a volume without a plugin. Source: pkg/kubelet/volumemanager/cache/desired_state_of_world.go
- */
-export const unsupportedVolume = (volume: Volume): string | undefined => {
+/** Returns the reason why the agent does not set up a volume: its kind; undefined for a supported kind. */
+export const unsupportedKind = (volume: Volume): string | undefined => {
   if (volumePluginOf(volume) !== undefined) return undefined;
   const kinds = Object.keys(volume).filter((key) => key !== 'name');
-  const kind = kinds.length === 0 ? 'a volume without a source' : `volumes of kind ${kinds.join(' and ')}`;
+  if (kinds.length === 0) return 'a volume without a source is not supported by this agent';
+  return `volumes of kind ${kinds.join(' and ')} are not supported by this agent`;
+};
+
+/**
+ * Returns the same with the name of the volume. The text begins as upstream's for a volume without a plugin.
+ *
+ * Source: pkg/kubelet/volumemanager/cache/desired_state_of_world.go
+ */
+export const unsupportedVolume = (volume: Volume): string | undefined => {
+  const problem = unsupportedKind(volume);
   return (
-    `failed to get Plugin from volumeSpec for volume "${volume.name}" err=no volume plugin matched: ` +
-    `${kind} ${kinds.length === 0 ? 'is' : 'are'} not supported by this agent`
+    problem &&
+    `failed to get Plugin from volumeSpec for volume "${volume.name}" err=no volume plugin matched: ${problem}`
   );
 };
 

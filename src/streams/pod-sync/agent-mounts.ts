@@ -29,34 +29,44 @@ export const agentMounts = (
     : of([]);
 
 const hostsMount = (
-  { pod, ports: { node, podFiles } }: PodSyncContext,
+  context: PodSyncContext,
   container: Container | EphemeralContainer,
   podIps: readonly string[],
 ): Observable<DeepPartial<Mount>> =>
   defer(() => {
+    const {
+      pod,
+      ports: { node, podFiles },
+    } = context;
     if (!wantsHostsFile(pod, container, podIps)) return EMPTY;
     const hostPath = podHostsFile(node.rootDirectory, pod.metadata.uid);
     const content$ = pod.spec.hostNetwork
       ? podFiles.read(HOSTS_PATH).pipe(map((content) => hostNetworkHostsContent(pod, content)))
       : of(podHostsContent(pod, podIps, node));
     return content$.pipe(
-      concatMap((content) => concat(podFiles.write(hostPath, content, HOSTS_MODE), of(mount(hostPath, HOSTS_PATH)))),
+      concatMap((content) =>
+        concat(podFiles.write(hostPath, content, HOSTS_MODE), of(mount(context, hostPath, HOSTS_PATH))),
+      ),
     );
   });
 
 /** Every instance has a file of its own, so that it does not show the message of an earlier instance. */
 const messageMount = (
-  { pod, ports: { files, node, podFiles, random, log } }: PodSyncContext,
+  context: PodSyncContext,
   { name, terminationMessagePath }: Container | EphemeralContainer,
 ): Observable<DeepPartial<Mount>> =>
   defer(() => {
+    const {
+      pod,
+      ports: { files, node, podFiles, random, log },
+    } = context;
     if (!terminationMessagePath) return EMPTY;
     const directory = podContainerDirectory(node.rootDirectory, pod.metadata.uid, name);
     const hostPath = `${directory}/${randomName(random)}`;
     return concat(
       files.makeDirectory(directory, POD_DIRECTORY_MODE),
       podFiles.write(hostPath, '', MESSAGE_MODE),
-      of(mount(hostPath, absolutePath(terminationMessagePath))),
+      of(mount(context, hostPath, absolutePath(terminationMessagePath))),
     ).pipe(
       catchError((error: unknown) => {
         log.warn({ container: name, error: errorText(error) }, 'a container gets no file for its termination message');
@@ -65,7 +75,11 @@ const messageMount = (
     );
   });
 
-const mount = (hostPath: string, containerPath: string): DeepPartial<Mount> => ({ hostPath, containerPath });
+const mount = ({ ports: { node } }: PodSyncContext, hostPath: string, containerPath: string): DeepPartial<Mount> => ({
+  hostPath,
+  containerPath,
+  ...(node.hasSelinux === true && { selinuxRelabel: true }),
+});
 
 /** Eight hexadecimal digits. */
 const randomName = (random: Random): string =>

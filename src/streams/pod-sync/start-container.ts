@@ -193,7 +193,7 @@ const createAndStart = (
           const input = { ...found, pod, container, attempt, image, podIps: sandbox.ips, node, status };
           const env = environment(input);
           return volumes
-            .mountsOf(pod, container, { variable: (name) => env.get(name), images })
+            .mountsOf(pod, container, { variable: (name) => env.get(name), images, signal })
             .pipe(map((mounts) => containerConfig({ ...input, mounts })));
         }),
       ),

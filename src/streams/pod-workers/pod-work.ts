@@ -28,10 +28,13 @@ import { generatePodStatus } from '../../model/pod-status/generate-pod-status.js
 import { illegalTransition, withoutRunAnew } from '../../model/pod-status/illegal-transition.js';
 import { newTerminations } from '../../model/pod-status/new-terminations.js';
 import { terminatedPodStatus } from '../../model/pod-status/terminated-pod-status.js';
+import type { StartFailure } from '../../model/pod-actions/reason-cache.js';
 import { saysRestartAll } from '../../model/pod-actions/restart-all.js';
 import { isQuiet, runningContainersOf } from '../../model/pleg/runtime-pod.js';
 import { earliestEnd, isStartWait } from '../../model/pod-actions/start-wait.js';
 import { NetworkNotReady, PodSyncError, problemsText } from '../../model/pod-actions/sync-error.js';
+import { volumesRefusal } from '../../model/volumes/refused-volumes.js';
+import { waitFailedText } from '../../model/volumes/volume-texts.js';
 import type { PodCgroups } from '../cgroups/pod-cgroups.js';
 import { ensurePodCgroup } from '../pod-sync/ensure-pod-cgroup.js';
 import { killPod } from '../pod-sync/kill-pod.js';
@@ -264,7 +267,7 @@ const storeStatus = (
       startFailure: (container) =>
         waits && (waits.container ?? container) === container
           ? { reason: defaultWaitingReason(pod), message: waits.text }
-          : startFailures.get(uid, container),
+          : (startFailures.get(uid, container) ?? volumeFailure(pod)),
     }),
   );
   const before = previous ?? reported ?? pod.status ?? {};
@@ -288,6 +291,15 @@ const storeStatus = (
   // Upstream also counts pods that ran before the agent started; their time is not a start time.
   if (previous?.phase === 'Pending' && status.phase === 'Running') sinceSeen(ports, pod, metrics.podStart);
   return status;
+};
+
+/**
+ * Upstream leaves such a container at its first reason and without a message, and only the event names the volume. The reason is the
+ * same here; the message is that of the event, which expires. All containers of the pod wait, as they do for any volume.
+ */
+const volumeFailure = (pod: Pod): StartFailure | undefined => {
+  const refusal = volumesRefusal(pod);
+  return refusal === undefined ? undefined : { reason: defaultWaitingReason(pod), message: waitFailedText(refusal) };
 };
 
 /** Whether a container that had ended runs as another instance. */

@@ -108,6 +108,19 @@ export interface Metrics {
   readonly storageOperation: (operation: StorageOperation) => void;
   /** All volumes of the node, by plugin: `volume_manager_total_volumes`. */
   readonly volumes: (counts: readonly VolumeCount[]) => void;
+  /**
+   * The end of a clean-up of the directories of pods that are over: `kubelet_orphan_pod_cleaned_volumes` and
+   * `kubelet_orphan_pod_cleaned_volumes_errors`.
+   */
+  readonly orphansCleaned: (count: OrphanCount) => void;
+}
+
+/** Pods that are over and had a directory. Source: pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs */
+export interface OrphanCount {
+  /** All of them, as upstream counts: also those whose directory stays. */
+  readonly pods: number;
+  /** Those whose directory stays: it has a mount or volumes, or its removal failed. */
+  readonly failed: number;
 }
 
 export interface StorageOperation {
@@ -165,4 +178,5 @@ export const noMetrics: Metrics = {
   nodeStartup: nothing,
   storageOperation: nothing,
   volumes: nothing,
+  orphansCleaned: nothing,
 };

@@ -7,7 +7,10 @@ import {
   exhaustMap,
   finalize,
   from,
+  ignoreElements,
   type Observable,
+  of,
+  reduce,
   ReplaySubject,
   share,
   tap,
@@ -22,6 +25,7 @@ import {
   podVolumesDirectory,
 } from '../../model/pod/pod-paths.js';
 import type { Logger } from '../ports/logger.js';
+import type { Metrics, OrphanCount } from '../ports/metrics.js';
 import type { NodeFiles } from '../ports/node-files.js';
 import type { PodFiles } from '../ports/pod-files.js';
 
@@ -31,6 +35,7 @@ export interface PodDirectoriesOptions {
   /** Takes down what is left of the volumes of a pod that is over. */
   readonly removeVolumes: (uid: string) => Observable<never>;
   readonly rootDirectory: string;
+  readonly metrics: Pick<Metrics, 'orphansCleaned'>;
   readonly log: Logger;
 }
 
@@ -40,7 +45,8 @@ export interface PodDirectories {
   readonly make: (uid: string) => Observable<never>;
   /**
    * Removes the directories of former pods, on each `tick$` while no clean-up runs. A directory with a mount or with volumes
-   * stays, since it may hold data of other owners. `isOver` is called right before each removal.
+   * stays, since it may hold data of other owners. `isOver` is called right before each removal. The metrics have the counts of the
+   * last clean-up.
    *
    * Errors: those of `tick$`; a failed removal is logged once and retried on the next tick.
    * Ends:   with `tick$`.
@@ -59,6 +65,7 @@ export const podDirectories = ({
   podFiles,
   removeVolumes,
   rootDirectory,
+  metrics,
   log,
 }: PodDirectoriesOptions): PodDirectories => {
   const removals = new Map<string, Observable<never>>();
@@ -102,11 +109,12 @@ export const podDirectories = ({
     );
   };
 
-  const cleanUpOne = (uid: string, isOver: () => boolean): Observable<never> =>
+  /** Emits nothing for a pod that has come back. */
+  const cleanUpOne = (uid: string, isOver: () => boolean): Observable<'removed' | 'stays'> =>
     concat(
       removeVolumes(uid),
       requireFree(uid),
-      defer(() => (isOver() ? remove(uid) : EMPTY)),
+      defer(() => (isOver() ? concat(remove(uid), of('removed' as const)) : EMPTY)),
     ).pipe(
       tap({ complete: () => logged.delete(uid) }),
       catchError((error: unknown) => {
@@ -114,7 +122,7 @@ export const podDirectories = ({
           log.warn({ uid, error: errorText(error) }, 'the directory of a pod that is over could not be removed');
         }
         logged.add(uid);
-        return EMPTY;
+        return of('stays' as const);
       }),
     );
 
@@ -130,6 +138,12 @@ export const podDirectories = ({
           files.listDirectory(podsDirectory(rootDirectory)).pipe(
             concatMap((uids) => uids),
             concatMap((uid) => (isOver(uid, tick) ? cleanUpOne(uid, () => isOver(uid, tick)) : EMPTY)),
+            reduce(
+              ({ pods, failed }, end) => ({ pods: pods + 1, failed: failed + Number(end === 'stays') }),
+              NO_ORPHANS,
+            ),
+            tap((count) => metrics.orphansCleaned(count)),
+            ignoreElements(),
             catchError((error: unknown) => {
               log.warn({ error: errorText(error) }, 'the directories of pods could not be listed');
               return EMPTY;
@@ -139,5 +153,7 @@ export const podDirectories = ({
       ),
   };
 };
+
+const NO_ORPHANS: OrphanCount = { pods: 0, failed: 0 };
 
 const inUse = (why: string): Observable<never> => throwError(() => new Error(why));

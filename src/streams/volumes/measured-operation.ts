@@ -1,4 +1,4 @@
-import { defer, type Observable, type SchedulerLike, tap } from 'rxjs';
+import { defer, ignoreElements, type Observable, type SchedulerLike, tap } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { JournalId } from '../../model/journal/journal.js';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
@@ -18,14 +18,16 @@ export type VolumeStep = 'mount' | 'update' | 'unmount';
 
 /**
  * Runs an operation on a volume with its duration in the metrics. The journal has each mount and unmount, and an update only if it
- * failed: most of them change nothing.
+ * failed: most of them change nothing. An update that emits `unchanged` is not measured, since nothing was done.
  */
 export const measuredOperation =
   ({ record, metrics, scheduler, causes }: MeasuredOperationPorts) =>
-  (step: VolumeStep, pod: Pod, volume: Volume, operation$: Observable<never>): Observable<never> =>
+  (step: VolumeStep, pod: Pod, volume: Volume, operation$: Observable<'unchanged'>): Observable<never> =>
     defer(() => {
       const startedAt = scheduler.now();
+      let isUnchanged = false;
       const end = (error?: unknown): void => {
+        if (isUnchanged && error === undefined) return;
         const durationMs = scheduler.now() - startedAt;
         metrics.storageOperation({
           plugin: volumePluginOf(volume)?.name ?? '',
@@ -45,5 +47,8 @@ export const measuredOperation =
           causes: causes(pod.metadata.uid),
         });
       };
-      return operation$.pipe(tap({ complete: () => end(), error: end }));
+      return operation$.pipe(
+        tap({ next: () => (isUnchanged = true), complete: () => end(), error: end }),
+        ignoreElements(),
+      );
     });

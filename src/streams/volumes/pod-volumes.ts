@@ -23,12 +23,16 @@ import { podDirectory } from '../../model/pod/pod-paths.js';
 import { containerMounts, subPathRefusal } from '../../model/volumes/container-mounts.js';
 import { hasTmpfsNoswap } from '../../model/volumes/memory-medium.js';
 import { payloadNeeds } from '../../model/volumes/payload-needs.js';
+import { refusedVolumes, volumesRefusal } from '../../model/volumes/refused-volumes.js';
+import { SettledVolumes } from '../../model/volumes/settled-volumes.js';
 import { supportsRecursiveReadOnly } from '../../model/volumes/recursive-read-only.js';
+import { SyncCancelled } from '../../model/pod-actions/sync-error.js';
 import { usedVolumes } from '../../model/volumes/used-volumes.js';
-import { unsupportedVolume, volumeOfPlugin, volumePluginOf } from '../../model/volumes/volume-plugin.js';
+import { volumeOfPlugin, volumePluginOf } from '../../model/volumes/volume-plugin.js';
 import type { VolumeStates } from '../../model/volumes/volume-states.js';
 import type { VolumeFacts } from '../../model/volumes/volume-setup-of.js';
-import { mountWaitText, setUpFailedText, waitFailedText } from '../../model/volumes/volume-texts.js';
+import { setUpFailedText, waitFailedText } from '../../model/volumes/volume-texts.js';
+import { errorOnAbort } from '../operators/error-on-abort.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics, VolumeCount } from '../ports/metrics.js';
 import type { ReferencedName } from '../ports/pod-references.js';
@@ -55,9 +59,12 @@ export interface PodVolumes {
    */
   readonly mount: (pod: Pod, causes: readonly JournalId[]) => Observable<never>;
   /**
-   * Emits once the mounts of one container: its `volumeMounts` in order, with their sub-paths bound.
+   * Emits once the mounts of one container: its `volumeMounts` in order, with their sub-paths bound. Files that were not compared with
+   * the disk within the last minute are set up again before; if that fails, or takes longer than 10 s, the container gets the files
+   * from before.
    *
-   * Errors: `CreateContainerConfigError` with the volume that cannot be mounted.
+   * Errors: `CreateContainerConfigError` with the volume that cannot be mounted; `SyncCancelled` when the signal fires during the
+   *         set-up.
    */
   readonly mountsOf: (
     pod: Pod,
@@ -77,6 +84,8 @@ export interface MountInput {
   readonly variable: (name: string) => string | undefined;
   /** The references of image volumes on this node, by volume. */
   readonly images: ReadonlyMap<string, string>;
+  /** Fires when a newer update cancels the sync of the pod. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface PodVolumesPorts {
@@ -113,9 +122,12 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
   });
   const causesOf = new Map<string, readonly JournalId[]>();
   const measured = measuredOperation({ record, metrics, scheduler, causes: (uid) => causesOf.get(uid) ?? [] });
+  const settled = new SettledVolumes();
   const operations = volumeOperations({
     volumeFiles,
     node: facts,
+    settled,
+    now: () => scheduler.now(),
     content: (pod, volume) => volumeContent(pod, volume, { ...ports, node: facts }),
   });
 
@@ -146,28 +158,24 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
     scheduler,
   });
 
-  /** Refuses a pod with a volume of a kind that this agent does not support, before anything of it is set up. */
-  const requireSupported = (pod: Pod): void => {
-    const refused = usedVolumes(pod).filter((volume) => unsupportedVolume(volume) !== undefined);
-    const [first] = refused;
-    if (!first) return;
-    const names = refused.map(({ name }) => name);
-    throw new Error(
-      mountWaitText({ unmounted: names, unattached: [], unprocessed: names }, unsupportedVolume(first) ?? ''),
-    );
-  };
-
   const mount = (pod: Pod, causes: readonly JournalId[]): Observable<never> =>
     defer(() => {
       causesOf.set(pod.metadata.uid, causes);
-      try {
-        requireSupported(pod);
-      } catch (error) {
-        const message = waitFailedText(errorText(error));
-        recordEvent({ pod, type: 'Warning', reason: 'FailedMount', message, causes });
-        throw error;
-      }
-      return manager.mount(pod);
+      const refusal = volumesRefusal(pod);
+      if (refusal === undefined) return manager.mount(pod);
+      // Nothing of the pod is set up.
+      for (const { name, problem } of refusedVolumes(pod))
+        record({
+          kind: 'volume',
+          volume: name,
+          step: 'mount',
+          durationMs: 0,
+          error: problem,
+          pod: podRef(pod),
+          causes,
+        });
+      recordEvent({ pod, type: 'Warning', reason: 'FailedMount', message: waitFailedText(refusal), causes });
+      return throwError(() => new Error(refusal));
     });
 
   const unmount = (pod: Pod, causes: readonly JournalId[]): Observable<never> =>
@@ -187,7 +195,27 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
     return handler !== undefined && supportsRecursiveReadOnly(handler, ports.runtimeHandlers?.());
   };
 
-  const mountsOf: PodVolumes['mountsOf'] = (pod, container, { variable, images }) =>
+  /** Between two syncs that compare, files may have changed on the disk, and a mount may be lost. */
+  const setUpBeforeStart = (pod: Pod, container: Container | EphemeralContainer): Observable<never> =>
+    defer(() => {
+      const { uid } = pod.metadata;
+      const isDone = (volume: string): boolean => settled.isRecent(uid, volume, scheduler.now());
+      const mounted = new Set((container.volumeMounts ?? []).map(({ name }) => name));
+      const names = (pod.spec.volumes ?? [])
+        .filter((volume) => mounted.has(volume.name) && volumePluginOf(volume)?.isSetUpAgain === true)
+        .map(({ name }) => name)
+        .filter((name) => manager.states.isMounted(uid, name) && !isDone(name));
+      for (const name of names) settled.forget(uid, name);
+      return names.length === 0 ? EMPTY : manager.setUpAgain(uid, names, isDone);
+    });
+
+  const mountsOf: PodVolumes['mountsOf'] = (pod, container, input) =>
+    concat(
+      setUpBeforeStart(pod, container).pipe(errorOnAbort(input.signal, () => new SyncCancelled())),
+      boundMountsOf(pod, container, input),
+    );
+
+  const boundMountsOf: PodVolumes['mountsOf'] = (pod, container, { variable, images }) =>
     defer(() => {
       const [firstMount] = container.volumeMounts ?? [];
       if (firstMount && !node.canMount) throw cannotMount(firstMount.name, container.name);
@@ -197,7 +225,7 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
         variable,
         images,
         canMountRecursivelyReadOnly: canMountRecursivelyReadOnly(pod),
-        hasSelinux: false,
+        hasSelinux: node.hasSelinux ?? false,
       });
       const bind$ = from(mounts).pipe(
         concatMap(({ volume, subPath }) =>

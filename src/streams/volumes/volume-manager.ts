@@ -34,6 +34,8 @@ import { type FailedAttempt, type VolumeOperation, type VolumeRequest, volumeWor
 
 /** Changed volumes are counted after so many milliseconds. */
 export const COUNT_MS = 1_000;
+/** A container waits for another set-up of its volumes for this time, in milliseconds, then starts on the files from before. */
+export const START_PATIENCE_MS = 10_000;
 
 export interface VolumeManagerOptions {
   readonly setUp: VolumeOperation;
@@ -57,6 +59,15 @@ export interface VolumeManagerOptions {
 export interface VolumeManager {
   /** See `PodVolumes`. */
   readonly mount: (pod: Pod) => Observable<never>;
+  /**
+   * Requests another set-up of volumes of the pod, and completes when each is `isDone` or its last attempt has failed, after
+   * `START_PATIENCE_MS` at the latest. Errors: none.
+   */
+  readonly setUpAgain: (
+    uid: string,
+    volumes: readonly string[],
+    isDone: (volume: string) => boolean,
+  ) => Observable<never>;
   /** Takes down all volumes of the pod that exist. See `PodVolumes`. */
   readonly unmount: (pod: Pod) => Observable<never>;
   readonly states: Pick<VolumeStates, 'isMounted' | 'all'>;
@@ -83,15 +94,23 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
         .map(({ name }) => ({ uid: pod.metadata.uid, volume: name, isUrgent: true })),
     );
 
-  /** Completes once `isDone`; errors with the text of what is missing after the longest wait. */
-  const until = (uid: string, isDone: () => boolean, tooLate: () => string): Observable<never> =>
+  /** Completes once `isDone`; continues with `late$` after `longestMs`. */
+  const within = (longestMs: number, uid: string, isDone: () => boolean, late$: Observable<never>): Observable<never> =>
     change$.pipe(
       filter((changed) => changed === uid),
       startWith(uid),
       filter(isDone),
       take(1),
-      timeout({ first: VOLUME_WAIT_MS, with: () => throwError(() => new Error(tooLate())), scheduler }),
+      timeout({ first: longestMs, with: () => late$, scheduler }),
       ignoreElements(),
+    );
+  /** Completes once `isDone`; errors with the text of what is missing after the longest wait. */
+  const until = (uid: string, isDone: () => boolean, tooLate: () => string): Observable<never> =>
+    within(
+      VOLUME_WAIT_MS,
+      uid,
+      isDone,
+      throwError(() => new Error(tooLate())),
     );
 
   const mount = (pod: Pod): Observable<never> =>
@@ -120,6 +139,14 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
       );
     });
 
+  const setUpAgain: VolumeManager['setUpAgain'] = (uid, volumes, isDone) =>
+    defer(() => {
+      const missing = (): readonly string[] =>
+        volumes.filter((volume) => !isDone(volume) && states.failures(uid, volume) === 0);
+      for (const volume of missing()) request$.next({ uid, volume });
+      return within(START_PATIENCE_MS, uid, () => missing().length === 0, EMPTY);
+    });
+
   const unmount = (pod: Pod): Observable<never> =>
     foundOf(pod.metadata.uid).pipe(
       concatMap((volumes) => {
@@ -141,6 +168,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
   });
   return {
     mount,
+    setUpAgain,
     unmount,
     states,
     run$: merge(

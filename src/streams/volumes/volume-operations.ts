@@ -1,7 +1,9 @@
-import { catchError, concat, concatMap, defer, EMPTY, ignoreElements, type Observable, throwError } from 'rxjs';
+import { catchError, concat, concatMap, defer, EMPTY, ignoreElements, type Observable, of, throwError } from 'rxjs';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
 import type { Pod } from '../../model/pod/pod.js';
 import { requireHostPath } from '../../model/volumes/host-path.js';
+import { setUpPrint } from '../../model/volumes/set-up-print.js';
+import type { SettledVolumes } from '../../model/volumes/settled-volumes.js';
 import { markerDirectory, volumeDirectory, volumeSubPathsDirectory } from '../../model/volumes/volume-paths.js';
 import { volumePluginOf } from '../../model/volumes/volume-plugin.js';
 import type { VolumePayload } from '../../model/volumes/volume-payload.js';
@@ -13,27 +15,38 @@ export interface VolumeOperationsPorts {
   readonly node: () => VolumeFacts;
   /** The files of a volume; undefined where the agent writes none. */
   readonly content: (pod: Pod, volume: Volume) => Observable<VolumePayload | undefined>;
+  readonly settled: SettledVolumes;
+  /** Milliseconds. */
+  readonly now: () => number;
 }
 
 export interface VolumeOperations {
   /**
    * Sets a volume up, or brings its files up to date. If the files cannot be written, a volume that was made for them is taken down
-   * again; one that was there before, maybe of an earlier agent, stays: containers may use it.
+   * again; one that was there before, maybe of an earlier agent, stays: containers may use it. Emits `unchanged`, and leaves the disk
+   * alone, if the volume has been set up with the same content and compared with the disk not long ago.
    *
-   * Errors: what the volume needs cannot be had, or the disk refuses.
+   * Errors: the content is not known, or the disk refuses.
    */
-  readonly setUp: (pod: Pod, volume: Volume) => Observable<never>;
+  readonly setUp: (pod: Pod, volume: Volume) => Observable<'unchanged'>;
   /** Unmounts the sub-paths of a volume, then the volume itself. Errors: the disk refuses. */
   readonly tearDown: (pod: Pod, volume: Volume) => Observable<never>;
 }
 
 /** What is done for one volume. Source: `SetUpAt` and `TearDownAt` of the plugins below pkg/volume */
-export const volumeOperations = ({ volumeFiles, node, content }: VolumeOperationsPorts): VolumeOperations => {
+export const volumeOperations = ({
+  volumeFiles,
+  node,
+  content,
+  settled,
+  now,
+}: VolumeOperationsPorts): VolumeOperations => {
   const tearDown = (pod: Pod, volume: Volume): Observable<never> =>
     defer(() => {
       const { rootDirectory } = node();
       const { uid } = pod.metadata;
       const plugin = volumePluginOf(volume);
+      settled.forget(uid, volume.name);
       const subPaths$ = volumeFiles.unbindSubPaths(volumeSubPathsDirectory(rootDirectory, uid, volume.name));
       if (!plugin?.hasDirectory) return subPaths$;
       return concat(
@@ -45,7 +58,7 @@ export const volumeOperations = ({ volumeFiles, node, content }: VolumeOperation
       );
     });
 
-  const setUp = (pod: Pod, volume: Volume): Observable<never> =>
+  const setUp = (pod: Pod, volume: Volume): Observable<'unchanged'> =>
     defer(() => {
       const { hostPath } = volume;
       if (hostPath) {
@@ -57,10 +70,14 @@ export const volumeOperations = ({ volumeFiles, node, content }: VolumeOperation
       // The content comes first: a volume whose object is missing leaves no mount behind.
       return content(pod, volume).pipe(
         concatMap((payload) => {
-          const write$ = payload ? volumeFiles.write(setup.directory, payload, setup.ownership) : EMPTY;
-          return volumeFiles.setUp(setup).pipe(
+          if (!payload) return volumeFiles.setUp(setup).pipe(ignoreElements());
+          const { uid } = pod.metadata;
+          const print = setUpPrint(setup, payload);
+          if (settled.isUnchanged(uid, volume.name, print, now())) return of('unchanged' as const);
+          settled.forget(uid, volume.name);
+          const write$ = volumeFiles.setUp(setup).pipe(
             concatMap((found) =>
-              write$.pipe(
+              volumeFiles.write(setup.directory, payload, setup.ownership).pipe(
                 catchError((error: unknown) => {
                   const fail$ = throwError(() => error);
                   return found === 'made' ? concat(tearDown(pod, volume).pipe(catchError(() => EMPTY)), fail$) : fail$;
@@ -69,6 +86,11 @@ export const volumeOperations = ({ volumeFiles, node, content }: VolumeOperation
             ),
             ignoreElements(),
           );
+          const settle$ = defer(() => {
+            settled.settle(uid, volume.name, { print, at: now() });
+            return EMPTY;
+          });
+          return concat(write$, settle$);
         }),
       );
     });

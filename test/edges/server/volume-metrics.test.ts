@@ -2,6 +2,24 @@ import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { volumeMetrics } from '../../../src/server/volume-metrics.js';
 
+it('has the counts of the last clean-up of pods that are over', async () => {
+  const registry = new Registry();
+  const metrics = volumeMetrics(registry);
+  const lines = async (): Promise<readonly string[]> =>
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith('kubelet_orphan_pod'));
+  expect(await lines()).toEqual([
+    'kubelet_orphan_pod_cleaned_volumes 0',
+    'kubelet_orphan_pod_cleaned_volumes_errors 0',
+  ]);
+  metrics.orphansCleaned({ pods: 3, failed: 2 });
+  expect(await lines()).toEqual([
+    'kubelet_orphan_pod_cleaned_volumes 3',
+    'kubelet_orphan_pod_cleaned_volumes_errors 2',
+  ]);
+  metrics.orphansCleaned({ pods: 0, failed: 0 });
+  expect((await lines())[1]).toBe('kubelet_orphan_pod_cleaned_volumes_errors 0');
+});
+
 it("counts operations on volumes, and the volumes of both states, by the kubelet's names", async () => {
   const registry = new Registry();
   const metrics = volumeMetrics(registry);

@@ -12,6 +12,7 @@ interface Scene {
   readonly spec?: Partial<PodSpec>;
   readonly ips?: readonly string[];
   readonly canMount?: boolean;
+  readonly hasSelinux?: boolean;
   /** What fails, as `did` shows it. */
   readonly fails?: string;
 }
@@ -19,7 +20,7 @@ interface Scene {
 /** The mounts of container `main`, whose every file takes a millisecond; `did` says what was done when. */
 const stageOf = (
   scheduler: Parameters<typeof syncStage>[1],
-  { container = {}, spec = {}, ips = ['10.0.0.1'], canMount = true, fails }: Scene,
+  { container = {}, spec = {}, ips = ['10.0.0.1'], canMount = true, hasSelinux, fails }: Scene,
 ) => {
   const did: string[] = [];
   const slowly = (what: string): Observable<never> =>
@@ -39,7 +40,10 @@ const stageOf = (
   });
   const context = {
     ...stage.context,
-    ports: { ...stage.context.ports, node: { ...nodeFacts, canMount } },
+    ports: {
+      ...stage.context.ports,
+      node: { ...nodeFacts, canMount, ...(hasSelinux !== undefined && { hasSelinux }) },
+    },
   };
   const subject = { name: 'main', image: 'app:1', terminationMessagePath: '/dev/termination-log', ...container };
   return { ...stage, did, mounts$: agentMounts(context, subject, ips) };
@@ -78,6 +82,13 @@ describe('a container gets', () => {
         `2 ${MADE}`,
         `3 ${WORDS_WRITTEN}`,
       ],
+    },
+    {
+      case: 'files that are relabelled where SELinux is on',
+      hasSelinux: true,
+      took: '---(m|)',
+      mounts: [hosts, words].map((mount) => ({ ...mount, selinuxRelabel: true })),
+      did: [`0 ${HOSTS_WRITTEN}`, `1 ${MADE}`, `2 ${WORDS_WRITTEN}`],
     },
     {
       case: 'no hosts file while the pod has no address',

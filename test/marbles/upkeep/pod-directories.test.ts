@@ -1,6 +1,7 @@
 import { concat, defer, EMPTY, ignoreElements, type Observable, of, type SchedulerLike, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { podDirectories, type PodDirectoriesOptions } from '../../../src/streams/upkeep/pod-directories.js';
+import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
 
 interface Disk {
@@ -15,6 +16,7 @@ interface Disk {
 const onDisk = (scheduler: SchedulerLike, disk: Disk) => {
   const did: string[] = [];
   const logged: string[] = [];
+  const counts: string[] = [];
   const takes = (ms: number, what: string): Observable<never> =>
     defer(() => {
       did.push(`${scheduler.now()} ${what}`);
@@ -34,9 +36,12 @@ const onDisk = (scheduler: SchedulerLike, disk: Disk) => {
     podFiles: { mountsBelow: (path) => of(disk.mounts?.[path] ?? []) },
     removeVolumes: () => EMPTY,
     rootDirectory: '/r',
+    metrics: {
+      orphansCleaned: ({ pods, failed }) => void counts.push(`${scheduler.now()} counted ${pods} ${failed}`),
+    },
     log: { debug: log, info: log, warn: log, error: log },
   };
-  return { directories: podDirectories(options), did, logged };
+  return { directories: podDirectories(options), did, logged, counts };
 };
 
 describe('the directories of a pod', () => {
@@ -139,6 +144,56 @@ describe('a clean-up', () => {
         expect(logged).toEqual(['the directories of pods could not be listed: busy']);
         expect(did).toEqual(['10 rm /r/pods/a']);
       }, 40);
+    }),
+  );
+});
+
+describe('the counts of a clean-up', () => {
+  it(
+    'are its pods that are over, and those of them whose directory stays, and are there at its end',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const disk: Disk = { pods: ['a', 'b', 'c'], fails: 'rm /r/pods/c' };
+      const { directories, counts } = onDisk(scheduler, { ...disk, mounts: { '/r/pods/b': ['/r/pods/b/x'] } });
+      expectObservable(
+        directories.cleanUp(hot('t---------t---'), (uid) => uid !== 'a' || scheduler.now() < 10),
+        '30ms !',
+      ).toBe('-');
+      scheduler.schedule(
+        () => expectLanes(counts, { everyMs: 1 }).toBe('-----a----b', { a: 'counted 3 2', b: 'counted 2 2' }),
+        40,
+      );
+    }),
+  );
+
+  it(
+    'are zero when no pod is over, and do not change when the pods cannot be listed',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const disk: Disk = { pods: ['a'] };
+      const { directories, counts } = onDisk(scheduler, disk);
+      expectObservable(
+        directories.cleanUp(hot('t---------t---------t'), () => false),
+        '30ms !',
+      ).toBe('-');
+      scheduler.schedule(() => (disk.fails = 'ls /r/pods'), 5);
+      scheduler.schedule(() => (disk.fails = undefined), 15);
+      scheduler.schedule(() => expectLanes(counts, { everyMs: 1 }).toBe('n 19ms n', { n: 'counted 0 0' }), 40);
+    }),
+  );
+
+  it(
+    'do not have a pod that comes back meanwhile',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const { directories, counts } = onDisk(scheduler, { pods: ['a', 'b'] });
+      let isBack = false;
+      expectObservable(
+        directories.cleanUp(hot('t'), (uid) => {
+          const isOver = uid === 'a' || !isBack;
+          if (uid === 'b') isBack = true;
+          return isOver;
+        }),
+        '30ms !',
+      ).toBe('-');
+      scheduler.schedule(() => expectLanes(counts, { everyMs: 1 }).toBe('-----a', { a: 'counted 1 0' }), 40);
     }),
   );
 });

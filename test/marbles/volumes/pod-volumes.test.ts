@@ -1,22 +1,11 @@
-import { EMPTY, ignoreElements, mergeMap, type Observable, of, throwError, timer } from 'rxjs';
-import type { TestScheduler } from 'rxjs/testing';
+import { EMPTY, ignoreElements, type Observable, of, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { errorText } from '../../../src/model/cri/cri-error.js';
-import type { JournalRecord } from '../../../src/model/journal/journal.js';
 import type { Volume } from '../../../src/model/manifest/volume-defaults.js';
-import type { NodeFacts } from '../../../src/model/node/node-facts.js';
 import type { Container, Pod } from '../../../src/model/pod/pod.js';
-import type { Logger } from '../../../src/streams/ports/logger.js';
-import type { NodeAgentEvent } from '../../../src/streams/ports/record-event.js';
-import type { VolumeFiles } from '../../../src/streams/ports/volume-files.js';
-import { type NodeVolumes, podVolumes } from '../../../src/streams/volumes/pod-volumes.js';
 import { aPod } from '../../support/a-pod.js';
-import { fakePodReferences, type FakeObjects } from '../../support/fake-pod-references.js';
-import { metricLines } from '../../support/metric-lines.js';
-import { nodeFacts } from '../../support/node-facts.js';
-import { noVolumeFiles, only } from '../../support/sync-context.js';
 import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
+import { aStage, changing, fails, inOrder } from './pod-volumes-stage.js';
 
 const SETTINGS: Volume = { name: 'settings', configMap: { name: 'settings', defaultMode: 0o644 } };
 const SCRATCH: Volume = { name: 'scratch', emptyDir: {} };
@@ -37,80 +26,6 @@ const podWith = (volume: Volume, subPath?: string): Pod =>
     },
   });
 const mainOf = ({ spec }: Pod): Container => spec.containers[0]!;
-
-interface StageOptions {
-  readonly objects?: FakeObjects;
-  readonly files?: Partial<VolumeFiles>;
-  readonly node?: Partial<NodeFacts>;
-}
-
-interface Stage {
-  readonly volumes: NodeVolumes;
-  readonly events: string[];
-  readonly records: JournalRecord[];
-  /** Calls of the disk, by name. */
-  readonly calls: string[];
-  readonly metrics: string[];
-  readonly logged: object[];
-  /** Runs work at a time, and writes its end or its value. */
-  readonly at: (ms: number, work: () => Observable<unknown>) => void;
-  readonly ends: string[];
-  readonly run: (ms: number) => void;
-}
-
-const aStage = (scheduler: TestScheduler, { objects, files = {}, node = {} }: StageOptions = {}): Stage => {
-  const { metrics, lines } = metricLines();
-  const stage = { events: [] as string[], records: [] as JournalRecord[], calls: [] as string[], ends: [] as string[] };
-  const logged: object[] = [];
-  const all: VolumeFiles = { ...noVolumeFiles, ...files };
-  const volumeFiles = Object.fromEntries(
-    Object.entries(all).map(([name, call]: [string, (...args: never[]) => unknown]) => [
-      name,
-      (...args: never[]) => {
-        stage.calls.push(name);
-        return call(...args);
-      },
-    ]),
-  ) as unknown as VolumeFiles;
-  const volumes = podVolumes({
-    volumeFiles,
-    podReferences: fakePodReferences(objects),
-    node: { ...nodeFacts, ...node },
-    record: (record) => `e${stage.records.push(record)}`,
-    recordEvent: ({ reason, message }: NodeAgentEvent) =>
-      void stage.events.push(`${scheduler.now()} ${reason} ${message}`),
-    metrics,
-    log: only<Logger>({ warn: (fields) => void logged.push(fields) }),
-    scheduler,
-  });
-  volumes.run$.subscribe();
-  return {
-    ...stage,
-    volumes,
-    logged,
-    metrics: lines,
-    at: (ms, work) =>
-      void timer(ms, scheduler)
-        .pipe(mergeMap(work))
-        .subscribe({
-          next: (value) => stage.ends.push(`${scheduler.now()} ${JSON.stringify(value)}`),
-          complete: () => stage.ends.push(`${scheduler.now()} done`),
-          error: (error: unknown) => stage.ends.push(`${scheduler.now()} ${errorText(error)}`),
-        }),
-    run: (ms) => {
-      scheduler.maxFrames = ms;
-      scheduler.flush();
-    },
-  };
-};
-
-/** Returns the first answer at the first call, and so on; the last one from then on. */
-const inOrder = <T>(...answers: readonly Observable<T>[]): (() => Observable<T>) => {
-  let turn = 0;
-  return () => answers[Math.min(turn++, answers.length - 1)]!;
-};
-const fails = (message: string): Observable<never> => throwError(() => new Error(message));
-const KNOWN: FakeObjects = { configMaps: { 'default/settings': { a: '1' } } };
 
 describe('the volumes of a pod', () => {
   it(
@@ -139,8 +54,8 @@ describe('the volumes of a pod', () => {
   it(
     'of a kind that is not supported are refused at once, by name and kind, before anything is set up',
     marbles(({ scheduler }) => {
-      const { volumes, at, run, events, ends, calls } = aStage(scheduler);
-      at(100, () => volumes.mount(podWith(SHARE), []));
+      const { volumes, at, run, events, ends, calls, records } = aStage(scheduler);
+      at(100, () => volumes.mount(podWith(SHARE), ['e0']));
       run(200_000);
       const text =
         'unmounted volumes=[share], unattached volumes=[], failed to process volumes=[share]: ' +
@@ -149,14 +64,28 @@ describe('the volumes of a pod', () => {
       expect(events).toEqual([`100 FailedMount Unable to attach or mount volumes: ${text}`]);
       expect(ends).toEqual([`100 ${text}`]);
       expect(calls).toEqual([]);
+      expect(records).toEqual([
+        {
+          kind: 'volume',
+          volume: 'share',
+          step: 'mount',
+          durationMs: 0,
+          error: 'volumes of kind nfs are not supported by this agent',
+          pod: { uid: 'u', namespace: 'default', name: 'web' },
+          causes: ['e0'],
+        },
+      ]);
     }),
   );
 
   it(
     'are in the journal when they are mounted and unmounted, and when an update fails',
     marbles(({ scheduler }) => {
-      const write = inOrder<'changed' | 'unchanged'>(of('changed'), of('unchanged'), fails('disk full'), of('changed'));
-      const { volumes, at, run, events, records } = aStage(scheduler, { objects: KNOWN, files: { write } });
+      const write = inOrder<'changed'>(of('changed'), fails('disk full'), of('changed'));
+      const { volumes, at, run, events, records } = aStage(scheduler, {
+        objects: changing('1', '1', '2'),
+        files: { write },
+      });
       const pod = podWith(SETTINGS);
       at(0, () => volumes.mount(pod, ['e0']));
       at(1_000, () => volumes.mount(pod, []));
@@ -180,16 +109,19 @@ describe('the volumes of a pod', () => {
     marbles(({ scheduler }) => {
       const write = inOrder<'changed'>(fails('disk full'), of('changed'), fails('disk full'), of('changed'));
       const setUp = inOrder<'made' | 'there'>(of('made'), of('made'), of('there'), of('there'));
-      const { volumes, at, run, calls } = aStage(scheduler, { objects: KNOWN, files: { write, setUp } });
+      const { volumes, at, run, calls } = aStage(scheduler, {
+        objects: changing('1', '1', '2'),
+        files: { write, setUp },
+      });
       const pod = podWith(SETTINGS);
       at(0, () => volumes.mount(pod, []));
       run(400);
-      expect(calls).toEqual(['write', 'setUp', 'unbindSubPaths', 'tearDown']);
+      expect(calls).toEqual(['setUp', 'write', 'unbindSubPaths', 'tearDown']);
       run(900);
-      expect(calls.splice(0)).toEqual(['write', 'setUp', 'unbindSubPaths', 'tearDown', 'write', 'setUp']);
+      expect(calls.splice(0)).toEqual(['setUp', 'write', 'unbindSubPaths', 'tearDown', 'setUp', 'write']);
       at(100, () => volumes.mount(pod, []));
       run(1_000);
-      expect(calls).toEqual(['write', 'setUp']);
+      expect(calls).toEqual(['setUp', 'write']);
     }),
   );
 
@@ -252,6 +184,17 @@ describe('the mounts of a container', () => {
       ]);
     }),
   );
+
+  it.each([true, false, undefined])('are relabelled where SELinux is on: %s', (hasSelinux) => {
+    marbles(({ scheduler }) => {
+      const { volumes, at, run, ends } = aStage(scheduler, { node: hasSelinux === undefined ? {} : { hasSelinux } });
+      const pod = podWith(SCRATCH);
+      at(0, () => volumes.mount(pod, []));
+      at(100, () => volumes.mountsOf(pod, mainOf(pod), input));
+      run(1_000);
+      expect(ends[1]).toContain(`"selinuxRelabel":${hasSelinux ?? false}`);
+    })();
+  });
 
   it(
     'are refused by a runtime that makes none',

@@ -5,6 +5,7 @@ import type { Volume } from '../../../src/model/manifest/volume-defaults.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import type { VolumePayload } from '../../../src/model/volumes/volume-payload.js';
 import type { VolumeFiles } from '../../../src/streams/ports/volume-files.js';
+import { SettledVolumes } from '../../../src/model/volumes/settled-volumes.js';
 import { volumeOperations } from '../../../src/streams/volumes/volume-operations.js';
 import { only } from '../../support/sync-context.js';
 import { marbles } from '../marbles.js';
@@ -45,6 +46,8 @@ const history = (
     }),
     node: () => ({ rootDirectory: '/root', allocatable: {}, hasTmpfsNoswap: true }),
     content: () => content,
+    settled: new SettledVolumes(),
+    now: () => scheduler.now(),
   });
   operations.setUp(POD, SETTINGS).subscribe({
     complete: () => say('done'),

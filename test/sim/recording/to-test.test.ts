@@ -162,7 +162,7 @@ describe('a test that is made of a recording', () => {
     expect(later.failed.map((failure) => failure.split('\n')[0])).toEqual(['default/crashing main']);
   });
 
-  it('has the node of the recording: its name, which pods of manifests bear, and its DNS', async () => {
+  it('has the node of the recording: its name, which pods of manifests bear, its DNS and SELinux', async () => {
     const placed = (pod: Pod): Pod => ({
       metadata: { ...pod.metadata, name: `${pod.metadata.name}-vm` },
       spec: { ...pod.spec, nodeName: 'vm', dnsPolicy: 'ClusterFirst' },
@@ -171,7 +171,10 @@ describe('a test that is made of a recording', () => {
       ...HISTORY,
       node: {
         ...HISTORY.node,
-        facts: { name: 'vm', labels: { 'kubernetes.io/hostname': 'vm' }, clusterDns: [], clusterDomain: '' },
+        facts: {
+          ...{ name: 'vm', labels: { 'kubernetes.io/hostname': 'vm' }, clusterDns: [], clusterDomain: '' },
+          hasSelinux: true,
+        },
       },
       pods: [{ key: 'crashing', source: 'file', changes: [{ atMs: 0, pod: placed(crashing) }] }],
       faults: [],
@@ -180,6 +183,7 @@ describe('a test that is made of a recording', () => {
     });
     expect(problems).toEqual([]);
     expect(text).toContain('"Warning MissingClusterDNS"');
+    expect(text).toContain('"hasSelinux": true');
     expect(text).not.toContain('NodeName"]');
     expect((await runTest(text)).failed).toEqual([]);
   });

@@ -22,6 +22,9 @@ const VOLUMES = [
   { name: 'empty', emptyDir: {} },
   { name: 'host', hostPath: { path: '/srv' } },
   { name: 'secret', secret: {} },
+  { name: 'settings', configMap: {} },
+  { name: 'about', downwardAPI: {} },
+  { name: 'all', projected: {} },
   { name: 'image', image: { reference: 'img:1' } },
   { name: 'pvc', persistentVolumeClaim: { claimName: 'c' } },
 ];
@@ -87,9 +90,17 @@ describe('the mounts of a container', () => {
     expect(mountOf({ mountPropagation }).mount.propagation).toBe(expected);
   });
 
-  it('are relabelled where SELinux is on and the agent owns the files', () => {
-    const relabelled = (name: string) => mountOf({ name }, { hasSelinux: true }).mount.selinuxRelabel;
-    expect(['empty', 'secret', 'host', 'image'].map(relabelled)).toEqual([true, true, false, false]);
+  it.each([
+    ['empty', true],
+    ['settings', true],
+    ['secret', true],
+    ['about', true],
+    ['all', true],
+    ['host', false],
+    ['image', false],
+  ])('of the volume %s are relabelled where SELinux is on: %s, and nowhere else', (name, expected) => {
+    const relabelled = (hasSelinux: boolean) => mountOf({ name }, { hasSelinux }).mount.selinuxRelabel;
+    expect([relabelled(true), relabelled(false)]).toEqual([expected, false]);
   });
 
   it.each([
