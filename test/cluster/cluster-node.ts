@@ -94,7 +94,8 @@ export class ClusterNode extends ContainerdNode {
   /** The same, while the API server may be away: resolves when the agent serves. */
   async startAway(...args: readonly string[]): Promise<void> {
     const own = [...(await this.flags(this)), '--hostname-override', this.nodeName];
-    await super.start(...own, '--config', this.configuration(SETTINGS), ...args);
+    // Many nodes share one machine.
+    await super.start(...own, '--port', '0', '--config', this.configuration(SETTINGS), ...args);
   }
 
   /** The node as the API shows it. */

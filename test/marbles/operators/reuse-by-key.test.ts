@@ -46,7 +46,7 @@ describe('an answer under a key', () => {
     'that failed is not kept, but all that waited for it receive the error',
     marbles(({ cold, expectObservable, scheduler }) => {
       const reused = reuseByKey<string>({ lifetimeMs: () => LONG, most: 9, scheduler });
-      const value$ = inTurn(cold('--#'), cold('-(f|)')).pipe(reused('a'));
+      const value$ = inTurn<string>(cold('--#'), cold('-(f|)')).pipe(reused('a'));
       expectObservable(value$, '^   ').toBe('--#');
       expectObservable(value$, '-^  ').toBe('--#');
       expectObservable(value$, '---^').toBe('----(f|)');

@@ -86,7 +86,7 @@ describe('an endpoint that is off', () => {
     ['/debug/flags/v', { ...on, enableDebugFlagsHandler: false }, 'flags endpoint is disabled.\n'],
     ['/debug/flags/v', on, undefined],
     ['/logs/x', on, undefined],
-  ])('%s with %j replies %j', (path, switches, text) => {
+  ] as const)('%s with %j replies %j', (path, switches, text) => {
     expect(disabledEndpoint(path, switches)).toBe(text);
   });
 });
