@@ -13,7 +13,7 @@ export interface ReadOnlyServerOptions extends NodeView {
   readonly scheduler?: SchedulerLike;
 }
 
-/** Endpoints for debugging are off here, whatever the configuration of the other port. */
+/** Endpoints for debugging are off here, also if they are on for the other port. */
 const NO_DEBUGGING = {
   enableDebuggingHandlers: false,
   enableSystemLogHandler: false,

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { nodePath } from '../../src/model/kube-api/api-paths.js';
 import { freeHostPort } from '../containerd/host-port.js';
+import { eventually } from '../embedded/eventually.js';
 import type { ClusterNode } from './cluster-node.js';
 import { overCluster } from './missing.js';
 import { onNode } from './one-node.js';
@@ -20,6 +21,9 @@ interface Presents {
   readonly cert?: string;
   readonly key?: string;
 }
+
+/** The first start makes a key, which takes a while. */
+const served = (node: ClusterNode): boolean => node.log.includes('the kubelet API is served');
 
 /** Sends a request to the node itself, whose certificate it verifies. */
 const ask = (node: ClusterNode, path: string, { token, cert, key }: Presents = {}) =>
@@ -50,6 +54,7 @@ const tokenOf = async ({ admin }: ClusterNode, name: string): Promise<string> =>
 
 overCluster('the kubelet API', () => {
   it('gives metrics to an account that may read them, and nothing to others', async ({ node }) => {
+    await eventually('the kubelet API is served', () => served(node));
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     await node.admin.create(`${rbac}/clusterroles`, {
       metadata: { name: 'scrapes-nodes' },
@@ -78,6 +83,7 @@ overCluster('the kubelet API', () => {
   });
 
   it('accepts certificates of the cluster by what their users may', async ({ node }) => {
+    await eventually('the kubelet API is served', () => served(node));
     const { cert, key } = node.cluster.credentials('admin');
     const { status, body } = await ask(node, '/configz', { cert, key });
     expect(status).toBe(200);
@@ -88,6 +94,7 @@ overCluster('the kubelet API', () => {
   });
 
   it('is reached through the API server, by the port of its Node', async ({ node }) => {
+    await eventually('the kubelet API is served', () => served(node));
     const { status } = (await node.node())!;
     expect(status.daemonEndpoints).toEqual({ kubeletEndpoint: { Port: port } });
     const proxied = async (path: string) => node.admin.ask('GET', `${nodePath(NAME)}/proxy${path}`);

@@ -156,9 +156,12 @@ describe('a review that fails', () => {
     'is cancelled after 30 s without an answer',
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const silent$ = cold('-');
-      expectObservable(after(silent$, scheduler).pipe(catchError((error: Error) => of(error.name)))).toBe('30s (t|)', {
-        t: 'TimeoutError',
-      });
+      expectObservable(after(silent$, scheduler).pipe(catchError((error: unknown) => of((error as Error).name)))).toBe(
+        '30s (t|)',
+        {
+          t: 'TimeoutError',
+        },
+      );
       expectSubscriptions(silent$.subscriptions).toBe('^ 29999ms !');
     }),
   );
