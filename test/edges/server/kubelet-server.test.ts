@@ -7,6 +7,7 @@ import { fc } from '@fast-check/vitest';
 import { NEVER, Observable, of } from 'rxjs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pemSource } from '../../../src/kube-api/pem-source.js';
+import { tlsSettings } from '../../../src/model/server/tls-settings.js';
 import { eventually } from '../../embedded/eventually.js';
 import { Authority } from '../kube-api/authority.js';
 import { type Asked, KubeletStage, openSockets } from './kubelet-stage.js';
@@ -259,10 +260,12 @@ describe('the kubelet API', () => {
     await expect(stage.start()).rejects.toThrow('expected PEM with a certificate');
   });
 
-  it('refuses TLS 1.1', async () => {
-    await stage.start();
-    const socket = tls({ maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' });
-    await expect(once(socket, 'secureConnect')).rejects.toThrow();
+  it('refuses versions of TLS before the oldest of the configuration', async () => {
+    await stage.start({ tls: tlsSettings('VersionTLS13', []) });
+    await expect(once(tls({ maxVersion: 'TLSv1.2' }), 'secureConnect')).rejects.toThrow();
+    const socket = tls({ minVersion: 'TLSv1.3' });
+    await once(socket, 'secureConnect');
+    socket.destroy();
   });
 
   it('replies nothing but a refusal to malformed requests, and outlives them', async () => {
