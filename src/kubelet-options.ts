@@ -2,6 +2,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import type { Admit } from './model/admission/rejection.js';
 import type { ImageVerification } from './model/images/image-verification.js';
 import type { NodeFacts } from './model/node/node-facts.js';
+import type { RunningPod } from './model/pleg/running-pods.js';
 import type { Pod } from './model/pod/pod.js';
 import type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
 import type { ClusterOptions, ClusterPorts } from './streams/cluster/cluster-node.js';
@@ -110,6 +111,8 @@ export interface KubeletView {
    * cannot be read. The `startTime` of a static pod without an API server counts from the start of this agent only.
    */
   readonly existsSince: (uid: string) => number | undefined;
+  /** The pods that the runtime runs, as last read. */
+  readonly runningPods: () => readonly RunningPod[];
   /** The images of the node, largest first; no older than 30 s while the runtime answers. */
   readonly images: () => readonly Image[];
   /** The reason why the node is not healthy; undefined while it is. */

@@ -16,6 +16,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     }),
     pods: () => view.pods(),
     existsSince: (uid) => view.existsSince(uid),
+    runningPods: () => view.runningPods(),
     images: () => view.images(),
     health: () => view.health(),
   };
@@ -70,6 +71,7 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
 const NOT_STARTED: KubeletView = {
   pods: () => [],
   existsSince: () => undefined,
+  runningPods: () => [],
   images: () => [],
   health: () => 'the agent has not started',
 };

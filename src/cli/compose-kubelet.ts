@@ -9,6 +9,7 @@ import {
   Subject,
   takeUntil,
   tap,
+  throwError,
   timer,
 } from 'rxjs';
 import type { Kubelet, KubeletOptions, KubeletPorts } from '../kubelet-options.js';
@@ -21,8 +22,10 @@ import { quantity, unitValue } from '../model/resources/quantity.js';
 import type { NodeSettings } from '../host/read-node-facts.js';
 import { recordKubelet } from '../tools/recording/record-kubelet.js';
 import { monotonicScheduler } from '../host/monotonic-scheduler.js';
+import { ApiError } from '../model/kube-api/api-error.js';
 import { fileSource } from '../sources/file-source.js';
 import { httpSource } from '../sources/http-source.js';
+import { apiClient } from '../streams/cluster/api-client.js';
 import type { PodSources } from '../streams/config/pod-config.js';
 import type { Logger } from '../streams/ports/logger.js';
 import type { RunOnceResult } from '../streams/run-once/run-once.js';
@@ -32,7 +35,7 @@ import { cgroupOptions } from './config/cgroup-options.js';
 import { isGateOn } from './config/feature-gates.js';
 import { imageVerificationOf } from './config/image-verification.js';
 import { eventRecorder } from './event-recorder.js';
-import type { CreateKubelet, KubeletEnvironment } from './kubelet-handle.js';
+import type { CreateKubelet, KubeletEnvironment, KubeletHandle } from './kubelet-handle.js';
 import { runPodsOnce } from './run-pods-once.js';
 import { packageVersion } from './version.js';
 
@@ -45,9 +48,11 @@ export const composeKubelet: CreateKubelet = (environment) => {
   const stop$ = new Subject<{ readonly reason: string }>();
   const stopped$ = new Subject<never>();
   let current: Kubelet | undefined;
+  let reviewApi: KubeletHandle['reviewApi'] = NO_API;
 
   /** The agent with the ports of this machine and, with a connection, as a node of its cluster. */
   const agent = (cluster?: JoinedCluster): Observable<unknown> => {
+    if (cluster) reviewApi = reviewClient(cluster, environment);
     const node: NodePortsOptions = {
       endpoint: `unix://${runtimeSocket}`,
       imageEndpoint: `unix://${imageSocket}`,
@@ -114,6 +119,8 @@ export const composeKubelet: CreateKubelet = (environment) => {
       takeUntil(stopped$),
       share(),
     ),
+    runningPods: () => current?.runningPods() ?? [],
+    reviewApi: { request: (asked) => defer(() => reviewApi.request(asked)) },
     healthChecks: {
       syncloop: () => {
         const problem = current?.health();
@@ -122,6 +129,24 @@ export const composeKubelet: CreateKubelet = (environment) => {
     },
   };
 };
+
+const NO_API: KubeletHandle['reviewApi'] = {
+  request: () => throwError(() => new ApiError({ message: 'there is no connection to an API server' })),
+};
+
+/** The limits are those of the agent, but counted apart: clients with wrong tokens must not hold up its own requests. */
+const reviewClient = (
+  { ports, options }: JoinedCluster,
+  { config, metrics, log }: KubeletEnvironment,
+): KubeletHandle['reviewApi'] =>
+  apiClient(ports.api, {
+    qps: config.kubeAPIQPS,
+    burst: config.kubeAPIBurst,
+    scheduler: monotonicScheduler,
+    ...(options.host !== undefined && { host: options.host }),
+    metrics,
+    log,
+  });
 
 const logRotationPolicy = (config: KubeletEnvironment['config']): LogRotationPolicy => ({
   maxBytes: unitValue(quantity(config.containerLogMaxSize)),

@@ -1,6 +1,8 @@
 import type { Observable } from 'rxjs';
+import type { RunningPod } from '../model/pleg/running-pods.js';
 import type { Pod } from '../model/pod/pod.js';
 import type { RecordingFile } from '../tools/recording/recording-file.js';
+import type { ApiServer } from '../streams/ports/api-server.js';
 import type { Logger } from '../streams/ports/logger.js';
 import type { Metrics } from '../streams/ports/metrics.js';
 import type { RecordJournal } from '../streams/ports/record-journal.js';
@@ -41,6 +43,10 @@ export interface KubeletHandle {
   readonly pods: () => readonly Pod[];
   /** The same on every change, beginning with the current pods. */
   readonly pod$: Observable<readonly Pod[]>;
+  /** The pods that the runtime runs. */
+  readonly runningPods: () => readonly RunningPod[];
+  /** Sends reviews of clients to the API server. Errors: also without a connection to one. */
+  readonly reviewApi: Pick<ApiServer, 'request'>;
   /** The checks by name, such as `syncloop`. */
   readonly healthChecks: Readonly<Record<string, () => Error | undefined>>;
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { readKubeconfig } from '../kube-api/kubeconfig.js';
 import { isCgroupV1 } from '../host/cgroups/host-cgroups.js';
 import type { ClusterFlags } from './cluster/cluster-flags.js';
@@ -19,6 +19,8 @@ export interface PreparedRun {
   readonly isEmbedded: boolean;
   readonly runtimeSocket: string;
   readonly imageSocket: string;
+  /** The directory of certificates. */
+  readonly certDir: string;
   /** With every path; undefined for a standalone node. */
   readonly cluster?: ClusterFlags;
 }
@@ -63,7 +65,8 @@ export const prepareRun = (flags: RunFlags): PreparedRun => {
       `the socket ${tooLong} has a path of more than ${LONGEST_SOCKET_PATH} bytes; choose a shorter --root-dir`,
     );
   }
-  const cluster = clusterOf(flags, config.runOnce, paths);
+  const certDir = resolve(flags.cluster?.certDir || join(paths.rootDir, 'pki'));
+  const cluster = clusterOf(flags, config.runOnce, certDir);
   const invalidIps = cluster?.invalidNodeIps ?? [];
   return {
     config,
@@ -77,6 +80,7 @@ export const prepareRun = (flags: RunFlags): PreparedRun => {
     ...(cluster && { cluster }),
     nodeName: nodeName(flags.hostnameOverride, hostname()),
     paths,
+    certDir,
     isEmbedded,
     runtimeSocket,
     imageSocket: config.imageServiceEndpoint === '' ? runtimeSocket : socketPath(config.imageServiceEndpoint),
@@ -86,12 +90,12 @@ export const prepareRun = (flags: RunFlags): PreparedRun => {
 const socketPath = (endpoint: string): string => endpoint.replace(/^unix:\/\//, '');
 
 /** Source: cmd/kubelet/app/server.go, which also needs `--kubeconfig` to know where to write the one it gets by bootstrapping. */
-const clusterOf = ({ cluster }: RunFlags, runsOnce: boolean, { rootDir }: AgentPaths): ClusterFlags | undefined => {
+const clusterOf = ({ cluster }: RunFlags, runsOnce: boolean, certDir: string): ClusterFlags | undefined => {
   if (!cluster || (cluster.kubeconfig === '' && cluster.bootstrapKubeconfig === '')) return undefined;
   if (cluster.kubeconfig === '') throw new Error('--bootstrap-kubeconfig needs --kubeconfig, the file to write');
   if (runsOnce) throw new Error('--runonce starts the pods of manifests, and cannot be used with --kubeconfig');
   // Before anything is started, so that its problems are reported at once.
   if (cluster.bootstrapKubeconfig === '') readKubeconfig(cluster.kubeconfig);
   else if (!statSync(cluster.kubeconfig, { throwIfNoEntry: false })) readKubeconfig(cluster.bootstrapKubeconfig);
-  return { ...cluster, certDir: cluster.certDir === '' ? join(rootDir, 'pki') : cluster.certDir };
+  return { ...cluster, certDir };
 };

@@ -2,8 +2,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseGoDuration } from '../model/values/go-duration.js';
 import { parseQuantity, unitValue } from '../model/resources/quantity.js';
 import { addClusterFlags, CLUSTER_FIELD_FLAGS, type ClusterFlags, readClusterFlags } from './cluster/cluster-flags.js';
+import { SERVER_FIELD_FLAGS } from './server-flags.js';
 import { parseFeatureGates } from './config/feature-gates.js';
-import type { JsonObject } from './config/merge-patch.js';
+import { isJsonObject, type JsonObject } from './config/merge-patch.js';
 
 export interface RunFlags {
   readonly config: string;
@@ -67,6 +68,7 @@ const addGates = (text: string, before: JsonObject = {}): JsonObject => {
 /**
  * Flags with a configuration field of the same meaning. Source: AddKubeletConfigFlags in
  * cmd/kubelet/app/options/options.go.
+ * A dot in `field` separates a field from its part.
  */
 const FIELD_FLAGS: readonly { readonly field: string; readonly option: Option }[] = [
   {
@@ -160,6 +162,7 @@ const FIELD_FLAGS: readonly { readonly field: string; readonly option: Option }[
     option: new Option('--feature-gates <A=true,B=false>', 'feature gates to switch').argParser(addGates),
   },
   ...CLUSTER_FIELD_FLAGS,
+  ...SERVER_FIELD_FLAGS,
 ];
 
 export const rootDirOption = (): Option =>
@@ -216,8 +219,17 @@ export const readRunFlags = (options: Readonly<Record<string, unknown>>): RunFla
     record,
     recordMaxSize,
     cluster: readClusterFlags(options),
-    fields: { ...Object.fromEntries(given), ...(v === undefined ? {} : { logging: { verbosity: v } }) },
+    fields: {
+      ...given.reduce<JsonObject>((fields, [field, value]) => withField(fields, field.split('.'), value), {}),
+      ...(v === undefined ? {} : { logging: { verbosity: v } }),
+    },
   };
+};
+
+/** Sets a field, which may be a part of another one. */
+const withField = (fields: JsonObject, [key = '', ...below]: readonly string[], value: unknown): JsonObject => {
+  const part = fields[key];
+  return { ...fields, [key]: below.length === 0 ? value : withField(isJsonObject(part) ? part : {}, below, value) };
 };
 
 /** The kubelet accepts `_` for `-` in the name of a flag, and `-v=2` for `-v 2`. Arguments after `--` are unchanged. */

@@ -40,6 +40,7 @@ import { createLogger, logForm } from './logger.js';
 import { type PreparedRun, prepareRun } from './prepare-run.js';
 import type { RunFlags } from './run-flags.js';
 import { refusedManifests } from './refused-manifests.js';
+import { serveKubeletApi } from './serve-kubelet-api.js';
 import { startRecording } from './start-recording.js';
 import { stopSignal } from './stop-signal.js';
 import { packageVersion } from './version.js';
@@ -72,7 +73,8 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
     log,
   });
   let recording: RecordingFile | undefined;
-  const { registry, probeRegistry, metrics } = createMetrics({ nodeName, version });
+  const meters = createMetrics({ nodeName, version });
+  const { registry, probeRegistry, metrics } = meters;
   const refused = refusedManifests();
   registerRefusedManifests(registry, refused.count);
   const agent = {
@@ -113,13 +115,14 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
       },
     });
     let runtimePid: number | undefined;
+    const healthChecks = { ...kubelet.healthChecks, manifests: () => remarkOn(refused.count()) };
     const health$ =
       config.healthzPort === 0
         ? NEVER
         : healthServer({
             address: config.healthzBindAddress,
             port: config.healthzPort,
-            healthChecks: { ...kubelet.healthChecks, manifests: () => remarkOn(refused.count()) },
+            healthChecks,
             names: [nodeName, hostname(), ...(cluster?.nodeIps ?? [])],
           }).pipe(
             tap((event) => {
@@ -133,6 +136,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
       metrics: registry,
       probeMetrics: probeRegistry,
     }).pipe(tap((event) => tellServer('pods and metrics', event, log)));
+    const api$ = serveKubeletApi({ prepared, kubelet, healthChecks, meters, log });
     const table$ = isLive
       ? liveTable(frames(kubelet.pod$, logged$, undefined, refused.lines), process.stdout, () => Date.now())
       : NEVER;
@@ -151,7 +155,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
         ),
       ),
     );
-    const agent$ = loop$.pipe(alongside(merge(lock.lost$, health$, ownUser$, table$)), takeUntil(stop$));
+    const agent$ = loop$.pipe(alongside(merge(lock.lost$, health$, ownUser$, api$, table$)), takeUntil(stop$));
     await lastValueFrom(agent$, { defaultValue: undefined });
     if (stop.aborted) reason = String(stop.reason);
     journal.record({ kind: 'agent-stopping', reason, causes: [started] });

@@ -1,18 +1,13 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Registry } from 'prom-client';
 import type { Observable, SchedulerLike } from 'rxjs';
-import type { Pod } from '../model/pod/pod.js';
-import { answerBy, type Routes } from './http-routes.js';
+import { answerBy } from './http-routes.js';
+import { nodeRoutes, type NodeView } from './kubelet-routes.js';
 import { listenWhile, type ServerEvent } from './listen-while.js';
 
-export interface AgentServerOptions {
+export interface AgentServerOptions extends NodeView {
   /** The path of the socket, in a folder that only this user can open. A file at this path is replaced. */
   readonly socketPath: string;
-  readonly pods: () => readonly Pod[];
-  readonly metrics: Registry;
-  /** The registry of `/metrics/probes`; without one the path does not exist. */
-  readonly probeMetrics?: Registry;
   readonly scheduler?: SchedulerLike;
 }
 
@@ -25,7 +20,7 @@ export interface AgentServerOptions {
 export const agentServer = ({ socketPath, scheduler, ...inputs }: AgentServerOptions): Observable<ServerEvent> =>
   listenWhile({
     scheduler,
-    answer: answerBy(routesOf(inputs)),
+    answer: answerBy(nodeRoutes(inputs)),
     listen: (server, listening) => {
       const folder = dirname(socketPath);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -44,19 +39,3 @@ export const agentServer = ({ socketPath, scheduler, ...inputs }: AgentServerOpt
       });
     },
   });
-
-type Inputs = Pick<AgentServerOptions, 'pods' | 'metrics' | 'probeMetrics'>;
-
-const routesOf = ({ pods, metrics, probeMetrics }: Inputs): Routes => ({
-  '/pods': () => {
-    const items = pods();
-    const list = { kind: 'PodList', apiVersion: 'v1', metadata: {}, items: items.length === 0 ? null : items };
-    return { status: 200, type: 'application/json', body: `${JSON.stringify(list)}\n` };
-  },
-  '/metrics': metricsOf(metrics),
-  ...(probeMetrics && { '/metrics/probes': metricsOf(probeMetrics) }),
-});
-
-const metricsOf =
-  (registry: Registry): Routes[string] =>
-  async () => ({ status: 200, type: registry.contentType, body: await registry.metrics() });

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Observable, SchedulerLike } from 'rxjs';
-import { allHealth, type HealthChecks, oneHealth, ping } from './health.js';
-import { answerBy, type Routes, send } from './http-routes.js';
-import { listenWhile, type ServerEvent } from './listen-while.js';
+import type { HealthChecks } from './health.js';
+import { answerBy, send } from './http-routes.js';
+import { healthRoutes } from './kubelet-routes.js';
+import { listenWhile, type ServerEvent, urlOf } from './listen-while.js';
 import { isOwnHost } from './own-host.js';
 
 export interface HealthServerOptions {
@@ -32,18 +32,14 @@ export const healthServer = ({
   names,
   scheduler,
 }: HealthServerOptions): Observable<ServerEvent> => {
-  const answer = answerBy(routesOf({ ping, ...healthChecks }));
+  const answer = answerBy(healthRoutes(healthChecks));
   return listenWhile({
     scheduler,
     answer: (request, response) => {
       if (isForUs(request, names)) answer(request, response);
       else send(response, { status: 403, body: 'Forbidden: this node does not have the name of the request\n' });
     },
-    listen: (server, listening) =>
-      server.listen(port, address, () => {
-        const { port: bound } = server.address() as AddressInfo;
-        listening(`http://${address.includes(':') ? `[${address}]` : address}:${bound}`);
-      }),
+    listen: (server, listening) => server.listen(port, address, () => listening(urlOf(server, 'http', address))),
   });
 };
 
@@ -57,8 +53,3 @@ const isForUs = ({ headers, url = '/', socket }: IncomingMessage, names: readonl
     (host) => host === undefined || isOwnHost(host, { localAddress: socket.localAddress, names }),
   );
 };
-
-const routesOf = (checks: HealthChecks): Routes => ({
-  '/healthz': ({ url = '/' }) => allHealth(checks, new URL(url, 'http://local').searchParams),
-  ...Object.fromEntries(Object.entries(checks).map(([name, check]) => [`/healthz/${name}`, () => oneHealth(check)])),
-});

@@ -1,4 +1,6 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
 import { type ListenFailed, retryListening } from './retry-listening.js';
 
@@ -9,10 +11,14 @@ export interface Listening {
 }
 export type ServerEvent = Listening | ListenFailed;
 
+export type AnyServer = Server | HttpsServer;
+
 export interface ListenOptions {
   readonly answer: RequestListener;
+  /** Makes the server with the given limits. Default: one for plain HTTP. Errors: thrown, as for a wrong certificate. */
+  readonly create?: (limits: ServerOptions, answer: RequestListener) => AnyServer;
   /** Begins to listen, and calls back with the URL or path. */
-  readonly listen: (server: Server, listening: (at: string) => void) => void;
+  readonly listen: (server: AnyServer, listening: (at: string) => void) => void;
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -22,6 +28,9 @@ const TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 2_000,
+  // A client that vanishes does not close its connection.
+  keepAlive: true,
+  keepAliveInitialDelay: 15_000,
 };
 /** Each connection uses a descriptor of the agent. */
 const MOST_CONNECTIONS = 100;
@@ -32,33 +41,54 @@ const MOST_REQUESTS = 1_000;
 
 /**
  * A client with many requests or idle connections must not use up the descriptors that the agent needs for its pods.
+ * Returns the open connections.
  */
-const limitConnections = (server: Server): void => {
-  let open = 0;
+const limitConnections = (server: AnyServer): ReadonlySet<Socket> => {
+  const open = new Set<Socket>();
   server.maxConnections = MOST_CONNECTIONS;
   server.maxRequestsPerSocket = MOST_REQUESTS;
-  server.on('dropRequest', (_, socket) => socket.destroy());
-  server.on('connection', (socket) => {
-    open += 1;
-    socket.on('close', () => (open -= 1));
-    if (open > MOST_IDLE_CONNECTIONS) server.closeIdleConnections();
+  server.on('dropRequest', (_: unknown, socket: Socket) => socket.destroy());
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+    if (open.size > MOST_IDLE_CONNECTIONS) server.closeIdleConnections();
   });
+  return open;
 };
 
 /**
- * Serves HTTP from subscribing to unsubscribing. Emits the address once it listens; emits the error when it cannot
- * listen, or stops listening, and tries again after 5 s. A hundred connections may be open at a time.
+ * Serves HTTP from subscribing to unsubscribing, when all connections are closed. Emits the address once it listens. A
+ * hundred connections may be open at a time.
  *
- * Ends: never by itself.
+ * Errors: it cannot listen, or stops listening. Ends: never by itself.
  */
-export const listenWhile = ({ answer, listen, scheduler = asyncScheduler }: ListenOptions): Observable<ServerEvent> =>
-  new Observable<Listening>((subscriber) => {
-    const server = createServer(TIMEOUTS, answer);
-    limitConnections(server);
+export const listenOnce = ({
+  answer,
+  listen,
+  create = createServer,
+}: Omit<ListenOptions, 'scheduler'>): Observable<Listening> =>
+  new Observable((subscriber) => {
+    const server = create(TIMEOUTS, answer);
+    const open = limitConnections(server);
     server.on('error', (error) => subscriber.error(error));
     listen(server, (at) => subscriber.next({ kind: 'listening', at }));
     return () => {
       server.close();
-      server.closeAllConnections();
+      // The server itself does not know connections before the end of their TLS handshake.
+      for (const socket of open) socket.destroy();
     };
-  }).pipe(retryListening(scheduler));
+  });
+
+/**
+ * The same without an end: a failure is a value, and the server is started again 5 s later.
+ *
+ * Errors: none. Ends: never by itself.
+ */
+export const listenWhile = ({ scheduler = asyncScheduler, ...options }: ListenOptions): Observable<ServerEvent> =>
+  listenOnce(options).pipe(retryListening(scheduler));
+
+/** The URL of a server that listens. */
+export const urlOf = (server: AnyServer, scheme: 'http' | 'https', address: string): string => {
+  const { port } = server.address() as AddressInfo;
+  return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+};

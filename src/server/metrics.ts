@@ -8,6 +8,7 @@ import { certificateMetrics } from './certificate-metrics.js';
 import { registerEventLoopDelay } from './event-loop-metrics.js';
 import { eventMetrics } from './event-metrics.js';
 import { podStatusMetrics } from './pod-status-metrics.js';
+import { type CountRequests, requestMetrics } from './request-metrics.js';
 import { volumeMetrics } from './volume-metrics.js';
 import { probeMetrics } from './probe-metrics.js';
 
@@ -39,6 +40,8 @@ export interface MeteredRegistry {
   /** A registry for probes alone, so that a scrape of the other metrics stays small. */
   readonly probeRegistry: Registry;
   readonly metrics: Metrics;
+  /** Counts the requests to the ports of the kubelet API. */
+  readonly countRequests: CountRequests;
 }
 
 /**
@@ -231,7 +234,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),
   };
   registerStartTime(probes.registry);
-  return { registry, probeRegistry: probes.registry, metrics };
+  return { registry, probeRegistry: probes.registry, metrics, countRequests: requestMetrics(registry) };
 }
 
 const registerBuildInfo = (registry: Registry, version: string): void => {

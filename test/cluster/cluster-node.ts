@@ -97,7 +97,9 @@ export class ClusterNode extends ContainerdNode {
   /** The same, while the API server may be away: resolves when the agent serves. */
   async startAway(...args: readonly string[]): Promise<void> {
     const own = [...(await this.flags(this)), '--hostname-override', this.nodeName];
-    await super.start(...own, '--config', this.configuration({ ...SETTINGS, ...this.fields }), ...args);
+    // Many nodes share one machine.
+    const settings = this.configuration({ ...SETTINGS, ...this.fields });
+    await super.start(...own, '--port', '0', '--config', settings, ...args);
   }
 
   /** The node as the API shows it. */

@@ -49,6 +49,8 @@ overCluster('a node', () => {
       expect(status.nodeInfo[fact], fact).toBeDefined();
     }
     expect(hostname()).not.toBe('node-a');
+    // Its agent was started with the port 0.
+    expect(status.daemonEndpoints).toEqual({ kubeletEndpoint: { Port: 0 } });
   });
 
   it('is ready, and under no pressure', async ({ node }) => {

@@ -238,7 +238,7 @@ export class AgentFaultStage extends Daemon {
       contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
     };
     writeFileSync(path, JSON.stringify(kubeconfig));
-    this.args = [...this.args, '--kubeconfig', path];
+    this.args = [...this.args, '--kubeconfig', path, '--port', '0'];
     const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { color: 'blue' } };
     api.server.do({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body: config });
     this.create('api-steady', { envFrom: [{ configMapRef: { name: 'settings' } }] });

@@ -61,7 +61,13 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
     mirrorPods$: silent,
     events$: silent,
   },
-  view: { pods: () => [], existsSince: () => undefined, images: () => [], health: () => undefined },
+  view: {
+    pods: () => [],
+    existsSince: () => undefined,
+    runningPods: () => [],
+    images: () => [],
+    health: () => undefined,
+  },
   ...given,
 });
 

@@ -1,5 +1,6 @@
 import { kubeletVersion } from '../../model/node/kubelet-version.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
+import { serverAccess } from '../../model/server/server-access.js';
 import type { AgentConfig } from '../config/kubelet-configuration.js';
 import type { ClusterFlags } from './cluster-flags.js';
 
@@ -23,6 +24,6 @@ export const nodeObjectSettings = (
   evictionHard: config.evictionHard,
   localStorage: config.localStorageCapacityIsolation,
   maxImages: config.nodeStatusMaxImages,
-  serverPort: config.port,
+  serverPort: serverAccess(config, true).kind === 'open' ? config.port : 0,
   kubeletVersion: kubeletVersion(version),
 });

@@ -6,7 +6,7 @@ import { kubeletConfiguration } from './kubelet-configuration.js';
 import { isJsonObject, type JsonObject, mergePatch } from './merge-patch.js';
 
 export const CONFIG_API_VERSION = 'kubelet.config.k8s.io/v1beta1';
-const CONFIG_KIND = 'KubeletConfiguration';
+export const CONFIG_KIND = 'KubeletConfiguration';
 
 export interface ConfigDocument {
   /** The fields of the file, without the unknown ones. */

@@ -92,8 +92,24 @@ const IN_EFFECT: ReadonlySet<string> = new Set([
   'enableControllerAttachDetach',
   'podsPerCore',
   'localStorageCapacityIsolation',
+  'enableServer',
+  'address',
   'port',
+  'readOnlyPort',
+  'tlsCertFile',
+  'tlsPrivateKeyFile',
+  'tlsCipherSuites',
+  'tlsMinVersion',
+  'authentication',
+  'authorization',
+  'enableDebuggingHandlers',
+  'enableSystemLogHandler',
+  'enableProfilingHandler',
+  'enableDebugFlagsHandler',
 ]);
+
+/** Fields of which a flag sets a part. */
+const FIELDS_IN_PARTS = ['logging', 'authentication', 'authorization'];
 
 /** Fields that hold a path relative to the configuration file. */
 const PATH_FIELDS: readonly (readonly string[])[] = [
@@ -106,16 +122,6 @@ const PATH_FIELDS: readonly (readonly string[])[] = [
   ['podLogsDir'],
 ];
 
-/**
- * The defaults of a node without a configuration file. Source: applyLegacyDefaults in
- * cmd/kubelet/app/options/options.go.
- */
-const WITHOUT_FILE: JsonObject = {
-  authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
-  authorization: { mode: 'AlwaysAllow' },
-  readOnlyPort: 10_255,
-};
-
 /** Source: DefaultEvictionHard in pkg/kubelet/apis/config/v1beta1/defaults_linux.go. */
 const EVICTION_HARD: JsonObject = {
   'memory.available': '100Mi',
@@ -126,13 +132,14 @@ const EVICTION_HARD: JsonObject = {
 };
 
 /**
- * The configuration in effect: defaults, overridden by the file, its drop-ins and the flags in this order.
+ * The configuration in effect: defaults, overridden by the file, its drop-ins and the flags in this order. Unlike upstream, a start
+ * without a file does not open the node to clients without credentials.
  *
  * Errors: one Error with the file and its problem, with line and column, or with every value that is not allowed.
  * Source: NewKubeletCommand in cmd/kubelet/app/server.go.
  */
 export function loadConfiguration({ file, directory, flags }: ConfigurationInputs): LoadedConfiguration {
-  const base = file === '' ? { fields: WITHOUT_FILE, warnings: [] } : loadFile(file);
+  const base = file === '' ? { fields: {}, warnings: [] } : loadFile(file);
   const dropIns = directory === '' ? [] : loadDropIns(directory);
   const withDefaults =
     file === '' || isJsonObject(base.fields.evictionHard)
@@ -148,7 +155,12 @@ export function loadConfiguration({ file, directory, flags }: ConfigurationInput
     ...(isJsonObject(flags.featureGates) || isJsonObject(merged.featureGates)
       ? { featureGates: { ...asObject(merged.featureGates), ...asObject(flags.featureGates) } }
       : {}),
-    ...(isJsonObject(flags.logging) ? { logging: mergePatch(asObject(merged.logging), flags.logging) } : {}),
+    ...Object.fromEntries(
+      FIELDS_IN_PARTS.flatMap((field) => {
+        const part = flags[field];
+        return isJsonObject(part) ? [[field, mergePatch(asObject(merged[field]), part)]] : [];
+      }),
+    ),
   };
 
   const given = new Set(Object.keys(effective));

@@ -8,6 +8,7 @@ import { EVICTION_RULES } from './validate-eviction.js';
 import { GATE_RULES } from './validate-gates.js';
 import { OBSERVABILITY_RULES } from './validate-observability.js';
 import { RESERVED_RULES } from './validate-reserved.js';
+import { SERVER_RULES } from './validate-server.js';
 import { sysctlPatternProblem } from '../../model/admission/sysctls.js';
 import { formatGoDuration } from '../../model/values/go-duration.js';
 import { KUBERNETES_VERSION } from '../../model/node/kubernetes-version.js';
@@ -175,7 +176,8 @@ const RULES: readonly Rule[] = [
   notNegative('maxPods', 'max-pods'),
   notNegative('podsPerCore', 'pods-per-core'),
   podLogsDir,
-  between('port', 'port', 1, 65_535),
+  ...SERVER_RULES,
+  (config, given) => config.port !== 0 && between('port', 'port', 1, 65_535)(config, given),
   between('readOnlyPort', 'read-only-port', 0, 65_535),
   (config, given) => config.healthzPort !== 0 && between('healthzPort', 'healthz-port', 1, 65_535)(config, given),
   ({ enableSystemLogQuery, enableSystemLogHandler }) =>

@@ -95,6 +95,8 @@ if [[ -z $(stage_pid kube-apiserver) ]]; then
   start kube-apiserver env -i PATH="$PATH" HOME="$DIR" "$server" \
     --etcd-servers="$client" --etcd-prefix=/registry \
     --bind-address=127.0.0.1 --secure-port="$(port kube-apiserver)" --endpoint-reconciler-type=none \
+    --kubelet-client-certificate="$PKI/admin.crt" --kubelet-client-key="$PKI/admin.key" \
+    --kubelet-preferred-address-types=InternalIP \
     --tls-cert-file="$PKI/server.crt" --tls-private-key-file="$PKI/server.key" --client-ca-file="$PKI/ca.crt" \
     --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --enable-bootstrap-token-auth=true \
     --service-account-issuer=https://kubernetes.default.svc --api-audiences=https://kubernetes.default.svc \

@@ -16,6 +16,8 @@ const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
   stopPods$: kind === 'unstoppable' ? NEVER : EMPTY,
   pods: () => [{ metadata: { name: 'web', namespace: 'default', uid: 'u1' }, spec: { containers: [{ name: 'a' }] } }],
   pod$: of([]),
+  runningPods: () => [],
+  reviewApi: { request: () => EMPTY },
   note$: NEVER,
   healthChecks: { syncloop: () => undefined },
 });

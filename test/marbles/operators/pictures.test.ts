@@ -14,6 +14,7 @@ import { inTurns } from '../../../src/streams/operators/in-turns.js';
 import { poll } from '../../../src/streams/operators/poll.js';
 import { repeatWhile } from '../../../src/streams/operators/repeat-while.js';
 import { retryWithBackoff } from '../../../src/streams/operators/retry-with-backoff.js';
+import { reuseByKey } from '../../../src/streams/operators/reuse-by-key.js';
 import { reuseFor } from '../../../src/streams/operators/reuse-for.js';
 import { tapIfSlow } from '../../../src/streams/operators/tap-if-slow.js';
 import { untilTrue } from '../../../src/streams/operators/until-true.js';
@@ -86,6 +87,10 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   },
   retryWithBackoff: (cold, scheduler) => (source) =>
     cold(source).pipe(retryWithBackoff({ initialMs: 1, maxMs: 4, scheduler })),
+  reuseByKey: (cold, scheduler) => (source) => {
+    const answer$ = cold('-(s|)').pipe(reuseByKey<string>({ lifetimeMs: () => 3, most: 9, scheduler })('key'));
+    return cold(source).pipe(mergeMap(() => answer$));
+  },
   reuseFor: (cold, scheduler) => (source) => {
     const answer$ = cold('-(s|)').pipe(reuseFor(3, scheduler));
     return cold(source).pipe(mergeMap(() => answer$));

@@ -30,14 +30,16 @@ describe('defaults', () => {
     expect(load('').config[field]).toEqual(value);
   });
 
-  it('are the legacy ones without a file', () => {
-    const bare = withoutFile().config;
-    expect([bare.authentication.anonymous.enabled, bare.authentication.webhook.enabled]).toEqual([true, false]);
-    expect([bare.authorization.mode, bare.readOnlyPort, bare.evictionHard]).toEqual(['AlwaysAllow', 10_255, {}]);
-    const { config } = load('');
-    expect([config.authentication.anonymous.enabled, config.authentication.webhook.enabled]).toEqual([false, true]);
-    expect([config.authorization.mode, config.readOnlyPort]).toEqual(['Webhook', 0]);
-    expect(config.evictionHard['memory.available']).toBe('100Mi');
+  it('give no client access by themselves, with and without a file', () => {
+    for (const { config } of [withoutFile(), load('')]) {
+      expect([config.authentication.anonymous.enabled, config.authentication.webhook.enabled]).toEqual([false, true]);
+      expect([config.authorization.mode, config.readOnlyPort]).toEqual(['Webhook', 0]);
+    }
+  });
+
+  it('of hard eviction are those of the kubelet with a file alone', () => {
+    expect(withoutFile().config.evictionHard).toEqual({});
+    expect(load('').config.evictionHard['memory.available']).toBe('100Mi');
   });
 
   it.each([
@@ -62,12 +64,13 @@ describe('a file', () => {
 
   it('has its relative paths resolved against its folder', () => {
     const { config } = load(
-      'staticPodPath: pods\npodLogsDir: logs\nresolvConf: ""\ntlsCertFile: /abs\nauthentication: {x509: {clientCAFile: ca.crt}}\n',
+      'staticPodPath: pods\npodLogsDir: logs\nresolvConf: ""\ntlsCertFile: /abs\ntlsPrivateKeyFile: key\nauthentication: {x509: {clientCAFile: ca.crt}}\n',
     );
     expect(config.staticPodPath).toBe(join(folder(), 'pods'));
     expect(config.podLogsDir).toBe(join(folder(), 'logs'));
     expect(config.authentication.x509.clientCAFile).toBe(join(folder(), 'ca.crt'));
     expect([config.resolvConf, config.tlsCertFile]).toEqual(['', '/abs']);
+    expect(config.tlsPrivateKeyFile).toBe(join(folder(), 'key'));
   });
 
   it('loads with unknown fields, which are named with their place and what was meant', () => {
@@ -81,8 +84,8 @@ describe('a file', () => {
   });
 
   it('says once which of its fields have no effect yet', () => {
-    expect(load('maxOpenFiles: 20\naddress: 0.0.0.0\nmaxPods: 20\nsyncFrequency: 1m\n').warnings).toEqual([
-      'configuration fields without effect in this version: address, maxOpenFiles',
+    expect(load('maxOpenFiles: 20\nhairpinMode: none\nmaxPods: 20\nsyncFrequency: 1m\n').warnings).toEqual([
+      'configuration fields without effect in this version: hairpinMode, maxOpenFiles',
     ]);
     expect(load('').warnings).toEqual([]);
   });

@@ -20,7 +20,7 @@ describe('a zero', () => {
       authentication: { ...defaults.authentication, x509: { clientCAFile: '/etc/kubernetes/pki/ca.crt' } },
       logging: { ...defaults.logging, options: config.logging.options },
     });
-    expect(warnings).toEqual(['configuration fields without effect in this version: authentication, authorization']);
+    expect(warnings).toEqual([]);
   });
 
   it.each([

@@ -308,3 +308,20 @@ describe('values', () => {
     expect(load('featureGates: {Foo: true}').warnings).toEqual(['unrecognized feature gate: Foo']);
   });
 });
+
+describe('settings of the kubelet API', () => {
+  it.each([
+    ['address: node', 'address (--address) "node" must be an IP address'],
+    ['authorization: {mode: RBAC}', 'unknown authorization mode RBAC, expected Webhook or AlwaysAllow'],
+    ['tlsMinVersion: TLS1.2', 'unknown tls version "TLS1.2", expected one of VersionTLS10, VersionTLS11'],
+    ['tlsCipherSuites: [TLS_NONE]', "Cipher suite TLS_NONE not supported or doesn't exist"],
+    ['tlsCertFile: a', 'tlsCertFile (--tls-cert-file) and tlsPrivateKeyFile (--tls-private-key-file) must be'],
+    ['readOnlyPort: 65536', 'readOnlyPort (--read-only-port) 65536 must be between 0 and 65535, inclusive'],
+  ])('%s is refused', (text, problem) => {
+    expect(() => load(text)).toThrow(`invalid configuration: ${problem}`);
+  });
+
+  it('may be the port 0 of a flag, which turns it off', () => {
+    expect(load('', { port: 0 }).config.port).toBe(0);
+  });
+});

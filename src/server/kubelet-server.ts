@@ -1,0 +1,120 @@
+import type { RequestListener } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { Socket } from 'node:net';
+import { asyncScheduler, defer, type Observable, type SchedulerLike, switchMap } from 'rxjs';
+import { errorText } from '../model/cri/cri-error.js';
+import type { EndpointSwitches } from '../model/server/disabled-endpoint.js';
+import type { TlsSettings } from '../model/server/tls-settings.js';
+import { type GuardOptions, guardRequests } from './guard-requests.js';
+import type { HealthChecks } from './health.js';
+import {
+  answerUnlessDisabled,
+  debugRoutes,
+  type DebugView,
+  healthRoutes,
+  nodeRoutes,
+  type NodeView,
+} from './kubelet-routes.js';
+import { listenOnce, type Listening, type ServerEvent, urlOf } from './listen-while.js';
+import type { CountRequests } from './request-metrics.js';
+import { retryListening } from './retry-listening.js';
+import { type CurrentTls, type PemSources, serverTls } from './server-tls.js';
+
+export interface KubeletServerOptions extends NodeView, DebugView {
+  readonly address: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Finds or makes the files of the certificate before the server listens. Errors: there are none. */
+  readonly pems: () => Promise<PemSources>;
+  readonly tls: TlsSettings;
+  readonly guard: GuardOptions;
+  readonly switches: EndpointSwitches;
+  readonly healthChecks: HealthChecks;
+  readonly countRequests: CountRequests;
+  readonly scheduler?: SchedulerLike;
+}
+
+/** Source: pkg/kubelet/server/server.go ListenAndServeKubeletServer */
+const MAX_HEADER_BYTES = 2 ** 20;
+/** The kubelet has no limit for a handshake; one that does not proceed would use a connection of the hundred. */
+const HANDSHAKE_MS = 10_000;
+
+/**
+ * Serves the kubelet API over HTTPS from subscribing to unsubscribing, to clients that the guard lets pass. Changed
+ * files count from the next connection on. With changed client authorities all connections are closed, since they were
+ * verified by the former ones.
+ *
+ * Errors: none; failures are values, and the server is started again 5 s later, unlike upstream, where a failure ends
+ * the kubelet. Ends: never by itself.
+ * Source: pkg/kubelet/server/server.go
+ */
+export const kubeletServer = (options: KubeletServerOptions): Observable<ServerEvent> => {
+  const { pems, scheduler = asyncScheduler } = options;
+  return defer(pems).pipe(
+    switchMap((sources) => listenOver(options, sources)),
+    retryListening(scheduler),
+  );
+};
+
+const listenOver = (options: KubeletServerOptions, sources: PemSources): Observable<Listening> => {
+  const { address, port, tls, guard, countRequests } = options;
+  return listenOnce({
+    answer: countRequests('readwrite', guardRequests(answerOf(options), guard)),
+    create: (limits, answer) => {
+      const current = serverTls(sources, tls, (error) =>
+        guard.log.warn({ error: errorText(error) }, 'the certificates of the kubelet API cannot be renewed'),
+      );
+      const server = createServer({
+        ...limits,
+        ...current().options,
+        maxHeaderSize: MAX_HEADER_BYTES,
+        handshakeTimeout: HANDSHAKE_MS,
+        ALPNProtocols: ['http/1.1'],
+        requestCert: sources.clientCa !== undefined,
+        // A client whose certificate is not trusted may still have a token.
+        rejectUnauthorized: false,
+      });
+      const renew = renewal(server, current);
+      server.on('request', (request, response) => {
+        renew();
+        // Its connection may be one of those that a renewal closes.
+        if (!request.socket.destroyed) answer(request, response);
+      });
+      // Before the server takes its settings for the connection.
+      server.prependListener('connection', renew);
+      return server;
+    },
+    listen: (server, listening) => server.listen(port, address, () => listening(urlOf(server, 'https', address))),
+  });
+};
+
+/** Takes over changed files, and closes all connections if the client authorities are among them. */
+const renewal = (server: Server, current: () => CurrentTls): (() => void) => {
+  let used = current();
+  const open = new Set<Socket>();
+  const track = (socket: Socket): void => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+  };
+  // The socket below TLS first, which exists during the handshake, too. Destroying it alone destroys the other one later.
+  server.on('connection', track);
+  server.on('secureConnection', track);
+  return () => {
+    const next = current();
+    if (next === used) return;
+    const hasOtherClients = next.clientCa !== used.clientCa;
+    used = next;
+    server.setSecureContext(next.options);
+    if (hasOtherClients) for (const socket of open) socket.destroy();
+  };
+};
+
+const answerOf = ({ switches, healthChecks, ...view }: KubeletServerOptions): RequestListener =>
+  answerUnlessDisabled(
+    {
+      ...healthRoutes(healthChecks),
+      ...nodeRoutes(view),
+      ...(switches.enableDebuggingHandlers && debugRoutes(view)),
+    },
+    switches,
+  );
