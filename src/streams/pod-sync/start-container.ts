@@ -187,6 +187,9 @@ const createAndStart = (
     concatMap((attempt) =>
       environmentObjects(context, container).pipe(
         concatMap((environment) =>
+          volumes.envFiles(pod, container).pipe(map((envFiles) => ({ ...environment, envFiles }))),
+        ),
+        concatMap((environment) =>
           agentMounts(context, container, sandbox.ips).pipe(map((mounts) => ({ ...environment, agentMounts: mounts }))),
         ),
         concatMap((found) => {
