@@ -1,7 +1,7 @@
 import { concatMap, defer, from, map, type Observable, of, reduce, takeWhile } from 'rxjs';
 import type { Container, EphemeralContainer } from '../../model/pod/pod.js';
 import { isStartWait, type StartWait } from '../../model/pod-actions/start-wait.js';
-import { ensureImage, type ImagePulls } from '../images/ensure-image.js';
+import { ensureImage, type ImagePulls, type PresentImage } from '../images/ensure-image.js';
 import type { Sandbox } from './ensure-sandbox.js';
 import type { PodSyncContext } from './pod-sync-context.js';
 
@@ -36,14 +36,18 @@ export const volumeImages = (
         ).pipe(map((found) => ({ volume, found }))),
       ),
       takeWhile(({ found }) => !isStartWait(found), true),
-      reduce<{ volume: string; found: StartWait | { readonly id: string } }, VolumeImages | StartWait>(
-        (images, { volume, found }) =>
-          isStartWait(images) || isStartWait(found)
-            ? isStartWait(images)
-              ? images
-              : (found as StartWait)
-            : new Map(images).set(volume, found.id),
-        new Map<string, string>(),
-      ),
+      reduce(withImage, new Map<string, string>()),
     );
   });
+
+interface FoundImage {
+  readonly volume: string;
+  readonly found: Pick<PresentImage, 'id'> | StartWait;
+}
+
+/** A wait for one image is a wait for all. */
+const withImage = (images: VolumeImages | StartWait, { volume, found }: FoundImage): VolumeImages | StartWait => {
+  if (isStartWait(images)) return images;
+  if (isStartWait(found)) return found;
+  return new Map(images).set(volume, found.id);
+};
