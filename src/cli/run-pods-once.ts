@@ -17,6 +17,7 @@ import { recordNodeEventOnce } from '../streams/pod-sync/record-node-event.js';
 import { manifestReferences } from '../streams/references/manifest-references.js';
 import { bothPullSecrets } from '../streams/references/pull-secrets.js';
 import { runOnce, type RunOnceResult } from '../streams/run-once/run-once.js';
+import { runtimeHealth } from '../streams/runtime-health/runtime-health.js';
 import { runtimeReader } from '../streams/pleg/runtime-reader.js';
 import { terminationMessages } from '../streams/pleg/termination-messages.js';
 import { type KubeletState, kubeletState } from '../streams/sync-loop/kubelet-state.js';
@@ -53,7 +54,13 @@ export const runPodsOnce = (
       }),
     );
     const reader = runtimeReader(runtime, scheduler, terminationMessages(ports.podFiles));
-    const volumes = podVolumes({ ...ports, podReferences: manifests });
+    const health = runtimeHealth(ports);
+    const volumes = podVolumes({
+      ...ports,
+      podReferences: manifests,
+      runtimeClasses,
+      runtimeHandlers: () => health.report().handlers,
+    });
     const work = podWork({
       ...ports,
       volumes,
@@ -78,5 +85,5 @@ export const runPodsOnce = (
       relistSoon: () => undefined,
     });
     const once$ = runOnce({ config$, work, reader, admit, record, recordEvent, scheduler });
-    return concat(cgroups.prepare$, once$.pipe(alongside(volumes.run$)));
+    return concat(cgroups.prepare$, health.check$, once$.pipe(alongside(volumes.run$)));
   });

@@ -50,11 +50,17 @@ export const noPodFiles: PodFiles = {
 };
 
 /** Volumes that are always there, and are mounted nowhere. */
-export const noVolumes: PodVolumes = { mount: () => EMPTY, mountsOf: () => of([]), unmount: () => EMPTY };
+export const noVolumes: PodVolumes = {
+  mount: () => EMPTY,
+  envFiles: () => of(new Map()),
+  mountsOf: () => of([]),
+  unmount: () => EMPTY,
+};
 
 export const noVolumeFiles: VolumeFiles = {
   setUp: () => of('made'),
   write: () => of('unchanged'),
+  read: () => of(new Uint8Array()),
   checkHostPath: () => EMPTY,
   bindSubPath: () => EMPTY,
   unbindSubPaths: () => EMPTY,

@@ -4,6 +4,7 @@ import type { ImageBehaviour, InstanceBehaviour, NodeBehaviours, ProbeFailure } 
 import type { Fault } from '../../tools/sim/faults/fault.js';
 import type { History, PodPlan } from '../../tools/sim/histories/history.js';
 import { withoutCluster } from './without-cluster.js';
+import { withoutEnvFiles } from './without-env-files.js';
 
 /** Calls that take less time count as instant, as in the simulated runtime. */
 const USUAL_CALL_MS = 20;
@@ -27,7 +28,7 @@ export const historyOf = (incident: Incident, seed = 1): History => {
       source: SOURCES.includes(source) ? (source as PodPlan['source']) : 'file',
       changes: changes.map(({ atMs, pod }) => ({
         atMs: Math.round(atMs),
-        ...(pod && { pod: source === 'api' ? withoutCluster(pod, wasMade(incident, pod)) : pod }),
+        ...(pod && { pod: simulatedPod(pod, source, wasMade(incident, pod)) }),
       })),
     })),
     behaviours: behavioursOf(incident),
@@ -35,6 +36,11 @@ export const historyOf = (incident: Incident, seed = 1): History => {
     quietFromMs: endMs,
     endMs,
   };
+};
+
+const simulatedPod = (pod: Pod, source: string, made: (container: string) => boolean): Pod => {
+  const withoutFiles = withoutEnvFiles(pod, made);
+  return source === 'api' ? withoutCluster(withoutFiles, made) : withoutFiles;
 };
 
 const wasMade =

@@ -1,15 +1,11 @@
-import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { SubPathSetup } from '../../model/volumes/volume-setup.js';
 import type { FileCalls } from './file-calls.js';
 import { hasCode, ifThere, unless } from './file-errors.js';
 import { mountsFrom, unmountAll } from './mounted.js';
+import { changedError, DIRECTORY, ENTRY, openInside, pathOf, requireInside, requireRelative } from './open-inside.js';
 
-/** Opens a path without touching the file: a pipe does not block, a device does nothing. Node has no name for it. */
-const O_PATH = 0o10000000;
-const ENTRY = O_PATH | constants.O_NOFOLLOW;
-const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const PARENT_MODE = 0o750;
 const FILE_MODE = 0o640;
 const PERMISSIONS = 0o7777;
@@ -32,10 +28,7 @@ export const bindSubPath = async (
   calls: FileCalls,
   { volumeDirectory, subPath, target }: SubPathSetup,
 ): Promise<void> => {
-  if (subPath.startsWith('/') || subPath.split('/').includes('..'))
-    throw new Error(
-      `the sub-path ${JSON.stringify(subPath)} leads out of ${volumeDirectory}, expected a path inside of the volume`,
-    );
+  requireRelative(volumeDirectory, subPath);
   const base = await calls.realPath(volumeDirectory);
   await makeMissing(calls, base, subPath);
   const full = await calls.realPath(join(base, subPath));
@@ -46,36 +39,6 @@ export const bindSubPath = async (
     await source.close();
   }
 };
-
-/** Source: subpath_linux.go doSafeOpen */
-const openInside = async (calls: FileCalls, base: string, full: string, flags: number): Promise<FileHandle> => {
-  requireInside(base, full);
-  const names = relative(base, full).split(sep).filter(Boolean);
-  let opened = await calls.open(base, names.length === 0 ? flags : DIRECTORY);
-  for (const [index, name] of names.entries()) {
-    const isLast = index === names.length - 1;
-    const above = opened;
-    try {
-      opened = await calls.open(`${pathOf(above)}/${name}`, isLast ? flags : ENTRY | constants.O_DIRECTORY);
-    } catch (error) {
-      if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw changedError(full, name);
-      throw error;
-    } finally {
-      await above.close();
-    }
-  }
-  if (!(await opened.stat()).isSymbolicLink()) return opened;
-  await opened.close();
-  throw changedError(full, names.at(-1) ?? '');
-};
-
-const requireInside = (base: string, full: string): void => {
-  if (full === base || full.startsWith(base.endsWith('/') ? base : `${base}/`)) return;
-  throw new Error(`a sub-path of the volume ${base} leads to ${full}, expected a path inside of the volume`);
-};
-
-const changedError = (path: string, name: string): Error =>
-  new Error(`${path} changes while it is mounted: expected ${JSON.stringify(name)} not to be a link, and to stay`);
 
 /**
  * Makes the missing directories of a sub-path with the mode of the volume. Source: subpath_linux.go doSafeMakeDir
@@ -173,5 +136,3 @@ export const unbindSubPaths = async (calls: FileCalls, directory: string): Promi
   await unless(calls.rmdir(directory), 'ENOENT');
   await unless(calls.rmdir(dirname(directory)), 'ENOENT', 'ENOTEMPTY', 'EEXIST');
 };
-
-const pathOf = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;

@@ -4,6 +4,7 @@ import { writeAtomically } from './atomic-writer.js';
 import { fileCalls } from './file-calls.js';
 import { foundVolumes } from './found-volumes.js';
 import { checkHostPath } from './host-path.js';
+import { readInside } from './read-inside.js';
 import { setUp } from './set-up.js';
 import { bindSubPath, unbindSubPaths } from './sub-path.js';
 import { tearDown } from './tear-down.js';
@@ -21,6 +22,7 @@ export const volumeFiles = ({ beforeCall }: VolumeFilesOptions = {}): VolumeFile
     setUp: (setup) => defer(() => from(setUp(calls, setup))),
     write: (directory, payload, ownership) => defer(() => from(writeAtomically(writer, directory, payload, ownership))),
     checkHostPath: (path, type) => act(() => checkHostPath(calls, path, type)),
+    read: (directory, path, maxBytes) => defer(() => from(readInside(calls, directory, path, maxBytes))),
     bindSubPath: (setup) => act(() => bindSubPath(calls, setup)),
     unbindSubPaths: (directory) => act(() => unbindSubPaths(calls, directory)),
     tearDown: (setup) => act(() => tearDown(calls, setup)),

@@ -5,6 +5,7 @@ import { newestStatusOf, type RuntimePodStatus } from '../pleg/runtime-pod.js';
 import { toCriSignal } from '../manifest/stop-signals.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
 import { type EnvObjects, environment } from './env.js';
+import type { EnvFiles } from './env-files.js';
 import { expand } from './expansion.js';
 import { containerAnnotations, containerLabels } from './labels.js';
 import { containerLinuxResources } from './linux-resources.js';
@@ -28,6 +29,7 @@ export interface ContainerConfigInput {
   readonly status: RuntimePodStatus;
   readonly userNamespace?: UserNamespaceMapping;
   readonly objects?: EnvObjects | undefined;
+  readonly envFiles?: EnvFiles | undefined;
   readonly services?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -2,8 +2,10 @@ import { isNotFound } from '../kube-api/api-error.js';
 import type { NodeFacts } from '../node/node-facts.js';
 import type { Container, Pod } from '../pod/pod.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
+import { type EnvFiles, envFileId, type FileKeyRef } from './env-files.js';
 import { expand } from './expansion.js';
 import { fieldRefValue } from './field-ref.js';
+import { goQuote } from './go-quote.js';
 import { resourceFieldValue } from './resource-field-ref.js';
 
 /**
@@ -22,6 +24,8 @@ export interface EnvInput {
   readonly node: NodeFacts;
   /** Absent without an API server: no reference can be resolved. */
   readonly objects?: EnvObjects | undefined;
+  /** The files of `fileKeyRef`. A file in a volume that is not mounted is absent. */
+  readonly envFiles?: EnvFiles | undefined;
   /** The variables of services. */
   readonly services?: Readonly<Record<string, string>> | undefined;
 }
@@ -72,10 +76,24 @@ const valueOf = (
   if (resourceFieldRef) return resourceFieldValue(input.pod, input.container, resourceFieldRef, input.node);
   if (configMapKeyRef) return keyOf(input, 'ConfigMap', configMapKeyRef);
   if (secretKeyRef) return keyOf(input, 'Secret', secretKeyRef);
-  if (fileKeyRef) {
-    throw new CreateContainerConfigError(`cannot find the volume "${fileKeyRef.volumeName}" referenced by FileKeyRef`);
-  }
+  if (fileKeyRef) return valueInFile(input, fileKeyRef);
   return '';
+};
+
+/** An empty value counts as missing. A missing file is an error, also for an optional key. */
+const valueInFile = ({ envFiles }: EnvInput, reference: FileKeyRef): string | undefined => {
+  const { volumeName, key, optional } = reference;
+  const file = envFiles?.get(envFileId(reference));
+  if (!file)
+    throw new CreateContainerConfigError(`cannot find the volume ${goQuote(volumeName)} referenced by FileKeyRef`);
+  const value = file.values.get(key);
+  if (value) return value;
+  if (value === undefined && file.problem !== undefined)
+    throw new CreateContainerConfigError("couldn't parse env file");
+  if (optional) return undefined;
+  throw new CreateContainerConfigError(
+    `environment variable key ${goQuote(key)} not found in file ${goQuote(file.path)}`,
+  );
 };
 
 const keyOf = (input: EnvInput, kind: ObjectKind, ref: ObjectRef & { readonly key: string }): string | undefined => {

@@ -2,6 +2,7 @@ import { isIpv4 } from '../values/ip-address.js';
 import type { NodeFacts } from '../node/node-facts.js';
 import type { Pod } from '../pod/pod.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
+import { goQuote } from './go-quote.js';
 
 /**
  * Returns the value of a `fieldRef` of a container. `podIps` are those of the sandbox.
@@ -68,9 +69,3 @@ const formatMap = (map: Readonly<Record<string, string>> = {}): string =>
     .sort()
     .map((key) => `${key}=${goQuote(map[key]!)}`)
     .join('\n');
-
-/** Go escapes control characters in another form than JSON. */
-const goQuote = (text: string): string =>
-  JSON.stringify(text)
-    .replace(/\\u00([01][0-9a-f])/g, (_, hex: string) => (hex === '07' ? '\\a' : hex === '0b' ? '\\v' : `\\x${hex}`))
-    .replaceAll('\x7f', '\\x7f');

@@ -94,6 +94,14 @@ export function* checkDescendingPath(text: string, path: FieldPath): Generator<F
   else if (text.split('/').includes('..')) yield issue(path, `is ${JSON.stringify(text)}`, 'a path without ".."');
 }
 
+/** Validates a path below a directory whose names beginning with `..` are reserved. */
+export function* checkLocalPath(text: string, path: FieldPath): Generator<FieldIssue> {
+  if (text === '') yield issue(path, 'is empty', 'a relative path');
+  yield* checkDescendingPath(text, path);
+  // Names with this beginning are reserved for updates of volumes.
+  if (text.startsWith('..')) yield issue(path, `is ${JSON.stringify(text)}`, 'a name that does not begin with ".."');
+}
+
 /** Finds texts that occur twice in a list of unique entries. */
 export function* checkUnique(
   entries: readonly { readonly key: string; readonly path: FieldPath }[],

@@ -2,7 +2,7 @@ import type { V1ObjectFieldSelector, V1ResourceFieldSelector } from '@kubernetes
 import type { Container, Json } from '../pod/pod.js';
 import { parseQuantity } from '../resources/quantity.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
-import { checkText, ENV_NAME, isQualifiedName } from './names.js';
+import { checkLocalPath, checkText, ENV_NAME, isQualifiedName } from './names.js';
 import type { VolumesByName } from './volume-defaults.js';
 
 type Where = 'env' | 'volume';
@@ -22,7 +22,7 @@ const FIELDS: Readonly<Record<Where, readonly string[]>> = {
   volume: ['metadata.name', 'metadata.namespace', 'metadata.uid', 'metadata.labels', 'metadata.annotations'],
 };
 
-/** Source: pkg/apis/core/validation/validation.go ValidateEnv, ValidateEnvFrom. */
+/** Source: pkg/apis/core/validation/validation.go ValidateEnv, ValidateEnvFrom, validateFileKeySelector. */
 export function* validateEnv(container: Container, volumes: VolumesByName, path: FieldPath): Generator<FieldIssue> {
   for (const [index, { name, value, valueFrom }] of (container.env ?? []).entries()) {
     const at = [...path, 'env', index];
@@ -62,10 +62,16 @@ function* validateValueFrom(valueFrom: ValueFrom, volumes: VolumesByName, path: 
     if (!reference.key) yield issue([...path, kind, 'key'], 'is empty', 'the name of a key');
   }
   if (fileKeyRef) {
-    const volume = volumes.get(fileKeyRef.volumeName);
-    if (volume?.emptyDir) return;
-    const at = [...path, 'fileKeyRef', 'volumeName'];
-    yield issue(at, `is ${JSON.stringify(fileKeyRef.volumeName)}`, 'the name of an emptyDir volume of the pod');
+    const { volumeName, path: file, key } = fileKeyRef;
+    const at = [...path, 'fileKeyRef'];
+    if (!volumes.get(volumeName)?.emptyDir)
+      yield issue(
+        [...at, 'volumeName'],
+        `is ${JSON.stringify(volumeName)}`,
+        'the name of an emptyDir volume of the pod',
+      );
+    yield* checkLocalPath(file, [...at, 'path']);
+    yield* checkText(key, ENV_NAME, [...at, 'key']);
   }
 }
 

@@ -2,7 +2,7 @@ import type { V1DownwardAPIVolumeFile, V1KeyToPath, V1VolumeProjection } from '@
 import type { Json } from '../pod/pod.js';
 import { parseQuantity } from '../resources/quantity.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
-import { checkDescendingPath, checkOneOf, checkRange, checkText, checkUnique, DNS_LABEL } from './names.js';
+import { checkLocalPath, checkOneOf, checkRange, checkText, checkUnique, DNS_LABEL } from './names.js';
 import { validateFieldRef, validateResourceFieldRef } from './validate-env.js';
 import { validateNetworkVolume } from './validate-network-volumes.js';
 import type { Volume } from './volume-defaults.js';
@@ -117,11 +117,7 @@ function* validateDownwardFiles(
 }
 
 function* checkFile(file: string, mode: number | undefined, path: FieldPath): Generator<FieldIssue> {
-  const at = [...path, 'path'];
-  if (file === '') yield issue(at, 'is empty', 'a relative path');
-  yield* checkDescendingPath(file, at);
-  // Names with this beginning are reserved for updates of such volumes.
-  if (file.startsWith('..')) yield issue(at, `is ${JSON.stringify(file)}`, 'a name that does not begin with ".."');
+  yield* checkLocalPath(file, [...path, 'path']);
   yield* checkRange(mode, FILE_MODES, [...path, 'mode']);
 }
 

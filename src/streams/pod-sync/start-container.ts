@@ -68,22 +68,27 @@ export const startContainer = (
     const { metrics } = context.ports;
     const wait = crashLoopWait(context, container, status, ports);
     if (wait) return of(wait);
-    return ensureImage(context, container, ports.state.pulls, sandbox).pipe(
-      tap({
-        next: (image) => {
-          if (isStartWait(image)) failed(context, container.name, image.reason);
-        },
-        error: (error: unknown) => {
-          if (error instanceof SyncCancelled) return;
-          failed(context, container.name, error instanceof ContainerSyncError ? error.reason : errorText(error));
-        },
-      }),
+    const ensure = (
+      image: Pick<Container, 'name' | 'image' | 'imagePullPolicy'>,
+    ): Observable<PresentImage | StartWait> =>
+      ensureImage(context, image, ports.state.pulls, sandbox).pipe(
+        tap({
+          next: (found) => {
+            if (isStartWait(found)) failed(context, container.name, found.reason);
+          },
+          error: (error: unknown) => {
+            if (error instanceof SyncCancelled) return;
+            failed(context, container.name, error instanceof ContainerSyncError ? error.reason : errorText(error));
+          },
+        }),
+      );
+    return ensure(container).pipe(
       concatMap((image) => {
         if (isStartWait(image)) {
           metrics.containerStarted(METRIC_TYPES[kind], image.reason);
           return of(image);
         }
-        return volumeImages(context, container, ports.state.pulls, sandbox).pipe(
+        return volumeImages(context.pod, container, ensure).pipe(
           concatMap((images) => {
             if (isStartWait(images)) {
               metrics.containerStarted(METRIC_TYPES[kind], images.reason);
@@ -186,6 +191,9 @@ const createAndStart = (
   const config$ = restartCount(context, name, status, logDirectory).pipe(
     concatMap((attempt) =>
       environmentObjects(context, container).pipe(
+        concatMap((environment) =>
+          volumes.envFiles(pod, container).pipe(map((envFiles) => ({ ...environment, envFiles }))),
+        ),
         concatMap((environment) =>
           agentMounts(context, container, sandbox.ips).pipe(map((mounts) => ({ ...environment, agentMounts: mounts }))),
         ),

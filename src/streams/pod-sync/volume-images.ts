@@ -1,49 +1,59 @@
-import { concatMap, defer, from, map, type Observable, of, reduce, takeWhile } from 'rxjs';
-import type { Container, EphemeralContainer } from '../../model/pod/pod.js';
+import { catchError, concatMap, defer, from, map, type Observable, of, reduce, throwError } from 'rxjs';
+import type { Container, EphemeralContainer, Pod } from '../../model/pod/pod.js';
 import { isStartWait, type StartWait } from '../../model/pod-actions/start-wait.js';
-import { ensureImage, type ImagePulls } from '../images/ensure-image.js';
-import type { Sandbox } from './ensure-sandbox.js';
-import type { PodSyncContext } from './pod-sync-context.js';
+import { ContainerSyncError } from '../../model/pod-actions/sync-error.js';
+import type { PresentImage } from '../images/ensure-image.js';
 
 type VolumeImages = ReadonlyMap<string, string>;
+type WantedImage = Pick<Container, 'name' | 'image' | 'imagePullPolicy'>;
 
 /**
- * Gets the images of the image volumes that a container mounts, with the rules for its own image. Emits their ids by volume once,
- * or a wait while a pull backs off.
+ * Gets the images of the image volumes that a container mounts, with the rules for its own image, also those after one that failed.
+ * Emits their ids by volume once, or the wait of the last one that backs off or failed.
  *
- * Errors: `ContainerSyncError` by the reason that the status of the container shows.
- * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go getImageVolumes
+ * Errors: `ContainerSyncError` of the last image that failed, by the reason that the status of the container shows.
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go getImageVolumes, toKubeContainerImageVolumes
  */
 export const volumeImages = (
-  context: PodSyncContext,
+  pod: Pod,
   { name, volumeMounts = [] }: Container | EphemeralContainer,
-  pulls: ImagePulls,
-  sandbox: Pick<Sandbox, 'config'>,
+  ensure: (image: WantedImage) => Observable<PresentImage | StartWait>,
 ): Observable<VolumeImages | StartWait> =>
   defer(() => {
-    const mounted = new Set(volumeMounts.map((mount) => mount.name));
-    const wanted = (context.pod.spec.volumes ?? []).flatMap(({ name: volume, image }) =>
-      image && mounted.has(volume) ? [{ volume, image }] : [],
+    const images = new Map(
+      (pod.spec.volumes ?? []).flatMap(({ name: volume, image }) => (image ? [[volume, image]] : [])),
     );
-    if (wanted.length === 0) return of<VolumeImages>(new Map());
-    return from(wanted).pipe(
-      concatMap(({ volume, image: { reference = '', pullPolicy } }) =>
-        ensureImage(
-          context,
-          { name, image: reference, ...(pullPolicy !== undefined && { imagePullPolicy: pullPolicy }) },
-          pulls,
-          sandbox,
-        ).pipe(map((found) => ({ volume, found }))),
-      ),
-      takeWhile(({ found }) => !isStartWait(found), true),
-      reduce<{ volume: string; found: StartWait | { readonly id: string } }, VolumeImages | StartWait>(
-        (images, { volume, found }) =>
-          isStartWait(images) || isStartWait(found)
-            ? isStartWait(images)
-              ? images
-              : (found as StartWait)
-            : new Map(images).set(volume, found.id),
-        new Map<string, string>(),
-      ),
+    const mounted = [...new Set(volumeMounts.map((mount) => mount.name))];
+    return from(mounted).pipe(
+      concatMap((volume) => {
+        const image = images.get(volume);
+        if (!image) return [];
+        const { reference = '', pullPolicy } = image;
+        return ensure({
+          name,
+          image: reference,
+          ...(pullPolicy !== undefined && { imagePullPolicy: pullPolicy }),
+        }).pipe(
+          catchError((error: unknown) => {
+            if (error instanceof ContainerSyncError) return of(error);
+            throw error;
+          }),
+          map((found) => ({ volume, found })),
+        );
+      }),
+      reduce(withImage, new Map<string, string>()),
+      concatMap((found) => (found instanceof ContainerSyncError ? throwError(() => found) : of(found))),
     );
   });
+
+interface FoundImage {
+  readonly volume: string;
+  readonly found: Pick<PresentImage, 'id'> | StartWait | ContainerSyncError;
+}
+type Result = VolumeImages | StartWait | ContainerSyncError;
+
+/** The last failure or wait stands for all images. */
+const withImage = (images: Result, { volume, found }: FoundImage): Result => {
+  if (found instanceof ContainerSyncError || isStartWait(found)) return found;
+  return images instanceof Map ? new Map(images).set(volume, found.id) : images;
+};

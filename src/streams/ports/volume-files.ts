@@ -30,6 +30,12 @@ export interface VolumeFiles {
     payload: VolumePayload,
     ownership?: VolumeOwnership,
   ) => Observable<'changed' | 'unchanged'>;
+  /**
+   * Emits once the content of a regular file of a volume. Symbolic links are followed as long as they stay in the volume.
+   *
+   * Errors: no such file; a path that leads out of the volume; a pipe, a device or a directory, which is not opened; more than `maxBytes`.
+   */
+  readonly read: (directory: string, path: string, maxBytes: number) => Observable<Uint8Array>;
   /** Checks, and makes where the type says so, a path of the machine. Source: pkg/volume/hostpath/host_path.go */
   readonly checkHostPath: (path: string, type: string) => Observable<never>;
   /**

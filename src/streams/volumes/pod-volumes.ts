@@ -15,6 +15,7 @@ import {
 import type { DeepPartial, Mount, RuntimeHandler } from '../../generated/runtime/v1/api.js';
 import { CreateContainerConfigError } from '../../model/cri/create-container-config-error.js';
 import { errorText } from '../../model/cri/cri-error.js';
+import type { EnvFiles } from '../../model/cri/env-files.js';
 import type { JournalId } from '../../model/journal/journal.js';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
 import type { NodeFacts } from '../../model/node/node-facts.js';
@@ -43,6 +44,7 @@ import type { RequestPodToken } from '../ports/request-pod-token.js';
 import type { RuntimeClasses } from '../ports/runtime-classes.js';
 import type { VolumeFiles } from '../ports/volume-files.js';
 import { measuredOperation } from './measured-operation.js';
+import { readEnvFiles } from './read-env-files.js';
 import { volumeContent } from './volume-content.js';
 import { volumeManager } from './volume-manager.js';
 import { volumeOperations } from './volume-operations.js';
@@ -58,6 +60,11 @@ export interface PodVolumes {
    *         process volumes=[…]: <cause>`.
    */
   readonly mount: (pod: Pod, causes: readonly JournalId[]) => Observable<never>;
+  /**
+   * Emits once the env files of the pod's volumes to which the environment of the container refers. A file in a volume that is not
+   * mounted is left out. Errors: none.
+   */
+  readonly envFiles: (pod: Pod, container: Container | EphemeralContainer) => Observable<EnvFiles>;
   /**
    * Emits once the mounts of one container: its `volumeMounts` in order, with their sub-paths bound. Files that were not compared with
    * the disk within the last minute are set up again before; if that fails, or takes longer than 10 s, the container gets the files
@@ -246,6 +253,13 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
 
   return {
     mount,
+    envFiles: (pod, container) =>
+      readEnvFiles(pod, container, {
+        volumeFiles,
+        rootDirectory: node.rootDirectory,
+        isMounted: (volume) => manager.states.isMounted(pod.metadata.uid, volume),
+        log,
+      }),
     mountsOf,
     unmount,
     removeLeftovers: (uid) =>

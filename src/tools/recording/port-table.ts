@@ -19,6 +19,8 @@ export interface CallRule {
   readonly objects?: string;
   /** Replies are secrets of the Kubernetes API. */
   readonly repliesPullSecrets?: boolean;
+  /** Replies are env files, whose values may be secrets. */
+  readonly repliesEnvFiles?: boolean;
   /** Requests and replies hold objects of the Kubernetes API, of which some are secrets and pods are public. */
   readonly holdsApiObjects?: boolean;
   /** The part of the arguments that is written and compared; all of them by default. */
@@ -192,6 +194,7 @@ export const PORT_RULES = {
   volumeFiles: {
     setUp: call,
     write: { kind: 'call', written: namesOnly },
+    read: { kind: 'call', repliesEnvFiles: true },
     checkHostPath: call,
     bindSubPath: call,
     unbindSubPaths: call,

@@ -36,6 +36,16 @@ export class SecretKeeper {
     return placeholder(this.#numbers.get(secret)!);
   }
 
+  /**
+   * Returns the placeholder of a text that may be a secret, or the text itself if it is public or too short: it would stay in
+   * other texts, and a replay that computes them from a placeholder would differ.
+   */
+  learnIfHideable(text: string): string {
+    if (text.length < SHORTEST_ANYWHERE) return text;
+    const hidden = this.learn(text);
+    return this.#hidden.has(text) ? hidden : text;
+  }
+
   /** Adds the texts that registries receive for every user and password in a value: both in one, in base64. */
   learnLogins(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;

@@ -1,6 +1,7 @@
 import type { PullSecret } from '../../model/images/pull-secret.js';
 import { encodeValue, decodeValue, type Redact } from './encode-value.js';
 import { hideApiSecrets } from './hide-api-secrets.js';
+import { hideEnvFile } from './hide-env-file.js';
 import { hidePullSecret } from './hide-pull-secret.js';
 import { ItemsReader, ItemsWriter } from './known-items.js';
 import type { AskedRule, CallRule, ToldRule } from './port-table.js';
@@ -39,7 +40,8 @@ export class ReplyWriter {
 
   write(given: unknown): Plain {
     const reply = this.#withHiddenObjects(given);
-    const { items, repliesPullSecrets, isPublic, holdsApiObjects } = this.rule;
+    const { items, repliesPullSecrets, repliesEnvFiles, isPublic, holdsApiObjects } = this.rule;
+    if (repliesEnvFiles) return encodeValue(hideEnvFile(reply as Uint8Array, this.secrets), this.secrets.text);
     if (holdsApiObjects) return encodeValue(hideApiSecrets(reply, this.secrets), redactFor(this.rule, this.secrets));
     if (repliesPullSecrets) {
       return encodeValue((reply as readonly PullSecret[]).map((secret) => hidePullSecret(secret, this.secrets)));

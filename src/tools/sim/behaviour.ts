@@ -62,6 +62,8 @@ export interface InstanceBehaviour {
   readonly answersAfterMs?: number;
   /** The first matching entry is used; every other command succeeds at once. */
   readonly commands?: readonly CommandBehaviour[];
+  /** Texts that it writes into files of its volumes when it starts, by absolute path in the container. */
+  readonly writes?: Readonly<Record<string, string>>;
   /** Written into the file for the termination message when it ends. */
   readonly terminationMessage?: string;
   /** 0 by default. */

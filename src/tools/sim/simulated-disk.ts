@@ -52,6 +52,8 @@ export interface SimulatedDisk {
   /** Stops the growth of a log. */
   readonly endLog: (path: string) => void;
   readonly writeText: (path: string, text: string) => void;
+  /** Writes a file below a directory, with the directories in between; nothing if the directory is gone. */
+  readonly writeInside: (directory: string, path: string, text: string) => void;
   /** Mount points of volumes at or below the directory. */
   readonly mountsBelow: (directory: string) => readonly string[];
   /** The files, in the order of the names: for tests. */
@@ -128,6 +130,7 @@ export const simulatedDisk = ({
       volumeFiles: {
         setUp: (setup) => ask(() => volumes.setUp(setup)),
         write: (directory, payload) => ask(() => volumes.write(directory, payload)),
+        read: (directory, path) => ask(() => new TextEncoder().encode(tree.read(`${directory}/${path}`))),
         checkHostPath: () => act(() => undefined),
         bindSubPath: (setup) => act(() => volumes.bindSubPath(setup)),
         unbindSubPaths: (directory) => act(() => volumes.unbindSubPaths(directory)),
@@ -180,6 +183,12 @@ export const simulatedDisk = ({
     writeText: (path, text) => {
       // Removing a file also removes it from the container that mounts it.
       if (tree.leadsSomewhere(path)) tree.write(path, text);
+    },
+    writeInside: (directory, path, text) => {
+      if (!tree.leadsSomewhere(directory)) return;
+      const file = `${directory}/${path}`;
+      tree.makeDirectory(file.slice(0, file.lastIndexOf('/')));
+      tree.write(file, text);
     },
     mountsBelow: (directory) => volumes.mountsBelow(directory),
     paths: () => tree.paths(),

@@ -84,3 +84,28 @@ spec:
   const after = await run('why', '--root-dir', join(folder, 'root'), 'job-node');
   expect(after.stdout).toMatch(/^job-node_default (has been stopped|is Failed)/);
 });
+
+it.runIf(process.getuid?.() === 0)('mounts recursively read-only, as the runtime supports it', async () => {
+  mkdirSync(join(folder, 'pods'));
+  writeFileSync(
+    join(folder, 'pods', 'reader.yaml'),
+    `apiVersion: v1
+kind: Pod
+metadata: {name: reader}
+spec:
+  hostNetwork: true
+  volumes: [{name: data, emptyDir: {}}]
+  containers:
+  - name: main
+    image: host
+    command: [sleep, '2147483']
+    volumeMounts: [{name: data, mountPath: /rx, readOnly: true, recursiveReadOnly: Enabled}]
+`,
+  );
+  const { code, stderr } = await run(
+    ...['--root-dir', join(folder, 'root'), '--hostname-override', 'node', '--healthz-port=0'],
+    ...['--pod-manifest-path', join(folder, 'pods'), '--runonce'],
+  );
+  expect(stderr).toContain('"message":"the pod runs"');
+  expect(code).toBe(0);
+});

@@ -5,10 +5,11 @@ import type {
   ImageStatusResponse,
 } from '../../../src/generated/runtime/v1/api.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
-import type { Container, Pod } from '../../../src/model/pod/pod.js';
+import type { Container, Pod, PodSpec } from '../../../src/model/pod/pod.js';
 import type { RuntimeContainerStatus } from '../../../src/model/pleg/runtime-pod.js';
 import { ContainerSyncError } from '../../../src/model/pod-actions/sync-error.js';
 import type { PodReferences } from '../../../src/streams/ports/pod-references.js';
+import type { ImageService } from '../../../src/streams/ports/image-service.js';
 import type { RuntimeService } from '../../../src/streams/ports/runtime-service.js';
 import { type KubeletState, kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import type { Sandbox } from '../../../src/streams/pod-sync/ensure-sandbox.js';
@@ -40,6 +41,8 @@ interface Scene {
   readonly runtime?: Partial<RuntimeService>;
   readonly files?: Partial<typeof noFiles>;
   readonly image?: Observable<ImageStatusResponse>;
+  readonly images?: Partial<ImageService>;
+  readonly podVolumes?: PodSpec['volumes'];
   readonly podReferences?: PodReferences;
   readonly signal?: AbortSignal;
 }
@@ -59,12 +62,15 @@ export const stageOf = (
 ): Stage => {
   const { instances = [], logFiles = [], runtime = {}, files = {}, image, podReferences, signal, source } = scene;
   const calls: string[] = [];
-  const pod = aPod({ source, spec: { containers: [container] } });
+  const pod = aPod({
+    source,
+    spec: { containers: [container], ...(scene.podVolumes && { volumes: scene.podVolumes }) },
+  });
   const stage = syncStage(pod, scheduler, {
     signal,
     podReferences,
     files: { ...noFiles, listDirectory: () => of(logFiles), ...files },
-    images: { imageStatus: () => image ?? of(present) },
+    images: { imageStatus: () => image ?? of(present), ...scene.images },
     runtime: {
       createContainer: ({ config }) => {
         calls.push(`create ${config?.metadata?.name} ${config?.metadata?.attempt} ${config?.logPath}`);

@@ -25,6 +25,7 @@ const stageOf = (
     });
   const volumes: PodVolumes = {
     mount: () => took('mount', given.mountMs ?? 0),
+    envFiles: () => of(new Map()),
     mountsOf: given.mountsOf ?? (() => of([{ containerPath: '/data', hostPath: '/r/data' }])),
     unmount: () => (given.unmount === undefined ? took('unmount', 300) : throwError(() => new Error(given.unmount))),
   };

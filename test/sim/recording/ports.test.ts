@@ -69,11 +69,16 @@ const ARGS: Readonly<Record<string, readonly unknown[]>> = {
   'volumeFiles.write': ['/v', new Map([['file', { data: new Uint8Array([1]), mode: 0o644 }]])],
 };
 
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  pullSecrets: [],
+  'volumeFiles.read': new TextEncoder().encode("A='1'\n"),
+};
+
 describe('a port that is called', () => {
   for (const path of portsOfKind('call')) {
     it(`answers again, in time and in full: ${path}`, () => {
       const reply = { text: 'so', big: 7n, bytes: new Uint8Array([200, 1]), items: [], none: undefined };
-      const answer = path === 'pullSecrets' ? [] : reply;
+      const answer = ANSWERS[path] ?? reply;
       const args = ARGS[path] ?? [{ id: 'x', many: [1n] }, 'more'];
       const played = playAgent(
         (ports) => {

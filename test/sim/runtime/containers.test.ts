@@ -201,6 +201,37 @@ describe('containers of the simulated runtime', () => {
     expect(answer(podFiles.read('/pods/words'))).toBe('out of tea');
   });
 
+  it('write their files into the innermost volume of the path, and only where they may', () => {
+    const { sandbox, run, disk, scheduler, answer } = runtimeStage({
+      containers: {
+        main: [
+          {
+            writes: {
+              '/data/deep/env': 'text',
+              '/data/read/env': 'x',
+              '/data': 'x',
+              '/none/env': 'x',
+              '/gone/env': 'x',
+            },
+          },
+        ],
+      },
+    });
+    const { podFiles, files } = disk.ports(scheduler);
+    for (const path of ['/outer', '/inner', '/read']) files.makeDirectory(path, 0o755).subscribe();
+    scheduler.runUntil(scheduler.now() + 100);
+    const mounts = [
+      { containerPath: '/data', hostPath: '/outer' },
+      { containerPath: '/data/deep', hostPath: '/inner' },
+      { containerPath: '/data/read', hostPath: '/read', readonly: true },
+      { containerPath: '/gone', hostPath: '/gone' },
+    ];
+    run(sandbox(), { config: { mounts } });
+    expect(answer(podFiles.read('/inner/env'))).toBe('text');
+    // A mount that is read-only leaves nothing below the one around it.
+    expect(disk.paths().filter((path) => path.endsWith('env'))).toEqual(['/inner/env']);
+  });
+
   it('keep the mounts and the annotations that they were given', () => {
     const { sandbox, answer, simulated } = runtimeStage();
     const config = {

@@ -122,6 +122,56 @@ describe('environment', () => {
     expect(() => env(container, { objects })).toThrow(message);
   });
 
+  describe('fileKeyRef', () => {
+    const file = (values: Readonly<Record<string, string>>, problem?: string) => ({
+      path: '/v/p',
+      values: new Map(Object.entries(values)),
+      ...(problem !== undefined && { problem }),
+    });
+    const envFiles = new Map([
+      ['v/p', file({ k: 'value', empty: '' })],
+      ['v/broken', file({ k: 'value', empty: '' }, 'line 3: hunter2')],
+    ]);
+    const run = (reference: object) =>
+      env(
+        {
+          env: [
+            { name: 'A', valueFrom: { fileKeyRef: { volumeName: 'v', path: 'p', key: 'k', ...reference } } },
+            { name: 'B', value: '$(A)!' },
+          ],
+        },
+        { envFiles },
+      );
+
+    it.each<[reference: object, value: string]>([
+      [{}, 'value'],
+      [{ optional: true }, 'value'],
+      [{ path: 'broken' }, 'value'],
+    ])('%j has a value, which later variables may use', (reference, value) => {
+      expect(run(reference)).toEqual({ A: value, B: `${value}!` });
+    });
+
+    it.each([{ key: 'x' }, { key: 'empty' }, { path: 'broken', key: 'empty' }])(
+      '%j is left out if it is optional, and an error otherwise',
+      (reference) => {
+        expect(run({ ...reference, optional: true })).toEqual({ B: '$(A)!' });
+        expect(() => run(reference)).toThrow(
+          new CreateContainerConfigError(
+            `environment variable key "${'key' in reference ? reference.key : ''}" not found in file "/v/p"`,
+          ),
+        );
+      },
+    );
+
+    it.each<[reference: object, message: string]>([
+      [{ volumeName: 'w' }, 'cannot find the volume "w" referenced by FileKeyRef'],
+      [{ path: 'broken', key: 'x' }, "couldn't parse env file"],
+    ])('%j is an error, also if it is optional', (reference, message) => {
+      for (const optional of [true, false])
+        expect(() => run({ ...reference, optional })).toThrow(new CreateContainerConfigError(message));
+    });
+  });
+
   it('leaves out optional objects that do not exist', () => {
     const optional = { name: 'x', optional: true };
     expect(env({ envFrom: [{ configMapRef: optional }, { secretRef: optional }] }, { objects })).toEqual({});

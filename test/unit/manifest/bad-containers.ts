@@ -153,6 +153,23 @@ export const CONTAINERS: readonly Row[] = [
     'is "v"',
     withContainer('env: [{name: a, valueFrom: {fileKeyRef: {volumeName: ▸v, path: p, key: k}}}]'),
   ],
+  ...(
+    [
+      ['path', 'is empty', '{volumeName: v, path: ▸"", key: k}'],
+      ['path', 'is the absolute path "/p"', '{volumeName: v, path: ▸/p, key: k}'],
+      ['path', 'is "a/../p"', '{volumeName: v, path: ▸a/../p, key: k}'],
+      ['path', 'is "..p"', '{volumeName: v, path: ▸..p, key: k}'],
+      ['key', 'is ""', '{volumeName: v, path: p, key: ▸""}'],
+      ['key', 'is "a=b"', '{volumeName: v, path: p, key: ▸a=b}'],
+    ] as const
+  ).map(
+    ([field, problem, reference]) =>
+      [
+        `${C}.env[0].valueFrom.fileKeyRef.${field}`,
+        problem,
+        withBoth(`env: [{name: a, valueFrom: {fileKeyRef: ${reference}}}]`, 'volumes: [{name: v, emptyDir: {}}]'),
+      ] as const,
+  ),
   [`${C}.envFrom[0]`, 'has no source', withContainer('envFrom: [▸{prefix: a}]')],
   [
     `${C}.envFrom[0].secretRef`,

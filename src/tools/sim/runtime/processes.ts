@@ -76,6 +76,7 @@ export class Processes {
     const { scheduler, tell } = this.world;
     const { exitsAfterMs, outOfMemory = false, exitCode = outOfMemory ? KILLED : 0 } = container.behaviour;
     container.started(this.stamp(), scheduler.now());
+    this.#writeFiles(container);
     tell({ kind: 'container-started', at: scheduler.now(), ...container.told });
     this.events.send('STARTED', container.id, container.sandbox);
     if (exitsAfterMs === undefined) return;
@@ -102,6 +103,17 @@ export class Processes {
     const waiting = [...container.whenExited];
     container.whenExited.clear();
     for (const done of waiting) done();
+  }
+
+  /** A path that is in none of its volumes stays in the container, where nothing reads it. */
+  #writeFiles({ behaviour: { writes = {} }, mounts }: SimulatedContainer): void {
+    for (const [path, text] of Object.entries(writes)) {
+      const [mount] = mounts
+        .filter(({ containerPath }) => path.startsWith(`${containerPath}/`))
+        .sort((one, other) => other.containerPath.length - one.containerPath.length);
+      if (!mount || mount.readonly) continue;
+      this.world.disk.writeInside(mount.hostPath, path.slice(mount.containerPath.length + 1), text);
+    }
   }
 
   #writeTerminationMessage({ behaviour, annotations, mounts }: SimulatedContainer): void {

@@ -13,7 +13,7 @@ export interface RuntimeWorld {
   readonly clock: NodeClock;
   readonly random: SeededRandom;
   readonly behaviours: NodeBehaviours;
-  readonly disk: Pick<SimulatedDisk, 'writeLog' | 'endLog' | 'writeText'>;
+  readonly disk: Pick<SimulatedDisk, 'writeLog' | 'endLog' | 'writeText' | 'writeInside'>;
   readonly nodeName: string;
   readonly tell: TellWorld;
 }

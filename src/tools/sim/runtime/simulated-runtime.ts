@@ -26,7 +26,7 @@ export interface SimulatedRuntimeOptions {
   readonly scheduler: VirtualScheduler;
   readonly clock: NodeClock;
   readonly random: SeededRandom;
-  readonly disk: Pick<SimulatedDisk, 'writeLog' | 'endLog' | 'writeText'>;
+  readonly disk: Pick<SimulatedDisk, 'writeLog' | 'endLog' | 'writeText' | 'writeInside'>;
   readonly behaviours?: NodeBehaviours;
   /** The suffix of static pods' names. */
   readonly nodeName?: string;

@@ -57,6 +57,7 @@ const instance = fields('an instance of a container', {
   probesTake: duration,
   postStart: hook,
   preStop: hook,
+  writes: mapOf('a mapping of absolute paths in the container to texts', words('a text')),
   terminationMessage: words('a termination message'),
   /** The former name of `terminationMessage`. */
   lastWords: words('a termination message'),
@@ -82,6 +83,7 @@ const instance = fields('an instance of a container', {
       answersAfterMs: read.probesTake,
       postStart: read.postStart,
       preStop: read.preStop,
+      writes: read.writes,
       terminationMessage: read.terminationMessage ?? read.lastWords,
     }),
   );

@@ -202,6 +202,14 @@ timeline:
     expect(scenario.containers).toEqual({ app: [{ exitsAfterMs: 1000, terminationMessage: 'out of ideas' }] });
   });
 
+  it('reads the files that a container writes', () => {
+    const { scenario } = read(`containers: {app: {writes: {/data/env: "A='1'\\n"}}}`);
+    expect(scenario.containers).toEqual({ app: [{ writes: { '/data/env': "A='1'\n" } }] });
+    expect(problems('containers: {app: {writes: [a]}}')).toEqual([
+      's.yaml:1:28: containers.app.writes: is a list (expected a mapping of absolute paths in the container to texts)',
+    ]);
+  });
+
   it('tells every problem, in the order of the text', () => {
     const text = 'timeline: [{at: soon, exit: a}]\nnode: {calls: 3s}\nimages: {i: {pull: true}}\n';
     expect(problems(text).map((problem) => problem.split(' (')[0])).toEqual([
