@@ -228,10 +228,7 @@ export const MUTANTS: readonly Mutant[] = [
     'ready until a probe says otherwise',
     'a new instance shows as ready before anybody has asked it',
     'src/model/probes/probed-status.ts',
-    [
-      'const ranBefore = startedAt < agentStartedAt - RAN_BEFORE_MS;\n  return ranBefore &&',
-      'const ranBefore = startedAt < agentStartedAt - RAN_BEFORE_MS;\n  return !ranBefore ||',
-    ],
+    ['ranBefore &&\n    isKnownToApi(pod, status) &&', '!ranBefore ||\n    isKnownToApi(pod, status) &&'],
   ),
   mutant('one success is enough', 'the success threshold has no effect', 'src/model/probes/count-probe.ts', [
     "result === 'success' ? pace.successThreshold",
