@@ -171,6 +171,13 @@ describe('a source that was never heard', () => {
     expect(records.map(({ kind }) => kind)).toContain('forgotten');
   });
 
+  it('keeps the directories of all pods: it may want those that do not run', () => {
+    const { removed } = onNode({ podUids: ['gone', 'late'], untilMs: 7 * SECOND }, ({ start }) =>
+      start({ sources: { file: forever(), http: sets([5 * SECOND, [pod({}, { uid: 'late' })]]) } }),
+    );
+    expect(removed).toEqual([expect.stringMatching(/^6000 .*\/pods\/gone$/)]);
+  });
+
   it('does not keep a pod that is wanted again under its UID from starting over', () => {
     const { fake } = onNode(slowly, ({ start }) =>
       start({ sources: { file: sets([0, [pod()]], [10 * SECOND, []], [11 * SECOND, [pod()]]), http: NEVER } }),

@@ -1,4 +1,4 @@
-import { concat, defer, map, NEVER, type Observable, of, type Subscription, timer } from 'rxjs';
+import { concat, defer, EMPTY, map, NEVER, type Observable, of, type Subscription, timer } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { Kubelet, KubeletOptions, KubeletPorts } from '../../src/kubelet-options.js';
 import { kubelet } from '../../src/kubelet.js';
@@ -27,6 +27,8 @@ export interface Stage {
   readonly fake: FakeRuntime;
   readonly records: JournalRecord[];
   readonly events: string[];
+  /** The time and the path of each directory of a pod that was removed: `6000 /…/pods/uid-1`. */
+  readonly removed: string[];
   /** The time and the kind of each record of the journal: `61000 work-due`. */
   readonly journal: string[];
   /** One that nobody has subscribed to yet. */
@@ -51,6 +53,7 @@ export const onNode = (
     probe,
     probeRecords,
     logFiles = [],
+    podUids = [],
     random = () => 0,
     latencyMs = 0,
     untilMs,
@@ -62,6 +65,8 @@ export const onNode = (
     probeRecords?: ProbeRecords;
     /** What stands in the folder of every container's logs. */
     logFiles?: readonly string[];
+    /** The pods that have a directory from before. */
+    podUids?: readonly string[];
     random?: () => number;
     behaviours?: Record<string, Behaviour>;
     tellsEvents?: boolean;
@@ -72,6 +77,7 @@ export const onNode = (
   const scheduler = new TestScheduler(() => true);
   const records: JournalRecord[] = [];
   const events: string[] = [];
+  const removed: string[] = [];
   const journal: string[] = [];
   let stage!: Stage;
   scheduler.run(() => {
@@ -79,7 +85,15 @@ export const onNode = (
     const ports: KubeletPorts = {
       runtime: fake.runtime,
       images: fake.images,
-      files: { ...noFiles, listDirectory: (path) => of(path.endsWith('/main') ? logFiles : []) },
+      files: {
+        ...noFiles,
+        listDirectory: (path) => of(path.endsWith('/main') ? logFiles : path.endsWith('/pods') ? podUids : []),
+        remove: (path) =>
+          defer(() => {
+            removed.push(`${scheduler.now()} ${path}`);
+            return EMPTY;
+          }),
+      },
       logFiles: noLogFiles,
       diskSpace: () => of({ capacityBytes: 1n, availableBytes: 1n }),
       httpRequest: () => NEVER,
@@ -111,7 +125,7 @@ export const onNode = (
       running.push(subscription);
       return { subscription, pods: agent.pods, health: agent.health };
     };
-    stage = { scheduler, fake, records, events, journal, agent: make, start };
+    stage = { scheduler, fake, records, events, removed, journal, agent: make, start };
     play(stage);
     scheduler.schedule(() => running.forEach((subscription) => subscription.unsubscribe()), untilMs);
   });

@@ -83,9 +83,12 @@ export const upkeep = (options: UpkeepOptions): UpkeepStreams => {
   };
 };
 
-/** Whether no source has the pod, no worker has it, and no container of it runs. */
-const isForgotten = ({ pods, workers }: KubeletState, uid: string, running: readonly RuntimePod[]): boolean =>
-  pods.get(uid) === undefined && workers.record(uid) === undefined && running.every((pod) => pod.uid !== uid);
+/** Whether every source is ready and none has the pod, no worker has it, and no container of it runs. */
+const isForgotten = ({ sources, pods, workers }: KubeletState, uid: string, running: readonly RuntimePod[]): boolean =>
+  sources.all &&
+  pods.get(uid) === undefined &&
+  workers.record(uid) === undefined &&
+  running.every((pod) => pod.uid !== uid);
 
 /** UIDs of evicted pods whose status has changed. Source: pkg/kubelet/kubelet.go HandlePodReconcile */
 const evictedPods = (state: KubeletState): Observable<string> =>
