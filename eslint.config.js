@@ -17,6 +17,16 @@ const signals = [
     'Signal with sendSignal of src/processes/send-signal.ts; a test with killProcess of test/support/kill-process.ts.',
 }));
 
+/**
+ * Vitest keeps the promise of `rejects` and `resolves` for the test that runs at that time. A look that fails, and whose repetition passes, would
+ * fail a test beside it.
+ */
+const looks = {
+  selector:
+    "CallExpression[callee.name='eventually'] MemberExpression[property.name=/^(rejects|resolves)$/][object.callee.name='expect']",
+  message: 'Return whether it is so, for example with `.then(() => false, () => true)`, or assert the awaited value.',
+};
+
 /** What would let a clock, a draw or the outside world into the rooms that must run in virtual time. */
 const nondeterminism = {
   'no-restricted-imports': [
@@ -110,6 +120,7 @@ export default tseslint.config(
       ],
     },
   },
+  { files: ['test/**/*.test.ts'], rules: { 'no-restricted-syntax': ['error', ...signals, looks] } },
   {
     // Tests without a clock share their modules: hooks of a helper would be those of the first file that imports it.
     files: ['test/**/*.ts'],
@@ -118,6 +129,7 @@ export default tseslint.config(
       'no-restricted-syntax': [
         'error',
         ...signals,
+        looks,
         {
           selector: 'Program > ExpressionStatement > CallExpression[callee.name=/^(before|after)(Each|All)$/]',
           message: 'Export a function that registers the hook, and call it in the file of tests.',

@@ -1,4 +1,4 @@
-// Bundles the command line into dist/ with esbuild, minified, for a quick start.
+// Bundles the command line into dist/ with esbuild, for a quick start.
 import { build } from 'esbuild';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
