@@ -250,6 +250,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
       },
       runningPods: () =>
         runningPods([...cache.entries().values()].flatMap((entry) => (entry.kind === 'status' ? [entry.status] : []))),
+      node: () => cluster?.node(),
       images: () => state.images,
       health: health.problem,
     },

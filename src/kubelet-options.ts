@@ -2,6 +2,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import type { Admit } from './model/admission/rejection.js';
 import type { ImageVerification } from './model/images/image-verification.js';
 import type { NodeFacts } from './model/node/node-facts.js';
+import type { Node } from './model/node/node.js';
 import type { RunningPod } from './model/pleg/running-pods.js';
 import type { Pod } from './model/pod/pod.js';
 import type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
@@ -113,6 +114,11 @@ export interface KubeletView {
   readonly existsSince: (uid: string) => number | undefined;
   /** The pods that the runtime runs, as last read. */
   readonly runningPods: () => readonly RunningPod[];
+  /**
+   * The Node of the API server, or the one that the agent would create. Undefined without an API server, and until the machine has been
+   * read.
+   */
+  readonly node: () => Node | undefined;
   /** The images of the node, largest first; no older than 30 s while the runtime answers. */
   readonly images: () => readonly Image[];
   /** The reason why the node is not healthy; undefined while it is. */

@@ -5,8 +5,10 @@ import {
   finalize,
   map,
   type Observable,
+  ReplaySubject,
   share,
   Subject,
+  switchMap,
   takeUntil,
   tap,
   throwError,
@@ -31,6 +33,7 @@ import type { Logger } from '../streams/ports/logger.js';
 import type { RunOnceResult } from '../streams/run-once/run-once.js';
 import { type NodePortsOptions, withNodePorts } from '../with-node-ports.js';
 import { joinCluster, type JoinedCluster } from './cluster/join-cluster.js';
+import { keepServingCertificate } from './cluster/keep-serving-certificate.js';
 import { cgroupOptions } from './config/cgroup-options.js';
 import { isGateOn } from './config/feature-gates.js';
 import { imageVerificationOf } from './config/image-verification.js';
@@ -48,11 +51,15 @@ export const composeKubelet: CreateKubelet = (environment) => {
   const stop$ = new Subject<{ readonly reason: string }>();
   const stopped$ = new Subject<never>();
   let current: Kubelet | undefined;
+  const joined$ = new ReplaySubject<JoinedCluster>(1);
   let reviewApi: KubeletHandle['reviewApi'] = NO_API;
 
   /** The agent with the ports of this machine and, with a connection, as a node of its cluster. */
   const agent = (cluster?: JoinedCluster): Observable<unknown> => {
-    if (cluster) reviewApi = reviewClient(cluster, environment);
+    if (cluster) {
+      reviewApi = reviewClient(cluster, environment);
+      joined$.next(cluster);
+    }
     const node: NodePortsOptions = {
       endpoint: `unix://${runtimeSocket}`,
       imageEndpoint: `unix://${imageSocket}`,
@@ -120,6 +127,11 @@ export const composeKubelet: CreateKubelet = (environment) => {
       share(),
     ),
     runningPods: () => current?.runningPods() ?? [],
+    servingCertificate$: joined$.pipe(
+      switchMap((cluster) =>
+        keepServingCertificate(environment, cluster, () => current?.node()?.status?.addresses ?? []),
+      ),
+    ),
     reviewApi: { request: (asked) => defer(() => reviewApi.request(asked)) },
     healthChecks: {
       syncloop: () => {

@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import type { NodeCertificate } from '../model/certificates/node-certificate.js';
 import type { RunningPod } from '../model/pleg/running-pods.js';
 import type { Pod } from '../model/pod/pod.js';
 import type { RecordingFile } from '../tools/recording/recording-file.js';
@@ -45,6 +46,11 @@ export interface KubeletHandle {
   readonly pod$: Observable<readonly Pod[]>;
   /** The pods that the runtime runs. */
   readonly runningPods: () => readonly RunningPod[];
+  /**
+   * Keeps a serving certificate for the addresses of the node in `--cert-dir` while it is subscribed, and emits the one in use. Emits
+   * nothing without an API server. Errors: none. Ends: never.
+   */
+  readonly servingCertificate$: Observable<NodeCertificate>;
   /** Sends reviews of clients to the API server. Errors: also without a connection to one. */
   readonly reviewApi: Pick<ApiServer, 'request'>;
   /** The checks by name, such as `syncloop`. */

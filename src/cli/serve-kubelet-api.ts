@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { merge, NEVER, type Observable, tap } from 'rxjs';
+import { existsSync } from 'node:fs';
+import { concatMap, connect, ignoreElements, merge, NEVER, type Observable, take, tap } from 'rxjs';
 import { monotonicScheduler } from '../host/monotonic-scheduler.js';
+import { currentCertificatePath } from '../kube-api/certificate-store.js';
 import { pemSource } from '../kube-api/pem-source.js';
 import { type ServerAccess, serverAccess } from '../model/server/server-access.js';
 import { tlsSettings } from '../model/server/tls-settings.js';
@@ -22,7 +24,7 @@ import type { PreparedRun } from './prepare-run.js';
 
 export interface KubeletApiInputs {
   readonly prepared: Pick<PreparedRun, 'config' | 'nodeName' | 'certDir' | 'cluster'>;
-  readonly kubelet: Pick<KubeletHandle, 'pods' | 'runningPods' | 'reviewApi'>;
+  readonly kubelet: Pick<KubeletHandle, 'pods' | 'runningPods' | 'reviewApi' | 'servingCertificate$'>;
   readonly healthChecks: HealthChecks;
   readonly meters: Pick<MeteredRegistry, 'registry' | 'probeRegistry' | 'countRequests'>;
   readonly log: Logger;
@@ -38,13 +40,37 @@ export const serveKubeletApi = (inputs: KubeletApiInputs): Observable<unknown> =
   const { config, cluster } = prepared;
   const access = serverAccess(config, cluster !== undefined);
   if (access.kind === 'closed') logClosed(inputs, access.reason);
+  if (config.serverTLSBootstrap && !cluster) log.warn({}, WITHOUT_SIGNER);
   return merge(
-    access.kind === 'closed'
-      ? NEVER
-      : kubeletServer(serverOptions(inputs, access)).pipe(tap((event) => logServer('port', event, log))),
+    access.kind === 'closed' ? NEVER : served(inputs, access).pipe(tap((event) => logServer('port', event, log))),
     config.readOnlyPort === 0 ? NEVER : readOnly(inputs).pipe(tap((event) => logServer('read-only-port', event, log))),
   );
 };
+
+const WITHOUT_SIGNER =
+  'serverTLSBootstrap: there is no API server to request a certificate from; the kubelet API uses the other certificate';
+
+type OpenAccess = Extract<ServerAccess, { kind: 'open' }>;
+
+/** With a signer the port opens as soon as there is a certificate. Until then every handshake would fail. */
+const served = (inputs: KubeletApiInputs, access: OpenAccess): Observable<ServerEvent> => {
+  const server$ = kubeletServer(serverOptions(inputs, access));
+  if (!isSigned(inputs.prepared)) return server$;
+  return inputs.kubelet.servingCertificate$.pipe(
+    connect((certificate$) =>
+      merge(
+        certificate$.pipe(ignoreElements()),
+        certificate$.pipe(
+          take(1),
+          concatMap(() => server$),
+        ),
+      ),
+    ),
+  );
+};
+
+const isSigned = ({ config, cluster }: KubeletApiInputs['prepared']): boolean =>
+  config.serverTLSBootstrap && cluster !== undefined;
 
 const view = ({ kubelet, healthChecks, meters }: KubeletApiInputs) => ({
   pods: kubelet.pods,
@@ -59,7 +85,7 @@ const readOnly = (inputs: KubeletApiInputs): Observable<ServerEvent> => {
   return readOnlyServer({ ...view(inputs), address, port });
 };
 
-const serverOptions = (inputs: KubeletApiInputs, access: Extract<ServerAccess, { kind: 'open' }>) => {
+const serverOptions = (inputs: KubeletApiInputs, access: OpenAccess) => {
   const { prepared, kubelet, log } = inputs;
   const { config, nodeName } = prepared;
   const { authentication, authorization } = config;
@@ -96,21 +122,32 @@ const serverOptions = (inputs: KubeletApiInputs, access: Extract<ServerAccess, {
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('base64');
 
-const pemSources = async ({
-  config: { tlsCertFile, tlsPrivateKeyFile, authentication },
-  nodeName,
-  certDir,
-}: KubeletApiInputs['prepared']): Promise<PemSources> => {
-  const { clientCAFile } = authentication.x509;
-  const { certFile, keyFile } =
-    tlsCertFile === ''
-      ? await selfSignedPair({ directory: certDir, host: nodeName, now: () => Date.now() })
-      : { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile };
+const pemSources = async (prepared: KubeletApiInputs['prepared']): Promise<PemSources> => {
+  const { clientCAFile } = prepared.config.authentication.x509;
   return {
-    cert: pemSource({ file: certFile }),
-    key: pemSource({ file: keyFile }),
+    ...(await pairSources(prepared)),
     ...(clientCAFile !== '' && { clientCa: pemSource({ file: clientCAFile }) }),
   };
+};
+
+const pairSources = async (prepared: KubeletApiInputs['prepared']): Promise<Pick<PemSources, 'cert' | 'key'>> => {
+  const { config, nodeName, certDir } = prepared;
+  const { tlsCertFile, tlsPrivateKeyFile } = config;
+  const ofFiles = (certFile: string, keyFile: string) => ({
+    cert: pemSource({ file: certFile }),
+    key: pemSource({ file: keyFile }),
+  });
+  if (isSigned(prepared)) {
+    const path = currentCertificatePath(certDir, 'serving');
+    const signed = ofFiles(path, path);
+    if (tlsCertFile === '') return signed;
+    const given = ofFiles(tlsCertFile, tlsPrivateKeyFile);
+    const present = () => (existsSync(path) ? signed : given);
+    return { cert: () => present().cert(), key: () => present().key() };
+  }
+  if (tlsCertFile !== '') return ofFiles(tlsCertFile, tlsPrivateKeyFile);
+  const made = await selfSignedPair({ directory: certDir, host: nodeName, now: () => Date.now() });
+  return ofFiles(made.certFile, made.keyFile);
 };
 
 /** A standalone node without settings for the port is closed on purpose, and so is a port that is turned off. */

@@ -38,6 +38,15 @@ export const SERVER_FIELD_FLAGS: readonly { readonly field: string; readonly opt
   },
   { field: 'tlsPrivateKeyFile', option: new Option('--tls-private-key-file <file>', 'key of the certificate') },
   {
+    field: 'serverTLSBootstrap',
+    option: new Option(
+      '--rotate-server-certificates [true|false]',
+      'request the serving certificate from the API server, and renew it (default: false)',
+    )
+      .argParser(trueOrFalse)
+      .preset('true'),
+  },
+  {
     field: 'tlsMinVersion',
     option: new Option('--tls-min-version <version>', 'oldest version of TLS, such as VersionTLS13'),
   },

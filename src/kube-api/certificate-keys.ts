@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { defer } from 'rxjs';
-import type { CertificateSubject } from '../model/certificates/client-certificate.js';
-import { clientUsages, type SigningRequestParts } from '../model/certificates/signing-request.js';
+import type { CertificateSubject } from '../model/certificates/node-certificate.js';
+import { keyUsages, type SigningRequestParts } from '../model/certificates/signing-request.js';
 import type { CertificateKeys } from '../streams/ports/certificate-keys.js';
 
 const newKeyPair = promisify(generateKeyPair);
@@ -35,10 +35,13 @@ const keyTypeOf = ({ asymmetricKeyType }: KeyObject): 'ec' | 'rsa' => {
   throw new Error(`expected a private key of type ec or rsa, found ${asymmetricKeyType}`);
 };
 
-/** The name of a request. Each part is in base64, so that it cannot contain the bar that ends it. */
+/** The name of a request with bootstrap credentials, which is one for a client certificate. Each part is in base64, so that it cannot contain the bar that ends it. */
 const digestedName = (publicKey: Buffer, subject: CertificateSubject, keyType: 'ec' | 'rsa'): string => {
   const hash = createHash('sha512-256');
-  const parts = [publicKey, ...[subject.commonName, ...subject.organizations, ...clientUsages(keyType)].map(bytesOf)];
+  const parts = [
+    publicKey,
+    ...[subject.commonName, ...subject.organizations, ...keyUsages('client', keyType)].map(bytesOf),
+  ];
   for (const part of parts) hash.update(`${part.toString('base64url')}|`);
   return `node-csr-${hash.digest('base64url')}`;
 };

@@ -4,32 +4,47 @@ import { join, resolve } from 'node:path';
 import { defer, from, ignoreElements } from 'rxjs';
 import writeFileAtomic from 'write-file-atomic';
 import { CertificateRefused } from '../model/certificates/certificate-refused.js';
-import { type ClientCertificate, isExpired } from '../model/certificates/client-certificate.js';
+import { type NodeCertificate, isExpired } from '../model/certificates/node-certificate.js';
+import type { CertificateUse } from '../model/certificates/signing-request.js';
 import { errorText } from '../model/cri/cri-error.js';
+import { formatIp, parseIp } from '../model/node/ip.js';
 import { isShortage } from '../model/values/file-error.js';
 import type { CertificateStore } from '../streams/ports/certificate-store.js';
 import type { Logger } from '../streams/ports/logger.js';
 
-const PREFIX = 'kubelet-client';
-const CURRENT = `${PREFIX}-current.pem`;
-/** The new link before it replaces the current one. */
-const UPDATED = `${PREFIX}-updated.pem`;
-/** Source: pkg/kubelet/certificate/bootstrap/bootstrap.go tmpPrivateKeyFile */
-const PENDING_KEY = `${PREFIX}.key.tmp`;
-const PAIR = new RegExp(`^${PREFIX}-\\d{4}(-\\d\\d){5}\\.pem$`);
-/** The temporary files of an interrupted write. */
-const LEFTOVER = new RegExp(`^${PREFIX}[-.\\w]*\\.(pem|tmp)\\.\\d+$`);
+const PREFIXES: Readonly<Record<CertificateUse, string>> = { client: 'kubelet-client', serving: 'kubelet-server' };
 /** The number of pairs that are kept: the one in use and those before it. */
 const KEPT_PAIRS = 5;
 
 export interface CertificateStoreOptions {
+  /** Certificates of each use have files of their own. Default: `client`. */
+  readonly use?: CertificateUse;
+  /** The files of a user, for as long as the store has no pair. Default: the names of the use, with `.crt` and `.key`. */
+  readonly fallback?: { readonly certFile: string; readonly keyFile: string };
   /** Unix milliseconds. */
   readonly now: () => number;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /** The path of the file with the current certificate and its key, which a kubeconfig names. */
-export const currentCertificatePath = (folder: string): string => join(resolve(folder), CURRENT);
+export const currentCertificatePath = (folder: string, use: CertificateUse = 'client'): string =>
+  join(resolve(folder), namesOf(use).current);
+
+/** The names of the files of certificates for one use. */
+const namesOf = (use: CertificateUse) => {
+  const prefix = PREFIXES[use];
+  return {
+    prefix,
+    current: `${prefix}-current.pem`,
+    /** The new link before it replaces the current one. */
+    updated: `${prefix}-updated.pem`,
+    /** Source: pkg/kubelet/certificate/bootstrap/bootstrap.go tmpPrivateKeyFile */
+    pendingKey: `${prefix}.key.tmp`,
+    pair: new RegExp(`^${prefix}-\\d{4}(-\\d\\d){5}\\.pem$`),
+    /** The temporary files of an interrupted write. */
+    leftover: new RegExp(`^${prefix}[-.\\w]*\\.(pem|tmp)\\.\\d+$`),
+  };
+};
 
 /**
  * Makes a store of certificates with their keys in a folder, in the layout of the kubelet: a file for each pair, named for the second of
@@ -41,33 +56,38 @@ export const currentCertificatePath = (folder: string): string => join(resolve(f
  * Source: staging/src/k8s.io/client-go/util/certificate/certificate_store.go, which keeps every pair, and removes the link before it
  *         creates the next
  */
-export const certificateStore = (folder: string, { now, log }: CertificateStoreOptions): CertificateStore => {
+export const certificateStore = (
+  folder: string,
+  { use = 'client', fallback, now, log }: CertificateStoreOptions,
+): CertificateStore => {
   const directory = resolve(folder);
+  const names = namesOf(use);
   const pathOf = (name: string): string => join(directory, name);
-  const read = async (path: string): Promise<ClientCertificate> => readPair(await readFile(path, 'utf8'), path);
+  const ofUser = fallback ?? { certFile: pathOf(`${names.prefix}.crt`), keyFile: pathOf(`${names.prefix}.key`) };
+  const read = async (path: string): Promise<NodeCertificate> => readPair(await readFile(path, 'utf8'), path);
 
   /** Completes the interrupted write of an agent that was killed. */
   const recover = async (): Promise<void> => {
-    if (!(await isThere(pathOf(CURRENT))) && (await isLink(pathOf(UPDATED)))) {
-      await rename(pathOf(UPDATED), pathOf(CURRENT));
+    if (!(await isThere(pathOf(names.current))) && (await isLink(pathOf(names.updated)))) {
+      await rename(pathOf(names.updated), pathOf(names.current));
     }
-    for (const name of await namesIn(directory)) if (LEFTOVER.test(name)) await rm(pathOf(name), { force: true });
+    for (const name of await namesIn(directory)) if (names.leftover.test(name)) await rm(pathOf(name), { force: true });
   };
 
   const pairs = async (): Promise<readonly string[]> =>
     (await namesIn(directory))
-      .filter((name) => PAIR.test(name))
+      .filter((name) => names.pair.test(name))
       .sort()
       .reverse();
 
   /** Returns the newest usable pair, or else fails with the error of the current one. */
-  const newestUsable = async (problem: unknown): Promise<ClientCertificate> => {
+  const newestUsable = async (problem: unknown): Promise<NodeCertificate> => {
     // The file is not known to be broken.
     if (isShortage(problem)) throw problem;
     for (const name of await pairs()) {
       const found = await read(pathOf(name)).catch(() => undefined);
       if (!found || isExpired(found, now())) continue;
-      log.warn({ error: errorText(problem), instead: pathOf(name) }, 'the client certificate in use cannot be read');
+      log.warn({ error: errorText(problem), instead: pathOf(name) }, `the ${use} certificate in use cannot be read`);
       await pointTo(name);
       return found;
     }
@@ -75,31 +95,32 @@ export const certificateStore = (folder: string, { now, log }: CertificateStoreO
   };
 
   const pointTo = async (name: string): Promise<void> => {
-    const current = await lstat(pathOf(CURRENT)).catch(undefinedIfMissing);
-    if (current && !current.isSymbolicLink()) throw new Error(`${pathOf(CURRENT)}: is a file, expected a link to one`);
-    await rm(pathOf(UPDATED), { force: true });
-    await symlink(pathOf(name), pathOf(UPDATED));
-    await rename(pathOf(UPDATED), pathOf(CURRENT));
+    const current = await lstat(pathOf(names.current)).catch(undefinedIfMissing);
+    if (current && !current.isSymbolicLink())
+      throw new Error(`${pathOf(names.current)}: is a file, expected a link to one`);
+    await rm(pathOf(names.updated), { force: true });
+    await symlink(pathOf(name), pathOf(names.updated));
+    await rename(pathOf(names.updated), pathOf(names.current));
   };
 
-  const current = async (): Promise<ClientCertificate | undefined> => {
+  const current = async (): Promise<NodeCertificate | undefined> => {
     await recover();
-    const hasOne = (await lstat(pathOf(CURRENT)).catch(undefinedIfMissing)) !== undefined;
-    if (hasOne) return read(pathOf(CURRENT)).catch(newestUsable);
+    const hasOne = (await lstat(pathOf(names.current)).catch(undefinedIfMissing)) !== undefined;
+    if (hasOne) return read(pathOf(names.current)).catch(newestUsable);
     // The files of a user who created the certificate by hand.
     const [certificate, key] = await Promise.all(
-      [`${PREFIX}.crt`, `${PREFIX}.key`].map((name) => readFile(pathOf(name), 'utf8').catch(undefinedIfMissing)),
+      [ofUser.certFile, ofUser.keyFile].map((path) => readFile(path, 'utf8').catch(undefinedIfMissing)),
     );
     return certificate !== undefined && key !== undefined
-      ? readPair(`${certificate}\n${key}`, pathOf(`${PREFIX}.crt`))
+      ? readPair(`${certificate}\n${key}`, ofUser.certFile)
       : undefined;
   };
 
-  const replace = async (certificatePem: string, keyPem: string): Promise<ClientCertificate> => {
+  const replace = async (certificatePem: string, keyPem: string): Promise<NodeCertificate> => {
     const content = `${certificatePem.trim()}\n${keyPem.trim()}\n`;
     const found = readPair(content, 'the signed certificate');
     if (isExpired(found, now())) throw new CertificateRefused('the signed certificate has expired already');
-    const name = `${PREFIX}-${localSecond(now())}.pem`;
+    const name = `${names.prefix}-${localSecond(now())}.pem`;
     await mkdir(directory, { recursive: true, mode: 0o755 });
     await writeFileAtomic(pathOf(name), content, { mode: 0o600 });
     await pointTo(name);
@@ -111,7 +132,7 @@ export const certificateStore = (folder: string, { now, log }: CertificateStoreO
 
   const keepKey = async (keyPem: string): Promise<void> => {
     await mkdir(directory, { recursive: true, mode: 0o755 });
-    await writeFileAtomic(pathOf(PENDING_KEY), keyPem, { mode: 0o600 });
+    await writeFileAtomic(pathOf(names.pendingKey), keyPem, { mode: 0o600 });
   };
 
   return {
@@ -119,13 +140,13 @@ export const certificateStore = (folder: string, { now, log }: CertificateStoreO
     replace: (certificatePem, keyPem) => defer(() => replace(certificatePem, keyPem)),
     pendingKey: () =>
       defer(async () => {
-        const key = await readFile(pathOf(PENDING_KEY), 'utf8').catch(undefinedIfMissing);
+        const key = await readFile(pathOf(names.pendingKey), 'utf8').catch(undefinedIfMissing);
         if (key === undefined || isPrivateKey(key)) return key;
-        log.warn({ path: pathOf(PENDING_KEY) }, 'the file is no private key and is ignored');
+        log.warn({ path: pathOf(names.pendingKey) }, 'the file is no private key and is ignored');
         return undefined;
       }),
     keepPendingKey: (keyPem) => defer(() => from(keepKey(keyPem))).pipe(ignoreElements()),
-    forgetPendingKey: () => defer(() => from(rm(pathOf(PENDING_KEY), { force: true }))).pipe(ignoreElements()),
+    forgetPendingKey: () => defer(() => from(rm(pathOf(names.pendingKey), { force: true }))).pipe(ignoreElements()),
   };
 };
 
@@ -134,7 +155,7 @@ export const certificateStore = (folder: string, { now, log }: CertificateStoreO
  *
  * Errors: `CertificateRefused` with the name of the text, if there is no certificate or no key, or if they do not belong together.
  */
-const readPair = (content: string, name: string): ClientCertificate => {
+const readPair = (content: string, name: string): NodeCertificate => {
   const parse = <T>(what: string, read: () => T): T => {
     try {
       return read();
@@ -156,10 +177,23 @@ const readPair = (content: string, name: string): ClientCertificate => {
   return {
     commonName: CN,
     organizations: [O].flat(),
+    ...hostsOf(certificate),
     notBefore: Date.parse(certificate.validFrom),
     notAfter: Date.parse(certificate.validTo),
     fingerprint: certificate.fingerprint256,
   };
+};
+
+/** The names and addresses of a certificate; both are absent if it has neither. */
+const hostsOf = ({ subjectAltName = '' }: X509Certificate): Pick<NodeCertificate, 'dnsNames' | 'ips'> => {
+  const hosts = subjectAltName.split(', ');
+  const of = (type: string): readonly string[] =>
+    hosts.flatMap((host) => (host.startsWith(type) ? [host.slice(type.length)] : []));
+  const ips = of('IP Address:').map((text) => {
+    const ip = parseIp(text);
+    return ip ? formatIp(ip) : text;
+  });
+  return subjectAltName === '' ? {} : { dnsNames: of('DNS:'), ips };
 };
 
 const isPrivateKey = (pem: string): boolean => {

@@ -1,8 +1,8 @@
 // Has to come before the library, which needs it when it is loaded.
 import 'reflect-metadata';
-import { Name, Pkcs10CertificateRequestGenerator } from '@peculiar/x509';
+import { Name, Pkcs10CertificateRequestGenerator, SubjectAlternativeNameExtension } from '@peculiar/x509';
 import { createPublicKey, type KeyObject, webcrypto } from 'node:crypto';
-import type { CertificateSubject } from '../model/certificates/client-certificate.js';
+import type { CertificateSubject } from '../model/certificates/node-certificate.js';
 
 /** The signature algorithms of the key types, as WebCrypto names them. */
 const ALGORITHMS = {
@@ -14,7 +14,7 @@ const ALGORITHMS = {
 export const certificationRequest = async (
   key: KeyObject,
   keyType: 'ec' | 'rsa',
-  { commonName, organizations }: CertificateSubject,
+  { commonName, organizations, dnsNames = [], ips = [] }: CertificateSubject,
 ): Promise<string> => {
   const algorithm = ALGORITHMS[keyType];
   const { subtle } = webcrypto;
@@ -23,8 +23,17 @@ export const certificationRequest = async (
     subtle.importKey('spki', createPublicKey(key).export({ type: 'spki', format: 'der' }), algorithm, true, ['verify']),
   ]);
   const name = new Name([...organizations.map((organization) => ({ O: [organization] })), { CN: [commonName] }]);
+  const hosts = [
+    ...dnsNames.map((value) => ({ type: 'dns', value }) as const),
+    ...ips.map((value) => ({ type: 'ip', value }) as const),
+  ];
   const request = await Pkcs10CertificateRequestGenerator.create(
-    { name: name.toJSON(), signingAlgorithm: algorithm, keys: { privateKey, publicKey } },
+    {
+      name: name.toJSON(),
+      signingAlgorithm: algorithm,
+      keys: { privateKey, publicKey },
+      ...(hosts.length > 0 && { extensions: [new SubjectAlternativeNameExtension(hosts)] }),
+    },
     webcrypto,
   );
   return `${request.toString('pem')}\n`;

@@ -1,34 +1,58 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
-import { secondsLeft } from '../model/certificates/client-certificate.js';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { secondsLeft } from '../model/certificates/node-certificate.js';
 import type { Metrics } from '../streams/ports/metrics.js';
 
+type CertificateMetrics = Pick<
+  Metrics,
+  | 'clientCertificate'
+  | 'clientCertificateFailed'
+  | 'servingCertificate'
+  | 'servingCertificateFailed'
+  | 'servingCertificateRotated'
+>;
+
 /**
- * The metrics of the client certificate. Its remaining time is computed at each scrape. `now` is in Unix milliseconds.
+ * The metrics of the certificates of the node. The remaining time is computed at each scrape. `now` is in Unix milliseconds.
  *
  * Source: pkg/kubelet/certificate/kubelet.go, cmd/kubelet/app/server.go buildKubeletClientConfig
  */
-export const certificateMetrics = (
-  registry: Registry,
-  now: () => number = Date.now,
-): Pick<Metrics, 'clientCertificate' | 'clientCertificateFailed'> => {
-  let notAfter: number | undefined;
-  new Gauge({
-    name: 'kubelet_certificate_manager_client_ttl_seconds',
-    help: 'Seconds until the client certificate ends, negative once it has; +Inf without one.',
-    registers: [registry],
-    collect() {
-      this.set(secondsLeft(notAfter, now()));
-    },
-  });
-  const failed = new Counter({
+export const certificateMetrics = (registry: Registry, now: () => number = Date.now): CertificateMetrics => {
+  const registers = [registry];
+  const timeLeft = (name: string, of: string) => {
+    let notAfter: number | undefined;
+    new Gauge({
+      name,
+      help: `Seconds until the ${of} certificate ends, negative once it has; +Inf without one.`,
+      registers,
+      collect() {
+        this.set(secondsLeft(notAfter, now()));
+      },
+    });
+    return (end: number | undefined): void => {
+      notAfter = end;
+    };
+  };
+  const clientFailed = new Counter({
     name: 'kubelet_certificate_manager_client_expiration_renew_errors',
     help: 'Attempts to get a client certificate that failed.',
-    registers: [registry],
+    registers,
+  });
+  const servingFailed = new Counter({
+    name: 'kubelet_server_expiration_renew_errors',
+    help: 'Attempts to get a serving certificate that failed.',
+    registers,
+  });
+  const rotated = new Histogram({
+    name: 'kubelet_certificate_manager_server_rotation_seconds',
+    help: 'Age of serving certificates when they were replaced.',
+    buckets: [60, 3_600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000],
+    registers,
   });
   return {
-    clientCertificate: (end) => {
-      notAfter = end;
-    },
-    clientCertificateFailed: () => failed.inc(),
+    clientCertificate: timeLeft('kubelet_certificate_manager_client_ttl_seconds', 'client'),
+    clientCertificateFailed: () => clientFailed.inc(),
+    servingCertificate: timeLeft('kubelet_certificate_manager_server_ttl_seconds', 'serving'),
+    servingCertificateFailed: () => servingFailed.inc(),
+    servingCertificateRotated: (seconds) => rotated.observe(seconds),
   };
 };

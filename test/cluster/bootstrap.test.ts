@@ -1,64 +1,18 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import type { ApiObject } from '../../src/model/kube-api/api-object.js';
-import {
-  certificateSigningRequestPath,
-  certificateSigningRequestsPath,
-  secretsPath,
-} from '../../src/model/kube-api/api-paths.js';
+import { secretsPath } from '../../src/model/kube-api/api-paths.js';
 import { eventually } from '../embedded/eventually.js';
-import { type Cluster, stageScript } from './cluster.js';
+import type { Cluster } from './cluster.js';
 import { ClusterNode } from './cluster-node.js';
 import { overCluster } from './missing.js';
 import { sharedCluster } from './one-node.js';
+import { requestOf, sign } from './sign.js';
 
 const NAME = 'newcomer';
 const TOKEN = { id: 'abcdef', secret: '0123456789abcdef' };
 /** Of the first certificate: the next one is asked for when 70 to 90 % of it have gone by. */
 const SHORT_SECONDS = 90;
-
-interface SigningRequest extends ApiObject {
-  readonly spec: {
-    readonly request: string;
-    readonly signerName: string;
-    readonly username: string;
-    readonly usages: readonly string[];
-  };
-  readonly status?: { readonly certificate?: string };
-}
-
-/** What the controllers of a cluster do that this one does not have. */
-const sign = async ({ admin, folder }: Cluster, request: SigningRequest, seconds: number): Promise<void> => {
-  const path = certificateSigningRequestPath(request.metadata.name ?? '');
-  const approved = { type: 'Approved', status: 'True', reason: 'ByTest', message: 'by the test' };
-  await admin.patch(`${path}/approval`, { status: { conditions: [approved] } }, 'merge');
-  const signing = spawn(stageScript('sign.sh'), [folder, String(seconds)], { stdio: ['pipe', 'pipe', 'inherit'] });
-  signing.stdin.end(Buffer.from(request.spec.request, 'base64'));
-  const [pem, [code]] = await Promise.all([text(signing.stdout), once(signing, 'exit') as Promise<[number]>]);
-  expect(code).toBe(0);
-  await admin.patch(`${path}/status`, { status: { certificate: Buffer.from(pem).toString('base64') } }, 'merge');
-};
-
-const asked = ({ admin }: Cluster, username: string): Promise<SigningRequest> =>
-  eventually(
-    `${username} asks for a certificate`,
-    async () => {
-      const requests = await admin.list<SigningRequest>(certificateSigningRequestsPath());
-      const found = requests.find(
-        ({ spec, status }) => spec.username === username && status?.certificate === undefined,
-      );
-      if (found) return found;
-      // An agent whose certificate has ended asks by its token instead: the failure says so.
-      throw new Error(
-        `there are those of ${requests.map(({ spec, status }) => `${spec.username}${status?.certificate === undefined ? '' : ' (signed)'}`).join(', ')}`,
-      );
-    },
-    SHORT_SECONDS * 1_000 + 120_000,
-  );
 
 overCluster('an agent with nothing but a bootstrap token', () => {
   it('becomes a node, and stays one when its certificate ends', { timeout: 420_000 }, async () => {
@@ -81,7 +35,7 @@ overCluster('an agent with nothing but a bootstrap token', () => {
       await node.startRuntime();
       await cluster.namespace(NAME);
       await node.startAway();
-      const first = await asked(cluster, `system:bootstrap:${id}`);
+      const first = await requestOf(cluster, `system:bootstrap:${id}`);
       expect(first.spec).toMatchObject({
         signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
         usages: expect.arrayContaining(['digital signature', 'client auth']) as string[],
@@ -93,7 +47,7 @@ overCluster('an agent with nothing but a bootstrap token', () => {
       await node.create({ name: 'early' });
       await node.running('early');
 
-      const second = await asked(cluster, `system:node:${NAME}`);
+      const second = await requestOf(cluster, `system:node:${NAME}`, SHORT_SECONDS * 1_000 + 120_000);
       expect(second.metadata.name).not.toBe(first.metadata.name);
       await sign(cluster, second, 3_600);
       await eventually('the first certificate has ended', () => Date.now() > endsAt, SHORT_SECONDS * 1_000 + 60_000);

@@ -64,6 +64,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   view: {
     pods: () => [],
     existsSince: () => undefined,
+    node: () => undefined,
     runningPods: () => [],
     images: () => [],
     health: () => undefined,

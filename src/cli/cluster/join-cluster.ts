@@ -16,6 +16,8 @@ import { nodeObjectSettings } from './node-object-settings.js';
 export interface JoinedCluster {
   readonly ports: ClusterPorts;
   readonly options: ClusterOptions;
+  /** The directory of certificates. */
+  readonly certDir: string;
 }
 
 /**
@@ -64,7 +66,10 @@ export const joinCluster = (
       };
       // State that is not to be kept any more is removed.
       const forgotten$ = flags.lastKnownState === 'none' ? forget(paths.rootDir, log) : EMPTY;
-      return agent({ ports, options }).pipe(alongside(merge(certificates$, forgotten$)), finalize(close));
+      return agent({ ports, options, certDir: flags.certDir }).pipe(
+        alongside(merge(certificates$, forgotten$)),
+        finalize(close),
+      );
     }),
   );
 };

@@ -1,4 +1,4 @@
-import { type CertificateSubject, type ClientCertificate, satisfies } from './client-certificate.js';
+import { type CertificateSubject, type NodeCertificate, satisfies } from './node-certificate.js';
 
 /**
  * A new certificate is requested after a share of the old one's lifetime between these two, different on every node.
@@ -13,7 +13,7 @@ const LATEST_SHARE = 0.9;
  * Source: staging/src/k8s.io/client-go/util/certificate/certificate_manager.go nextRotationDeadline, jitteryDuration
  */
 export const rotationDeadline = (
-  certificate: ClientCertificate | undefined,
+  certificate: NodeCertificate | undefined,
   wanted: CertificateSubject,
   draw: number,
 ): number => {

@@ -9,8 +9,14 @@ export interface SigningRequestParts {
   readonly name: string;
 }
 
-/** The signer of client certificates of nodes. */
-export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client-kubelet';
+/** The use of a certificate: for requests of the node, or for its server. */
+export type CertificateUse = 'client' | 'serving';
+
+/** The signers of certificates of nodes. */
+export const SIGNERS: Readonly<Record<CertificateUse, string>> = {
+  client: 'kubernetes.io/kube-apiserver-client-kubelet',
+  serving: 'kubernetes.io/kubelet-serving',
+};
 
 /** A CertificateSigningRequest of certificates.k8s.io/v1, as far as the agent reads it. Its `data` is base64. */
 export interface CertificateSigningRequest extends ApiObject {
@@ -23,30 +29,34 @@ export interface CertificateSigningRequest extends ApiObject {
 }
 
 /**
- * The usages of a client certificate. An RSA key may encipher keys as well.
+ * The key usages of a certificate. An RSA key may encipher keys as well.
  *
- * Source: staging/src/k8s.io/client-go/util/certificate/certificate_manager.go DefaultKubeletClientGetUsages
+ * Source: staging/src/k8s.io/client-go/util/certificate/certificate_manager.go DefaultKubeletClientGetUsages,
+ *         DefaultKubeletServingGetUsages
  */
-export const clientUsages = (keyType: 'ec' | 'rsa'): readonly string[] => [
+export const keyUsages = (use: CertificateUse, keyType: 'ec' | 'rsa'): readonly string[] => [
   'digital signature',
   ...(keyType === 'rsa' ? ['key encipherment'] : []),
-  'client auth',
+  use === 'client' ? 'client auth' : 'server auth',
 ];
 
+export interface SigningRequestOptions {
+  readonly use: CertificateUse;
+  readonly keyType: 'ec' | 'rsa';
+  /** Without one the server generates a name. */
+  readonly name?: string;
+}
+
 /**
- * Returns the object that requests a client certificate. Without a name the server generates one. `requestBase64` is
- * the PEM in base64.
+ * Returns the object that requests a certificate. `requestBase64` is the PEM in base64.
  *
  * Source: staging/src/k8s.io/client-go/util/certificate/csr/csr.go RequestCertificateWithContext
  */
-export const clientSigningRequest = (
-  requestBase64: string,
-  { keyType, name }: { readonly keyType: 'ec' | 'rsa'; readonly name?: string },
-): object => ({
+export const signingRequestObject = (requestBase64: string, { use, keyType, name }: SigningRequestOptions): object => ({
   apiVersion: 'certificates.k8s.io/v1',
   kind: 'CertificateSigningRequest',
   metadata: name === undefined ? { generateName: 'csr-' } : { name },
-  spec: { request: requestBase64, signerName: CLIENT_SIGNER, usages: clientUsages(keyType) },
+  spec: { request: requestBase64, signerName: SIGNERS[use], usages: keyUsages(use, keyType) },
 });
 
 /** The state of a request. */

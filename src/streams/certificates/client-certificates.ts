@@ -3,7 +3,6 @@ import {
   concat,
   concatMap,
   defer,
-  distinctUntilChanged,
   EMPTY,
   ignoreElements,
   type Observable,
@@ -13,16 +12,9 @@ import {
   throwError,
 } from 'rxjs';
 import { CertificateRefused } from '../../model/certificates/certificate-refused.js';
-import {
-  type ClientCertificate,
-  isExpired,
-  nodeSubject,
-  satisfies,
-} from '../../model/certificates/client-certificate.js';
-import { renewalDelay } from '../../model/certificates/renewal-delay.js';
+import { type NodeCertificate, nodeSubject, satisfies } from '../../model/certificates/node-certificate.js';
 import { rotationDeadline } from '../../model/certificates/rotation-deadline.js';
 import { errorText } from '../../model/cri/cri-error.js';
-import { every } from '../operators/every.js';
 import type { ApiServer } from '../ports/api-server.js';
 import type { CertificateKeys } from '../ports/certificate-keys.js';
 import type { CertificateStore } from '../ports/certificate-store.js';
@@ -30,10 +22,8 @@ import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Random } from '../ports/random.js';
 import type { WallClock } from '../ports/wall-clock.js';
+import { keepCertificate } from './keep-certificate.js';
 import { requestCertificate } from './request-certificate.js';
-
-/** The longest time between two reads of the files, in milliseconds: another process may replace them, or the clock may be set. */
-const READ_MS = 600_000;
 
 export interface ClientCertificatesPorts {
   /** As the node, with the certificate of the store. */
@@ -75,77 +65,30 @@ export interface ClientCertificatesOptions {
 export const clientCertificates = (
   ports: ClientCertificatesPorts,
   options: ClientCertificatesOptions,
-): Observable<ClientCertificate> =>
+): Observable<NodeCertificate> =>
   defer(() => {
-    const { store, scheduler, random, wallClock, log, metrics, writeKubeconfig } = ports;
+    const { log, metrics, writeKubeconfig } = ports;
     const subject = nodeSubject(options.nodeName);
-    let failures = 0;
     let isKubeconfigWritten = writeKubeconfig === undefined;
-    let drawn = { fingerprint: '', draw: 0 };
-    let waitMs = 0;
-
-    /** The random number of a certificate: the same for each read of it. */
-    const drawFor = (fingerprint: string): number => {
-      if (drawn.fingerprint !== fingerprint) drawn = { fingerprint, draw: random() };
-      return drawn.draw;
-    };
-
-    /** The time at which to request a certificate, Unix milliseconds. */
-    const dueAt = (certificate: ClientCertificate | undefined): number => {
-      // There are no credentials for a request.
-      if (!options.rotate && !ports.bootstrapApi) return Infinity;
-      if (options.rotate) return rotationDeadline(certificate, subject, drawFor(certificate?.fingerprint ?? ''));
-      return certificate && satisfies(certificate, subject) ? certificate.notAfter + 1 : -Infinity;
-    };
-
-    const kubeconfig$ = defer(() => (isKubeconfigWritten || !writeKubeconfig ? EMPTY : writeKubeconfig())).pipe(
-      tap({ complete: () => (isKubeconfigWritten = true) }),
-      catchError((error: unknown) => {
-        log.error({ error: errorText(error) }, 'the kubeconfig could not be written');
-        return EMPTY;
-      }),
-    );
-
-    const current$ = defer(() => store.current()).pipe(
-      catchError((error: unknown) => {
-        log.error({ error: errorText(error) }, 'the client certificate cannot be read');
-        return of(undefined);
-      }),
-      tap((certificate) => metrics.clientCertificate(certificate?.notAfter)),
-    );
-
-    const renew = (certificate: ClientCertificate | undefined): Observable<ClientCertificate> =>
-      renewed(ports, options, certificate !== undefined && !isExpired(certificate, wallClock())).pipe(
-        tap((fresh) => {
-          metrics.clientCertificate(fresh.notAfter);
-          log.info({ until: new Date(fresh.notAfter).toISOString() }, 'stored a new client certificate');
-          if (dueAt(fresh) > wallClock()) return;
-          // The signer changed the requested certificate: to request again at once would never end.
-          failures += 1;
-          waitMs = renewalDelay(failures, random());
-          log.warn({ name: fresh.commonName }, 'the new client certificate has to be replaced already');
-        }),
+    return keepCertificate(ports, {
+      use: 'client',
+      dueAt: (certificate, draw) => {
+        // There are no credentials for a request.
+        if (!options.rotate && !ports.bootstrapApi) return Infinity;
+        if (options.rotate) return rotationDeadline(certificate, subject, draw);
+        return certificate && satisfies(certificate, subject) ? certificate.notAfter + 1 : -Infinity;
+      },
+      renew: (usable) => renewed(ports, options, usable !== undefined),
+      beforeUse$: defer(() => (isKubeconfigWritten || !writeKubeconfig ? EMPTY : writeKubeconfig())).pipe(
+        tap({ complete: () => (isKubeconfigWritten = true) }),
         catchError((error: unknown) => {
-          failures += 1;
-          waitMs = renewalDelay(failures, random());
-          metrics.clientCertificateFailed();
-          log.error({ error: errorText(error), retryMs: Math.round(waitMs) }, 'cannot get a client certificate');
+          log.error({ error: errorText(error) }, 'the kubeconfig could not be written');
           return EMPTY;
         }),
-      );
-
-    const round$ = current$.pipe(
-      concatMap((certificate) => {
-        const usable = certificate && !isExpired(certificate, wallClock()) ? certificate : undefined;
-        const leftMs = dueAt(certificate) - wallClock();
-        waitMs = Math.min(Math.max(leftMs, 0), READ_MS);
-        if (leftMs > 0) failures = 0;
-        return concat(usable ? concat(kubeconfig$, of(usable)) : EMPTY, leftMs <= 0 ? renew(certificate) : EMPTY);
-      }),
-    );
-    return every({ periodMs: () => waitMs, scheduler }, () => round$).pipe(
-      distinctUntilChanged((one, other) => one.fingerprint === other.fingerprint),
-    );
+      ),
+      noteExpiry: metrics.clientCertificate,
+      noteFailure: metrics.clientCertificateFailed,
+    });
   });
 
 /** Requests and stores a new certificate. `isUsable`: the current certificate can authenticate the request. */
@@ -153,10 +96,13 @@ const renewed = (
   ports: ClientCertificatesPorts,
   { nodeName, host }: ClientCertificatesOptions,
   isUsable: boolean,
-): Observable<ClientCertificate> => {
+): Observable<NodeCertificate> => {
   const { api, bootstrapApi, store, keys, scheduler, random, log, metrics } = ports;
   const isBootstrap = !isUsable && bootstrapApi !== undefined;
-  const asking = { ...{ scheduler, random, log, metrics }, ...(host !== undefined && { host }) };
+  const asking = {
+    ...{ scheduler, random, log, metrics, use: 'client' as const },
+    ...(host !== undefined && { host }),
+  };
   const key$ = isBootstrap ? pendingKey(store, keys) : keys.newKey();
   const forget$ = defer(() => (isBootstrap ? store.forgetPendingKey() : EMPTY)).pipe(
     catchError((error: unknown) => {

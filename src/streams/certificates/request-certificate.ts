@@ -17,9 +17,10 @@ import type { ReflectorEvent } from '../../model/reflector/reflector-event.js';
 import { CertificateRefused } from '../../model/certificates/certificate-refused.js';
 import {
   type CertificateSigningRequest,
-  CLIENT_SIGNER,
-  clientSigningRequest,
+  type CertificateUse,
+  signingRequestObject,
   type SigningRequestParts,
+  SIGNERS,
   signingVerdict,
 } from '../../model/certificates/signing-request.js';
 import { apiClient } from '../cluster/api-client.js';
@@ -38,12 +39,13 @@ export interface RequestCertificatePorts {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly use: CertificateUse;
   /** `host:port` of the API server: the label of metrics. */
   readonly host?: string;
 }
 
 /**
- * Requests a client certificate and emits it, as PEM, once the request is approved and signed. If a request of the given `name`
+ * Requests a certificate and emits it, as PEM, once the request is approved and signed. If a request of the given `name`
  * exists, from an earlier run of the agent, waits for that one.
  *
  * Errors: `CertificateRefused` if the request is denied, fails or is deleted; `ApiError` if it cannot be created; an `Error` if
@@ -55,31 +57,33 @@ export const requestCertificate = (
   { pem, keyType }: SigningRequestParts,
   name?: string,
 ): Observable<string> => {
-  const { api, scheduler, log, metrics, host } = ports;
+  const { api, scheduler, log, metrics, use, host } = ports;
   const client = apiClient(api, { qps: -1, burst: 0, scheduler, metrics, log, ...(host !== undefined && { host }) });
-  const body = clientSigningRequest(btoa(pem), { keyType, ...(name !== undefined && { name }) });
+  const body = signingRequestObject(btoa(pem), { use, keyType, ...(name !== undefined && { name }) });
   return client.create<CertificateSigningRequest>(certificateSigningRequestsPath(), body).pipe(
     catchError((error: unknown) =>
       name !== undefined && isAlreadyExists(error)
-        ? client.get<CertificateSigningRequest>(certificateSigningRequestPath(name)).pipe(map(sameSigner))
+        ? client
+            .get<CertificateSigningRequest>(certificateSigningRequestPath(name))
+            .pipe(map((found) => sameSigner(found, use)))
         : throwError(() => error),
     ),
     concatMap((created) => signed({ ...ports, api: client }, created)),
   );
 };
 
-const sameSigner = (found: CertificateSigningRequest): CertificateSigningRequest => {
-  const signer = found.spec?.signerName || CLIENT_SIGNER;
-  if (signer === CLIENT_SIGNER) return found;
+const sameSigner = (found: CertificateSigningRequest, use: CertificateUse): CertificateSigningRequest => {
+  const signer = found.spec?.signerName || SIGNERS[use];
+  if (signer === SIGNERS[use]) return found;
   throw new CertificateRefused(`${found.metadata.name} is there already, for the signer ${signer}`);
 };
 
 const signed = (
-  { api, scheduler, random, log }: RequestCertificatePorts,
+  { api, scheduler, random, log, use }: RequestCertificatePorts,
   { metadata: { name = '', uid = '', resourceVersion } }: CertificateSigningRequest,
 ): Observable<string> =>
   defer(() => {
-    log.info({ name }, 'requested a client certificate, waiting for its approval and signature');
+    log.info({ name }, `requested a ${use} certificate, waiting for its approval and signature`);
     let isApproved = false;
     return reflector<CertificateSigningRequest>(
       { api, scheduler, random, log },

@@ -1,4 +1,4 @@
-import type { CertificateSubject } from '../../model/certificates/client-certificate.js';
+import type { CertificateSubject } from '../../model/certificates/node-certificate.js';
 import type { SigningRequestParts } from '../../model/certificates/signing-request.js';
 import type { Observable } from 'rxjs';
 

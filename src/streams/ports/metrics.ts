@@ -86,6 +86,12 @@ export interface Metrics {
   readonly clientCertificate: (notAfter: number | undefined) => void;
   /** A failed attempt to get a client certificate: `kubelet_certificate_manager_client_expiration_renew_errors`. */
   readonly clientCertificateFailed: () => void;
+  /** The expiry of the serving certificate that a signer issued, as above: `kubelet_certificate_manager_server_ttl_seconds`. */
+  readonly servingCertificate: (notAfter: number | undefined) => void;
+  /** A failed attempt to get a serving certificate: `kubelet_server_expiration_renew_errors`. */
+  readonly servingCertificateFailed: () => void;
+  /** The age of a serving certificate when it was replaced: `kubelet_certificate_manager_server_rotation_seconds`. */
+  readonly servingCertificateRotated: (seconds: number) => void;
   /** An attempt of a request to the API server: `rest_client_requests_total`. `code` is undefined without a reply. */
   readonly apiAttempt: (method: string, host: string, code: number | undefined) => void;
   /** A request that is no watch, with all its waits: `rest_client_request_duration_seconds`. */
@@ -167,6 +173,9 @@ export const noMetrics: Metrics = {
   eventDropped: nothing,
   clientCertificate: nothing,
   clientCertificateFailed: nothing,
+  servingCertificate: nothing,
+  servingCertificateFailed: nothing,
+  servingCertificateRotated: nothing,
   apiAttempt: nothing,
   apiRequest: nothing,
   apiThrottled: nothing,

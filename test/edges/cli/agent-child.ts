@@ -18,6 +18,7 @@ const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
   pod$: of([]),
   runningPods: () => [],
   reviewApi: { request: () => EMPTY },
+  servingCertificate$: NEVER,
   note$: NEVER,
   healthChecks: { syncloop: () => undefined },
 });

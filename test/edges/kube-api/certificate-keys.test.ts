@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { firstValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { certificateKeys } from '../../../src/kube-api/certificate-keys.js';
-import { nodeSubject } from '../../../src/model/certificates/client-certificate.js';
+import { nodeSubject } from '../../../src/model/certificates/node-certificate.js';
 import { verifiedRequest } from './authority.js';
 
 let folder: string;
@@ -34,6 +34,15 @@ describe('a request for a certificate', () => {
     const { pem, keyType } = await requestOf(privateKey.export({ type: 'pkcs8', format: 'pem' }) as string);
     expect(keyType).toBe('rsa');
     expect(verifiedRequest(folder, pem)).toContain('Signature Algorithm: sha256WithRSAEncryption');
+  });
+
+  it('for a server names its hosts', async () => {
+    const subject = { ...nodeSubject('node-1'), dnsNames: ['node-1', 'node-1.local'], ips: ['10.0.0.1', 'fd00::1'] };
+    const { pem } = await firstValueFrom(keys.signingRequest(await newKey(), subject));
+    expect(verifiedRequest(folder, pem)).toContain(
+      'DNS:node-1, DNS:node-1.local, IP Address:10.0.0.1, IP Address:FD00:0:0:0:0:0:0:1',
+    );
+    expect(verifiedRequest(folder, (await requestOf(await newKey())).pem)).not.toContain('Alternative');
   });
 
   it('of a node with a long name in letters beyond ASCII is still one', async () => {

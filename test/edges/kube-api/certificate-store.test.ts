@@ -134,6 +134,45 @@ describe('certificates on disk', () => {
   });
 });
 
+describe('serving certificates on disk', () => {
+  const serving = (fallback?: { readonly certFile: string; readonly keyFile: string }) =>
+    certificateStore(folder, {
+      use: 'serving',
+      ...(fallback && { fallback }),
+      now: () => now,
+      log: { warn: (_, text) => warnings.push(text) },
+    });
+
+  it('have files of their own beside those of clients, and are read with their hosts', async () => {
+    const client = await replace(pairAtNow());
+    const ahead = (now - Date.now()) / 1_000;
+    const pair = authority.pair(SUBJECT, { since: -ahead + 3_600, until: ahead + 3_600 }, 'server');
+    expect(await firstValueFrom(serving().current())).toBeUndefined();
+    const stored = await firstValueFrom(serving().replace(pair.cert, pair.key));
+    expect(stored).toMatchObject({ commonName: 'system:node:node-1', dnsNames: [], ips: ['127.0.0.1'] });
+    expect(
+      readdirSync(folder)
+        .filter((name) => name.startsWith('kubelet-server'))
+        .sort(),
+    ).toEqual(['kubelet-server-2026-06-07-08-09-10.pem', 'kubelet-server-current.pem']);
+    expect(await firstValueFrom(serving().current())).toEqual(stored);
+    expect(await current()).toEqual(client);
+  });
+
+  it('are those of the configuration until there are others', async () => {
+    const given = pairAtNow();
+    const [certFile, keyFile] = ['tls.crt', 'tls.key'].map((name) => join(scratch, name)) as [string, string];
+    writeFileSync(certFile, given.cert);
+    writeFileSync(keyFile, given.key);
+    const found = await firstValueFrom(serving({ certFile, keyFile }).current());
+    expect(found?.commonName).toBe('system:node:node-1');
+    const next = pairAtNow();
+    const stored = await firstValueFrom(serving({ certFile, keyFile }).replace(next.cert, next.key));
+    expect(stored.fingerprint).not.toBe(found?.fingerprint);
+    expect(await firstValueFrom(serving({ certFile, keyFile }).current())).toEqual(stored);
+  });
+});
+
 describe('after a kill', () => {
   it('while the link was replaced the new one is taken', async () => {
     const stored = await replace(pairAtNow());

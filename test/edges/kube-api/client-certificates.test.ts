@@ -16,7 +16,7 @@ import { certificateStore } from '../../../src/kube-api/certificate-store.js';
 import { kubeApi, type KubeApi } from '../../../src/kube-api/kube-api.js';
 import { lateKubeApi } from '../../../src/kube-api/late-kube-api.js';
 import { nodeIdentity } from '../../../src/kube-api/node-identity.js';
-import type { ClientCertificate } from '../../../src/model/certificates/client-certificate.js';
+import type { NodeCertificate } from '../../../src/model/certificates/node-certificate.js';
 import { clientCertificates } from '../../../src/streams/certificates/client-certificates.js';
 import { eventually } from '../../embedded/eventually.js';
 import { metricLines } from '../../support/metric-lines.js';
@@ -91,7 +91,7 @@ const writeConfig = (name: string, user: object): void =>
 
 interface Agent {
   readonly api: KubeApi;
-  readonly certificates: ClientCertificate[];
+  readonly certificates: NodeCertificate[];
   readonly logged: string[];
 }
 
@@ -111,7 +111,7 @@ const start = async ({ rotate = true, bootstrap = true } = {}): Promise<Agent> =
   const options = { userAgent: 'test', log, env: {} };
   const api = (found.isManaged ? lateKubeApi : kubeApi)(found.identity, options);
   stage.onEnd(api.close);
-  const certificates: ClientCertificate[] = [];
+  const certificates: NodeCertificate[] = [];
   if (!found.isManaged) return { api, certificates, logged };
   const bootstrapApi = found.bootstrap && kubeApi(found.bootstrap, options);
   if (bootstrapApi) stage.onEnd(bootstrapApi.close);

@@ -26,3 +26,20 @@ it('counts attempts to get a client certificate that failed', async () => {
     'kubelet_certificate_manager_client_expiration_renew_errors 1',
   );
 });
+
+it('says of the serving certificate when it ends, how old it was when replaced, and what failed', async () => {
+  const registry = new Registry();
+  const metrics = certificateMetrics(registry, () => 1_000);
+  metrics.servingCertificate(61_000);
+  metrics.servingCertificateFailed();
+  metrics.servingCertificateRotated(61);
+  expect((await registry.metrics()).split('\n')).toEqual(
+    expect.arrayContaining([
+      'kubelet_certificate_manager_server_ttl_seconds 60',
+      'kubelet_server_expiration_renew_errors 1',
+      'kubelet_certificate_manager_server_rotation_seconds_bucket{le="60"} 0',
+      'kubelet_certificate_manager_server_rotation_seconds_bucket{le="3600"} 1',
+      'kubelet_certificate_manager_server_rotation_seconds_sum 61',
+    ]),
+  );
+});

@@ -1,21 +1,18 @@
-import { concat, defer, EMPTY, map, NEVER, type Observable, of, type SchedulerLike, throwError, timer } from 'rxjs';
+import { defer, EMPTY, map, type Observable, of, type SchedulerLike, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../src/model/kube-api/api-error.js';
-import { CertificateRefused } from '../../../src/model/certificates/certificate-refused.js';
-import { type ClientCertificate, nodeSubject } from '../../../src/model/certificates/client-certificate.js';
-import type { CertificateSigningRequest } from '../../../src/model/certificates/signing-request.js';
+import { type NodeCertificate, nodeSubject } from '../../../src/model/certificates/node-certificate.js';
+import type { ApiWatchMessage } from '../../../src/streams/ports/api-server.js';
 import { clientCertificates } from '../../../src/streams/certificates/client-certificates.js';
-import type { ApiRequest, ApiServer, ApiWatchMessage } from '../../../src/streams/ports/api-server.js';
-import type { CertificateStore } from '../../../src/streams/ports/certificate-store.js';
 import { metricLines } from '../../support/metric-lines.js';
 import { marbles } from '../marbles.js';
+import { DENIED, type Disk, signed, signer, storeOn } from './signer.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 /** A certificate as the fakes write it: `<from> <to>` in milliseconds, of the node unless it says otherwise. */
 const pemOf = (from: number, to: number, name = 'system:node:node-1'): string => `${from} ${to} ${name}`;
-const parse = (pem: string): ClientCertificate => {
+const parse = (pem: string): NodeCertificate => {
   const [from = '', to = '', commonName = ''] = pem.split(' ');
   return {
     ...nodeSubject('node-1'),
@@ -23,86 +20,6 @@ const parse = (pem: string): ClientCertificate => {
     ...{ notBefore: Number(from), notAfter: Number(to), fingerprint: pem },
   };
 };
-
-type Fate = NonNullable<CertificateSigningRequest['status']>;
-const signed = (pem: string): Fate => ({ conditions: [{ type: 'Approved' }], certificate: btoa(pem) });
-const DENIED: Fate = { conditions: [{ type: 'Denied', reason: 'Policy', message: 'no' }] };
-const gone = (): Observable<never> => throwError(() => new ApiError({ message: 'connection refused' }));
-
-/** An API server of requests for certificates: `fate` decides each, some time after its first read. */
-const signer = (
-  scheduler: SchedulerLike,
-  name: string,
-  lines: string[],
-  fate: (created: number) => { readonly afterMs: number; readonly status: Fate } | 'away' | undefined,
-): ApiServer => {
-  const requests = new Map<string, CertificateSigningRequest>();
-  let created = 0;
-  const say = (text: string): void => void lines.push(`${scheduler.now()} ${name}: ${text}`);
-  const create = ({ body }: ApiRequest): Observable<unknown> => {
-    const { metadata } = body as { readonly metadata: { readonly name?: string } };
-    const known = requests.get(metadata.name ?? '');
-    say(`asked ${metadata.name ?? 'for another one'}${known ? ' again' : ''}`);
-    if (known) return throwError(() => new ApiError({ code: 409, reason: 'AlreadyExists', message: 'there' }));
-    created += 1;
-    if (fate(created) === 'away') return gone();
-    const object = {
-      metadata: { name: metadata.name ?? `csr-${created}`, uid: `uid-${created}`, resourceVersion: '1' },
-    };
-    requests.set(object.metadata.name, object);
-    return of(object);
-  };
-  return {
-    request: (request) =>
-      defer((): Observable<unknown> => {
-        if (request.method === 'POST') return create(request);
-        const selected = /metadata.name=(.*)/.exec(request.query?.fieldSelector ?? '')?.[1];
-        const found = requests.get(selected ?? request.path.split('/').at(-1) ?? '');
-        if (selected === undefined) return of(found);
-        return of({ metadata: { resourceVersion: '1' }, items: found ? [found] : [] });
-      }),
-    watch: ({ query }) =>
-      defer((): Observable<ApiWatchMessage> => {
-        const found = requests.get(/metadata.name=(.*)/.exec(query?.fieldSelector ?? '')?.[1] ?? '');
-        const later = fate(Number(found?.metadata.uid?.split('-')[1]));
-        if (!found || later === undefined || later === 'away') return concat(of({ kind: 'opened' } as const), NEVER);
-        const object = { ...found, metadata: { ...found.metadata, resourceVersion: '2' }, status: later.status };
-        return concat(
-          of({ kind: 'opened' } as const),
-          timer(later.afterMs, scheduler).pipe(map(() => ({ kind: 'event', type: 'MODIFIED', object }) as const)),
-          NEVER,
-        );
-      }),
-  };
-};
-
-interface Disk {
-  certificate: string | undefined;
-  pendingKey: string | undefined;
-  readonly keys: string[];
-}
-
-const storeOn = (disk: Disk): CertificateStore => ({
-  current: () => defer(() => of(disk.certificate === undefined ? undefined : parse(disk.certificate))),
-  replace: (certificatePem, keyPem) =>
-    defer(() => {
-      if (certificatePem.startsWith('ended')) throw new CertificateRefused('the certificate has ended already');
-      disk.certificate = certificatePem;
-      disk.keys.push(keyPem);
-      return of(parse(certificatePem));
-    }),
-  pendingKey: () => defer(() => of(disk.pendingKey)),
-  keepPendingKey: (keyPem) =>
-    defer(() => {
-      disk.pendingKey = keyPem;
-      return EMPTY;
-    }),
-  forgetPendingKey: () =>
-    defer(() => {
-      disk.pendingKey = undefined;
-      return EMPTY;
-    }),
-});
 
 interface StageOf {
   readonly rotate?: boolean;
@@ -126,7 +43,7 @@ const stage = (scheduler: SchedulerLike, given: StageOf) => {
     {
       api: signer(scheduler, 'node', lines, given.api ?? (() => 'away')),
       ...(given.bootstrap && { bootstrapApi: signer(scheduler, 'bootstrap', lines, given.bootstrap) }),
-      store: storeOn(disk),
+      store: storeOn(disk, parse),
       keys: {
         newKey: () => defer(() => of(`key-${(made += 1)}`)),
         signingRequest: (keyPem) => of({ pem: `csr of ${keyPem}`, keyType: 'ec', name: `node-csr-of-${keyPem}` }),
@@ -374,7 +291,7 @@ describe('the next certificate', () => {
               of(method === 'POST' ? object : { metadata: { resourceVersion: '1' }, items: [object] }),
             watch: () => watch,
           },
-          store: storeOn({ certificate: undefined, pendingKey: undefined, keys: [] }),
+          store: storeOn({ certificate: undefined, pendingKey: undefined, keys: [] }, parse),
           keys: { newKey: () => of('k'), signingRequest: () => of({ pem: 'p', keyType: 'ec', name: 'n' }) },
           ...{ scheduler, random: () => 0, wallClock: () => 0 },
           log: { debug: nothing, info: nothing, warn: nothing, error: nothing },

@@ -51,7 +51,7 @@ const outcome = (
   const nothing = (): void => undefined;
   const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   return requestCertificate(
-    { api, scheduler, random: () => 0, log, metrics: metricLines().metrics },
+    { api, scheduler, random: () => 0, log, metrics: metricLines().metrics, use: 'client' },
     PARTS,
     isNamed ? PARTS.name : undefined,
   );

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   type CertificateSigningRequest,
-  clientSigningRequest,
-  clientUsages,
+  keyUsages,
+  signingRequestObject,
   signingVerdict,
 } from '../../../src/model/certificates/signing-request.js';
 
@@ -12,9 +12,9 @@ const request = (
 ): CertificateSigningRequest => ({ metadata: { name: 'csr-1', uid }, ...(status && { status }) });
 const condition = (type: string) => ({ type, reason: 'R', message: 'm' });
 
-describe('a request for a client certificate', () => {
+describe('a request for a certificate', () => {
   it('names signer and usages, and is named by the server unless it has a name', () => {
-    expect(clientSigningRequest('cGVt', { keyType: 'ec' })).toEqual({
+    expect(signingRequestObject('cGVt', { use: 'client', keyType: 'ec' })).toEqual({
       apiVersion: 'certificates.k8s.io/v1',
       kind: 'CertificateSigningRequest',
       metadata: { generateName: 'csr-' },
@@ -24,13 +24,20 @@ describe('a request for a client certificate', () => {
         usages: ['digital signature', 'client auth'],
       },
     });
-    expect(clientSigningRequest('cGVt', { keyType: 'ec', name: 'node-csr-x' })).toMatchObject({
+    expect(signingRequestObject('cGVt', { use: 'client', keyType: 'ec', name: 'node-csr-x' })).toMatchObject({
       metadata: { name: 'node-csr-x' },
     });
   });
 
+  it('for a server names another signer and usage', () => {
+    expect(signingRequestObject('cGVt', { use: 'serving', keyType: 'ec' })).toMatchObject({
+      spec: { signerName: 'kubernetes.io/kubelet-serving', usages: ['digital signature', 'server auth'] },
+    });
+  });
+
   it('may encrypt keys with a key of RSA', () => {
-    expect(clientUsages('rsa')).toEqual(['digital signature', 'key encipherment', 'client auth']);
+    expect(keyUsages('client', 'rsa')).toEqual(['digital signature', 'key encipherment', 'client auth']);
+    expect(keyUsages('serving', 'rsa')).toEqual(['digital signature', 'key encipherment', 'server auth']);
   });
 });
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type ClientCertificate,
+  type NodeCertificate,
   isExpired,
   nodeSubject,
   satisfies,
   secondsLeft,
-} from '../../../src/model/certificates/client-certificate.js';
+} from '../../../src/model/certificates/node-certificate.js';
 import { renewalDelay } from '../../../src/model/certificates/renewal-delay.js';
 import { rotationDeadline } from '../../../src/model/certificates/rotation-deadline.js';
 
 const wanted = nodeSubject('node-1');
-const certificate: ClientCertificate = { ...wanted, notBefore: 1_000, notAfter: 11_000, fingerprint: 'f' };
+const certificate: NodeCertificate = { ...wanted, notBefore: 1_000, notAfter: 11_000, fingerprint: 'f' };
 
 describe('a client certificate', () => {
   it.each([
