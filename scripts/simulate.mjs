@@ -3,26 +3,19 @@ import { build } from 'esbuild';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import { forNode } from './bundle-options.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'rx-kubelet-simulate-'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 
 const [main, worker] = ['main', 'worker'].map((name) => join(directory, `${name}.mjs`));
 await build({
-  absWorkingDir: root,
+  ...forNode,
   entryPoints: { main: 'scripts/simulate/main.ts', worker: 'scripts/simulate/worker.ts' },
   outdir: directory,
   outExtension: { '.js': '.mjs' },
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  // As in scripts/build.mjs.
-  alias: { rxjs: join(root, 'node_modules/rxjs/dist/esm/index.js') },
-  format: 'esm',
   sourcemap: 'inline',
-  logLevel: 'warning',
 });
 process.setSourceMapsEnabled(true);
 
