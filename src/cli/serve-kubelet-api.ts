@@ -17,12 +17,13 @@ import type { Logger } from '../streams/ports/logger.js';
 import { reviewAccess } from '../streams/server/review-access.js';
 import { reviewTokens } from '../streams/server/review-tokens.js';
 import { configurationView } from './config/configuration-view.js';
+import { debugPaths } from './debug-paths.js';
 import type { KubeletHandle } from './kubelet-handle.js';
 import type { PreparedRun } from './prepare-run.js';
 
 export interface KubeletApiInputs {
   readonly prepared: Pick<PreparedRun, 'config' | 'nodeName' | 'certDir' | 'cluster'>;
-  readonly kubelet: Pick<KubeletHandle, 'pods' | 'runningPods' | 'reviewApi'>;
+  readonly kubelet: Pick<KubeletHandle, 'pods' | 'runningPods' | 'reviewApi' | 'runtime'>;
   readonly healthChecks: HealthChecks;
   readonly meters: Pick<MeteredRegistry, 'registry' | 'probeRegistry' | 'countRequests'>;
   readonly log: Logger;
@@ -74,6 +75,7 @@ const serverOptions = (inputs: KubeletApiInputs, access: Extract<ServerAccess, {
     switches: config,
     runningPods: kubelet.runningPods,
     configz: () => configurationView(config),
+    debugPaths: debugPaths(inputs),
     guard: {
       nodeName,
       rules: access.authentication,

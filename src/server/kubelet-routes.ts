@@ -6,6 +6,7 @@ import { disabledEndpoint, type EndpointSwitches } from '../model/server/disable
 import { requestPath } from '../model/server/request-path.js';
 import { allHealth, type HealthChecks, oneHealth, ping } from './health.js';
 import { type Answer, answerBy, type Routes, send } from './http-routes.js';
+import { answerByParameters, type ParameterRoute } from './parameter-routes.js';
 
 export interface NodeView {
   readonly pods: () => readonly Pod[];
@@ -43,8 +44,12 @@ export const debugRoutes = ({ runningPods, configz }: DebugView): Routes => ({
 });
 
 /** Replies by the routes, and with 405 to endpoints that are turned off. */
-export const answerUnlessDisabled = (routes: Routes, switches: EndpointSwitches): RequestListener => {
-  const answer = answerBy(routes);
+export const answerUnlessDisabled = (
+  routes: Routes,
+  switches: EndpointSwitches,
+  paths: readonly ParameterRoute[] = [],
+): RequestListener => {
+  const answer = answerByParameters(paths, answerBy(routes));
   return (request, response) => {
     const text = disabledEndpoint(requestPath(request.url ?? '/') ?? '/', switches);
     if (text === undefined) answer(request, response);

@@ -16,6 +16,7 @@ import {
   type NodeView,
 } from './kubelet-routes.js';
 import { listenOnce, type Listening, type ServerEvent, urlOf } from './listen-while.js';
+import type { ParameterRoute } from './parameter-routes.js';
 import type { CountRequests } from './request-metrics.js';
 import { retryListening } from './retry-listening.js';
 import { type CurrentTls, type PemSources, serverTls } from './server-tls.js';
@@ -31,6 +32,8 @@ export interface KubeletServerOptions extends NodeView, DebugView {
   readonly switches: EndpointSwitches;
   readonly healthChecks: HealthChecks;
   readonly countRequests: CountRequests;
+  /** Further paths that `enableDebuggingHandlers` turns off. */
+  readonly debugPaths?: readonly ParameterRoute[];
   readonly scheduler?: SchedulerLike;
 }
 
@@ -109,7 +112,7 @@ const renewal = (server: Server, current: () => CurrentTls): (() => void) => {
   };
 };
 
-const answerOf = ({ switches, healthChecks, ...view }: KubeletServerOptions): RequestListener =>
+const answerOf = ({ switches, healthChecks, debugPaths = [], ...view }: KubeletServerOptions): RequestListener =>
   answerUnlessDisabled(
     {
       ...healthRoutes(healthChecks),
@@ -117,4 +120,5 @@ const answerOf = ({ switches, healthChecks, ...view }: KubeletServerOptions): Re
       ...(switches.enableDebuggingHandlers && debugRoutes(view)),
     },
     switches,
+    switches.enableDebuggingHandlers ? debugPaths : [],
   );

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
 import { type Daemon, freePort, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
+import { SLEEP } from './manifests.js';
 
 /** Sends a request to the port, with the certificate of the agent as authority. */
 const ask = (daemon: Daemon, port: number, path: string) =>
@@ -36,7 +37,7 @@ describe.concurrent('the kubelet API of a node without an API server', () => {
 
   it('serves every client where the configuration says so', async ({ daemon }) => {
     const [port, readOnlyPort] = [await freePort(), await freePort()];
-    daemon.apply({ name: 'web' });
+    daemon.apply({ name: 'web', containers: [{ script: `echo hello; ${SLEEP}` }] });
     await daemon.start(
       ...['--address', '127.0.0.1', '--port', String(port), '--read-only-port', String(readOnlyPort)],
       ...['--anonymous-auth', '--authorization-mode', 'AlwaysAllow'],
@@ -50,6 +51,18 @@ describe.concurrent('the kubelet API of a node without an API server', () => {
     expect(JSON.parse(body)).toMatchObject({ kubeletconfig: { port, readOnlyPort, address: '127.0.0.1' } });
     await eventually('the running pod is listed', async () =>
       (await ask(daemon, port, '/runningpods/')).body.includes(`"name":"web-${NODE_NAME}"`),
+    );
+    const logs = `/containerLogs/default/web-${NODE_NAME}/main`;
+    await eventually('the log of its container is read', async () => {
+      const { status, body } = await ask(daemon, port, `${logs}?tailLines=1`);
+      return status === 200 && body === 'hello\n';
+    });
+    expect(await ask(daemon, port, `${logs}?previous=true`)).toEqual({
+      status: 400,
+      body: `previous terminated container "main" in pod "web-${NODE_NAME}" not found`,
+    });
+    expect(await (await fetch(`http://127.0.0.1:${readOnlyPort}${logs}`)).text()).toBe(
+      'Debug endpoints are disabled.\n',
     );
     const plain = await fetch(`http://127.0.0.1:${readOnlyPort}/metrics`);
     expect(await plain.text()).toContain(

@@ -18,6 +18,7 @@ const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
   pod$: of([]),
   runningPods: () => [],
   reviewApi: { request: () => EMPTY },
+  runtime: { containerStatus: () => EMPTY },
   note$: NEVER,
   healthChecks: { syncloop: () => undefined },
 });
