@@ -124,7 +124,11 @@ export const composeKubelet: CreateKubelet = (environment) => {
     ),
     runningPods: () => current?.runningPods() ?? [],
     reviewApi: { request: (asked) => defer(() => reviewApi.request(asked)) },
-    runtime: { containerStatus: (asked) => defer(() => runtime.containerStatus(asked)) },
+    runtime: {
+      containerStatus: (asked) => defer(() => runtime.containerStatus(asked)),
+      execSync: (asked) => defer(() => runtime.execSync(asked)),
+      checkpointContainer: (asked) => defer(() => runtime.checkpointContainer(asked)),
+    },
     healthChecks: {
       syncloop: () => {
         const problem = current?.health();
@@ -138,9 +142,12 @@ const NO_API: KubeletHandle['reviewApi'] = {
   request: () => throwError(() => new ApiError({ message: 'there is no connection to an API server' })),
 };
 
+const unconnected = (call: string) => () =>
+  throwError(() => new CriError('unavailable', call, 'there is no connection to the runtime'));
 const NO_RUNTIME: KubeletHandle['runtime'] = {
-  containerStatus: () =>
-    throwError(() => new CriError('unavailable', 'ContainerStatus', 'there is no connection to the runtime')),
+  containerStatus: unconnected('ContainerStatus'),
+  execSync: unconnected('ExecSync'),
+  checkpointContainer: unconnected('CheckpointContainer'),
 };
 
 /** The limits are those of the agent, but counted apart: clients with wrong tokens must not hold up its own requests. */

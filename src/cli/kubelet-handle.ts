@@ -49,7 +49,7 @@ export interface KubeletHandle {
   /** Sends reviews of clients to the API server. Errors: also without a connection to one. */
   readonly reviewApi: Pick<ApiServer, 'request'>;
   /** Calls of clients of the kubelet API to the runtime. Errors: also while there is no connection to one. */
-  readonly runtime: Pick<RuntimeService, 'containerStatus'>;
+  readonly runtime: Pick<RuntimeService, 'containerStatus' | 'execSync' | 'checkpointContainer'>;
   /** The checks by name, such as `syncloop`. */
   readonly healthChecks: Readonly<Record<string, () => Error | undefined>>;
 }

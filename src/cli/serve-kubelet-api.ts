@@ -22,7 +22,7 @@ import type { KubeletHandle } from './kubelet-handle.js';
 import type { PreparedRun } from './prepare-run.js';
 
 export interface KubeletApiInputs {
-  readonly prepared: Pick<PreparedRun, 'config' | 'nodeName' | 'certDir' | 'cluster'>;
+  readonly prepared: Pick<PreparedRun, 'config' | 'nodeName' | 'certDir' | 'cluster' | 'paths'>;
   readonly kubelet: Pick<KubeletHandle, 'pods' | 'runningPods' | 'reviewApi' | 'runtime'>;
   readonly healthChecks: HealthChecks;
   readonly meters: Pick<MeteredRegistry, 'registry' | 'probeRegistry' | 'countRequests'>;

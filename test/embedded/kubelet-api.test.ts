@@ -8,10 +8,10 @@ import { eventually } from './eventually.js';
 import { SLEEP } from './manifests.js';
 
 /** Sends a request to the port, with the certificate of the agent as authority. */
-const ask = (daemon: Daemon, port: number, path: string) =>
+const ask = (daemon: Daemon, port: number, path: string, method = 'GET') =>
   new Promise<{ readonly status: number | undefined; readonly body: string }>((resolve, reject) => {
     const ca = readFileSync(join(daemon.rootDir, 'pki', 'kubelet.crt'));
-    request({ host: '127.0.0.1', port, path, ca, servername: NODE_NAME, agent: false }, (response) => {
+    request({ host: '127.0.0.1', port, path, method, ca, servername: NODE_NAME, agent: false }, (response) => {
       text(response).then((body) => resolve({ status: response.statusCode, body }), reject);
     })
       .on('error', reject)
@@ -64,6 +64,13 @@ describe.concurrent('the kubelet API of a node without an API server', () => {
     expect(await (await fetch(`http://127.0.0.1:${readOnlyPort}${logs}`)).text()).toBe(
       'Debug endpoints are disabled.\n',
     );
+    const container = `default/web-${NODE_NAME}/main`;
+    expect(await ask(daemon, port, `/run/${container}?cmd=echo+hi`, 'POST')).toEqual({ status: 200, body: 'hi\n' });
+    const checkpoint = await ask(daemon, port, `/checkpoint/${container}`, 'POST');
+    expect([checkpoint.status, checkpoint.body]).toEqual([
+      500,
+      expect.stringContaining(`checkpointing of ${container} failed (rpc error: code = Unimplemented desc = `),
+    ]);
     const plain = await fetch(`http://127.0.0.1:${readOnlyPort}/metrics`);
     expect(await plain.text()).toContain(
       'kubelet_http_requests_total{method="GET",path="pods",server_type="readwrite"',

@@ -9,3 +9,13 @@ export const hasContainer = ({ spec }: Pod, container: string): boolean =>
   [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])].some(
     ({ name }) => name === container,
   );
+
+/** Returns the id of the running instance of a container, without the scheme of the runtime; undefined if none runs. */
+export const runningContainerId = ({ status }: Pod, container: string): string | undefined =>
+  [
+    ...(status?.containerStatuses ?? []),
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ]
+    .find(({ name, state }) => name === container && state?.running)
+    ?.containerID?.replace(/^[^/]*:\/\//, '');

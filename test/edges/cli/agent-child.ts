@@ -18,7 +18,7 @@ const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
   pod$: of([]),
   runningPods: () => [],
   reviewApi: { request: () => EMPTY },
-  runtime: { containerStatus: () => EMPTY },
+  runtime: { containerStatus: () => EMPTY, execSync: () => EMPTY, checkpointContainer: () => EMPTY },
   note$: NEVER,
   healthChecks: { syncloop: () => undefined },
 });
