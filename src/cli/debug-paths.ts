@@ -5,6 +5,7 @@ import { logReading } from '../host/log-reading.js';
 import { monotonicScheduler } from '../host/monotonic-scheduler.js';
 import { checkpointRoute, commandRoutes } from '../server/container-commands.js';
 import { containerLogs } from '../server/container-logs.js';
+import { nodeLogs } from '../server/node-logs.js';
 import type { ParameterRoute } from '../server/parameter-routes.js';
 import { checkpointContainer } from '../streams/server/checkpoint-container.js';
 import { podLogs } from '../streams/server/pod-logs.js';
@@ -17,6 +18,9 @@ export interface DebugPathsInputs {
   readonly prepared: Pick<PreparedRun, 'config' | 'paths'>;
   readonly kubelet: Pick<KubeletHandle, 'pods' | 'runtime'>;
 }
+
+/** Source: pkg/kubelet/kubelet_server_journal.go nodeLogDir */
+const NODE_LOGS = '/var/log';
 
 /** The paths of the kubelet API with names of pods in them, over the files and the runtime of this machine. */
 export const debugPaths = ({
@@ -37,6 +41,7 @@ export const debugPaths = ({
         splitStreams: isGateOn(config.featureGates, 'PodLogsQuerySplitStreams'),
       }),
     ),
+    ...(config.enableSystemLogHandler ? nodeLogs(NODE_LOGS) : []),
     ...commandRoutes(runCommand({ pods, runtime })),
     ...(isGateOn(config.featureGates, 'ContainerCheckpoint') ? [checkpointRoute(checkpoint)] : []),
   ];
