@@ -4,6 +4,7 @@ import { monotonicScheduler } from '../host/monotonic-scheduler.js';
 import { pemSource } from '../kube-api/pem-source.js';
 import { type ServerAccess, serverAccess } from '../model/server/server-access.js';
 import { tlsSettings } from '../model/server/tls-settings.js';
+import { healthSlis, type HealthSlis } from '../server/health-slis.js';
 import type { HealthChecks } from '../server/health.js';
 import { kubeletServer } from '../server/kubelet-server.js';
 import type { ServerEvent } from '../server/listen-while.js';
@@ -29,12 +30,16 @@ export interface KubeletApiInputs {
   readonly log: Logger;
 }
 
+/** Both ports count the same health checks. */
+type ServedInputs = KubeletApiInputs & { readonly slis: HealthSlis };
+
 /**
  * Serves the kubelet API on the ports of the configuration, and logs where, or the reason why not.
  *
  * Errors: none. Ends: never.
  */
-export const serveKubeletApi = (inputs: KubeletApiInputs): Observable<unknown> => {
+export const serveKubeletApi = (given: KubeletApiInputs): Observable<unknown> => {
+  const inputs = { ...given, slis: healthSlis() };
   const { prepared, log } = inputs;
   const { config, cluster } = prepared;
   const access = serverAccess(config, cluster !== undefined);
@@ -47,7 +52,8 @@ export const serveKubeletApi = (inputs: KubeletApiInputs): Observable<unknown> =
   );
 };
 
-const view = ({ kubelet, healthChecks, meters }: KubeletApiInputs) => ({
+const view = ({ kubelet, healthChecks, meters, slis }: ServedInputs) => ({
+  slis,
   pods: kubelet.pods,
   metrics: meters.registry,
   probeMetrics: meters.probeRegistry,
@@ -55,12 +61,12 @@ const view = ({ kubelet, healthChecks, meters }: KubeletApiInputs) => ({
   healthChecks,
 });
 
-const readOnly = (inputs: KubeletApiInputs): Observable<ServerEvent> => {
+const readOnly = (inputs: ServedInputs): Observable<ServerEvent> => {
   const { address, readOnlyPort: port } = inputs.prepared.config;
   return readOnlyServer({ ...view(inputs), address, port });
 };
 
-const serverOptions = (inputs: KubeletApiInputs, access: Extract<ServerAccess, { kind: 'open' }>) => {
+const serverOptions = (inputs: ServedInputs, access: Extract<ServerAccess, { kind: 'open' }>) => {
   const { prepared, kubelet, log } = inputs;
   const { config, nodeName } = prepared;
   const { authentication, authorization } = config;

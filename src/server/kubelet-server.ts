@@ -6,6 +6,7 @@ import { errorText } from '../model/cri/cri-error.js';
 import type { EndpointSwitches } from '../model/server/disabled-endpoint.js';
 import type { TlsSettings } from '../model/server/tls-settings.js';
 import { type GuardOptions, guardRequests } from './guard-requests.js';
+import { sliRoutes } from './health-slis.js';
 import type { HealthChecks } from './health.js';
 import {
   answerUnlessDisabled,
@@ -115,10 +116,10 @@ const renewal = (server: Server, current: () => CurrentTls): (() => void) => {
 const answerOf = ({ switches, healthChecks, debugPaths = [], ...view }: KubeletServerOptions): RequestListener =>
   answerUnlessDisabled(
     {
-      ...healthRoutes(healthChecks),
+      ...healthRoutes(healthChecks, view.slis),
       ...nodeRoutes(view),
       ...(switches.enableDebuggingHandlers && debugRoutes(view)),
     },
     switches,
-    switches.enableDebuggingHandlers ? debugPaths : [],
+    [...(view.slis ? sliRoutes(view.slis) : []), ...(switches.enableDebuggingHandlers ? debugPaths : [])],
   );
