@@ -115,6 +115,7 @@ export {
 } from './streams/operators/exhaust-map-latest.js';
 export { gate, type GateOptions } from './streams/operators/gate.js';
 export { inSlots, type Slots } from './streams/operators/in-slots.js';
+export { limitByKey, type KeyLimits } from './streams/operators/limit-by-key.js';
 export { inTurns, type Turns } from './streams/operators/in-turns.js';
 export { poll, type Polled, type PollTiming } from './streams/operators/poll.js';
 export { repeatWhile } from './streams/operators/repeat-while.js';

@@ -24,6 +24,7 @@ import { quantity, unitValue } from '../model/resources/quantity.js';
 import type { NodeSettings } from '../host/read-node-facts.js';
 import { recordKubelet } from '../tools/recording/record-kubelet.js';
 import { monotonicScheduler } from '../host/monotonic-scheduler.js';
+import { CriError } from '../model/cri/cri-error.js';
 import { ApiError } from '../model/kube-api/api-error.js';
 import { fileSource } from '../sources/file-source.js';
 import { httpSource } from '../sources/http-source.js';
@@ -53,6 +54,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
   let current: Kubelet | undefined;
   const joined$ = new ReplaySubject<JoinedCluster>(1);
   let reviewApi: KubeletHandle['reviewApi'] = NO_API;
+  let runtime: KubeletHandle['runtime'] = NO_RUNTIME;
 
   /** The agent with the ports of this machine and, with a connection, as a node of its cluster. */
   const agent = (cluster?: JoinedCluster): Observable<unknown> => {
@@ -72,6 +74,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
       log,
     };
     return withNodePorts<unknown>(node, (own) => {
+      runtime = own.runtime;
       const ports: KubeletPorts = { ...own, ...(cluster && { cluster: cluster.ports }) };
       const options: KubeletOptions = {
         sources: podSources(environment),
@@ -133,6 +136,11 @@ export const composeKubelet: CreateKubelet = (environment) => {
       ),
     ),
     reviewApi: { request: (asked) => defer(() => reviewApi.request(asked)) },
+    runtime: {
+      containerStatus: (asked) => defer(() => runtime.containerStatus(asked)),
+      execSync: (asked) => defer(() => runtime.execSync(asked)),
+      checkpointContainer: (asked) => defer(() => runtime.checkpointContainer(asked)),
+    },
     healthChecks: {
       syncloop: () => {
         const problem = current?.health();
@@ -144,6 +152,14 @@ export const composeKubelet: CreateKubelet = (environment) => {
 
 const NO_API: KubeletHandle['reviewApi'] = {
   request: () => throwError(() => new ApiError({ message: 'there is no connection to an API server' })),
+};
+
+const unconnected = (call: string) => () =>
+  throwError(() => new CriError('unavailable', call, 'there is no connection to the runtime'));
+const NO_RUNTIME: KubeletHandle['runtime'] = {
+  containerStatus: unconnected('ContainerStatus'),
+  execSync: unconnected('ExecSync'),
+  checkpointContainer: unconnected('CheckpointContainer'),
 };
 
 /** The limits are those of the agent, but counted apart: clients with wrong tokens must not hold up its own requests. */

@@ -7,6 +7,7 @@ import type { ApiServer } from '../streams/ports/api-server.js';
 import type { Logger } from '../streams/ports/logger.js';
 import type { Metrics } from '../streams/ports/metrics.js';
 import type { RecordJournal } from '../streams/ports/record-journal.js';
+import type { RuntimeService } from '../streams/ports/runtime-service.js';
 import type { ClusterFlags } from './cluster/cluster-flags.js';
 import type { AgentPaths } from './config/agent-paths.js';
 import type { AgentConfig } from './config/kubelet-configuration.js';
@@ -53,6 +54,8 @@ export interface KubeletHandle {
   readonly servingCertificate$: Observable<NodeCertificate>;
   /** Sends reviews of clients to the API server. Errors: also without a connection to one. */
   readonly reviewApi: Pick<ApiServer, 'request'>;
+  /** Calls of clients of the kubelet API to the runtime. Errors: also while there is no connection to one. */
+  readonly runtime: Pick<RuntimeService, 'containerStatus' | 'execSync' | 'checkpointContainer'>;
   /** The checks by name, such as `syncloop`. */
   readonly healthChecks: Readonly<Record<string, () => Error | undefined>>;
 }

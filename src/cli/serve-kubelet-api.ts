@@ -1,41 +1,43 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { concatMap, connect, ignoreElements, merge, NEVER, type Observable, take, tap } from 'rxjs';
 import { monotonicScheduler } from '../host/monotonic-scheduler.js';
-import { currentCertificatePath } from '../kube-api/certificate-store.js';
-import { pemSource } from '../kube-api/pem-source.js';
 import { type ServerAccess, serverAccess } from '../model/server/server-access.js';
 import { tlsSettings } from '../model/server/tls-settings.js';
+import { healthSlis, type HealthSlis } from '../server/health-slis.js';
 import type { HealthChecks } from '../server/health.js';
 import { kubeletServer } from '../server/kubelet-server.js';
 import type { ServerEvent } from '../server/listen-while.js';
 import type { MeteredRegistry } from '../server/metrics.js';
 import { readOnlyServer } from '../server/read-only-server.js';
-import { selfSignedPair } from '../server/self-signed-pair.js';
-import type { PemSources } from '../server/server-tls.js';
 import { alwaysAllow } from '../streams/ports/authorize-access.js';
 import { noToken } from '../streams/ports/authenticate-token.js';
 import type { Logger } from '../streams/ports/logger.js';
 import { reviewAccess } from '../streams/server/review-access.js';
 import { reviewTokens } from '../streams/server/review-tokens.js';
 import { configurationView } from './config/configuration-view.js';
+import { debugPaths } from './debug-paths.js';
 import type { KubeletHandle } from './kubelet-handle.js';
 import type { PreparedRun } from './prepare-run.js';
+import { hasSigner, pemSources } from './pem-sources.js';
 
 export interface KubeletApiInputs {
-  readonly prepared: Pick<PreparedRun, 'config' | 'nodeName' | 'certDir' | 'cluster'>;
-  readonly kubelet: Pick<KubeletHandle, 'pods' | 'runningPods' | 'reviewApi' | 'servingCertificate$'>;
+  readonly prepared: Pick<PreparedRun, 'config' | 'nodeName' | 'certDir' | 'cluster' | 'paths'>;
+  readonly kubelet: KubeletHandle;
   readonly healthChecks: HealthChecks;
   readonly meters: Pick<MeteredRegistry, 'registry' | 'probeRegistry' | 'countRequests'>;
   readonly log: Logger;
 }
+
+/** Both ports count the same health checks. */
+type ServedInputs = KubeletApiInputs & { readonly slis: HealthSlis };
 
 /**
  * Serves the kubelet API on the ports of the configuration, and logs where, or the reason why not.
  *
  * Errors: none. Ends: never.
  */
-export const serveKubeletApi = (inputs: KubeletApiInputs): Observable<unknown> => {
+export const serveKubeletApi = (given: KubeletApiInputs): Observable<unknown> => {
+  const inputs = { ...given, slis: healthSlis() };
   const { prepared, log } = inputs;
   const { config, cluster } = prepared;
   const access = serverAccess(config, cluster !== undefined);
@@ -53,9 +55,9 @@ const WITHOUT_SIGNER =
 type OpenAccess = Extract<ServerAccess, { kind: 'open' }>;
 
 /** With a signer the port opens as soon as there is a certificate. Until then every handshake would fail. */
-const served = (inputs: KubeletApiInputs, access: OpenAccess): Observable<ServerEvent> => {
+const served = (inputs: ServedInputs, access: OpenAccess): Observable<ServerEvent> => {
   const server$ = kubeletServer(serverOptions(inputs, access));
-  if (!isSigned(inputs.prepared)) return server$;
+  if (!hasSigner(inputs.prepared)) return server$;
   return inputs.kubelet.servingCertificate$.pipe(
     connect((certificate$) =>
       merge(
@@ -69,10 +71,8 @@ const served = (inputs: KubeletApiInputs, access: OpenAccess): Observable<Server
   );
 };
 
-const isSigned = ({ config, cluster }: KubeletApiInputs['prepared']): boolean =>
-  config.serverTLSBootstrap && cluster !== undefined;
-
-const view = ({ kubelet, healthChecks, meters }: KubeletApiInputs) => ({
+const view = ({ kubelet, healthChecks, meters, slis }: ServedInputs) => ({
+  slis,
   pods: kubelet.pods,
   metrics: meters.registry,
   probeMetrics: meters.probeRegistry,
@@ -80,12 +80,12 @@ const view = ({ kubelet, healthChecks, meters }: KubeletApiInputs) => ({
   healthChecks,
 });
 
-const readOnly = (inputs: KubeletApiInputs): Observable<ServerEvent> => {
+const readOnly = (inputs: ServedInputs): Observable<ServerEvent> => {
   const { address, readOnlyPort: port } = inputs.prepared.config;
   return readOnlyServer({ ...view(inputs), address, port });
 };
 
-const serverOptions = (inputs: KubeletApiInputs, access: OpenAccess) => {
+const serverOptions = (inputs: ServedInputs, access: OpenAccess) => {
   const { prepared, kubelet, log } = inputs;
   const { config, nodeName } = prepared;
   const { authentication, authorization } = config;
@@ -100,6 +100,7 @@ const serverOptions = (inputs: KubeletApiInputs, access: OpenAccess) => {
     switches: config,
     runningPods: kubelet.runningPods,
     configz: () => configurationView(config),
+    debugPaths: debugPaths(inputs),
     guard: {
       nodeName,
       rules: access.authentication,
@@ -121,34 +122,6 @@ const serverOptions = (inputs: KubeletApiInputs, access: OpenAccess) => {
 };
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('base64');
-
-const pemSources = async (prepared: KubeletApiInputs['prepared']): Promise<PemSources> => {
-  const { clientCAFile } = prepared.config.authentication.x509;
-  return {
-    ...(await pairSources(prepared)),
-    ...(clientCAFile !== '' && { clientCa: pemSource({ file: clientCAFile }) }),
-  };
-};
-
-const pairSources = async (prepared: KubeletApiInputs['prepared']): Promise<Pick<PemSources, 'cert' | 'key'>> => {
-  const { config, nodeName, certDir } = prepared;
-  const { tlsCertFile, tlsPrivateKeyFile } = config;
-  const ofFiles = (certFile: string, keyFile: string) => ({
-    cert: pemSource({ file: certFile }),
-    key: pemSource({ file: keyFile }),
-  });
-  if (isSigned(prepared)) {
-    const path = currentCertificatePath(certDir, 'serving');
-    const signed = ofFiles(path, path);
-    if (tlsCertFile === '') return signed;
-    const given = ofFiles(tlsCertFile, tlsPrivateKeyFile);
-    const present = () => (existsSync(path) ? signed : given);
-    return { cert: () => present().cert(), key: () => present().key() };
-  }
-  if (tlsCertFile !== '') return ofFiles(tlsCertFile, tlsPrivateKeyFile);
-  const made = await selfSignedPair({ directory: certDir, host: nodeName, now: () => Date.now() });
-  return ofFiles(made.certFile, made.keyFile);
-};
 
 /** A standalone node without settings for the port is closed on purpose, and so is a port that is turned off. */
 const logClosed = ({ prepared: { config, cluster }, log }: KubeletApiInputs, reason: string): void => {

@@ -1,5 +1,6 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import {
+  CheckpointContainerRequest,
   ContainerStatusRequest,
   CreateContainerRequest,
   ExecSyncRequest,
@@ -160,6 +161,7 @@ const runtimeService = (to: Connection): RuntimeService => {
     ),
     reopenContainerLog: unary(to, 'reopen_container_log', cri.reopenContainerLog, ReopenContainerLogRequest),
     execSync: unary(to, 'exec_sync', cri.execSync, ExecSyncRequest),
+    checkpointContainer: unary(to, 'checkpoint_container', cri.checkpointContainer, CheckpointContainerRequest),
     containerEvents: () => containerEvents(to),
   };
 };

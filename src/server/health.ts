@@ -17,16 +17,21 @@ export const ping: HealthCheck = () => undefined;
 
 /**
  * The reply of `/healthz`: `ok`, or the list of all checks if one fails or if `verbose` is set. The list does not
- * contain the reason of a failure.
+ * contain the reason of a failure. `observe` receives each check that was not excluded.
  *
  * Source: staging/src/k8s.io/apiserver/pkg/server/healthz/healthz.go.
  */
-export const allHealth = (checks: HealthChecks, query: URLSearchParams): TextAnswer => {
+export const allHealth = (
+  checks: HealthChecks,
+  query: URLSearchParams,
+  observe: (name: string, isHealthy: boolean) => void = () => undefined,
+): TextAnswer => {
   const excluded = new Set(query.getAll('exclude'));
   let isHealthy = true;
   const lines = Object.entries(checks).map(([name, check]) => {
     if (excluded.delete(name)) return `[+]${name} excluded: ok`;
     const problem = check();
+    observe(name, !problem || problem instanceof Remark);
     if (!problem) return `[+]${name} ok`;
     if (problem instanceof Remark) return `[+]${name} ok: ${problem.message}`;
     isHealthy = false;

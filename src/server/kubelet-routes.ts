@@ -4,14 +4,18 @@ import type { RunningPod } from '../model/pleg/running-pods.js';
 import type { Pod } from '../model/pod/pod.js';
 import { disabledEndpoint, type EndpointSwitches } from '../model/server/disabled-endpoint.js';
 import { requestPath } from '../model/server/request-path.js';
+import type { HealthSlis } from './health-slis.js';
 import { allHealth, type HealthChecks, oneHealth, ping } from './health.js';
 import { type Answer, answerBy, type Routes, send } from './http-routes.js';
+import { answerByParameters, type ParameterRoute } from './parameter-routes.js';
 
 export interface NodeView {
   readonly pods: () => readonly Pod[];
   readonly metrics: Registry;
   /** The registry of `/metrics/probes`; without one the path does not exist. */
   readonly probeMetrics?: Registry | undefined;
+  /** The metrics of health checks, of `/metrics/slis`; without them the path does not exist. */
+  readonly slis?: HealthSlis | undefined;
 }
 
 /** `/pods` and the metrics. */
@@ -22,10 +26,10 @@ export const nodeRoutes = ({ pods, metrics, probeMetrics }: NodeView): Routes =>
 });
 
 /** `/healthz` with one path below it for each check, and for `ping`. */
-export const healthRoutes = (healthChecks: HealthChecks): Routes => {
+export const healthRoutes = (healthChecks: HealthChecks, slis?: Pick<HealthSlis, 'observe'>): Routes => {
   const checks: HealthChecks = { ping, ...healthChecks };
   return {
-    '/healthz': ({ url = '/' }) => allHealth(checks, new URL(url, 'http://local').searchParams),
+    '/healthz': ({ url = '/' }) => allHealth(checks, new URL(url, 'http://local').searchParams, slis?.observe),
     ...Object.fromEntries(Object.entries(checks).map(([name, check]) => [`/healthz/${name}`, () => oneHealth(check)])),
   };
 };
@@ -43,8 +47,12 @@ export const debugRoutes = ({ runningPods, configz }: DebugView): Routes => ({
 });
 
 /** Replies by the routes, and with 405 to endpoints that are turned off. */
-export const answerUnlessDisabled = (routes: Routes, switches: EndpointSwitches): RequestListener => {
-  const answer = answerBy(routes);
+export const answerUnlessDisabled = (
+  routes: Routes,
+  switches: EndpointSwitches,
+  paths: readonly ParameterRoute[] = [],
+): RequestListener => {
+  const answer = answerByParameters(paths, answerBy(routes));
   return (request, response) => {
     const text = disabledEndpoint(requestPath(request.url ?? '/') ?? '/', switches);
     if (text === undefined) answer(request, response);

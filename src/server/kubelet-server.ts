@@ -6,6 +6,7 @@ import { errorText } from '../model/cri/cri-error.js';
 import type { EndpointSwitches } from '../model/server/disabled-endpoint.js';
 import type { TlsSettings } from '../model/server/tls-settings.js';
 import { type GuardOptions, guardRequests } from './guard-requests.js';
+import { sliRoutes } from './health-slis.js';
 import type { HealthChecks } from './health.js';
 import {
   answerUnlessDisabled,
@@ -16,6 +17,7 @@ import {
   type NodeView,
 } from './kubelet-routes.js';
 import { listenOnce, type Listening, type ServerEvent, urlOf } from './listen-while.js';
+import type { ParameterRoute } from './parameter-routes.js';
 import type { CountRequests } from './request-metrics.js';
 import { retryListening } from './retry-listening.js';
 import { type CurrentTls, type PemSources, serverTls } from './server-tls.js';
@@ -31,6 +33,8 @@ export interface KubeletServerOptions extends NodeView, DebugView {
   readonly switches: EndpointSwitches;
   readonly healthChecks: HealthChecks;
   readonly countRequests: CountRequests;
+  /** Further paths that `enableDebuggingHandlers` turns off. */
+  readonly debugPaths?: readonly ParameterRoute[];
   readonly scheduler?: SchedulerLike;
 }
 
@@ -109,12 +113,13 @@ const renewal = (server: Server, current: () => CurrentTls): (() => void) => {
   };
 };
 
-const answerOf = ({ switches, healthChecks, ...view }: KubeletServerOptions): RequestListener =>
+const answerOf = ({ switches, healthChecks, debugPaths = [], ...view }: KubeletServerOptions): RequestListener =>
   answerUnlessDisabled(
     {
-      ...healthRoutes(healthChecks),
+      ...healthRoutes(healthChecks, view.slis),
       ...nodeRoutes(view),
       ...(switches.enableDebuggingHandlers && debugRoutes(view)),
     },
     switches,
+    [...(view.slis ? sliRoutes(view.slis) : []), ...(switches.enableDebuggingHandlers ? debugPaths : [])],
   );

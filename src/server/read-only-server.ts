@@ -1,4 +1,5 @@
 import type { Observable, SchedulerLike } from 'rxjs';
+import { sliRoutes } from './health-slis.js';
 import type { HealthChecks } from './health.js';
 import { answerUnlessDisabled, healthRoutes, nodeRoutes, type NodeView } from './kubelet-routes.js';
 import { listenWhile, type ServerEvent, urlOf } from './listen-while.js';
@@ -39,7 +40,11 @@ export const readOnlyServer = ({
     scheduler,
     answer: countRequests(
       'readonly',
-      answerUnlessDisabled({ ...healthRoutes(healthChecks), ...nodeRoutes(view) }, NO_DEBUGGING),
+      answerUnlessDisabled(
+        { ...healthRoutes(healthChecks, view.slis), ...nodeRoutes(view) },
+        NO_DEBUGGING,
+        view.slis ? sliRoutes(view.slis) : [],
+      ),
     ),
     listen: (server, listening) => server.listen(port, address, () => listening(urlOf(server, 'http', address))),
   });

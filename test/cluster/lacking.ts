@@ -10,5 +10,6 @@ export const lackingForCluster: readonly string[] = [
   ...lackingForContainerd,
   ...['openssl'].filter((name) => !isCommand(name)),
   ...(isCommand(process.env.ETCD ?? 'etcd') ? [] : ['etcd']),
+  ...(isCommand(process.env.KUBECTL ?? 'kubectl') ? [] : ['kubectl']),
   ...(hasServer() ? [] : ['a kube-apiserver, which test/cluster/stage/build.sh makes']),
 ];

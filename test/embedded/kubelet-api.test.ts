@@ -5,12 +5,13 @@ import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
 import { type Daemon, freePort, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
+import { SLEEP } from './manifests.js';
 
 /** Sends a request to the port, with the certificate of the agent as authority. */
-const ask = (daemon: Daemon, port: number, path: string) =>
+const ask = (daemon: Daemon, port: number, path: string, method = 'GET') =>
   new Promise<{ readonly status: number | undefined; readonly body: string }>((resolve, reject) => {
     const ca = readFileSync(join(daemon.rootDir, 'pki', 'kubelet.crt'));
-    request({ host: '127.0.0.1', port, path, ca, servername: NODE_NAME, agent: false }, (response) => {
+    request({ host: '127.0.0.1', port, path, method, ca, servername: NODE_NAME, agent: false }, (response) => {
       text(response).then((body) => resolve({ status: response.statusCode, body }), reject);
     })
       .on('error', reject)
@@ -26,7 +27,7 @@ describe.concurrent('the kubelet API of a node without an API server', () => {
     );
     expect(existsSync(join(daemon.rootDir, 'pki'))).toBe(false);
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
-    expect((await daemon.health()).status).toBe(200);
+    await eventually('the agent is healthy', async () => (await daemon.health()).status === 200);
     await daemon.kill('SIGTERM');
     const before = daemon.log.length;
     await daemon.start('--port', String(port));
@@ -36,7 +37,7 @@ describe.concurrent('the kubelet API of a node without an API server', () => {
 
   it('serves every client where the configuration says so', async ({ daemon }) => {
     const [port, readOnlyPort] = [await freePort(), await freePort()];
-    daemon.apply({ name: 'web' });
+    daemon.apply({ name: 'web', containers: [{ script: `echo hello; ${SLEEP}` }] });
     await daemon.start(
       ...['--address', '127.0.0.1', '--port', String(port), '--read-only-port', String(readOnlyPort)],
       ...['--anonymous-auth', '--authorization-mode', 'AlwaysAllow'],
@@ -51,6 +52,25 @@ describe.concurrent('the kubelet API of a node without an API server', () => {
     await eventually('the running pod is listed', async () =>
       (await ask(daemon, port, '/runningpods/')).body.includes(`"name":"web-${NODE_NAME}"`),
     );
+    const logs = `/containerLogs/default/web-${NODE_NAME}/main`;
+    await eventually('the log of its container is read', async () => {
+      const { status, body } = await ask(daemon, port, `${logs}?tailLines=1`);
+      return status === 200 && body === 'hello\n';
+    });
+    expect(await ask(daemon, port, `${logs}?previous=true`)).toEqual({
+      status: 400,
+      body: `previous terminated container "main" in pod "web-${NODE_NAME}" not found`,
+    });
+    expect(await (await fetch(`http://127.0.0.1:${readOnlyPort}${logs}`)).text()).toBe(
+      'Debug endpoints are disabled.\n',
+    );
+    const container = `default/web-${NODE_NAME}/main`;
+    expect(await ask(daemon, port, `/run/${container}?cmd=echo+hi`, 'POST')).toEqual({ status: 200, body: 'hi\n' });
+    const checkpoint = await ask(daemon, port, `/checkpoint/${container}`, 'POST');
+    expect([checkpoint.status, checkpoint.body]).toEqual([
+      500,
+      expect.stringContaining(`checkpointing of ${container} failed (rpc error: code = Unimplemented desc = `),
+    ]);
     const plain = await fetch(`http://127.0.0.1:${readOnlyPort}/metrics`);
     expect(await plain.text()).toContain(
       'kubelet_http_requests_total{method="GET",path="pods",server_type="readwrite"',

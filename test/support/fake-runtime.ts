@@ -184,6 +184,7 @@ export const fakeRuntime = (
     updateContainerResources: unexpected('UpdateContainerResources'),
     reopenContainerLog: unexpected('ReopenContainerLog'),
     execSync: unexpected('ExecSync'),
+    checkpointContainer: unexpected('CheckpointContainer'),
     listPodSandbox: ({ filter }) => {
       if (filter === undefined) listings.push(scheduler.now());
       else if (Object.keys(filter.labelSelector ?? {}).length > 0) reads.push(scheduler.now());

@@ -1,8 +1,7 @@
 import { logReading } from '../../host/log-reading.js';
-import { sinceInstant } from '../../model/logs/log-time.js';
 import { criClient } from '../../runtime/cri-client.js';
 import { untilDrained } from '../../server/until-drained.js';
-import { containerLog } from '../../streams/logs/container-log.js';
+import { requestedLog } from '../../streams/logs/requested-log.js';
 import { readAgentFile } from '../agent-file.js';
 import { findLog } from '../logs/find-log.js';
 import { type LogFlags, readLogFlags, requestedContainer } from '../logs/log-flags.js';
@@ -24,7 +23,7 @@ export const printLogs = async (
 ): Promise<void> => {
   const { namespace, rootDir, containerRuntimeEndpoint: endpoint } = flags;
   const requested = requestedContainer(container, flags.container);
-  const { follow, previous, tailLines, stream, timestamps, limitBytes, ...since } = readLogFlags(flags);
+  const { previous, ...options } = readLogFlags(flags);
   const agent = readAgentFile(pathsFor(rootDir).agentFile);
   const paths = pathsFor(rootDir, flags.podLogsDir || (endpoint === '' ? (agent?.podLogsDir ?? '') : ''), endpoint);
   const client = criClient({
@@ -42,17 +41,8 @@ export const printLogs = async (
       { paths, runtime: client.runtime },
     );
     for (const note of notes) process.stderr.write(`${note}\n`);
-    const sinceNanos = sinceInstant(since, now);
-    await containerLog({
-      path,
-      files: logReading,
-      print: {
-        ...{ stream, timestamps },
-        ...(sinceNanos !== undefined && { since: sinceNanos }),
-        ...(limitBytes !== undefined && { limitBytes }),
-      },
-      ...(tailLines !== undefined && { tailLines }),
-      ...(follow && { follow: { isRunning } }),
+    await requestedLog({
+      ...{ path, files: logReading, options, now, isRunning },
       ready: () => untilDrained(process.stdout),
     }).forEach((bytes) => void process.stdout.write(bytes));
   } finally {

@@ -6,7 +6,7 @@ export interface TimedRequest {
 /**
  * Returns the milliseconds after which a CRI call is cancelled; undefined for a call without a deadline. `call` is the
  * CRI method. A new sandbox may have to pull its image, hence twice the time; the timeout of a stop or a command is
- * added to the deadline.
+ * added to the deadline, that of a checkpoint may lengthen it.
  *
  * Source: cri-client/pkg/remote_runtime.go, remote_image.go.
  */
@@ -23,6 +23,8 @@ export const callDeadlineMs = (
       return requestTimeoutMs + seconds * 1_000;
     case 'ExecSync':
       return seconds === 0 ? undefined : requestTimeoutMs + seconds * 1_000;
+    case 'CheckpointContainer':
+      return Math.max(requestTimeoutMs, seconds * 1_000);
     case 'PullImage':
     case 'GetContainerEvents':
       return undefined;

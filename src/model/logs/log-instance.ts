@@ -1,10 +1,17 @@
 import type { PodStatus } from '../pod/pod.js';
 
+interface FoundInstance {
+  /** Without the scheme of the runtime. */
+  readonly containerId: string;
+  /** With the scheme, as in the status: `containerd://1f2e`. */
+  readonly reference: string;
+}
+
 /** The instance of a container whose log is meant, or the reason why there is none. */
-export type LogInstance = { readonly containerId: string } | { readonly problem: string };
+export type LogInstance = FoundInstance | { readonly problem: string };
 
 /**
- * Returns the id of the instance whose log a reader gets, without the scheme of the runtime. Init containers, containers
+ * Returns the id of the instance whose log a reader gets. Init containers, containers
  * and ephemeral containers are searched.
  *
  * Source: pkg/kubelet/kubelet_pods.go validateContainerLogStatus
@@ -42,5 +49,5 @@ const WAITING: Readonly<Record<string, string>> = {
   ImagePullBackOff: 'trying and failing to pull image',
 };
 
-const idOf = (id: string | undefined): { readonly containerId: string } | undefined =>
-  id ? { containerId: id.replace(/^[^/]*:\/\//, '') } : undefined;
+const idOf = (reference: string | undefined): FoundInstance | undefined =>
+  reference ? { containerId: reference.replace(/^[^/]*:\/\//, ''), reference } : undefined;

@@ -5,7 +5,10 @@ const RFC3339 =
 export const logInstant = (text: string): bigint | undefined => {
   const [, seconds, fraction = '', zone] = RFC3339.exec(text) ?? [];
   if (seconds === undefined || zone === undefined) return undefined;
-  return BigInt(Date.parse(`${seconds}${zone}`)) * 1_000_000n + BigInt(nineDigits(fraction));
+  const milliseconds = Date.parse(`${seconds}${zone}`);
+  // Such as for a zone beyond 24 hours.
+  if (Number.isNaN(milliseconds)) return undefined;
+  return BigInt(milliseconds) * 1_000_000n + BigInt(nineDigits(fraction));
 };
 
 /**

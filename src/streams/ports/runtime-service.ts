@@ -1,4 +1,5 @@
 import type {
+  CheckpointContainerRequest,
   ContainerEventResponse,
   ContainerStatusRequest,
   ContainerStatusResponse,
@@ -55,6 +56,7 @@ export interface RuntimeService {
   readonly updateContainerResources: CriCall<UpdateContainerResourcesRequest, object>;
   readonly reopenContainerLog: CriCall<ReopenContainerLogRequest, object>;
   readonly execSync: CriCall<ExecSyncRequest, ExecSyncResponse>;
+  readonly checkpointContainer: CriCall<CheckpointContainerRequest, object>;
   /** Emits while the stream lives. Errors: it breaks, or the runtime does not implement it (`unimplemented`). */
   readonly containerEvents: () => Observable<ContainerEventResponse>;
 }

@@ -173,6 +173,7 @@ export const PORT_RULES = {
     updateContainerResources: call,
     reopenContainerLog: call,
     execSync: call,
+    checkpointContainer: call,
     containerEvents: call,
   },
   images: {

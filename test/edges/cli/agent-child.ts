@@ -19,6 +19,7 @@ const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
   runningPods: () => [],
   reviewApi: { request: () => EMPTY },
   servingCertificate$: NEVER,
+  runtime: { containerStatus: () => EMPTY, execSync: () => EMPTY, checkpointContainer: () => EMPTY },
   note$: NEVER,
   healthChecks: { syncloop: () => undefined },
 });

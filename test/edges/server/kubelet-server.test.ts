@@ -187,7 +187,7 @@ describe('the kubelet API', () => {
       enableDebugFlagsHandler: true,
     };
     await stage.start({ switches });
-    for (const path of ['/runningpods/', '/exec/a/b/c', '/logs/', '/debug/pprof/heap']) {
+    for (const path of ['/runningpods/', '/exec/a/b/c', '/containerLogs/a/b/c', '/logs/', '/debug/pprof/heap']) {
       expect(await stage.ask({ path, token: 'admin' })).toMatchObject({
         status: 405,
         body: 'Debug endpoints are disabled.\n',

@@ -25,6 +25,7 @@ export interface Asked extends AgentOptions {
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly agent?: Agent;
+  readonly signal?: AbortSignal;
 }
 
 const userNamed = (name: string): TokenVerdict => ({ user: { name, uid: '', groups: [], extra: {} } });

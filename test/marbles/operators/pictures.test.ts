@@ -1,4 +1,4 @@
-import { map, merge, mergeMap, type Observable, of, Subject, tap, timer } from 'rxjs';
+import { catchError, EMPTY, map, merge, mergeMap, type Observable, of, Subject, tap, timer } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, it } from 'vitest';
 import { adaptiveLimit } from '../../../src/streams/operators/adaptive-limit.js';
@@ -11,6 +11,7 @@ import { exhaustMapLatest, exhaustMapLatestBy } from '../../../src/streams/opera
 import { gate } from '../../../src/streams/operators/gate.js';
 import { inSlots } from '../../../src/streams/operators/in-slots.js';
 import { inTurns } from '../../../src/streams/operators/in-turns.js';
+import { limitByKey } from '../../../src/streams/operators/limit-by-key.js';
 import { poll } from '../../../src/streams/operators/poll.js';
 import { repeatWhile } from '../../../src/streams/operators/repeat-while.js';
 import { retryWithBackoff } from '../../../src/streams/operators/retry-with-backoff.js';
@@ -45,6 +46,21 @@ const SETUPS: Readonly<Record<string, Setup>> = {
     return (source) => cold(source).pipe(mergeMap((value) => lasting(3, scheduler)(value).pipe(inSlot())));
   },
   inTurns: (cold, scheduler) => (source) => cold(source).pipe(inTurns({ most: 3, scheduler })()),
+  limitByKey: (cold, scheduler) => {
+    const limited = limitByKey({ inAll: 3, perKey: 2, tooMany: (limit) => new Error(limit) });
+    return (source) =>
+      cold(source).pipe(
+        mergeMap((value) =>
+          lasting(
+            3,
+            scheduler,
+          )(value).pipe(
+            limited(value),
+            catchError(() => EMPTY),
+          ),
+        ),
+      );
+  },
   adaptiveLimit: (cold, scheduler) => {
     const limited = adaptiveLimit({ scheduler });
     return (source) =>

@@ -10,6 +10,8 @@ it.each([
   { call: 'StopContainer', timeout: undefined, deadline: T },
   { call: 'StopContainer', timeout: -1n, deadline: T },
   { call: 'ExecSync', timeout: 5n, deadline: T + 5_000 },
+  { call: 'CheckpointContainer', timeout: 5n, deadline: T },
+  { call: 'CheckpointContainer', timeout: 500n, deadline: 500_000 },
   { call: 'ExecSync', timeout: 0n, deadline: undefined },
   { call: 'ExecSync', timeout: undefined, deadline: undefined },
   { call: 'PullImage', timeout: undefined, deadline: undefined },

@@ -20,16 +20,16 @@ describe('the log of a container', () => {
   const where = 'container "c" in pod "p"';
 
   it.each<[string, ContainerStatus, { previous?: boolean; id?: string; problem?: string }]>([
-    ['that runs', running, { id: 'now' }],
-    ['that runs, before', running, { previous: true, id: 'old' }],
-    ['that has ended', status({ state: ended('rx://end'), lastState: ended('rx://old') }), { id: 'end' }],
-    ['that has ended without an id', status({ state: ended(), lastState: ended('rx://old') }), { id: 'old' }],
+    ['that runs', running, { id: 'containerd://now' }],
+    ['that runs, before', running, { previous: true, id: 'containerd://old' }],
+    ['that has ended', status({ state: ended('rx://end'), lastState: ended('rx://old') }), { id: 'rx://end' }],
+    ['that has ended without an id', status({ state: ended(), lastState: ended('rx://old') }), { id: 'rx://old' }],
     ['that has ended with nothing known', status({ state: ended() }), { problem: `${where} is terminated` }],
-    ['that waits for its back-off', waiting('CrashLoopBackOff', ended('rx://old')), { id: 'old' }],
+    ['that waits for its back-off', waiting('CrashLoopBackOff', ended('rx://old')), { id: 'rx://old' }],
     [
       'that waits for its back-off, before',
       waiting('CrashLoopBackOff', ended('rx://old')),
-      { previous: true, id: 'old' },
+      { previous: true, id: 'rx://old' },
     ],
     [
       'that was never started again',
@@ -53,12 +53,15 @@ describe('the log of a container', () => {
     ],
     ['without a state', status({}), { problem: `${where} is waiting to start - no logs yet` }],
   ])('%s', (_, one, { previous = false, id, problem }) => {
-    const expected = id === undefined ? { problem } : { containerId: id };
+    const expected = id === undefined ? { problem } : { containerId: id.replace(/^.*:\/\//, ''), reference: id };
     expect(logInstance('p', { containerStatuses: [one] }, 'c', previous)).toEqual(expected);
   });
 
   it.each(['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'])('is found in %s', (list) => {
-    expect(logInstance('p', { [list]: [running] }, 'c', false)).toEqual({ containerId: 'now' });
+    expect(logInstance('p', { [list]: [running] }, 'c', false)).toEqual({
+      containerId: 'now',
+      reference: 'containerd://now',
+    });
   });
 
   it.each([undefined, {}, { containerStatuses: [running] }])('is not available with the status %j', (one) => {

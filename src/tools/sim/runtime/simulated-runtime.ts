@@ -1,4 +1,5 @@
 import type { CriCall, RuntimeService } from '../../../streams/ports/runtime-service.js';
+import { CriError } from '../../../model/cri/cri-error.js';
 import type { ImageService } from '../../../streams/ports/image-service.js';
 import type { ExecSyncRequest, ExecSyncResponse } from '../../../generated/runtime/v1/api.js';
 import type { NodeBehaviours, ProbeName } from '../behaviour.js';
@@ -112,6 +113,9 @@ export const simulatedRuntime = ({
       ...sandboxCalls(parts),
       ...containerCalls(parts),
       execSync: execCall(parts, 'other'),
+      checkpointContainer: parts.transport.unary('CheckpointContainer', () => {
+        throw new CriError('unimplemented', 'CheckpointContainer', 'method CheckpointContainer not implemented');
+      }),
       containerEvents: () => events.listen(() => transport.isUp),
     },
     images: imageCalls(parts),

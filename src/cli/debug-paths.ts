@@ -1,0 +1,48 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { defer } from 'rxjs';
+import { logReading } from '../host/log-reading.js';
+import { monotonicScheduler } from '../host/monotonic-scheduler.js';
+import { checkpointRoute, commandRoutes } from '../server/container-commands.js';
+import { containerLogs } from '../server/container-logs.js';
+import { nodeLogs } from '../server/node-logs.js';
+import type { ParameterRoute } from '../server/parameter-routes.js';
+import { checkpointContainer } from '../streams/server/checkpoint-container.js';
+import { podLogs } from '../streams/server/pod-logs.js';
+import { runCommand } from '../streams/server/run-command.js';
+import { isGateOn } from './config/feature-gates.js';
+import type { KubeletHandle } from './kubelet-handle.js';
+import type { PreparedRun } from './prepare-run.js';
+
+export interface DebugPathsInputs {
+  readonly prepared: Pick<PreparedRun, 'config' | 'paths'>;
+  readonly kubelet: Pick<KubeletHandle, 'pods' | 'runtime'>;
+}
+
+/** Source: pkg/kubelet/kubelet_server_journal.go nodeLogDir */
+const NODE_LOGS = '/var/log';
+
+/** The paths of the kubelet API with names of pods in them, over the files and the runtime of this machine. */
+export const debugPaths = ({
+  prepared: { config, paths },
+  kubelet: { pods, runtime },
+}: DebugPathsInputs): readonly ParameterRoute[] => {
+  const now = () => Date.now();
+  const directory = join(paths.rootDir, 'checkpoints');
+  const checkpoint = checkpointContainer({
+    ...{ pods, runtime, directory, now },
+    makeDirectory: () => defer(() => mkdir(directory, { recursive: true, mode: 0o700 })),
+    requestTimeoutSeconds: Math.floor(config.runtimeRequestTimeoutMs / 1_000),
+  });
+  return [
+    containerLogs(
+      podLogs({
+        ...{ pods, runtime, files: logReading, now, scheduler: monotonicScheduler },
+        splitStreams: isGateOn(config.featureGates, 'PodLogsQuerySplitStreams'),
+      }),
+    ),
+    ...(config.enableSystemLogHandler ? nodeLogs(NODE_LOGS) : []),
+    ...commandRoutes(runCommand({ pods, runtime })),
+    ...(isGateOn(config.featureGates, 'ContainerCheckpoint') ? [checkpointRoute(checkpoint)] : []),
+  ];
+};
