@@ -37,6 +37,7 @@ import { imageVerificationOf } from './config/image-verification.js';
 import { eventRecorder } from './event-recorder.js';
 import type { CreateKubelet, KubeletEnvironment, KubeletHandle } from './kubelet-handle.js';
 import { runPodsOnce } from './run-pods-once.js';
+import { type ConnectedRuntime, statsOfNode } from './stats-of-node.js';
 import { packageVersion } from './version.js';
 
 /** The period at which the table reads the pods; the loop has no stream of them. */
@@ -49,6 +50,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
   const stopped$ = new Subject<never>();
   let current: Kubelet | undefined;
   let reviewApi: KubeletHandle['reviewApi'] = NO_API;
+  let statsRuntime: ConnectedRuntime | undefined;
 
   /** The agent with the ports of this machine and, with a connection, as a node of its cluster. */
   const agent = (cluster?: JoinedCluster): Observable<unknown> => {
@@ -64,7 +66,8 @@ export const composeKubelet: CreateKubelet = (environment) => {
       metrics,
       log,
     };
-    return withNodePorts<unknown>(node, (own) => {
+    return withNodePorts<unknown>(node, (own, calls) => {
+      statsRuntime = { ...own, stats: calls };
       const ports: KubeletPorts = { ...own, ...(cluster && { cluster: cluster.ports }) };
       const options: KubeletOptions = {
         sources: podSources(environment),
@@ -120,6 +123,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
       share(),
     ),
     runningPods: () => current?.runningPods() ?? [],
+    stats: statsOfNode(environment, pods, () => statsRuntime),
     reviewApi: { request: (asked) => defer(() => reviewApi.request(asked)) },
     healthChecks: {
       syncloop: () => {

@@ -5,6 +5,7 @@ import type { RecordingFile } from '../tools/recording/recording-file.js';
 import type { ApiServer } from '../streams/ports/api-server.js';
 import type { Logger } from '../streams/ports/logger.js';
 import type { Metrics } from '../streams/ports/metrics.js';
+import type { NodeStats } from '../streams/ports/node-stats.js';
 import type { RecordJournal } from '../streams/ports/record-journal.js';
 import type { ClusterFlags } from './cluster/cluster-flags.js';
 import type { AgentPaths } from './config/agent-paths.js';
@@ -47,6 +48,8 @@ export interface KubeletHandle {
   readonly runningPods: () => readonly RunningPod[];
   /** Sends reviews of clients to the API server. Errors: also without a connection to one. */
   readonly reviewApi: Pick<ApiServer, 'request'>;
+  /** The figures of the node for the kubelet API, sampled on request. */
+  readonly stats: NodeStats;
   /** The checks by name, such as `syncloop`. */
   readonly healthChecks: Readonly<Record<string, () => Error | undefined>>;
 }

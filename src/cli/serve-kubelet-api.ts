@@ -22,7 +22,7 @@ import type { PreparedRun } from './prepare-run.js';
 
 export interface KubeletApiInputs {
   readonly prepared: Pick<PreparedRun, 'config' | 'nodeName' | 'certDir' | 'cluster'>;
-  readonly kubelet: Pick<KubeletHandle, 'pods' | 'runningPods' | 'reviewApi'>;
+  readonly kubelet: Pick<KubeletHandle, 'pods' | 'runningPods' | 'reviewApi' | 'stats'>;
   readonly healthChecks: HealthChecks;
   readonly meters: Pick<MeteredRegistry, 'registry' | 'probeRegistry' | 'countRequests'>;
   readonly log: Logger;
@@ -48,6 +48,7 @@ export const serveKubeletApi = (inputs: KubeletApiInputs): Observable<unknown> =
 
 const view = ({ kubelet, healthChecks, meters }: KubeletApiInputs) => ({
   pods: kubelet.pods,
+  stats: kubelet.stats,
   metrics: meters.registry,
   probeMetrics: meters.probeRegistry,
   countRequests: meters.countRequests,

@@ -5,20 +5,25 @@ import type { Pod } from '../model/pod/pod.js';
 import { disabledEndpoint, type EndpointSwitches } from '../model/server/disabled-endpoint.js';
 import { requestPath } from '../model/server/request-path.js';
 import { allHealth, type HealthChecks, oneHealth, ping } from './health.js';
+import type { NodeStats } from '../streams/ports/node-stats.js';
 import { type Answer, answerBy, type Routes, send } from './http-routes.js';
+import { statsRoutes } from './stats-routes.js';
 
 export interface NodeView {
   readonly pods: () => readonly Pod[];
   readonly metrics: Registry;
   /** The registry of `/metrics/probes`; without one the path does not exist. */
   readonly probeMetrics?: Registry | undefined;
+  /** The figures of the node; without them their paths do not exist. */
+  readonly stats?: NodeStats | undefined;
 }
 
 /** `/pods` and the metrics. */
-export const nodeRoutes = ({ pods, metrics, probeMetrics }: NodeView): Routes => ({
+export const nodeRoutes = ({ pods, metrics, probeMetrics, stats }: NodeView): Routes => ({
   '/pods': () => podList(pods()),
   '/metrics': metricsOf(metrics),
   ...(probeMetrics && { '/metrics/probes': metricsOf(probeMetrics) }),
+  ...(stats && statsRoutes(stats)),
 });
 
 /** `/healthz` with one path below it for each check, and for `ping`. */

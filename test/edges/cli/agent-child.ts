@@ -19,6 +19,7 @@ const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
   runningPods: () => [],
   reviewApi: { request: () => EMPTY },
   note$: NEVER,
+  stats: { resources$: NEVER, summary$: NEVER, cgroups$: NEVER },
   healthChecks: { syncloop: () => undefined },
 });
 
