@@ -41,6 +41,7 @@ import { imageVerificationOf } from './config/image-verification.js';
 import { eventRecorder } from './event-recorder.js';
 import type { CreateKubelet, KubeletEnvironment, KubeletHandle } from './kubelet-handle.js';
 import { runPodsOnce } from './run-pods-once.js';
+import { type ConnectedRuntime, statsOfNode } from './stats-of-node.js';
 import { packageVersion } from './version.js';
 
 /** The period at which the table reads the pods; the loop has no stream of them. */
@@ -55,6 +56,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
   const joined$ = new ReplaySubject<JoinedCluster>(1);
   let reviewApi: KubeletHandle['reviewApi'] = NO_API;
   let runtime: KubeletHandle['runtime'] = NO_RUNTIME;
+  let statsRuntime: ConnectedRuntime | undefined;
 
   /** The agent with the ports of this machine and, with a connection, as a node of its cluster. */
   const agent = (cluster?: JoinedCluster): Observable<unknown> => {
@@ -73,8 +75,9 @@ export const composeKubelet: CreateKubelet = (environment) => {
       metrics,
       log,
     };
-    return withNodePorts<unknown>(node, (own) => {
+    return withNodePorts<unknown>(node, (own, calls) => {
       runtime = own.runtime;
+      statsRuntime = { ...own, stats: calls };
       const ports: KubeletPorts = { ...own, ...(cluster && { cluster: cluster.ports }) };
       const options: KubeletOptions = {
         sources: podSources(environment),
@@ -135,6 +138,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
         keepServingCertificate(environment, cluster, () => current?.node()?.status?.addresses ?? []),
       ),
     ),
+    stats: statsOfNode(environment, pods, () => statsRuntime),
     reviewApi: { request: (asked) => defer(() => reviewApi.request(asked)) },
     runtime: {
       containerStatus: (asked) => defer(() => runtime.containerStatus(asked)),

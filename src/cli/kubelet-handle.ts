@@ -6,6 +6,7 @@ import type { RecordingFile } from '../tools/recording/recording-file.js';
 import type { ApiServer } from '../streams/ports/api-server.js';
 import type { Logger } from '../streams/ports/logger.js';
 import type { Metrics } from '../streams/ports/metrics.js';
+import type { NodeStats } from '../streams/ports/node-stats.js';
 import type { RecordJournal } from '../streams/ports/record-journal.js';
 import type { RuntimeService } from '../streams/ports/runtime-service.js';
 import type { ClusterFlags } from './cluster/cluster-flags.js';
@@ -56,6 +57,8 @@ export interface KubeletHandle {
   readonly reviewApi: Pick<ApiServer, 'request'>;
   /** Calls of clients of the kubelet API to the runtime. Errors: also while there is no connection to one. */
   readonly runtime: Pick<RuntimeService, 'containerStatus' | 'execSync' | 'checkpointContainer'>;
+  /** The figures of the node for the kubelet API, sampled on request. */
+  readonly stats: NodeStats;
   /** The checks by name, such as `syncloop`. */
   readonly healthChecks: Readonly<Record<string, () => Error | undefined>>;
 }

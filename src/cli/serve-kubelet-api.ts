@@ -74,6 +74,7 @@ const served = (inputs: ServedInputs, access: OpenAccess): Observable<ServerEven
 const view = ({ kubelet, healthChecks, meters, slis }: ServedInputs) => ({
   slis,
   pods: kubelet.pods,
+  stats: kubelet.stats,
   metrics: meters.registry,
   probeMetrics: meters.probeRegistry,
   countRequests: meters.countRequests,

@@ -8,8 +8,10 @@ import {
   ImageServiceService,
   ImageStatusRequest,
   ListContainersRequest,
+  ListContainerStatsRequest,
   ListImagesRequest,
   ListPodSandboxRequest,
+  ListPodSandboxStatsRequest,
   PodSandboxStatusRequest,
   PullImageRequest,
   RemoveContainerRequest,
@@ -43,6 +45,7 @@ import {
 import type { CriError } from '../model/cri/cri-error.js';
 import type { ImageService } from '../streams/ports/image-service.js';
 import type { RuntimeService } from '../streams/ports/runtime-service.js';
+import type { RuntimeStats } from '../streams/ports/runtime-stats.js';
 import { type Connection, containerEvents, orElse, streamedList, unary } from './cri-calls.js';
 import { parseCriEndpoint } from './cri-endpoint.js';
 
@@ -63,6 +66,7 @@ export interface CriClientOptions {
 export interface CriClient {
   readonly runtime: RuntimeService;
   readonly images: ImageService;
+  readonly stats: RuntimeStats;
   /** Closes the connections; running calls fail with `cancelled`. */
   readonly close: () => void;
 }
@@ -111,6 +115,7 @@ export const criClient = ({
   return {
     runtime: runtimeService(runtime),
     images: imageService(images),
+    stats: runtimeStats(runtime),
     close: () => {
       runtime.client.close();
       if (images !== runtime) images.client.close();
@@ -163,6 +168,14 @@ const runtimeService = (to: Connection): RuntimeService => {
     execSync: unary(to, 'exec_sync', cri.execSync, ExecSyncRequest),
     checkpointContainer: unary(to, 'checkpoint_container', cri.checkpointContainer, CheckpointContainerRequest),
     containerEvents: () => containerEvents(to),
+  };
+};
+
+const runtimeStats = (to: Connection): RuntimeStats => {
+  const cri = RuntimeServiceService;
+  return {
+    listPodSandboxStats: unary(to, 'list_podsandbox_stats', cri.listPodSandboxStats, ListPodSandboxStatsRequest),
+    listContainerStats: unary(to, 'list_container_stats', cri.listContainerStats, ListContainerStatsRequest),
   };
 };
 

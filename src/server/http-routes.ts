@@ -9,7 +9,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** The handlers of GET, by path. */
+/** The handlers of GET, by path; `POST /path` is one for POST. */
 export type Routes = Readonly<Record<string, (request: IncomingMessage) => Answer | Promise<Answer>>>;
 
 /** Replies to GET and HEAD of these paths, and with 404 to every other path. */
@@ -25,8 +25,9 @@ export const answerBy = (routes: Routes): RequestListener => {
       );
     },
   });
-  for (const [path, answer] of Object.entries(routes)) {
-    router.on(['GET', 'HEAD'], path, (request, response) => {
+  for (const [route, answer] of Object.entries(routes)) {
+    const [, path] = /^POST (.*)$/.exec(route) ?? [];
+    router.on(path === undefined ? ['GET', 'HEAD'] : ['POST'], path ?? route, (request, response) => {
       // A handler that fails affects only its own reply.
       Promise.resolve()
         .then(() => answer(request))

@@ -6,8 +6,10 @@ import { disabledEndpoint, type EndpointSwitches } from '../model/server/disable
 import { requestPath } from '../model/server/request-path.js';
 import type { HealthSlis } from './health-slis.js';
 import { allHealth, type HealthChecks, oneHealth, ping } from './health.js';
+import type { NodeStats } from '../streams/ports/node-stats.js';
 import { type Answer, answerBy, type Routes, send } from './http-routes.js';
 import { answerByParameters, type ParameterRoute } from './parameter-routes.js';
+import { statsRoutes } from './stats-routes.js';
 
 export interface NodeView {
   readonly pods: () => readonly Pod[];
@@ -16,13 +18,16 @@ export interface NodeView {
   readonly probeMetrics?: Registry | undefined;
   /** The metrics of health checks, of `/metrics/slis`; without them the path does not exist. */
   readonly slis?: HealthSlis | undefined;
+  /** The figures of the node; without them their paths do not exist. */
+  readonly stats?: NodeStats | undefined;
 }
 
 /** `/pods` and the metrics. */
-export const nodeRoutes = ({ pods, metrics, probeMetrics }: NodeView): Routes => ({
+export const nodeRoutes = ({ pods, metrics, probeMetrics, stats }: NodeView): Routes => ({
   '/pods': () => podList(pods()),
   '/metrics': metricsOf(metrics),
   ...(probeMetrics && { '/metrics/probes': metricsOf(probeMetrics) }),
+  ...(stats && statsRoutes(stats)),
 });
 
 /** `/healthz` with one path below it for each check, and for `ping`. */

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { cgroupMounts, type CgroupMounts } from '../../model/cgroups/cgroup-mounts.js';
+import type { UsageReader } from '../../streams/ports/usage-reader.js';
+import { directoryUsage, fileSystemUsage } from './directory-usage.js';
+import { machineUsage } from './machine-usage.js';
+import { readCgroups } from './read-cgroups.js';
+
+/** The `UsageReader` port for this machine. On a machine without cgroups no cgroup is found. */
+export const usageReader = ({ now }: { readonly now: () => number }): UsageReader => ({
+  cgroups: readCgroups({ mounts: mountsOfMachine(), proc: '/proc', now }),
+  machine: machineUsage({ proc: '/proc', sys: '/sys', now }),
+  fileSystem: fileSystemUsage,
+  directory: directoryUsage(now),
+});
+
+const mountsOfMachine = (): CgroupMounts => {
+  try {
+    return cgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
+  } catch {
+    return { version: 2, hierarchies: [] };
+  }
+};

@@ -1,0 +1,177 @@
+import type { MachineFacts } from '../node/machine-facts.js';
+import type { CpuRates } from './cpu-rates.js';
+import { diskOf } from './disk-of.js';
+import type {
+  ContainerSample,
+  DiskFigures,
+  NodeSample,
+  PodSample,
+  SystemContainerSample,
+  VolumeSample,
+} from './node-sample.js';
+import type { CgroupReading, MachineReading, NodeDisks, ReadCgroup } from './readings.js';
+import type { RuntimeFigures } from './runtime-figures.js';
+import type { SampledPod } from './sampled-pods.js';
+import { mergedUsage, summedUsage, type Usage, usageOfCgroup, usageOfNode } from './usage.js';
+
+/** The cgroups of parts of the system, by path or by name of the directory; absent ones are not reported. */
+export interface SystemCgroups {
+  readonly pods?: string | undefined;
+  readonly burstable?: string | undefined;
+  readonly besteffort?: string | undefined;
+  readonly runtime?: string | undefined;
+  /** Default: the cgroup of this process. */
+  readonly kubelet?: string | undefined;
+  readonly misc?: string | undefined;
+}
+
+/** Everything that was read for one sample. */
+export interface SampleParts {
+  readonly nodeName: string;
+  readonly systemCgroups: SystemCgroups;
+  readonly lists: { readonly failure?: string };
+  readonly machine: MachineReading;
+  /** Undefined unless the machine is part of the sample, or could be read. */
+  readonly facts?: MachineFacts | undefined;
+  readonly pods: readonly SampledPod[];
+  readonly reading: CgroupReading;
+  readonly read: { readonly figures: RuntimeFigures; readonly problems: readonly string[] };
+  readonly disks: NodeDisks;
+  /** By container ID. */
+  readonly logs: ReadonlyMap<string, Omit<DiskFigures, 'fileSystem'>>;
+  /** By UID. */
+  readonly volumes: ReadonlyMap<string, readonly VolumeSample[]>;
+}
+
+/** Returns the sample of the parts, and forgets the rates of ended containers. */
+export const assembleSample = (parts: SampleParts, rates: CpuRates, timeMs: number): NodeSample => {
+  const { machine, reading, read, disks, lists } = parts;
+  const keys = new Set<string>();
+  const usageOf = (key: string, cgroup: ReadCgroup | undefined): Usage | undefined => {
+    const usage = cgroup && usageOfCgroup(cgroup);
+    if (!usage || usage.cpuNs === undefined) return usage;
+    keys.add(key);
+    return { ...usage, nanoCores: rates.rate(key, usage.timeMs, usage.cpuNs) };
+  };
+  const root = reading.cgroups.get('/');
+  const rootUsage = usageOfNode(root ? usageOfCgroup(root) : nothingAt(machine.timeMs), machine.totals);
+  const nodeUsage: Usage = { ...rootUsage, nanoCores: rateOf(rates, keys, rootUsage) };
+  const pods = parts.pods.map((pod) => podSample(pod, parts, usageOf));
+  const systemContainers = systemUsages(parts, (key) => usageOf(key, reading.cgroups.get(key)));
+  // After a failed listing the rates of the pods still count.
+  if (lists.failure === undefined) rates.retain(keys);
+  const { pods: podsGroup, burstable, besteffort } = parts.systemCgroups;
+  return {
+    timeMs,
+    ...(lists.failure !== undefined && { failure: lists.failure }),
+    node: {
+      name: parts.nodeName,
+      bootedAtMs: machine.bootedAtMs,
+      usage: nodeUsage,
+      network: machine.network,
+      disk: disks.node,
+      imageDisk: disks.images,
+      containerDisk: disks.containers,
+      tasks: machine.tasks,
+    },
+    systemContainers,
+    pods,
+    ...(parts.facts && { machine: { facts: parts.facts, ...machine.processors, devices: machine.devices } }),
+    groups: ['/', podsGroup, burstable, besteffort].flatMap((key) => (key && reading.cgroups.get(key)) || []),
+    problems: [
+      ...(lists.failure === undefined ? [] : [lists.failure]),
+      ...reading.problems,
+      ...read.problems,
+      ...disks.problems,
+    ],
+  };
+};
+
+const rateOf = (rates: CpuRates, keys: Set<string>, { timeMs, cpuNs }: Usage): number | undefined => {
+  keys.add('/');
+  return cpuNs === undefined ? undefined : rates.rate('/', timeMs, cpuNs);
+};
+
+const podSample = (
+  { pod, sandbox, startedAtMs, containers }: SampledPod,
+  { reading: { cgroups }, read: { figures }, disks, logs, volumes }: SampleParts,
+  usageOf: (key: string, cgroup: ReadCgroup | undefined) => Usage | undefined,
+): PodSample => {
+  const { uid, namespace, name } = pod.metadata;
+  const samples = containers.map((container): ContainerSample => {
+    const { id } = container;
+    const [cgroup, ofRuntime, log] = [cgroups.get(id), figures.containers.get(id), logs.get(id)];
+    return {
+      id,
+      name: container.metadata?.name ?? '',
+      image: container.image?.userSpecifiedImage || container.image?.image || container.imageRef,
+      createdAtMs: Number(container.createdAt) / 1_000_000,
+      usage: mergedUsage(usageOf(id, cgroup), ofRuntime?.usage),
+      cgroup,
+      rootfs: diskOf(ofRuntime?.writableLayer, disks.fileSystems),
+      logs: log && { ...log, fileSystem: disks.node?.fileSystem },
+    };
+  });
+  const ofSandbox = cgroups.get(sandbox.id);
+  const isAround = ofSandbox !== undefined && samples.some(({ cgroup }) => cgroup?.id.startsWith(`${ofSandbox.id}/`));
+  const podKey = `pod${uid}`;
+  const cgroup = cgroups.get(podKey) ?? (isAround ? ofSandbox : undefined);
+  const network = [ofSandbox, ...samples.map(({ id }) => cgroups.get(id))].find((each) => each?.network)?.network;
+  const ofRuntime = figures.sandboxes.get(sandbox.id);
+  const usage =
+    mergedUsage(usageOf(podKey, cgroup), ofRuntime?.usage) ??
+    (samples.length > 0 ? summedUsage(samples.map((each) => each.usage)) : undefined);
+  return {
+    ref: { uid, namespace, name },
+    sandboxId: sandbox.id,
+    startedAtMs,
+    usage,
+    cgroup,
+    sandbox: isAround ? undefined : ofSandbox,
+    network: network ?? (pod.spec.hostNetwork ? undefined : ofRuntime?.network),
+    processes:
+      ofRuntime?.processes ?? processesOf(isAround ? [ofSandbox] : [ofSandbox, ...samples.map((each) => each.cgroup)]),
+    containers: samples,
+    volumes: volumes.get(uid) ?? [],
+  };
+};
+
+const processesOf = (
+  cgroups: readonly ({ readonly processes: number | undefined } | undefined)[],
+): number | undefined => {
+  const known = cgroups.flatMap((cgroup) => cgroup?.processes ?? []);
+  return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
+};
+
+const systemUsages = (
+  { systemCgroups, machine }: SampleParts,
+  usageOf: (key: string) => Usage | undefined,
+): readonly SystemContainerSample[] => {
+  const keys: readonly (readonly [SystemContainerSample['name'], string | undefined])[] = [
+    ['kubelet', systemCgroups.kubelet ?? machine.ownCgroup],
+    ['runtime', systemCgroups.runtime],
+    ['misc', systemCgroups.misc],
+    ['pods', systemCgroups.pods],
+  ];
+  return keys.flatMap(([name, key]) => {
+    const usage = key === undefined ? undefined : usageOf(key);
+    return usage ? [{ name, usage }] : [];
+  });
+};
+
+const nothingAt = (timeMs: number): Usage => ({
+  timeMs,
+  cpuNs: undefined,
+  nanoCores: undefined,
+  memoryUsage: undefined,
+  workingSet: undefined,
+  available: undefined,
+  rss: undefined,
+  pageFaults: undefined,
+  majorPageFaults: undefined,
+  swapUsage: undefined,
+  swapAvailable: undefined,
+  cpuPressure: undefined,
+  memoryPressure: undefined,
+  ioPressure: undefined,
+});

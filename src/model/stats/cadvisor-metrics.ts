@@ -1,0 +1,370 @@
+import type { CgroupUsage, Limit } from './cgroup-usage.js';
+import { labelText, type MetricFamily, type Series, withLabel } from './exposition.js';
+import { machineMetrics } from './machine-metrics.js';
+import type { CgroupSample, NodeSample, NetworkFigures } from './node-sample.js';
+import type { InterfaceFigures } from './proc-files.js';
+import type { Usage } from './usage.js';
+
+/** The series of one cgroup, or of a container whose runtime has no cgroups. */
+interface Entry {
+  readonly labels: string;
+  readonly timeMs: number;
+  readonly cgroup: CgroupUsage | undefined;
+  readonly processes: number | undefined;
+  /** Completes figures that the cgroup lacks. */
+  readonly usage: Usage | undefined;
+  readonly network: NetworkFigures | undefined;
+  /** Unix milliseconds. */
+  readonly startedAtMs: number | undefined;
+}
+
+/**
+ * Yields the families of `/metrics/cadvisor`, one by one: with many pods all of them at once would hold up the process. A series
+ * whose figure is unknown is left out.
+ *
+ * Source: github.com/google/cadvisor metrics/prometheus.go, pkg/kubelet/server/server.go containerPrometheusLabelsFunc
+ */
+export function* cadvisorMetrics(sample: NodeSample): Generator<MetricFamily> {
+  const entries = entriesOf(sample);
+  for (const [name, type, help, valueOf] of SINGLE) {
+    yield {
+      name: `container_${name}`,
+      type,
+      help,
+      series: entries.flatMap((entry): readonly Series[] => {
+        const value = valueOf(entry);
+        return value === undefined ? [] : [{ labels: entry.labels, value, ...timeOf(name, entry) }];
+      }),
+    };
+  }
+  yield* labelledFamilies(entries, sample.machine?.devices ?? new Map());
+  yield* networkFamilies(entries);
+  yield* machineMetrics(sample.machine);
+  yield {
+    name: 'container_scrape_error',
+    type: 'gauge',
+    help: '1 if a figure could not be read, else 0.',
+    series: [{ labels: '', value: sample.problems.length > 0 ? 1 : 0 }],
+  };
+}
+
+/** Settings and start times are not sampled. */
+const timeOf = (name: string, { timeMs }: Entry): Pick<Series, 'timeMs'> =>
+  name.startsWith('spec_') || name === 'start_time_seconds' ? {} : { timeMs };
+
+type Row = readonly [
+  name: string,
+  type: MetricFamily['type'],
+  help: string,
+  valueOf: (entry: Entry) => number | undefined,
+];
+
+const seconds = (nanoseconds: number | undefined): number | undefined =>
+  nanoseconds === undefined ? undefined : nanoseconds / 1e9;
+/** Without a limit the value is 0. */
+const limited = (limit: Limit): number | undefined => (limit === 'none' ? 0 : limit);
+
+/** The families with one series for each cgroup. */
+const SINGLE: readonly Row[] = [
+  [
+    'cpu_user_seconds_total',
+    'counter',
+    'Seconds of CPU time in user mode.',
+    ({ cgroup }) => seconds(cgroup?.cpu.userNs),
+  ],
+  [
+    'cpu_system_seconds_total',
+    'counter',
+    'Seconds of CPU time in the kernel.',
+    ({ cgroup }) => seconds(cgroup?.cpu.systemNs),
+  ],
+  ['cpu_cfs_periods_total', 'counter', 'Periods of the CPU quota.', ({ cgroup }) => cgroup?.cpu.periods],
+  [
+    'cpu_cfs_throttled_periods_total',
+    'counter',
+    'Periods that used up the CPU quota.',
+    ({ cgroup }) => cgroup?.cpu.throttledPeriods,
+  ],
+  [
+    'cpu_cfs_throttled_seconds_total',
+    'counter',
+    'Seconds of waiting for the next period of the CPU quota.',
+    ({ cgroup }) => seconds(cgroup?.cpu.throttledNs),
+  ],
+  [
+    'memory_working_set_bytes',
+    'gauge',
+    'Bytes of the working set.',
+    ({ cgroup, usage }) => cgroup?.memory.workingSet ?? usage?.workingSet,
+  ],
+  [
+    'memory_usage_bytes',
+    'gauge',
+    'Bytes of memory with caches.',
+    ({ cgroup, usage }) => cgroup?.memory.usage ?? usage?.memoryUsage,
+  ],
+  ['memory_rss', 'gauge', 'Bytes of anonymous memory.', ({ cgroup, usage }) => cgroup?.memory.rss ?? usage?.rss],
+  ['memory_cache', 'gauge', 'Bytes of cached files.', ({ cgroup }) => cgroup?.memory.cache],
+  ['memory_swap', 'gauge', 'Bytes of swap.', ({ cgroup, usage }) => cgroup?.memory.swap ?? usage?.swapUsage],
+  ['memory_mapped_file', 'gauge', 'Bytes of mapped files.', ({ cgroup }) => cgroup?.memory.mappedFile],
+  ['memory_max_usage_bytes', 'gauge', 'The most bytes of memory so far.', ({ cgroup }) => cgroup?.memory.maxUsage],
+  ['memory_kernel_usage', 'gauge', 'Bytes of memory of the kernel.', ({ cgroup }) => cgroup?.memory.kernel],
+  ['memory_failcnt', 'counter', 'Allocations that reached the memory limit.', ({ cgroup }) => cgroup?.memory.failures],
+  ['oom_events_total', 'counter', 'Processes that the kernel killed without memory.', ({ cgroup }) => cgroup?.oomKills],
+  ['processes', 'gauge', 'Processes.', ({ processes }) => processes],
+  ['threads', 'gauge', 'Threads.', ({ cgroup }) => cgroup?.tasks],
+  ['threads_max', 'gauge', 'The limit of threads, 0 without one.', ({ cgroup }) => limited(cgroup?.tasksLimit)],
+  [
+    'start_time_seconds',
+    'gauge',
+    'The start in Unix seconds.',
+    ({ startedAtMs }) => (startedAtMs === undefined ? undefined : startedAtMs / 1_000),
+  ],
+  ['last_seen', 'gauge', 'The time of the sample in Unix seconds.', ({ timeMs }) => Math.floor(timeMs / 1_000)],
+  [
+    'spec_cpu_period',
+    'gauge',
+    'The period of the CPU quota in microseconds.',
+    ({ cgroup }) => cgroup?.cpu.periodMicros,
+  ],
+  ['spec_cpu_quota', 'gauge', 'The CPU quota in microseconds per period.', ({ cgroup }) => cgroup?.cpu.quotaMicros],
+  ['spec_cpu_shares', 'gauge', 'The CPU shares.', ({ cgroup }) => cgroup?.cpu.shares],
+  [
+    'spec_memory_limit_bytes',
+    'gauge',
+    'The memory limit in bytes, 0 without one.',
+    ({ cgroup }) => limited(cgroup?.memory.limit),
+  ],
+  [
+    'spec_memory_swap_limit_bytes',
+    'gauge',
+    'The swap limit in bytes, 0 without one.',
+    ({ cgroup }) => limited(cgroup?.memory.swapLimit),
+  ],
+  [
+    'spec_memory_reservation_limit_bytes',
+    'gauge',
+    'The soft memory limit in bytes, 0 without one.',
+    ({ cgroup }) => limited(cgroup?.memory.reservation),
+  ],
+  [
+    'pressure_cpu_waiting_seconds_total',
+    'counter',
+    'Seconds in which some tasks waited for the CPU.',
+    ({ cgroup }) => seconds(cgroup?.cpuPressure?.some.total),
+  ],
+  [
+    'pressure_cpu_stalled_seconds_total',
+    'counter',
+    'Seconds in which all tasks waited for the CPU.',
+    ({ cgroup }) => seconds(cgroup?.cpuPressure?.full.total),
+  ],
+  [
+    'pressure_memory_waiting_seconds_total',
+    'counter',
+    'Seconds in which some tasks waited for memory.',
+    ({ cgroup }) => seconds(cgroup?.memoryPressure?.some.total),
+  ],
+  [
+    'pressure_memory_stalled_seconds_total',
+    'counter',
+    'Seconds in which all tasks waited for memory.',
+    ({ cgroup }) => seconds(cgroup?.memoryPressure?.full.total),
+  ],
+  [
+    'pressure_io_waiting_seconds_total',
+    'counter',
+    'Seconds in which some tasks waited for a disk.',
+    ({ cgroup }) => seconds(cgroup?.ioPressure?.some.total),
+  ],
+  [
+    'pressure_io_stalled_seconds_total',
+    'counter',
+    'Seconds in which all tasks waited for a disk.',
+    ({ cgroup }) => seconds(cgroup?.ioPressure?.full.total),
+  ],
+];
+
+function* labelledFamilies(entries: readonly Entry[], devices: ReadonlyMap<string, string>): Generator<MetricFamily> {
+  yield {
+    name: 'container_cpu_usage_seconds_total',
+    type: 'counter',
+    help: 'Seconds of CPU time.',
+    series: entries.flatMap(({ labels, timeMs, cgroup, usage }) => {
+      const value = seconds(cgroup?.cpu.usageNs ?? usage?.cpuNs);
+      return value === undefined ? [] : [{ labels: withLabel(labels, 'cpu', 'total'), value, timeMs }];
+    }),
+  };
+  yield {
+    name: 'container_memory_failures_total',
+    type: 'counter',
+    help: 'Page faults.',
+    series: entries.flatMap(({ labels, timeMs, cgroup }) =>
+      FAULTS.flatMap(([scope, type, of]) => {
+        const value = cgroup?.memory[of];
+        const ofFault = withLabel(withLabel(labels, 'scope', scope), 'failure_type', type);
+        return value === undefined ? [] : [{ labels: ofFault, value, timeMs }];
+      }),
+    ),
+  };
+  for (const [name, help, of] of TRANSFERS) {
+    yield {
+      name: `container_fs_${name}_total`,
+      type: 'counter',
+      help,
+      series: entries.flatMap(({ labels, timeMs, cgroup }) =>
+        (cgroup?.devices ?? []).map((device) => ({
+          labels: withLabel(labels, 'device', pathOf(device.device, devices)),
+          value: device[of],
+          timeMs,
+        })),
+      ),
+    };
+  }
+  yield {
+    name: 'container_blkio_device_usage_total',
+    type: 'counter',
+    help: 'Bytes read and written.',
+    series: entries.flatMap(({ labels, timeMs, cgroup }) =>
+      (cgroup?.devices ?? []).flatMap(({ device, readBytes, writeBytes }) => {
+        const [major = '', minor = ''] = device.split(':');
+        const ofDevice = withLabel(
+          withLabel(withLabel(labels, 'minor', minor), 'major', major),
+          'device',
+          pathOf(device, devices),
+        );
+        return [
+          { labels: withLabel(ofDevice, 'operation', 'Read'), value: readBytes, timeMs },
+          { labels: withLabel(ofDevice, 'operation', 'Write'), value: writeBytes, timeMs },
+        ];
+      }),
+    ),
+  };
+}
+
+const FAULTS = [
+  ['container', 'pgfault', 'pageFaults'],
+  ['container', 'pgmajfault', 'majorPageFaults'],
+  ['hierarchy', 'pgfault', 'hierarchyPageFaults'],
+  ['hierarchy', 'pgmajfault', 'hierarchyMajorPageFaults'],
+] as const;
+
+const TRANSFERS = [
+  ['reads', 'Reads from a device.', 'reads'],
+  ['writes', 'Writes to a device.', 'writes'],
+  ['reads_bytes', 'Bytes read from a device.', 'readBytes'],
+  ['writes_bytes', 'Bytes written to a device.', 'writeBytes'],
+] as const;
+
+const pathOf = (device: string, names: ReadonlyMap<string, string>): string => {
+  const name = names.get(device);
+  return name === undefined ? device : `/dev/${name}`;
+};
+
+const INTERFACES: readonly (readonly [
+  name: string,
+  help: string,
+  valueOf: (of: InterfaceFigures) => number | undefined,
+])[] = [
+  ['receive_bytes', 'Bytes received.', ({ rxBytes }) => rxBytes],
+  ['receive_packets', 'Packets received.', ({ rxPackets }) => rxPackets],
+  ['receive_packets_dropped', 'Packets dropped while receiving.', ({ rxDropped }) => rxDropped],
+  ['receive_errors', 'Errors while receiving.', ({ rxErrors }) => rxErrors],
+  ['transmit_bytes', 'Bytes sent.', ({ txBytes }) => txBytes],
+  ['transmit_packets', 'Packets sent.', ({ txPackets }) => txPackets],
+  ['transmit_packets_dropped', 'Packets dropped while sending.', ({ txDropped }) => txDropped],
+  ['transmit_errors', 'Errors while sending.', ({ txErrors }) => txErrors],
+];
+
+function* networkFamilies(entries: readonly Entry[]): Generator<MetricFamily> {
+  for (const [name, help, valueOf] of INTERFACES) {
+    yield {
+      name: `container_network_${name}_total`,
+      type: 'counter',
+      help,
+      series: entries.flatMap(({ labels, network }) =>
+        (network?.interfaces ?? []).flatMap((of) => {
+          const value = valueOf(of);
+          return value === undefined || !network
+            ? []
+            : [{ labels: withLabel(labels, 'interface', of.name), value, timeMs: network.timeMs }];
+        }),
+      ),
+    };
+  }
+}
+
+const BLANK = { container: '', id: '', image: '', name: '', namespace: '', pod: '' };
+
+/** The network of a pod is that of its sandbox, which is a cgroup of its own in most runtimes; else that of the pod. */
+const entriesOf = ({ groups, node, pods }: NodeSample): readonly Entry[] => [
+  ...groups.map((group) =>
+    entryOf({ id: group.id }, group, {
+      ...(group.id === '/' && {
+        usage: node.usage,
+        network: node.network,
+        startedAtMs: node.bootedAtMs,
+        cgroup: rootUsage(group, node.usage),
+      }),
+    }),
+  ),
+  ...pods.flatMap((pod): readonly Entry[] => {
+    const { name, namespace } = pod.ref;
+    const ofPod = { namespace, pod: name };
+    const timed = { startedAtMs: pod.startedAtMs };
+    const hasPod = pod.cgroup !== undefined || pod.usage !== undefined;
+    return [
+      ...(hasPod
+        ? [
+            entryOf({ ...ofPod, id: pod.cgroup?.id ?? '' }, pod.cgroup, {
+              ...timed,
+              usage: pod.usage,
+              network: pod.sandbox ? undefined : pod.network,
+            }),
+          ]
+        : []),
+      ...(pod.sandbox
+        ? [
+            entryOf({ ...ofPod, id: pod.sandbox.id, name: pod.sandboxId }, pod.sandbox, {
+              ...timed,
+              network: pod.network,
+            }),
+          ]
+        : []),
+      ...pod.containers.flatMap(({ id, name: container, image, createdAtMs, cgroup, usage }) =>
+        cgroup || usage
+          ? [
+              entryOf({ ...ofPod, container, id: cgroup?.id ?? '', image, name: id }, cgroup, {
+                usage,
+                startedAtMs: createdAtMs,
+              }),
+            ]
+          : [],
+      ),
+    ];
+  }),
+];
+
+const entryOf = (
+  labels: Partial<typeof BLANK>,
+  sample: CgroupSample | undefined,
+  more: Partial<Pick<Entry, 'usage' | 'network' | 'startedAtMs' | 'cgroup'>>,
+): Entry => ({
+  labels: labelText({ ...BLANK, ...labels }),
+  timeMs: sample?.timeMs ?? more.usage?.timeMs ?? 0,
+  cgroup: sample?.usage,
+  processes: sample?.processes,
+  usage: undefined,
+  network: undefined,
+  startedAtMs: undefined,
+  ...more,
+});
+
+/** The root has no limits of its own: the memory is that of the machine. cgroup v2 does not count the memory of the root. */
+const rootUsage = ({ usage }: CgroupSample, node: Usage | undefined): CgroupUsage => ({
+  ...usage,
+  cpu: { ...usage.cpu, usageNs: node?.cpuNs ?? usage.cpu.usageNs },
+  cpuPressure: usage.cpuPressure ?? node?.cpuPressure,
+  memoryPressure: usage.memoryPressure ?? node?.memoryPressure,
+  ioPressure: usage.ioPressure ?? node?.ioPressure,
+});

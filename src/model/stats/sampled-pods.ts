@@ -1,0 +1,48 @@
+import type { Container, PodSandbox } from '../../generated/runtime/v1/api.js';
+import { POD_UID } from '../cri/labels.js';
+import type { Pod } from '../pod/pod.js';
+
+/** A pod of the runtime with the containers that are sampled. */
+export interface SampledPod {
+  readonly pod: Pod;
+  readonly sandbox: PodSandbox;
+  /** Unix milliseconds. */
+  readonly startedAtMs: number;
+  readonly containers: readonly Container[];
+}
+
+/**
+ * Returns the pods whose status has a start time, each with its newest sandbox and its running containers. Of containers of the
+ * same name the newest counts.
+ *
+ * Source: pkg/kubelet/stats/cri_stats_provider.go removeTerminatedPods, removeTerminatedContainers,
+ * pkg/kubelet/server/stats/summary.go
+ */
+export const sampledPods = (
+  pods: readonly Pod[],
+  sandboxes: readonly PodSandbox[],
+  containers: readonly Container[],
+): readonly SampledPod[] => {
+  const newest = new Map<string, PodSandbox>();
+  for (const sandbox of sandboxes) {
+    const uid = sandbox.metadata?.uid || sandbox.labels[POD_UID];
+    if (uid === undefined || sandbox.state !== 'SANDBOX_READY') continue;
+    const other = newest.get(uid);
+    if (!other || sandbox.createdAt > other.createdAt) newest.set(uid, sandbox);
+  }
+  const bySandbox = new Map<string, Map<string, Container>>();
+  for (const container of containers) {
+    const name = container.metadata?.name;
+    if (name === undefined || container.state !== 'CONTAINER_RUNNING') continue;
+    const ofSandbox = bySandbox.get(container.podSandboxId) ?? new Map<string, Container>();
+    bySandbox.set(container.podSandboxId, ofSandbox);
+    const other = ofSandbox.get(name);
+    if (!other || container.createdAt > other.createdAt) ofSandbox.set(name, container);
+  }
+  return pods.flatMap((pod) => {
+    const sandbox = newest.get(pod.metadata.uid);
+    const startedAtMs = Date.parse(pod.status?.startTime ?? '');
+    if (!sandbox || Number.isNaN(startedAtMs)) return [];
+    return [{ pod, sandbox, startedAtMs, containers: [...(bySandbox.get(sandbox.id)?.values() ?? [])] }];
+  });
+};

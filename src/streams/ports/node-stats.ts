@@ -1,0 +1,18 @@
+import type { Observable } from 'rxjs';
+import type { NodeSample } from '../../model/stats/node-sample.js';
+
+/**
+ * Samples of the node, each taken when it is subscribed. Subscribers at the same time share one; the next one takes a new sample. Nothing
+ * runs without a subscriber.
+ *
+ * Errors: none; a fault leaves out its own figures, and is one of the `problems` of the sample.
+ * Ends:   after one sample.
+ */
+export interface NodeStats {
+  /** CPU, memory and swap. */
+  readonly resources$: Observable<NodeSample>;
+  /** These, and disks, network, volumes. */
+  readonly summary$: Observable<NodeSample>;
+  /** All figures of cgroups, and network. */
+  readonly cgroups$: Observable<NodeSample>;
+}

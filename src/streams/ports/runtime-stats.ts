@@ -1,0 +1,13 @@
+import type {
+  ListContainerStatsRequest,
+  ListContainerStatsResponse,
+  ListPodSandboxStatsRequest,
+  ListPodSandboxStatsResponse,
+} from '../../generated/runtime/v1/api.js';
+import type { CriCall } from './runtime-service.js';
+
+/** The statistics calls of `runtime.v1.RuntimeService`. Errors: also `unimplemented`, since a runtime need not have them. */
+export interface RuntimeStats {
+  readonly listPodSandboxStats: CriCall<ListPodSandboxStatsRequest, ListPodSandboxStatsResponse>;
+  readonly listContainerStats: CriCall<ListContainerStatsRequest, ListContainerStatsResponse>;
+}

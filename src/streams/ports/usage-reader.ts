@@ -1,0 +1,24 @@
+import type { Observable } from 'rxjs';
+import type { UsageDetail } from '../../model/stats/cgroup-usage.js';
+import type { DirectoryFigures, FileSystemFigures } from '../../model/stats/node-sample.js';
+import type { CgroupReading, MachineReading } from '../../model/stats/readings.js';
+
+/** A cgroup to read. */
+export interface WantedCgroup {
+  /** `pod<uid>` or the ID of a container, by which its directory is found; a path below the mount if it begins with a slash. */
+  readonly key: string;
+  /** Reads the number of its processes, and the network of the first one. */
+  readonly hasProcesses?: boolean;
+}
+
+/** Reads the usage that the kernel counts, on request and in slices that do not hold up the event loop. Calls are cold. */
+export interface UsageReader {
+  /** Emits once. Errors: none. */
+  readonly cgroups: (wanted: readonly WantedCgroup[], detail: UsageDetail) => Observable<CgroupReading>;
+  /** Emits once. Errors: none; what cannot be read is undefined. */
+  readonly machine: () => Observable<MachineReading>;
+  /** Emits once. Errors: Node's own, which name the path. */
+  readonly fileSystem: (path: string) => Observable<FileSystemFigures>;
+  /** Walks a directory with all below, on the same file system, and emits once. Unsubscribing ends the walk. Errors: as above. */
+  readonly directory: (path: string) => Observable<DirectoryFigures>;
+}

@@ -1,0 +1,98 @@
+import { catchError, concatMap, forkJoin, from, map, mergeMap, type Observable, of, toArray } from 'rxjs';
+import type { FilesystemUsage } from '../../generated/runtime/v1/api.js';
+import { containerLogDirectory } from '../../model/cri/log-paths.js';
+import { diskOf } from '../../model/stats/disk-of.js';
+import type { DiskFigures, FileSystemFigures } from '../../model/stats/node-sample.js';
+import type { NodeDisks } from '../../model/stats/readings.js';
+import type { SampledPod } from '../../model/stats/sampled-pods.js';
+import type { ImageService } from '../ports/image-service.js';
+import type { UsageReader } from '../ports/usage-reader.js';
+
+export interface DiskUsageOptions {
+  readonly rootDirectory: string;
+  readonly podLogsDirectory: string;
+  readonly reader: Pick<UsageReader, 'directory' | 'fileSystem'>;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+export const NO_DISKS: NodeDisks = {
+  node: undefined,
+  images: undefined,
+  containers: undefined,
+  fileSystems: new Map(),
+  problems: [],
+};
+
+/**
+ * Emits once the file systems of the node, and of images and containers as the runtime names them. Errors: none.
+ *
+ * Source: pkg/kubelet/stats/cri_stats_provider.go ImageFsStats, provider.go RootFsStats
+ */
+export const nodeDisks = (
+  { rootDirectory, reader, now }: DiskUsageOptions,
+  images: Pick<ImageService, 'imageFsInfo'> | undefined,
+  layers: readonly FilesystemUsage[],
+): Observable<NodeDisks> => {
+  const info$ = images
+    ? images.imageFsInfo({}).pipe(
+        map(({ imageFilesystems, containerFilesystems }) => ({
+          image: imageFilesystems[0],
+          container: containerFilesystems[0] ?? imageFilesystems[0],
+          problems: [] as readonly string[],
+        })),
+        catchError((error: unknown) =>
+          of({ image: undefined, container: undefined, problems: [`file system of images: ${String(error)}`] }),
+        ),
+      )
+    : of({ image: undefined, container: undefined, problems: [] });
+  const spaceOf = (path: string): Observable<FileSystemFigures | undefined> =>
+    reader.fileSystem(path).pipe(catchError(() => of(undefined)));
+  return info$.pipe(
+    concatMap(({ image, container, problems }) => {
+      const mountPoints = new Set([image, container, ...layers].flatMap((usage) => usage?.fsId?.mountpoint || []));
+      const spaces$ = from(mountPoints).pipe(
+        concatMap((path) => spaceOf(path).pipe(map((space) => [path, space] as const))),
+        toArray(),
+      );
+      return forkJoin([spaceOf(rootDirectory), spaces$]).pipe(
+        map(([root, entries]): NodeDisks => {
+          const fileSystems = new Map(entries.flatMap(([path, space]) => (space ? [[path, space] as const] : [])));
+          return {
+            node: root && {
+              timeMs: now(),
+              fileSystem: root,
+              usedBytes: root.usedBytes,
+              inodesUsed: root.inodes > 0 ? root.inodes - root.inodesFree : undefined,
+            },
+            images: diskOf(image, fileSystems),
+            containers: diskOf(container, fileSystems),
+            fileSystems,
+            problems,
+          };
+        }),
+      );
+    }),
+  );
+};
+
+/** Directories of logs that are read at a time. */
+const READS = 4;
+
+/** Emits once the space of the logs of running containers, by container ID. A container without logs is left out. Errors: none. */
+export const logUsage = (
+  { podLogsDirectory, reader }: DiskUsageOptions,
+  pods: readonly SampledPod[],
+): Observable<ReadonlyMap<string, Omit<DiskFigures, 'fileSystem'>>> =>
+  from(pods.flatMap(({ pod, containers }) => containers.map((container) => ({ pod, container })))).pipe(
+    mergeMap(
+      ({ pod, container }) =>
+        reader.directory(containerLogDirectory(podLogsDirectory, pod, container.metadata?.name ?? '')).pipe(
+          map((usage) => [container.id, usage] as const),
+          catchError(() => []),
+        ),
+      READS,
+    ),
+    toArray(),
+    map((entries) => new Map(entries)),
+  );

@@ -1,0 +1,147 @@
+import { map, type Observable, of, type SchedulerLike, throwError } from 'rxjs';
+import { describe, it } from 'vitest';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import { nodeStats, type NodeStatsOptions, type StatsRuntime } from '../../../src/streams/stats/node-stats.js';
+import type { UsageReader } from '../../../src/streams/ports/usage-reader.js';
+import {
+  aMachine,
+  START_MS,
+  statsCgroup,
+  statsContainer,
+  statsMachine,
+  statsPod,
+  statsSandbox,
+  textsV2,
+} from '../../support/stats-parts.js';
+import { marbles } from '../marbles.js';
+
+const unimplemented = (call: string): Observable<never> => throwError(() => new CriError('unimplemented', call, 'no'));
+
+const RUNTIME: StatsRuntime = {
+  runtime: {
+    listPodSandbox: () => of({ items: [statsSandbox('a')] }),
+    listContainers: () => of({ containers: [statsContainer('a')] }),
+  },
+  images: { imageFsInfo: () => of({ imageFilesystems: [], containerFilesystems: [] }) },
+  stats: {
+    listPodSandboxStats: () => unimplemented('ListPodSandboxStats'),
+    listContainerStats: () => of({ stats: [] }),
+  },
+};
+
+/** The container uses half a core; each read takes `readMs`. */
+const options = (
+  scheduler: SchedulerLike,
+  readMs$: Observable<unknown>,
+  over: Partial<NodeStatsOptions> = {},
+): NodeStatsOptions => {
+  const reader: UsageReader = {
+    cgroups: (wanted) =>
+      readMs$.pipe(
+        map(() => ({
+          problems: [],
+          cgroups: new Map(
+            wanted.map(
+              ({ key }) =>
+                [key, statsCgroup(`/x/${key}`, textsV2(scheduler.now() * 500), START_MS + scheduler.now())] as const,
+            ),
+          ),
+        })),
+      ),
+    machine: () => of(statsMachine()),
+    fileSystem: () => throwError(() => new Error('no file system')),
+    directory: () => throwError(() => new Error('no directory')),
+  };
+  return {
+    nodeName: 'n1',
+    rootDirectory: '/r',
+    podLogsDirectory: '/l',
+    pods: () => [statsPod('a')],
+    runtime: () => RUNTIME,
+    reader,
+    systemCgroups: () => ({}),
+    readMachine: () => of(aMachine),
+    volumesKeptMs: 60_000,
+    scheduler,
+    ...over,
+  };
+};
+const rateOf = (sample$: ReturnType<typeof nodeStats>['resources$']): Observable<string> =>
+  sample$.pipe(map(({ pods }) => String(pods[0]?.containers[0]?.usage?.nanoCores)));
+
+describe('a sample', () => {
+  it(
+    'is shared by those that wait for it, and taken again for the next one; nothing is read without a client',
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const read = cold('            ---(r|)');
+      const { resources$ } = nodeStats(options(scheduler, read));
+      const sample$ = resources$.pipe(map(() => 's'));
+      expectObservable(sample$, '    ^         ').toBe('---(s|)');
+      expectObservable(sample$, '    -^        ').toBe('---(s|)');
+      expectObservable(sample$, '    -----^    ').toBe('--------(s|)');
+      expectSubscriptions(read.subscriptions).toBe(['^--!', '-----^--!']);
+    }),
+  );
+
+  it(
+    'is cancelled when its last client leaves',
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const read = cold('           ------(r|)');
+      const { resources$ } = nodeStats(options(scheduler, read));
+      expectObservable(resources$, '^--!').toBe('');
+      expectObservable(resources$, '-^--!').toBe('');
+      expectSubscriptions(read.subscriptions).toBe('^---!');
+    }),
+  );
+
+  it(
+    'has rates since the last one, which are unknown at first and not renewed within a second',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const { resources$, cgroups$ } = nodeStats(options(scheduler, cold('(r|)')));
+      const half = '500000000';
+      expectObservable(rateOf(resources$), '        ^').toBe('(u|)', { u: 'undefined' });
+      expectObservable(rateOf(cgroups$), ' 999ms ^').toBe('999ms (u|)', { u: 'undefined' });
+      expectObservable(rateOf(resources$), '1000ms ^').toBe('1000ms (h|)', { h: half });
+      expectObservable(rateOf(resources$), '1500ms ^').toBe('1500ms (h|)', { h: half });
+      expectObservable(rateOf(cgroups$), ' 9000ms ^').toBe('9000ms (h|)', { h: half });
+    }),
+  );
+
+  it(
+    'of a runtime that cannot be listed has the node and the reason',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const runtime = {
+        ...RUNTIME,
+        runtime: { ...RUNTIME.runtime, listContainers: () => throwError(() => new Error('down')) },
+      };
+      const of$ = (given: StatsRuntime | undefined) =>
+        nodeStats(options(scheduler, cold('(r|)'), { runtime: () => given })).summary$.pipe(
+          map(({ failure, pods, node, problems }) => [failure, pods.length, node.name, problems.length]),
+        );
+      expectObservable(of$(runtime)).toBe('(s|)', { s: ['down', 0, 'n1', 1] });
+      expectObservable(of$(undefined)).toBe('(s|)', { s: ['the runtime is not connected yet', 0, 'n1', 1] });
+    }),
+  );
+
+  it(
+    'falls back to the statistics of containers for good, and reports other failures as a problem',
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const [sandboxes, containers] = [
+        cold<never>('-#', {}, new CriError('unimplemented', 'x', 'no')),
+        cold('--(c|)', { c: { stats: [] } }),
+      ];
+      const stats = { ...RUNTIME.stats, listPodSandboxStats: () => sandboxes, listContainerStats: () => containers };
+      const { summary$ } = nodeStats(options(scheduler, cold('(r|)'), { runtime: () => ({ ...RUNTIME, stats }) }));
+      const problems$ = summary$.pipe(map(({ problems }) => problems.length));
+      expectObservable(problems$, '^').toBe('---(n|)', { n: 0 });
+      expectObservable(problems$, '-----^').toBe('-------(n|)', { n: 0 });
+      expectSubscriptions(sandboxes.subscriptions).toBe('^!');
+      expectSubscriptions(containers.subscriptions).toBe(['-^-!', '-----^-!']);
+      const broken = { ...stats, listPodSandboxStats: () => throwError(() => new Error('broken')) };
+      const other = nodeStats(options(scheduler, cold('(r|)'), { runtime: () => ({ ...RUNTIME, stats: broken }) }));
+      expectObservable(other.summary$.pipe(map(({ problems, pods }) => [problems, pods.length]))).toBe('(p|)', {
+        p: [['statistics of the runtime: broken'], 1],
+      });
+    }),
+  );
+});

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { assembleSample, type SampleParts } from '../../../src/model/stats/assemble-sample.js';
+import { cadvisorMetrics } from '../../../src/model/stats/cadvisor-metrics.js';
+import { CpuRates } from '../../../src/model/stats/cpu-rates.js';
+import { familyText } from '../../../src/model/stats/exposition.js';
+import { NO_FIGURES } from '../../../src/model/stats/runtime-figures.js';
+import { sampledPods } from '../../../src/model/stats/sampled-pods.js';
+import { CADVISOR_NAMES, lintExposition, samplesIn } from '../../support/lint-exposition.js';
+import {
+  aMachine,
+  START_MS,
+  statsCgroup,
+  statsContainer,
+  statsMachine,
+  statsPod,
+  statsSandbox,
+  textsV2,
+} from '../../support/stats-parts.js';
+
+const NETWORK = {
+  timeMs: START_MS,
+  defaultInterface: 'eth0',
+  interfaces: [
+    {
+      ...{ name: 'eth0', rxBytes: 10, rxErrors: 1, txBytes: 20, txErrors: 2 },
+      ...{ rxPackets: 3, rxDropped: 4, txPackets: 5, txDropped: 6 },
+    },
+  ],
+};
+const FULL = {
+  'cpu.max': '50000 100000\n',
+  'cpu.stat':
+    'usage_usec 4000000\nuser_usec 3000000\nsystem_usec 1000000\nnr_periods 9\nnr_throttled 2\nthrottled_usec 500000\n',
+  'cpu.weight': '1\n',
+  'io.stat': '8:0 rbytes=1 wbytes=2 rios=3 wios=4\n9:9 rbytes=5 wbytes=6 rios=7 wios=8\n',
+  'pids.current': '6\n',
+  'pids.max': 'max\n',
+  'cpu.pressure': 'some avg10=0 avg60=0 avg300=0 total=2000000\nfull avg10=0 avg60=0 avg300=0 total=1000000\n',
+};
+const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
+  nodeName: 'n1',
+  systemCgroups: { pods: '/kubepods' },
+  lists: {},
+  machine: statsMachine({ network: NETWORK }),
+  facts: aMachine,
+  pods: sampledPods([statsPod('a')], [statsSandbox('a')], [statsContainer('a')]),
+  reading: {
+    cgroups: new Map([
+      ['/', statsCgroup('/', { v1: {}, v2: {} })],
+      ['/kubepods', statsCgroup('/kubepods', textsV2(6))],
+      ['poduid-a', statsCgroup('/kubepods/poduid-a', textsV2(5_000_000, 4_000))],
+      ['sandbox-a', { ...statsCgroup('/kubepods/poduid-a/sandbox-a', textsV2(1)), processes: 1, network: NETWORK }],
+      ['a-main', { ...statsCgroup('/kubepods/poduid-a/a-main', textsV2(4, 3_000, FULL)), processes: 2 }],
+    ]),
+    problems: [],
+  },
+  read: { figures: NO_FIGURES, problems: [] },
+  disks: { node: undefined, images: undefined, containers: undefined, fileSystems: new Map(), problems: [] },
+  logs: new Map(),
+  volumes: new Map(),
+  ...over,
+});
+const textOf = (over: Partial<SampleParts> = {}): string =>
+  [...cadvisorMetrics(assembleSample(parts(over), new CpuRates(), START_MS))].map(familyText).join('');
+/** The labels that not every series has. */
+const extraOf = (labels: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(labels).filter(([key]) => !['container', 'id', 'image', 'name', 'namespace', 'pod'].includes(key)),
+  );
+/** The series of a name, in short: `container@id labels = value`. */
+const seriesOf = (text: string, name: string) =>
+  samplesIn(text)
+    .filter((sample) => sample.name === name)
+    .map(({ labels, value }) => [labels.id, labels.container, extraOf(labels), value]);
+
+const MAIN = '/kubepods/poduid-a/a-main';
+
+describe('the metrics of cAdvisor', () => {
+  it('keep the rules of the format, except for the names of cAdvisor', () => {
+    expect(lintExposition(textOf()).toSorted()).toEqual([...CADVISOR_NAMES.slice(1)]);
+  });
+
+  it('have the labels of the container, which are blank where they are unknown', () => {
+    const lines = textOf()
+      .split('\n')
+      .filter((line) => line.startsWith('container_cpu_usage_seconds_total'));
+    const labels = (container: string, id: string, image: string, name: string, pod = 'a', namespace = 'default') =>
+      `container="${container}",id="${id}",image="${image}",name="${name}",namespace="${namespace}",pod="${pod}"`;
+    expect(lines).toEqual([
+      `container_cpu_usage_seconds_total{cpu="total",${labels('', '/', '', '', '', '')}} 9 ${START_MS}`,
+      `container_cpu_usage_seconds_total{cpu="total",${labels('', '/kubepods', '', '', '', '')}} 0.000006 ${START_MS}`,
+      `container_cpu_usage_seconds_total{cpu="total",${labels('', '/kubepods/poduid-a', '', '')}} 5 ${START_MS}`,
+      `container_cpu_usage_seconds_total{cpu="total",${labels('', '/kubepods/poduid-a/sandbox-a', '', 'sandbox-a')}} 0.000001 ${START_MS}`,
+      `container_cpu_usage_seconds_total{cpu="total",${labels('main', MAIN, 'busybox:1', 'a-main')}} 4 ${START_MS}`,
+    ]);
+  });
+
+  it.each([
+    ['container_cpu_user_seconds_total', [[MAIN, 'main', {}, 3]]],
+    ['container_cpu_cfs_periods_total', [[MAIN, 'main', {}, 9]]],
+    ['container_cpu_cfs_throttled_periods_total', [[MAIN, 'main', {}, 2]]],
+    ['container_cpu_cfs_throttled_seconds_total', [[MAIN, 'main', {}, 0.5]]],
+    ['container_spec_cpu_quota', [[MAIN, 'main', {}, 50_000]]],
+    ['container_spec_cpu_shares', [[MAIN, 'main', {}, 2]]],
+    ['container_threads_max', [[MAIN, 'main', {}, 0]]],
+    ['container_pressure_cpu_waiting_seconds_total', [[MAIN, 'main', {}, 2]]],
+    ['container_pressure_cpu_stalled_seconds_total', [[MAIN, 'main', {}, 1]]],
+    [
+      'container_fs_reads_bytes_total',
+      [
+        [MAIN, 'main', { device: '/dev/sda' }, 1],
+        [MAIN, 'main', { device: '9:9' }, 5],
+      ],
+    ],
+    [
+      'container_network_transmit_packets_dropped_total',
+      [
+        ['/', '', { interface: 'eth0' }, 6],
+        ['/kubepods/poduid-a/sandbox-a', '', { interface: 'eth0' }, 6],
+      ],
+    ],
+    ['container_memory_failcnt', []],
+  ])('have the values of %s, and no series where the kernel does not count', (name, expected) => {
+    const series = seriesOf(textOf(), name);
+    expect(series.filter(([id]) => expected.some(([of]) => of === id))).toEqual(expected);
+    if (name.includes('network') || name.includes('cfs') || expected.length === 0) expect(series).toEqual(expected);
+  });
+
+  it('have times, except for settings and start times', () => {
+    const untimed = samplesIn(textOf())
+      .filter(({ timeMs }) => timeMs === undefined)
+      .map(({ name }) => name);
+    expect(
+      untimed.filter(
+        (name) => !/^container_spec_|^machine_|^cadvisor_|^container_(start_time_seconds|scrape_error)$/.test(name),
+      ),
+    ).toEqual([]);
+    expect(new Set(untimed)).toContain('container_start_time_seconds');
+  });
+
+  it('of a runtime with containers in cgroups of the sandbox have its network on the pod', () => {
+    const cgroups = new Map([
+      ['sandbox-a', { ...statsCgroup('/rt/sandbox-a', textsV2(9)), network: NETWORK }],
+      ['a-main', statsCgroup('/rt/sandbox-a/a-main', textsV2(4))],
+    ]);
+    const text = textOf({ reading: { cgroups, problems: [] } });
+    expect(seriesOf(text, 'container_network_receive_bytes_total')).toEqual([
+      ['/rt/sandbox-a', '', { interface: 'eth0' }, 10],
+    ]);
+    expect(seriesOf(text, 'container_memory_working_set_bytes').map(([id]) => id)).toEqual([
+      '/rt/sandbox-a',
+      '/rt/sandbox-a/a-main',
+    ]);
+    expect(lintExposition(text)).toEqual(CADVISOR_NAMES.slice(1));
+  });
+
+  it('report faults', () => {
+    expect(textOf()).toContain('container_scrape_error 0\n');
+    expect(textOf({ reading: { cgroups: new Map(), problems: ['x'] } })).toContain('container_scrape_error 1\n');
+    expect(textOf({ facts: undefined })).toContain('machine_scrape_error 1\n');
+    expect(seriesOf(textOf(), 'machine_cpu_physical_cores')).toEqual([
+      [undefined, undefined, { boot_id: 'b1', machine_id: 'm1', system_uuid: 's1' }, 2],
+    ]);
+  });
+});
+
+describe('the check of the format', () => {
+  it.each([
+    [
+      '# HELP a_total x\n# TYPE a_total gauge\na_total 1\n',
+      'a_total non-counter metrics should not have "_total" suffix',
+    ],
+    ['# HELP a x\n# TYPE a gauge\na 1\na 2\n', 'twice: a[]'],
+    ['# TYPE a gauge\na 1\n', 'a no help text'],
+    ['a 1\n', 'a has no type'],
+    ['# HELP a x\n# TYPE a gauge\na 1', 'the last line has no end'],
+    ['# HELP a x\n# TYPE a gauge\na 1\n# HELP a x\n# TYPE a gauge\na{b="1"} 1\n', 'a is in two parts'],
+  ])('reports %j', (text, problem) => {
+    expect(lintExposition(text)).toEqual([problem]);
+  });
+
+  it('refuses a line that is no sample', () => {
+    expect(() => samplesIn('a{b=1} 2\n')).toThrow('not a sample: a{b=1} 2');
+    expect(() => samplesIn('a x\n')).toThrow('not a sample');
+  });
+});
