@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { ContainerConfig } from '../../generated/runtime/v1/api.js';
+import { softLimitLine } from './descriptor-limit.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
 import { mountScript, readonlyScript, type MountScriptPlan } from './mount-script.js';
 import { byteWord, shellQuote, shellWords } from './shell-quote.js';
@@ -102,6 +103,7 @@ find_program() {
   return 1
 }
 umask 022
+${softLimitLine()}
 ${plan.mounts ? mountScript(plan.mounts, isolation) : ''}
 ${plan.oomScoreAdjustment === undefined ? '' : `{ echo ${plan.oomScoreAdjustment} > /proc/self/oom_score_adj; } 2>/dev/null`}
 ${workingDirectoryLine(plan.workingDirectory)}
