@@ -14,8 +14,6 @@ export interface FileSource {
   readonly quietMs?: number;
   /** The node has an API server, so manifests hold no ConfigMaps and Secrets. Default: false. */
   readonly hasApiServer?: boolean;
-  /** Gate PreventStaticPodAPIReferences; on unless given. */
-  readonly preventStaticPodApiReferences?: boolean;
   readonly scheduler?: SchedulerLike;
 }
 
@@ -39,14 +37,13 @@ export const fileSource = ({
   fileCheckFrequencyMs = FILE_CHECK_FREQUENCY_MS,
   quietMs = 10,
   hasApiServer = false,
-  preventStaticPodApiReferences = true,
   scheduler = asyncScheduler,
 }: FileSource): Observable<SourceEvent> =>
   defer(() => {
     const plainPath = path.replace(/(?<=.)\/+$/, '');
     const retry = { retryMs: FILE_RETRY_MS, maxRetryMs: MAX_FILE_RETRY_MS };
     const timing = { periodMs: fileCheckFrequencyMs, quietMs, ...retry, scheduler };
-    const rules = { hasApiServer, preventStaticPodApiReferences };
+    const rules = { hasApiServer };
     const read = manifestReader(rules, scheduler);
     const list = readListing(manifestLister(plainPath), read);
     const ports = { list, watch: watchPath(plainPath), isPassing: isMissing };

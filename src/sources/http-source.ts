@@ -19,8 +19,6 @@ export interface HttpSource {
   readonly timeoutMs?: number;
   /** The node has an API server, so manifests hold no ConfigMaps and Secrets. Default: false. */
   readonly hasApiServer?: boolean;
-  /** Gate PreventStaticPodAPIReferences; on unless given. */
-  readonly preventStaticPodApiReferences?: boolean;
   readonly scheduler?: SchedulerLike;
 }
 
@@ -39,11 +37,10 @@ export const httpSource = ({
   httpCheckFrequencyMs = HTTP_CHECK_FREQUENCY_MS,
   timeoutMs = HTTP_TIMEOUT_MS,
   hasApiServer = false,
-  preventStaticPodApiReferences = true,
   scheduler = asyncScheduler,
 }: HttpSource): Observable<SourceEvent> =>
   defer(() => {
-    const rules = { hasApiServer, preventStaticPodApiReferences };
+    const rules = { hasApiServer };
     const place = { url, nodeName, ...rules };
     let state: HttpPollState = NO_HTTP_POLL;
     const read = manifestReader(rules, scheduler);

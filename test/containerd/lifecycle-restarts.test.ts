@@ -43,6 +43,31 @@ overContainerd('containers that end', () => {
     node.delete('always.yaml');
   });
 
+  it('do not run a second time under the policy Never, also once the runtime has lost them', async ({ node }) => {
+    node.apply({
+      ...{ name: 'once', restartPolicy: 'Never' },
+      containers: [
+        container('done', 'exit 3'),
+        container('always', 'sleep 1', { restartPolicy: 'Always' }),
+        container('stays', 'exec sleep 2147483'),
+      ],
+    });
+    const { id: containerId } = await node.reached('once', 'CONTAINER_EXITED', { name: 'done' });
+    await eventually('its status has the end', async () => {
+      const { containerStatuses = [] } = (await node.podStatus('once')) ?? {};
+      return containerStatuses.some(({ name, state }) => name === 'done' && state?.terminated?.exitCode === 3);
+    });
+    await node.ask((runtime) => runtime.removeContainer({ containerId }));
+    const [always] = await node.containersOf('once', 'always');
+    // Each of its ends causes a sync.
+    await node.reached('once', 'CONTAINER_EXITED', { name: 'always', attempt: (always?.attempt ?? 0) + 2 });
+    expect(await node.containersOf('once', 'done')).toEqual([]);
+    expect((await node.podStatus('once'))?.containerStatuses?.find(({ name }) => name === 'done')).toMatchObject({
+      ...{ restartCount: 0, state: { terminated: { exitCode: 3 } } },
+    });
+    node.withdraw('once');
+  });
+
   it('are started again as they say themselves', async ({ node }) => {
     const rule = (operator: string, ...values: readonly number[]) => ({
       action: 'Restart',

@@ -6,6 +6,7 @@ import { toCriSignal } from '../manifest/stop-signals.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
 import { type EnvObjects, environment } from './env.js';
 import type { EnvFiles } from './env-files.js';
+import { criVariable, textValue } from './env-value.js';
 import { expand } from './expansion.js';
 import { containerAnnotations, containerLabels } from './labels.js';
 import { containerLinuxResources } from './linux-resources.js';
@@ -42,14 +43,15 @@ export interface ContainerConfigInput {
 export const containerConfig = (input: ContainerConfigInput): DeepPartial<ContainerConfig> => {
   const { pod, container, attempt, image, node, mounts = [], agentMounts = [], userNamespace } = input;
   const env = environment(input);
-  const expanded = (words: readonly string[] = []) => words.map((word) => expand(word, (name) => env.get(name)));
+  const expanded = (words: readonly string[] = []) =>
+    words.map((word) => expand(word, (name) => textValue(name, env.get(name))));
   return {
     metadata: { name: container.name, attempt },
     image: { image: image.id, userSpecifiedImage: container.image ?? '' },
     command: expanded(container.command),
     args: expanded(container.args),
     workingDir: container.workingDir ?? '',
-    envs: [...env].map(([key, value]) => ({ key, value: Buffer.from(value) })),
+    envs: [...env].map(criVariable),
     mounts: [...mounts, ...agentMounts].map((mount) => ({ ...mount, ...idMappings(userNamespace) })),
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, attempt),

@@ -3,7 +3,8 @@ import type { NodeFacts } from '../node/node-facts.js';
 import type { Container, Pod } from '../pod/pod.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
 import { type EnvFiles, envFileId, type FileKeyRef } from './env-files.js';
-import { expand } from './expansion.js';
+import type { EnvValue } from './env-value.js';
+import { expandValue } from './expansion.js';
 import { fieldRefValue } from './field-ref.js';
 import { goQuote } from './go-quote.js';
 import { resourceFieldValue } from './resource-field-ref.js';
@@ -14,7 +15,7 @@ import { resourceFieldValue } from './resource-field-ref.js';
  */
 export interface EnvObjects {
   readonly configMap: (name: string) => Readonly<Record<string, string>>;
-  readonly secret: (name: string) => Readonly<Record<string, string>>;
+  readonly secret: (name: string) => Readonly<Record<string, EnvValue>>;
 }
 
 export interface EnvInput {
@@ -37,9 +38,9 @@ export interface EnvInput {
  * Errors: `CreateContainerConfigError` for a reference that cannot be resolved, or the error of `objects`.
  * Source: pkg/kubelet/kubelet_pods.go makeEnvironmentVariables.
  */
-export const environment = (input: EnvInput): ReadonlyMap<string, string> => {
+export const environment = (input: EnvInput): ReadonlyMap<string, EnvValue> => {
   const { container, services = {} } = input;
-  const result = new Map<string, string>();
+  const result = new Map<string, EnvValue>();
   for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
     const data = configMapRef
       ? objectData(input, 'ConfigMap', configMapRef)
@@ -67,9 +68,9 @@ interface ObjectRef {
 const valueOf = (
   input: EnvInput,
   { value, valueFrom }: EnvVar,
-  lookup: (name: string) => string | undefined,
-): string | undefined => {
-  if (value) return expand(value, lookup);
+  lookup: (name: string) => EnvValue | undefined,
+): EnvValue | undefined => {
+  if (value) return expandValue(value, lookup);
   if (!valueFrom) return '';
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
   if (fieldRef) return fieldRefValue(input.pod, fieldRef.fieldPath, input.podIps, input.node);
@@ -96,7 +97,7 @@ const valueInFile = ({ envFiles }: EnvInput, reference: FileKeyRef): string | un
   );
 };
 
-const keyOf = (input: EnvInput, kind: ObjectKind, ref: ObjectRef & { readonly key: string }): string | undefined => {
+const keyOf = (input: EnvInput, kind: ObjectKind, ref: ObjectRef & { readonly key: string }): EnvValue | undefined => {
   const data = objectData(input, kind, ref) ?? {};
   if (Object.hasOwn(data, ref.key)) return data[ref.key];
   if (ref.optional) return undefined;
@@ -110,7 +111,7 @@ const objectData = (
   { pod, objects }: EnvInput,
   kind: ObjectKind,
   { name = '', optional }: ObjectRef,
-): Readonly<Record<string, string>> | undefined => {
+): Readonly<Record<string, EnvValue>> | undefined => {
   if (!objects) {
     const what = kind === 'ConfigMap' ? 'configMap' : 'secret';
     throw new CreateContainerConfigError(

@@ -36,10 +36,19 @@ export interface AccessVerdict {
   readonly learned?: RecordedSecret;
 }
 
+/**
+ * Whether the image may have been pulled by this name: by its repository, or by a name that an earlier version has not written
+ * down. Upstream asks for any record of the content, so that a loaded image is lost to a pod that cannot pull it.
+ */
+export const mayNameThePull = ({ credentialMapping = {} }: PulledRecord, image: string): boolean =>
+  Object.keys(credentialMapping).length === 0 || Object.hasOwn(credentialMapping, nameWithoutTag(image));
+
 /** Returns the record's decision before any secret of the pod is checked; undefined if the secrets decide. */
 export const accessWithoutSecrets = (record: PulledRecord | undefined, image: string): boolean | undefined => {
-  const access = record?.credentialMapping?.[nameWithoutTag(image)];
-  if (access?.nodePodsAccessible) return true;
+  const { credentialMapping = {} } = record ?? {};
+  const access = credentialMapping[nameWithoutTag(image)];
+  // The content is the same under every name.
+  if (Object.values(credentialMapping).some(({ nodePodsAccessible }) => nodePodsAccessible)) return true;
   return (access?.kubernetesSecrets ?? []).length > 0 ? undefined : false;
 };
 
@@ -83,9 +92,9 @@ export const recordAfterPull = (
   }: { readonly image: string; readonly imageRef: string; readonly access?: RecordedAccess; readonly now: number },
 ): PulledRecord | undefined => {
   const lastUpdatedTime = `${new Date(now).toISOString().slice(0, 19)}Z`;
-  if (!access) return record ? undefined : { lastUpdatedTime, imageRef, credentialMapping: {} };
   const name = nameWithoutTag(image);
-  const merged = mergeAccess(record?.credentialMapping?.[name], access);
+  const before = record?.credentialMapping?.[name];
+  const merged = access ? mergeAccess(before, access) : before ? undefined : {};
   if (!merged) return undefined;
   return { lastUpdatedTime, imageRef, credentialMapping: { ...record?.credentialMapping, [name]: merged } };
 };

@@ -7,7 +7,7 @@ import type { Volume } from './volume-defaults.js';
 export interface StaticPodRules {
   /** The node has an API server. Without one, pods of manifests may refer to ConfigMaps and Secrets of manifests. */
   readonly hasApiServer: boolean;
-  /** Gate PreventStaticPodAPIReferences. */
+  /** False for a reader of manifests that are no static pods. Agents always prevent them: the gate of that name is gone in Kubernetes 1.37. */
   readonly preventStaticPodApiReferences: boolean;
 }
 

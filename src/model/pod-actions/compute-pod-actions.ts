@@ -1,7 +1,7 @@
 import { computeInitContainerActions } from './compute-init-container-actions.js';
 import { containerHash, isSameHash } from './container-hash.js';
 import type { PlannedAction } from '../journal/journal.js';
-import type { Container, Pod } from '../pod/pod.js';
+import type { Container, Pod, PodStatus } from '../pod/pod.js';
 import type { ContainerToKill, ContainerToReset, KillReason, PodActions, ProbeResults } from './pod-actions.js';
 import { asksForAll } from './restart-all.js';
 import { restartsAfterKill, restartVerdict, runsUntilSuccess } from './restart-policy.js';
@@ -15,6 +15,8 @@ export interface PodActionsInput {
   readonly probeResults?: ProbeResults;
   /** The pod's condition AllContainersRestarting is True. */
   readonly restartAll?: boolean;
+  /** The last status of the pod: it holds the ends of containers that the runtime has lost since. */
+  readonly last?: PodStatus;
 }
 
 /**
@@ -71,7 +73,22 @@ const resetAll = ({ pod, status }: PodActionsInput, sandbox: SandboxVerdict): Po
   };
 };
 
-const startOver = ({ pod, status }: PodActionsInput, sandbox: SandboxVerdict): PodActions => {
+/**
+ * Returns why a container without an instance does not run again: it has ended for good, and the runtime has lost it. Upstream
+ * runs it a second time. Returns undefined for all others.
+ */
+const endedBefore = ({ pod, status, last }: PodActionsInput, container: Container): string | undefined => {
+  if (newestStatusOf(status, container.name)) return undefined;
+  const ended = last?.containerStatuses?.find(({ name }) => name === container.name)?.state?.terminated;
+  if (!ended) return undefined;
+  const { restart, because } = restartVerdict(pod, container, ended.exitCode);
+  return restart
+    ? undefined
+    : `the runtime has lost it, its status says that it exited with code ${ended.exitCode}, and ${because}`;
+};
+
+const startOver = (input: PodActionsInput, sandbox: SandboxVerdict): PodActions => {
+  const { pod, status } = input;
   const killed: PodActions = {
     ...nothing(sandbox),
     killPod: true,
@@ -85,7 +102,9 @@ const startOver = ({ pod, status }: PodActionsInput, sandbox: SandboxVerdict): P
     reasons: [...killed.reasons, { action: 'keep', because }],
   });
 
-  if (pod.spec.restartPolicy === 'Never' && sandbox.attempt !== 0 && status.containers.length > 0) {
+  // A created container has not run, and would wait for ever.
+  const hasRun = status.containers.some(({ state }) => state !== 'created');
+  if (pod.spec.restartPolicy === 'Never' && sandbox.attempt !== 0 && hasRun) {
     return leave('no new sandbox: the containers have run and restartPolicy Never leaves them');
   }
 
@@ -93,19 +112,26 @@ const startOver = ({ pod, status }: PodActionsInput, sandbox: SandboxVerdict): P
     const newest = newestStatusOf(status, container.name);
     return runsUntilSuccess(pod, container) && newest?.state === 'exited' && newest.exitCode === 0;
   };
-  const toRun = pod.spec.containers.filter((container) => !hasSucceeded(container));
+  const lost = new Map(pod.spec.containers.map((container) => [container.name, endedBefore(input, container)]));
+  const toRun = pod.spec.containers.filter(
+    (container) => !hasSucceeded(container) && lost.get(container.name) === undefined,
+  );
   const everCreated = pod.spec.containers.some(({ name }) => {
     const state = newestStatusOf(status, name)?.state;
     return state !== undefined && state !== 'unknown';
   });
   if (toRun.length === 0 && everCreated) return leave('no new sandbox: every container has succeeded');
+  if (toRun.length === 0)
+    return leave('no new sandbox: every container has ended for good, and the runtime has lost them');
 
   const createSandbox: PlannedAction = { action: 'create-sandbox', because: sandbox.because };
-  const left: PlannedAction[] = pod.spec.containers.filter(hasSucceeded).map(({ name }) => ({
-    action: 'keep',
-    container: name,
-    because: `container ${name} does not run again: it has succeeded and restartPolicy OnFailure leaves it`,
-  }));
+  const left: PlannedAction[] = pod.spec.containers
+    .filter((container) => !toRun.includes(container))
+    .map(({ name }) => ({
+      action: 'keep',
+      container: name,
+      because: `container ${name} does not run again: ${lost.get(name) ?? 'it has succeeded and restartPolicy OnFailure leaves it'}`,
+    }));
   const [firstInit] = pod.spec.initContainers ?? [];
   if (firstInit !== undefined) {
     return {
@@ -232,8 +258,12 @@ const decide = (input: PodActionsInput, container: Container): Decision => {
     return leave(`container ${name} is not started: the pod is being deleted`);
   }
   switch (newest?.state) {
-    case undefined:
-      return start('it has never been created');
+    case undefined: {
+      const before = endedBefore(input, container);
+      return before === undefined
+        ? start('it has never been created')
+        : leave(`container ${name} stays ended: ${before}`);
+    }
     case 'created':
       return start('it was created but never started');
     case 'unknown':
@@ -241,7 +271,8 @@ const decide = (input: PodActionsInput, container: Container): Decision => {
         message: 'Container is in "unknown" state, try killing it before restart',
         reason: 'Unknown',
         because: 'the runtime does not know its state',
-        restarts: true,
+        // It may have run, and Never means at most once. Upstream restarts it.
+        restarts: restartsAfterKill(pod, container),
       });
     case 'exited': {
       const { restart, because } = restartVerdict(pod, container, newest.exitCode);

@@ -111,7 +111,7 @@ const statusWithoutInstance = (
 };
 
 const statusOfInstance = (
-  { runtimeName, showsStopSignals, isRestartingAll }: ContainerStatusesInput,
+  { pod, runtimeName, showsStopSignals, isRestartingAll }: ContainerStatusesInput,
   container: Container,
   instance: RuntimeContainerStatus,
   old: ContainerStatus | undefined,
@@ -144,7 +144,7 @@ const statusOfInstance = (
         started: old?.containerID === containerID ? old.started : undefined,
       };
     case 'created':
-      return { ...status, state: { waiting: {} } };
+      return { ...status, state: { waiting: { reason: defaultWaitingReason(pod) } } };
     case 'exited':
       return { ...status, state: terminatedState(instance, containerID) };
     case 'unknown':
@@ -161,7 +161,7 @@ const statusOfInstance = (
               },
             },
           }
-        : { ...status, state: { waiting: {} } };
+        : { ...status, state: { waiting: { reason: defaultWaitingReason(pod) } } };
   }
 };
 

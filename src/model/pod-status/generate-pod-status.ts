@@ -219,16 +219,18 @@ const conditionsOf = (
 
 /**
  * Returns the addresses of a pod: of the node for a pod on the host network, else of its sandbox; the node's first
- * family comes first. A pod on the host network keeps its addresses; only a second family may be added. An ended pod
- * keeps its addresses.
+ * family comes first. A pod on the host network keeps its addresses while the node has them; upstream keeps them for ever, so that
+ * an Endpoints object may name an address that no machine has. An ended pod keeps its addresses.
  */
 const podIpsOf = ({ pod, runtime, previous, reported, podIsTerminal, hostIps = [] }: PodStatusInput) => {
   const before = previous ?? reported ?? pod.status;
   const known = (before?.podIPs ?? []).map(({ ip }) => ip);
-  if (pod.spec.hostNetwork) {
-    return onePerFamily([...known, ...hostIps], known[0] === undefined ? undefined : isIpv4(known[0]));
-  }
   const isOver = podIsTerminal || isTerminalPhase(before?.phase);
+  if (pod.spec.hostNetwork) {
+    if ((isOver && known.length > 0) || hostIps.length === 0) return known;
+    const kept = known.filter((ip) => hostIps.includes(ip));
+    return onePerFamily([...kept, ...hostIps], known[0] === undefined ? undefined : isIpv4(known[0]));
+  }
   const ips = runtime.ips.length === 0 && isOver ? known : runtime.ips;
   const [primary] = hostIps;
   if (primary === undefined) return onePerFamily(ips, true);

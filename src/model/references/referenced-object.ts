@@ -1,5 +1,6 @@
 import type { V1ConfigMap, V1RuntimeClass, V1Secret, V1Service } from '@kubernetes/client-node';
 import type { Json } from '../pod/pod.js';
+import { type EnvValue, envValue } from '../cri/env-value.js';
 import type { ApiObject } from '../kube-api/api-object.js';
 
 type AsJson<T> = Json<Omit<T, 'metadata'>> & ApiObject;
@@ -17,6 +18,10 @@ export type ReferencedObject = ConfigMap | Secret;
 /** No client can change the object; it can only be deleted. */
 export const isImmutable = ({ immutable }: ReferencedObject): boolean => immutable === true;
 
-/** Returns the decoded data of a secret; invalid UTF-8 is replaced, as it would be in an environment. */
-export const secretData = ({ data }: Secret): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
+/** Returns the decoded data of a secret, each value as a text if it is UTF-8. */
+export const secretData = ({ data }: Secret): Readonly<Record<string, EnvValue>> =>
+  Object.fromEntries(Object.entries(data ?? {}).map(([key, value]) => [key, envValue(Buffer.from(value, 'base64'))]));
+
+/** Returns the decoded data of a secret as texts; invalid UTF-8 is replaced, as in every JSON text. */
+export const secretTexts = (secret: Secret): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(secretData(secret)).map(([key, value]) => [key, Buffer.from(value).toString()]));

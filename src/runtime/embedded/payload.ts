@@ -1,14 +1,15 @@
 import { hostname } from 'node:os';
 import type { ContainerConfig } from '../../generated/runtime/v1/api.js';
+import { softLimitLine } from './descriptor-limit.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
 import { mountScript, readonlyScript, type MountScriptPlan } from './mount-script.js';
-import { shellQuote, shellWords } from './shell-quote.js';
+import { byteWord, shellQuote, shellWords } from './shell-quote.js';
 import type { UserPlan } from './users.js';
 
 /** The command with its user and environment, run once the process is confined. */
 export interface PayloadPlan {
   readonly command: readonly string[];
-  readonly environment: readonly (readonly [name: string, value: string])[];
+  readonly environment: readonly (readonly [name: string, value: Uint8Array])[];
   readonly workingDirectory: string;
   readonly user: UserPlan;
   /** Undefined for a process that enters a mount namespace as it is. */
@@ -21,12 +22,12 @@ export const environmentOf = (
   config: ContainerConfig,
   user: UserPlan,
   podHostname: string,
-): readonly (readonly [string, string])[] => [
-  ...new Map([
-    ['PATH', DEFAULT_PATH],
-    ['HOSTNAME', podHostname || hostname()],
-    ['HOME', user.home],
-    ...config.envs.map(({ key, value }): [string, string] => [key, value.toString('utf8')]),
+): readonly (readonly [string, Uint8Array])[] => [
+  ...new Map<string, Uint8Array>([
+    ['PATH', Buffer.from(DEFAULT_PATH)],
+    ['HOSTNAME', Buffer.from(podHostname || hostname())],
+    ['HOME', Buffer.from(user.home)],
+    ...config.envs.map(({ key, value }): [string, Uint8Array] => [key, value]),
   ]),
 ];
 
@@ -55,17 +56,17 @@ const privilegeChange = ({ user }: PayloadPlan, { tools }: Isolation): readonly 
 };
 
 /**
- * The words in front of the command that run it unchanged. `--` precedes names and programs, since both may begin with
+ * The words of a shell in front of the command that run it unchanged; `odd` are such words, too. `--` precedes names and programs, since both may begin with
  * a dash. The shell's `exec` would read a program's dash as an option, and env(1) a program with `=` as a variable;
  * nice(1) reads it only as a program.
  */
 const wrapperWords = (plan: PayloadPlan, isolation: Isolation, odd: readonly string[]): readonly string[] => {
   const program = plan.command[0] ?? '';
   const privileges = privilegeChange(plan, isolation);
-  const variables = odd.length > 0 ? [isolation.tools.get('env') ?? 'env', '--', ...odd] : [];
+  const variables = odd.length > 0 ? [...[isolation.tools.get('env') ?? 'env', '--'].map(shellQuote), ...odd] : [];
   const isMistaken = odd.length > 0 ? program.includes('=') : privileges.length === 0 && program.startsWith('-');
   const verbatim = isMistaken ? [isolation.tools.get('nice') ?? 'nice', '-n', '0', '--'] : [];
-  return [...privileges, ...variables, ...verbatim];
+  return [...privileges.map(shellQuote), ...variables, ...verbatim.map(shellQuote)];
 };
 
 /** A relative path is refused, as in runc: `cd` would read `-` as the previous directory. */
@@ -81,13 +82,15 @@ const workingDirectoryLine = (path: string): string => {
  * be written, `failed` and the reason. It may outlive the runtime, so it works without a reader.
  */
 export const payloadScript = (plan: PayloadPlan, isolation: Isolation, errorFile: string): string => {
-  const odd = plan.environment.filter(([name]) => !isPlainName(name)).map(([name, value]) => `${name}=${value}`);
+  const odd = plan.environment
+    .filter(([name]) => !isPlainName(name))
+    .map(([name, value]) => byteWord(Buffer.concat([Buffer.from(`${name}=`), value])));
   const program = plan.command[0] ?? '';
-  const path = plan.environment.find(([name]) => name === 'PATH')?.[1] ?? '';
+  const path = plan.environment.find(([name]) => name === 'PATH')?.[1] ?? Buffer.alloc(0);
   const missing = program.includes('/') ? 'no such file or directory' : 'executable file not found in $PATH';
   const variables = plan.environment
     .filter(([name]) => isPlainName(name))
-    .map(([name, value]) => `export ${name}=${shellQuote(value)}`);
+    .map(([name, value]) => `export ${name}=${byteWord(value)}`);
   return `
 report() { trap '' PIPE; { echo "$1" >&3; } 2>/dev/null; trap - PIPE; }
 fail() { printf '%s' "$1" 2>/dev/null > ${shellQuote(errorFile)} && report failed || report "failed $1"; exit 128; }
@@ -95,11 +98,12 @@ can_run() { [ -f "$1" ] && [ -x "$1" ]; }
 find_program() {
   case $1 in */*) can_run "$1"; return ;; esac
   set -f; IFS=:
-  search=${shellQuote(path)}
+  search=${byteWord(path)}
   for directory in $search; do can_run "\${directory:-.}/$1" && return 0; done
   return 1
 }
 umask 022
+${softLimitLine()}
 ${plan.mounts ? mountScript(plan.mounts, isolation) : ''}
 ${plan.oomScoreAdjustment === undefined ? '' : `{ echo ${plan.oomScoreAdjustment} > /proc/self/oom_score_adj; } 2>/dev/null`}
 ${workingDirectoryLine(plan.workingDirectory)}
@@ -110,6 +114,6 @@ unset PWD OLDPWD SHLVL
 ${variables.join('\n')}
 report ready
 exec 3>&-
-exec ${shellWords(wrapperWords(plan, isolation, odd))} "$@"
+exec ${wrapperWords(plan, isolation, odd).join(' ')} "$@"
 `;
 };

@@ -23,6 +23,7 @@ import {
 import {
   accessBySecrets,
   accessWithoutSecrets,
+  mayNameThePull,
   type PulledRecord,
   type RecordedAccess,
   type RecordedSecret,
@@ -103,8 +104,16 @@ export const pullLedger = (ports: PullLedgerPorts, verification: ImageVerificati
       return EMPTY;
     });
 
-  const isPulledHere = (image: string, record: PulledRecord | undefined): Observable<boolean> =>
-    record || pulling.has(image) ? of(true) : pullRecords.intents().pipe(map((images) => images.includes(image)));
+  const isPulledHere = (image: string, imageRef: string, record: PulledRecord | undefined): Observable<boolean> => {
+    if (pulling.has(image) || (record && mayNameThePull(record, image))) return of(true);
+    return pullRecords.intents().pipe(
+      concatMap((intents) => {
+        if (intents.includes(image)) return of(true);
+        // The image was pulled under another name. Under this one it was loaded, if the runtime lists this one.
+        return record ? isListedAs(ports, image, imageRef).pipe(map((isListed) => !isListed)) : of(false);
+      }),
+    );
+  };
 
   const begin = (image: string): Observable<never> =>
     concat(
@@ -139,7 +148,7 @@ export const pullLedger = (ports: PullLedgerPorts, verification: ImageVerificati
   const mayHave: PullLedger['mayHave'] = (image, imageRef, credentials$) => {
     const verdict$ = pullRecords.pulled(imageRef).pipe(
       concatMap((record) =>
-        isPulledHere(image, record).pipe(
+        isPulledHere(image, imageRef, record).pipe(
           map((isHere) => ({ record, isNeeded: isVerificationNeeded(verification, image, isHere) })),
         ),
       ),
@@ -214,6 +223,20 @@ const secretsOf = ({ hashOf }: PullRecords, credentials: readonly PullCredential
 /** Every pod of the node may use an image that was pulled anonymously or with the node's credentials. */
 const accessBy = (records: PullRecords, credential: PullCredential | undefined): RecordedAccess =>
   credential?.secret ? { kubernetesSecrets: secretsOf(records, [credential]) } : { nodePodsAccessible: true };
+
+/** Whether the runtime lists the image under this name. It also finds an image by its id, or by the beginning of that. */
+const isListedAs = ({ images }: PullLedgerPorts, image: string, imageRef: string): Observable<boolean> =>
+  images
+    .listImages({})
+    .pipe(
+      map(({ images: present }) =>
+        present.some(
+          ({ id, repoTags, repoDigests }) =>
+            [id, ...repoTags, ...repoDigests].includes(imageRef) &&
+            [...repoTags, ...repoDigests].some((name) => name === image || name === completeName(image)),
+        ),
+      ),
+    );
 
 /** Source: image_pull_manager.go initialize, PruneUnknownRecords */
 const recover = (ports: PullLedgerPorts): Observable<never> => {

@@ -6,9 +6,9 @@ import { serviceEnvironment } from '../../model/cri/service-env.js';
 import { type Container, type EphemeralContainer, isStaticPod } from '../../model/pod/pod.js';
 import type { PodSyncContext } from './pod-sync-context.js';
 
-type Data = Readonly<Record<string, string>>;
+type Data<V> = Readonly<Record<string, V>>;
 /** The data of one object, or the error of its read. */
-type Found = { readonly data: Data } | { readonly error: unknown };
+type Found<V> = { readonly data: Data<V> } | { readonly error: unknown };
 
 /**
  * Emits once the parts of a container's environment that are not in its spec: the objects that it refers to, all read at the same
@@ -43,23 +43,23 @@ export const environmentObjects = (
     );
   });
 
-const read = (
+const read = <V>(
   names: ReadonlySet<string>,
-  get: (name: string) => Observable<Data>,
-): Observable<ReadonlyMap<string, Found>> => {
+  get: (name: string) => Observable<Data<V>>,
+): Observable<ReadonlyMap<string, Found<V>>> => {
   if (names.size === 0) return of(new Map());
   const found$ = [...names].map((name) =>
     get(name).pipe(
-      map((data): readonly [string, Found] => [name, { data }]),
-      catchError((error: unknown) => of<readonly [string, Found]>([name, { error }])),
+      map((data): readonly [string, Found<V>] => [name, { data }]),
+      catchError((error: unknown) => of<readonly [string, Found<V>]>([name, { error }])),
     ),
   );
   return forkJoin(found$).pipe(map((entries) => new Map(entries)));
 };
 
 const dataIn =
-  (found: ReadonlyMap<string, Found>) =>
-  (name: string): Data => {
+  <V>(found: ReadonlyMap<string, Found<V>>) =>
+  (name: string): Data<V> => {
     const entry = found.get(name) ?? { error: new Error(`the reference names no object: ${JSON.stringify(name)}`) };
     if ('error' in entry) throw entry.error;
     return entry.data;

@@ -13,11 +13,12 @@ import {
 } from 'rxjs';
 import { decideBackOff, crashLoopKey } from '../../model/pod-actions/crash-loop-back-off.js';
 import { environment } from '../../model/cri/env.js';
+import { type EnvValue, textValue } from '../../model/cri/env-value.js';
 import { containerConfig } from '../../model/cri/container-config.js';
 import { containerLogDirectory, podLogDirectory, restartCountFromLogs } from '../../model/cri/log-paths.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { NodeFacts } from '../../model/node/node-facts.js';
-import type { Container, ContainerKind, EphemeralContainer } from '../../model/pod/pod.js';
+import { type Container, type ContainerKind, type EphemeralContainer, formatPod } from '../../model/pod/pod.js';
 import { createFailureText } from '../../model/volumes/image-volume-failure.js';
 import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 import { isStartWait, type StartWait } from '../../model/pod-actions/start-wait.js';
@@ -200,8 +201,9 @@ const createAndStart = (
         concatMap((found) => {
           const input = { ...found, pod, container, attempt, image, podIps: sandbox.ips, node, status };
           const env = environment(input);
+          logBytes(context, name, env);
           return volumes
-            .mountsOf(pod, container, { variable: (name) => env.get(name), images, signal })
+            .mountsOf(pod, container, { variable: (name) => textValue(name, env.get(name)), images, signal })
             .pipe(map((mounts) => containerConfig({ ...input, mounts })));
         }),
       ),
@@ -241,6 +243,20 @@ const createAndStart = (
         postStart(context, container, containerId, sandbox.ips),
       );
     }),
+  );
+};
+
+/** Logs variables that are not text: their bytes are right in the call, and only some runtimes keep them. */
+const logBytes = (
+  { pod, ports: { log } }: PodSyncContext,
+  container: string,
+  env: ReadonlyMap<string, EnvValue>,
+): void => {
+  const variables = [...env].flatMap(([name, value]) => (typeof value === 'string' ? [] : [name]));
+  if (variables.length === 0) return;
+  log.info(
+    { pod: formatPod(pod), container, variables },
+    'variables are not UTF-8 text: a runtime that passes them on as JSON, as containerd does to runc, replaces these bytes',
   );
 };
 

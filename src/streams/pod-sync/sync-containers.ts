@@ -70,7 +70,7 @@ export const syncContainers = (
   context: PodSyncContext,
   status: RuntimePodStatus,
   ports: StartContainerPorts,
-  { probeResults, restartAll }: Pick<PodActionsInput, 'probeResults' | 'restartAll'> = {},
+  { probeResults, restartAll, last }: Pick<PodActionsInput, 'probeResults' | 'restartAll' | 'last'> = {},
 ): Observable<ContainersSync> =>
   defer(() => {
     const actions = computePodActions({
@@ -78,6 +78,7 @@ export const syncContainers = (
       status,
       probeResults,
       restartAll,
+      ...(last && { last }),
     });
     const acts = hasWork(actions);
     const decided = acts ? withCause(context, journalActions(context, actions)) : context;

@@ -114,6 +114,7 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
         return syncContainers(inCgroup, run.status, ports, {
           probeResults: ports.probes.results(),
           restartAll: saysRestartAll(status),
+          last: status,
         });
       });
       return concat(makeDirectories(inCgroup, ports), mountVolumes(inCgroup), containers$);

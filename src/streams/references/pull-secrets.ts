@@ -1,5 +1,5 @@
 import { catchError, defer, forkJoin, map, of } from 'rxjs';
-import { secretData } from '../../model/references/referenced-object.js';
+import { secretTexts } from '../../model/references/referenced-object.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import { type PullSecret, pullSecretNames } from '../../model/images/pull-secret.js';
 import { formatPod } from '../../model/pod/pod.js';
@@ -23,7 +23,7 @@ export const pullSecretsOf =
       const secrets = names.map((name) =>
         read(namespace, name, pod).pipe(
           map(({ metadata, type = '', ...secret }): readonly PullSecret[] => [
-            { uid: metadata.uid ?? '', namespace, name, type, data: secretData({ metadata, ...secret }) },
+            { uid: metadata.uid ?? '', namespace, name, type, data: secretTexts({ metadata, ...secret }) },
           ]),
           catchError((error: unknown) => {
             log.info(

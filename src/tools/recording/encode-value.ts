@@ -69,15 +69,30 @@ const encodeObject = (value: object, redact: Redact, key: string, depth: number)
   return isPlain ? fields : { $object: fields };
 };
 
-/** Writes bytes that are text as text, so that secrets are found in it. */
+/**
+ * Writes bytes that are text as text, so that secrets are found in it. Other bytes are searched with one character for each
+ * byte; what a replay computes from a placeholder may be text.
+ */
 const encodeBytes = (bytes: Uint8Array, redact: Redact, key: string): Plain => {
   try {
     return { $text: redact(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), key) };
   } catch {
-    let binary = '';
-    for (const byte of bytes) binary += String.fromCharCode(byte);
-    return { $bytes: btoa(binary) };
+    const binary = binaryText(bytes);
+    const hidden = redact(binary, key);
+    if (hidden === binary) return { $bytes: btoa(binary) };
+    return encodeBytes(
+      Uint8Array.from(hidden, (character) => character.charCodeAt(0)),
+      AS_IT_IS,
+      key,
+    );
   }
+};
+
+/** Returns a text with one character for each byte. */
+export const binaryText = (bytes: Uint8Array): string => {
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return binary;
 };
 
 const decodeFields = (plain: Readonly<Record<string, Plain>>): Record<string, unknown> => {

@@ -1,3 +1,4 @@
+import { binaryText } from './encode-value.js';
 import { hideDockerConfig } from './hide-pull-secret.js';
 import { base64, type SecretKeeper } from './secret-keeper.js';
 
@@ -59,14 +60,11 @@ const DOCKER_CONFIGS: ReadonlySet<string> = new Set(['.dockerconfigjson', '.dock
 /** Encodes a value as Secrets do, in base64. */
 const hideValue = (key: string, encoded: string, keeper: SecretKeeper): string => {
   if (encoded === '') return encoded;
-  const text = decoded(encoded);
-  // Bytes that are not text stay.
-  const hidden =
-    text === undefined
-      ? keeper.learn(encoded)
-      : DOCKER_CONFIGS.has(key)
-        ? hideDockerConfig(text, keeper)
-        : keeper.learn(text);
+  const bytes = decodedBytes(encoded);
+  if (!bytes) return padded(base64(keeper.learn(encoded)));
+  const text = decodedText(bytes);
+  if (text === undefined) return btoa(binaryText(keeper.learnBytes(bytes)));
+  const hidden = DOCKER_CONFIGS.has(key) ? hideDockerConfig(text, keeper) : keeper.learn(text);
   keeper.learn(encoded);
   return padded(base64(hidden));
 };
@@ -77,9 +75,16 @@ const hideToken = (request: Fields, keeper: SecretKeeper): Fields => {
   return { ...request, status: { ...status, token: keeper.learn(status['token']) } };
 };
 
-const decoded = (text: string): string | undefined => {
+const decodedBytes = (text: string): Uint8Array | undefined => {
   try {
-    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+};
+
+const decodedText = (bytes: Uint8Array): string | undefined => {
+  try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-import type { Redact } from './encode-value.js';
+import { binaryText, type Redact } from './encode-value.js';
 
 /**
  * Shorter texts occur in too many others to mean the secret there; they are only replaced if they are the whole of a
@@ -16,7 +16,8 @@ const SHORTEST_ANYWHERE = 6;
  * of secrets.
  */
 export class SecretKeeper {
-  readonly #numbers = new Map<string, number>();
+  /** By form, also of a public one. */
+  readonly #placeholders = new Map<string, string>();
   readonly #hidden = new Set<string>();
   readonly #hiddenWhole = new Set<string>();
   readonly #open = new Map<string, unknown>();
@@ -30,10 +31,21 @@ export class SecretKeeper {
   /** Returns the placeholder of a secret; an empty text is none. From now on it is replaced in every text. */
   learn(secret: string): string {
     if (secret === '') return secret;
-    if (!this.#numbers.has(secret)) {
+    if (!this.#placeholders.has(secret)) {
       for (const form of formsOf(secret)) this.#hide(form);
+      // The form of a text within bytes that are not text.
+      const binary = binaryText(new TextEncoder().encode(secret));
+      if (binary !== secret) this.#hide(binary, this.#placeholders.get(secret));
     }
-    return placeholder(this.#numbers.get(secret)!);
+    return this.#placeholders.get(secret)!;
+  }
+
+  /** The same for a secret that is not UTF-8, whose placeholder is not either. It is replaced in bytes, and in base64. */
+  learnBytes(secret: Uint8Array): Uint8Array {
+    const binary = binaryText(secret);
+    this.#hide(binary, `\xff${this.#newPlaceholder(binary)}`);
+    this.learn(btoa(binary).replace(/=+$/, ''));
+    return Uint8Array.from(this.#placeholders.get(binary)!, (character) => character.charCodeAt(0));
   }
 
   /**
@@ -67,7 +79,7 @@ export class SecretKeeper {
   /** Replaces secrets anywhere in a text. */
   readonly text: Redact = (text, key) => {
     // Such as a variable of the environment.
-    if (key === 'value' && this.#hiddenWhole.has(text)) return placeholder(this.#numbers.get(text)!);
+    if (key === 'value' && this.#hiddenWhole.has(text)) return this.#placeholders.get(text)!;
     if (this.#isOutdated) this.#compile();
     const heads = this.#heads;
     if (!heads || text.length < SHORTEST_ANYWHERE) return text;
@@ -81,7 +93,7 @@ export class SecretKeeper {
         heads.lastIndex = index + 1;
         continue;
       }
-      result += text.slice(from, index) + placeholder(this.#numbers.get(form)!);
+      result += text.slice(from, index) + this.#placeholders.get(form)!;
       from = index + form.length;
       heads.lastIndex = from;
     }
@@ -94,9 +106,14 @@ export class SecretKeeper {
     (text, key) =>
       fields.has(key) ? this.learn(text) : this.text(text, key);
 
-  #hide(form: string): void {
-    if (this.#numbers.has(form)) return;
-    this.#numbers.set(form, this.#numbers.size + 1);
+  /** ASCII without a colon, with a NUL if the secret has one: code that decodes or splits it fails or succeeds as with the secret itself. */
+  #newPlaceholder(secret: string): string {
+    return `<secret ${this.#placeholders.size + 1}>${secret.includes('\0') ? '\0' : ''}`;
+  }
+
+  #hide(form: string, placeholder = this.#newPlaceholder(form)): void {
+    if (this.#placeholders.has(form)) return;
+    this.#placeholders.set(form, placeholder);
     if (form.length < SHORTEST_ANYWHERE) {
       if (![...this.#open.values()].some((value) => says(value, form))) this.#hiddenWhole.add(form);
       return;
@@ -117,9 +134,6 @@ export class SecretKeeper {
     this.#heads = byHead.size > 0 ? new RegExp([...byHead.keys()].map(escaped).join('|'), 'g') : undefined;
   }
 }
-
-/** ASCII without a colon: code that decodes or splits it fails or succeeds as with the secret itself. */
-const placeholder = (number: number): string => `<secret ${number}>`;
 
 const formsOf = (secret: string): readonly string[] => [
   secret,

@@ -1,4 +1,4 @@
-import { catchError, concat, map, type Observable, of, throwError } from 'rxjs';
+import { catchError, concat, defer, map, type Observable, of, throwError } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { ListImagesResponse } from '../../../src/generated/runtime/v1/api.js';
@@ -89,6 +89,59 @@ describe('an image that is there', () => {
           'copy: hash of anna:secret',
         ]);
       }, 1);
+    }),
+  );
+
+  it(
+    'may be used by every pod under a name that it had before a pod pulled it under another one, and by no other name',
+    marbles(({ expectObservable, scheduler }) => {
+      const present = [
+        { id: REF, repoTags: [IMAGE, 'docker.io/library/base:1'], repoDigests: ['r.example.com/app@sha256:7'] },
+      ];
+      const { ledger } = stageOf(scheduler, { present });
+      const pulled$ = of({ imageRef: REF, credential: credentialOf('anna') }).pipe(
+        ledger.remember('locked.example.com/app:1'),
+        map(({ imageRef }) => imageRef),
+      );
+      const asks = (image: string) => ledger.mayHave(image, REF, of([]));
+      expectObservable(
+        concat(
+          pulled$,
+          ...[IMAGE, 'base:1', 'r.example.com/app@sha256:7'].map(asks),
+          // The name of the pull, another tag of it, the image's id, and the beginning of that.
+          ...['locked.example.com/app:1', 'locked.example.com/app:2', REF, 'sha256'].map(asks),
+        ),
+      ).toBe('(pyyynnnn|)', { p: REF, ...answers });
+    }),
+  );
+
+  it(
+    'may be used by every pod under every name once a pod has pulled it without a secret',
+    marbles(({ expectObservable, scheduler }) => {
+      const { ledger, pull } = stageOf(scheduler);
+      const asks$ = ledger.mayHave('air-gapped.example.com/app:1', REF, of([]));
+      expectObservable(concat(pull(of(anonymous)), asks$)).toBe('(py|)', { p: REF, ...answers });
+    }),
+  );
+
+  it(
+    'is not taken for a loaded one under a name whose pull was interrupted, or where the runtime cannot list',
+    marbles(({ expectObservable, scheduler }) => {
+      const records = memoryPullRecords();
+      const present = [listed(REF, IMAGE, 'other.example.com/app:1')];
+      const before = stageOf(scheduler, { records, present });
+      const other$ = of({ imageRef: REF, credential: credentialOf('anna') }).pipe(
+        before.ledger.remember('other.example.com/app:1'),
+        map(() => REF),
+      );
+      // The agent is killed during the second pull.
+      const killed$ = concat(other$, records.writeIntent(IMAGE));
+      const asks$ = defer(() => stageOf(scheduler, { records, present }).asks());
+      const away = stageOf(scheduler, { records, present: throwError(() => new Error('away')) });
+      expectObservable(concat(killed$, asks$, away.ledger.mayHave('base:1', REF, of([])))).toBe('(pnn|)', {
+        p: REF,
+        ...answers,
+      });
     }),
   );
 
@@ -196,7 +249,7 @@ describe('what an earlier agent has left', () => {
           'forget sha256:gone',
         ]);
         expect([...records.begun]).toEqual(['r.example.com/absent:1']);
-        expect(records.kept.get(REF)?.credentialMapping).toEqual({});
+        expect(records.kept.get(REF)?.credentialMapping).toEqual({ 'r.example.com/app': {} });
       }, 1);
     }),
   );

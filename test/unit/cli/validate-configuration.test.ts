@@ -238,6 +238,10 @@ describe('values', () => {
       'memoryReservationPolicy: TieredReservation',
       'memoryReservationPolicy "TieredReservation" requires MemoryQoS feature gate to be enabled',
     ],
+    [
+      'memoryThrottlingFactor: 0.8\nfeatureGates: {MemoryQoS: false}',
+      'memoryThrottlingFactor 0.8 requires MemoryQoS feature gate to be enabled',
+    ],
     ['memoryThrottlingFactor: 0', 'memoryThrottlingFactor 0 must be greater than 0 and less than or equal to 1.0'],
     [
       'cpuCFSQuotaPeriod: 2s\nfeatureGates: {CustomCPUCFSQuotaPeriod: true}',
@@ -278,6 +282,9 @@ describe('values', () => {
     'shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s',
     'featureGates: {KubeletEnsureSecretPulledImages: false, KubeletCrashLoopBackOffMax: false}',
     'memoryReservationPolicy: TieredReservation\nfeatureGates: {MemoryQoS: true}',
+    'memoryThrottlingFactor: 0.9\nfeatureGates: {MemoryQoS: false}',
+    'memoryThrottlingFactor: null\nfeatureGates: {MemoryQoS: false}',
+    'memoryThrottlingFactor: 0.8',
     'memoryThrottlingFactor: null',
     'cpuCFSQuotaPeriod: 50ms\nfeatureGates: {AllAlpha: true}',
     'featureGates: {AllBeta: false}',

@@ -37,6 +37,26 @@ it('tells the runtime of a container', () => {
   });
 });
 
+describe('a variable', () => {
+  const variable = { env: [{ name: 'K', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] };
+  const objects = (value: Uint8Array) => ({ objects: { configMap: () => ({}), secret: () => ({ k: value }) } });
+
+  it('has the bytes of its Secret in the request', () => {
+    const { envs } = config(aContainer('web', variable), objects(Uint8Array.of(0xff, 0xfe, 0xfd)));
+    expect(envs).toEqual([{ key: 'K', value: Buffer.from([0xff, 0xfe, 0xfd]) }]);
+  });
+
+  it.each([
+    ['command', { command: ['$(K)'] }, [0xff], /^variable "K" is not UTF-8 text/],
+    ['args', { args: ['a', 'b $(K)'] }, [0xff], /^variable "K" is not UTF-8 text/],
+    ['a NUL byte', {}, [0x61, 0x00], /^variable "K" contains a NUL byte/],
+  ])('is refused: %s', (_, fields, bytes, message) => {
+    expect(() => config(aContainer('web', { ...variable, ...fields }), objects(Uint8Array.from(bytes)))).toThrow(
+      message,
+    );
+  });
+});
+
 describe('what the agent itself mounts', () => {
   const hosts = { hostPath: '/pod/etc-hosts', containerPath: '/etc/hosts' };
   const data = { hostPath: '/data', containerPath: '/srv' };

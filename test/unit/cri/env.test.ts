@@ -43,6 +43,23 @@ describe('environment', () => {
     ).toEqual({ LATE: '$(A)', A: '2', B: '11$(A)', EMPTY: '' });
   });
 
+  it('has the bytes of a Secret that are no text', () => {
+    const bytes = Uint8Array.of(0xff, 0xfe, 0xfd);
+    const found = { ...objects, secret: () => ({ K: bytes }) };
+    expect(
+      env(
+        {
+          envFrom: [{ secretRef: { name: 's' } }],
+          env: [
+            { name: 'ONE', valueFrom: { secretKeyRef: { name: 's', key: 'K' } } },
+            { name: 'WITHIN', value: '<$(ONE)>' },
+          ],
+        },
+        { objects: found },
+      ),
+    ).toEqual({ K: bytes, ONE: bytes, WITHIN: Buffer.from([0x3c, 0xff, 0xfe, 0xfd, 0x3e]) });
+  });
+
   it('takes whole objects first, later ones and single variables over earlier ones', () => {
     const envFrom = [
       { configMapRef: { name: 'cm' } },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expand } from '../../../src/model/cri/expansion.js';
+import { expand, expandValue } from '../../../src/model/cri/expansion.js';
 
 it.each([
   ['plain', 'plain'],
@@ -18,4 +18,17 @@ it.each([
 ])('%s: %s', (text, expanded) => {
   const values: Record<string, string> = { A: 'a', B: '$(A)', EMPTY: '' };
   expect(expand(text, (name) => values[name])).toBe(expanded);
+  expect(expandValue(text, (name) => values[name])).toBe(expanded);
+});
+
+it.each<[text: string, expanded: string | number[]]>([
+  ['é$(BYTES)$$$(A)', [0xc3, 0xa9, 0xff, 0x00, 0x24, 0x61]],
+  ['$(HEAD)$(TAIL)', 'é'],
+  ['$(TAIL)$(HEAD)', [0xa9, 0xc3]],
+])('%s has the bytes of its variables', (text, expanded) => {
+  const values: Record<string, string | Uint8Array> = {
+    ...{ A: 'a', BYTES: Uint8Array.of(0xff, 0x00), HEAD: Uint8Array.of(0xc3), TAIL: Uint8Array.of(0xa9) },
+  };
+  const found = expandValue(text, (name) => values[name]);
+  expect(typeof found === 'string' ? found : [...found]).toEqual(expanded);
 });

@@ -26,7 +26,16 @@ describe('access to an image that was pulled here', () => {
   it.each([
     ['pulled by nobody knows whom', undefined, false],
     ['pulled without a password', recordOf({ nodePodsAccessible: true }), true],
-    ['pulled under another name', recordOf({ nodePodsAccessible: true }, 'r.example.com/other'), false],
+    [
+      'pulled without a password under another name',
+      recordOf({ nodePodsAccessible: true }, 'r.example.com/other'),
+      true,
+    ],
+    [
+      'pulled with a secret under another name',
+      recordOf({ kubernetesSecrets: [secret('a')] }, 'r.example.com/other'),
+      false,
+    ],
     ['pulled by nobody who is written down', recordOf({}), false],
     ['pulled with the token of a service account', recordOf({ kubernetesServiceAccounts: [{ name: 'x' }] }), false],
     ['pulled with a secret', withSecrets(secret('a')), undefined],
@@ -70,7 +79,7 @@ describe('the record after a pull', () => {
   });
 
   it('says nothing of who may have it when nobody knows by what it was pulled', () => {
-    expect(after(undefined)).toEqual({ ...fresh({}), credentialMapping: {} });
+    expect(after(undefined)).toEqual(fresh({}));
     expect(after(withSecrets(secret('a')))).toBeUndefined();
   });
 

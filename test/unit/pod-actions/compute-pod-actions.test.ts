@@ -157,6 +157,13 @@ describe('the sandbox stays: one regular container beside another that runs', ()
       'Never',
       [aStatus('web', { state: 'unknown' })],
       {},
+      { kill: ['web Unknown: Container is in "unknown" state, try killing it before restart'] },
+    ],
+    [
+      'unknown',
+      'OnFailure',
+      [aStatus('web', { state: 'unknown' })],
+      {},
       { start: ['web'], kill: ['web Unknown: Container is in "unknown" state, try killing it before restart'] },
     ],
     ['unknown, deleting', 'Always', [aStatus('web', { state: 'unknown' })], { metadata: deleting }, {}],

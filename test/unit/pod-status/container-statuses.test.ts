@@ -137,7 +137,7 @@ describe('the newest instance', () => {
   });
 
   it('created', () => {
-    expect(web([aStatus('web', { state: 'created' })]).state).toEqual({ waiting: {} });
+    expect(web([aStatus('web', { state: 'created' })]).state).toEqual({ waiting: { reason: 'ContainerCreating' } });
   });
 
   it('exited', () => {
@@ -186,7 +186,7 @@ describe('the newest instance', () => {
   });
 
   it('unknown otherwise', () => {
-    expect(web([aStatus('web', { state: 'unknown' })]).state).toEqual({ waiting: {} });
+    expect(web([aStatus('web', { state: 'unknown' })]).state).toEqual({ waiting: { reason: 'ContainerCreating' } });
   });
 
   it('takes the second newest as its last state, and ignores older ones', () => {

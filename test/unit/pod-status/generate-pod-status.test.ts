@@ -305,13 +305,31 @@ describe('addresses', () => {
   });
 
   it.each<[row: string, known: string[], hostIps: string[], podIps: string[]]>([
-    ['stay', ['192.168.0.1'], ['192.168.0.2'], ['192.168.0.1']],
-    ['get a second family', ['192.168.0.1'], ['192.168.0.2', 'fd00::a'], ['192.168.0.1', 'fd00::a']],
-    ['keep their order', ['fd00::a'], ['192.168.0.2', 'fd00::b'], ['fd00::a', '192.168.0.2']],
+    ['stay while the node has them', ['192.168.0.1'], ['192.168.0.2', '192.168.0.1'], ['192.168.0.1']],
+    ['stay while no address of the node is known', ['192.168.0.1'], [], ['192.168.0.1']],
+    ['follow the node', ['192.168.0.1'], ['192.168.0.2'], ['192.168.0.2']],
+    ['get a second family', ['192.168.0.1'], ['192.168.0.1', 'fd00::a'], ['192.168.0.1', 'fd00::a']],
+    ['lose a family with the node', ['192.168.0.1', 'fd00::a'], ['192.168.0.1'], ['192.168.0.1']],
+    ['keep their order', ['fd00::a'], ['192.168.0.2', 'fd00::b'], ['fd00::b', '192.168.0.2']],
   ])('on the host network, once given, %s', (_, known, hostIps, podIps) => {
     const previous = { ...generate(), podIPs: known.map((ip) => ({ ip })) };
     const status = generate({ pod: aPod({ hostNetwork: true }), hostIps, previous });
     expect(status.podIPs).toEqual(podIps.map((ip) => ({ ip })));
+  });
+
+  it('on the host network are those of the node also where only the API has a status', () => {
+    const told = { ...generate(), podIP: '192.168.0.1', podIPs: [{ ip: '192.168.0.1' }] };
+    const pod = aPod({ hostNetwork: true });
+    for (const from of [{ pod: { ...pod, status: told } }, { pod, reported: told }])
+      expect(generate({ ...from, hostIps: ['192.168.0.2'] })).toMatchObject({
+        ...{ podIP: '192.168.0.2', podIPs: [{ ip: '192.168.0.2' }], hostIPs: [{ ip: '192.168.0.2' }] },
+      });
+  });
+
+  it('on the host network stay when the pod is over', () => {
+    const previous = { ...generate(), podIP: '192.168.0.1', podIPs: [{ ip: '192.168.0.1' }] };
+    const fields = { pod: aPod({ hostNetwork: true }), hostIps: ['192.168.0.2'], previous, podIsTerminal: true };
+    expect(generate(fields).podIP).toBe('192.168.0.1');
   });
 
   it('are left out while the sandbox has none', () => {
