@@ -12,6 +12,7 @@ import { PendingRequests } from './pending-requests.js';
 import type { RemoteStreams, WantedStreams } from './remote-streams.js';
 import { spdyCommand } from './spdy-command.js';
 import { spdyForward } from './spdy-forward.js';
+import { webSocketCommand, webSocketForward } from './websocket-sessions.js';
 
 /** A request of the CRI, which the client of its URL continues. */
 export type StreamRequest = CommandRequest | ForwardRequest;
@@ -120,6 +121,7 @@ export class StreamingServer {
     const { found, refusal } = this.requestOf(request);
     if (!found) return refuse(socket, refusal ?? NOT_FOUND);
     const protocol = (headerOf(request, 'upgrade') ?? '').toLowerCase();
+    if (protocol === 'websocket') return this.track(this.webSocket(found, request, socket, head));
     if (protocol !== 'spdy/3.1') return refuse(socket, NOT_AN_UPGRADE);
     const wanted = headerOf(request, 'x-stream-protocol-version');
     if (found.kind === 'portforward') {
@@ -137,6 +139,13 @@ export class StreamingServer {
         this.command(found, streams),
       ),
     );
+  }
+
+  private async webSocket(found: StreamRequest, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const { scheduler } = this.options;
+    if (found.kind === 'portforward') return webSocketForward(request, socket, head, { ...found, scheduler });
+    const streams = await webSocketCommand(request, socket, head, { wanted: found.wanted, scheduler });
+    if (streams) await this.command(found, streams);
   }
 
   private async command(request: CommandRequest, streams: RemoteStreams): Promise<void> {
