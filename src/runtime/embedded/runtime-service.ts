@@ -18,7 +18,6 @@ import { Stats } from './stats.js';
 import type { StreamingCalls } from './streaming/streaming-calls.js';
 
 const VERSION = '0.1.0';
-const ATTACH = 'it has no attachable streams; use logs';
 const METRICS = 'use the statistics calls';
 const LISTS = 'use the unary call';
 
@@ -199,7 +198,7 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
     })),
 
     exec: serve('Exec', streaming.exec),
-    attach: unsupportedUnary('Attach', ATTACH),
+    attach: serve('Attach', streaming.attach),
     portForward: serve('PortForward', streaming.portForward),
     checkpointContainer: unsupportedUnary('CheckpointContainer', 'host processes cannot be checkpointed'),
     listMetricDescriptors: unsupportedUnary('ListMetricDescriptors', METRICS),

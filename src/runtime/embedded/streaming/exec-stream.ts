@@ -11,6 +11,7 @@ import { DEFAULT_PATH, type Isolation } from '../isolation.js';
 import { readIfThere, rmSync, startProcess, writeFileSync } from '../machine.js';
 import { untilDone } from '../retry.js';
 import { RuntimeError } from '../runtime-error.js';
+import { aborted } from './aborted.js';
 import { ExecEnds, type ExecIo } from './exec-ends.js';
 import { commandScript, execFiles, relayScript, type ExecFiles } from './exec-script.js';
 import { makeFifos } from './fifo.js';
@@ -115,12 +116,6 @@ const exitCodeOf = async (
     resizes.unsubscribe();
   }
 };
-
-const aborted = (signal: AbortSignal): Promise<undefined> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
 
 const killCommand = async (
   { record }: Container,

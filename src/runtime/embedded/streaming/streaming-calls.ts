@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
-import type { ExecRequest, PortForwardRequest } from '../../../generated/runtime/v1/api.js';
+import type { AttachRequest, ExecRequest, PortForwardRequest } from '../../../generated/runtime/v1/api.js';
 import type { Logger } from '../../../streams/ports/logger.js';
 import type { Containers } from '../containers.js';
 import type { Isolation } from '../isolation.js';
 import { failedPrecondition, invalidArgument } from '../runtime-error.js';
 import type { Sandboxes } from '../sandboxes.js';
+import { attachStream } from './attach-stream.js';
 import { execStream } from './exec-stream.js';
 import type { WantedStreams } from './remote-streams.js';
 import type { StreamRequest, StreamingServer } from './streaming-server.js';
 
 export interface StreamingCalls {
   readonly exec: (request: ExecRequest) => Promise<{ url: string }>;
+  readonly attach: (request: AttachRequest) => Promise<{ url: string }>;
   readonly portForward: (request: PortForwardRequest) => Promise<{ url: string }>;
   /** Ends all sessions; resolves when their commands have ended. */
   readonly close: () => Promise<void>;
@@ -67,6 +69,22 @@ export const streamingCalls = (parts: StreamingParts): StreamingCalls => {
           if (exitCode === 0) return undefined;
           const message = `error executing command [${cmd.join(' ')}], exit code ${exitCode}`;
           return { kind: 'exit', exitCode, message };
+        },
+      });
+    },
+    attach: async ({ containerId, tty, stdin, stdout, stderr }) => {
+      const wanted = { tty, stdin, stdout, stderr };
+      checkStreams(containerId, wanted, 'and');
+      containers.getRunning(containerId);
+      if (stdin)
+        throw failedPrecondition('the input of a container of the embedded runtime is empty; attach without it');
+      return urlFor({
+        kind: 'attach',
+        wanted,
+        run: async (streams) => {
+          const container = containers.getRunning(containerId);
+          await attachStream(container, containers.outputFiles(container), streams);
+          return undefined;
         },
       });
     },
