@@ -242,6 +242,11 @@ export class ContainerRun {
     delete container.logWriter;
   }
 
+  /** The raw files of its output. */
+  outputFiles(container: Container): { readonly stdout: string; readonly stderr: string } {
+    return ioFiles(this.ioDirectory(container));
+  }
+
   private ioDirectory({ id, record }: Container): string {
     return join(this.store.directory(id), `io-${record.attempts}`);
   }

@@ -258,6 +258,11 @@ export class Containers {
     return this.store.directory(id);
   }
 
+  /** The raw files of the container's output. */
+  outputFiles(container: Container): { readonly stdout: string; readonly stderr: string } {
+    return this.runs.outputFiles(container);
+  }
+
   reopenLog(id: string): void {
     const { logWriter } = this.getRunning(id);
     logWriter?.reopen();

@@ -218,7 +218,7 @@ const within = async (promise: Promise<unknown>, ms: number): Promise<void> => {
 };
 
 /** The session of a relay, which uses files whose paths begin with `base`. */
-const sessionConfinement = (relay: ChildProcess, base: string): Confinement => {
+export const sessionConfinement = (relay: ChildProcess, base: string): Confinement => {
   const file = `${basename(dirname(base))}/${basename(base)}.`;
   let leader: ProcessId | undefined;
   const pids = (): number[] => {

@@ -16,6 +16,8 @@ const TOOLS = [
   'sleep',
   'env',
   'nice',
+  'script',
+  'stty',
 ] as const;
 type Tool = (typeof TOOLS)[number];
 export type NamespaceKind = 'mount' | 'pid' | 'ipc' | 'uts';

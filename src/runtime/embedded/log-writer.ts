@@ -77,6 +77,8 @@ interface Checkpoint {
 export class LogWriter {
   private readonly offsets = { stdout: 0, stderr: 0 };
   private readonly punched = { stdout: 0, stderr: 0 };
+  /** The positions of other readers of the raw files. */
+  private readonly readers = { stdout: new Set<() => number>(), stderr: new Set<() => number>() };
   private isOpen = false;
   /** Whether part of a batch may stand behind `logSize`. */
   private isTorn = false;
@@ -124,6 +126,12 @@ export class LogWriter {
       this.closeFiles();
       throw error;
     }
+  }
+
+  /** Keeps the raw output from the position on, which may advance, until the returned function is called. */
+  keepFrom(stream: (typeof STREAMS)[number], offset: () => number): () => void {
+    this.readers[stream].add(offset);
+    return () => void this.readers[stream].delete(offset);
   }
 
   /** Checks for new output. */
@@ -257,9 +265,10 @@ export class LogWriter {
 
   /** Frees the disk space of converted output. */
   private punch(stream: (typeof STREAMS)[number]): void {
-    const end = Math.floor(this.offsets[stream] / PUNCH_STEP_BYTES) * PUNCH_STEP_BYTES;
+    const read = Math.min(this.offsets[stream], ...[...this.readers[stream]].map((offset) => offset()));
+    const end = Math.floor(read / PUNCH_STEP_BYTES) * PUNCH_STEP_BYTES;
     const start = this.punched[stream];
-    if (end === start || !this.options.fallocate) return;
+    if (end <= start || !this.options.fallocate) return;
     this.punched[stream] = end;
     const path = join(this.options.rawDirectory, stream);
     const args = ['--punch-hole', '-o', String(start), '-l', String(end - start), path];

@@ -15,9 +15,9 @@ import { unary, unsupportedStream, unsupportedUnary, type Answer } from './grpc-
 import type { Isolation } from './isolation.js';
 import { hasLabels, type Sandbox, type Sandboxes } from './sandboxes.js';
 import { Stats } from './stats.js';
+import type { StreamingCalls } from './streaming/streaming-calls.js';
 
 const VERSION = '0.1.0';
-const STREAMING = 'it has no streaming server; use ExecSync';
 const METRICS = 'use the statistics calls';
 const LISTS = 'use the unary call';
 
@@ -26,13 +26,14 @@ export interface RuntimeServiceParts {
   readonly sandboxes: Sandboxes;
   readonly containers: Containers;
   readonly events: EventHub;
+  readonly streaming: StreamingCalls;
   readonly stateDirectory: string;
   readonly log: Logger;
 }
 
 /** `runtime.v1.RuntimeService` over the parts. Lists and statuses come from memory. */
 export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer => {
-  const { isolation, sandboxes, containers, events, log } = parts;
+  const { isolation, sandboxes, containers, events, streaming, log } = parts;
   const stats = new Stats(parts.stateDirectory);
   const serve = <Request, Response>(name: string, answer: Answer<Request, Response>) => unary(name, log, answer);
 
@@ -196,9 +197,9 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
         .map((sandbox) => stats.sandbox(sandbox, running(containers, sandbox.id))),
     })),
 
-    exec: unsupportedUnary('Exec', STREAMING),
-    attach: unsupportedUnary('Attach', STREAMING),
-    portForward: unsupportedUnary('PortForward', "a pod's ports are this machine's ports"),
+    exec: serve('Exec', streaming.exec),
+    attach: serve('Attach', streaming.attach),
+    portForward: serve('PortForward', streaming.portForward),
     checkpointContainer: unsupportedUnary('CheckpointContainer', 'host processes cannot be checkpointed'),
     listMetricDescriptors: unsupportedUnary('ListMetricDescriptors', METRICS),
     listPodSandboxMetrics: unsupportedUnary('ListPodSandboxMetrics', METRICS),

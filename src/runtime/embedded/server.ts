@@ -13,6 +13,7 @@ import { endOrphans } from './orphans.js';
 import { runtimeService } from './runtime-service.js';
 import { Sandboxes } from './sandboxes.js';
 import { bindSocket, claimSocket } from './socket.js';
+import { streamingCalls } from './streaming/streaming-calls.js';
 import { type DirectoryLock, whenLost } from './directory-lock.js';
 import { lockState, stateLockPath } from './state-lock.js';
 
@@ -89,6 +90,7 @@ const serve = async (
       containers: containers.ofSandbox(sandboxId).map(containers.status),
     };
   };
+  const streaming = streamingCalls({ isolation, containers, sandboxes, log });
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
@@ -101,7 +103,7 @@ const serve = async (
     await endOrphans({ instance, cgroups: isolation.cgroups, sandboxIds, marks, log });
     server.addService(
       RuntimeServiceService,
-      runtimeService({ isolation, sandboxes, containers, events, stateDirectory, log }),
+      runtimeService({ isolation, sandboxes, containers, events, streaming, stateDirectory, log }),
     );
     server.addService(ImageServiceService, imageService(stateDirectory, log));
     await bindSocket(server, socketPath);
@@ -126,6 +128,7 @@ const serve = async (
     close: async () => {
       stopWatching();
       clearInterval(slowCheck);
+      await streaming.close();
       await new Promise<void>((resolve) => {
         const force = setTimeout(() => {
           server.forceShutdown();

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import type { AttachRequest, ExecRequest, PortForwardRequest } from '../../../generated/runtime/v1/api.js';
+import type { Logger } from '../../../streams/ports/logger.js';
+import type { Containers } from '../containers.js';
+import type { Isolation } from '../isolation.js';
+import { failedPrecondition, invalidArgument } from '../runtime-error.js';
+import type { Sandboxes } from '../sandboxes.js';
+import { attachStream } from './attach-stream.js';
+import { execStream } from './exec-stream.js';
+import type { WantedStreams } from './remote-streams.js';
+import type { StreamRequest, StreamingServer } from './streaming-server.js';
+
+export interface StreamingCalls {
+  readonly exec: (request: ExecRequest) => Promise<{ url: string }>;
+  readonly attach: (request: AttachRequest) => Promise<{ url: string }>;
+  readonly portForward: (request: PortForwardRequest) => Promise<{ url: string }>;
+  /** Ends all sessions; resolves when their commands have ended. */
+  readonly close: () => Promise<void>;
+}
+
+interface StreamingParts {
+  readonly isolation: Isolation;
+  readonly containers: Containers;
+  readonly sandboxes: Sandboxes;
+  readonly log: Logger;
+  readonly scheduler?: SchedulerLike;
+  /** Secure random bytes. */
+  readonly random?: (bytes: number) => Buffer;
+}
+
+/** Source: k8s.io/kubelet/pkg/cri/streaming/server.go validateExecRequest, validateAttachRequest */
+const checkStreams = (containerId: string, { stdin, stdout, stderr, tty }: WantedStreams, or: 'or' | 'and'): void => {
+  if (containerId === '') throw invalidArgument('missing required container_id');
+  if (tty && stderr) throw invalidArgument('tty and stderr cannot both be true');
+  if (!stdin && !stdout && !stderr) throw invalidArgument(`one of stdin, stdout, ${or} stderr must be set`);
+};
+
+/** Exec, Attach and PortForward of the CRI. The server behind them starts with the first call. */
+export const streamingCalls = (parts: StreamingParts): StreamingCalls => {
+  const { isolation, containers, sandboxes, log, scheduler = asyncScheduler, random = randomBytes } = parts;
+  let server: Promise<StreamingServer> | undefined;
+  const urlFor = async (request: StreamRequest): Promise<{ url: string }> => {
+    // Loaded when it is needed: most runtimes never stream.
+    server ??= import('./streaming-server.js').then((room) => new room.StreamingServer({ random, scheduler, log }));
+    return { url: await (await server).urlFor(request) };
+  };
+  return {
+    exec: async ({ containerId, cmd, tty, stdin, stdout, stderr }) => {
+      const wanted = { tty, stdin, stdout, stderr };
+      checkStreams(containerId, wanted, 'or');
+      if (cmd.length === 0) throw invalidArgument('cmd: expected a command');
+      containers.getRunning(containerId);
+      if (tty && !isolation.tools.has('script'))
+        throw failedPrecondition('a terminal needs the program script of util-linux, which this machine does not have');
+      return urlFor({
+        kind: 'exec',
+        wanted,
+        run: async (streams) => {
+          const container = containers.getRunning(containerId);
+          const scratchDirectory = containers.directory(containerId);
+          const exitCode = await execStream(container, cmd, streams, {
+            isolation,
+            scratchDirectory,
+            tty,
+            scheduler,
+            log,
+          });
+          if (exitCode === 0) return undefined;
+          const message = `error executing command [${cmd.join(' ')}], exit code ${exitCode}`;
+          return { kind: 'exit', exitCode, message };
+        },
+      });
+    },
+    attach: async ({ containerId, tty, stdin, stdout, stderr }) => {
+      const wanted = { tty, stdin, stdout, stderr };
+      checkStreams(containerId, wanted, 'and');
+      containers.getRunning(containerId);
+      if (stdin)
+        throw failedPrecondition('the input of a container of the embedded runtime is empty; attach without it');
+      return urlFor({
+        kind: 'attach',
+        wanted,
+        run: async (streams) => {
+          const container = containers.getRunning(containerId);
+          await attachStream(container, containers.outputFiles(container), streams);
+          return undefined;
+        },
+      });
+    },
+    portForward: async ({ podSandboxId, port }) => {
+      if (podSandboxId === '') throw invalidArgument('missing required pod_sandbox_id');
+      sandboxes.getReady(podSandboxId);
+      return urlFor({ kind: 'portforward', sandboxId: podSandboxId, ports: port });
+    },
+    close: async () => (await server)?.close(),
+  };
+};

@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { lastValueFrom, type SchedulerLike } from 'rxjs';
+import { errorText } from '../../../model/cri/cri-error.js';
+import type { Logger } from '../../../streams/ports/logger.js';
+import { mayFail } from '../machine.js';
+import type { CommandFailure } from './command-status.js';
+import { headerOf, refuse, upgradeToSpdy } from './http-answers.js';
+import { COMMAND_PROTOCOLS, FORWARD_PROTOCOLS, negotiate } from './negotiate.js';
+import { PendingRequests } from './pending-requests.js';
+import type { RemoteStreams, WantedStreams } from './remote-streams.js';
+import { spdyCommand } from './spdy-command.js';
+import { spdyForward } from './spdy-forward.js';
+import { webSocketCommand, webSocketForward } from './websocket-sessions.js';
+
+/** A request of the CRI, which the client of its URL continues. */
+export type StreamRequest = CommandRequest | ForwardRequest;
+
+export interface CommandRequest {
+  readonly kind: 'exec' | 'attach';
+  readonly wanted: WantedStreams;
+  /** Resolves with the end. Errors: it could not be run. */
+  readonly run: (streams: RemoteStreams) => Promise<CommandFailure | undefined>;
+}
+
+interface ForwardRequest {
+  readonly kind: 'portforward';
+  readonly sandboxId: string;
+  /** The ports of a client without streams of its own for each connection. */
+  readonly ports: readonly number[];
+}
+
+const FAILED = {
+  exec: 'error executing command in container',
+  attach: 'error attaching to container',
+} as const;
+const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' };
+const NOT_FOUND = { statusCode: 404, message: '404 page not found' };
+const NOT_AN_UPGRADE = { statusCode: 400, message: 'unable to upgrade: missing upgrade headers in request' };
+const NOT_ALLOWED = { statusCode: 405, message: '405: Method Not Allowed' };
+
+/**
+ * The HTTP server behind the URLs of Exec, Attach and PortForward. Listens on a free port of 127.0.0.1 from the first
+ * URL on. Source: k8s.io/kubelet/pkg/cri/streaming/server.go
+ */
+export class StreamingServer {
+  private readonly pending: PendingRequests<StreamRequest>;
+  private readonly server = createServer();
+  private readonly sockets = new Set<Duplex>();
+  private readonly sessions = new Set<Promise<void>>();
+  private listening: Promise<number> | undefined;
+
+  constructor(
+    private readonly options: {
+      readonly random: (bytes: number) => Buffer;
+      readonly scheduler: SchedulerLike;
+      readonly log: Logger;
+    },
+  ) {
+    this.pending = new PendingRequests(options.random, options.scheduler);
+    this.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const { statusCode, message } = this.requestOf(request).refusal ?? NOT_AN_UPGRADE;
+      response.writeHead(statusCode, { ...TEXT_HEADERS, 'Content-Length': Buffer.byteLength(message) + 1 });
+      response.end(`${message}\n`);
+    });
+    this.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
+      this.upgrade(request, socket, head),
+    );
+    this.server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+  }
+
+  /** The URL that the client of the request has to use, once and within a minute. Errors: RESOURCE_EXHAUSTED. */
+  async urlFor(request: StreamRequest): Promise<string> {
+    this.listening ??= this.listen();
+    const port = await this.listening;
+    return `http://127.0.0.1:${port}/${request.kind}/${this.pending.add(request)}`;
+  }
+
+  /** Ends all sessions with their commands; resolves when they have ended. */
+  async close(): Promise<void> {
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+    await Promise.all(this.sessions);
+  }
+
+  /** Errors: no port is free. A later call tries again. */
+  private async listen(): Promise<number> {
+    try {
+      mayFail('connect', 'listen', '127.0.0.1');
+      await new Promise<void>((resolve, reject) => {
+        this.server.once('error', reject);
+        this.server.listen(0, '127.0.0.1', () => {
+          this.server.off('error', reject);
+          resolve();
+        });
+      });
+      return (this.server.address() as AddressInfo).port;
+    } catch (error) {
+      this.listening = undefined;
+      throw error;
+    }
+  }
+
+  private requestOf({
+    url = '',
+    method,
+  }: IncomingMessage): Partial<{ found: StreamRequest; refusal: typeof NOT_FOUND }> {
+    const [, kind, token] = /^\/(exec|attach|portforward)\/([\w-]+)(?:\?.*)?$/.exec(url) ?? [];
+    if (token === undefined) return { refusal: NOT_FOUND };
+    if (method !== 'GET' && method !== 'POST') return { refusal: NOT_ALLOWED };
+    const found = this.pending.take(token);
+    return found?.kind === kind && found ? { found } : { refusal: NOT_FOUND };
+  }
+
+  private upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    socket.setNoDelay(true);
+    const { found, refusal } = this.requestOf(request);
+    if (!found) return refuse(socket, refusal ?? NOT_FOUND);
+    const protocol = (headerOf(request, 'upgrade') ?? '').toLowerCase();
+    if (protocol === 'websocket') return this.track(this.webSocket(found, request, socket, head));
+    if (protocol !== 'spdy/3.1') return refuse(socket, NOT_AN_UPGRADE);
+    const wanted = headerOf(request, 'x-stream-protocol-version');
+    if (found.kind === 'portforward') {
+      const choice = negotiate(wanted, FORWARD_PROTOCOLS);
+      if ('refusal' in choice) return refuse(socket, choice.refusal);
+      upgradeToSpdy(socket, head, choice.protocol);
+      return this.track(this.forward(found, socket));
+    }
+    const choice = negotiate(wanted, COMMAND_PROTOCOLS);
+    if ('refusal' in choice) return refuse(socket, choice.refusal);
+    upgradeToSpdy(socket, head, choice.protocol);
+    const { scheduler } = this.options;
+    this.track(
+      spdyCommand(socket, { wanted: found.wanted, protocol: choice.protocol, scheduler }).then((streams) =>
+        this.command(found, streams),
+      ),
+    );
+  }
+
+  private async webSocket(found: StreamRequest, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const { scheduler } = this.options;
+    if (found.kind === 'portforward') return webSocketForward(request, socket, head, { ...found, scheduler });
+    const streams = await webSocketCommand(request, socket, head, { wanted: found.wanted, scheduler });
+    if (streams) await this.command(found, streams);
+  }
+
+  private async command(request: CommandRequest, streams: RemoteStreams): Promise<void> {
+    let failure: CommandFailure | undefined;
+    try {
+      failure = await request.run(streams);
+    } catch (error) {
+      failure = { kind: 'error', message: `${FAILED[request.kind]}: ${errorText(error)}` };
+    }
+    await streams.finish(failure);
+  }
+
+  private async forward({ sandboxId }: ForwardRequest, socket: Socket): Promise<void> {
+    const { session$ } = spdyForward(socket, { sandboxId, scheduler: this.options.scheduler });
+    await lastValueFrom(session$, { defaultValue: undefined });
+  }
+
+  private track(session: Promise<void>): void {
+    const tracked = session
+      .catch((error: unknown) => this.options.log.debug({ error: errorText(error) }, 'a streaming session failed'))
+      .finally(() => this.sessions.delete(tracked));
+    this.sessions.add(tracked);
+  }
+}
