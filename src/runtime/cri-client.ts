@@ -1,7 +1,9 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import {
+  AttachRequest,
   ContainerStatusRequest,
   CreateContainerRequest,
+  ExecRequest,
   ExecSyncRequest,
   ImageFsInfoRequest,
   ImageServiceService,
@@ -10,6 +12,7 @@ import {
   ListImagesRequest,
   ListPodSandboxRequest,
   PodSandboxStatusRequest,
+  PortForwardRequest,
   PullImageRequest,
   RemoveContainerRequest,
   RemoveImageRequest,
@@ -37,11 +40,13 @@ import {
   pullImageProblem,
   runPodSandboxProblem,
   statusProblem,
+  streamUrlProblem,
   versionProblem,
 } from '../model/cri/response-problem.js';
 import type { CriError } from '../model/cri/cri-error.js';
 import type { ImageService } from '../streams/ports/image-service.js';
 import type { RuntimeService } from '../streams/ports/runtime-service.js';
+import type { StreamingService } from '../streams/ports/streaming-service.js';
 import { type Connection, containerEvents, orElse, streamedList, unary } from './cri-calls.js';
 import { parseCriEndpoint } from './cri-endpoint.js';
 
@@ -62,6 +67,7 @@ export interface CriClientOptions {
 export interface CriClient {
   readonly runtime: RuntimeService;
   readonly images: ImageService;
+  readonly streaming: StreamingService;
   /** Closes the connections; running calls fail with `cancelled`. */
   readonly close: () => void;
 }
@@ -110,6 +116,7 @@ export const criClient = ({
   return {
     runtime: runtimeService(runtime),
     images: imageService(images),
+    streaming: streamingService(runtime),
     close: () => {
       runtime.client.close();
       if (images !== runtime) images.client.close();
@@ -172,5 +179,14 @@ const imageService = (to: Connection): ImageService => {
     pullImage: unary(to, 'pull_image', cri.pullImage, PullImageRequest, pullImageProblem),
     removeImage: unary(to, 'remove_image', cri.removeImage, RemoveImageRequest),
     imageFsInfo: unary(to, 'image_fs_info', cri.imageFsInfo, ImageFsInfoRequest),
+  };
+};
+
+const streamingService = (to: Connection): StreamingService => {
+  const cri = RuntimeServiceService;
+  return {
+    exec: unary(to, 'exec', cri.exec, ExecRequest, streamUrlProblem),
+    attach: unary(to, 'attach', cri.attach, AttachRequest, streamUrlProblem),
+    portForward: unary(to, 'port_forward', cri.portForward, PortForwardRequest, streamUrlProblem),
   };
 };
