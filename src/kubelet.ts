@@ -17,6 +17,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     pods: () => view.pods(),
     existsSince: (uid) => view.existsSince(uid),
     runningPods: () => view.runningPods(),
+    findRunning: (pod) => view.findRunning(pod),
     images: () => view.images(),
     health: () => view.health(),
   };
@@ -72,6 +73,7 @@ const NOT_STARTED: KubeletView = {
   pods: () => [],
   existsSince: () => undefined,
   runningPods: () => [],
+  findRunning: () => undefined,
   images: () => [],
   health: () => 'the agent has not started',
 };

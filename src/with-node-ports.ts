@@ -30,6 +30,7 @@ import type { Logger } from './streams/ports/logger.js';
 import type { Metrics } from './streams/ports/metrics.js';
 import type { RecordEvent } from './streams/ports/record-event.js';
 import type { RecordJournal } from './streams/ports/record-journal.js';
+import type { StreamingService } from './streams/ports/streaming-service.js';
 
 export interface NodePortsOptions {
   /** `unix:///path` of the runtime's socket. */
@@ -57,7 +58,8 @@ export interface NodePortsOptions {
 }
 
 /**
- * Calls `use` with the ports of this machine, over the runtime behind a socket, and emits the values of its result. `use` is called once
+ * Calls `use` with the ports of this machine, over the runtime behind a socket, and emits the values of its result. `streaming` is for
+ * clients of the agent, and no port of the loop. `use` is called once
  * the runtime has answered. Until then, and while the machine lacks a resource to be read, the runtime is called again after 100 ms,
  * doubling to 5 s, with a warning each time. The connection is closed at the end.
  *
@@ -77,12 +79,12 @@ export const withNodePorts = <T>(
     log = silent,
     scheduler = monotonicScheduler,
   }: NodePortsOptions,
-  use: (ports: KubeletPorts) => Observable<T>,
+  use: (ports: KubeletPorts, streaming: StreamingService) => Observable<T>,
 ): Observable<T> =>
   defer(() => {
     const observe = (operation: string, durationMs: number, error?: unknown): void =>
       metrics.runtimeOperation(operation, durationMs / 1000, error !== undefined);
-    const { runtime, images, close } = criClient({ endpoint, imageEndpoint, requestTimeoutMs, observe });
+    const { runtime, images, streaming, close } = criClient({ endpoint, imageEndpoint, requestTimeoutMs, observe });
     const ports: Omit<KubeletPorts, 'runtimeName' | 'node'> = {
       runtime,
       images,
@@ -124,7 +126,7 @@ export const withNodePorts = <T>(
       ),
       tap({ error: (error: unknown) => log.warn({ error: errorText(error) }, 'waiting for the runtime') }),
       retryWithBackoff({ initialMs: 100, maxMs: 5000, scheduler }),
-      switchMap((read) => use(read())),
+      switchMap((read) => use(read(), streaming)),
       finalize(close),
     );
   });

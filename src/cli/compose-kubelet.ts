@@ -28,6 +28,7 @@ import { httpSource } from '../sources/http-source.js';
 import { apiClient } from '../streams/cluster/api-client.js';
 import type { PodSources } from '../streams/config/pod-config.js';
 import type { Logger } from '../streams/ports/logger.js';
+import { noStreaming } from '../streams/ports/streaming-service.js';
 import type { RunOnceResult } from '../streams/run-once/run-once.js';
 import { type NodePortsOptions, withNodePorts } from '../with-node-ports.js';
 import { joinCluster, type JoinedCluster } from './cluster/join-cluster.js';
@@ -49,6 +50,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
   const stopped$ = new Subject<never>();
   let current: Kubelet | undefined;
   let reviewApi: KubeletHandle['reviewApi'] = NO_API;
+  let streaming = noStreaming;
 
   /** The agent with the ports of this machine and, with a connection, as a node of its cluster. */
   const agent = (cluster?: JoinedCluster): Observable<unknown> => {
@@ -64,7 +66,8 @@ export const composeKubelet: CreateKubelet = (environment) => {
       metrics,
       log,
     };
-    return withNodePorts<unknown>(node, (own) => {
+    return withNodePorts<unknown>(node, (own, ofRuntime) => {
+      streaming = ofRuntime;
       const ports: KubeletPorts = { ...own, ...(cluster && { cluster: cluster.ports }) };
       const options: KubeletOptions = {
         sources: podSources(environment),
@@ -120,6 +123,12 @@ export const composeKubelet: CreateKubelet = (environment) => {
       share(),
     ),
     runningPods: () => current?.runningPods() ?? [],
+    findRunning: (pod) => current?.findRunning(pod),
+    streaming: {
+      exec: (asked) => defer(() => streaming.exec(asked)),
+      attach: (asked) => defer(() => streaming.attach(asked)),
+      portForward: (asked) => defer(() => streaming.portForward(asked)),
+    },
     reviewApi: { request: (asked) => defer(() => reviewApi.request(asked)) },
     healthChecks: {
       syncloop: () => {

@@ -22,7 +22,7 @@ import type { PreparedRun } from './prepare-run.js';
 
 export interface KubeletApiInputs {
   readonly prepared: Pick<PreparedRun, 'config' | 'nodeName' | 'certDir' | 'cluster'>;
-  readonly kubelet: Pick<KubeletHandle, 'pods' | 'runningPods' | 'reviewApi'>;
+  readonly kubelet: Pick<KubeletHandle, 'pods' | 'runningPods' | 'reviewApi' | 'findRunning' | 'streaming'>;
   readonly healthChecks: HealthChecks;
   readonly meters: Pick<MeteredRegistry, 'registry' | 'probeRegistry' | 'countRequests'>;
   readonly log: Logger;
@@ -73,6 +73,7 @@ const serverOptions = (inputs: KubeletApiInputs, access: Extract<ServerAccess, {
     tls: tlsSettings(config.tlsMinVersion, config.tlsCipherSuites),
     switches: config,
     runningPods: kubelet.runningPods,
+    streams: { findRunning: kubelet.findRunning, streaming: kubelet.streaming, scheduler: monotonicScheduler },
     configz: () => configurationView(config),
     guard: {
       nodeName,

@@ -5,6 +5,8 @@ import { asyncScheduler, defer, type Observable, type SchedulerLike, switchMap }
 import { errorText } from '../model/cri/cri-error.js';
 import type { EndpointSwitches } from '../model/server/disabled-endpoint.js';
 import type { TlsSettings } from '../model/server/tls-settings.js';
+import { answerStreams, type StreamView } from './answer-streams.js';
+import { answerUpgrades } from './answer-upgrades.js';
 import { type GuardOptions, guardRequests } from './guard-requests.js';
 import type { HealthChecks } from './health.js';
 import {
@@ -29,6 +31,8 @@ export interface KubeletServerOptions extends NodeView, DebugView {
   readonly tls: TlsSettings;
   readonly guard: GuardOptions;
   readonly switches: EndpointSwitches;
+  /** Exec, attach and port-forward; the pods are those of `pods`. */
+  readonly streams: Omit<StreamView, 'pods'>;
   readonly healthChecks: HealthChecks;
   readonly countRequests: CountRequests;
   readonly scheduler?: SchedulerLike;
@@ -75,11 +79,13 @@ const listenOver = (options: KubeletServerOptions, sources: PemSources): Observa
         rejectUnauthorized: false,
       });
       const renew = renewal(server, current);
-      server.on('request', (request, response) => {
+      const answerRenewed: RequestListener = (request, response) => {
         renew();
         // Its connection may be one of those that a renewal closes.
         if (!request.socket.destroyed) answer(request, response);
-      });
+      };
+      server.on('request', answerRenewed);
+      server.on('upgrade', answerUpgrades(answerRenewed));
       // Before the server takes its settings for the connection.
       server.prependListener('connection', renew);
       return server;
@@ -109,8 +115,8 @@ const renewal = (server: Server, current: () => CurrentTls): (() => void) => {
   };
 };
 
-const answerOf = ({ switches, healthChecks, ...view }: KubeletServerOptions): RequestListener =>
-  answerUnlessDisabled(
+const answerOf = ({ switches, healthChecks, streams, ...view }: KubeletServerOptions): RequestListener => {
+  const answer = answerUnlessDisabled(
     {
       ...healthRoutes(healthChecks),
       ...nodeRoutes(view),
@@ -118,3 +124,5 @@ const answerOf = ({ switches, healthChecks, ...view }: KubeletServerOptions): Re
     },
     switches,
   );
+  return switches.enableDebuggingHandlers ? answerStreams({ ...streams, pods: view.pods }, answer) : answer;
+};

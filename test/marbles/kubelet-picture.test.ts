@@ -65,6 +65,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
     pods: () => [],
     existsSince: () => undefined,
     runningPods: () => [],
+    findRunning: () => undefined,
     images: () => [],
     health: () => undefined,
   },
