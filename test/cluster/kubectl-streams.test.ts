@@ -69,7 +69,7 @@ overCluster('kubectl', () => {
     const command = ['kubectl', ...kubectlFlags(node), 'exec', '-it', 'terminal', '--', 'sh', '-c'];
     const quoted = [
       ...command,
-      'tty; until stty size 2>/dev/null; do sleep 0.1; done; read line; echo "got $line"; exit 4',
+      'tty; until size=$(stty size 2>/dev/null) && test -n "$size"; do sleep 0.1; done; echo "$size"; read line; echo "got $line"; exit 4',
     ].map((word) => `'${word}'`);
     // The size of the terminal arrives after the start of the command.
     const script = ['script', '--quiet', '--return', '--command', `stty rows 33 cols 99; ${quoted.join(' ')}`];
