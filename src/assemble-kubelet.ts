@@ -20,7 +20,7 @@ import type { PodConfigUpdate } from './model/config/pod-config.js';
 import { CRASH_LOOP_MAX_MS } from './model/pod-actions/crash-loop-back-off.js';
 import { PodStartTracker } from './model/pod-status/pod-start-tracker.js';
 import type { Wake } from './model/pod-workers/pod-worker-registry.js';
-import { runningPods } from './model/pleg/running-pods.js';
+import { findRunningPod, runningPods } from './model/pleg/running-pods.js';
 import { isQuiet, oldestTraceOf, type RuntimePodStatus } from './model/pleg/runtime-pod.js';
 import { kubeletCgroups } from './streams/cgroups/kubelet-cgroups.js';
 import { clusterNode, type ClusterStreams } from './streams/cluster/cluster-node.js';
@@ -248,14 +248,17 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
         const reading = cache.get(uid);
         return reading.kind === 'status' ? oldestTraceOf(reading.status) : undefined;
       },
-      runningPods: () =>
-        runningPods([...cache.entries().values()].flatMap((entry) => (entry.kind === 'status' ? [entry.status] : []))),
+      runningPods: () => runningPods(statusesIn(cache)),
       node: () => cluster?.node(),
+      findRunning: (pod) => findRunningPod(statusesIn(cache), { ...pod, uid: state.pods.podUidOf(pod.uid) }),
       images: () => state.images,
       health: health.problem,
     },
   };
 };
+
+const statusesIn = (cache: PodCache): readonly RuntimePodStatus[] =>
+  [...cache.entries().values()].flatMap((entry) => (entry.kind === 'status' ? [entry.status] : []));
 
 /** The streams of a node without an API server. */
 const ALONE: ClusterStreams = {

@@ -4,7 +4,8 @@ import type { ImageVerification } from './model/images/image-verification.js';
 import type { NodeFacts } from './model/node/node-facts.js';
 import type { Node } from './model/node/node.js';
 import type { RunningPod } from './model/pleg/running-pods.js';
-import type { Pod } from './model/pod/pod.js';
+import type { RuntimePodStatus } from './model/pleg/runtime-pod.js';
+import type { Pod, PodRef } from './model/pod/pod.js';
 import type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
 import type { ClusterOptions, ClusterPorts } from './streams/cluster/cluster-node.js';
 import type { Image } from './streams/images/image-list.js';
@@ -119,6 +120,8 @@ export interface KubeletView {
    * read.
    */
   readonly node: () => Node | undefined;
+  /** The pod in the runtime, as last read, while it runs there. The UID of a mirror pod means its static pod. */
+  readonly findRunning: (pod: PodRef) => RuntimePodStatus | undefined;
   /** The images of the node, largest first; no older than 30 s while the runtime answers. */
   readonly images: () => readonly Image[];
   /** The reason why the node is not healthy; undefined while it is. */

@@ -18,6 +18,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     existsSince: (uid) => view.existsSince(uid),
     runningPods: () => view.runningPods(),
     node: () => view.node(),
+    findRunning: (pod) => view.findRunning(pod),
     images: () => view.images(),
     health: () => view.health(),
   };
@@ -74,6 +75,7 @@ const NOT_STARTED: KubeletView = {
   existsSince: () => undefined,
   runningPods: () => [],
   node: () => undefined,
+  findRunning: () => undefined,
   images: () => [],
   health: () => 'the agent has not started',
 };

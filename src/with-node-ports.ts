@@ -31,6 +31,7 @@ import type { Metrics } from './streams/ports/metrics.js';
 import type { RecordEvent } from './streams/ports/record-event.js';
 import type { RecordJournal } from './streams/ports/record-journal.js';
 import type { RuntimeStats } from './streams/ports/runtime-stats.js';
+import type { StreamingService } from './streams/ports/streaming-service.js';
 
 export interface NodePortsOptions {
   /** `unix:///path` of the runtime's socket. */
@@ -57,8 +58,15 @@ export interface NodePortsOptions {
   readonly scheduler?: SchedulerLike;
 }
 
+/** Calls to the runtime for clients of the agent. */
+export interface ClientCalls {
+  readonly stats: RuntimeStats;
+  readonly streaming: StreamingService;
+}
+
 /**
- * Calls `use` with the ports of this machine, over the runtime behind a socket, and emits the values of its result. `use` also receives the statistics calls. It is called once
+ * Calls `use` with the ports of this machine, over the runtime behind a socket, and emits the values of its result. The calls for clients of the
+ * agent are no ports of the loop. `use` is called once
  * the runtime has answered. Until then, and while the machine lacks a resource to be read, the runtime is called again after 100 ms,
  * doubling to 5 s, with a warning each time. The connection is closed at the end.
  *
@@ -78,12 +86,17 @@ export const withNodePorts = <T>(
     log = silent,
     scheduler = monotonicScheduler,
   }: NodePortsOptions,
-  use: (ports: KubeletPorts, stats: RuntimeStats) => Observable<T>,
+  use: (ports: KubeletPorts, calls: ClientCalls) => Observable<T>,
 ): Observable<T> =>
   defer(() => {
     const observe = (operation: string, durationMs: number, error?: unknown): void =>
       metrics.runtimeOperation(operation, durationMs / 1000, error !== undefined);
-    const { runtime, images, stats, close } = criClient({ endpoint, imageEndpoint, requestTimeoutMs, observe });
+    const { runtime, images, stats, streaming, close } = criClient({
+      endpoint,
+      imageEndpoint,
+      requestTimeoutMs,
+      observe,
+    });
     const ports: Omit<KubeletPorts, 'runtimeName' | 'node'> = {
       runtime,
       images,
@@ -125,7 +138,7 @@ export const withNodePorts = <T>(
       ),
       tap({ error: (error: unknown) => log.warn({ error: errorText(error) }, 'waiting for the runtime') }),
       retryWithBackoff({ initialMs: 100, maxMs: 5000, scheduler }),
-      switchMap((read) => use(read(), stats)),
+      switchMap((read) => use(read(), { stats, streaming })),
       finalize(close),
     );
   });

@@ -24,7 +24,6 @@ import { quantity, unitValue } from '../model/resources/quantity.js';
 import type { NodeSettings } from '../host/read-node-facts.js';
 import { recordKubelet } from '../tools/recording/record-kubelet.js';
 import { monotonicScheduler } from '../host/monotonic-scheduler.js';
-import { CriError } from '../model/cri/cri-error.js';
 import { ApiError } from '../model/kube-api/api-error.js';
 import { fileSource } from '../sources/file-source.js';
 import { httpSource } from '../sources/http-source.js';
@@ -40,8 +39,9 @@ import { isGateOn } from './config/feature-gates.js';
 import { imageVerificationOf } from './config/image-verification.js';
 import { eventRecorder } from './event-recorder.js';
 import type { CreateKubelet, KubeletEnvironment, KubeletHandle } from './kubelet-handle.js';
+import { lateCalls, type RuntimeConnection } from './late-calls.js';
 import { runPodsOnce } from './run-pods-once.js';
-import { type ConnectedRuntime, statsOfNode } from './stats-of-node.js';
+import { statsOfNode } from './stats-of-node.js';
 import { packageVersion } from './version.js';
 
 /** The period at which the table reads the pods; the loop has no stream of them. */
@@ -55,8 +55,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
   let current: Kubelet | undefined;
   const joined$ = new ReplaySubject<JoinedCluster>(1);
   let reviewApi: KubeletHandle['reviewApi'] = NO_API;
-  let runtime: KubeletHandle['runtime'] = NO_RUNTIME;
-  let statsRuntime: ConnectedRuntime | undefined;
+  let connection: RuntimeConnection | undefined;
 
   /** The agent with the ports of this machine and, with a connection, as a node of its cluster. */
   const agent = (cluster?: JoinedCluster): Observable<unknown> => {
@@ -76,8 +75,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
       log,
     };
     return withNodePorts<unknown>(node, (own, calls) => {
-      runtime = own.runtime;
-      statsRuntime = { ...own, stats: calls };
+      connection = { ...own, ...calls };
       const ports: KubeletPorts = { ...own, ...(cluster && { cluster: cluster.ports }) };
       const options: KubeletOptions = {
         sources: podSources(environment),
@@ -138,13 +136,10 @@ export const composeKubelet: CreateKubelet = (environment) => {
         keepServingCertificate(environment, cluster, () => current?.node()?.status?.addresses ?? []),
       ),
     ),
-    stats: statsOfNode(environment, pods, () => statsRuntime),
+    stats: statsOfNode(environment, pods, () => connection),
+    findRunning: (pod) => current?.findRunning(pod),
     reviewApi: { request: (asked) => defer(() => reviewApi.request(asked)) },
-    runtime: {
-      containerStatus: (asked) => defer(() => runtime.containerStatus(asked)),
-      execSync: (asked) => defer(() => runtime.execSync(asked)),
-      checkpointContainer: (asked) => defer(() => runtime.checkpointContainer(asked)),
-    },
+    ...lateCalls(() => connection),
     healthChecks: {
       syncloop: () => {
         const problem = current?.health();
@@ -156,14 +151,6 @@ export const composeKubelet: CreateKubelet = (environment) => {
 
 const NO_API: KubeletHandle['reviewApi'] = {
   request: () => throwError(() => new ApiError({ message: 'there is no connection to an API server' })),
-};
-
-const unconnected = (call: string) => () =>
-  throwError(() => new CriError('unavailable', call, 'there is no connection to the runtime'));
-const NO_RUNTIME: KubeletHandle['runtime'] = {
-  containerStatus: unconnected('ContainerStatus'),
-  execSync: unconnected('ExecSync'),
-  checkpointContainer: unconnected('CheckpointContainer'),
 };
 
 /** The limits are those of the agent, but counted apart: clients with wrong tokens must not hold up its own requests. */

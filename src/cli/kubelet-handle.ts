@@ -1,7 +1,8 @@
 import type { Observable } from 'rxjs';
 import type { NodeCertificate } from '../model/certificates/node-certificate.js';
 import type { RunningPod } from '../model/pleg/running-pods.js';
-import type { Pod } from '../model/pod/pod.js';
+import type { RuntimePodStatus } from '../model/pleg/runtime-pod.js';
+import type { Pod, PodRef } from '../model/pod/pod.js';
 import type { RecordingFile } from '../tools/recording/recording-file.js';
 import type { ApiServer } from '../streams/ports/api-server.js';
 import type { Logger } from '../streams/ports/logger.js';
@@ -9,6 +10,7 @@ import type { Metrics } from '../streams/ports/metrics.js';
 import type { NodeStats } from '../streams/ports/node-stats.js';
 import type { RecordJournal } from '../streams/ports/record-journal.js';
 import type { RuntimeService } from '../streams/ports/runtime-service.js';
+import type { StreamingService } from '../streams/ports/streaming-service.js';
 import type { ClusterFlags } from './cluster/cluster-flags.js';
 import type { AgentPaths } from './config/agent-paths.js';
 import type { AgentConfig } from './config/kubelet-configuration.js';
@@ -53,6 +55,10 @@ export interface KubeletHandle {
    * nothing without an API server. Errors: none. Ends: never.
    */
   readonly servingCertificate$: Observable<NodeCertificate>;
+  /** The pod in the runtime, while it runs there. The UID of a mirror pod means its static pod. */
+  readonly findRunning: (pod: PodRef) => RuntimePodStatus | undefined;
+  /** The streams of the runtime, for clients of the kubelet API. */
+  readonly streaming: StreamingService;
   /** Sends reviews of clients to the API server. Errors: also without a connection to one. */
   readonly reviewApi: Pick<ApiServer, 'request'>;
   /** Calls of clients of the kubelet API to the runtime. Errors: also while there is no connection to one. */

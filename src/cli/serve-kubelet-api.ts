@@ -100,6 +100,7 @@ const serverOptions = (inputs: ServedInputs, access: OpenAccess) => {
     tls: tlsSettings(config.tlsMinVersion, config.tlsCipherSuites),
     switches: config,
     runningPods: kubelet.runningPods,
+    streams: { findRunning: kubelet.findRunning, streaming: kubelet.streaming, scheduler: monotonicScheduler },
     configz: () => configurationView(config),
     debugPaths: debugPaths(inputs),
     guard: {

@@ -1,8 +1,10 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import {
+  AttachRequest,
   CheckpointContainerRequest,
   ContainerStatusRequest,
   CreateContainerRequest,
+  ExecRequest,
   ExecSyncRequest,
   ImageFsInfoRequest,
   ImageServiceService,
@@ -13,6 +15,7 @@ import {
   ListPodSandboxRequest,
   ListPodSandboxStatsRequest,
   PodSandboxStatusRequest,
+  PortForwardRequest,
   PullImageRequest,
   RemoveContainerRequest,
   RemoveImageRequest,
@@ -40,12 +43,14 @@ import {
   pullImageProblem,
   runPodSandboxProblem,
   statusProblem,
+  streamUrlProblem,
   versionProblem,
 } from '../model/cri/response-problem.js';
 import type { CriError } from '../model/cri/cri-error.js';
 import type { ImageService } from '../streams/ports/image-service.js';
 import type { RuntimeService } from '../streams/ports/runtime-service.js';
 import type { RuntimeStats } from '../streams/ports/runtime-stats.js';
+import type { StreamingService } from '../streams/ports/streaming-service.js';
 import { type Connection, containerEvents, orElse, streamedList, unary } from './cri-calls.js';
 import { parseCriEndpoint } from './cri-endpoint.js';
 
@@ -67,6 +72,7 @@ export interface CriClient {
   readonly runtime: RuntimeService;
   readonly images: ImageService;
   readonly stats: RuntimeStats;
+  readonly streaming: StreamingService;
   /** Closes the connections; running calls fail with `cancelled`. */
   readonly close: () => void;
 }
@@ -116,6 +122,7 @@ export const criClient = ({
     runtime: runtimeService(runtime),
     images: imageService(images),
     stats: runtimeStats(runtime),
+    streaming: streamingService(runtime),
     close: () => {
       runtime.client.close();
       if (images !== runtime) images.client.close();
@@ -187,5 +194,14 @@ const imageService = (to: Connection): ImageService => {
     pullImage: unary(to, 'pull_image', cri.pullImage, PullImageRequest, pullImageProblem),
     removeImage: unary(to, 'remove_image', cri.removeImage, RemoveImageRequest),
     imageFsInfo: unary(to, 'image_fs_info', cri.imageFsInfo, ImageFsInfoRequest),
+  };
+};
+
+const streamingService = (to: Connection): StreamingService => {
+  const cri = RuntimeServiceService;
+  return {
+    exec: unary(to, 'exec', cri.exec, ExecRequest, streamUrlProblem),
+    attach: unary(to, 'attach', cri.attach, AttachRequest, streamUrlProblem),
+    portForward: unary(to, 'port_forward', cri.portForward, PortForwardRequest, streamUrlProblem),
   };
 };

@@ -14,7 +14,12 @@ import {
   takeUntil,
 } from 'rxjs';
 import { errorText } from '../model/cri/cri-error.js';
-import { authenticate, type Authentication, type AuthenticationRules } from '../model/server/authenticate.js';
+import {
+  authenticate,
+  type Authentication,
+  type AuthenticationRules,
+  type TokenVerdict,
+} from '../model/server/authenticate.js';
 import { authorizationErrorText, forbiddenText, requestAttributes } from '../model/server/request-attributes.js';
 import { requestPath } from '../model/server/request-path.js';
 import type { RequestUser } from '../model/server/request-user.js';
@@ -68,15 +73,18 @@ const refusals = ({ nodeName, rules, authenticateToken, authorizeAccess, now, lo
 
   const userOf = (request: IncomingMessage): Observable<Authentication> => {
     const presented = presentedCredentials(request);
-    const found = authenticate(presented, rules, now());
-    if (found.kind !== 'review') return of(found);
-    return authenticateToken(found.token).pipe(
-      catchError((error: unknown) => {
-        warn(error, 'the token of a client of the kubelet API was not accepted');
-        return of('failed' as const);
-      }),
-      map((verdict) => authenticate(presented, rules, now(), verdict)),
-    );
+    const afterReviews = (verdicts: readonly (TokenVerdict | 'failed')[]): Observable<Authentication> => {
+      const found = authenticate(presented, rules, now(), verdicts);
+      if (found.kind !== 'review') return of(found);
+      return authenticateToken(found.token).pipe(
+        catchError((error: unknown) => {
+          warn(error, 'the token of a client of the kubelet API was not accepted');
+          return of('failed' as const);
+        }),
+        switchMap((verdict) => afterReviews([...verdicts, verdict])),
+      );
+    };
+    return afterReviews([]);
   };
 
   const accessOf = (user: RequestUser, method: string, path: string): Observable<Answer | undefined> => {

@@ -5,6 +5,8 @@ import { asyncScheduler, defer, type Observable, type SchedulerLike, switchMap }
 import { errorText } from '../model/cri/cri-error.js';
 import type { EndpointSwitches } from '../model/server/disabled-endpoint.js';
 import type { TlsSettings } from '../model/server/tls-settings.js';
+import { answerStreams, type StreamView } from './answer-streams.js';
+import { answerUpgrades } from './answer-upgrades.js';
 import { type GuardOptions, guardRequests } from './guard-requests.js';
 import { sliRoutes } from './health-slis.js';
 import type { HealthChecks } from './health.js';
@@ -31,6 +33,8 @@ export interface KubeletServerOptions extends NodeView, DebugView {
   readonly tls: TlsSettings;
   readonly guard: GuardOptions;
   readonly switches: EndpointSwitches;
+  /** Exec, attach and port-forward; the pods are those of `pods`. */
+  readonly streams: Omit<StreamView, 'pods'>;
   readonly healthChecks: HealthChecks;
   readonly countRequests: CountRequests;
   /** Further paths that `enableDebuggingHandlers` turns off. */
@@ -79,11 +83,13 @@ const listenOver = (options: KubeletServerOptions, sources: PemSources): Observa
         rejectUnauthorized: false,
       });
       const renew = renewal(server, current);
-      server.on('request', (request, response) => {
+      const answerRenewed: RequestListener = (request, response) => {
         renew();
         // Its connection may be one of those that a renewal closes.
         if (!request.socket.destroyed) answer(request, response);
-      });
+      };
+      server.on('request', answerRenewed);
+      server.on('upgrade', answerUpgrades(answerRenewed));
       // Before the server takes its settings for the connection.
       server.prependListener('connection', renew);
       return server;
@@ -113,8 +119,14 @@ const renewal = (server: Server, current: () => CurrentTls): (() => void) => {
   };
 };
 
-const answerOf = ({ switches, healthChecks, debugPaths = [], ...view }: KubeletServerOptions): RequestListener =>
-  answerUnlessDisabled(
+const answerOf = ({
+  switches,
+  healthChecks,
+  streams,
+  debugPaths = [],
+  ...view
+}: KubeletServerOptions): RequestListener => {
+  const answer = answerUnlessDisabled(
     {
       ...healthRoutes(healthChecks, view.slis),
       ...nodeRoutes(view),
@@ -123,3 +135,5 @@ const answerOf = ({ switches, healthChecks, debugPaths = [], ...view }: KubeletS
     switches,
     [...(view.slis ? sliRoutes(view.slis) : []), ...(switches.enableDebuggingHandlers ? debugPaths : [])],
   );
+  return switches.enableDebuggingHandlers ? answerStreams({ ...streams, pods: view.pods }, answer) : answer;
+};

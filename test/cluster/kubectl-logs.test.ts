@@ -25,6 +25,11 @@ const IN_TURNS =
 const printed = (stdout: string) => ({ code: 0, stdout, stderr: '' });
 const failed = (stderr: string) => ({ code: 1, stdout: '', stderr: `${stderr}\n` });
 
+const printedBy = async (node: ClusterNode, ...args: readonly string[]) => {
+  const { code, stdout, stderr } = await kubectl(node, args);
+  return { code, stdout: stdout.toString(), stderr };
+};
+
 /** The node serves its logs only after it has made its key. */
 const served = (node: ClusterNode): Promise<unknown> =>
   eventually('the kubelet API is served', () => node.log.includes('the kubelet API is served'));
@@ -41,7 +46,7 @@ overCluster('kubectl logs', () => {
     });
     await node.running('flags');
     await served(node);
-    const logs = (...args: readonly string[]) => kubectl(node, 'logs', 'flags', ...args);
+    const logs = (...args: readonly string[]) => printedBy(node, 'logs', 'flags', ...args);
     await eventually('the lines are written', async () => (await logs('-c', 'main')).stdout === 'one\ntwo\nthree\n');
     const table: readonly [readonly string[], string][] = [
       [['-c', 'side'], 'aside\n'],
@@ -77,7 +82,7 @@ overCluster('kubectl logs', () => {
       'Error from server (BadRequest): container "main" in pod "waits" is waiting to start: ErrImageNeverPull',
     );
     await eventually('the reason is known', async () => {
-      expect(await kubectl(node, 'logs', 'waits')).toEqual(waiting);
+      expect(await printedBy(node, 'logs', 'waits')).toEqual(waiting);
       return true;
     });
   });
@@ -86,7 +91,7 @@ overCluster('kubectl logs', () => {
     node.apply({ name: 'fixed', containers: [{ script: `echo fixed; ${WAIT}` }] });
     await served(node);
     await eventually('the log is printed', async () => {
-      expect(await kubectl(node, 'logs', '--namespace', 'default', `fixed-${NAME}`)).toEqual(printed('fixed\n'));
+      expect(await printedBy(node, 'logs', '--namespace', 'default', `fixed-${NAME}`)).toEqual(printed('fixed\n'));
       return true;
     });
     node.delete('fixed.yaml');
@@ -106,8 +111,8 @@ overCluster('kubectl logs', () => {
     await node.letGo(id, '/end');
     expect([await first.exit, first.output(), first.problems()]).toEqual([0, 'run 1\nend 1\n', '']);
     await eventually('both logs are printed', async () => {
-      expect(await kubectl(node, 'logs', '--previous', 'turns')).toEqual(printed('run 1\nend 1\n'));
-      expect(await kubectl(node, 'logs', 'turns')).toEqual(printed('run 2\n'));
+      expect(await printedBy(node, 'logs', '--previous', 'turns')).toEqual(printed('run 1\nend 1\n'));
+      expect(await printedBy(node, 'logs', 'turns')).toEqual(printed('run 2\n'));
       return true;
     });
   });

@@ -1,30 +1,51 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { killProcess } from '../support/kill-process.js';
 import type { ClusterNode } from './cluster-node.js';
 
-export interface Printed {
-  readonly code: number;
-  readonly stdout: string;
+export interface KubectlResult {
+  /** The exit code; null after a signal. */
+  readonly code: number | null;
+  readonly stdout: Buffer;
   readonly stderr: string;
 }
 
-const program = process.env.KUBECTL ?? 'kubectl';
+/** The standard input of a command, of which it sees the end unless that is left open. */
+export type Input = string | Buffer | { readonly text: string; readonly isLeftOpen: true };
 
-const argumentsOf = ({ cluster, nodeName, directory }: ClusterNode, args: readonly string[]): readonly string[] => [
-  ...['--kubeconfig', join(cluster.folder, 'admin.kubeconfig'), '--namespace', nodeName],
-  ...['--cache-dir', join(directory, 'kubectl-cache')],
-  ...args,
+/** The arguments that every kubectl has: the cluster, and the namespace of the node. */
+export const kubectlFlags = (node: ClusterNode): readonly string[] => [
+  ...['--kubeconfig', join(node.cluster.folder, 'admin.kubeconfig'), '--namespace', node.nodeName],
+  ...['--cache-dir', join(node.rootDir, 'kubectl-cache')],
 ];
 
-/** Runs kubectl as the admin of the cluster, in the namespace of the node unless the arguments name another one. */
-export const kubectl = (node: ClusterNode, ...args: readonly string[]): Promise<Printed> =>
+/** A command that hangs is killed after that time. */
+const HANGS_MS = 120_000;
+
+/** Runs a command to its end, with `input` as its standard input. */
+export const runCommand = ([command = '', ...args]: readonly string[], input: Input = ''): Promise<KubectlResult> =>
   new Promise((resolve, reject) => {
-    execFile(program, argumentsOf(node, args), (error, stdout, stderr) => {
-      if (error && typeof error.code !== 'number') reject(new Error(`${program} did not run`, { cause: error }));
-      else resolve({ code: Number(error?.code ?? 0), stdout, stderr });
+    const child = spawn(command, args, { stdio: 'pipe' });
+    const hanging = setTimeout(() => killProcess(child.pid, 'SIGKILL'), HANGS_MS);
+    // A command may end before it has read all of it.
+    child.stdin.on('error', () => undefined);
+    if (typeof input === 'object' && 'text' in input) child.stdin.write(input.text);
+    else child.stdin.end(input);
+    const outputs = Promise.all([buffer(child.stdout), text(child.stderr)]);
+    child.on('error', reject).on('close', (code) => {
+      clearTimeout(hanging);
+      child.stdin.destroy();
+      outputs.then(([stdout, stderr]) => resolve({ code, stdout, stderr }), reject);
     });
   });
+
+const program = process.env.KUBECTL ?? 'kubectl';
+
+/** Runs kubectl as the admin of the cluster, in the namespace of the node unless the arguments name another one. */
+export const kubectl = (node: ClusterNode, args: readonly string[], input?: Input): Promise<KubectlResult> =>
+  runCommand([program, ...kubectlFlags(node), ...args], input);
 
 export interface RunningKubectl {
   /** The output so far. */
@@ -36,7 +57,7 @@ export interface RunningKubectl {
 
 /** Starts kubectl; it ends with the node at the latest. */
 export const startKubectl = (node: ClusterNode, ...args: readonly string[]): RunningKubectl => {
-  const child = spawn(program, argumentsOf(node, args), { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, [...kubectlFlags(node), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   node.beforeDispose(async () => void child.kill('SIGKILL'));
   let [output, problems] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));

@@ -8,7 +8,7 @@ const hasServer = (): boolean => spawnSync(build, ['--cached'], { stdio: 'ignore
 /** What this machine lacks for a real cluster, in words; empty when there is everything. */
 export const lackingForCluster: readonly string[] = [
   ...lackingForContainerd,
-  ...['openssl'].filter((name) => !isCommand(name)),
+  ...['openssl', 'kubectl', 'script'].filter((name) => !isCommand(name)),
   ...(isCommand(process.env.ETCD ?? 'etcd') ? [] : ['etcd']),
   ...(isCommand(process.env.KUBECTL ?? 'kubectl') ? [] : ['kubectl']),
   ...(hasServer() ? [] : ['a kube-apiserver, which test/cluster/stage/build.sh makes']),

@@ -178,6 +178,33 @@ describe('a call', () => {
     await vi.waitFor(() => expect(cancelled).toHaveBeenCalled(), { timeout: 20_000 });
   });
 
+  it('returns the URL of a stream, which must be set', async () => {
+    const requests: unknown[] = [];
+    const observed: string[] = [];
+    const url = (call: ServerUnaryCall<unknown, { url: string }>, reply: Reply<{ url: string }>) => {
+      requests.push(call.request);
+      reply(null, { url: 'http://127.0.0.1:1/x' });
+    };
+    await serve({
+      ...{ exec: url, attach: url },
+      portForward: (_call: ServerUnaryCall<unknown, { url: string }>, reply: Reply<{ url: string }>) =>
+        reply(null, { url: '' }),
+    });
+    const { streaming } = connect({ observe: (operation) => void observed.push(operation) });
+    expect(await lastValueFrom(streaming.exec({ containerId: 'c', cmd: ['a', 'b'], tty: true, stdin: true }))).toEqual({
+      url: 'http://127.0.0.1:1/x',
+    });
+    await lastValueFrom(streaming.attach({ containerId: 'c', stdout: true }));
+    const failure = await failureOf(lastValueFrom(streaming.portForward({ podSandboxId: 's', port: [80] })));
+    expect(failure).toMatchObject({ code: 'other', call: 'PortForward', message: 'URL is not set' });
+    const off = { stdin: false, stdout: false, stderr: false, tty: false };
+    expect(requests).toEqual([
+      { ...off, containerId: 'c', cmd: ['a', 'b'], tty: true, stdin: true },
+      { ...off, containerId: 'c', stdout: true },
+    ]);
+    expect(observed).toEqual(['exec', 'attach', 'port_forward']);
+  });
+
   it('sends the deadline that its kind and its own timeout ask for', async () => {
     const deadlines: number[] = [];
     await serve({

@@ -66,6 +66,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
     existsSince: () => undefined,
     node: () => undefined,
     runningPods: () => [],
+    findRunning: () => undefined,
     images: () => [],
     health: () => undefined,
   },

@@ -68,6 +68,10 @@ export const containerStatusProblem: ResponseProblem<ContainerStatusResponse> = 
     image_ref: status?.imageRef,
   });
 
+/** Of a stream: exec, attach and port-forward. The text is that of the kubelet. */
+export const streamUrlProblem: ResponseProblem<{ readonly url: string }> = ({ url }) =>
+  url === '' ? 'URL is not set' : undefined;
+
 /** An absent image is a valid reply: the runtime does not have the image. */
 export const imageStatusProblem: ResponseProblem<ImageStatusResponse> = ({ image }) =>
   image && missing('image', { id: image.id, size: image.size });

@@ -1,3 +1,4 @@
+import type { PodRef } from '../pod/pod.js';
 import { isQuiet, runningContainersOf, type RuntimePodStatus } from './runtime-pod.js';
 
 /** A pod of the runtime, with names and images alone. */
@@ -6,6 +7,15 @@ export interface RunningPod {
   readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] };
   readonly status: Readonly<Record<string, never>>;
 }
+
+/** Returns the one with this name and UID among the pods with a running container or a ready sandbox. */
+export const findRunningPod = (
+  statuses: readonly RuntimePodStatus[],
+  { namespace, name, uid }: PodRef,
+): RuntimePodStatus | undefined =>
+  statuses.find(
+    (status) => status.uid === uid && status.name === name && status.namespace === namespace && !isQuiet(status),
+  );
 
 /**
  * Returns the pods with a running container or a ready sandbox, each with its running containers.

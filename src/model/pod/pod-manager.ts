@@ -37,6 +37,12 @@ export class PodManager {
     return this.#pods.get(uid);
   }
 
+  /** Returns the UID of the static pod for that of its mirror pod, and any other UID as it is. Source: TranslatePodUID */
+  podUidOf(uid: string): string {
+    const mirror = this.#mirrors.get(uid);
+    return (mirror && this.resolve(mirror).pod?.metadata.uid) ?? uid;
+  }
+
   /** Returns every desired pod, without mirror pods. */
   pods(): readonly Pod[] {
     return [...this.#pods.values()];

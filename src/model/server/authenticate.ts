@@ -1,4 +1,5 @@
 import { ANONYMOUS, authenticated, type RequestUser } from './request-user.js';
+import { offeredProtocols } from './token-protocol.js';
 
 /** The client certificate of a connection. Times are Unix milliseconds. */
 export interface PresentedCertificate {
@@ -17,6 +18,8 @@ export interface Presented {
   readonly certificate?: PresentedCertificate | undefined;
   /** The header, as it was sent. */
   readonly authorization?: string | undefined;
+  /** The header `Sec-WebSocket-Protocol` of a WebSocket client, of which one protocol may be a token. */
+  readonly webSocketProtocols?: string | undefined;
 }
 
 /** The result of the review of a token: no user if the API server does not know the token. */
@@ -37,9 +40,9 @@ export type Authentication =
   | { readonly kind: 'unauthorized' };
 
 /**
- * Returns the user of a request. The first credential that is accepted counts: the certificate, then the token. A client
- * is anonymous only if it has presented nothing that was refused. `verdict` is the result of the review of the token;
- * `failed` counts as refused.
+ * Returns the user of a request. The first credential that is accepted counts: the certificate, then the token of the
+ * header, then the token of a WebSocket protocol. A client is anonymous only if it has presented nothing that was refused.
+ * `verdicts` are the results of the reviews so far, in the order of the tokens; `failed` counts as refused.
  *
  * Source: cmd/kubelet/app/auth.go, staging/src/k8s.io/apiserver/pkg/authentication/authenticatorfactory/delegating.go
  */
@@ -47,17 +50,29 @@ export const authenticate = (
   presented: Presented,
   { reviewsTokens, allowsAnonymous }: AuthenticationRules,
   now: number,
-  verdict?: TokenVerdict | 'failed',
+  verdicts: readonly (TokenVerdict | 'failed')[] = [],
 ): Authentication => {
   const { certificate } = presented;
   const isValid = certificate ? isAccepted(certificate, now) : undefined;
   // A certificate without a name is valid, and names no user. Source: request/x509 CommonNameUserConversion
   if (certificate && isValid && certificate.commonName !== '') return userOf(certificateUser(certificate));
-  const token = reviewsTokens ? bearerToken(presented.authorization) : undefined;
-  if (token !== undefined && verdict === undefined) return { kind: 'review', token };
-  if (token !== undefined && verdict !== undefined && verdict !== 'failed' && verdict.user) return userOf(verdict.user);
-  const hasRefused = isValid === false || token !== undefined;
+  for (const verdict of verdicts) if (verdict !== 'failed' && verdict.user) return userOf(verdict.user);
+  const { tokens, isTokenMalformed } = reviewsTokens ? presentedTokens(presented) : NO_TOKENS;
+  const next = tokens[verdicts.length];
+  if (next !== undefined) return { kind: 'review', token: next };
+  const hasRefused = isValid === false || tokens.length > 0 || isTokenMalformed;
   return allowsAnonymous && !hasRefused ? { kind: 'user', user: ANONYMOUS } : { kind: 'unauthorized' };
+};
+
+interface PresentedTokens {
+  readonly tokens: readonly string[];
+  readonly isTokenMalformed: boolean;
+}
+const NO_TOKENS: PresentedTokens = { tokens: [], isTokenMalformed: false };
+
+const presentedTokens = ({ authorization, webSocketProtocols }: Presented): PresentedTokens => {
+  const { token, isTokenMalformed = false } = offeredProtocols(webSocketProtocols);
+  return { tokens: [bearerToken(authorization) ?? [], token ?? []].flat(), isTokenMalformed };
 };
 
 const userOf = (user: RequestUser): Authentication => ({ kind: 'user', user: authenticated(user) });

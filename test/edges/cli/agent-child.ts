@@ -1,6 +1,7 @@
 // The command line over a kubelet that does nothing but be there, for what the process around the loop does by itself.
 import { defer, EMPTY, NEVER, of, throwError, timer } from 'rxjs';
 import type { CreateKubelet } from '../../../src/cli/kubelet-handle.js';
+import { noStreaming } from '../../../src/streams/ports/streaming-service.js';
 import { runProgram } from '../../../src/cli/program.js';
 
 const kind = process.env.FAKE_KUBELET ?? 'endless';
@@ -17,6 +18,8 @@ const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
   pods: () => [{ metadata: { name: 'web', namespace: 'default', uid: 'u1' }, spec: { containers: [{ name: 'a' }] } }],
   pod$: of([]),
   runningPods: () => [],
+  findRunning: () => undefined,
+  streaming: noStreaming,
   reviewApi: { request: () => EMPTY },
   servingCertificate$: NEVER,
   runtime: { containerStatus: () => EMPTY, execSync: () => EMPTY, checkpointContainer: () => EMPTY },

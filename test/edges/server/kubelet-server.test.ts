@@ -50,9 +50,22 @@ describe('a client of the kubelet API', () => {
     ['GET', '/metrics', 'metrics', 200],
     ['GET', '/metrics/probes', 'metrics', 200],
     ['GET', '/nowhere', 'proxy', 404],
-    ['GET', '/exec/ns/pod/c', 'proxy', 404],
+    ['GET', '/exec/ns/pod/c', 'proxy', 400],
+    ['POST', '/exec/ns/pod/c?output=1', 'proxy', 404],
+    ['GET', '/attach/ns/pod/uid/c?output=1', 'proxy', 404],
+    ['POST', '/attach/ns/pod/c?output=1', 'proxy', 404],
+    ['GET', '/portForward/ns/pod', 'proxy', 404],
+    ['POST', '/portForward/ns/pod', 'proxy', 404],
+    ['DELETE', '/exec/ns/pod/c?output=1', 'proxy', 405],
     ['DELETE', '/pods', 'pods proxy', 405],
   ] as const;
+  /** An upgrade to another protocol is refused and answered as any request. */
+  const AS = {
+    'a request': {},
+    'an upgrade': { connection: 'Upgrade', upgrade: 'SPDY/3.1' },
+    'a WebSocket': { connection: 'keep-alive, Upgrade', upgrade: 'websocket', 'sec-websocket-protocol': 'v4' },
+  } as const;
+  const KINDS = Object.keys(AS) as (keyof typeof AS)[];
   const REFUSED = {
     'no credentials': 401,
     'a certificate of an unknown authority': 401,
@@ -65,28 +78,36 @@ describe('a client of the kubelet API', () => {
     'a certificate without access': 403,
   } as const;
 
-  it.each(ROUTES.flatMap((route) => Object.keys(REFUSED).map((client) => [...route, client] as const)))(
-    '%s %s is refused (%s, %i): %s',
-    async (method, path, subresources, _status, client) => {
-      const { status, body } = await stage.ask({ method, path, ...clients[client] });
-      expect(status).toBe(REFUSED[client as keyof typeof REFUSED]);
-      const verb = method === 'GET' ? 'get' : 'delete';
-      expect(body).toBe(
-        status === 401
-          ? 'Unauthorized'
-          : `Forbidden (user=guest, verb=${verb}, resource=nodes, subresource(s)=[${subresources}])\n`,
-      );
-    },
-  );
+  const asked = (method: string, path: string, client: string, as: keyof typeof AS): Asked => {
+    const who = clients[client];
+    return { method, path, ...who, headers: { ...who?.headers, ...AS[as] } };
+  };
 
   it.each(
     ROUTES.flatMap((route) =>
-      ['a token with access', 'a certificate with access', 'a bad certificate and a token with access'].map(
-        (client) => [...route, client] as const,
+      Object.keys(REFUSED).flatMap((client) => KINDS.map((as) => [...route, client, as] as const)),
+    ),
+  )('%s %s is refused (%s, %i): %s, as %s', async (method, path, subresources, _status, client, as) => {
+    const { status, body } = await stage.ask(asked(method, path, client, as));
+    expect(status).toBe(REFUSED[client as keyof typeof REFUSED]);
+    const verb = { GET: 'get', POST: 'create', DELETE: 'delete' }[method];
+    expect(body).toBe(
+      status === 401
+        ? 'Unauthorized'
+        : `Forbidden (user=guest, verb=${verb}, resource=nodes, subresource(s)=[${subresources}])\n`,
+    );
+  });
+
+  it.each(
+    ROUTES.flatMap((route) =>
+      ['a token with access', 'a certificate with access', 'a bad certificate and a token with access'].flatMap(
+        (client) => KINDS.map((as) => [...route, client, as] as const),
       ),
     ),
-  )('%s %s is answered (%s): %i with %s', async (method, path, _, status, client) => {
-    expect((await stage.ask({ method, path, ...clients[client] })).status).toBe(status);
+  )('%s %s is answered (%s): %i with %s, as %s', async (method, path, _, status, client, as) => {
+    // A WebSocket client names its ports.
+    const isWithoutPort = as === 'a WebSocket' && path.startsWith('/portForward');
+    expect((await stage.ask(asked(method, path, client, as))).status).toBe(isWithoutPort ? 400 : status);
   });
 
   it('is asked about by all that is known of it, once for each subresource until one allows', async () => {
@@ -187,7 +208,16 @@ describe('the kubelet API', () => {
       enableDebugFlagsHandler: true,
     };
     await stage.start({ switches });
-    for (const path of ['/runningpods/', '/exec/a/b/c', '/containerLogs/a/b/c', '/logs/', '/debug/pprof/heap']) {
+    const upgrade = { connection: 'Upgrade', upgrade: 'SPDY/3.1' };
+    for (const path of [
+      '/runningpods/',
+      '/exec/a/b/c',
+      '/portForward/a/b',
+      '/containerLogs/a/b/c',
+      '/logs/',
+      '/debug/pprof/heap',
+    ]) {
+      expect(await stage.ask({ path, token: 'admin', headers: upgrade })).toMatchObject({ status: 405 });
       expect(await stage.ask({ path, token: 'admin' })).toMatchObject({
         status: 405,
         body: 'Debug endpoints are disabled.\n',
@@ -306,7 +336,7 @@ describe('the kubelet API', () => {
       socket.on('error', () => undefined);
       socket.end(parts.join(''));
       await once(socket, 'close');
-      expect(reply).not.toMatch(/HTTP\/1\.1 2/);
+      expect(reply).not.toMatch(/HTTP\/1\.1 (2|101)/);
     }
     expect((await stage.ask({ path: '/pods', token: 'admin' })).status).toBe(200);
     await eventually('no connection is left', () => openSockets() <= before);

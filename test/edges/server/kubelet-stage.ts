@@ -10,6 +10,7 @@ import type { AccessQuestion } from '../../../src/model/server/access-review.js'
 import type { TokenVerdict } from '../../../src/model/server/authenticate.js';
 import { tlsSettings } from '../../../src/model/server/tls-settings.js';
 import { kubeletServer, type KubeletServerOptions } from '../../../src/server/kubelet-server.js';
+import { noStreaming } from '../../../src/streams/ports/streaming-service.js';
 import { createMetrics } from '../../../src/server/metrics.js';
 import { Authority } from '../kube-api/authority.js';
 
@@ -105,6 +106,7 @@ export class KubeletStage {
       healthChecks: { syncloop: () => undefined },
       pods: () => [],
       runningPods: () => [{ metadata: { name: 'p', namespace: 'd', uid: 'u' }, spec: { containers: [] }, status: {} }],
+      streams: { findRunning: () => undefined, streaming: noStreaming },
       configz: () => ({ kind: 'KubeletConfiguration' }),
       metrics: registry,
       probeMetrics: probeRegistry,

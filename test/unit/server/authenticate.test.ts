@@ -58,11 +58,28 @@ describe('a client', () => {
     ['an untrusted certificate without reviews', { ...untrusted, ...token }, withoutReviews, undefined, unauthorized],
     ['a password', { authorization: 'Basic dTpw' }, all, undefined, user(anonymous)],
   ] as const)('with %s', (_, presented, rules, verdict, expected) => {
-    expect(authenticate(presented, rules, NOW, verdict)).toEqual(expected);
+    expect(authenticate(presented, rules, NOW, verdict === undefined ? [] : [verdict])).toEqual(expected);
+  });
+
+  it('with a token in a WebSocket protocol has it reviewed after that of the header', () => {
+    const protocol = (text: string) => `v4.channel.k8s.io, base64url.bearer.authorization.k8s.io.${btoa(text)}`;
+    const both = { ...token, webSocketProtocols: protocol('web') };
+    expect(authenticate(both, closed, NOW)).toEqual(review);
+    expect(authenticate(both, closed, NOW, [accepted])).toEqual(user(ofToken));
+    expect(authenticate(both, closed, NOW, [unknown])).toEqual({ kind: 'review', token: 'web' });
+    expect(authenticate(both, closed, NOW, ['failed', accepted])).toEqual(user(ofToken));
+    expect(authenticate(both, all, NOW, [unknown, unknown])).toEqual(unauthorized);
+    const alone = { webSocketProtocols: protocol('web') };
+    expect(authenticate(alone, all, NOW)).toEqual({ kind: 'review', token: 'web' });
+    expect(authenticate(alone, withoutReviews, NOW)).toEqual(user(anonymous));
+    const malformed = { webSocketProtocols: 'base64url.bearer.authorization.k8s.io.x, v4.channel.k8s.io' };
+    expect(authenticate(malformed, all, NOW)).toEqual(unauthorized);
+    expect(authenticate({ ...malformed, ...good }, all, NOW)).toEqual(user(ofCertificate));
+    expect(authenticate({ webSocketProtocols: 'v4.channel.k8s.io' }, all, NOW)).toEqual(user(anonymous));
   });
 
   it('with a token of an anonymous user stays anonymous', () => {
-    expect(authenticate(token, all, NOW, { user: anonymous })).toEqual(user(anonymous));
+    expect(authenticate(token, all, NOW, [{ user: anonymous }])).toEqual(user(anonymous));
   });
 });
 

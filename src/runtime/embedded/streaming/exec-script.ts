@@ -69,7 +69,7 @@ export const commandScript = (
   const payload = {
     command,
     // As containerd does.
-    environment: tty ? [...new Map([...environment, ['TERM', 'xterm']] as const)] : environment,
+    environment: tty ? [...new Map<string, Uint8Array>([...environment, ['TERM', Buffer.from('xterm')]])] : environment,
     workingDirectory: config.workingDir || '/',
     user: record.user,
     mounts: undefined,

@@ -1,0 +1,47 @@
+import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * The reply to a request for another protocol. It is an ordinary reply, after which the connection is closed, unless its handler
+ * takes over the connection. It emits `close` when the connection is closed, in both cases.
+ */
+export class UpgradeResponse extends ServerResponse {
+  readonly #head: Buffer;
+  readonly #left = (): void => void this.socket?.destroy();
+
+  constructor(request: IncomingMessage, connection: Socket, head: Buffer) {
+    super(request);
+    this.#head = head;
+    this.shouldKeepAlive = false;
+    this.assignSocket(connection);
+    // The HTTP server has given up the connection with its listeners.
+    connection.on('error', () => undefined);
+    connection.on('end', this.#left);
+    this.on('finish', () => connection.destroySoon());
+  }
+
+  /** Returns the connection, which then emits all bytes after the header of the request. */
+  takeOver(): Socket {
+    const { socket } = this;
+    if (!socket) throw new Error('the connection is closed');
+    socket.off('end', this.#left);
+    // The other direction may still have bytes under way.
+    socket.allowHalfOpen = true;
+    if (this.#head.length > 0) socket.unshift(this.#head);
+    return socket;
+  }
+}
+
+/**
+ * Passes requests for another protocol on as ordinary ones, so that the same checks precede both. A connection with another
+ * request under way is closed, since no second protocol can begin before its reply.
+ */
+export const answerUpgrades =
+  (answer: RequestListener) =>
+  (request: IncomingMessage, connection: Socket, head: Buffer): void => {
+    if ('_httpMessage' in connection && connection._httpMessage) {
+      connection.on('error', () => undefined).destroy();
+      return;
+    }
+    answer(request, new UpgradeResponse(request, connection, head));
+  };
