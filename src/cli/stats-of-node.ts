@@ -24,7 +24,7 @@ export const statsOfNode = (
     pods,
     runtime,
     readMachine: machineFacts(paths.rootDir),
-    reader: usageReader({ now: () => monotonicScheduler.now() }),
+    reader: usageReader({ now: wallClock, steadyNow: () => monotonicScheduler.now() }),
     systemCgroups: () => ({
       ...groupsOfPods(runtime()),
       kubelet: config.kubeletCgroups || undefined,
@@ -32,8 +32,11 @@ export const statsOfNode = (
     }),
     volumesKeptMs: config.volumeStatsAggPeriodMs,
     scheduler: monotonicScheduler,
+    wallClock,
   });
 };
+
+const wallClock = (): number => Date.now();
 
 /** The units of runtimes that systemd starts. */
 const UNITS: Readonly<Record<string, string>> = { containerd: 'containerd', 'cri-o': 'crio' };

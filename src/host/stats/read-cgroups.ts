@@ -18,6 +18,8 @@ export interface ReadCgroupsOptions {
   readonly proc: string;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** Milliseconds of a clock that nobody sets. `now` unless given. */
+  readonly steadyNow?: () => number;
   /** Reads a file. `readFileSync` unless given. */
   readonly read?: (path: string) => string;
 }
@@ -27,10 +29,11 @@ export const readCgroups = ({
   mounts,
   proc,
   now,
+  steadyNow = now,
   read = (path) => readFileSync(path, 'utf8'),
 }: ReadCgroupsOptions): UsageReader['cgroups'] => {
   const trees = mounts.hierarchies.filter((tree) => usageFiles(tree, 'full').length > 0);
-  const index = cgroupIndex(trees, now);
+  const index = cgroupIndex(trees, steadyNow);
   /** Files that some cgroups lack. An exception costs more than the read of a file. */
   const sometimesMissing = new Set<string>();
 

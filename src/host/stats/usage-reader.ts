@@ -3,11 +3,14 @@ import { cgroupMounts, type CgroupMounts } from '../../model/cgroups/cgroup-moun
 import type { UsageReader } from '../../streams/ports/usage-reader.js';
 import { directoryUsage, fileSystemUsage } from './directory-usage.js';
 import { machineUsage } from './machine-usage.js';
-import { readCgroups } from './read-cgroups.js';
+import { readCgroups, type ReadCgroupsOptions } from './read-cgroups.js';
 
 /** The `UsageReader` port for this machine. On a machine without cgroups no cgroup is found. */
-export const usageReader = ({ now }: { readonly now: () => number }): UsageReader => ({
-  cgroups: readCgroups({ mounts: mountsOfMachine(), proc: '/proc', now }),
+export const usageReader = ({
+  now,
+  steadyNow,
+}: Required<Pick<ReadCgroupsOptions, 'now' | 'steadyNow'>>): UsageReader => ({
+  cgroups: readCgroups({ mounts: mountsOfMachine(), proc: '/proc', now, steadyNow }),
   machine: machineUsage({ proc: '/proc', sys: '/sys', now }),
   fileSystem: fileSystemUsage,
   directory: directoryUsage(now),

@@ -43,19 +43,28 @@ export interface SampleParts {
   readonly volumes: ReadonlyMap<string, readonly VolumeSample[]>;
 }
 
+export interface SampleTime {
+  /** Unix milliseconds, of the same clock as the times of the parts. */
+  readonly timeMs: number;
+  /** The same moment by a clock that nobody sets: rates stay right when the time of the machine is set. */
+  readonly steadyMs: number;
+}
+
 /** Returns the sample of the parts, and forgets the rates of ended containers. */
-export const assembleSample = (parts: SampleParts, rates: CpuRates, timeMs: number): NodeSample => {
+export const assembleSample = (parts: SampleParts, rates: CpuRates, { timeMs, steadyMs }: SampleTime): NodeSample => {
+  const rateOf = (key: string, usage: Usage): number | undefined => {
+    keys.add(key);
+    return usage.cpuNs === undefined ? undefined : rates.rate(key, usage.timeMs - timeMs + steadyMs, usage.cpuNs);
+  };
   const { machine, reading, read, disks, lists } = parts;
   const keys = new Set<string>();
   const usageOf = (key: string, cgroup: ReadCgroup | undefined): Usage | undefined => {
     const usage = cgroup && usageOfCgroup(cgroup);
-    if (!usage || usage.cpuNs === undefined) return usage;
-    keys.add(key);
-    return { ...usage, nanoCores: rates.rate(key, usage.timeMs, usage.cpuNs) };
+    return usage?.cpuNs === undefined ? usage : { ...usage, nanoCores: rateOf(key, usage) };
   };
   const root = reading.cgroups.get('/');
   const rootUsage = usageOfNode(root ? usageOfCgroup(root) : nothingAt(machine.timeMs), machine.totals);
-  const nodeUsage: Usage = { ...rootUsage, nanoCores: rateOf(rates, keys, rootUsage) };
+  const nodeUsage: Usage = { ...rootUsage, nanoCores: rateOf('/', rootUsage) };
   const pods = parts.pods.map((pod) => podSample(pod, parts, usageOf));
   const systemContainers = systemUsages(parts, (key) => usageOf(key, reading.cgroups.get(key)));
   // After a failed listing the rates of the pods still count.
@@ -85,11 +94,6 @@ export const assembleSample = (parts: SampleParts, rates: CpuRates, timeMs: numb
       ...disks.problems,
     ],
   };
-};
-
-const rateOf = (rates: CpuRates, keys: Set<string>, { timeMs, cpuNs }: Usage): number | undefined => {
-  keys.add('/');
-  return cpuNs === undefined ? undefined : rates.rate('/', timeMs, cpuNs);
 };
 
 const podSample = (

@@ -10,6 +10,7 @@ import type { ReadMachine } from '../ports/read-machine.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
 import type { RuntimeStats } from '../ports/runtime-stats.js';
 import type { UsageReader, WantedCgroup } from '../ports/usage-reader.js';
+import type { WallClock } from '../ports/wall-clock.js';
 import { logUsage, NO_DISKS, nodeDisks } from './disk-usage.js';
 import { figuresReader, type ReadFigures, runtimeLists } from './runtime-lists.js';
 import { volumeUsage } from './volume-usage.js';
@@ -35,18 +36,20 @@ export interface NodeStatsOptions {
   /** The time for which the space of volumes is kept, in milliseconds. */
   readonly volumesKeptMs: number;
   readonly scheduler: SchedulerLike;
+  /** For the times of samples, which scrapers compare with their own. */
+  readonly wallClock: WallClock;
 }
 
 type Kind = 'resources' | 'summary' | 'cgroups';
 
 /** Makes the samples of one node. Rates of the CPU count from the last sample of any kind. */
 export const nodeStats = (options: NodeStatsOptions): NodeStats => {
-  const { reader, scheduler, nodeName } = options;
+  const { reader, scheduler, wallClock, nodeName } = options;
   const rates = new CpuRates();
   const readFigures = figuresReader();
   const volumesOf = volumeUsage({ ...options, keptMs: options.volumesKeptMs });
   const facts$ = defer(options.readMachine).pipe(catchError(() => of(undefined)));
-  const disks = { ...options, now: () => scheduler.now() };
+  const disks = { ...options, now: wallClock };
 
   const sample = (kind: Kind): Observable<NodeSample> =>
     defer(() => {
@@ -83,7 +86,7 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats => {
                       assembleSample(
                         { nodeName, systemCgroups, lists, machine, facts, pods, reading, read, ...space },
                         rates,
-                        scheduler.now(),
+                        { timeMs: wallClock(), steadyMs: scheduler.now() },
                       ),
                     ),
                   ),

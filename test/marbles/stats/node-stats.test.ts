@@ -35,6 +35,7 @@ const options = (
   readMs$: Observable<unknown>,
   over: Partial<NodeStatsOptions> = {},
 ): NodeStatsOptions => {
+  const { wallClock = () => START_MS + scheduler.now() } = over;
   const reader: UsageReader = {
     cgroups: (wanted) =>
       readMs$.pipe(
@@ -42,8 +43,7 @@ const options = (
           problems: [],
           cgroups: new Map(
             wanted.map(
-              ({ key }) =>
-                [key, statsCgroup(`/x/${key}`, textsV2(scheduler.now() * 500), START_MS + scheduler.now())] as const,
+              ({ key }) => [key, statsCgroup(`/x/${key}`, textsV2(scheduler.now() * 500), wallClock())] as const,
             ),
           ),
         })),
@@ -63,6 +63,7 @@ const options = (
     readMachine: () => of(aMachine),
     volumesKeptMs: 60_000,
     scheduler,
+    wallClock,
     ...over,
   };
 };
@@ -91,6 +92,23 @@ describe('a sample', () => {
       expectObservable(resources$, '^--!').toBe('');
       expectObservable(resources$, '-^--!').toBe('');
       expectSubscriptions(read.subscriptions).toBe('^---!');
+    }),
+  );
+
+  it(
+    'has the time of the machine, and the same rates when that is set',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      // It is set back by a day after five seconds.
+      const wallClock = () => START_MS + scheduler.now() - (scheduler.now() < 5_000 ? 0 : 86_400_000);
+      const { resources$ } = nodeStats(options(scheduler, cold('(r|)'), { wallClock }));
+      const both$ = resources$.pipe(
+        map(({ timeMs, pods }) => {
+          const usage = pods[0]?.containers[0]?.usage;
+          return [timeMs - START_MS, (usage?.timeMs ?? 0) - START_MS, usage?.nanoCores];
+        }),
+      );
+      expectObservable(both$, '4000ms ^').toBe('4000ms (t|)', { t: [4_000, 4_000, undefined] });
+      expectObservable(both$, '6000ms ^').toBe('6000ms (t|)', { t: [-86_394_000, -86_394_000, 500_000_000] });
     }),
   );
 

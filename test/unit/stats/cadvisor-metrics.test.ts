@@ -61,7 +61,9 @@ const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
   ...over,
 });
 const textOf = (over: Partial<SampleParts> = {}): string =>
-  [...cadvisorMetrics(assembleSample(parts(over), new CpuRates(), START_MS))].map(familyText).join('');
+  [...cadvisorMetrics(assembleSample(parts(over), new CpuRates(), { timeMs: START_MS, steadyMs: 0 }))]
+    .map(familyText)
+    .join('');
 /** The labels that not every series has. */
 const extraOf = (labels: Readonly<Record<string, string>>) =>
   Object.fromEntries(

@@ -95,7 +95,7 @@ const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
   ...over,
 });
 const sampleOf = (over: Partial<SampleParts> = {}, rates = new CpuRates()) =>
-  assembleSample(parts(over), rates, START_MS);
+  assembleSample(parts(over), rates, { timeMs: START_MS, steadyMs: 0 });
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const SPACE_JSON = { time: START, availableBytes: 300, capacityBytes: 1_000, inodesFree: 60, inodes: 100 };
 const cpu = (ns: number) => ({ time: START, usageCoreNanoSeconds: ns });
