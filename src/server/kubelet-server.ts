@@ -44,8 +44,10 @@ export interface KubeletServerOptions extends NodeView, DebugView {
 
 /** Source: pkg/kubelet/server/server.go ListenAndServeKubeletServer */
 const MAX_HEADER_BYTES = 2 ** 20;
-/** The kubelet has no limit for a handshake; one that does not proceed would use a connection of the hundred. */
+/** The kubelet has no limit for a handshake; one that does not proceed would use a connection. */
 const HANDSHAKE_MS = 10_000;
+/** Streams, logs, commands and files together may use 140: enough stay free for metrics and the API server. */
+const MOST_CONNECTIONS = 300;
 
 /**
  * Serves the kubelet API over HTTPS from subscribing to unsubscribing, to clients that the guard lets pass. Changed
@@ -67,6 +69,7 @@ export const kubeletServer = (options: KubeletServerOptions): Observable<ServerE
 const listenOver = (options: KubeletServerOptions, sources: PemSources): Observable<Listening> => {
   const { address, port, tls, guard, countRequests } = options;
   return listenOnce({
+    mostConnections: MOST_CONNECTIONS,
     answer: countRequests('readwrite', guardRequests(answerOf(options), guard)),
     create: (limits, answer) => {
       const current = serverTls(sources, tls, (error) =>

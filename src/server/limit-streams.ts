@@ -1,5 +1,5 @@
-import { defer, finalize, type Observable, throwError } from 'rxjs';
 import { TooManyStreams } from '../model/server/stream-refusal.js';
+import { limitByKey } from '../streams/operators/limit-by-key.js';
 
 export interface StreamLimits {
   /** The streams of one pod at a time. */
@@ -8,7 +8,7 @@ export interface StreamLimits {
   readonly total: number;
 }
 
-/** Half of the hundred connections of the port stay free for requests. */
+/** Streams may not use up the connections of the port. */
 export const STREAM_LIMITS: StreamLimits = { perPod: 20, total: 50 };
 
 /**
@@ -16,27 +16,14 @@ export const STREAM_LIMITS: StreamLimits = { perPod: 20, total: 50 };
  *
  * Errors: those of the source; `TooManyStreams` at once, without a subscription of the source.
  */
-export const limitStreams = ({
-  perPod,
-  total,
-}: StreamLimits): ((pod: string) => <T>(source: Observable<T>) => Observable<T>) => {
-  const open = new Map<string, number>();
-  let count = 0;
-  const add = (pod: string, change: 1 | -1): void => {
-    const now = (open.get(pod) ?? 0) + change;
-    if (now === 0) open.delete(pod);
-    else open.set(pod, now);
-    count += change;
-  };
-  return (pod) =>
-    <T>(source: Observable<T>) =>
-      defer(() => {
-        if ((open.get(pod) ?? 0) >= perPod) return refused(`the pod has ${perPod} open streams, and may have no more`);
-        if (count >= total) return refused(`the node has ${total} open streams, and may have no more`);
-        add(pod, 1);
-        return source.pipe(finalize(() => add(pod, -1)));
-      });
-};
-
-const refused = (reason: string): Observable<never> =>
-  throwError(() => new TooManyStreams(`too many streams: ${reason}`));
+export const limitStreams = ({ perPod, total }: StreamLimits): ReturnType<typeof limitByKey> =>
+  limitByKey({
+    inAll: total,
+    perKey: perPod,
+    tooMany: (limit) =>
+      new TooManyStreams(
+        limit === 'perKey'
+          ? `too many streams: the pod has ${perPod} open streams, and may have no more`
+          : `too many streams: the node has ${total} open streams, and may have no more`,
+      ),
+  });

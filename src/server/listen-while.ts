@@ -19,6 +19,8 @@ export interface ListenOptions {
   readonly create?: (limits: ServerOptions, answer: RequestListener) => AnyServer;
   /** Begins to listen, and calls back with the URL or path. */
   readonly listen: (server: AnyServer, listening: (at: string) => void) => void;
+  /** The connections that may be open at a time. Default: 100. */
+  readonly mostConnections?: number;
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -34,8 +36,6 @@ const TIMEOUTS = {
 };
 /** Each connection uses a descriptor of the agent. */
 const MOST_CONNECTIONS = 100;
-/** Idle connections beyond this count are closed first. */
-const MOST_IDLE_CONNECTIONS = 50;
 /** Replies that a client does not read use memory. */
 const MOST_REQUESTS = 1_000;
 
@@ -43,22 +43,22 @@ const MOST_REQUESTS = 1_000;
  * A client with many requests or idle connections must not use up the descriptors that the agent needs for its pods.
  * Returns the open connections.
  */
-const limitConnections = (server: AnyServer): ReadonlySet<Socket> => {
+const limitConnections = (server: AnyServer, mostConnections: number): ReadonlySet<Socket> => {
   const open = new Set<Socket>();
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = mostConnections;
   server.maxRequestsPerSocket = MOST_REQUESTS;
   server.on('dropRequest', (_: unknown, socket: Socket) => socket.destroy());
   server.on('connection', (socket: Socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket));
-    if (open.size > MOST_IDLE_CONNECTIONS) server.closeIdleConnections();
+    // Beyond half of them, idle ones are closed first.
+    if (open.size > mostConnections / 2) server.closeIdleConnections();
   });
   return open;
 };
 
 /**
- * Serves HTTP from subscribing to unsubscribing, when all connections are closed. Emits the address once it listens. A
- * hundred connections may be open at a time.
+ * Serves HTTP from subscribing to unsubscribing, when all connections are closed. Emits the address once it listens.
  *
  * Errors: it cannot listen, or stops listening. Ends: never by itself.
  */
@@ -66,10 +66,11 @@ export const listenOnce = ({
   answer,
   listen,
   create = createServer,
+  mostConnections = MOST_CONNECTIONS,
 }: Omit<ListenOptions, 'scheduler'>): Observable<Listening> =>
   new Observable((subscriber) => {
     const server = create(TIMEOUTS, answer);
-    const open = limitConnections(server);
+    const open = limitConnections(server, mostConnections);
     server.on('error', (error) => subscriber.error(error));
     listen(server, (at) => subscriber.next({ kind: 'listening', at }));
     return () => {
