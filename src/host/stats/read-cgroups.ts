@@ -18,7 +18,7 @@ export interface ReadCgroupsOptions {
   readonly proc: string;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** Milliseconds of a clock that nobody sets. `now` unless given. */
+  /** Milliseconds of a clock that is never set. `now` unless given. */
   readonly steadyNow?: () => number;
   /** Reads a file. `readFileSync` unless given. */
   readonly read?: (path: string) => string;

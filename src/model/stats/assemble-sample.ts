@@ -46,7 +46,7 @@ export interface SampleParts {
 export interface SampleTime {
   /** Unix milliseconds, of the same clock as the times of the parts. */
   readonly timeMs: number;
-  /** The same moment by a clock that nobody sets: rates stay right when the time of the machine is set. */
+  /** The same moment by a clock that is never set: rates stay right when the time of the machine is set. */
   readonly steadyMs: number;
 }
 
