@@ -67,6 +67,10 @@ export class StreamingServer {
     this.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
       this.upgrade(request, socket, head),
     );
+    // A connection that cannot be accepted must not end the runtime with its containers.
+    this.server.on('error', (error) =>
+      options.log.warn({ error: errorText(error) }, 'the server of streams has failed a connection'),
+    );
     this.server.on('connection', (socket: Socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
