@@ -147,7 +147,6 @@ const typeOf = async (handle: FileHandle, name: string): Promise<string> => {
   if (name.endsWith('.gz')) return 'application/gzip';
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(SNIFFED_BYTES), 0, SNIFFED_BYTES, 0);
   // The bytes that text does not have. Source: net/http sniff.go of Go
-
   const isBinary = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]/.test(buffer.subarray(0, bytesRead).toString('latin1'));
   return isBinary ? 'application/octet-stream' : 'text/plain; charset=utf-8';
 };
