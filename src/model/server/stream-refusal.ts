@@ -1,4 +1,5 @@
-import { CriError, type CriErrorCode, errorText } from '../cri/cri-error.js';
+import { CriError } from '../cri/cri-error.js';
+import { rpcErrorText } from '../cri/rpc-error-text.js';
 
 /** The reply to a request for a stream that is refused: plain text. */
 export interface StreamRefusal {
@@ -15,26 +16,6 @@ export class TooManyStreams extends Error {
 /** The lifetime of an unused URL of the runtime, which frees a place. Source: staging/src/k8s.io/cri-streaming errors.go */
 const RETRY_AFTER_SECONDS = 60;
 
-/** As gRPC for Go prints its codes. Only a call without a status has none. */
-const NAMES: Readonly<Record<Exclude<CriErrorCode, 'other'>, string>> = {
-  cancelled: 'Canceled',
-  unknown: 'Unknown',
-  'invalid-argument': 'InvalidArgument',
-  'deadline-exceeded': 'DeadlineExceeded',
-  'not-found': 'NotFound',
-  'already-exists': 'AlreadyExists',
-  'permission-denied': 'PermissionDenied',
-  'resource-exhausted': 'ResourceExhausted',
-  'failed-precondition': 'FailedPrecondition',
-  aborted: 'Aborted',
-  'out-of-range': 'OutOfRange',
-  unimplemented: 'Unimplemented',
-  internal: 'Internal',
-  unavailable: 'Unavailable',
-  'data-loss': 'DataLoss',
-  unauthenticated: 'Unauthenticated',
-};
-
 /**
  * Returns the reply for an error before the stream began. Errors of the runtime have the text of gRPC for Go.
  *
@@ -42,8 +23,8 @@ const NAMES: Readonly<Record<Exclude<CriErrorCode, 'other'>, string>> = {
  */
 export const streamRefusal = (error: unknown): StreamRefusal => {
   if (error instanceof TooManyStreams) return { status: 429, body: error.message };
-  if (!(error instanceof CriError) || error.code === 'other') return { status: 500, body: errorText(error) };
-  const body = `rpc error: code = ${NAMES[error.code]} desc = ${error.message}`;
+  const body = rpcErrorText(error);
+  if (!(error instanceof CriError)) return { status: 500, body };
   if (error.code === 'not-found') return { status: 404, body };
   if (error.code === 'resource-exhausted') return { status: 429, body, retryAfterSeconds: RETRY_AFTER_SECONDS };
   return { status: 500, body };
