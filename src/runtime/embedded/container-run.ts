@@ -9,6 +9,7 @@ import { enterArguments } from './enter.js';
 import type { Isolation } from './isolation.js';
 import {
   claimOf,
+  exitCodeOf,
   forbidStart,
   ioFiles,
   launch,
@@ -19,7 +20,7 @@ import {
   type Launched,
 } from './launcher.js';
 import { LogWriter } from './log-writer.js';
-import { errnoOf, readIfThere, statSync, watch } from './machine.js';
+import { errnoOf, statSync, watch } from './machine.js';
 import { hasReadonlyRoot } from './mounts.js';
 import { environmentOf } from './payload.js';
 import { bootId, isAlive, sendSignal, sessionProcesses, usesPath, type ProcessId } from './process-tree.js';
@@ -184,7 +185,8 @@ export class ContainerRun {
       const claimedAt = statSync(ioFiles(io).claim, { bigint: true }).mtimeNs;
       this.becomeRunning(container, claimedAt > container.createdAt ? claimedAt : container.createdAt);
     } else this.watch(container);
-    if (!this.hasSupervisor(container) || this.exitCode(container) !== undefined) void this.finish(container);
+    if (!this.hasSupervisor(container) || exitCodeOf(this.ioDirectory(container)) !== undefined)
+      void this.finish(container);
   }
 
   /** The supervisor that claimed the start; it needs a moment between making the file and filling it. */
@@ -282,7 +284,7 @@ export class ContainerRun {
     const look = (): void => {
       container.logWriter?.poke();
       try {
-        if (this.exitCode(container) !== undefined) void this.finish(container);
+        if (exitCodeOf(this.ioDirectory(container)) !== undefined) void this.finish(container);
       } catch {
         lookLater ??= setTimeout(() => {
           lookLater = undefined;
@@ -314,12 +316,6 @@ export class ContainerRun {
 
   private hasSupervisor({ record }: Container): boolean {
     return record.bootId === bootId() && record.supervisor !== undefined && isAlive(record.supervisor);
-  }
-
-  /** The exit code; undefined until it is written completely. Errors: it cannot be read. */
-  private exitCode(container: Container): number | undefined {
-    const text = readIfThere(ioFiles(this.ioDirectory(container)).exit) ?? '';
-    return text.endsWith('\n') ? Number.parseInt(text, 10) : undefined;
   }
 
   /**
@@ -354,7 +350,7 @@ export class ContainerRun {
     const claim = claimOf(this.ioDirectory(container));
     const supervisor = container.record.supervisor ?? (typeof claim === 'string' ? undefined : claim);
     if (!supervisor) return;
-    const wasKilled = !isAlive(supervisor) && this.exitCode(container) === undefined;
+    const wasKilled = !isAlive(supervisor) && exitCodeOf(this.ioDirectory(container)) === undefined;
     const attempt = `${container.id}/${basename(this.ioDirectory(container))}/`;
     const session = (): number[] => sessionProcesses(supervisor, (pid) => usesPath(pid, attempt));
     // A killed supervisor cannot wait for its two relays, so the runtime reads their session instead.
@@ -366,7 +362,7 @@ export class ContainerRun {
 
   private howItEnded(container: Container): Partial<ContainerRecord> {
     const io = ioFiles(this.ioDirectory(container));
-    const exitCode = this.exitCode(container);
+    const exitCode = exitCodeOf(io.directory);
     const startedAt = BigInt(container.record.startedAt ?? 0);
     if (container.record.startedAt === undefined)
       return {

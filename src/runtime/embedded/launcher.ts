@@ -20,6 +20,8 @@ export const ioFiles = (directory: string): IoFiles => ({
   startError: join(directory, 'start-error'),
 });
 
+/** As long as the longest exit code with its newline: it is overwritten in place, which needs no space on a full disk. */
+const NO_EXIT = '    ';
 const SILENCE_MS = 60_000;
 const STRAY_WRITER_MS = 2_000;
 
@@ -27,7 +29,7 @@ interface IoFiles {
   readonly directory: string;
   readonly stdout: string;
   readonly stderr: string;
-  /** The exit code and a newline. */
+  /** The exit code and a newline; `NO_EXIT` until the container has ended. */
   readonly exit: string;
   /** The supervisor's line of /proc/<pid>/stat; the process that creates this file decides whether the payload runs. */
   readonly claim: string;
@@ -69,28 +71,48 @@ set -C
 { printf '%s\\n' "$line" > ${shellQuote(claimFile)}; } 2>/dev/null || exit 0
 set +C`;
 
+/** Stands in the output of a container in place of what a full disk did not take. */
+const LOST_OUTPUT = '[rx-kubelet: output was lost here, since it could not be written to the disk]';
+
 /**
- * The supervisor is a small shell in its own session, so that it outlives the runtime. Pipes and two `cat`s stand
+ * A shell function that copies its input, open as 0 and 6, behind a file until it ends. What cannot be written is dropped, a second of it
+ * at a time, so that a container on a full disk neither waits for a reader nor ends because there is none.
+ */
+const relayFunction = (cat: string, sleep: string): string => `
+relay() {
+  until ${cat} >> "$1"; do
+    while :; do
+      ${cat} <&6 > /dev/null &
+      ${sleep} 1
+      kill "$!"
+      wait "$!" && return
+      printf '\\n%s\\n' ${shellQuote(LOST_OUTPUT)} >> "$1" && break
+    done
+  done
+}`;
+
+/**
+ * The supervisor is a small shell in its own session, so that it outlives the runtime. Pipes and two relays stand
  * between the payload and the raw files: if the files themselves were the payload's output, a script's `echo
  * >/dev/stderr` would truncate them.
  */
 const supervisorScript = (plan: LaunchPlan, isolation: Isolation, payloadFile: string): string => {
   const io = ioFiles(plan.ioDirectory);
   const [out, err] = [shellQuote(`${io.stdout}.fifo`), shellQuote(`${io.stderr}.fifo`)];
-  const cat = isolation.tools.get('cat') ?? 'cat';
-  return `
+  const [cat = 'cat', sleep = 'sleep'] = [isolation.tools.get('cat'), isolation.tools.get('sleep')];
+  return `${relayFunction(cat, sleep)}
 trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE
 ${claimScript(io.claim)}
 { ${plan.supervisorJoin}
 } 2>/dev/null
 ${isolation.tools.get('mkfifo') ?? 'mkfifo'} -m 666 ${out} ${err}
-${cat} < ${out} >> ${shellQuote(io.stdout)} 3>&- &
-${cat} < ${err} >> ${shellQuote(io.stderr)} 3>&- &
+relay ${shellQuote(io.stdout)} < ${out} 6<&0 3>&- &
+relay ${shellQuote(io.stderr)} < ${err} 6<&0 3>&- &
 ( { ${plan.confinement.joinScript}
 } 2>/dev/null; exec ${shellWords([...plan.enter, '/bin/sh', payloadFile])} ) < /dev/null > ${out} 2> ${err}
 code=$?
 exec 3>&-
-printf '%s\\n' "$code" > ${shellQuote(io.exit)}
+until printf '%s\\n' "$code" 1<> ${shellQuote(io.exit)} || ! [ -d ${shellQuote(io.directory)} ]; do ${sleep} 1; done
 wait
 exit "$code"
 `;
@@ -103,6 +125,7 @@ export const launch = async (plan: LaunchPlan, isolation: Isolation): Promise<La
   const payloadFile = join(io.directory, 'payload.sh');
   mkdirSync(io.directory, { recursive: true, mode: 0o711 });
   for (const raw of [io.stdout, io.stderr]) writeFileSync(raw, '', { mode: 0o600 });
+  writeFileSync(io.exit, NO_EXIT, { mode: 0o600 });
   writeFileSync(payloadFile, payloadScript(plan.payload, isolation, io.startError), { mode: 0o600 });
   writeFileSync(supervisorFile, supervisorScript(plan, isolation, payloadFile), { mode: 0o600 });
   const child = await spawnShell(supervisorFile);
@@ -151,6 +174,12 @@ export const firstLine = (child: ChildProcess, ended: Promise<void>): Promise<st
     void ended.then(() => setTimeout(() => settle(''), STRAY_WRITER_MS).unref());
   });
 
+/** The exit code; undefined until it is written. Errors: it cannot be read. */
+export const exitCodeOf = (ioDirectory: string): number | undefined => {
+  const code = /^\d+(?=\n)/.exec(readIfThere(ioFiles(ioDirectory).exit) ?? '')?.[0];
+  return code === undefined ? undefined : Number(code);
+};
+
 /** The reason why the container's process did not start, from the files of the attempt. */
 export const startErrorOf = (ioDirectory: string): string => {
   const io = ioFiles(ioDirectory);
@@ -172,7 +201,7 @@ export const wasNeverBegun = (ioDirectory: string): boolean => {
   const why = readIfThere(io.startError);
   if (why !== undefined) return MOUNT_FAILED.test(why) && isShortageText(why);
   const words = readIfThere(io.stderr) ?? '';
-  return readIfThere(io.exit) === undefined || words === '' || isShortageText(words);
+  return exitCodeOf(ioDirectory) === undefined || words === '' || isShortageText(words);
 };
 
 /** The claim of the container: a supervisor, none yet, or forbidden by an adopter. Errors: it cannot be read. */

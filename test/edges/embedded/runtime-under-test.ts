@@ -78,6 +78,8 @@ export const runtimeCalls = (client: Client): RuntimeCalls => callsOf(client, Ru
 export interface RuntimeUnderTestOptions {
   /** Runs the runtime as this user instead of the test's. */
   readonly uid?: number;
+  /** Has its directory in this one instead of that for temporary files. */
+  readonly parent?: string;
 }
 
 /** The runtimes that a test has started and not seen end. */
@@ -87,11 +89,11 @@ process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 /** The real server in a child process with its own state directory; can be killed and started again. */
 export class RuntimeUnderTest {
   /** With a comma, which is nothing special in a path, but would be in the options of a mount. */
-  readonly directory = mkdtempSync(join(tmpdir(), 'rx-embedded,-'));
-  readonly socketPath = join(this.directory, 'rt.sock');
-  readonly stateDirectory = join(this.directory, 'state');
-  readonly logDirectory = join(this.directory, 'logs');
-  private readonly bundle = join(this.directory, 'serve.mjs');
+  readonly directory: string;
+  readonly socketPath: string;
+  readonly stateDirectory: string;
+  readonly logDirectory: string;
+  private readonly bundle: string;
   private child: ChildProcess | undefined;
   private instance: Instance | undefined;
   stderr = '';
@@ -101,6 +103,11 @@ export class RuntimeUnderTest {
   readonly sandboxIds: string[] = [];
 
   constructor(private readonly options: RuntimeUnderTestOptions = {}) {
+    this.directory = mkdtempSync(join(options.parent ?? tmpdir(), 'rx-embedded,-'));
+    this.socketPath = join(this.directory, 'rt.sock');
+    this.stateDirectory = join(this.directory, 'state');
+    this.logDirectory = join(this.directory, 'logs');
+    this.bundle = join(this.directory, 'serve.mjs');
     chmodSync(this.directory, 0o777);
     buildSync({
       entryPoints: [join(import.meta.dirname, 'serve.ts')],
