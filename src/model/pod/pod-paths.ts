@@ -17,6 +17,9 @@ export const podPluginsDirectory = (root: string, uid: string): string => `${pod
 export const podContainerDirectory = (root: string, uid: string, container: string): string =>
   `${podDirectory(root, uid)}/containers/${container}`;
 
+/** The marks of the postStart hooks that have not ended well; each is a directory with the id of its container. */
+export const podDueHooksDirectory = (root: string, uid: string): string => `${podDirectory(root, uid)}/due-hooks`;
+
 /** The `/etc/hosts` of all containers of the pod. */
 export const podHostsFile = (root: string, uid: string): string => `${podDirectory(root, uid)}/etc-hosts`;
 

@@ -26,6 +26,7 @@ import { ContainerSyncError, SyncCancelled } from '../../model/pod-actions/sync-
 import { errorOnAbort } from '../operators/error-on-abort.js';
 import type { MetricContainerType } from '../ports/metrics.js';
 import { agentMounts } from './agent-mounts.js';
+import { beginHook, endHook } from './due-hooks.js';
 import { ensureImage, type PresentImage } from '../images/ensure-image.js';
 import type { Sandbox } from './ensure-sandbox.js';
 import { environmentObjects } from './environment-objects.js';
@@ -40,7 +41,7 @@ import type { KubeletState } from '../sync-loop/kubelet-state.js';
 /** The ports of a start beside the ports of the sync. */
 export interface StartContainerPorts {
   readonly node: NodeFacts;
-  readonly state: Pick<KubeletState, 'restarts' | 'pulls' | 'apply'>;
+  readonly state: Pick<KubeletState, 'restarts' | 'pulls' | 'dueHooks' | 'apply'>;
   /** Milliseconds; `crashLoopBackOff.maxContainerRestartPeriod`. */
   readonly maxRestartBackOffMs: number;
 }
@@ -174,7 +175,7 @@ const createAndStart = (
   { image, images }: { readonly image: PresentImage; readonly images: ReadonlyMap<string, string> },
   sandbox: Sandbox,
   status: RuntimePodStatus,
-  { node }: StartContainerPorts,
+  { node, state }: StartContainerPorts,
 ): Observable<never> => {
   const { runtime, files, startQueue, volumes } = context.ports;
   const { pod, signal } = context;
@@ -238,9 +239,10 @@ const createAndStart = (
         tap({ complete: () => emitEvent(context, 'Normal', 'Started', 'Container started', name) }),
       );
       return concat(
+        container.lifecycle?.postStart ? beginHook(context, containerId, state) : EMPTY,
         start$,
         linkLog(context, { id: containerId, name }, log),
-        postStart(context, container, containerId, sandbox.ips),
+        postStart(context, container, containerId, sandbox.ips, state),
       );
     }),
   );
@@ -261,27 +263,29 @@ const logBytes = (
 };
 
 /**
- * Runs the postStart hook. Kills a container whose hook fails, since it does not match its spec. The sync waits for the hook, but
+ * Runs the postStart hook, and removes its mark. Kills a container whose hook fails, since it does not match its spec. The sync waits for the hook, but
  * ends at once when the pod has to stop.
  */
-const postStart = (
+export const postStart = (
   context: PodSyncContext,
   container: Container | EphemeralContainer,
   containerId: string,
   podIps: readonly string[],
+  state: Pick<KubeletState, 'apply'>,
 ): Observable<never> => {
   const hook = container.lifecycle?.postStart;
   if (!hook) return EMPTY;
   const { name } = container;
-  return runHook(context, { hook, containerId, container, podIps }).pipe(
+  const end$ = endHook(context, containerId, state);
+  return concat(runHook(context, { hook, containerId, container, podIps }), end$).pipe(
     errorOnAbort(context.signal, () => new SyncCancelled()),
     catchError((error: unknown) => {
       if (error instanceof SyncCancelled) throw error;
       emitEvent(context, 'Warning', 'FailedPostStartHook', 'PostStartHook failed', name);
       const kill = { id: containerId, name, container, podIps, message: 'FailedPostStartHook' };
       return concat(
-        // The problem is the hook, also if the kill fails.
-        killContainer(context, kill).pipe(catchError(() => EMPTY)),
+        // The problem is the hook, also if the kill fails; it stays due then.
+        concat(killContainer(context, kill), end$).pipe(catchError(() => EMPTY)),
         throwError(() => new ContainerSyncError(name, 'PostStartHookError', errorText(error), { cause: error })),
       );
     }),

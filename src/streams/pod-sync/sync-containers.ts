@@ -35,7 +35,7 @@ import { killContainer, killFailure } from './kill-container.js';
 import { killPod } from './kill-pod.js';
 import { withCause, emitEvent, throwIfCancelled, journal, type PodSyncContext } from './pod-sync-context.js';
 import { pruneInitContainers, removeContainer } from './remove-container.js';
-import { startContainer, type StartContainerPorts } from './start-container.js';
+import { postStart, startContainer, type StartContainerPorts } from './start-container.js';
 
 /** The result of the start of one container. */
 export interface StartResult {
@@ -49,6 +49,8 @@ export interface ContainersSync {
   readonly starts: readonly StartResult[];
   /** The sync has killed, removed, created or started something. */
   readonly acted: boolean;
+  /** postStart hooks of containers that ran before have ended: these may be ready now. */
+  readonly endedHooks: boolean;
   /** Containers were removed; the next sync creates them again. */
   readonly hasReset: boolean;
 }
@@ -81,17 +83,63 @@ export const syncContainers = (
       ...(last && { last }),
     });
     const acts = hasWork(actions);
+    const dueHooks = dueHooksOf(context, actions, status, ports);
     const decided = acts ? withCause(context, journalActions(context, actions)) : context;
     return concat(
       makeWay(decided, actions, status),
       throwIfCancelled(decided),
+      from(dueHooks).pipe(concatMap((due) => repeatHook(decided, due, status, ports))),
       defer(() => startAll(decided, actions, status, ports)),
     ).pipe(
       toArray(),
       concatMap((starts) => {
-        const result = { starts, acted: acts, hasReset: actions.containersToReset.length > 0 };
+        const endedHooks = dueHooks.length > 0;
+        const hasReset = actions.containersToReset.length > 0;
+        const result = { starts, acted: acts || endedHooks, endedHooks, hasReset };
         const hasFailedPull = starts.some(({ problem }) => isFailedPull(problem));
         return concat(hasFailedPull ? reportMissingSecrets(decided) : EMPTY, of(result));
+      }),
+    );
+  });
+
+/** A running container that stays, and whose postStart hook has not ended: the agent was restarted, or could not kill it. */
+interface DueHook {
+  readonly id: string;
+  readonly container: Container | EphemeralContainer;
+}
+
+const dueHooksOf = (
+  { pod }: PodSyncContext,
+  { killPod, containersToKill, containersToReset }: PodActions,
+  { containers }: RuntimePodStatus,
+  { state: { dueHooks } }: StartContainerPorts,
+): readonly DueHook[] => {
+  if (killPod) return [];
+  const ends = new Set([...containersToKill, ...containersToReset].map(({ id }) => id));
+  const all = containersOf(pod);
+  return containers
+    .filter(({ id, state }) => state === 'running' && dueHooks.has(pod.metadata.uid, id) && !ends.has(id))
+    .flatMap(({ id, name }) => {
+      const found = all.find(({ container }) => container.name === name);
+      return found ? [{ id, container: found.container }] : [];
+    });
+};
+
+/** Emits the failure of the hook, which has ended the container; nothing if the hook ends well. */
+const repeatHook = (
+  context: PodSyncContext,
+  { id, container }: DueHook,
+  { ips }: RuntimePodStatus,
+  { state }: StartContainerPorts,
+): Observable<StartResult> =>
+  defer(() => {
+    const { name } = container;
+    const message = 'The postStart hook has not ended before, and runs again';
+    emitEvent(context, 'Normal', 'RepeatedPostStartHook', message, name);
+    return postStart(context, container, id, ips, state).pipe(
+      catchError((error: unknown) => {
+        if (!(error instanceof ContainerSyncError)) throw error;
+        return of<StartResult>({ container: name, problem: error });
       }),
     );
   });

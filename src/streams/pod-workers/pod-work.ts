@@ -36,6 +36,7 @@ import { NetworkNotReady, PodSyncError, problemsText } from '../../model/pod-act
 import { volumesRefusal } from '../../model/volumes/refused-volumes.js';
 import { waitFailedText } from '../../model/volumes/volume-texts.js';
 import type { PodCgroups } from '../cgroups/pod-cgroups.js';
+import { findDueHooks } from '../pod-sync/due-hooks.js';
 import { ensurePodCgroup } from '../pod-sync/ensure-pod-cgroup.js';
 import { killPod } from '../pod-sync/kill-pod.js';
 import {
@@ -53,11 +54,14 @@ import { syncContainers } from '../pod-sync/sync-containers.js';
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import type { PodRun, PodWork, RuntimePodRun, SyncResult } from './pod-workers.js';
 import type { PodDirectories } from '../upkeep/pod-directories.js';
-import type { PodProbes } from '../probes/prober.js';
+import type { PodProbes, ProbeFindings } from '../probes/prober.js';
 import type { RuntimeReader } from '../pleg/runtime-reader.js';
 
 export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 'state'> {
-  readonly state: Pick<KubeletState, 'statuses' | 'startFailures' | 'restarts' | 'pulls' | 'workers' | 'apply'>;
+  readonly state: Pick<
+    KubeletState,
+    'statuses' | 'startFailures' | 'dueHooks' | 'restarts' | 'pulls' | 'workers' | 'apply'
+  >;
   readonly reader: RuntimeReader;
   readonly podDirectories: Pick<PodDirectories, 'make'>;
   readonly podCgroups: PodCgroups;
@@ -83,6 +87,9 @@ export const podWork = (ports: PodWorkPorts): PodWork => ({
 });
 
 const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observable<SyncResult> =>
+  concat(findDueHooks({ pod: run.pod, ports }, run.status, ports.state), syncKnownPod(ports, run, signal));
+
+const syncKnownPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observable<SyncResult> =>
   defer(() => {
     let hasNewSandbox = false;
     const store = (waits?: StatusView['waits']): PodStatus =>
@@ -121,13 +128,16 @@ const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observa
     });
     return concat(namesakes$, throwIfCancelled(context), ensurePodCgroup(context, ports.podCgroups, run.status)).pipe(
       // The view of this sync is out of date after a kill; the next sync has a newer one.
-      concatMap((cgroup) => (cgroup === 'killed' ? of({ starts: [], acted: true, hasReset: false }) : sync$)),
+      concatMap((cgroup) =>
+        cgroup === 'killed' ? of({ starts: [], acted: true, endedHooks: false, hasReset: false }) : sync$,
+      ),
       tap({
         next: (sync) => {
           for (const { container, problem } of sync.starts) {
             const failure = problem && { reason: problem.reason, message: problem.message };
             ports.state.apply({ kind: 'start-ended', uid: run.uid, container, failure });
           }
+          if (sync.endedHooks) store();
           if (sync.acted) ports.relistSoon(run.uid);
         },
         // A failed sync may have changed the pod.
@@ -224,6 +234,13 @@ const relistAtEnd = ({ relistSoon }: PodWorkPorts, uid: string): MonoTypeOperato
   return tap({ complete: relist, error: relist });
 };
 
+/** A container has not started while its postStart hook is due. */
+const findings = ({ probes, state }: PodWorkPorts, pod: Pod): ProbeFindings => {
+  const { hasStarted, isReady } = probes.findings(pod);
+  const isDue = (id: string): boolean => state.dueHooks.has(pod.metadata.uid, id);
+  return { isReady, hasStarted: (id, status) => !isDue(id) && hasStarted(id, status) };
+};
+
 /** The inputs of a status beside the runtime's view of the pod. */
 interface StatusView {
   readonly podIsTerminal: boolean;
@@ -264,7 +281,7 @@ const storeStatus = (
       hostIps: node.nodeIps,
       podCgroup: podCgroups.resourcesOf(pod),
       showsStopSignals: node.containerStopSignals,
-      ...probes.findings(pod),
+      ...findings(ports, pod),
       startFailure: (container) =>
         waits && (waits.container ?? container) === container
           ? { reason: defaultWaitingReason(pod), message: waits.text }

@@ -1,6 +1,7 @@
 import { type Observable, Subject } from 'rxjs';
 import { SourcesReady } from '../../model/config/sources-ready.js';
 import type { JournalId } from '../../model/journal/journal.js';
+import { DueHooks } from '../../model/pod-actions/due-hooks.js';
 import { ReasonCache, type StartFailure } from '../../model/pod-actions/reason-cache.js';
 import { PodStatusStore } from '../../model/pod-status/pod-status-store.js';
 import type { PodUpdate } from '../../model/pod-workers/pod-update.js';
@@ -65,6 +66,12 @@ export interface StateChanges {
   'statuses-retained': Change<{ readonly uids: ReadonlySet<string> }>;
   /** An ended pod is desired again under its UID: its old status does not apply to its new life. */
   'pod-started-over': Change<{ readonly uid: string }>;
+  /** The running containers of the pod whose postStart hook an earlier agent has not ended, perhaps none. */
+  'due-hooks-found': Change<{ readonly uid: string; readonly containerIds: readonly string[] }>;
+  /** A container with a postStart hook starts. */
+  'hook-begun': Change<{ readonly uid: string; readonly containerId: string }>;
+  /** The hook has ended well, or its container has ended. */
+  'hook-ended': Change<{ readonly uid: string; readonly containerId: string }>;
   /** The start of a container failed or has to wait; without `failure` it succeeded. */
   'start-ended': Change<{ readonly uid: string; readonly container: string; readonly failure?: StartFailure }>;
   /** The back-off of a container before its next restart. */
@@ -103,6 +110,8 @@ export interface KubeletState {
   readonly rejected: ReadonlySet<string>;
   /** The reason why each container did not start last time. */
   readonly startFailures: Pick<ReasonCache, 'get'>;
+  /** The containers whose postStart hook has not ended well. */
+  readonly dueHooks: Pick<DueHooks, 'isKnown' | 'has' | 'of'>;
   /** Back-offs of restarts by `crashLoopKey`; see `CrashLoopInput.entry`. */
   readonly restarts: ReadonlyMap<string, BackOffEntry>;
   readonly pulls: ImagePulls;
@@ -129,6 +138,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
   const statuses = new PodStatusStore();
   const rejected = new Set<string>();
   const startFailures = new ReasonCache();
+  const dueHooks = new DueHooks();
   const backOffs = newBackOffs();
   let images: readonly Image[] = [];
   const changed$ = new Subject<StateChange>();
@@ -154,11 +164,15 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     'statuses-retained': ({ uids }) => {
       statuses.retain(uids);
       for (const uid of rejected) if (!uids.has(uid)) rejected.delete(uid);
+      dueHooks.retain(uids);
     },
     'pod-started-over': ({ uid }) => {
       statuses.startOver(uid);
       rejected.delete(uid);
     },
+    'due-hooks-found': ({ uid, containerIds }) => dueHooks.found(uid, containerIds),
+    'hook-begun': ({ uid, containerId }) => dueHooks.begun(uid, containerId),
+    'hook-ended': ({ uid, containerId }) => dueHooks.ended(uid, containerId),
     'start-ended': ({ uid, container, failure }) => startFailures.set(uid, container, failure),
     'restart-backed-off': ({ key, entry }) => void backOffs.restarts.set(key, entry),
     'pull-ended': ({ key, failed }) => backOffs.pulls.ended(key, failed),
@@ -178,6 +192,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     statuses,
     rejected,
     startFailures,
+    dueHooks,
     restarts: backOffs.restarts,
     pulls: { backOff, failures, ended: (key, failed) => apply({ kind: 'pull-ended', key, failed }) },
     get images() {

@@ -36,6 +36,11 @@ export const asked = (at: number, id: string, which: 'readiness' | 'startup' | '
   ...{ kind: 'asked', at: ms(at), how: 'http', which, ok },
   ...instance(id, {}),
 });
+/** A command of a hook. */
+export const hookEnded = (at: number, id: string, ok = true): WorldEvent => ({
+  ...{ kind: 'asked', at: ms(at), how: 'exec', ok },
+  ...instance(id, {}),
+});
 export const sandbox = (
   at: number,
   sandboxId: string,
@@ -144,6 +149,11 @@ export const probed = aPod({
     containers: [
       { name: 'main', image: 'host', readinessProbe: { httpGet: { port: 80 }, successThreshold: 2, periodSeconds: 5 } },
     ],
+  },
+});
+export const hooked = aPod({
+  spec: {
+    containers: [{ name: 'main', image: 'host', lifecycle: { postStart: { exec: { command: ['warm-up'] } } } }],
   },
 });
 export const never = aPod({ spec: { restartPolicy: 'Never' } });

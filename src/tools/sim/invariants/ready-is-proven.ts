@@ -11,10 +11,11 @@ interface Row {
 
 export const readyIsProven: Invariant = {
   name: 'ready-is-proven',
-  rule: 'A container that shows as ready runs, and its probes have reached their success thresholds on this instance.',
+  rule: 'A container that shows as ready runs, its probes have reached their success thresholds on this instance, and its postStart command has ended well on it.',
   source: 'pkg/kubelet/prober/prober_manager.go UpdatePodStatus, pkg/kubelet/prober/worker.go',
   watch: (truth, { eventedPleg }) => {
     const rows = new Map<string, Row>();
+    const hooked = new Set<string>();
     return {
       on: (event) => {
         if (event.kind === 'asked' && event.which) {
@@ -25,12 +26,13 @@ export const readyIsProven: Invariant = {
           rows.set(key, row);
           return undefined;
         }
+        if (event.kind === 'asked' && event.how === 'exec' && event.ok) hooked.add(event.containerId);
         if (event.kind !== 'status' || !event.pod) return undefined;
         const pod = truth.pods.get(event.uid);
         if (!pod) return undefined;
         // A run reads a state that is newer than the end of the run before.
         const seenSince = seenSinceOf(truth, pod, { at: event.at, eventedPleg });
-        return unproven(truth, pod, event.pod, { rows, seenSince });
+        return unproven(truth, pod, event.pod, { rows, hooked, seenSince });
       },
     };
   },
@@ -38,6 +40,8 @@ export const readyIsProven: Invariant = {
 
 interface Facts {
   readonly rows: ReadonlyMap<string, Row>;
+  /** The instances on which a command of a hook has ended well. */
+  readonly hooked: ReadonlySet<string>;
   /** The agent knows every earlier event. */
   readonly seenSince: number;
 }
@@ -64,7 +68,7 @@ const problemOf = (
   truth: WorldTruth,
   shown: Pod,
   { name, containerID = '', state }: ContainerStatus,
-  { rows, seenSince }: Facts,
+  { rows, hooked, seenSince }: Facts,
 ): string | undefined => {
   const id = containerID.replace(/^[^:]*:\/\//, '');
   if (!state?.running) return 'shows as ready, but does not show as running';
@@ -88,6 +92,9 @@ const problemOf = (
   }
   if (container?.startupProbe && (rows.get(`${id} startup`)?.longest ?? 0) < 1) {
     return 'shows as ready, but its startup probe has never succeeded on this instance';
+  }
+  if (container?.lifecycle?.postStart?.exec && !hooked.has(id)) {
+    return 'shows as ready, but its postStart command has never ended well on this instance';
   }
   return undefined;
 };

@@ -8,6 +8,8 @@ import {
   exited,
   forgotten,
   heard,
+  hooked,
+  hookEnded,
   never,
   pass,
   passEnded,
@@ -16,10 +18,10 @@ import {
   running,
   shown,
   started,
+  type Rows,
   upToDate,
   wanted,
   wantedByApi,
-  type Rows,
 } from '../story.js';
 
 /** The error of a sync that could not read its pod. */
@@ -210,6 +212,28 @@ export const statusRows: Rows = {
         shown(2, { containerStatuses: [running('main', 'a', { ready: true })] }, probed),
       ],
       'after 0 successes of its readiness probe in a row (expected 2)',
+    ],
+    [
+      'its hook has failed',
+      [
+        agentStarted(0),
+        wanted(0, hooked),
+        started(1, 'a'),
+        hookEnded(2, 'a', false),
+        shown(3, { containerStatuses: [running('main', 'a', { ready: true })] }, hooked),
+      ],
+      'its postStart command has never ended well on this instance',
+    ],
+    [
+      'its hook has run again, and ended',
+      [
+        agentStarted(0),
+        wanted(0, hooked),
+        started(1, 'a'),
+        hookEnded(2, 'a', false),
+        hookEnded(3, 'a'),
+        shown(4, { containerStatuses: [running('main', 'a', { ready: true })] }, hooked),
+      ],
     ],
     [
       'not often enough in a row',
