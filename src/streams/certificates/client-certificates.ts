@@ -78,7 +78,7 @@ export const clientCertificates = (
         if (options.rotate) return rotationDeadline(certificate, subject, draw);
         return certificate && satisfies(certificate, subject) ? certificate.notAfter + 1 : -Infinity;
       },
-      renew: (usable) => renewed(ports, options, usable !== undefined),
+      renew: (usable) => renewed(ports, options, usable),
       beforeUse$: defer(() => (isKubeconfigWritten || !writeKubeconfig ? EMPTY : writeKubeconfig())).pipe(
         tap({ complete: () => (isKubeconfigWritten = true) }),
         catchError((error: unknown) => {
@@ -91,14 +91,14 @@ export const clientCertificates = (
     });
   });
 
-/** Requests and stores a new certificate. `isUsable`: the current certificate can authenticate the request. */
+/** Requests and stores a new certificate. `usable`: the current one, which authenticates the request. */
 const renewed = (
   ports: ClientCertificatesPorts,
   { nodeName, host }: ClientCertificatesOptions,
-  isUsable: boolean,
+  usable: NodeCertificate | undefined,
 ): Observable<NodeCertificate> => {
-  const { api, bootstrapApi, store, keys, scheduler, random, log, metrics } = ports;
-  const isBootstrap = !isUsable && bootstrapApi !== undefined;
+  const { api, bootstrapApi, store, keys, scheduler, random, wallClock, log, metrics } = ports;
+  const isBootstrap = usable === undefined && bootstrapApi !== undefined;
   const asking = {
     ...{ scheduler, random, log, metrics, use: 'client' as const },
     ...(host !== undefined && { host }),
@@ -116,7 +116,10 @@ const renewed = (
         concatMap((parts) =>
           isBootstrap
             ? requestCertificate({ ...asking, api: bootstrapApi }, parts, parts.name)
-            : requestCertificate({ ...asking, api }, parts),
+            : requestCertificate(
+                { ...asking, api, ...(usable && { validMs: usable.notAfter + 1 - wallClock() }) },
+                parts,
+              ),
         ),
         concatMap((certificatePem) => store.replace(certificatePem, keyPem)),
       ),

@@ -93,7 +93,9 @@ export const keepCertificate = (
         }),
         catchError((error: unknown) => {
           failures += 1;
-          waitMs = renewalDelay(failures, random());
+          // A certificate that has expired meanwhile could not get another one; there may be other credentials.
+          const isOver = usable !== undefined && isExpired(usable, wallClock());
+          waitMs = isOver ? 0 : renewalDelay(failures, random());
           noteFailure();
           log.error({ error: errorText(error), retryMs: Math.round(waitMs) }, `cannot get a ${use} certificate`);
           return EMPTY;

@@ -11,7 +11,7 @@ import {
   throwError,
   timeout,
 } from 'rxjs';
-import { isAlreadyExists } from '../../model/kube-api/api-error.js';
+import { isAlreadyExists, isUnauthorized } from '../../model/kube-api/api-error.js';
 import { certificateSigningRequestPath, certificateSigningRequestsPath } from '../../model/kube-api/api-paths.js';
 import type { ReflectorEvent } from '../../model/reflector/reflector-event.js';
 import { CertificateRefused } from '../../model/certificates/certificate-refused.js';
@@ -40,6 +40,8 @@ export interface RequestCertificatePorts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly use: CertificateUse;
+  /** The time for which the credentials of the request are valid, in milliseconds; unknown if absent. */
+  readonly validMs?: number;
   /** `host:port` of the API server: the label of metrics. */
   readonly host?: string;
 }
@@ -48,8 +50,8 @@ export interface RequestCertificatePorts {
  * Requests a certificate and emits it, as PEM, once the request is approved and signed. If a request of the given `name`
  * exists, from an earlier run of the agent, waits for that one.
  *
- * Errors: `CertificateRefused` if the request is denied, fails or is deleted; `ApiError` if it cannot be created; an `Error` if
- *         it is not signed within 15 min.
+ * Errors: `CertificateRefused` if the request is denied, fails or is deleted; `ApiError` if it cannot be created, or if the credentials
+ *         are not valid any more; an `Error` if it is not signed within 15 min, or while the credentials are valid.
  * Source: staging/src/k8s.io/client-go/util/certificate/csr/csr.go, pkg/kubelet/certificate/bootstrap/bootstrap.go
  */
 export const requestCertificate = (
@@ -79,7 +81,7 @@ const sameSigner = (found: CertificateSigningRequest, use: CertificateUse): Cert
 };
 
 const signed = (
-  { api, scheduler, random, log, use }: RequestCertificatePorts,
+  { api, scheduler, random, log, use, validMs = Infinity }: RequestCertificatePorts,
   { metadata: { name = '', uid = '', resourceVersion } }: CertificateSigningRequest,
 ): Observable<string> =>
   defer(() => {
@@ -95,6 +97,7 @@ const signed = (
       },
     ).pipe(
       concatMap((event) => {
+        if (event.kind === 'problem' && isUnauthorized(event.error)) return throwError(() => event.error);
         const found = stateIn(event);
         if (found === undefined) return EMPTY;
         const verdict = found === 'deleted' ? deleted : signingVerdict(found, uid);
@@ -108,12 +111,12 @@ const signed = (
       }),
       first(),
       timeout({
-        first: WAIT_MS,
+        first: Math.min(WAIT_MS, validMs),
         scheduler,
-        with: () =>
-          throwError(
-            () => new Error(`request ${name} for a certificate: it was not signed within ${WAIT_MS / 60_000} min`),
-          ),
+        with: () => {
+          const when = validMs < WAIT_MS ? 'before the current one expired' : `within ${WAIT_MS / 60_000} min`;
+          return throwError(() => new Error(`request ${name} for a certificate: it was not signed ${when}`));
+        },
       }),
     );
   });

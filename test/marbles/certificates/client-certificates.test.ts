@@ -166,6 +166,42 @@ describe('the first certificate', () => {
 });
 
 describe('the next certificate', () => {
+  it(
+    'is requested with the bootstrap credentials at once when the certificate expires while its renewal waits',
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const next = pemOf(60 * MINUTE, 120 * MINUTE);
+      const { certificate$, ...one } = stage(scheduler, {
+        certificate: HOUR,
+        api: () => undefined,
+        bootstrap: () => ({ afterMs: 3 * SECOND, status: signed(next) }),
+      });
+      expectObservable(certificate$, '70m !').toBe('c 3603000ms d', { c: parse(HOUR), d: parse(next) });
+      flush();
+      expect(one.lines).toEqual([
+        `${42 * MINUTE} node: asked for another one`,
+        // 15 min and 2 s later.
+        `${57 * MINUTE + 2 * SECOND} node: asked for another one`,
+        `${60 * MINUTE + 1} bootstrap: asked node-csr-of-key-3`,
+      ]);
+    }),
+  );
+
+  it(
+    'is requested again, and not waited for, once the API server does not accept the credentials any more',
+    marbles(({ expectObservable, scheduler, flush }) => {
+      const { certificate$, ...one } = stage(scheduler, {
+        certificate: HOUR,
+        api: (created) => (created === 1 ? 'unauthorized' : { afterMs: 0, status: signed(SECOND_HOUR) }),
+      });
+      expectObservable(certificate$, '50m !').toBe('c 2521999ms d', { c: parse(HOUR), d: parse(SECOND_HOUR) });
+      flush();
+      expect(one.lines).toEqual([
+        `${42 * MINUTE} node: asked for another one`,
+        `${42 * MINUTE + 2 * SECOND} node: asked for another one`,
+      ]);
+    }),
+  );
+
   it.each([
     [0, 42],
     [0.5, 48],

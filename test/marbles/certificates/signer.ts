@@ -9,18 +9,24 @@ import type { CertificateStore } from '../../../src/streams/ports/certificate-st
 export type Fate = NonNullable<CertificateSigningRequest['status']>;
 export const signed = (pem: string): Fate => ({ conditions: [{ type: 'Approved' }], certificate: btoa(pem) });
 export const DENIED: Fate = { conditions: [{ type: 'Denied', reason: 'Policy', message: 'no' }] };
+const unauthorized = (): Observable<never> =>
+  throwError(() => new ApiError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' }));
 export const gone = (): Observable<never> => throwError(() => new ApiError({ message: 'connection refused' }));
 
-/** An API server of requests for certificates: `fate` decides each, some time after its first read. */
+/**
+ * An API server of requests for certificates: `fate` decides each, some time after its first read. `unauthorized`: the request can be made,
+ * and nothing more.
+ */
 export const signer = (
   scheduler: SchedulerLike,
   name: string,
   lines: string[],
-  fate: (created: number) => { readonly afterMs: number; readonly status: Fate } | 'away' | undefined,
+  fate: (created: number) => { readonly afterMs: number; readonly status: Fate } | 'away' | 'unauthorized' | undefined,
 ): ApiServer => {
   const requests = new Map<string, CertificateSigningRequest>();
   let created = 0;
   const say = (text: string): void => void lines.push(`${scheduler.now()} ${name}: ${text}`);
+  const fateOf = (request: CertificateSigningRequest | undefined) => fate(Number(request?.metadata.uid?.split('-')[1]));
   const create = ({ body }: ApiRequest): Observable<unknown> => {
     const { metadata } = body as { readonly metadata: { readonly name?: string } };
     const known = requests.get(metadata.name ?? '');
@@ -41,12 +47,14 @@ export const signer = (
         const selected = /metadata.name=(.*)/.exec(request.query?.fieldSelector ?? '')?.[1];
         const found = requests.get(selected ?? request.path.split('/').at(-1) ?? '');
         if (selected === undefined) return of(found);
+        if (fateOf(found) === 'unauthorized') return unauthorized();
         return of({ metadata: { resourceVersion: '1' }, items: found ? [found] : [] });
       }),
     watch: ({ query }) =>
       defer((): Observable<ApiWatchMessage> => {
         const found = requests.get(/metadata.name=(.*)/.exec(query?.fieldSelector ?? '')?.[1] ?? '');
-        const later = fate(Number(found?.metadata.uid?.split('-')[1]));
+        const later = fateOf(found);
+        if (later === 'unauthorized') return unauthorized();
         if (!found || later === undefined || later === 'away') return concat(of({ kind: 'opened' } as const), NEVER);
         const object = { ...found, metadata: { ...found.metadata, resourceVersion: '2' }, status: later.status };
         return concat(
