@@ -1,14 +1,18 @@
-const startedAt = BigInt(Date.now()) * 1_000_000n - process.hrtime.bigint();
+/** A clock that goes back by less is being slowed down, and by more it was set; nanoseconds. */
+const SET_BACK_NS = 1_000_000_000n;
 let last = 0n;
 
-/** Unix nanoseconds; every call returns a greater value. */
+/**
+ * Unix nanoseconds by the wall clock of the moment, wherever it was set since the last call. Every call returns a greater value, except for
+ * the first one after the clock was set back.
+ */
 export const nowNs = (): bigint => {
-  const now = startedAt + process.hrtime.bigint();
-  last = now > last ? now : last + 1n;
+  const now = BigInt(Date.now()) * 1_000_000n;
+  last = now > last || last - now > SET_BACK_NS ? now : last + 1n;
   return last;
 };
 
-/** Unix nanoseconds of the wall clock, which an administrator may set; for times that users read. */
+/** Unix nanoseconds of the wall clock, for times that are not compared; finer than `nowNs`. */
 export const wallClockNs = (): bigint => BigInt(Date.now()) * 1_000_000n + (process.hrtime.bigint() % 1_000_000n);
 
 /** Waits without keeping the process alive. */
