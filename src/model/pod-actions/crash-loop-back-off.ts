@@ -30,6 +30,15 @@ export type ExitedInstance = Pick<
   'createdAt' | 'finishedAt' | 'restartCount' | 'exitCode' | 'hash'
 >;
 
+/** The back-off of a container. */
+export interface CrashLoopEntry extends BackOffEntry {
+  /**
+   * The time at which an end in the future was first seen, Unix milliseconds: the clock was set back since then. The wait counts from there,
+   * so that it is no longer than its delay.
+   */
+  readonly futureEnd?: { readonly restartCount: number; readonly seenAt: number };
+}
+
 export interface CrashLoopInput {
   readonly pod: Pod;
   readonly container: Container;
@@ -37,7 +46,7 @@ export interface CrashLoopInput {
    * The entry of this life of the agent; absent if it has not started the container yet. Its delay is 0 after a first start
    * without an end before it.
    */
-  readonly entry?: BackOffEntry | undefined;
+  readonly entry?: CrashLoopEntry | undefined;
   readonly newestExited?: ExitedInstance | undefined;
   /** The newest started instance, which runs if the sync replaces it. Default: `newestExited`. */
   readonly newest?: Pick<ExitedInstance, 'createdAt' | 'restartCount' | 'hash'> | undefined;
@@ -66,7 +75,7 @@ export type CrashLoopVerdict =
       /** The message of the event `BackOff`. */
       readonly eventMessage: string;
       /** The entry to store; it may come from the runtime's instances. */
-      readonly entry: BackOffEntry;
+      readonly entry: CrashLoopEntry;
       /** It does: this life of the agent has not seen the container end before. */
       readonly isFromRuntime: boolean;
     }
@@ -93,8 +102,11 @@ export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
   const told = input.entry === undefined ? entryFromFacts(input, table) : undefined;
   const entry = unlessForgotten(remembered ?? told, input, table);
   if (newestExited === undefined) return { blocked: false, entry: entry ?? { delayMs: 0, lastUpdate: now } };
+  const { since, futureEnd } = waitingSince(newestExited, input.entry, now);
   const finishedAt = endOf(newestExited);
-  if (!isBlocked(entry, { since: finishedAt, now, table })) {
+  // How long it ran is told by its own times, whatever the clock says now.
+  const isOver = entry !== undefined && isExpired(entry, finishedAt, table);
+  if (isOver || !isBlocked(entry, { since, now, table })) {
     const unknownRestarts = remembered || told ? 0 : restartsWithoutEvidence(input, table);
     return {
       blocked: false,
@@ -107,13 +119,13 @@ export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
   return {
     blocked: true,
     delayMs,
-    until: finishedAt + delayMs,
+    until: since + delayMs,
     ...stepOf(delayMs, table),
     resetAfterMs: table.resetAfterMs,
     exitCode: newestExited.exitCode,
     message: `back-off ${delay} restarting failed container=${container.name} pod=${formatPod(pod)}`,
     eventMessage: `Back-off restarting failed container ${container.name} in pod ${formatPod(pod)}`,
-    entry,
+    entry: futureEnd ? { ...entry, futureEnd } : entry,
     isFromRuntime: told !== undefined,
   };
 };
@@ -214,6 +226,20 @@ const startsOver = (
 ): boolean => {
   const startedAt = nanosToMillis(instance.createdAt);
   return endOf(instance) - startedAt > resetAfterMs || nanosToMillis(next.createdAt) - startedAt > FORGOTTEN_AFTER_MS;
+};
+
+/** The end of the instance; if that is in the future, the time at which it was first seen. */
+const waitingSince = (
+  instance: ExitedInstance,
+  entry: CrashLoopEntry | undefined,
+  now: number,
+): Pick<CrashLoopEntry, 'futureEnd'> & { readonly since: number } => {
+  const finishedAt = endOf(instance);
+  if (finishedAt <= now) return { since: finishedAt };
+  const { restartCount } = instance;
+  const seen = entry?.futureEnd;
+  const seenAt = seen?.restartCount === restartCount && seen.seenAt <= now ? seen.seenAt : now;
+  return { since: seenAt, futureEnd: { restartCount, seenAt } };
 };
 
 /** An instance that failed to start may have no end of its own. */

@@ -1,12 +1,12 @@
 import { isImageEntryStale } from '../../model/images/image-back-off.js';
-import { isCrashLoopEntryStale } from '../../model/pod-actions/crash-loop-back-off.js';
+import { type CrashLoopEntry, isCrashLoopEntryStale } from '../../model/pod-actions/crash-loop-back-off.js';
 import type { BackOffEntry } from '../../model/values/back-off.js';
 import type { FailedPull, ImagePulls } from '../images/ensure-image.js';
 
 /** The back-offs of containers and images. */
 export interface BackOffs {
   /** Restarts, by `crashLoopKey`; see `CrashLoopInput.entry`. */
-  readonly restarts: Map<string, BackOffEntry>;
+  readonly restarts: Map<string, CrashLoopEntry>;
   /** Pulls, by `imageBackOffKey`. */
   readonly pulls: ImagePulls & {
     readonly backOff: Map<string, BackOffEntry>;

@@ -17,7 +17,7 @@ import {
 import { type DueWork, WorkQueue } from '../../model/pod-workers/work-queue.js';
 import type { Pod, PodSourceName, PodStatus } from '../../model/pod/pod.js';
 import { PodManager } from '../../model/pod/pod-manager.js';
-import type { BackOffEntry } from '../../model/values/back-off.js';
+import type { CrashLoopEntry } from '../../model/pod-actions/crash-loop-back-off.js';
 import type { Image } from '../images/image-list.js';
 import type { FailedPull, ImagePulls } from '../images/ensure-image.js';
 import { dropStale, newBackOffs } from '../pod-sync/back-offs.js';
@@ -75,7 +75,7 @@ export interface StateChanges {
   /** The start of a container failed or has to wait; without `failure` it succeeded. */
   'start-ended': Change<{ readonly uid: string; readonly container: string; readonly failure?: StartFailure }>;
   /** The back-off of a container before its next restart. */
-  'restart-backed-off': Change<{ readonly key: string; readonly entry: BackOffEntry }>;
+  'restart-backed-off': Change<{ readonly key: string; readonly entry: CrashLoopEntry }>;
   /** The pull of an image failed; without `failed` it succeeded. */
   'pull-ended': Change<{ readonly key: string; readonly failed?: FailedPull }>;
   /** Back-offs that no decision depends on any more are dropped; `wallTime` is in Unix milliseconds. */
@@ -113,7 +113,7 @@ export interface KubeletState {
   /** The containers whose postStart hook has not ended well. */
   readonly dueHooks: Pick<DueHooks, 'isKnown' | 'has' | 'of'>;
   /** Back-offs of restarts by `crashLoopKey`; see `CrashLoopInput.entry`. */
-  readonly restarts: ReadonlyMap<string, BackOffEntry>;
+  readonly restarts: ReadonlyMap<string, CrashLoopEntry>;
   readonly pulls: ImagePulls;
   /** The images of the node, largest first. */
   readonly images: readonly Image[];

@@ -35,6 +35,39 @@ const withEarlier = (restartCount: number, beganAt = 999): readonly [ExitedInsta
 ];
 const waitSeconds = (verdict: CrashLoopVerdict) => (verdict.blocked ? verdict.delayMs / 1000 : 0);
 
+describe('with a clock that was set back by an hour after the end', () => {
+  const HOUR_MS = 3_600_000;
+  const newestExited = instance(3, 999 + 3600, 1000 + 3600);
+  const entry: BackOffEntry = { delayMs: 20_000, lastUpdate: 990_000 + HOUR_MS };
+  const decide = (now: number, before: CrashLoopInput['entry'], exited = newestExited) =>
+    decideBackOff({ pod, container, entry: before, newestExited: exited, now });
+
+  it('the wait is as long as its delay, from the moment at which that is seen', () => {
+    const first = decide(1_001_000, entry);
+    expect(first).toMatchObject({ blocked: true, delayMs: 20_000, until: 1_021_000 });
+    expect(decide(1_011_000, first.entry)).toMatchObject({ blocked: true, until: 1_021_000 });
+    expect(decide(1_021_000, first.entry)).toEqual({
+      ...{ blocked: false, entry: { delayMs: 40_000, lastUpdate: 1_021_000 } },
+    });
+  });
+
+  it('it counts from there for this instance alone, and once more if the clock is set back again', () => {
+    const first = decide(1_001_000, entry);
+    expect(decide(1_011_000, first.entry, instance(4, 1005 + 3600, 1006 + 3600))).toMatchObject({ until: 1_031_000 });
+    expect(decide(501_000, first.entry)).toMatchObject({ blocked: true, until: 521_000 });
+  });
+
+  it('an agent that has just started waits no longer either', () => {
+    const [, before] = withEarlier(3, 999 + 3600);
+    const earlierExited = [before];
+    const first = decideBackOff({ pod, container, newestExited, earlierExited, now: 1_001_000 });
+    expect(first).toMatchObject({ blocked: true, isFromRuntime: true });
+    const { delayMs } = first as Extract<CrashLoopVerdict, { blocked: true }>;
+    expect(first).toMatchObject({ until: 1_001_000 + delayMs });
+    expect(decide(1_001_000 + delayMs, first.entry)).toMatchObject({ blocked: false });
+  });
+});
+
 describe('with an entry in memory', () => {
   it.each<[row: string, entry: BackOffEntry | undefined, now: number, expected: object]>([
     [
