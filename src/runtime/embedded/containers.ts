@@ -13,6 +13,7 @@ import type { Logger } from '../../streams/ports/logger.js';
 import { delayMs, nowNs } from './clock.js';
 import { cgroupConfinement, killAll, markConfinement } from './confinement.js';
 import { containerStatus, listEntry, stateOf, type Container } from './container.js';
+import type { ContainerInput } from './container-input.js';
 import { ContainerRun } from './container-run.js';
 import { requireHostImage } from './images.js';
 import type { Isolation } from './isolation.js';
@@ -261,6 +262,16 @@ export class Containers {
   /** The raw files of the container's output. */
   outputFiles(container: Container): { readonly stdout: string; readonly stderr: string } {
     return this.runs.outputFiles(container);
+  }
+
+  /** The input of a container with `stdin`. */
+  input(container: Container): ContainerInput {
+    return this.runs.input(container);
+  }
+
+  /** The device of the container's terminal, if it has one. Errors: it cannot be read. */
+  terminal(container: Container): string | undefined {
+    return this.runs.terminal(container);
   }
 
   reopenLog(id: string): void {

@@ -1,11 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { Confinement } from './confinement.js';
+import { inputLines } from './container-input.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
 import { errnoOf, mkdirSync, readIfThere, startProcess, isShortageText, writeFileSync } from './machine.js';
 import { payloadScript, type PayloadPlan } from './payload.js';
 import { childrenOf, parseStat, processId, type ProcessId } from './process-tree.js';
 import { shellQuote, shellWords } from './shell-quote.js';
+import { giveInput, onTerminal, writeTerminal } from './terminal.js';
 
 /**
  * The files that only the supervisor writes. A watch of this directory watches the container. Every start attempt has
@@ -18,6 +20,7 @@ export const ioFiles = (directory: string): IoFiles => ({
   exit: join(directory, 'exit'),
   claim: join(directory, 'supervisor'),
   startError: join(directory, 'start-error'),
+  terminal: join(directory, 'terminal'),
 });
 
 const SILENCE_MS = 60_000;
@@ -32,6 +35,8 @@ interface IoFiles {
   /** The supervisor's line of /proc/<pid>/stat; the process that creates this file decides whether the payload runs. */
   readonly claim: string;
   readonly startError: string;
+  /** The device of the terminal and a newline. */
+  readonly terminal: string;
 }
 
 export interface LaunchPlan {
@@ -43,6 +48,9 @@ export interface LaunchPlan {
   /** The prefix of the payload, such as `nsenter`; empty without namespaces. */
   readonly enter: readonly string[];
   readonly payload: PayloadPlan;
+  /** Whether clients can attach to the input; without this and without a terminal it is empty. */
+  readonly hasInput: boolean;
+  readonly hasTerminal: boolean;
 }
 
 export interface Launched {
@@ -69,6 +77,8 @@ set -C
 { printf '%s\\n' "$line" > ${shellQuote(claimFile)}; } 2>/dev/null || exit 0
 set +C`;
 
+const NO_INPUT: ReturnType<typeof inputLines> = { before: '', from: '/dev/null', payloadCloses: '', after: '' };
+
 /**
  * The supervisor is a small shell in its own session, so that it outlives the runtime. Pipes and two `cat`s stand
  * between the payload and the raw files: if the files themselves were the payload's output, a script's `echo
@@ -78,22 +88,38 @@ const supervisorScript = (plan: LaunchPlan, isolation: Isolation, payloadFile: s
   const io = ioFiles(plan.ioDirectory);
   const [out, err] = [shellQuote(`${io.stdout}.fifo`), shellQuote(`${io.stderr}.fifo`)];
   const cat = isolation.tools.get('cat') ?? 'cat';
+  const mkfifo = isolation.tools.get('mkfifo') ?? 'mkfifo';
+  // A terminal whose input ends would end its programs.
+  const isOpen = plan.hasInput || plan.hasTerminal;
+  const input = isOpen ? inputLines(io.directory, { mkfifo, cat }) : NO_INPUT;
+  const shell = ['/bin/sh', payloadFile];
   return `
 trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE
 ${claimScript(io.claim)}
 { ${plan.supervisorJoin}
 } 2>/dev/null
-${isolation.tools.get('mkfifo') ?? 'mkfifo'} -m 666 ${out} ${err}
+${mkfifo} -m 666 ${out} ${err}
 ${cat} < ${out} >> ${shellQuote(io.stdout)} 3>&- &
 ${cat} < ${err} >> ${shellQuote(io.stderr)} 3>&- &
+${input.before}
 ( { ${plan.confinement.joinScript}
-} 2>/dev/null; exec ${shellWords([...plan.enter, '/bin/sh', payloadFile])} ) < /dev/null > ${out} 2> ${err}
+} 2>/dev/null; exec ${shellWords([...plan.enter, ...(plan.hasTerminal ? onTerminal(shell, isolation) : shell)])} ) < ${input.from} > ${out} 2> ${err} ${input.payloadCloses}
 code=$?
 exec 3>&-
+${input.after}
 printf '%s\\n' "$code" > ${shellQuote(io.exit)}
 wait
 exit "$code"
 `;
+};
+
+/** Shell lines of the payload, before it changes its user and mounts. */
+const standardStreams = ({ hasInput, hasTerminal, payload }: LaunchPlan, io: IoFiles): string => {
+  const lines = [
+    ...(hasTerminal ? [writeTerminal(io.terminal)] : []),
+    ...(hasInput || hasTerminal ? [giveInput(payload.user.uid)] : []),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
 };
 
 /** Starts the container's process. Resolves once it runs or has failed. Errors: no process could be started. */
@@ -103,7 +129,9 @@ export const launch = async (plan: LaunchPlan, isolation: Isolation): Promise<La
   const payloadFile = join(io.directory, 'payload.sh');
   mkdirSync(io.directory, { recursive: true, mode: 0o711 });
   for (const raw of [io.stdout, io.stderr]) writeFileSync(raw, '', { mode: 0o600 });
-  writeFileSync(payloadFile, payloadScript(plan.payload, isolation, io.startError), { mode: 0o600 });
+  writeFileSync(payloadFile, `${standardStreams(plan, io)}${payloadScript(plan.payload, isolation, io.startError)}`, {
+    mode: 0o600,
+  });
   writeFileSync(supervisorFile, supervisorScript(plan, isolation, payloadFile), { mode: 0o600 });
   const child = await spawnShell(supervisorFile);
   const supervisorExit = new Promise<void>((resolve) => {
@@ -197,9 +225,15 @@ export const forbidStart = (ioDirectory: string): boolean => {
   }
 };
 
-/** The payload's process: the supervisor's youngest child, or the child of that if `nsenter` had to fork. */
-export const mainProcess = (supervisor: ProcessId, entersPidNamespace: boolean): ProcessId | undefined => {
-  const youngest = childrenOf(supervisor.pid).at(-1);
-  const pid = entersPidNamespace && youngest !== undefined ? childrenOf(youngest)[0] : youngest;
+/**
+ * The payload's process: the supervisor's youngest child, the child of that if `nsenter` had to fork, and the child of
+ * that if `script` makes its terminal.
+ */
+export const mainProcess = (
+  supervisor: ProcessId,
+  { entersPidNamespace, hasTerminal }: { readonly entersPidNamespace: boolean; readonly hasTerminal: boolean },
+): ProcessId | undefined => {
+  let pid = childrenOf(supervisor.pid).at(-1);
+  for (const forks of [entersPidNamespace, hasTerminal]) if (forks && pid !== undefined) pid = childrenOf(pid)[0];
   return pid === undefined ? undefined : processId(pid);
 };
