@@ -62,6 +62,7 @@ export const streamingCalls = (parts: StreamingParts): StreamingCalls => {
           const scratchDirectory = containers.directory(containerId);
           const exitCode = await execStream(container, cmd, streams, {
             isolation,
+            groups: containers.commandGroups,
             scratchDirectory,
             tty,
             scheduler,
