@@ -55,7 +55,8 @@ describe('the numbers of a node with the embedded runtime', () => {
       memory: { workingSetBytes: expect.any(Number) as number, availableBytes: expect.any(Number) as number },
       network: { rxBytes: expect.any(Number) as number },
       fs: space,
-      runtime: { imageFs: space },
+      // The embedded runtime stores no image.
+      runtime: { imageFs: { ...space, usedBytes: 0, inodesUsed: 0 }, containerFs: space },
       rlimit: { curproc: expect.any(Number) as number },
     });
     const cadvisor = await scrape(port, '/metrics/cadvisor');

@@ -1,6 +1,6 @@
 import type { JournalId } from '../journal/journal.js';
 import type { PodWait } from '../pod-actions/start-wait.js';
-import { isStaticPod, isTerminalPhase, type Pod, type PodRef, type PodStatus } from '../pod/pod.js';
+import { isStaticPod, isTerminalPhase, type Pod, type PodRef, podSourceOf, type PodStatus } from '../pod/pod.js';
 import type { RuntimePod } from '../pleg/runtime-pod.js';
 import { effectiveGracePeriod } from './grace-period.js';
 import { foldPodUpdate, mergeCauses, type PodUpdate, type PodUpdateType } from './pod-update.js';
@@ -51,7 +51,7 @@ export type Start =
   | { readonly kind: 'run'; readonly run: Run }
   /** No update waits; an earlier run has taken the update of this wake. */
   | { readonly kind: 'idle' }
-  /** Another static pod of the same full name is first. */
+  /** Another static pod of the same full name is first, or one that is being stopped, of the same name and source. */
   | { readonly kind: 'not-yet'; readonly pod: PodRef; readonly holder: PodRef; readonly causes: readonly JournalId[] }
   /** The pod was stopped before its first run, so there is none. */
   | {
@@ -184,7 +184,8 @@ export class PodWorkerRegistry {
       const verdict = this.#mayStart(record, update);
       if (verdict === 'not-yet') {
         this.#records.set(uid, { ...record, working: false });
-        const holder = this.#records.get(this.#turns.nextOf(record.fullName) ?? '') ?? record;
+        const holder =
+          this.#movedFrom(record) ?? this.#records.get(this.#turns.nextOf(record.fullName) ?? '') ?? record;
         return { kind: 'not-yet', pod: refOf(record), holder: refOf(holder), causes: update.causes };
       }
       if (verdict === 'never') {
@@ -353,6 +354,7 @@ export class PodWorkerRegistry {
     if (!pod) return 'never';
     if (!isStaticPod(pod)) return 'start';
     if (isTerminationRequested(record)) return 'never';
+    if (this.#movedFrom(record)) return 'not-yet';
     return this.#turns.take(record.fullName, record.uid, this.#mayTakeTurn) ? 'start' : 'not-yet';
   }
 
@@ -361,11 +363,26 @@ export class PodWorkerRegistry {
     return record !== undefined && !isTerminationRequested(record);
   };
 
-  /** Returns the wake of the next static pod. Upstream polls for it every 10 s. */
-  #release({ fullName, uid }: PodWorkerRecord): readonly Wake[] {
-    const next = this.#turns.release(fullName, uid, this.#mayTakeTurn);
-    const update = next === undefined ? undefined : this.#records.get(next)?.pending;
-    return next === undefined || !update ? [] : [{ uid: next, update, cancel: false }];
+  /**
+   * Returns the pod that has to stop before the static pod may start, although it has another full name: its manifest was given
+   * another namespace, and the new pod needs the ports and volumes of the old one as after any other edit.
+   */
+  #movedFrom(record: PodWorkerRecord): PodWorkerRecord | undefined {
+    for (const other of this.#records.values())
+      if (isStopping(other) && isMove(podOf(other), podOf(record))) return other;
+    return undefined;
+  }
+
+  /** Returns the wakes of the next static pod, and of those that were given another namespace. Upstream polls every 10 s. */
+  #release(record: PodWorkerRecord): readonly Wake[] {
+    const next = this.#turns.release(record.fullName, record.uid, this.#mayTakeTurn);
+    const moved = [...this.#records.values()].filter(
+      (other) => other.startedAt === undefined && isMove(podOf(record), podOf(other)),
+    );
+    return [...(next === undefined ? [] : [next]), ...moved.map(({ uid }) => uid)].flatMap((uid) => {
+      const update = this.#records.get(uid)?.pending;
+      return update ? [{ uid, update, cancel: false }] : [];
+    });
   }
 
   #rest(record: PodWorkerRecord): Completion {
@@ -410,6 +427,18 @@ export class PodWorkerRegistry {
     return { isForgotten: true, wakes: this.#release(record) };
   }
 }
+
+const isStopping = (record: PodWorkerRecord): boolean =>
+  isTerminationRequested(record) && record.startedAt !== undefined && !record.finished;
+
+/** Whether two static pods differ in their namespace alone, as far as a source can name them. */
+const isMove = (from: Pod | undefined, to: Pod | undefined): boolean =>
+  from !== undefined &&
+  to !== undefined &&
+  isStaticPod(from) &&
+  from.metadata.name === to.metadata.name &&
+  from.metadata.namespace !== to.metadata.namespace &&
+  podSourceOf(from) === podSourceOf(to);
 
 /** The first match decides why the pod stops; later kills only shorten the grace period. */
 const requestTermination = (record: PodWorkerRecord, update: PodUpdate, now: number): PodWorkerRecord => {

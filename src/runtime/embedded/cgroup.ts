@@ -291,6 +291,21 @@ export class Cgroup {
     for (const pid of this.pids()) sendSignal(pid, 'SIGKILL');
   }
 
+  /** The names of the groups in it. Errors: they cannot be read. */
+  names(): readonly string[] {
+    return groupsBelow(this.directory(this.layout.tracking));
+  }
+
+  /** One attempt to remove it. Returns false if a later attempt may succeed. */
+  tryRemove(): boolean {
+    try {
+      return this.layout.hierarchies.map((hierarchy) => tryRemoveTree(this.directory(hierarchy))).every(Boolean);
+    } catch {
+      // The machine cannot report whether it exists.
+      return false;
+    }
+  }
+
   async remove(): Promise<void> {
     await Promise.all(this.layout.hierarchies.map((hierarchy) => removeTree(this.directory(hierarchy))));
     if (this.path.includes('/')) return;

@@ -4,7 +4,8 @@ import { errorText } from '../../model/cri/cri-error.js';
 import type { Logger } from '../../streams/ports/logger.js';
 import { delayMs, nowNs } from './clock.js';
 import { killAll } from './confinement.js';
-import { logPathOf, type Container } from './container.js';
+import { endsWithClient, logPathOf, type Container } from './container.js';
+import { ContainerInput } from './container-input.js';
 import { enterArguments } from './enter.js';
 import type { Isolation } from './isolation.js';
 import {
@@ -20,13 +21,14 @@ import {
   type Launched,
 } from './launcher.js';
 import { LogWriter } from './log-writer.js';
-import { errnoOf, statSync, watch } from './machine.js';
+import { errnoOf, readIfThere, statSync, watch } from './machine.js';
 import { hasReadonlyRoot } from './mounts.js';
 import { environmentOf } from './payload.js';
 import { bootId, isAlive, sendSignal, sessionProcesses, usesPath, type ProcessId } from './process-tree.js';
 import { RETRY_MS, untilDone } from './retry.js';
 import type { Sandboxes } from './sandboxes.js';
 import type { ContainerRecord, StateStore } from './state-store.js';
+import { terminalProblem } from './terminal.js';
 
 /**
  * The limit for output after the end of the payload. After it the runtime closes the pipes, even if another process
@@ -114,9 +116,11 @@ export class ContainerRun {
     return untilDone(attempt, { what, fields, log: this.log, isOver: () => this.closed });
   }
 
-  /** Errors: no process could be started. */
+  /** Errors: no process could be started; the machine cannot make a terminal. */
   private async launch(container: Container): Promise<Launched> {
     const { config, sandbox, confinement } = container;
+    const problem = config.tty ? terminalProblem(this.isolation) : undefined;
+    if (problem !== undefined) throw new Error(problem);
     const { mounts, covers = [], points = [], user } = container.record;
     container.cgroup?.create();
     this.applyLimits(container);
@@ -149,6 +153,8 @@ export class ContainerRun {
                 },
           oomScoreAdjustment: adjustment === undefined ? undefined : Number(adjustment),
         },
+        hasInput: config.stdin,
+        hasTerminal: config.tty,
       },
       this.isolation,
     );
@@ -185,6 +191,7 @@ export class ContainerRun {
       const claimedAt = statSync(ioFiles(io).claim, { bigint: true }).mtimeNs;
       this.becomeRunning(container, claimedAt > container.createdAt ? claimedAt : container.createdAt);
     } else this.watch(container);
+    if (container.config.stdin) this.input(container).closeIfTaken();
     if (!this.hasSupervisor(container) || exitCodeOf(this.ioDirectory(container)) !== undefined)
       void this.finish(container);
   }
@@ -204,7 +211,7 @@ export class ContainerRun {
   private async payloadOrEnd(container: Container, supervisor: ProcessId): Promise<void> {
     if (container.record.bootId !== bootId()) return;
     for (let tries = 0; tries < 200 && isAlive(supervisor); tries += 1) {
-      if (mainProcess(supervisor, container.sandbox.kinds.has('pid'))) return;
+      if (this.mainProcess(container, supervisor)) return;
       await delayMs(10);
     }
   }
@@ -239,7 +246,9 @@ export class ContainerRun {
   release(container: Container): void {
     container.watcher?.close();
     container.logWriter?.close();
+    container.input?.release();
     delete container.watcher;
+    delete container.input;
     delete container.isWatched;
     delete container.logWriter;
   }
@@ -249,6 +258,16 @@ export class ContainerRun {
     return ioFiles(this.ioDirectory(container));
   }
 
+  /** The input of a container with `stdin`. */
+  input(container: Container): ContainerInput {
+    return (container.input ??= new ContainerInput(this.ioDirectory(container), endsWithClient(container)));
+  }
+
+  /** The device of its terminal, if it has one. Errors: it cannot be read. */
+  terminal(container: Container): string | undefined {
+    return /^(\/dev\/.*)\n/.exec(readIfThere(ioFiles(this.ioDirectory(container)).terminal) ?? '')?.[1];
+  }
+
   private ioDirectory({ id, record }: Container): string {
     return join(this.store.directory(id), `io-${record.attempts}`);
   }
@@ -256,7 +275,7 @@ export class ContainerRun {
   private becomeRunning(container: Container, startedAt: bigint): void {
     const claim = claimOf(this.ioDirectory(container));
     const supervisor = typeof claim === 'string' ? undefined : claim;
-    const main = supervisor && mainProcess(supervisor, container.sandbox.kinds.has('pid'));
+    const main = supervisor && this.mainProcess(container, supervisor);
     this.saveAfter(container, {
       state: 'running',
       startedAt: String(startedAt),
@@ -265,6 +284,10 @@ export class ContainerRun {
     });
     this.watch(container);
     this.onChange(container, 'CONTAINER_STARTED_EVENT');
+  }
+
+  private mainProcess({ sandbox, config }: Container, supervisor: ProcessId): ProcessId | undefined {
+    return mainProcess(supervisor, { entersPidNamespace: sandbox.kinds.has('pid'), hasTerminal: config.tty });
   }
 
   private logWriter(container: Container): LogWriter {

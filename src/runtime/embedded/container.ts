@@ -9,6 +9,7 @@ import type {
 } from '../../generated/runtime/v1/api.js';
 import type { Cgroup } from './cgroup.js';
 import type { Confinement } from './confinement.js';
+import type { ContainerInput } from './container-input.js';
 import { HOST_IMAGE, HOST_IMAGE_ID } from './images.js';
 import type { LogWriter } from './log-writer.js';
 import type { Sandbox } from './sandboxes.js';
@@ -28,6 +29,8 @@ export interface Container {
   notEnforced: readonly string[];
   logWriter?: LogWriter;
   watcher?: FSWatcher;
+  /** Made for the first client that attaches to it. */
+  input?: ContainerInput;
   /** Whether its directory is checked, by the watcher or periodically. */
   isWatched?: boolean;
   /** Settles when the supervisor of this run has ended. */
@@ -50,6 +53,12 @@ const STATES: Record<ContainerRecord['state'], ContainerState> = {
 };
 
 export const stateOf = ({ record }: Container): ContainerState => STATES[record.state];
+
+/**
+ * Whether the input ends with the first client that attaches to it: a terminal stays open for the next one.
+ * Source: containerd's internal/cri/io/container_io.go Attach
+ */
+export const endsWithClient = ({ config }: Pick<Container, 'config'>): boolean => config.stdinOnce && !config.tty;
 
 /** The absolute path of the CRI log; undefined if the config has none. */
 export const logPathOf = ({ sandbox, config }: Pick<Container, 'sandbox' | 'config'>): string | undefined =>

@@ -11,8 +11,10 @@ import {
 import { errorText } from '../../model/cri/cri-error.js';
 import type { Logger } from '../../streams/ports/logger.js';
 import { delayMs, nowNs } from './clock.js';
+import { CommandGroups } from './command-groups.js';
 import { cgroupConfinement, killAll, markConfinement } from './confinement.js';
 import { containerStatus, listEntry, stateOf, type Container } from './container.js';
+import type { ContainerInput } from './container-input.js';
 import { ContainerRun } from './container-run.js';
 import { requireHostImage } from './images.js';
 import type { Isolation } from './isolation.js';
@@ -64,6 +66,7 @@ export class Containers {
   private readonly store: StateStore<ContainerRecord>;
   private readonly idByName = new Map<string, string>();
   private readonly runs: ContainerRun;
+  readonly commandGroups = new CommandGroups();
   private closed = false;
 
   constructor(
@@ -263,6 +266,16 @@ export class Containers {
     return this.runs.outputFiles(container);
   }
 
+  /** The input of a container with `stdin`. */
+  input(container: Container): ContainerInput {
+    return this.runs.input(container);
+  }
+
+  /** The device of the container's terminal, if it has one. Errors: it cannot be read. */
+  terminal(container: Container): string | undefined {
+    return this.runs.terminal(container);
+  }
+
   reopenLog(id: string): void {
     const { logWriter } = this.getRunning(id);
     logWriter?.reopen();
@@ -312,13 +325,25 @@ export class Containers {
     }
     this.containers.set(id, container);
     this.idByName.set(container.name, id);
-    const adoption = this.runs.adopt(container).catch(failed);
+    const adoption = this.runs
+      .adopt(container)
+      .then(() => this.adoptCommands(container))
+      .catch(failed);
     // A stop waits until the start has succeeded or failed.
     if (record.state === 'starting')
       container.starting = adoption.finally(() => {
         delete container.starting;
       });
     await adoption;
+  }
+
+  /** Groups that cannot be read now stay until the container ends. */
+  private adoptCommands(container: Container): void {
+    try {
+      this.commandGroups.adopt(container);
+    } catch (error) {
+      this.log.debug({ containerId: container.id, error: errorText(error) }, 'cannot read the groups of commands');
+    }
   }
 
   /** Ends a container with an unreadable record, and keeps the record for an administrator. */
@@ -355,6 +380,7 @@ export class Containers {
     this.closed = true;
     this.store.close();
     this.runs.close();
+    this.commandGroups.close();
     for (const container of this.all()) this.runs.release(container);
   }
 

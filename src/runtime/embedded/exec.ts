@@ -4,6 +4,7 @@ import { status } from '@grpc/grpc-js';
 import type { ExecSyncResponse } from '../../generated/runtime/v1/api.js';
 import type { Logger } from '../../streams/ports/logger.js';
 import type { Cgroup } from './cgroup.js';
+import type { CommandGroups } from './command-groups.js';
 import { cgroupConfinement, killAll, type Confinement } from './confinement.js';
 import type { Container } from './container.js';
 import { enterArguments } from './enter.js';
@@ -21,8 +22,6 @@ const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024 - 64 * 1024;
 const DRAIN_MS = 1_000;
 /** The time that a killed command may take to end before the call returns. */
 const KILL_MS = 10_000;
-
-let execs = 0;
 
 /**
  * Named pipes stand between the command and this process: Node itself would use sockets, which the command could not
@@ -62,26 +61,27 @@ export const execSync = async (
   options: ExecOptions,
 ): Promise<ExecSyncResponse> => {
   if (command.length === 0) throw invalidArgument('cmd: expected a command');
-  execs += 1;
-  const base = join(options.scratchDirectory, `exec-${execs}`);
+  const { name, group: cgroup } = options.groups.next(container);
+  const base = join(options.scratchDirectory, name);
   const files: ExecFiles = {
     script: `${base}.sh`,
     error: `${base}.error`,
     fifos: [`${base}.stdout`, `${base}.stderr`],
   };
-  const cgroup = container.cgroup?.child(`exec-${execs}`);
   try {
     cgroup?.create();
     const child = await startCommand(container, command, files, cgroup, options.isolation);
     const confinement = cgroup ? cgroupConfinement(cgroup) : sessionConfinement(child, base);
     return await outcomeOf(child, confinement, { container, command, timeoutSeconds, files }, options);
   } finally {
-    clearAway(files, cgroup);
+    clearAway(files);
+    options.groups.remove(container, cgroup);
   }
 };
 
 interface ExecOptions {
   readonly isolation: Isolation;
+  readonly groups: CommandGroups;
   readonly scratchDirectory: string;
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -198,14 +198,10 @@ const outcomeOf = async (
 };
 
 /** Files that cannot be removed now are removed with the container. */
-const clearAway = ({ script, error, fifos }: ExecFiles, cgroup: Cgroup | undefined): void => {
-  for (const remove of [
-    ...[script, error, ...fifos].map((path) => () => rmSync(path, { force: true })),
-    // A daemon that the command left would delay the reply.
-    () => void cgroup?.remove().catch(() => undefined),
-  ])
+const clearAway = ({ script, error, fifos }: ExecFiles): void => {
+  for (const path of [script, error, ...fifos])
     try {
-      remove();
+      rmSync(path, { force: true });
     } catch {
       // They are removed with the container.
     }

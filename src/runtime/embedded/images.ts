@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
-import type { Image, ImageFsInfoResponse, ImageSpec } from '../../generated/runtime/v1/api.js';
+import type { FilesystemUsage, Image, ImageFsInfoResponse, ImageSpec } from '../../generated/runtime/v1/api.js';
+import { wallClockNs } from './clock.js';
 import { statfs } from './machine.js';
 import { failedPrecondition, RuntimeError } from './runtime-error.js';
+import { storedUsage } from './stored-usage.js';
 
 export const HOST_IMAGE = 'host:latest';
 
@@ -27,9 +29,9 @@ export const requireHostImage = (spec: ImageSpec | undefined): void => {
   );
 };
 
-const usedBytes = async (path: string): Promise<{ used: bigint; inodes: bigint }> => {
-  const { blocks, bfree, bsize, files, ffree } = await statfs(path, { bigint: true });
-  return { used: (blocks - bfree) * bsize, inodes: files - ffree };
+const usedBytes = async (path: string): Promise<bigint> => {
+  const { blocks, bfree, bsize } = await statfs(path, { bigint: true });
+  return (blocks - bfree) * bsize;
 };
 
 /** Its size is the used space of the file system of `/`, at least 1, since clients take 0 for a broken image. */
@@ -37,7 +39,7 @@ export const hostImage = async (uid: number): Promise<Image> => ({
   id: HOST_IMAGE_ID,
   repoTags: [HOST_IMAGE],
   repoDigests: [],
-  size: ((size) => (size > 0n ? size : 1n))((await usedBytes('/')).used),
+  size: ((size) => (size > 0n ? size : 1n))(await usedBytes('/')),
   uid: { value: BigInt(uid) },
   username: '',
   spec: { image: HOST_IMAGE, annotations: {}, userSpecifiedImage: '', runtimeHandler: '', imageRef: '' },
@@ -49,14 +51,21 @@ export const refuseRemoval = (spec: ImageSpec | undefined): void => {
     throw failedPrecondition('the image "host" is this machine\'s file system and cannot be removed');
 };
 
-/** Images and containers share the file system of the state directory. */
+/**
+ * The space of images, which is none, and of containers: their records, and their output on its way into the log. The
+ * runtime stores both in its state directory, and stores no image: its only one is the machine's own files, which are no part of
+ * this by the definition of the CRI. Errors: the directory cannot be read.
+ *
+ * Source: k8s.io/cri-api/pkg/apis/runtime/v1/api.proto FilesystemUsage
+ */
 export const imageFsInfo = async (stateDirectory: string): Promise<ImageFsInfoResponse> => {
-  const { used, inodes } = await usedBytes(stateDirectory);
-  const usage = {
-    timestamp: BigInt(Date.now()) * 1_000_000n,
+  const { bytes, inodes } = await storedUsage(stateDirectory);
+  const timestamp = wallClockNs();
+  const usage = (usedBytes: bigint, inodesUsed: bigint): FilesystemUsage => ({
+    timestamp,
     fsId: { mountpoint: stateDirectory },
-    usedBytes: { value: used },
-    inodesUsed: { value: inodes },
-  };
-  return { imageFilesystems: [usage], containerFilesystems: [usage] };
+    usedBytes: { value: usedBytes },
+    inodesUsed: { value: inodesUsed },
+  });
+  return { imageFilesystems: [usage(0n, 0n)], containerFilesystems: [usage(bytes, inodes)] };
 };

@@ -1,11 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import type { Confinement } from './confinement.js';
+import { inputLines } from './container-input.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
 import { errnoOf, mkdirSync, readIfThere, startProcess, isShortageText, writeFileSync } from './machine.js';
 import { payloadScript, type PayloadPlan } from './payload.js';
 import { childrenOf, parseStat, processId, type ProcessId } from './process-tree.js';
 import { shellQuote, shellWords } from './shell-quote.js';
+import { giveInput, onTerminal, writeTerminal } from './terminal.js';
 
 /**
  * The files that only the supervisor writes. A watch of this directory watches the container. Every start attempt has
@@ -18,6 +20,7 @@ export const ioFiles = (directory: string): IoFiles => ({
   exit: join(directory, 'exit'),
   claim: join(directory, 'supervisor'),
   startError: join(directory, 'start-error'),
+  terminal: join(directory, 'terminal'),
 });
 
 /** As long as the longest exit code with its newline: it is overwritten in place, which needs no space on a full disk. */
@@ -34,6 +37,8 @@ interface IoFiles {
   /** The supervisor's line of /proc/<pid>/stat; the process that creates this file decides whether the payload runs. */
   readonly claim: string;
   readonly startError: string;
+  /** The device of the terminal and a newline. */
+  readonly terminal: string;
 }
 
 export interface LaunchPlan {
@@ -45,6 +50,9 @@ export interface LaunchPlan {
   /** The prefix of the payload, such as `nsenter`; empty without namespaces. */
   readonly enter: readonly string[];
   readonly payload: PayloadPlan;
+  /** Whether clients can attach to the input; without this and without a terminal it is empty. */
+  readonly hasInput: boolean;
+  readonly hasTerminal: boolean;
 }
 
 export interface Launched {
@@ -70,6 +78,8 @@ read -r line < /proc/$$/stat
 set -C
 { printf '%s\\n' "$line" > ${shellQuote(claimFile)}; } 2>/dev/null || exit 0
 set +C`;
+
+const NO_INPUT: ReturnType<typeof inputLines> = { before: '', from: '/dev/null', payloadCloses: '', after: '' };
 
 /** Stands in the output of a container in place of what a full disk did not take. */
 const LOST_OUTPUT = '[rx-kubelet: output was lost here, since it could not be written to the disk]';
@@ -99,23 +109,40 @@ relay() {
 const supervisorScript = (plan: LaunchPlan, isolation: Isolation, payloadFile: string): string => {
   const io = ioFiles(plan.ioDirectory);
   const [out, err] = [shellQuote(`${io.stdout}.fifo`), shellQuote(`${io.stderr}.fifo`)];
-  const [cat = 'cat', sleep = 'sleep'] = [isolation.tools.get('cat'), isolation.tools.get('sleep')];
+  const [cat = 'cat', sleep = 'sleep', mkfifo = 'mkfifo'] = (['cat', 'sleep', 'mkfifo'] as const).map((name) =>
+    isolation.tools.get(name),
+  );
+  // A terminal whose input ends would end its programs.
+  const isOpen = plan.hasInput || plan.hasTerminal;
+  const input = isOpen ? inputLines(io.directory, { mkfifo, cat }) : NO_INPUT;
+  const shell = ['/bin/sh', payloadFile];
   return `${relayFunction(cat, sleep)}
 trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE
 ${claimScript(io.claim)}
 { ${plan.supervisorJoin}
 } 2>/dev/null
-${isolation.tools.get('mkfifo') ?? 'mkfifo'} -m 666 ${out} ${err}
+${mkfifo} -m 666 ${out} ${err}
 relay ${shellQuote(io.stdout)} < ${out} 6<&0 3>&- &
 relay ${shellQuote(io.stderr)} < ${err} 6<&0 3>&- &
+${input.before}
 ( { ${plan.confinement.joinScript}
-} 2>/dev/null; exec ${shellWords([...plan.enter, '/bin/sh', payloadFile])} ) < /dev/null > ${out} 2> ${err}
+} 2>/dev/null; exec ${shellWords([...plan.enter, ...(plan.hasTerminal ? onTerminal(shell, isolation) : shell)])} ) < ${input.from} > ${out} 2> ${err} ${input.payloadCloses}
 code=$?
 exec 3>&-
+${input.after}
 until printf '%s\\n' "$code" 1<> ${shellQuote(io.exit)} || ! [ -d ${shellQuote(io.directory)} ]; do ${sleep} 1; done
 wait
 exit "$code"
 `;
+};
+
+/** Shell lines of the payload, before it changes its user and mounts. */
+const standardStreams = ({ hasInput, hasTerminal, payload }: LaunchPlan, io: IoFiles): string => {
+  const lines = [
+    ...(hasTerminal ? [writeTerminal(io.terminal)] : []),
+    ...(hasInput || hasTerminal ? [giveInput(payload.user.uid)] : []),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
 };
 
 /** Starts the container's process. Resolves once it runs or has failed. Errors: no process could be started. */
@@ -126,7 +153,9 @@ export const launch = async (plan: LaunchPlan, isolation: Isolation): Promise<La
   mkdirSync(io.directory, { recursive: true, mode: 0o711 });
   for (const raw of [io.stdout, io.stderr]) writeFileSync(raw, '', { mode: 0o600 });
   writeFileSync(io.exit, NO_EXIT, { mode: 0o600 });
-  writeFileSync(payloadFile, payloadScript(plan.payload, isolation, io.startError), { mode: 0o600 });
+  writeFileSync(payloadFile, `${standardStreams(plan, io)}${payloadScript(plan.payload, isolation, io.startError)}`, {
+    mode: 0o600,
+  });
   writeFileSync(supervisorFile, supervisorScript(plan, isolation, payloadFile), { mode: 0o600 });
   const child = await spawnShell(supervisorFile);
   const supervisorExit = new Promise<void>((resolve) => {
@@ -226,9 +255,15 @@ export const forbidStart = (ioDirectory: string): boolean => {
   }
 };
 
-/** The payload's process: the supervisor's youngest child, or the child of that if `nsenter` had to fork. */
-export const mainProcess = (supervisor: ProcessId, entersPidNamespace: boolean): ProcessId | undefined => {
-  const youngest = childrenOf(supervisor.pid).at(-1);
-  const pid = entersPidNamespace && youngest !== undefined ? childrenOf(youngest)[0] : youngest;
+/**
+ * The payload's process: the supervisor's youngest child, the child of that if `nsenter` had to fork, and the child of
+ * that if `script` makes its terminal.
+ */
+export const mainProcess = (
+  supervisor: ProcessId,
+  { entersPidNamespace, hasTerminal }: { readonly entersPidNamespace: boolean; readonly hasTerminal: boolean },
+): ProcessId | undefined => {
+  let pid = childrenOf(supervisor.pid).at(-1);
+  for (const forks of [entersPidNamespace, hasTerminal]) if (forks && pid !== undefined) pid = childrenOf(pid)[0];
   return pid === undefined ? undefined : processId(pid);
 };

@@ -17,7 +17,10 @@ export interface PayloadPlan {
   readonly oomScoreAdjustment: number | undefined;
 }
 
-/** The config's variables, then three variables that every program may expect. The last one of a name wins. */
+/**
+ * The config's variables, after three variables that every program may expect, and that of a terminal. The last one of a
+ * name wins.
+ */
 export const environmentOf = (
   config: ContainerConfig,
   user: UserPlan,
@@ -27,6 +30,8 @@ export const environmentOf = (
     ['PATH', Buffer.from(DEFAULT_PATH)],
     ['HOSTNAME', Buffer.from(podHostname || hostname())],
     ['HOME', Buffer.from(user.home)],
+    // As containerd does.
+    ...(config.tty ? [['TERM', Buffer.from('xterm')] as const] : []),
     ...config.envs.map(({ key, value }): [string, Uint8Array] => [key, value]),
   ]),
 ];

@@ -160,7 +160,8 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
     execSync: serve('ExecSync', ({ containerId, cmd, timeout }, signal) => {
       const container = containers.getRunning(containerId);
       const scratchDirectory = containers.directory(containerId);
-      return execSync(container, cmd, Number(timeout), { isolation, scratchDirectory, signal, log });
+      const groups = containers.commandGroups;
+      return execSync(container, cmd, Number(timeout), { isolation, groups, scratchDirectory, signal, log });
     }),
 
     getContainerEvents: (call: ServerWritableStream<GetEventsRequest, ContainerEventResponse>) => {

@@ -101,7 +101,7 @@ describe('Attach', () => {
     });
     await expect(host.runtime.attach({ containerId, stdin: true })).rejects.toMatchObject({
       code: 9,
-      details: 'the input of a container of the embedded runtime is empty; attach without it',
+      details: `container "${containerId}" has no input: it was created without stdin`,
     });
     await expect(host.runtime.attach({ containerId: 'x', stdout: true })).rejects.toMatchObject({ code: 5 });
   });

@@ -12,9 +12,13 @@ import { textOf } from './streaming-client.js';
 
 /** A client written in Go, with a client of SPDY and, if it is new enough, one of WebSockets. */
 const KUBECTL = 'kubectl';
+/** Makes a terminal around kubectl. */
+const SCRIPT = 'script';
 const host = new RuntimeUnderTest();
 const home = mkdtempSync(join(tmpdir(), 'rx-kubectl-'));
 let [sandboxId, containerId] = ['', ''];
+/** The containers of the pods that kubectl attaches to. */
+const attachable = new Map<string, string>();
 
 const POD = {
   kind: 'Pod',
@@ -23,6 +27,11 @@ const POD = {
   spec: { containers: [{ name: 'main', image: 'host' }] },
   status: { phase: 'Running' },
 };
+const podWith = (name: string, more: object) => ({
+  ...POD,
+  metadata: { ...POD.metadata, name },
+  spec: { containers: [{ name: 'main', image: 'host', stdin: true, ...more }] },
+});
 
 /** The URL of the runtime for a request to the API server. */
 const urlFor = async (request: IncomingMessage): Promise<string> => {
@@ -31,6 +40,8 @@ const urlFor = async (request: IncomingMessage): Promise<string> => {
   if (pathname.endsWith('/portforward'))
     return (await host.runtime.portForward({ podSandboxId: sandboxId, port: [] })).url;
   const wanted = { stdin: flag('stdin'), stdout: flag('stdout'), stderr: flag('stderr'), tty: flag('tty') };
+  const attached = attachable.get(pathname.split('/').at(-2) ?? '');
+  if (pathname.endsWith('/attach')) return (await host.runtime.attach({ containerId: attached ?? '', ...wanted })).url;
   return (await host.runtime.exec({ containerId, cmd: searchParams.getAll('command'), ...wanted })).url;
 };
 
@@ -60,6 +71,8 @@ const ANSWERS: Readonly<Record<string, object>> = {
     resources: [{ name: 'pods', singularName: 'pod', namespaced: true, kind: 'Pod', verbs: ['get'] }],
   },
   '/api/v1/namespaces/default/pods/web': POD,
+  '/api/v1/namespaces/default/pods/shell': podWith('shell', { stdinOnce: true }),
+  '/api/v1/namespaces/default/pods/terminal': podWith('terminal', { tty: true }),
 };
 
 const api = createServer((request, response) => {
@@ -137,6 +150,31 @@ describe.each([
     const { code, stderr } = await kubectl(['exec', 'web', '--', 'no-such-program']);
     expect(code).not.toBe(0);
     expect(stderr).toContain('exec: "no-such-program": executable file not found in $PATH');
+  });
+
+  it('attaches to a shell, and hands its input to its end over', async () => {
+    const metadata = { name: `shell-${sockets}`, attempt: 0 };
+    attachable.set('shell', await host.run(sandboxId, 'exec sh', { metadata, stdin: true, stdinOnce: true }));
+    const { code, stdout } = await kubectl(['attach', '-i', '-q', 'shell'], 'echo $((6*7)); sleep 0.1; echo last');
+    expect([code, stdout.toString()]).toEqual([0, '42\nlast\n']);
+  });
+
+  it('attaches to a terminal, in a terminal', async () => {
+    const metadata = { name: `terminal-${sockets}`, attempt: 0 };
+    const script = 'read line; echo "got $line"; read line; exit 0';
+    attachable.set('terminal', await host.run(sandboxId, script, { metadata, stdin: true, tty: true }));
+    const child = spawn(SCRIPT, ['-qec', `${KUBECTL} attach -it -q terminal`, '/dev/null'], { env, stdio: 'pipe' });
+    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    let seen = '';
+    child.stdout.on('data', (chunk: Buffer) => (seen += chunk.toString()));
+    try {
+      child.stdin.write('hello\r');
+      await eventually('the terminal is seen', () => /got hello\r+\n/.test(seen));
+      child.stdin.write('\r');
+      expect(await ended).toBe(0);
+    } finally {
+      child.kill('SIGKILL');
+    }
   });
 
   it('has a terminal, in a terminal', async () => {

@@ -261,6 +261,48 @@ describe('static pods of one full name', () => {
   });
 });
 
+describe('a static pod that is given another namespace', () => {
+  const [older, newer] = [aPod({ uid: 'old', namespace: 'one' }), aPod({ uid: 'new', namespace: 'two' })];
+
+  it('starts when the pod in the former namespace has stopped', () => {
+    const registry = withSyncedPod(older);
+    registry.update(kill(older), 2);
+    registry.update(create(newer), 2);
+    expect(registry.start('new', 3)).toMatchObject({ kind: 'not-yet', holder: { uid: 'old' } });
+    registry.start('old', 4);
+    registry.complete('old', 'terminating', OK, 5);
+    expect(registry.start('new', 5)).toMatchObject({ kind: 'not-yet', holder: { uid: 'old' } });
+    registry.start('old', 5);
+    expect(registry.complete('old', 'terminated', OK, 6).others).toEqual([wake('new')]);
+    expect(runOf(registry.start('new', 6)).work).toBe('sync');
+    expect(registry.syncKnownPods(new Set(), 7).forgotten).toEqual([podRef(older)]);
+  });
+
+  it('waits for no other pod', () => {
+    const others = [
+      { why: 'one that runs on', before: older, stops: false },
+      { why: 'one of another name', before: aPod({ uid: 'old', name: 'other', namespace: 'one' }), stops: true },
+      { why: 'one of another source', before: aPod({ uid: 'old', namespace: 'one', source: 'http' }), stops: true },
+      { why: 'one of the API', before: aPod({ uid: 'old', namespace: 'one', source: 'api' }), stops: true },
+    ];
+    for (const { why, before, stops } of others) {
+      const registry = withSyncedPod(before);
+      if (stops) registry.update(kill(before), 2);
+      registry.update(create(newer), 2);
+      expect([why, registry.start('new', 3).kind]).toEqual([why, 'run']);
+    }
+  });
+
+  it('never runs when it is removed while it waits', () => {
+    const registry = withSyncedPod(older);
+    registry.update(kill(older), 2);
+    registry.update(create(newer), 2);
+    registry.start('new', 3);
+    registry.update(kill(newer), 4);
+    expect(registry.start('new', 4).kind).toBe('never');
+  });
+});
+
 describe('pods of which only the runtime knows', () => {
   it('are stopped and forgotten at once', () => {
     const registry = new PodWorkerRegistry();

@@ -3,6 +3,7 @@ import { enterArguments } from '../enter.js';
 import type { Isolation } from '../isolation.js';
 import { environmentOf, payloadScript } from '../payload.js';
 import { shellQuote, shellWords } from '../shell-quote.js';
+import { giveInput, onTerminal } from '../terminal.js';
 
 /** The files of one streamed command. */
 export interface ExecFiles {
@@ -33,10 +34,9 @@ export const relayScript = (
   isolation: Isolation,
 ): string => {
   const enter = enterArguments(isolation, sandbox.kinds, record.main?.pid, 'none');
-  const shell = '/bin/sh /proc/self/fd/5';
-  // script(1) makes the terminal inside the pod, so that the shell of a user leads its session and its jobs there.
-  const terminal = [isolation.tools.get('script') ?? 'script', '-q', '-e', '-f', '-c', `exec ${shell}`, '/dev/null'];
-  const command = [...enter, ...(tty ? terminal : shell.split(' '))];
+  const shell = ['/bin/sh', '/proc/self/fd/5'];
+  // The terminal is made inside the pod, so that the shell of a user leads its session and its jobs there.
+  const command = [...enter, ...(tty ? onTerminal(shell, isolation) : shell)];
   const outputs = `> ${shellQuote(files.stdout)} 2> ${shellQuote(files.stderr)}`;
   const run = `( { ${joinScript}
 } 2>/dev/null; exec ${shellWords(command)} 5< ${shellQuote(files.script)} ) ${outputs}
@@ -55,7 +55,7 @@ ${run}
 /** Reports the terminal's device, and gives it to the user, who may open it by its name. */
 const terminalLines = (uid: number): string => `
 echo "tty $(tty)" >&3
-chown ${uid} /proc/self/fd/0 2>/dev/null`;
+${giveInput(uid)}`;
 
 /** The command in the container's surroundings; see `payloadScript`. */
 export const commandScript = (

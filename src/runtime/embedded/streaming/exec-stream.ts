@@ -4,6 +4,7 @@ import { firstValueFrom, from, race, type SchedulerLike } from 'rxjs';
 import { errorText } from '../../../model/cri/cri-error.js';
 import type { Logger } from '../../../streams/ports/logger.js';
 import type { Cgroup } from '../cgroup.js';
+import type { CommandGroups } from '../command-groups.js';
 import { cgroupConfinement, killAll, type Confinement } from '../confinement.js';
 import type { Container } from '../container.js';
 import { sessionConfinement } from '../exec.js';
@@ -21,13 +22,12 @@ import { untilQuiet } from './session-timing.js';
 
 export interface ExecStreamOptions {
   readonly isolation: Isolation;
+  readonly groups: CommandGroups;
   readonly scratchDirectory: string;
   readonly tty: boolean;
   readonly scheduler: SchedulerLike;
   readonly log: Logger;
 }
-
-let execs = 0;
 
 /**
  * Runs a command beside the container's main process with the streams of a client, and resolves with its exit code
@@ -40,17 +40,15 @@ export const execStream = async (
   io: ExecIo,
   options: ExecStreamOptions,
 ): Promise<number> => {
-  execs += 1;
-  // With the number of this process, since an earlier runtime may have left files and groups.
-  const name = `exec-stream-${process.pid}-${execs}`;
+  const { name, group: cgroup } = options.groups.next(container, 'stream-');
   const base = join(options.scratchDirectory, name);
   const files = execFiles(base);
-  const cgroup = container.cgroup?.child(name);
   try {
     cgroup?.create();
     return await runIn(container, { command, files, base, cgroup }, io, options);
   } finally {
-    clearAway(files, cgroup);
+    clearAway(files);
+    options.groups.remove(container, cgroup);
   }
 };
 
@@ -133,12 +131,11 @@ const killCommand = async (
 };
 
 /** Files that cannot be removed now are removed with the container. */
-const clearAway = (files: ExecFiles, cgroup: Cgroup | undefined): void => {
+const clearAway = (files: ExecFiles): void => {
   for (const path of Object.values(files) as string[])
     try {
       rmSync(path, { force: true });
     } catch {
       // As above.
     }
-  void cgroup?.remove().catch(() => undefined);
 };

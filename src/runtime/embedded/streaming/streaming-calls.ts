@@ -6,6 +6,7 @@ import type { Containers } from '../containers.js';
 import type { Isolation } from '../isolation.js';
 import { failedPrecondition, invalidArgument } from '../runtime-error.js';
 import type { Sandboxes } from '../sandboxes.js';
+import { terminalProblem } from '../terminal.js';
 import { attachStream } from './attach-stream.js';
 import { execStream } from './exec-stream.js';
 import type { WantedStreams } from './remote-streams.js';
@@ -51,8 +52,8 @@ export const streamingCalls = (parts: StreamingParts): StreamingCalls => {
       checkStreams(containerId, wanted, 'or');
       if (cmd.length === 0) throw invalidArgument('cmd: expected a command');
       containers.getRunning(containerId);
-      if (tty && !isolation.tools.has('script'))
-        throw failedPrecondition('a terminal needs the program script of util-linux, which this machine does not have');
+      const problem = tty ? terminalProblem(isolation) : undefined;
+      if (problem !== undefined) throw failedPrecondition(problem);
       return urlFor({
         kind: 'exec',
         wanted,
@@ -61,6 +62,7 @@ export const streamingCalls = (parts: StreamingParts): StreamingCalls => {
           const scratchDirectory = containers.directory(containerId);
           const exitCode = await execStream(container, cmd, streams, {
             isolation,
+            groups: containers.commandGroups,
             scratchDirectory,
             tty,
             scheduler,
@@ -75,15 +77,21 @@ export const streamingCalls = (parts: StreamingParts): StreamingCalls => {
     attach: async ({ containerId, tty, stdin, stdout, stderr }) => {
       const wanted = { tty, stdin, stdout, stderr };
       checkStreams(containerId, wanted, 'and');
-      containers.getRunning(containerId);
-      if (stdin)
-        throw failedPrecondition('the input of a container of the embedded runtime is empty; attach without it');
+      const { config } = containers.getRunning(containerId);
+      if (stdin && !config.stdin)
+        throw failedPrecondition(`container "${containerId}" has no input: it was created without stdin`);
       return urlFor({
         kind: 'attach',
         wanted,
         run: async (streams) => {
           const container = containers.getRunning(containerId);
-          await attachStream(container, containers.outputFiles(container), streams);
+          await attachStream(container, streams, {
+            paths: containers.outputFiles(container),
+            input: container.config.stdin ? containers.input(container) : undefined,
+            terminal: containers.terminal(container),
+            isolation,
+            log,
+          });
           return undefined;
         },
       });
