@@ -1,0 +1,33 @@
+import { Argument, type Command } from 'commander';
+import type { ExecFlags } from './commands/exec.js';
+import { rootDirOption } from './run-flags.js';
+
+const POD_CONTAINER = 'a name, name_namespace or a UID; CONTAINER is as -c';
+const namespace = ['-n, --namespace <name>', 'the namespace of the pod (default: all)'] as const;
+const ofPod = ['-c, --container <name>', 'default: the default container of the pod, or its first one'] as const;
+
+/**
+ * Adds the commands that use a running agent as kubectl uses a cluster. `args` is the command line, of which commander keeps no
+ * trace of `--`.
+ */
+export const addLocalCommands = (program: Command, args: readonly string[]): void => {
+  const dashes = args.indexOf('--');
+  const afterDashes = dashes < 0 ? 0 : args.length - dashes - 1;
+
+  program
+    .command('exec')
+    .description('run a command in a container')
+    .usage('[options] <POD[/CONTAINER]> -- COMMAND [ARGUMENT...]')
+    .addArgument(new Argument('[POD[/CONTAINER]]', POD_CONTAINER))
+    .addArgument(new Argument('[COMMAND...]', 'the command and its arguments, after --'))
+    .option(...ofPod)
+    .option(...namespace)
+    .option('-i, --stdin', 'pass standard input to the command', false)
+    .option('-t, --tty', 'run it on a terminal; needs -i', false)
+    .option('-q, --quiet', 'print the output of the command only', false)
+    .addOption(rootDirOption())
+    .action(async (_pod: string, _command: unknown, flags: ExecFlags, command: Command) => {
+      const { execInContainer } = await import('./commands/exec.js');
+      await execInContainer(command.args, afterDashes, flags);
+    });
+};
