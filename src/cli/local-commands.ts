@@ -1,8 +1,10 @@
 import { Argument, type Command } from 'commander';
 import type { ExecFlags } from './commands/exec.js';
+import type { ForwardFlags } from './commands/port-forward.js';
 import { rootDirOption } from './run-flags.js';
 
-const POD_CONTAINER = 'a name, name_namespace or a UID; CONTAINER is as -c';
+const POD = 'a name, name_namespace or a UID';
+const POD_CONTAINER = `${POD}; CONTAINER is as -c`;
 const namespace = ['-n, --namespace <name>', 'the namespace of the pod (default: all)'] as const;
 const ofPod = ['-c, --container <name>', 'default: the default container of the pod, or its first one'] as const;
 
@@ -29,5 +31,18 @@ export const addLocalCommands = (program: Command, args: readonly string[]): voi
     .action(async (_pod: string, _command: unknown, flags: ExecFlags, command: Command) => {
       const { execInContainer } = await import('./commands/exec.js');
       await execInContainer(command.args, afterDashes, flags);
+    });
+
+  program
+    .command('port-forward')
+    .description('forward ports of this machine to a pod')
+    .addArgument(new Argument('<POD>', POD))
+    .addArgument(new Argument('<[LOCAL:]REMOTE...>', 'ports; without LOCAL the same, with an empty one a free port'))
+    .option(...namespace)
+    .option('--address <addresses>', 'where to listen: addresses with commas, or localhost', 'localhost')
+    .addOption(rootDirOption())
+    .action(async (pod: string, ports: string[], flags: ForwardFlags) => {
+      const { forwardToPod } = await import('./commands/port-forward.js');
+      await forwardToPod(pod, ports, flags);
     });
 };
