@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander';
+import type { CopyFlags } from './commands/cp.js';
 import type { ExecFlags } from './commands/exec.js';
 import type { ForwardFlags } from './commands/port-forward.js';
 import { rootDirOption } from './run-flags.js';
@@ -44,5 +45,19 @@ export const addLocalCommands = (program: Command, args: readonly string[]): voi
     .action(async (pod: string, ports: string[], flags: ForwardFlags) => {
       const { forwardToPod } = await import('./commands/port-forward.js');
       await forwardToPod(pod, ports, flags);
+    });
+
+  program
+    .command('cp')
+    .description('copy files from or to a container, by tar')
+    .addArgument(new Argument('<SOURCE>', 'POD:PATH, NAMESPACE/POD:PATH or a path of this machine'))
+    .addArgument(new Argument('<TARGET>', 'the same; one of the two is of a pod'))
+    .option(...ofPod)
+    .option(...namespace)
+    .option('--no-preserve', 'do not keep owners and modes in the container')
+    .addOption(rootDirOption())
+    .action(async (source: string, target: string, flags: CopyFlags) => {
+      const { copyFiles } = await import('./commands/cp.js');
+      await copyFiles(source, target, flags);
     });
 };
