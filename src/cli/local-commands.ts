@@ -1,7 +1,9 @@
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
+import type { AttachFlags } from './commands/attach.js';
 import type { CopyFlags } from './commands/cp.js';
 import type { ExecFlags } from './commands/exec.js';
 import type { ForwardFlags } from './commands/port-forward.js';
+import type { TopFlags } from './commands/top.js';
 import { rootDirOption } from './run-flags.js';
 
 const POD = 'a name, name_namespace or a UID';
@@ -59,5 +61,35 @@ export const addLocalCommands = (program: Command, args: readonly string[]): voi
     .action(async (source: string, target: string, flags: CopyFlags) => {
       const { copyFiles } = await import('./commands/cp.js');
       await copyFiles(source, target, flags);
+    });
+
+  program
+    .command('attach')
+    .description('attach to the output of a running container')
+    .addArgument(new Argument('<POD[/CONTAINER]>', POD_CONTAINER))
+    .option(...ofPod)
+    .option(...namespace)
+    .option('-i, --stdin', 'pass standard input to the container', false)
+    .option('-t, --tty', 'expect a terminal of the container', false)
+    .option('-q, --quiet', 'print the output of the container only', false)
+    .addOption(rootDirOption())
+    .action(async (target: string, flags: AttachFlags) => {
+      const { attachToContainer } = await import('./commands/attach.js');
+      await attachToContainer(target, flags);
+    });
+
+  program
+    .command('top')
+    .description('print the use of CPU and memory')
+    .addArgument(new Argument('<node|pod>', 'the node, or its pods'))
+    .addArgument(new Argument('[POD]', `${POD} (default: all)`))
+    .option(...namespace)
+    .option('--containers', 'a line for each container', false)
+    .addOption(new Option('--sort-by <amount>', 'the larger amount first').choices(['cpu', 'memory']))
+    .option('--no-headers', 'print no headings')
+    .addOption(rootDirOption())
+    .action(async (kind: string, pod: string | undefined, flags: TopFlags) => {
+      const { printTop } = await import('./commands/top.js');
+      await printTop(kind, pod, flags);
     });
 };

@@ -136,6 +136,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
       pods: kubelet.pods,
       metrics: registry,
       probeMetrics: probeRegistry,
+      stats: kubelet.stats,
       streams: { findRunning: kubelet.findRunning, streaming: kubelet.streaming, scheduler: monotonicScheduler },
     }).pipe(tap((event) => tellServer('pods and metrics', event, log)));
     const api$ = serveKubeletApi({ prepared, kubelet, healthChecks, meters, log });
