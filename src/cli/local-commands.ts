@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import type { AttachFlags } from './commands/attach.js';
 import type { CopyFlags } from './commands/cp.js';
+import type { DescribeFlags } from './commands/describe.js';
 import type { ExecFlags } from './commands/exec.js';
 import type { ForwardFlags } from './commands/port-forward.js';
 import type { TopFlags } from './commands/top.js';
@@ -91,5 +92,16 @@ export const addLocalCommands = (program: Command, args: readonly string[]): voi
     .action(async (kind: string, pod: string | undefined, flags: TopFlags) => {
       const { printTop } = await import('./commands/top.js');
       await printTop(kind, pod, flags);
+    });
+
+  program
+    .command('describe')
+    .description('print a pod: spec, status, events, and why it is in its state')
+    .addArgument(new Argument('<POD>', POD))
+    .option(...namespace)
+    .addOption(rootDirOption())
+    .action(async (pod: string, flags: DescribeFlags) => {
+      const { printDescription } = await import('./commands/describe.js');
+      await printDescription(pod, flags, Date.now());
     });
 };

@@ -70,4 +70,39 @@ describe.concurrent('a pod without a cluster', () => {
       stderr: 'Error: "x" is unknown: expected top node or top pod\n',
     });
   });
+
+  it('is described with its states, its events and the reason of the agent while it crashes', async ({ daemon }) => {
+    daemon.apply({
+      name: 'crash',
+      labels: { tier: 'back' },
+      containers: [{ script: 'exit 3', ports: [{ name: 'http', containerPort: 8080 }] }],
+      initContainers: [{ name: 'init', script: 'exit 0' }],
+    });
+    await daemon.start();
+    const describe = (...args: readonly string[]) =>
+      daemon.run('describe', ...args, '-n', 'default', '--root-dir', daemon.rootDir);
+    const lines = await eventually('it waits after a crash', async () => {
+      const { code, stdout, stderr } = await describe('crash');
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toMatch(/^ {4}State: +Waiting\n {6}Reason: +CrashLoopBackOff$/m);
+      return stdout;
+    });
+    expect(lines).toMatch(/^Name: +crash-node1$/m);
+    expect(lines).toMatch(/^Labels: +tier=back$/m);
+    expect(lines).toMatch(/^Status: +Running$/m);
+    expect(lines).toMatch(/^Init Containers:\n {2}init:\n/m);
+    expect(lines).toMatch(/^ {4}Ports: +8080\/TCP \(http\)$/m);
+    expect(lines).toMatch(/^ {4}Last State: +Terminated\n {6}Reason: +Error\n {6}Exit Code: +3$/m);
+    expect(lines).toMatch(/^ {4}Environment: +RX_TEST_CONTAINER: .*\n( +.*\n)* +POD_UID: +\(v1:metadata\.uid\)$/m);
+    expect(lines).toMatch(/^ {2}Ready +False +ContainersNotReady$/m);
+    expect(lines).toMatch(/^ {2}Warning +BackOff +\d+s .*restarting failed container/m);
+    expect(lines).toMatch(
+      /^Why:\n {2}crash-node1_default is Running for .*\n( .*\n)* .*ended with exit code 3 .*CrashLoopBackOff/m,
+    );
+    expect((await describe('crash-node1')).stdout).toContain('CrashLoopBackOff');
+    expect(await describe('other')).toEqual({
+      ...{ code: 1, stdout: '' },
+      stderr: 'Error: pods "other" not found in namespace "default"; pods here: crash-node1_default\n',
+    });
+  });
 });
