@@ -8,6 +8,7 @@ import type { TimelineOptions } from './commands/timeline.js';
 import { logDate, logDuration, type LogFlags, logNumber } from './logs/log-flags.js';
 import type { ReplayFlags } from './commands/replay.js';
 import type { CreateKubelet } from './kubelet-handle.js';
+import { addLocalCommands } from './local-commands.js';
 import { addRunFlags, commonForms, readRunFlags, rootDirOption } from './run-flags.js';
 import { packageVersion } from './version.js';
 
@@ -25,7 +26,7 @@ export const runProgram = async (args: readonly string[], loadKubelet: LoadKubel
   // Node would open its debugger on a port.
   process.on('SIGUSR1', () => undefined);
   try {
-    await createProgram(loadKubelet).parseAsync(commonForms(args), { from: 'user' });
+    await createProgram(loadKubelet, args).parseAsync(commonForms(args), { from: 'user' });
   } catch (error) {
     fail(errorText(error));
   }
@@ -50,7 +51,7 @@ const spanOf = (text: string): number => {
   return milliseconds;
 };
 
-const createProgram = (loadKubelet: LoadKubelet): Command => {
+const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Command => {
   const program = new Command('rx-kubelet')
     .description('A Kubernetes node agent')
     .version(`rx-kubelet ${packageVersion()}`, '--version')
@@ -119,6 +120,8 @@ const createProgram = (loadKubelet: LoadKubelet): Command => {
       const { printLogs } = await import('./commands/logs.js');
       await printLogs(pod, container, flags, Date.now());
     });
+
+  addLocalCommands(program, args);
 
   program
     .command('why')

@@ -18,6 +18,7 @@ import {
   takeUntil,
   tap,
 } from 'rxjs';
+import { monotonicScheduler } from '../host/monotonic-scheduler.js';
 import { createJournal } from '../journal/journal-writer.js';
 import { errorText } from '../model/cri/cri-error.js';
 import { agentServer } from '../server/agent-server.js';
@@ -135,6 +136,8 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
       pods: kubelet.pods,
       metrics: registry,
       probeMetrics: probeRegistry,
+      stats: kubelet.stats,
+      streams: { findRunning: kubelet.findRunning, streaming: kubelet.streaming, scheduler: monotonicScheduler },
     }).pipe(tap((event) => tellServer('pods and metrics', event, log)));
     const api$ = serveKubeletApi({ prepared, kubelet, healthChecks, meters, log });
     const table$ = isLive

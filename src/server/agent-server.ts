@@ -1,6 +1,9 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { createServer } from 'node:http';
 import type { Observable, SchedulerLike } from 'rxjs';
+import { answerStreams, type StreamView } from './answer-streams.js';
+import { answerUpgrades } from './answer-upgrades.js';
 import { answerBy } from './http-routes.js';
 import { nodeRoutes, type NodeView } from './kubelet-routes.js';
 import { listenWhile, type ServerEvent } from './listen-while.js';
@@ -8,19 +11,32 @@ import { listenWhile, type ServerEvent } from './listen-while.js';
 export interface AgentServerOptions extends NodeView {
   /** The path of the socket, in a folder that only this user can open. A file at this path is replaced. */
   readonly socketPath: string;
+  /** Exec, attach and port-forward; the pods are those of `pods`. Without them their paths do not exist. */
+  readonly streams?: Omit<StreamView, 'pods'>;
   readonly scheduler?: SchedulerLike;
 }
 
+/** A command is part of the URL of its request. Source: pkg/kubelet/server/server.go ListenAndServeKubeletServer */
+const MAX_HEADER_BYTES = 2 ** 20;
+
 /**
- * Serves pods and metrics over plain HTTP on a unix socket from subscribing to unsubscribing. Pods contain the values
- * of environment variables, so only the user of this process, and root, can connect. Emits as `listenWhile` does.
+ * Serves pods, metrics and streams over plain HTTP on a unix socket from subscribing to unsubscribing. Pods contain the values
+ * of environment variables, and a stream runs commands in them, so only the user of this process, and root, can connect. Emits as `listenWhile` does.
  *
  * Source: pkg/kubelet/server/server.go, whose port authenticates its clients.
  */
-export const agentServer = ({ socketPath, scheduler, ...inputs }: AgentServerOptions): Observable<ServerEvent> =>
-  listenWhile({
+export const agentServer = ({
+  socketPath,
+  scheduler,
+  streams,
+  ...inputs
+}: AgentServerOptions): Observable<ServerEvent> => {
+  const routes = answerBy(nodeRoutes(inputs));
+  return listenWhile({
     scheduler,
-    answer: answerBy(nodeRoutes(inputs)),
+    answer: streams ? answerStreams({ ...streams, pods: inputs.pods }, routes) : routes,
+    create: (limits, answer) =>
+      createServer({ ...limits, maxHeaderSize: MAX_HEADER_BYTES }, answer).on('upgrade', answerUpgrades(answer)),
     listen: (server, listening) => {
       const folder = dirname(socketPath);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -39,3 +55,4 @@ export const agentServer = ({ socketPath, scheduler, ...inputs }: AgentServerOpt
       });
     },
   });
+};

@@ -17,6 +17,11 @@ export interface SpdyConnectionOptions {
   readonly accept: (stream: SpdyStream) => boolean;
   /** The limit of streams that are open at the same time; further ones are refused. */
   readonly streamsMax: number;
+  /**
+   * The data of a stream that has arrived, when the peer resets it or the connection ends. A server written in Go resets the streams
+   * right behind its last data, which a slow reader still has to get. Default: `drop`.
+   */
+  readonly arrivedData?: 'drop' | 'keep';
   /** Called for every piece that arrives. */
   readonly onActivity?: () => void;
 }
@@ -86,7 +91,7 @@ export class SpdyConnection {
     if (this.over.signal.aborted) return;
     this.socket.destroy();
     this.over.abort();
-    for (const stream of this.streams.values()) stream.cut();
+    for (const stream of this.streams.values()) this.cut(stream);
     this.streams.clear();
     this.full.clear();
   }
@@ -118,7 +123,7 @@ export class SpdyConnection {
       case 'headers':
         return this.deliver(this.streams.get(frame.streamId), Buffer.alloc(0), frame.isLast);
       case 'reset':
-        return this.streams.get(frame.streamId)?.cut();
+        return this.cut(this.streams.get(frame.streamId));
       case 'ping':
         // The number says which side began.
         if (frame.id % 2 !== this.nextId % 2) this.write(frame);
@@ -145,6 +150,11 @@ export class SpdyConnection {
     if (!stream || stream.receive(data, isLast)) return;
     this.full.add(stream);
     this.socket.pause();
+  }
+
+  private cut(stream: SpdyStream | undefined): void {
+    if (this.options.arrivedData === 'keep') stream?.cutBehindData();
+    else stream?.cut();
   }
 
   private readOn(stream: SpdyStream): void {

@@ -43,17 +43,26 @@ export class SpdyStream extends Duplex {
     this.destroy();
   }
 
+  /** The same behind the data that has arrived, which stays to be read; nothing more is sent. */
+  cutBehindData(): void {
+    this.wasReset = true;
+    this.receive(Buffer.alloc(0), true);
+    this.end();
+  }
+
   override _read(): void {
     this.link.resume();
   }
 
   override _write(data: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.link.send(data, done);
+    if (this.wasReset) done();
+    else this.link.send(data, done);
   }
 
   override _final(done: (error?: Error | null) => void): void {
     this.isDone = true;
-    this.link.finish(done);
+    if (this.wasReset) done();
+    else this.link.finish(done);
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
