@@ -136,7 +136,10 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
       metrics: registry,
       probeMetrics: probeRegistry,
     }).pipe(tap((event) => tellServer('pods and metrics', event, log)));
-    const api$ = serveKubeletApi({ prepared, kubelet, healthChecks, meters, log });
+    const api$ = serveKubeletApi({
+      ...{ prepared, kubelet, healthChecks, meters, log },
+      process: { flags, startedAt, version },
+    });
     const table$ = isLive
       ? liveTable(frames(kubelet.pod$, logged$, undefined, refused.lines), process.stdout, () => Date.now())
       : NEVER;
