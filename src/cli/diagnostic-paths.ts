@@ -1,6 +1,11 @@
+import { monotonicScheduler } from '../host/monotonic-scheduler.js';
+import { recordProfile } from '../host/record-profile.js';
 import { KUBERNETES_VERSION } from '../model/node/kubernetes-version.js';
 import type { ParameterRoute } from '../server/parameter-routes.js';
+import { profileRoutes } from '../server/profiles.js';
+import { verbosityRoute } from '../server/verbosity.js';
 import { zPages } from '../server/z-pages.js';
+import { timedProfile } from '../streams/server/timed-profile.js';
 import { configurationView } from './config/configuration-view.js';
 import { isGateOn } from './config/feature-gates.js';
 import type { PreparedRun } from './prepare-run.js';
@@ -12,6 +17,7 @@ export interface ProcessView {
   readonly flags: RunFlags;
   readonly startedAt: Date;
   readonly version: string;
+  readonly setVerbosity: (verbosity: number) => void;
 }
 
 export interface DiagnosticPathsInputs {
@@ -28,7 +34,7 @@ const PATHS = [
 /** The paths of the kubelet API for the process itself: its state, its flags. */
 export const diagnosticPaths = ({
   prepared: { config },
-  process: { flags, startedAt, version },
+  process: { flags, startedAt, version, setVerbosity },
 }: DiagnosticPathsInputs): readonly ParameterRoute[] => {
   const gates = config.featureGates;
   const facts = {
@@ -38,10 +44,15 @@ export const diagnosticPaths = ({
     emulationVersion: KUBERNETES_VERSION,
     paths: PATHS,
   };
-  return zPages({
-    facts: isGateOn(gates, 'ComponentStatusz') ? facts : undefined,
-    flags: isGateOn(gates, 'ComponentFlagz') ? shownFlags(flags, configurationView(config)) : undefined,
-    now: () => Date.now(),
-    random: Math.random,
-  });
+  const takeProfile = timedProfile({ record: recordProfile, scheduler: monotonicScheduler });
+  return [
+    ...zPages({
+      facts: isGateOn(gates, 'ComponentStatusz') ? facts : undefined,
+      flags: isGateOn(gates, 'ComponentFlagz') ? shownFlags(flags, configurationView(config)) : undefined,
+      now: () => Date.now(),
+      random: Math.random,
+    }),
+    ...profileRoutes(takeProfile),
+    verbosityRoute(setVerbosity),
+  ];
 };

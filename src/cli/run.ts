@@ -138,7 +138,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
     }).pipe(tap((event) => tellServer('pods and metrics', event, log)));
     const api$ = serveKubeletApi({
       ...{ prepared, kubelet, healthChecks, meters, log },
-      process: { flags, startedAt, version },
+      process: { flags, startedAt, version, setVerbosity: log.setVerbosity },
     });
     const table$ = isLive
       ? liveTable(frames(kubelet.pod$, logged$, undefined, refused.lines), process.stdout, () => Date.now())
