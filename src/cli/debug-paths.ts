@@ -1,13 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defer } from 'rxjs';
+import { journalctl } from '../host/journalctl.js';
 import { logReading } from '../host/log-reading.js';
 import { monotonicScheduler } from '../host/monotonic-scheduler.js';
 import { checkpointRoute, commandRoutes } from '../server/container-commands.js';
 import { containerLogs } from '../server/container-logs.js';
 import { nodeLogs } from '../server/node-logs.js';
 import type { ParameterRoute } from '../server/parameter-routes.js';
+import { readBelow } from '../server/read-below.js';
 import { checkpointContainer } from '../streams/server/checkpoint-container.js';
+import { nodeServiceLogs } from '../streams/server/node-service-logs.js';
 import { podLogs } from '../streams/server/pod-logs.js';
 import { runCommand } from '../streams/server/run-command.js';
 import { isGateOn } from './config/feature-gates.js';
@@ -34,6 +37,13 @@ export const debugPaths = ({
     makeDirectory: () => defer(() => mkdir(directory, { recursive: true, mode: 0o700 })),
     requestTimeoutSeconds: Math.floor(config.runtimeRequestTimeoutMs / 1_000),
   });
+  const readLogs = config.enableSystemLogQuery
+    ? nodeServiceLogs({
+        journal: journalctl({ path: process.env.PATH ?? '' }),
+        files: readBelow(NODE_LOGS),
+        scheduler: monotonicScheduler,
+      })
+    : undefined;
   return [
     containerLogs(
       podLogs({
@@ -41,7 +51,7 @@ export const debugPaths = ({
         splitStreams: isGateOn(config.featureGates, 'PodLogsQuerySplitStreams'),
       }),
     ),
-    ...(config.enableSystemLogHandler ? nodeLogs(NODE_LOGS) : []),
+    ...(config.enableSystemLogHandler ? nodeLogs(NODE_LOGS, readLogs) : []),
     ...commandRoutes(runCommand({ pods, runtime })),
     ...(isGateOn(config.featureGates, 'ContainerCheckpoint') ? [checkpointRoute(checkpoint)] : []),
   ];

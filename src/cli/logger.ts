@@ -12,6 +12,11 @@ export const logForm = (format: string, isTerminal: boolean): LogForm => {
   return format === 'text' ? 'text' : 'json';
 };
 
+export interface LevelledLogger extends Logger {
+  /** Changes the verbosity from now on. */
+  readonly setVerbosity: (verbosity: number) => void;
+}
+
 export interface LoggerOptions {
   /** `-v`: from 4 on it includes messages for developers. */
   readonly verbosity: number;
@@ -27,12 +32,12 @@ const SECRET = ['headers', 'header', 'staticPodURLHeader', 'authorization', 'pas
  * A logger that writes every line synchronously, so that no line is lost when the process ends. Errors in fields appear
  * with their message; values of credentials appear as `***`.
  */
-export const createLogger = ({ verbosity, form, write }: LoggerOptions): Logger => {
-  const level = verbosity >= 4 ? 'debug' : 'info';
+export const createLogger = ({ verbosity, form, write }: LoggerOptions): LevelledLogger => {
+  const levelOf = (value: number): 'debug' | 'info' => (value >= 4 ? 'debug' : 'info');
   const output = form === 'json' ? write : (line: string) => write(humanLine(line, form === 'text'));
   const logger = pino(
     {
-      level,
+      level: levelOf(verbosity),
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
@@ -47,6 +52,7 @@ export const createLogger = ({ verbosity, form, write }: LoggerOptions): Logger 
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
+    setVerbosity: (value) => void (logger.level = levelOf(value)),
   };
 };
 

@@ -175,6 +175,11 @@ export const rootDirOption = (): Option =>
 export const FIELD_FLAG_DEFAULTS: readonly { readonly field: string; readonly described: string | undefined }[] =
   FIELD_FLAGS.map(({ field, option }) => ({ field, described: /\(default: (.*)\)$/.exec(option.description)?.[1] }));
 
+/** The flags with a field, by their names without dashes. */
+export const FIELD_FLAG_NAMES: readonly { readonly field: string; readonly name: string }[] = FIELD_FLAGS.map(
+  ({ field, option }) => ({ field, name: option.name() }),
+);
+
 /** Adds every flag of `run` to the command. */
 export const addRunFlags = (command: Command): Command => {
   for (const { option } of FIELD_FLAGS) command.addOption(option);

@@ -139,7 +139,10 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
       stats: kubelet.stats,
       streams: { findRunning: kubelet.findRunning, streaming: kubelet.streaming, scheduler: monotonicScheduler },
     }).pipe(tap((event) => tellServer('pods and metrics', event, log)));
-    const api$ = serveKubeletApi({ prepared, kubelet, healthChecks, meters, log });
+    const api$ = serveKubeletApi({
+      ...{ prepared, kubelet, healthChecks, meters, log },
+      process: { flags, startedAt, version, setVerbosity: log.setVerbosity },
+    });
     const table$ = isLive
       ? liveTable(frames(kubelet.pod$, logged$, undefined, refused.lines), process.stdout, () => Date.now())
       : NEVER;

@@ -16,6 +16,7 @@ import { reviewAccess } from '../streams/server/review-access.js';
 import { reviewTokens } from '../streams/server/review-tokens.js';
 import { configurationView } from './config/configuration-view.js';
 import { debugPaths } from './debug-paths.js';
+import { diagnosticPaths, type ProcessView } from './diagnostic-paths.js';
 import type { KubeletHandle } from './kubelet-handle.js';
 import type { PreparedRun } from './prepare-run.js';
 import { hasSigner, pemSources } from './pem-sources.js';
@@ -25,6 +26,8 @@ export interface KubeletApiInputs {
   readonly kubelet: KubeletHandle;
   readonly healthChecks: HealthChecks;
   readonly meters: Pick<MeteredRegistry, 'registry' | 'probeRegistry' | 'countRequests'>;
+  /** The process, for `/statusz` and `/flagz`. */
+  readonly process: ProcessView;
   readonly log: Logger;
 }
 
@@ -102,7 +105,7 @@ const serverOptions = (inputs: ServedInputs, access: OpenAccess) => {
     runningPods: kubelet.runningPods,
     streams: { findRunning: kubelet.findRunning, streaming: kubelet.streaming, scheduler: monotonicScheduler },
     configz: () => configurationView(config),
-    debugPaths: debugPaths(inputs),
+    debugPaths: [...debugPaths(inputs), ...diagnosticPaths(inputs)],
     guard: {
       nodeName,
       rules: access.authentication,

@@ -1,7 +1,7 @@
-import { constants, type Dirent } from 'node:fs';
-import { type FileHandle, open, readdir, readlink, realpath } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { type FileHandle, readdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join, posix } from 'node:path';
+import { posix } from 'node:path';
 import { finished, pipeline } from 'node:stream/promises';
 import { defer, firstValueFrom } from 'rxjs';
 import { byteRange } from '../model/server/byte-range.js';
@@ -9,6 +9,7 @@ import { directoryPage } from '../model/server/directory-page.js';
 import { isAbsence } from '../model/values/file-error.js';
 import { limitByKey } from '../streams/operators/limit-by-key.js';
 import { type Answer, send } from './http-routes.js';
+import { openBelow } from './open-below.js';
 
 /** Replies with the file or folder at a decoded path below the directory of logs. */
 export type ServeLogFile = (path: string, request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -58,13 +59,10 @@ const serve = async (
 ): Promise<void> => {
   // From a root, `..` does not lead out of it.
   const asked = posix.normalize(`/${path}`);
-  // Without O_NONBLOCK the opening of a pipe waits for a writer.
-  const handle = await open(join(directory, asked.replace(/\/$/, '')), constants.O_RDONLY | constants.O_NONBLOCK);
+  const opened = await openBelow(directory, asked);
+  if (!opened) return send(response, MISSING);
+  const { handle, target } = opened;
   try {
-    // The path of the open file: a link that changes meanwhile has no effect.
-    const target = await readlink(`/proc/self/fd/${handle.fd}`);
-    const root = await realpath(directory);
-    if (target !== root && !target.startsWith(`${root}/`)) return send(response, MISSING);
     const status = await handle.stat();
     const isFolder = asked.endsWith('/');
     if (status.isDirectory()) {

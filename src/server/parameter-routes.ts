@@ -3,7 +3,7 @@ import createRouter from 'find-my-way';
 import { errorText } from '../model/cri/cri-error.js';
 import { send } from './http-routes.js';
 
-export type RouteMethod = 'GET' | 'POST' | 'DELETE';
+export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** Replies to the request itself, with the decoded parameters of the path. A parameter may be any text, `..` and slashes too. */
 export type HandleRequest = (
@@ -19,7 +19,7 @@ export interface ParameterRoute {
   readonly handle: HandleRequest;
 }
 
-const METHODS: readonly RouteMethod[] = ['GET', 'POST', 'DELETE'];
+const METHODS: readonly RouteMethod[] = ['GET', 'POST', 'PUT', 'DELETE'];
 /** Names of pods have up to 253 characters, encoded ones three times as many. */
 const LONGEST_PARAMETER = 1_024;
 

@@ -3,6 +3,7 @@ const LOCKED_ON = [
   'SidecarContainers',
   'InPlacePodVerticalScaling',
   'KubeletFineGrainedAuthz',
+  'NodeLogQuery',
   'NodeSwap',
   'KubeletPSI',
   'ImageVolume',

@@ -104,6 +104,7 @@ const IN_EFFECT: ReadonlySet<string> = new Set([
   'authorization',
   'enableDebuggingHandlers',
   'enableSystemLogHandler',
+  'enableSystemLogQuery',
   'enableProfilingHandler',
   'enableDebugFlagsHandler',
 ]);

@@ -31,6 +31,6 @@ export const disabledEndpoint = (path: string, switches: EndpointSwitches): stri
   }
   if (!switches.enableSystemLogHandler && isAtOrBelow(path, '/logs')) return 'logs endpoint is disabled.\n';
   if (!switches.enableProfilingHandler && isAtOrBelow(path, '/debug/pprof')) return 'profiling endpoint is disabled.\n';
-  if (!switches.enableDebugFlagsHandler && path === '/debug/flags/v') return 'flags endpoint is disabled.\n';
+  if (!switches.enableDebugFlagsHandler && isAtOrBelow(path, '/debug/flags/v')) return 'flags endpoint is disabled.\n';
   return undefined;
 };

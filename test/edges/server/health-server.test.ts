@@ -109,7 +109,7 @@ describe('whoever holds on to connections', () => {
 describe('anything else', () => {
   it('is not here: what pods and metrics say is not for everybody on the machine', async () => {
     const url = await serve();
-    for (const path of ['/pods', '/metrics', '/metrics/probes', '/nowhere']) {
+    for (const path of ['/pods', '/metrics', '/metrics/probes', '/livez', '/readyz', '/nowhere']) {
       expect((await get(url + path)).status).toBe(404);
     }
     // As a path of its own, whatever is asked of it.

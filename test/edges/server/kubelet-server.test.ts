@@ -8,6 +8,9 @@ import { NEVER, Observable, of } from 'rxjs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pemSource } from '../../../src/kube-api/pem-source.js';
 import { tlsSettings } from '../../../src/model/server/tls-settings.js';
+import { profileRoutes } from '../../../src/server/profiles.js';
+import { verbosityRoute } from '../../../src/server/verbosity.js';
+import { zPages } from '../../../src/server/z-pages.js';
 import { eventually } from '../../embedded/eventually.js';
 import { Authority } from '../kube-api/authority.js';
 import { type Asked, KubeletStage, openSockets } from './kubelet-stage.js';
@@ -37,7 +40,14 @@ describe('a client of the kubelet API', () => {
       'a certificate with access': withName('admin'),
       'a bad certificate and a token with access': { ...other.pair('/CN=guest'), token: 'admin' },
     };
-    await stage.start();
+    const facts = { startedAt: 0, version: '0.1.0', nodeVersion: 'v1', emulationVersion: '1.36', paths: [] };
+    await stage.start({
+      debugPaths: [
+        ...zPages({ facts, flags: {}, now: () => Date.now(), random: Math.random }),
+        ...profileRoutes(() => of({ status: 200, body: '{}' })),
+        verbosityRoute(() => undefined),
+      ],
+    });
   });
   afterAll(() => stage.dispose());
 
@@ -49,6 +59,17 @@ describe('a client of the kubelet API', () => {
     ['GET', '/configz', 'configz proxy', 200],
     ['GET', '/metrics', 'metrics', 200],
     ['GET', '/metrics/probes', 'metrics', 200],
+    ['GET', '/statusz', 'statusz', 200],
+    ['GET', '/flagz', 'configz', 200],
+    ['DELETE', '/statusz', 'statusz', 405],
+    ['GET', '/debug/pprof/', 'proxy', 200],
+    ['GET', '/debug/pprof/heap', 'proxy', 200],
+    ['GET', '/debug/pprof/goroutine', 'proxy', 404],
+    ['POST', '/debug/pprof/profile', 'proxy', 405],
+    ['PUT', '/debug/flags/v', 'proxy', 400],
+    ['GET', '/debug/flags/v', 'proxy', 405],
+    ['GET', '/livez', 'proxy', 404],
+    ['GET', '/readyz', 'proxy', 404],
     ['GET', '/nowhere', 'proxy', 404],
     ['GET', '/exec/ns/pod/c', 'proxy', 400],
     ['POST', '/exec/ns/pod/c?output=1', 'proxy', 404],
@@ -90,7 +111,7 @@ describe('a client of the kubelet API', () => {
   )('%s %s is refused (%s, %i): %s, as %s', async (method, path, subresources, _status, client, as) => {
     const { status, body } = await stage.ask(asked(method, path, client, as));
     expect(status).toBe(REFUSED[client as keyof typeof REFUSED]);
-    const verb = { GET: 'get', POST: 'create', DELETE: 'delete' }[method];
+    const verb = { GET: 'get', POST: 'create', PUT: 'update', DELETE: 'delete' }[method];
     expect(body).toBe(
       status === 401
         ? 'Unauthorized'

@@ -50,8 +50,10 @@ export class StreamStage extends KubeletStage {
   begin(
     over: Partial<Omit<StreamView, 'pods'>> = {},
     guard: Partial<KubeletServerOptions['guard']> = {},
+    options: Partial<KubeletServerOptions> = {},
   ): Promise<void> {
-    return this.start({ pods, streams: { findRunning: () => running, streaming: this.streaming(), ...over } }, guard);
+    const streams = { findRunning: () => running, streaming: this.streaming(), ...over };
+    return this.start({ pods, streams, ...options }, guard);
   }
 
   async connect({ allowHalfOpen = false } = {}): Promise<StreamClient> {

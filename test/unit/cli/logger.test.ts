@@ -28,6 +28,15 @@ describe('logger', () => {
     expect(written.map((line) => parsed(line).level)).toEqual(levels);
   });
 
+  it('takes another verbosity later', () => {
+    const { log, written } = lines();
+    for (const verbosity of [4, 3]) {
+      log.setVerbosity(verbosity);
+      log.debug({ verbosity }, 'x');
+    }
+    expect(written.map((line) => parsed(line).verbosity)).toEqual([4]);
+  });
+
   it.each([{ headers: { Authorization: 'Bearer s3cret' } }, { config: { staticPodURLHeader: { A: ['s3cret'] } } }])(
     'never writes a credential of %j',
     (fields) => {

@@ -84,6 +84,7 @@ describe('an endpoint that is off', () => {
     ['/logs/x', { ...on, enableSystemLogHandler: false }, 'logs endpoint is disabled.\n'],
     ['/debug/pprof/', { ...on, enableProfilingHandler: false }, 'profiling endpoint is disabled.\n'],
     ['/debug/flags/v', { ...on, enableDebugFlagsHandler: false }, 'flags endpoint is disabled.\n'],
+    ['/debug/flags/v/', { ...on, enableDebugFlagsHandler: false }, 'flags endpoint is disabled.\n'],
     ['/debug/flags/v', on, undefined],
     ['/logs/x', on, undefined],
   ] as const)('%s with %j replies %j', (path, switches, text) => {
