@@ -48,7 +48,9 @@ const started = async (daemon: Daemon): Promise<void> => {
   daemon.apply({ name: 'web' });
   await daemon.start();
   await eventually('the pod runs', async () =>
-    (await daemon.shownPods()).some(({ status }) => status?.phase === 'Running'),
+    (await daemon.shownPods()).some(
+      ({ metadata, status }) => metadata.name.startsWith('web') && status?.phase === 'Running',
+    ),
   );
 };
 
