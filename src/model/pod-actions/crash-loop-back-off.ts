@@ -104,7 +104,7 @@ export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
   if (newestExited === undefined) return { blocked: false, entry: entry ?? { delayMs: 0, lastUpdate: now } };
   const { since, futureEnd } = waitingSince(newestExited, input.entry, now);
   const finishedAt = endOf(newestExited);
-  // How long it ran is told by its own times, whatever the clock says now.
+  // The length of its run depends on its own times alone, not on the clock of now.
   const isOver = entry !== undefined && isExpired(entry, finishedAt, table);
   if (isOver || !isBlocked(entry, { since, now, table })) {
     const unknownRestarts = remembered || told ? 0 : restartsWithoutEvidence(input, table);
