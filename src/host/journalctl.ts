@@ -34,8 +34,9 @@ export const journalctl = ({ path }: JournalctlOptions): NodeJournal => {
         });
       });
       subscriber.add(() => {
-        // Its number belongs to it until it was waited for.
-        if (!hasEnded && child.exitCode === null && child.signalCode === null) sendSignal(child.pid ?? 0, 'SIGKILL');
+        // Its number belongs to it until it was waited for. Without a number it was not started.
+        const runs = !hasEnded && child.exitCode === null && child.signalCode === null;
+        if (runs && child.pid !== undefined) sendSignal(child.pid, 'SIGKILL');
         child.stdout.destroy();
         child.stderr.destroy();
       });

@@ -207,7 +207,8 @@ describe('hostile clients', () => {
     ['the kubelet API', 700, ['200', '400', '401', '404', '405'], () => api],
     ['the port of the kubelet API, without TLS', 2_300, ['none'], () => apiPort],
     ['the health port', 3_500, ['200', '400', '404', '405', '431'], () => healthPort],
-    ['the socket of the agent', 3_500, ['200', '400', '404', '405', '431'], () => agentSocket],
+    // It takes a command in its URL, and so longer headers than these.
+    ['the socket of the agent', 3_500, ['200', '400', '404', '405'], () => agentSocket],
   ] as const)('with odd requests do not harm %s', async (_, count, expected, connectOf) => {
     const faults: [string, string, string][] = [];
     const statuses = new Set<string>();
