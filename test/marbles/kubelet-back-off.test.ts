@@ -1,7 +1,7 @@
 import { concatMap, from, type Observable, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JournalRecord } from '../../src/model/journal/journal.js';
-import type { Pod } from '../../src/model/pod/pod.js';
+import type { Pod, PodSpec } from '../../src/model/pod/pod.js';
 import type { Behaviour, FakeRuntime } from '../support/fake-runtime.js';
 import { expectLanes, linesOf } from './lanes.js';
 import { forever, MINUTE, onNode, pod, SECOND } from './virtual-node.js';
@@ -162,6 +162,49 @@ describe('the back-off of a container that was restarted once before its agent w
       'exit main': ' -1----1-----------1 20s -1',
     });
     expect(records.find(({ kind }) => kind === 'back-off')).not.toHaveProperty('from');
+  });
+});
+
+describe('the back-off of a container whose end restarts all containers', () => {
+  const restartPolicyRules = [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }];
+  const main = { name: 'main', image: 'host', restartPolicy: 'Never', restartPolicyRules };
+  const other = { name: 'other', image: 'host' };
+  // A restart of all containers keeps the logs, from which the number of an attempt is read; the files of this node have none.
+  const onItsNode = (spec: Partial<PodSpec>, spans: Parameters<typeof lives>[0] = [[0, 60]]) =>
+    onNode(
+      { behaviours: { main: FAILING }, untilMs: MINUTE },
+      lives(spans, () => pod(spec)),
+    );
+
+  it('is that of any end, although nothing is left of the instance; the others start at once', () => {
+    const { fake, records } = onItsNode({ containers: [main, other] });
+    expectLanes(linesOf(fake.history, 'start main', 'exit main 1', 'start other', 'exit other'), SECONDS).toBe({
+      'start main': '  00-----------0- 20s 0-',
+      'exit main 1': ' -ee-----------e 20s -e',
+      'start other': ' 000-----------0 20s -0',
+      'exit other': '  -ee-----------e 20s -e',
+    });
+    expect(records.filter(({ kind }) => kind === 'back-off')).not.toEqual([]);
+  });
+
+  it('holds up what comes after an init container', () => {
+    const { fake } = onItsNode({ initContainers: [main], containers: [other] });
+    expectLanes(runs(fake), SECONDS).toBe({
+      'start main': '00-----------0- 20s 0-',
+      'exit main': ' -11-----------1 20s -1',
+    });
+    expect(linesOf(fake.history, 'start other')).toEqual([]);
+  });
+
+  it('begins anew in another agent, which finds nothing of it', () => {
+    const { fake } = onItsNode({ containers: [main] }, [
+      [0, 4],
+      [5, 60],
+    ]);
+    expectLanes(runs(fake), SECONDS).toBe({
+      'start main': '00---00-----------0- 20s 0-',
+      'exit main': ' -11---11-----------1 20s -1',
+    });
   });
 });
 

@@ -37,6 +37,8 @@ export interface CrashLoopEntry extends BackOffEntry {
    * so that it is no longer than its delay.
    */
   readonly futureEnd?: { readonly restartCount: number; readonly seenAt: number };
+  /** The instance whose end the container waits for, if a restart of all containers has removed it from the runtime. */
+  readonly removed?: ExitedInstance;
 }
 
 export interface CrashLoopInput {
@@ -128,6 +130,16 @@ export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
     entry: futureEnd ? { ...entry, futureEnd } : entry,
     isFromRuntime: told !== undefined,
   };
+};
+
+/**
+ * Returns the entry that remembers the newest end, which a restart of all containers removes from the runtime: without it, a container that
+ * always ends that way would start again and again without a wait. Upstream forgets this end.
+ */
+export const rememberEnd = (input: CrashLoopInput): CrashLoopEntry => {
+  const { entry, newestExited, now, maxMs = CRASH_LOOP_MAX_MS } = input;
+  const known = entry ?? entryFromFacts(input, crashLoopTable(maxMs)) ?? { delayMs: 0, lastUpdate: now };
+  return newestExited ? { ...known, removed: newestExited } : known;
 };
 
 /**

@@ -11,7 +11,6 @@ import {
   tap,
   throwError,
 } from 'rxjs';
-import { decideBackOff, crashLoopKey } from '../../model/pod-actions/crash-loop-back-off.js';
 import { environment } from '../../model/cri/env.js';
 import { type EnvValue, textValue } from '../../model/cri/env-value.js';
 import { containerConfig } from '../../model/cri/container-config.js';
@@ -26,13 +25,14 @@ import { ContainerSyncError, SyncCancelled } from '../../model/pod-actions/sync-
 import { errorOnAbort } from '../operators/error-on-abort.js';
 import type { MetricContainerType } from '../ports/metrics.js';
 import { agentMounts } from './agent-mounts.js';
+import { crashLoopWait } from './crash-loop-wait.js';
 import { beginHook, endHook } from './due-hooks.js';
 import { ensureImage, type PresentImage } from '../images/ensure-image.js';
 import type { Sandbox } from './ensure-sandbox.js';
 import { environmentObjects } from './environment-objects.js';
 import { killContainer } from './kill-container.js';
 import { linkLog } from './link-log.js';
-import { emitEvent, journaled, throwIfCancelled, journal, type PodSyncContext } from './pod-sync-context.js';
+import { emitEvent, journaled, throwIfCancelled, type PodSyncContext } from './pod-sync-context.js';
 import { removeUnstarted } from './remove-container.js';
 import { runHook } from './run-hook.js';
 import { volumeImages } from './volume-images.js';
@@ -118,56 +118,6 @@ export const METRIC_TYPES: Readonly<Record<ContainerKind, MetricContainerType>> 
   regular: 'container',
   ephemeral: 'ephemeral_container',
 };
-
-/** Returns the wait after a crash, with its journal entry and its event; undefined when the container may start now. */
-const crashLoopWait = (
-  context: PodSyncContext,
-  container: Container | EphemeralContainer,
-  status: RuntimePodStatus,
-  { state, maxRestartBackOffMs }: StartContainerPorts,
-): StartWait | undefined => {
-  const key = crashLoopKey(context.pod, container);
-  const started = status.containers.filter(({ name, state }) => name === container.name && state !== 'created');
-  const [newestExited, ...earlierExited] = started.filter(({ state }) => state === 'exited');
-  const verdict = decideBackOff({
-    pod: context.pod,
-    container,
-    entry: state.restarts.get(key),
-    newestExited,
-    earlierExited,
-    newest: started[0],
-    oldestSandboxCreatedAt: oldestOf(status.sandboxes),
-    now: context.ports.wallClock(),
-    maxMs: maxRestartBackOffMs,
-  });
-  const { name } = container;
-  state.apply({ kind: 'restart-backed-off', key, entry: verdict.entry });
-  if (!verdict.blocked) {
-    const { unknownRestarts: unknown } = verdict;
-    if (unknown !== undefined) journal(context, { kind: 'back-off-unknown', container: name, restarts: unknown });
-    return undefined;
-  }
-  const { message, eventMessage, delayMs, until, step, steps, resetAfterMs, exitCode, isFromRuntime } = verdict;
-  journal(context, {
-    kind: 'back-off',
-    subject: 'restart',
-    container: name,
-    exitCode,
-    delayMs,
-    until,
-    step,
-    steps,
-    resetAfterMs,
-    ...(isFromRuntime && { from: 'runtime' as const }),
-  });
-  emitEvent(context, 'Warning', 'BackOff', eventMessage, name);
-  return { container: name, reason: 'CrashLoopBackOff', message, waitsUntil: until };
-};
-
-const oldestOf = (sandboxes: RuntimePodStatus['sandboxes']): bigint | undefined =>
-  sandboxes
-    .map(({ createdAt }) => createdAt)
-    .reduce<bigint | undefined>((a, b) => (a !== undefined && a < b ? a : b), undefined);
 
 const createAndStart = (
   context: PodSyncContext,

@@ -30,6 +30,7 @@ import type { StartWait } from '../../model/pod-actions/start-wait.js';
 import { ContainerSyncError, PodSyncError, SyncCancelled } from '../../model/pod-actions/sync-error.js';
 import { isFailedPull } from '../images/ensure-image.js';
 import { reportMissingSecrets } from '../images/pull-credentials.js';
+import { rememberTrigger } from './crash-loop-wait.js';
 import { ensureSandbox, type Sandbox } from './ensure-sandbox.js';
 import { killContainer, killFailure } from './kill-container.js';
 import { killPod } from './kill-pod.js';
@@ -86,7 +87,7 @@ export const syncContainers = (
     const dueHooks = dueHooksOf(context, actions, status, ports);
     const decided = acts ? withCause(context, journalActions(context, actions)) : context;
     return concat(
-      makeWay(decided, actions, status),
+      makeWay(decided, actions, status, ports),
       throwIfCancelled(decided),
       from(dueHooks).pipe(concatMap((due) => repeatHook(decided, due, status, ports))),
       defer(() => startAll(decided, actions, status, ports)),
@@ -159,7 +160,12 @@ const journalActions = (context: PodSyncContext, { reasons }: PodActions): Journ
   journal(context, { kind: 'actions', actions: reasons });
 
 /** Kills and removes the containers that block the starts. A failure ends the sync. */
-const makeWay = (context: PodSyncContext, actions: PodActions, status: RuntimePodStatus): Observable<never> => {
+const makeWay = (
+  context: PodSyncContext,
+  actions: PodActions,
+  status: RuntimePodStatus,
+  ports: StartContainerPorts,
+): Observable<never> => {
   if (actions.killPod) {
     if (actions.createSandbox && actions.sandboxId !== '') {
       emitEvent(context, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
@@ -179,6 +185,11 @@ const makeWay = (context: PodSyncContext, actions: PodActions, status: RuntimePo
   const resets$ = from(actions.containersToReset).pipe(
     concatMap((reset) =>
       concat(
+        defer(() => {
+          // The removal may succeed although its reply is lost.
+          rememberTrigger(context, reset, status, ports);
+          return EMPTY;
+        }),
         reset.kill ? killContainer(context, { ...reset, graceSeconds: 0 }) : EMPTY,
         removeContainer(context, reset, { keepLogs: true }),
       ).pipe(catchError((error: unknown) => failedKill(reset.name, error))),

@@ -1,4 +1,6 @@
+import { ignoreElements, interval, merge } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { kubelet } from '../../../src/kubelet.js';
 import { generateHistory } from '../../../src/tools/sim/histories/generate-history.js';
 import { describeHistory } from '../../../src/tools/sim/histories/describe-history.js';
 import type { History } from '../../../src/tools/sim/histories/history.js';
@@ -112,6 +114,17 @@ describe('running a history', () => {
     const { violations } = runHistory(quiet({}), { makeKubelet });
     expect(violations[0]).toMatchObject({ invariant: 'no-crash' });
     expect(violations[0]!.message).toContain('out of order');
+  });
+
+  it('ends when the agent works without an end', () => {
+    const makeKubelet: typeof kubelet = (ports, options) => {
+      const agent = kubelet(ports, options);
+      return { ...agent, outcome$: merge(agent.outcome$, interval(1, ports.scheduler).pipe(ignoreElements())) };
+    };
+    const { violations, stats } = runHistory(quiet({}), { makeKubelet });
+    expect(violations).toMatchObject([{ invariant: 'no-endless-work' }]);
+    expect(violations[0]!.message).toMatch(/has taken 90001 steps within \d+ virtual seconds/);
+    expect(stats.virtualMs).toBeLessThan(90_000);
   });
 });
 

@@ -53,8 +53,8 @@ export interface HistoryStats {
 /**
  * Runs a history to its end, or until an invariant is violated. Results of the same history are equal.
  *
- * Errors: none of the agent: one that throws, or leaves something behind for removed pods, has violated `no-crash` or
- * `no-leak`.
+ * Errors: none of the agent: one that throws, leaves something behind for removed pods, or never comes to rest has violated `no-crash`,
+ * `no-leak` or `no-endless-work`.
  */
 export const runHistory = (
   history: History,
@@ -108,7 +108,10 @@ export const runHistory = (
     if (server && history.cluster) clusterUsers(history.cluster, { server, scheduler, nodeName: nodeNameOf(history) });
     for (const fault of history.faults) scheduleFault(fault, world);
     node.start();
-    while (violations.length === 0 && (scheduler.nextAt ?? Infinity) <= endMs) scheduler.step();
+    for (let steps = 1; violations.length === 0 && (scheduler.nextAt ?? Infinity) <= endMs; steps += 1) {
+      scheduler.step();
+      if (steps > mostSteps(history)) violations.push(endless(steps, scheduler.now()));
+    }
     if (violations.length === 0) {
       scheduler.runUntil(endMs);
       violations.push(...watch.end({ at: endMs, quietSince: HISTORY_START_MS + history.quietFromMs }));
@@ -127,9 +130,21 @@ export const runHistory = (
   return { violations, stats: { ...stats, virtualMs, podMs: podMs(history, virtualMs) } };
 };
 
-/** Two rules that no monitor can check. */
+/** Three rules that no monitor can check. */
 const NO_CRASH = 'no-crash';
 const NO_LEAK = 'no-leak';
+const NO_ENDLESS_WORK = 'no-endless-work';
+
+/** Thirty times as many as the busiest histories take. */
+const MOST_STEPS_PER_SECOND = 1000;
+
+const mostSteps = ({ endMs }: History): number => Math.ceil((endMs / 1000) * MOST_STEPS_PER_SECOND);
+
+const endless = (steps: number, at: number): Violation => {
+  const seconds = Math.round((at - HISTORY_START_MS) / 1000);
+  const message = `the world has taken ${steps} steps within ${seconds} virtual seconds, and would not end in a useful time`;
+  return { invariant: NO_ENDLESS_WORK, at, message };
+};
 
 interface World {
   readonly history: History;

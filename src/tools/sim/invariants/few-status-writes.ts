@@ -1,5 +1,4 @@
 import type { Finding, Invariant } from './monitor.js';
-import { mayRestartAll } from './pod-spec.js';
 
 /** Far more than the changes of the pods of a history. */
 const MOST_PER_MINUTE = 40;
@@ -7,7 +6,7 @@ const MINUTE = 60_000;
 
 export const fewStatusWrites: Invariant = {
   name: 'few-status-writes',
-  rule: 'The status of one pod is written no more than 40 times a minute for each of its containers, unless it has a rule that restarts all containers.',
+  rule: 'The status of one pod is written no more than 40 times a minute for each of its containers.',
   source: 'pkg/kubelet/status/status_manager.go needsUpdate, needsReconcile',
   watch: (truth) => {
     const writes = new Map<string, number[]>();
@@ -27,7 +26,6 @@ export const fewStatusWrites: Invariant = {
         const pod = truth.apiPods.find(({ metadata }) =>
           event.path.endsWith(`/${metadata.namespace}/pods/${metadata.name}/status`),
         );
-        if (pod && mayRestartAll(pod)) return undefined;
         const containers = pod ? pod.spec.containers.length + (pod.spec.initContainers ?? []).length : 1;
         const most = MOST_PER_MINUTE * containers;
         if (recent.length <= most) return undefined;

@@ -1,5 +1,4 @@
 import type { Invariant } from './monitor.js';
-import { mayRestartAll } from './pod-spec.js';
 
 const WINDOW_MS = 60_000;
 /** A container that fails on every sync is tried about once in 10 s; further wakes of its worker come on top. */
@@ -11,7 +10,7 @@ const COUNTED: ReadonlySet<string> = new Set([
 
 export const noCallStorm: Invariant = {
   name: 'no-call-storm',
-  rule: `No call with an effect is made more than ${MOST} times a minute for the same container, unless its pod has a rule that restarts all containers.`,
+  rule: `No call with an effect is made more than ${MOST} times a minute for the same container.`,
   source: 'docs/timing.md',
   watch: (truth) => {
     const recent = new Map<string, number[]>();
@@ -25,10 +24,6 @@ export const noCallStorm: Invariant = {
         times.push(event.at);
         recent.set(key, times);
         if (times.length !== MOST + 1) return undefined;
-        // An exit of one container that restarts all containers has no back-off, in the kubelet neither: the restart
-        // removes the record of the back-off.
-        const manifest = truth.pods.get(uid ?? '')?.manifest;
-        if (manifest && mayRestartAll(manifest)) return undefined;
         return [
           {
             uid,

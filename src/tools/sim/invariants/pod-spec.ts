@@ -44,6 +44,14 @@ export const mayRestartAll = ({ spec }: Pod): boolean =>
     restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers'),
   );
 
+/** Whether its end with that code starts all containers of the pod again, which removes every instance. */
+export const asksForAll = (pod: Pod, name: string, exitCode: number): boolean => {
+  const rule = containerOf(pod, name)?.restartPolicyRules?.find(
+    ({ exitCodes }) => exitCodes?.values?.includes(exitCode) === (exitCodes?.operator === 'In'),
+  );
+  return rule?.action === 'RestartAllContainers';
+};
+
 /** The longest grace period of the pod, in seconds. */
 export const longestGraceSeconds = ({ metadata, spec }: Pod): number =>
   Math.max(

@@ -1,4 +1,4 @@
-import { containerOf } from './pod-spec.js';
+import { asksForAll, containerOf } from './pod-spec.js';
 import type { Invariant } from './monitor.js';
 import { type InstanceTruth, isRebirth, type PodTruth } from './world-truth.js';
 
@@ -34,12 +34,15 @@ export const restartBackOff: Invariant = {
     let stopped = new Map<string, string>();
     /** When the wall clock was last set: older times do not show how much time passed. Virtual milliseconds. */
     let clockSetAt = -1;
+    /** The start of this life of the agent, which remembers what it has removed. Virtual milliseconds. */
+    let livesSince = 0;
     const firstMs = Math.min(FIRST_MS, maxRestartBackOffMs);
     return {
       on: (event) => {
         if (event.kind === 'clock-set') clockSetAt = event.at;
         if (event.kind === 'agent-started') {
           stopped = new Map();
+          livesSince = event.at;
           for (const [key, entry] of entries) entries.set(key, { ...entry, isOfEarlierLife: true });
         }
         if (event.kind === 'journal' && isRebirth(event.entry)) {
@@ -62,7 +65,11 @@ export const restartBackOff: Invariant = {
         if (event.call !== 'CreateContainer') return undefined;
 
         const key = `${uid} ${container}`;
-        const last = newestExited(pod, container, (instance) => stopped.get(instance.containerId) !== pod.pass?.id);
+        const last = newestExited(pod, container, (instance) => {
+          const { removedAt, containerId } = instance;
+          if (removedAt !== undefined && !(removedAt >= livesSince && hasAskedForAll(pod, instance))) return false;
+          return stopped.get(containerId) !== pod.pass?.id;
+        });
         const resources = resourcesOf(pod, container);
         const known = entries.get(key);
         const isSame = known?.image === image && known.resources === resources && last?.image === image;
@@ -79,7 +86,8 @@ export const restartBackOff: Invariant = {
         const kept = entry && knownMs > 0 ? { ...entry, delayMs: knownMs, isOfEarlierLife: false } : undefined;
         restarts.set(key, { entry: last ? { image, resources, delayMs, since } : kept });
         if (!last) return undefined;
-        const waited = now - (last.exitedWall ?? 0);
+        // A clock that was set back shows less time than has passed, one that was set forward shows more.
+        const waited = Math.max(now - (last.exitedWall ?? 0), event.at - (last.exitedAt ?? 0));
         if (knownMs === 0 || waited >= knownMs - 1) return undefined;
         const message = `is restarted ${waited} ms after its end (expected ${knownMs} ms at least)`;
         return [{ uid, container, message }];
@@ -95,12 +103,12 @@ const newestExited = (
   counts: (instance: InstanceTruth) => boolean,
 ): InstanceTruth | undefined =>
   instances.findLast(
-    (instance) =>
-      instance.container === container &&
-      instance.exitedAt !== undefined &&
-      instance.removedAt === undefined &&
-      counts(instance),
+    (instance) => instance.container === container && instance.exitedAt !== undefined && counts(instance),
   );
+
+/** Whether its end restarts all containers, which removes it. */
+const hasAskedForAll = ({ manifest }: PodTruth, { container, exitCode }: InstanceTruth): boolean =>
+  manifest !== undefined && exitCode !== undefined && asksForAll(manifest, container, exitCode);
 
 const isNewest = ({ instances }: PodTruth, instance: InstanceTruth): boolean =>
   instances.findLast(({ container }) => container === instance.container) === instance;

@@ -4,13 +4,16 @@ import {
   begin,
   create,
   exited,
+  heard,
   pass,
   passEnded,
   pull,
   removed,
   sandbox,
   started,
+  startedAgain,
   stop,
+  wanted,
   type Rows,
 } from '../story.js';
 
@@ -77,6 +80,24 @@ export const waitRows: Rows = {
         create(20),
       ],
       'expected 20000 ms',
+    ],
+    [
+      'too soon after the second end that removes all containers',
+      [
+        [agentStarted(0), wanted(0, startedAgain), heard(0, 'ADD')],
+        ...[pass(0), started(1, 'a'), exited(2, 'a', 42), removed(2, 'a')],
+        ...[create(3), started(3, 'b'), exited(4, 'b', 42), removed(4, 'b'), create(13)],
+      ],
+      'is restarted 9000 ms after its end (expected 10000 ms',
+    ],
+    [
+      'another life of the agent does not know of an end that removed all containers',
+      [
+        [agentStarted(0), wanted(0, startedAgain), heard(0, 'ADD')],
+        ...[pass(0), started(1, 'a'), exited(2, 'a', 42), removed(2, 'a')],
+        ...[create(3), started(3, 'b'), exited(4, 'b', 42), removed(4, 'b')],
+        ...[agentKilled(5), agentStarted(6, 2), pass(7), create(8)],
+      ],
     ],
     [
       'nothing shows in another life of the agent that it ended before',

@@ -18,7 +18,6 @@ import {
   pass,
   passEnded,
   started,
-  startedAgain,
   wanted,
   wantedByApi,
   type Rows,
@@ -108,10 +107,6 @@ export const workRows: Rows = {
       'forty-one in a minute',
       [begin, Array.from({ length: 41 }, (_, second) => create(1 + second)).flat()],
       '41 times in a minute',
-    ],
-    [
-      'forty-one in a minute, as the pod asks for it',
-      [agentStarted(0), wanted(0, startedAgain), Array.from({ length: 41 }, (_, second) => create(1 + second)).flat()],
     ],
     ['forty', [begin, Array.from({ length: 40 }, (_, second) => create(1 + second)).flat()]],
     ['one every two seconds', [begin, Array.from({ length: 60 }, (_, index) => create(1 + 2 * index)).flat()]],
