@@ -120,15 +120,21 @@ const patternOf = (test) => test.replaceAll(' > ', ' ').replace(/[.*+?^${}()|[\]
 const repeatOf = ({ file, test }, seed) =>
   `${seed ? `FC_SEED=${seed} ` : ''}npx vitest run ${file}${test === FILE ? '' : ` -t ${quoted(patternOf(test))}`}`;
 
-/** Where the time went, the longest first: each check, and each try of a stage. What takes no time is left out. */
+/**
+ * Where the time went, the longest first: each check, and each try of a stage, with the share of the processors that had work. What takes no
+ * time is left out.
+ */
 const timesOf = (lines) =>
   lines
-    .flatMap(({ kind, name, stage, try: attempt, seconds }) => {
+    .flatMap(({ kind, name, stage, try: attempt, seconds, busy }) => {
       if (!(seconds > 0)) return [];
-      return [{ name: kind === 'check' ? name : attempt > 1 ? `${stage} again` : stage, seconds }];
+      return [{ name: kind === 'check' ? name : attempt > 1 ? `${stage} again` : stage, seconds, busy }];
     })
     .sort((one, other) => other.seconds - one.seconds)
-    .map(({ name, seconds }) => `${name} ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`);
+    .map(({ name, seconds, busy }) => {
+      const time = `${name} ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+      return busy === undefined ? time : `${time} (${busy} % busy)`;
+    });
 
 /** A verdict: counts, and lines to print under each heading. */
 export const verdictOf = (lines) => {

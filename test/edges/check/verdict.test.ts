@@ -64,7 +64,7 @@ describe('the verdict of the check', () => {
     verdict('check', 'lint', 'passed', '/nowhere', '125');
     verdict('check', 'npm ci', 'passed', '/nowhere', '9');
     verdict('check', 'nothing', 'passed', '/nowhere', '0');
-    say({ kind: 'run', stage: 'edges', try: 2, code: 0, seconds: 60 });
+    say({ kind: 'run', stage: 'edges', try: 2, code: 0, seconds: 60, busy: 91 });
     run('edges', 1, { one: 'passed' });
     verdict('left', 'a process: 12 sleep\na mount: /tmp/rxci-1/x');
     expect(verdict('end')).toEqual({
@@ -75,7 +75,7 @@ describe('the verdict of the check', () => {
         '    a process: 12 sleep',
         '    a mount: /tmp/rxci-1/x',
         '',
-        'time: lint 2:05, edges again 1:00, npm ci 0:09',
+        'time: lint 2:05, edges again 1:00 (91 % busy), npm ci 0:09',
         '',
         '4 passed, 0 failed',
       ],
