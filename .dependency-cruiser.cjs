@@ -107,7 +107,7 @@ module.exports = {
     })),
     {
       name: 'processes-imports-no-room',
-      comment: 'Edges and the command line signal processes through it.',
+      comment: 'Edges and the command line signal processes and make directories through it.',
       severity: 'error',
       from: { path: '^src/processes/' },
       to: { path: '^src/', pathNot: '^src/processes/' },

@@ -17,6 +17,13 @@ const signals = [
     'Signal with sendSignal of src/processes/send-signal.ts; a test with killProcess of test/support/kill-process.ts.',
 }));
 
+/** Node reports `EROFS` of a read-only disk, and most other refusals, as `ENOENT` of a directory that is to be made. */
+const directories = {
+  selector:
+    "CallExpression[callee.name=/^mkdir(Sync)?$/] > ObjectExpression > Property[key.name='recursive'][value.value=true]",
+  message: 'Make it with makeDirectories, or makeDirectoriesSync, of src/processes/make-directories.ts.',
+};
+
 /**
  * Vitest keeps the promise of `rejects` and `resolves` for the test that runs at that time. A look that fails, and whose repetition passes, would
  * fail a test beside it.
@@ -64,6 +71,7 @@ const nondeterminism = {
 export default tseslint.config(
   globalIgnores(['dist', 'coverage', 'src/generated', 'node_modules']),
   { files: ['**/*.{ts,js,mjs,cjs}'], rules: { 'no-restricted-syntax': ['error', ...signals] } },
+  { files: ['src/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...signals, directories] } },
   {
     files: ['**/*.ts'],
     extends: [...tseslint.configs.recommendedTypeChecked, rxjs.configs.recommended],
@@ -137,7 +145,7 @@ export default tseslint.config(
       ],
     },
   },
-  { files: ['src/processes/send-signal.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  { files: ['src/processes/{send-signal,make-directories}.ts'], rules: { 'no-restricted-syntax': 'off' } },
   {
     // In a marble test a double such as `const work = cold('--|')` reads better without a dollar, and anything may be thrown.
     files: ['test/**/*.ts'],

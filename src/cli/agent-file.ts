@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorText } from '../model/cri/cri-error.js';
+import { makeDirectoriesSync } from '../processes/make-directories.js';
 import { isProcess } from '../processes/send-signal.js';
 import type { Logger } from '../streams/ports/logger.js';
 import writeFileAtomic from 'write-file-atomic';
@@ -21,7 +22,7 @@ export interface AgentInfo {
 
 /** Errors: it cannot be written, as on a full disk. Then the previous file stays. */
 const writeAgentFile = (path: string, info: AgentInfo): void => {
-  mkdirSync(dirname(path), { recursive: true });
+  makeDirectoriesSync(dirname(path));
   writeFileAtomic.sync(path, `${JSON.stringify(info)}\n`);
 };
 

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Observable } from 'rxjs';
 import { errorText } from '../model/cri/cri-error.js';
+import { makeDirectoriesSync } from '../processes/make-directories.js';
 import { DirectoryInUse, type DirectoryLock, lockFile, whenLost } from '../runtime/embedded/directory-lock.js';
 
 export interface AgentLock extends DirectoryLock {
@@ -16,7 +16,7 @@ export interface AgentLock extends DirectoryLock {
  */
 export const lockRootDir = (rootDir: string): AgentLock => {
   try {
-    mkdirSync(rootDir, { recursive: true });
+    makeDirectoriesSync(rootDir);
   } catch (error) {
     throw new Error(`${errorText(error)}; --root-dir names another folder`, { cause: error });
   }

@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defer } from 'rxjs';
 import { journalctl } from '../host/journalctl.js';
 import { logReading } from '../host/log-reading.js';
 import { monotonicScheduler } from '../host/monotonic-scheduler.js';
+import { makeDirectories } from '../processes/make-directories.js';
 import { checkpointRoute, commandRoutes } from '../server/container-commands.js';
 import { containerLogs } from '../server/container-logs.js';
 import { nodeLogs } from '../server/node-logs.js';
@@ -34,7 +34,7 @@ export const debugPaths = ({
   const directory = join(paths.rootDir, 'checkpoints');
   const checkpoint = checkpointContainer({
     ...{ pods, runtime, directory, now },
-    makeDirectory: () => defer(() => mkdir(directory, { recursive: true, mode: 0o700 })),
+    makeDirectory: () => defer(() => makeDirectories(directory, 0o700)),
     requestTimeoutSeconds: Math.floor(config.runtimeRequestTimeoutMs / 1_000),
   });
   const readLogs = config.enableSystemLogQuery

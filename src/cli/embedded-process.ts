@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import {
@@ -14,6 +14,7 @@ import {
   timeout,
   timer,
 } from 'rxjs';
+import { makeDirectoriesSync } from '../processes/make-directories.js';
 import { restartWithBackoff, type RunFailed } from './restart-with-backoff.js';
 
 export interface EmbeddedRuntimeOptions {
@@ -104,7 +105,7 @@ const started = (options: EmbeddedRuntimeOptions, scheduler: SchedulerLike): Obs
 const spawned = ({ command, socketPath, stateDirectory, logFile }: EmbeddedRuntimeOptions): Observable<number> =>
   new Observable((subscriber) => {
     // Processes of containers run as other users, and have to reach their own folders.
-    for (const path of [socketPath, logFile]) mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
+    for (const path of [socketPath, logFile]) makeDirectoriesSync(dirname(path), 0o711);
     limitLog(logFile);
     const [program, ...args] = command;
     const log = openSync(logFile, 'a', 0o600);

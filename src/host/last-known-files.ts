@@ -8,7 +8,7 @@ import { errorText } from '../model/cri/cri-error.js';
 import type { Pod } from '../model/pod/pod.js';
 import type { KnownPods, LastKnown } from '../streams/ports/last-known.js';
 import type { Logger } from '../streams/ports/logger.js';
-import { makeDirectories } from './make-directories.js';
+import { makeDirectories } from '../processes/make-directories.js';
 
 export interface LastKnownPlace {
   /** The root directory of the agent; the files are in its folder `last-known`. */

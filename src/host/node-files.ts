@@ -2,7 +2,7 @@ import { access, chmod, readdir, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
 import type { NodeFiles } from '../streams/ports/node-files.js';
-import { makeDirectories } from './make-directories.js';
+import { makeDirectories } from '../processes/make-directories.js';
 
 /** The `NodeFiles` port for the file system of this machine. Errors: Node's own, which name the call and the path. */
 export const nodeFiles: NodeFiles = {

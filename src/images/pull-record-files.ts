@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
 import writeFileAtomic from 'write-file-atomic';
 import { errorText } from '../model/cri/cri-error.js';
 import type { PulledRecord } from '../model/images/pulled-record.js';
+import { makeDirectories } from '../processes/make-directories.js';
 import type { Logger } from '../streams/ports/logger.js';
 import type { PullRecords } from '../streams/ports/pull-records.js';
 
@@ -72,7 +73,7 @@ const folderOf = <Content extends object>(folder: string, kind: string, log: Pic
       return found;
     },
     write: async (key: string, content: Content): Promise<void> => {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeDirectories(folder, 0o700);
       await writeFileAtomic(pathOf(key), JSON.stringify({ kind, apiVersion: API_VERSION, ...content }), {
         mode: 0o600,
       });

@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { errorText } from '../model/cri/cri-error.js';
 import type { JournalEntry, JournalId, JournalRecord } from '../model/journal/journal.js';
+import { makeDirectoriesSync } from '../processes/make-directories.js';
 import type { Logger } from '../streams/ports/logger.js';
 import type { RecordJournal } from '../streams/ports/record-journal.js';
 import { journalFile, journalFileAges } from './journal-files.js';
@@ -63,7 +64,7 @@ export function createJournal({
   };
 
   const open = () => {
-    mkdirSync(directory, { recursive: true, mode: 0o750 });
+    makeDirectoriesSync(directory, 0o750);
     const descriptor = openSync(journalFile(directory, 0), 'a+', 0o640);
     const { size } = fstatSync(descriptor);
     return { descriptor, size, endsInLine: size > 0 && !endsWithNewline(descriptor, size) };

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { lstat, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { lstat, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { defer, from, ignoreElements } from 'rxjs';
 import writeFileAtomic from 'write-file-atomic';
@@ -9,6 +9,7 @@ import type { CertificateUse } from '../model/certificates/signing-request.js';
 import { errorText } from '../model/cri/cri-error.js';
 import { formatIp, parseIp } from '../model/node/ip.js';
 import { isShortage } from '../model/values/file-error.js';
+import { makeDirectories } from '../processes/make-directories.js';
 import type { CertificateStore } from '../streams/ports/certificate-store.js';
 import type { Logger } from '../streams/ports/logger.js';
 
@@ -121,7 +122,7 @@ export const certificateStore = (
     const found = readPair(content, 'the signed certificate');
     if (isExpired(found, now())) throw new CertificateRefused('the signed certificate has expired already');
     const name = `${names.prefix}-${localSecond(now())}.pem`;
-    await mkdir(directory, { recursive: true, mode: 0o755 });
+    await makeDirectories(directory, 0o755);
     await writeFileAtomic(pathOf(name), content, { mode: 0o600 });
     await pointTo(name);
     for (const old of (await pairs()).filter((pair) => pair !== name).slice(KEPT_PAIRS - 1)) {
@@ -131,7 +132,7 @@ export const certificateStore = (
   };
 
   const keepKey = async (keyPem: string): Promise<void> => {
-    await mkdir(directory, { recursive: true, mode: 0o755 });
+    await makeDirectories(directory, 0o755);
     await writeFileAtomic(pathOf(names.pendingKey), keyPem, { mode: 0o600 });
   };
 

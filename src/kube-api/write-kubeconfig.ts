@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
 import writeFileAtomic from 'write-file-atomic';
 import { stringify } from 'yaml';
+import { makeDirectories } from '../processes/make-directories.js';
 import type { ApiIdentity } from './api-identity.js';
 
 /**
@@ -14,7 +14,7 @@ import type { ApiIdentity } from './api-identity.js';
  */
 export const writeKubeconfig = (path: string, identity: ApiIdentity, certificatePath: string): Observable<never> =>
   defer(() => {
-    const written = mkdir(dirname(path), { recursive: true, mode: 0o755 }).then(() =>
+    const written = makeDirectories(dirname(path), 0o755).then(() =>
       writeFileAtomic(path, kubeconfigText(identity, certificatePath), { mode: 0o600 }),
     );
     return from(written).pipe(ignoreElements());

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createServer } from 'node:http';
 import type { Observable, SchedulerLike } from 'rxjs';
+import { makeDirectoriesSync } from '../processes/make-directories.js';
 import { answerStreams, type StreamView } from './answer-streams.js';
 import { answerUpgrades } from './answer-upgrades.js';
 import { answerBy } from './http-routes.js';
@@ -39,7 +40,7 @@ export const agentServer = ({
       createServer({ ...limits, maxHeaderSize: MAX_HEADER_BYTES }, answer).on('upgrade', answerUpgrades(answer)),
     listen: (server, listening) => {
       const folder = dirname(socketPath);
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeDirectoriesSync(folder, 0o700);
       // Before the socket exists: between its creation and a change of its mode another user could connect.
       chmodSync(folder, 0o700);
       rmSync(socketPath, { force: true });

@@ -1,7 +1,8 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { isAbsence } from '../model/values/file-error.js';
+import { makeDirectories } from '../processes/make-directories.js';
 
 /** Paths of a certificate and its key, PEM. */
 export interface PairFiles {
@@ -31,7 +32,7 @@ export const selfSignedPair = async ({ directory, host, now }: SelfSignedOptions
   // Loaded on demand: most agents have their files already.
   const { generatePair } = await import('./generate-pair.js');
   const { certificates, key } = await generatePair(host, now());
-  await mkdir(directory, { recursive: true, mode: 0o755 });
+  await makeDirectories(directory, 0o755);
   // The key comes first: a certificate without its key is not used, and the next start replaces both.
   await writeFileAtomic(files.keyFile, key, { mode: 0o600 });
   await writeFileAtomic(files.certFile, certificates, { mode: 0o644 });

@@ -1,9 +1,10 @@
 import { createWriteStream } from 'node:fs';
-import { copyFile, mkdir, stat } from 'node:fs/promises';
+import { copyFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Extract, Header } from 'tar-stream';
 import { baseName, entryPath } from '../../model/server/copy-paths.js';
+import { makeDirectories } from '../../processes/make-directories.js';
 
 export interface TarDownload {
   /** The path that was copied. */
@@ -30,10 +31,10 @@ export const tarDownload = async (archive: Extract, { copied, target, warn }: Ta
       warn(`warning: file ${JSON.stringify(header.name)} is outside target destination, skipping`);
     else if (header.type === 'symlink') {
       warn(`warning: skipping symlink: ${JSON.stringify(`${root}${path}`)} -> ${JSON.stringify(header.linkname)}`);
-    } else if (header.type === 'directory') await mkdir(`${root}${path}`, { recursive: true });
+    } else if (header.type === 'directory') await makeDirectories(`${root}${path}`);
     else if (header.type === 'link') await copyLinked(header, { copied, root, path });
     else if (header.type === 'file' || header.type === 'contiguous-file') {
-      await mkdir(dirname(`${root}${path}`), { recursive: true });
+      await makeDirectories(dirname(`${root}${path}`));
       await pipeline(entry, createWriteStream(`${root}${path}`, { mode: (header.mode ?? 0o666) & 0o777 }));
       continue;
     } else warn(`warning: skipping ${JSON.stringify(`${root}${path}`)}, which is no file, folder or symlink`);
@@ -48,7 +49,7 @@ const copyLinked = async (
 ): Promise<void> => {
   const source = entryPath(linkname ?? '', copied);
   if (source === undefined) throw new Error('tar contents corrupted');
-  await mkdir(dirname(`${root}${path}`), { recursive: true });
+  await makeDirectories(dirname(`${root}${path}`));
   await copyFile(`${root}${source}`, `${root}${path}`);
 };
 

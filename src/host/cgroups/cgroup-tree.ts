@@ -6,7 +6,7 @@ import type { CgroupHierarchy } from '../../model/cgroups/cgroup-mounts.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import { pidsInCgroup } from '../../processes/cgroup-procs.js';
 import { sendSignalOrThrow } from '../../processes/send-signal.js';
-import { makeDirectories } from '../make-directories.js';
+import { makeDirectories } from '../../processes/make-directories.js';
 
 /** A text to write into a file below the directory of a cgroup. */
 export interface Setting {

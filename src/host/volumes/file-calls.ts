@@ -3,7 +3,7 @@ import { type BigIntStats, constants, type Dir, type Dirent, type Stats } from '
 import * as files from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { makeDirectories } from '../make-directories.js';
+import { makeDirectories } from '../../processes/make-directories.js';
 
 /** A path; bytes for names that are not UTF-8. */
 export type Path = string | Buffer;

@@ -8,6 +8,7 @@ import {
   isGone,
   isShortage,
   isThere,
+  makeDirectories,
   mkdirSync,
   readIfThere,
   readdirSync,
@@ -144,7 +145,7 @@ export const probeCgroups = (): CgroupLayout | undefined => {
 const makeDirectory = (path: string): void => {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      mkdirSync(path, { recursive: true });
+      makeDirectories(path);
       return;
     } catch (error) {
       if (attempt === 5) throw error;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { PodSandboxConfig } from '../../generated/runtime/v1/api.js';
 import { unshareArguments, type Isolation, type NamespaceKind } from './isolation.js';
 import { claimOf, claimScript, firstLine, ioFiles, spawnShell, startErrorOf } from './launcher.js';
-import { mkdirSync, writeFileSync } from './machine.js';
+import { makeDirectories, writeFileSync } from './machine.js';
 import { childrenOf, processId, signalProcess, type ProcessId } from './process-tree.js';
 import { shellQuote, shellWords } from './shell-quote.js';
 import { invalidArgument } from './runtime-error.js';
@@ -72,7 +72,7 @@ export const startHolder = async (
   const { config, kinds } = plan;
   const io = ioFiles(plan.ioDirectory);
   const sysctls = sysctlLines(config, kinds);
-  mkdirSync(io.directory, { recursive: true, mode: 0o711 });
+  makeDirectories(io.directory, 0o711);
   const inner = join(io.directory, 'holder.sh');
   const outer = join(io.directory, 'unshare.sh');
   const resolv = resolvConfOf(io.directory);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Confinement } from './confinement.js';
 import { inputLines } from './container-input.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
-import { errnoOf, mkdirSync, readIfThere, startProcess, isShortageText, writeFileSync } from './machine.js';
+import { errnoOf, makeDirectories, readIfThere, startProcess, isShortageText, writeFileSync } from './machine.js';
 import { payloadScript, type PayloadPlan } from './payload.js';
 import { childrenOf, parseStat, processId, type ProcessId } from './process-tree.js';
 import { shellQuote, shellWords } from './shell-quote.js';
@@ -150,7 +150,7 @@ export const launch = async (plan: LaunchPlan, isolation: Isolation): Promise<La
   const io = ioFiles(plan.ioDirectory);
   const supervisorFile = join(io.directory, 'supervise.sh');
   const payloadFile = join(io.directory, 'payload.sh');
-  mkdirSync(io.directory, { recursive: true, mode: 0o711 });
+  makeDirectories(io.directory, 0o711);
   for (const raw of [io.stdout, io.stderr]) writeFileSync(raw, '', { mode: 0o600 });
   writeFileSync(io.exit, NO_EXIT, { mode: 0o600 });
   writeFileSync(payloadFile, `${standardStreams(plan, io)}${payloadScript(plan.payload, isolation, io.startError)}`, {
@@ -245,7 +245,7 @@ export const claimOf = (ioDirectory: string): ProcessId | 'unclaimed' | 'forbidd
  * may still start.
  */
 export const forbidStart = (ioDirectory: string): boolean => {
-  mkdirSync(ioFiles(ioDirectory).directory, { recursive: true, mode: 0o711 });
+  makeDirectories(ioFiles(ioDirectory).directory, 0o711);
   try {
     writeFileSync(ioFiles(ioDirectory).claim, 'forbidden\n', { flag: 'wx' });
     return true;

@@ -6,7 +6,7 @@ import {
   fstatSync,
   ftruncateSync,
   isGone,
-  mkdirSync,
+  makeDirectories,
   openSync,
   readIfThere,
   readSync,
@@ -278,7 +278,7 @@ export class LogWriter {
   private openLog(): number | undefined {
     const { logPath } = this.options;
     if (logPath === undefined) return undefined;
-    mkdirSync(dirname(logPath), { recursive: true, mode: 0o755 });
+    makeDirectories(dirname(logPath), 0o755);
     const file = openSync(logPath, 'a', 0o640);
     try {
       const { size, ino } = fstatSync(file, { bigint: true });

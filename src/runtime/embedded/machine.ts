@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import * as fsPromises from 'node:fs/promises';
 import * as net from 'node:net';
 import * as os from 'node:os';
+import { makeDirectoriesSync } from '../../processes/make-directories.js';
 
 /**
  * All access of the embedded runtime to this machine's files and processes goes through this module: tests inject
@@ -47,6 +48,7 @@ export const networkInterfaces = guarded('read', 'networkInterfaces', os.network
 
 export const chmodSync = guarded('write', 'chmod', fs.chmodSync);
 export const ftruncateSync = guarded('write', 'ftruncate', fs.ftruncateSync);
+export const makeDirectories = guarded('write', 'mkdir', makeDirectoriesSync);
 export const mkdirSync = guarded('write', 'mkdir', fs.mkdirSync);
 export const openSync = guarded('write', 'open', fs.openSync);
 export const renameSync = guarded('write', 'rename', fs.renameSync);

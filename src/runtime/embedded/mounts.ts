@@ -7,7 +7,7 @@ import {
   errnoOf,
   isShortage,
   isThere,
-  mkdirSync,
+  makeDirectories,
   readFileSync,
   readdirSync,
   realpathSync,
@@ -173,7 +173,7 @@ export const planMounts = (config: ContainerConfig, kinds: ReadonlySet<Namespace
 export const makeMissingSources = ({ missingSources }: MountPlan): void => {
   for (const path of missingSources)
     try {
-      mkdirSync(path, { recursive: true, mode: 0o755 });
+      makeDirectories(path, 0o755);
     } catch (error) {
       if (isShortage(error)) throw error;
       throw invalidArgument(`mounts: ${path} does not exist and cannot be made: ${errnoOf(error)}`);

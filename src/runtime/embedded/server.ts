@@ -8,7 +8,7 @@ import { descriptorLimit } from './descriptor-limit.js';
 import { imageService } from './image-service.js';
 import { instanceOf } from './instance.js';
 import { probeIsolation } from './isolation.js';
-import { mkdirSync, rmSync } from './machine.js';
+import { makeDirectories, rmSync } from './machine.js';
 import { endOrphans } from './orphans.js';
 import { runtimeService } from './runtime-service.js';
 import { Sandboxes } from './sandboxes.js';
@@ -49,7 +49,7 @@ export interface EmbeddedRuntime {
  */
 export const startEmbeddedRuntime = async (options: EmbeddedRuntimeOptions): Promise<EmbeddedRuntime> => {
   const { socketPath, stateDirectory } = options;
-  mkdirSync(stateDirectory, { recursive: true, mode: 0o711 });
+  makeDirectories(stateDirectory, 0o711);
   // First of all: two runtimes that start at the same time would damage each other's state, and the socket.
   const lock = lockState(stateDirectory);
   try {

@@ -8,7 +8,7 @@ import {
   errnoOf,
   isGone,
   isThere,
-  mkdirSync,
+  makeDirectories,
   readFileSync,
   readdirSync,
   renameSync,
@@ -86,7 +86,7 @@ export class StateStore<Entry extends { readonly id: string }> {
     private readonly fileName: string,
     private readonly log: Logger,
   ) {
-    mkdirSync(root, { recursive: true, mode: 0o700 });
+    makeDirectories(root, 0o700);
   }
 
   directory(id: string): string {
@@ -100,7 +100,7 @@ export class StateStore<Entry extends { readonly id: string }> {
   save(entry: Entry): void {
     this.mustBeOpen();
     const path = join(this.directory(entry.id), this.fileName);
-    mkdirSync(this.directory(entry.id), { recursive: true, mode: 0o711 });
+    makeDirectories(this.directory(entry.id), 0o711);
     writeFileSync(`${path}.new`, JSON.stringify(entry), { mode: 0o600 });
     renameSync(`${path}.new`, path);
     this.unsaved.delete(entry.id);
@@ -215,7 +215,7 @@ export class StateStore<Entry extends { readonly id: string }> {
   /** Moves an unreadable record out of the directory of records, for an administrator; returns its new path. */
   setAside(id: string): string {
     const aside = `${this.root}-unreadable`;
-    mkdirSync(aside, { recursive: true, mode: 0o700 });
+    makeDirectories(aside, 0o700);
     let place = join(aside, id);
     for (let copy = 2; isThere(place); copy += 1) place = join(aside, `${id}-${copy}`);
     renameSync(this.directory(id), place);

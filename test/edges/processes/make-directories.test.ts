@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeDirectories } from '../../../src/host/make-directories.js';
+import { makeDirectories, makeDirectoriesSync } from '../../../src/processes/make-directories.js';
 
 let directory: string;
 const at = (...names: readonly string[]): string => join(directory, ...names);
@@ -12,7 +12,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-describe('a directory', () => {
+const BOTH = [
+  ['later', makeDirectories],
+  ['at once', async (...request: Parameters<typeof makeDirectoriesSync>) => makeDirectoriesSync(...request)],
+] as const;
+
+describe.each(BOTH)('a directory that is made %s', (_when, makeDirectories) => {
   it('is made with those above it, and the first of them is returned', async () => {
     expect(await makeDirectories(at('a/b/c'), 0o700)).toBe(at('a'));
     expect(['a', 'a/b', 'a/b/c'].map((name) => statSync(at(name)).mode & 0o777)).toEqual([0o700, 0o700, 0o700]);
@@ -27,7 +32,9 @@ describe('a directory', () => {
   });
 });
 
-describe.runIf(process.geteuid?.() === 0)('a directory on a read-only disk', () => {
+const forRoot = describe.runIf(process.geteuid?.() === 0);
+
+forRoot.each(BOTH)('a directory that is made %s on a read-only disk', (_when, makeDirectories) => {
   beforeEach(() => {
     mkdirSync(at('disk'));
     execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', at('disk')]);

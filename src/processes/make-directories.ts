@@ -1,0 +1,52 @@
+import { mkdirSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * Makes a directory and its missing ancestors. Resolves with the first directory that it made; undefined if all existed.
+ *
+ * Errors: the refusal of the kernel. Node by itself reports most refusals, such as `EROFS` of a read-only disk, as `ENOENT`.
+ */
+export const makeDirectories = async (path: string, mode = 0o777): Promise<string | undefined> => {
+  try {
+    return await mkdir(path, { recursive: true, mode });
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+  let first: string | undefined;
+  for (const directory of withAncestors(path)) {
+    const made = mkdir(directory, { mode }).then(() => true, unlessItExists);
+    if (await made) first ??= directory;
+  }
+  return first;
+};
+
+/** Does the same at once. */
+export const makeDirectoriesSync = (path: string, mode = 0o777): string | undefined => {
+  try {
+    return mkdirSync(path, { recursive: true, mode });
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+  let first: string | undefined;
+  for (const directory of withAncestors(path)) {
+    try {
+      mkdirSync(directory, { mode });
+      first ??= directory;
+    } catch (error) {
+      unlessItExists(error);
+    }
+  }
+  return first;
+};
+
+/** Outermost first. */
+const withAncestors = (path: string): readonly string[] =>
+  dirname(path) === path ? [path] : [...withAncestors(dirname(path)), path];
+
+const unlessItExists = (error: unknown): false => {
+  if (codeOf(error) === 'EEXIST') return false;
+  throw error;
+};
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
