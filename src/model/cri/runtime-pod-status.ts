@@ -59,8 +59,16 @@ export const toRuntimePods = (
     const pod = { ...podRefOfLabels(labels, uid), items, observedAt };
     pods.set(uid, { pod, items, newest: item.createdAt });
   };
-  for (const { id, labels, state, createdAt } of sandboxes) {
-    add(labels, { kind: 'sandbox', id, name: '', state: runtimeSandboxState(state), createdAt, sandboxId: id });
+  for (const { id, labels, metadata, state, createdAt } of sandboxes) {
+    add(labels, {
+      kind: 'sandbox',
+      id,
+      name: '',
+      state: runtimeSandboxState(state),
+      createdAt,
+      sandboxId: id,
+      attempt: metadata?.attempt ?? 0,
+    });
   }
   for (const { id, labels, metadata, state, createdAt, podSandboxId } of containers) {
     const name = metadata?.name ?? '';
@@ -71,6 +79,7 @@ export const toRuntimePods = (
       state: runtimeContainerState(state),
       createdAt,
       sandboxId: podSandboxId,
+      attempt: metadata?.attempt ?? 0,
     });
   }
   return [...pods.values()].sort((a, b) => compareBigints(b.newest, a.newest)).map(({ pod }) => pod);
