@@ -20,7 +20,8 @@ export const tokenFile = (path: string, now: () => number, onStale: (error: unkn
   let isRefused = false;
   return {
     token: () => {
-      if (read && !isRefused && now() - read.at < KEPT_FOR_MS) return read.token;
+      // A read in the future was before the clock was set back.
+      if (read && !isRefused && read.at <= now() && now() - read.at < KEPT_FOR_MS) return read.token;
       try {
         const token = readFileSync(path, 'utf8').trim();
         if (token === '') throw new Error(`${path}: is empty, expected a token`);

@@ -66,7 +66,8 @@ export const guardRequests = (answer: RequestListener, options: GuardOptions): R
 const refusals = ({ nodeName, rules, authenticateToken, authorizeAccess, now, log }: GuardOptions) => {
   let loggedAt = -Infinity;
   const warn = (error: unknown, message: string): void => {
-    if (now() - loggedAt < LOG_EVERY_MS) return;
+    // Logged in the future means that the clock was set back since.
+    if (loggedAt <= now() && now() - loggedAt < LOG_EVERY_MS) return;
     loggedAt = now();
     log.warn({ error: errorText(error) }, message);
   };

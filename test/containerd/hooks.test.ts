@@ -116,7 +116,7 @@ overContainerd('a postStart hook', () => {
     expect(plain).toMatchObject({
       url: '/plain?a=b',
       headers: {
-        ...{ 'x-who': 'me', 'user-agent': 'kube-lifecycle/1.36', accept: '*/*', authorization: 'Basic eDp5' },
+        ...{ 'x-who': 'me', 'user-agent': 'kube-lifecycle/1.37', accept: '*/*', authorization: 'Basic eDp5' },
         host: `${at.host}:${at.port}`,
       },
     });

@@ -30,6 +30,7 @@ export interface ImageWorld {
   readonly pullLedger?: PullLedger;
   readonly credentials?: Partial<CredentialPorts>;
   readonly signal?: AbortSignal;
+  readonly wallClock?: () => number;
 }
 
 /** One look after the image of `main`: its id, or `reason: message`. */

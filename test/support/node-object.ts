@@ -43,7 +43,7 @@ export const nodeSettings: NodeObjectSettings = {
   localStorage: true,
   maxImages: 50,
   serverPort: 10_250,
-  kubeletVersion: 'v1.36.0+rx-kubelet.1.2.3',
+  kubeletVersion: 'v1.37.0+rx-kubelet.1.2.3',
 };
 
 /** All is well with it, at midnight. */

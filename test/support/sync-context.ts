@@ -108,6 +108,7 @@ export const syncStage = (
     runtimeClasses,
     podReferences,
     signal,
+    wallClock = () => scheduler.now(),
   }: {
     readonly runtime?: Partial<RuntimeService>;
     readonly images?: Partial<ImageService>;
@@ -123,6 +124,7 @@ export const syncStage = (
     readonly runtimeClasses?: RuntimeClasses;
     readonly podReferences?: PodReferences;
     readonly signal?: AbortSignal;
+    readonly wallClock?: () => number;
   } = {},
 ): SyncStage => {
   const events: string[] = [];
@@ -158,7 +160,7 @@ export const syncStage = (
       recordNodeEvent: recordNodeEventOnce(recordEvent),
       metrics,
       scheduler,
-      wallClock: () => scheduler.now(),
+      wallClock,
     },
   };
   return { context, events, records, observed, logged };

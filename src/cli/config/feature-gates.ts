@@ -36,14 +36,14 @@ const BETA_ON = [
   'InPlacePodVerticalScalingInitContainers',
   'LoggingBetaOptions',
   'ResourceHealthStatusMessage',
+  'MemoryQoS',
+  'PodsAPI',
 ];
 
 const ALPHA = [
   'EventedPLEG',
   'PodAndContainerStatsFromCRI',
-  'MemoryQoS',
   'PodLogsQuerySplitStreams',
-  'PodsAPI',
   'ContainerStopSignals',
   'CustomCPUCFSQuotaPeriod',
   'ReduceDefaultCrashLoopBackOffDecay',

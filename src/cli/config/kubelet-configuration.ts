@@ -194,6 +194,7 @@ const resources = {
   mergeDefaultEvictionSettings: flag(false),
   memoryThrottlingFactor: z.number().nullish(),
   memoryReservationPolicy: text('None'),
+  defaultPodSysctls: textMap(),
   kernelMemcgNotification: flag(false),
   localStorageCapacityIsolation: flag(true),
   protectKernelDefaults: flag(false),

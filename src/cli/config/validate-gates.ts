@@ -32,11 +32,11 @@ const RULES: readonly ConfigurationRule[] = [
     policy === 'TieredReservation' &&
     !isGateOn(featureGates, 'MemoryQoS') &&
     'memoryReservationPolicy "TieredReservation" requires MemoryQoS feature gate to be enabled',
-  // 0.9 was the default up to 1.36, so that written configurations contain it. Before 1.37 only a gate that is switched off counts.
+  // 0.9 was the default up to 1.36, so that written configurations contain it.
   ({ memoryThrottlingFactor: factor, featureGates }) =>
     typeof factor === 'number' &&
     factor !== 0.9 &&
-    featureGates.MemoryQoS === false &&
+    !isGateOn(featureGates, 'MemoryQoS') &&
     `memoryThrottlingFactor ${factor} requires MemoryQoS feature gate to be enabled`,
 ];
 

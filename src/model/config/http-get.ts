@@ -25,7 +25,7 @@ export interface HttpGetAnswer {
 export type HttpGetAction = Json<V1HTTPGetAction>;
 
 /**
- * Returns the request of an `httpGet` of a pod. `purpose` identifies the agent to the server: `kube-probe/1.36`.
+ * Returns the request of an `httpGet` of a pod. `purpose` identifies the agent to the server: `kube-probe/1.37`.
  *
  * Errors: an invalid port.
  * Source: pkg/probe/http/request.go NewRequestForHTTPGetAction

@@ -59,8 +59,16 @@ export const toRuntimePods = (
     const pod = { ...podRefOfLabels(labels, uid), items, observedAt };
     pods.set(uid, { pod, items, newest: item.createdAt });
   };
-  for (const { id, labels, state, createdAt } of sandboxes) {
-    add(labels, { kind: 'sandbox', id, name: '', state: runtimeSandboxState(state), createdAt, sandboxId: id });
+  for (const { id, labels, metadata, state, createdAt } of sandboxes) {
+    add(labels, {
+      kind: 'sandbox',
+      id,
+      name: '',
+      state: runtimeSandboxState(state),
+      createdAt,
+      sandboxId: id,
+      attempt: metadata?.attempt ?? 0,
+    });
   }
   for (const { id, labels, metadata, state, createdAt, podSandboxId } of containers) {
     const name = metadata?.name ?? '';
@@ -71,6 +79,7 @@ export const toRuntimePods = (
       state: runtimeContainerState(state),
       createdAt,
       sandboxId: podSandboxId,
+      attempt: metadata?.attempt ?? 0,
     });
   }
   return [...pods.values()].sort((a, b) => compareBigints(b.newest, a.newest)).map(({ pod }) => pod);
@@ -85,15 +94,6 @@ export const podRefOfLabels = (labels: Readonly<Record<string, string>>, uid: st
 
 /** The selector by which the runtime lists the items of one pod. */
 export const podLabelSelector = (uid: string): { readonly [label: string]: string } => ({ [POD_UID]: uid });
-
-/** The selector of every item with the name of one pod. */
-export const podNameSelector = ({
-  name,
-  namespace,
-}: Pick<PodRef, 'name' | 'namespace'>): { readonly [label: string]: string } => ({
-  [POD_NAME]: name,
-  [POD_NAMESPACE]: namespace,
-});
 
 /**
  * Sorts the inspected sandboxes and containers of one pod in the order in which decisions read them, and takes the

@@ -15,8 +15,8 @@ export type ImageBackOffVerdict =
   | {
       readonly blocked: true;
       readonly delayMs: number;
-      /** When the next pull is allowed, in Unix milliseconds. */
-      readonly until: number;
+      /** Milliseconds from now until the next pull is allowed. */
+      readonly leftMs: number;
       readonly step: number;
       readonly steps: number;
       readonly resetAfterMs: number;
@@ -28,7 +28,8 @@ export type ImageBackOffVerdict =
   | { readonly blocked: false };
 
 /**
- * Whether a pull has to wait after failed pulls: 10 s after the first failure, then twice as long each time.
+ * Whether a pull has to wait after failed pulls: 10 s after the first failure, then twice as long each time. Times are the scheduler's
+ * milliseconds: no entry outlives the agent, and a wait does not depend on the time of day.
  *
  * Source: pkg/kubelet/images/image_manager.go pullImage.
  */
@@ -49,7 +50,7 @@ export const decideImageBackOff = ({
   return {
     blocked: true,
     delayMs: entry.delayMs,
-    until: entry.lastUpdate + entry.delayMs,
+    leftMs: entry.lastUpdate + entry.delayMs - now,
     ...stepOf(entry.delayMs, TABLE),
     resetAfterMs: TABLE.resetAfterMs,
     message: lastFailure ? `${eventMessage}: ${lastFailure.reason}: ${lastFailure.message}` : eventMessage,

@@ -2,6 +2,7 @@ import { podSchema } from '../../generated/pod-schema.js';
 import { parseQuantity } from '../resources/quantity.js';
 import { closestName } from './closest-name.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
+import { isIgnoredField, newerFieldOf } from './newer-fields.js';
 
 /** The check of a scalar code of the schema table; any other code is the name of a type. */
 export interface Scalar {
@@ -112,9 +113,12 @@ const readObject = (value: unknown, type: string, path: FieldPath, issues: Field
   const result: Record<string, unknown> = {};
   for (const [name, item] of Object.entries(value)) {
     const code = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (code === undefined)
-      issues.push(unknownField(name, issues.length < SUGGESTIONS ? Object.keys(fields) : [], type, path));
-    else if (item !== null && item !== undefined) {
+    if (code === undefined) {
+      const found =
+        issueOfNewer(name, item, type, path) ??
+        unknownField(name, issues.length < SUGGESTIONS ? Object.keys(fields) : [], type, path);
+      if (found !== 'without effect') issues.push(found);
+    } else if (item !== null && item !== undefined) {
       result[name] = readCode(item, code.replace('!', ''), [...path, name], issues);
     }
   }
@@ -127,6 +131,29 @@ const readObject = (value: unknown, type: string, path: FieldPath, issues: Field
 
 const expectedOf = (code: string): string =>
   code.startsWith('[]') ? 'a list' : (SCALARS[code]?.expected ?? `a mapping with the fields of ${code}`);
+
+/** The issue of a field of a newer release; undefined for a field of no release. A null is an absent field. */
+const issueOfNewer = (
+  name: string,
+  value: unknown,
+  type: string,
+  path: FieldPath,
+): FieldIssue | 'without effect' | undefined => {
+  if (isIgnoredField(type, name)) return 'without effect';
+  const newer = newerFieldOf(type, name);
+  if (!newer) return undefined;
+  const { since, gate, usual } = newer;
+  if (value === null || (usual !== undefined && value === usual)) return 'without effect';
+  return {
+    path: [...path, name],
+    message: `is a field of Kubernetes ${since} (alpha gate ${gate}) that this agent does not support`,
+    expected:
+      usual === undefined
+        ? 'it to be absent'
+        : `it to be absent, or ${typeof usual === 'number' ? `0${usual.toString(8)}` : usual}`,
+    atKey: true,
+  };
+};
 
 const unknownField = (name: string, known: readonly string[], type: string, path: FieldPath): FieldIssue => {
   const closest = closestName(name, known);

@@ -1,12 +1,16 @@
 import { effectlessFields } from './effectless-fields.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
+import { priorityWarnings } from './priority-warnings.js';
 import type { PodManifest } from './pod-manifest.js';
 import { containersWithPaths } from './static-pod-restrictions.js';
 
 /** Fields of a pod that are accepted, but do not do what they seem to. */
 export const podWarnings = (pod: PodManifest, path: FieldPath): readonly FieldIssue[] => [
   ...failingHooks(pod, path),
-  ...[...effectlessFields(pod)].map((found) => ({ ...found, path: [...path, ...found.path] })),
+  ...[...effectlessFields(pod), ...priorityWarnings(pod)].map((found) => ({
+    ...found,
+    path: [...path, ...found.path],
+  })),
 ];
 
 const failingHooks = ({ spec }: PodManifest, path: FieldPath): readonly FieldIssue[] =>

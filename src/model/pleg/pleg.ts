@@ -120,7 +120,7 @@ export const showsNoChange = (record: PlegRecord, items: readonly RuntimeItem[])
 /** The items of a status, as a listing shows them. */
 export const recordOf = ({ sandboxes, containers }: RuntimePodStatus): PlegRecord => {
   const record = new Map<string, RuntimeItem>();
-  for (const { id, state, createdAt } of sandboxes) {
+  for (const { id, metadata, state, createdAt } of sandboxes) {
     record.set(id, {
       kind: 'sandbox',
       id,
@@ -128,10 +128,11 @@ export const recordOf = ({ sandboxes, containers }: RuntimePodStatus): PlegRecor
       state: state === 'SANDBOX_READY' ? 'running' : 'exited',
       createdAt,
       sandboxId: id,
+      attempt: metadata?.attempt ?? 0,
     });
   }
-  for (const { id, name, state, createdAt, sandboxId } of containers) {
-    record.set(id, { kind: 'container', id, name, state, createdAt, sandboxId });
+  for (const { id, name, state, createdAt, sandboxId, restartCount } of containers) {
+    record.set(id, { kind: 'container', id, name, state, createdAt, sandboxId, attempt: restartCount });
   }
   return record;
 };

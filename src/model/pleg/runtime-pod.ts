@@ -15,6 +15,8 @@ export interface RuntimeItem {
   readonly createdAt: bigint;
   /** Of the sandbox that a container belongs to; its own id for a sandbox. */
   readonly sandboxId: string;
+  /** Counted from 0 within the pod, and for a container within its name. */
+  readonly attempt: number;
 }
 
 /** A pod as one listing of the runtime shows it. */

@@ -52,11 +52,12 @@ export class PodStartTracker {
     tracked.isMeasured = true;
     const totalMs = now - Date.parse(pod.metadata.creationTimestamp ?? '');
     if (Number.isNaN(totalMs)) return undefined;
-    const total = totalMs / 1_000;
+    // A clock that was set back makes no time negative: sums of a histogram never shrink.
+    const total = Math.max(0, totalMs) / 1_000;
     if (isStateful(pod)) return { total, isFirstWithNetwork: false };
     const isFirstWithNetwork = !pod.spec.hostNetwork && !this.#hasFirst;
     if (isFirstWithNetwork) this.#hasFirst = true;
-    const withoutPulls = (totalMs - unionMs(tracked.pulls) - initMs(pod)) / 1_000;
+    const withoutPulls = Math.max(0, totalMs - unionMs(tracked.pulls) - initMs(pod)) / 1_000;
     return { total, withoutPulls, isFirstWithNetwork };
   }
 

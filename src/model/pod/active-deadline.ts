@@ -6,11 +6,12 @@ export const DEADLINE_EXCEEDED = {
 } as const;
 
 /**
- * Whether the pod has been on this node for `activeDeadlineSeconds`. False for a pod without a start time. `startTime`
- * is RFC 3339, `now` Unix milliseconds. Source: pkg/kubelet/active_deadline.go pastActiveDeadline.
+ * Whether the pod has been on this node for `activeDeadlineSeconds`. False for a pod that has not started: `activeMs` is undefined.
+ *
+ * Source: pkg/kubelet/active_deadline.go pastActiveDeadline
  */
-export const isPastActiveDeadline = (pod: Pod, startTime: string | undefined, now: number): boolean => {
+export const isPastActiveDeadline = (pod: Pod, activeMs: number | undefined): boolean => {
   const { activeDeadlineSeconds } = pod.spec;
-  if (activeDeadlineSeconds === undefined || startTime === undefined) return false;
-  return now - Date.parse(startTime) >= activeDeadlineSeconds * 1000;
+  if (activeDeadlineSeconds === undefined || activeMs === undefined) return false;
+  return activeMs >= activeDeadlineSeconds * 1000;
 };

@@ -12,6 +12,9 @@ export interface TokenLife {
   readonly lifetimeMs: number;
 }
 
+/** When the token was issued, if the server kept to the requested lifetime; Unix milliseconds. */
+export const issuedAtOf = ({ expiresAt, lifetimeMs }: TokenLife): number => expiresAt - lifetimeMs;
+
 export const isExpired = ({ expiresAt }: TokenLife, now: number): boolean => now > expiresAt;
 
 /**
@@ -20,9 +23,9 @@ export const isExpired = ({ expiresAt }: TokenLife, now: number): boolean => now
  *
  * Source: pkg/kubelet/token/token_manager.go requiresRefresh
  */
-export const needsRefresh = ({ expiresAt, lifetimeMs }: TokenLife, now: number, random: number): boolean => {
-  const issuedAt = expiresAt - lifetimeMs;
+export const needsRefresh = (token: TokenLife, now: number, random: number): boolean => {
+  const { expiresAt, lifetimeMs } = token;
   const jitterMs = Math.floor(random * MAX_JITTER_SECONDS) * 1_000;
   const leftMs = Math.floor((lifetimeMs * LEFT) / 1_000) * 1_000;
-  return now > issuedAt + MAX_TOKEN_AGE_MS - jitterMs || now > expiresAt - leftMs - jitterMs;
+  return now > issuedAtOf(token) + MAX_TOKEN_AGE_MS - jitterMs || now > expiresAt - leftMs - jitterMs;
 };

@@ -30,19 +30,21 @@ export interface DeadContainer {
 
 /**
  * Returns the ended containers to remove: all of removed pods, and all but the newest few of every other container.
- * Oldest first.
+ * Oldest first. Of two instances the one with the higher attempt is the newer one, even if the clock was set back between them. A
+ * container that was created in the future has an unknown age, which counts as old enough: it does not wait for the clock.
  *
- * Source: pkg/kubelet/kuberuntime/kuberuntime_gc.go evictContainers
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_gc.go evictContainers, which compares the times of creation alone
  */
 export const containersToCollect = ({ pods, policy, isRemovable, now }: ContainerGcInput): readonly DeadContainer[] => {
-  const bornBefore = BigInt(Math.floor(now - policy.minAgeMs)) * 1_000_000n;
+  const isOldEnough = ({ createdAt }: RuntimeItem): boolean =>
+    createdAt < nanosOf(now - policy.minAgeMs) || createdAt > nanosOf(now);
   const doomed: DeadContainer[] = [];
   let units: (readonly DeadContainer[])[] = [];
   for (const { uid, items } of pods) {
     const dead = items
-      .filter(({ kind, state, createdAt }) => kind === 'container' && state !== 'running' && createdAt < bornBefore)
+      .filter((item) => item.kind === 'container' && item.state !== 'running' && isOldEnough(item))
       .map((item) => ({ uid, item }))
-      .toSorted(newestFirst);
+      .toSorted(latestAttemptFirst);
     if (isRemovable(uid)) doomed.push(...dead);
     else units.push(...byContainer(dead));
   }
@@ -62,7 +64,7 @@ export const containersToCollect = ({ pods, policy, isRemovable, now }: Containe
 };
 
 /**
- * Returns the ended and empty sandboxes to remove: all of removed pods, all but the newest of the others. Oldest first.
+ * Returns the ended and empty sandboxes to remove: all of removed pods, all but the last attempt of the others. Oldest first.
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_gc.go evictSandboxes
  */
@@ -72,7 +74,7 @@ export const sandboxesToCollect = ({
 }: Pick<ContainerGcInput, 'pods' | 'isRemovable'>): readonly RuntimeItem[] =>
   pods.flatMap(({ uid, items }) => {
     const inUse = new Set(items.filter(({ kind }) => kind === 'container').map(({ sandboxId }) => sandboxId));
-    const sandboxes = items.filter(({ kind }) => kind === 'sandbox').toSorted(byAge);
+    const sandboxes = items.filter(({ kind }) => kind === 'sandbox').toSorted(byAttempt);
     const candidates = isRemovable(uid) ? sandboxes : sandboxes.slice(0, -1);
     return candidates.filter(({ id, state }) => state !== 'running' && !inUse.has(id));
   });
@@ -89,4 +91,9 @@ const byContainer = (dead: readonly DeadContainer[]): readonly (readonly DeadCon
 
 const byAge = (one: RuntimeItem, other: RuntimeItem): number =>
   one.createdAt < other.createdAt ? -1 : one.createdAt > other.createdAt ? 1 : 0;
+/** Attempts count up within one pod and container; they are compared only there. */
+const byAttempt = (one: RuntimeItem, other: RuntimeItem): number => one.attempt - other.attempt || byAge(one, other);
+const latestAttemptFirst = (one: DeadContainer, other: DeadContainer): number => byAttempt(other.item, one.item);
 const newestFirst = (one: DeadContainer, other: DeadContainer): number => byAge(other.item, one.item);
+
+const nanosOf = (unixMs: number): bigint => BigInt(Math.floor(unixMs)) * 1_000_000n;

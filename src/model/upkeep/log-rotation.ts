@@ -61,19 +61,25 @@ export interface RotationMoment {
 }
 
 /**
- * Returns the name of a rotated log: `<log>.YYYYMMDD-hhmmss` in the node's time. If a file of that name exists,
- * compressed or not, as after the clock was set back, a later second is used: no file is overwritten.
+ * Returns the name of a rotated log: `<log>.YYYYMMDD-hhmmss` in the node's time, or the second after its newest rotated file if that
+ * is later, as after the clock was set back: the order of names stays that of age, and no file is overwritten.
  */
 export const rotatedName = (
   log: string,
   { at, utcOffsetMinutes }: RotationMoment,
   rotated: readonly string[],
 ): string => {
-  const taken = new Set(rotated);
-  for (let second = 0; ; second += 1) {
-    const name = `${log}.${stamp(at + utcOffsetMinutes * 60_000 + second * 1_000)}`;
-    if (!taken.has(name) && !taken.has(name + COMPRESSED)) return name;
-  }
+  const newest = Math.max(-Infinity, ...rotated.flatMap((name) => localTimeOf(log, name) ?? []));
+  return `${log}.${stamp(Math.max(at + utcOffsetMinutes * 60_000, newest + 1_000))}`;
+};
+
+/** The time in the name of a rotated log, in milliseconds of the node's time; undefined for any other file. */
+const localTimeOf = (log: string, name: string): number | undefined => {
+  if (!name.startsWith(`${log}.`)) return undefined;
+  const digits = /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)(?:\.|$)/.exec(name.slice(log.length + 1));
+  if (!digits) return undefined;
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = digits.slice(1).map(Number);
+  return Date.UTC(year, month - 1, day, hour, minute, second);
 };
 
 const stamp = (localMs: number): string => {

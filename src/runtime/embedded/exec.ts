@@ -9,7 +9,7 @@ import { cgroupConfinement, killAll, type Confinement } from './confinement.js';
 import type { Container } from './container.js';
 import { enterArguments } from './enter.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
-import { readIfThere, rmSync, startProcess, writeFileSync } from './machine.js';
+import { readIfThere, rmSync, startProcess } from './machine.js';
 import { environmentOf, payloadScript } from './payload.js';
 import { processId, sendSignal, sessionProcesses, usesPath, type ProcessId } from './process-tree.js';
 import { untilDone } from './retry.js';
@@ -25,21 +25,22 @@ const KILL_MS = 10_000;
 
 /**
  * Named pipes stand between the command and this process: Node itself would use sockets, which the command could not
- * open as /dev/stdout or /dev/stderr. The script is opened here, since a mount of the container may hide it. The shell's own messages about signals are dropped. The exit code arrives on
+ * open as /dev/stdout or /dev/stderr. The script comes over the standard input, and has no file: a full disk has no room for one. `cat`
+ * makes a pipe of that socket, which the inner shell can open as its script. The shell's own messages about signals are dropped. The exit code arrives on
  * descriptor 3, since a daemon may keep the pipes open for longer.
  */
 const relayScript = (
   joinScript: string,
   enter: readonly string[],
-  { script, fifos: [out, err] }: ExecFiles,
+  { fifos: [out, err] }: ExecFiles,
   { tools }: Isolation,
 ): string => `
 exec 4>&2 2>/dev/null
 ${tools.get('mkfifo') ?? 'mkfifo'} -m 666 ${shellQuote(out)} ${shellQuote(err)}
 ${tools.get('cat') ?? 'cat'} < ${shellQuote(out)} 3>&- 4>&- &
 ${tools.get('cat') ?? 'cat'} < ${shellQuote(err)} >&4 3>&- 4>&- &
-( { ${joinScript}
-} 2>/dev/null; exec ${shellWords([...enter, '/bin/sh', '/proc/self/fd/5'])} 5< ${shellQuote(script)} ) > ${shellQuote(out)} 2> ${shellQuote(err)} 4>&-
+${tools.get('cat') ?? 'cat'} 3>&- 4>&- | ( { ${joinScript}
+} 2>/dev/null; exec 5<&0 < /dev/null; exec ${shellWords([...enter, '/bin/sh', '/proc/self/fd/5'])} ) > ${shellQuote(out)} 2> ${shellQuote(err)} 4>&-
 code=$?
 exec 4>&-
 echo "exit $code" >&3
@@ -64,7 +65,6 @@ export const execSync = async (
   const { name, group: cgroup } = options.groups.next(container);
   const base = join(options.scratchDirectory, name);
   const files: ExecFiles = {
-    script: `${base}.sh`,
     error: `${base}.error`,
     fifos: [`${base}.stdout`, `${base}.stderr`],
   };
@@ -88,13 +88,12 @@ interface ExecOptions {
 }
 
 interface ExecFiles {
-  readonly script: string;
   readonly error: string;
   readonly fifos: readonly [stdout: string, stderr: string];
 }
 
 /** Errors: no process could be started. */
-const startCommand = (
+const startCommand = async (
   { record, config, sandbox, confinement }: Container,
   command: readonly string[],
   files: ExecFiles,
@@ -109,15 +108,17 @@ const startCommand = (
     mounts: undefined,
     oomScoreAdjustment: undefined,
   };
-  writeFileSync(files.script, `exec 5<&-\n${payloadScript(payload, isolation, files.error)}`, { mode: 0o600 });
   const enter = enterArguments(isolation, sandbox.kinds, record.main?.pid, 'none');
   const joinScript = cgroup ? cgroup.joinScript() : confinement.joinScript;
-  return startProcess('/bin/sh', ['-c', relayScript(joinScript, enter, files, isolation)], {
+  const child = await startProcess('/bin/sh', ['-c', relayScript(joinScript, enter, files, isolation)], {
     cwd: '/',
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     env: { PATH: DEFAULT_PATH },
   });
+  // Shells that end early leave the rest unread; their end says why.
+  child.stdin?.on('error', () => undefined).end(`exec 5<&-\n${payloadScript(payload, isolation, files.error)}`);
+  return child;
 };
 
 const outcomeOf = async (
@@ -191,6 +192,7 @@ const outcomeOf = async (
   } finally {
     clearTimeout(timer);
     if (onAbort) signal.removeEventListener('abort', onAbort);
+    child.stdin?.destroy();
     child.stdout?.destroy();
     child.stderr?.destroy();
     child.stdio[3]?.destroy();
@@ -198,8 +200,8 @@ const outcomeOf = async (
 };
 
 /** Files that cannot be removed now are removed with the container. */
-const clearAway = ({ script, error, fifos }: ExecFiles): void => {
-  for (const path of [script, error, ...fifos])
+const clearAway = ({ error, fifos }: ExecFiles): void => {
+  for (const path of [error, ...fifos])
     try {
       rmSync(path, { force: true });
     } catch {

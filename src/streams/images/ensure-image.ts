@@ -161,10 +161,12 @@ const pullWait = (
   { backOff, failures }: ImagePulls,
 ): StartWait | undefined => {
   const key = imageBackOffKey(context.pod, image);
-  const now = context.ports.wallClock();
+  const { scheduler, wallClock } = context.ports;
+  const now = scheduler.now();
   const verdict = decideImageBackOff({ entry: backOff.get(key), image, lastFailure: failures.get(key), now });
   if (!verdict.blocked) return undefined;
-  const { message, eventMessage, delayMs, until, step, steps, resetAfterMs } = verdict;
+  const { message, eventMessage, delayMs, leftMs, step, steps, resetAfterMs } = verdict;
+  const until = wallClock() + Math.ceil(leftMs);
   journal(context, { kind: 'back-off', subject: 'image-pull', container, delayMs, until, step, steps, resetAfterMs });
   emitEvent(context, 'Normal', 'BackOff', eventMessage, container);
   return { container, reason: 'ImagePullBackOff', message };
@@ -184,7 +186,7 @@ const pullInTurn = (
 ): Observable<PullResult> =>
   defer(() => {
     const { context, container, image, reference, sandboxConfig, fail } = request;
-    const { pullQueue, scheduler, wallClock } = context.ports;
+    const { pullQueue, scheduler } = context.ports;
     const key = imageBackOffKey(context.pod, image);
     emitEvent(context, 'Normal', 'Pulling', `Pulling image "${image}"`, container);
     const queuedAt = scheduler.now();
@@ -210,7 +212,7 @@ const pullInTurn = (
       catchError((error: unknown) => {
         const text = errorText(error);
         const failure = pullFailure(image, text);
-        pulls.ended(key, { entry: afterFailedPull(pulls.backOff.get(key), wallClock()), failure });
+        pulls.ended(key, { entry: afterFailedPull(pulls.backOff.get(key), scheduler.now()), failure });
         emitEvent(context, 'Warning', 'Failed', `Failed to pull image "${image}": ${text}`, container);
         return throwError(() => fail(failure.reason, failure.message, error));
       }),

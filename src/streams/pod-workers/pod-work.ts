@@ -60,7 +60,7 @@ import type { RuntimeReader } from '../pleg/runtime-reader.js';
 export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 'state'> {
   readonly state: Pick<
     KubeletState,
-    'statuses' | 'startFailures' | 'dueHooks' | 'restarts' | 'pulls' | 'workers' | 'apply'
+    'pods' | 'sources' | 'statuses' | 'startFailures' | 'dueHooks' | 'restarts' | 'pulls' | 'workers' | 'apply'
   >;
   readonly reader: RuntimeReader;
   readonly podDirectories: Pick<PodDirectories, 'make'>;
@@ -277,6 +277,7 @@ const storeStatus = (
       hasNewSandbox,
       podIsTerminal,
       now: wallClock(),
+      activeMs: activeMsOf(ports, pod, previous),
       runtimeName,
       hostIps: node.nodeIps,
       podCgroup: podCgroups.resourcesOf(pod),
@@ -335,6 +336,18 @@ const runsAsAnother = (before: PodStatus | undefined, status: PodStatus): boolea
  *
  * Source: pkg/kubelet/kubelet.go SyncPod, firstSeenTime
  */
+/** The time for which a pod with a deadline has been on this node, in milliseconds. */
+const activeMsOf = (
+  { state, scheduler, wallClock }: PodWorkPorts,
+  pod: Pod,
+  previous: PodStatus | undefined,
+): number | undefined => {
+  const startTime = (previous ?? pod.status)?.startTime;
+  if (pod.spec.activeDeadlineSeconds === undefined || startTime === undefined) return undefined;
+  const moment = { now: scheduler.now(), wallNow: wallClock() };
+  return state.apply({ kind: 'active-time-read', uid: pod.metadata.uid, startTime, ...moment });
+};
+
 const sinceSeen = ({ wallClock }: PodWorkPorts, pod: Pod, observe: (seconds: number) => void): void => {
   const seenAt = Date.parse(pod.metadata.annotations?.[CONFIG_SEEN_ANNOTATION] ?? '');
   if (!Number.isNaN(seenAt)) observe(Math.max(0, wallClock() - seenAt) / 1000);

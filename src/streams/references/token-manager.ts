@@ -13,7 +13,7 @@ import {
   timer,
 } from 'rxjs';
 import { serviceAccountTokenPath } from '../../model/kube-api/api-paths.js';
-import { isExpired, needsRefresh } from '../../model/references/token-refresh.js';
+import { isExpired, issuedAtOf, needsRefresh } from '../../model/references/token-refresh.js';
 import {
   type IssuedToken,
   readTokenReply,
@@ -55,6 +55,9 @@ export interface TokenManager {
  */
 export const tokenManager = ({ api, scheduler, wallClock, random, log }: TokenManagerPorts): TokenManager => {
   const kept = new Map<string, Kept>();
+  /** The time of day, unless the clock is behind: a token is at least as old as the time since its receipt. */
+  const nowFor = ({ issued, receivedAt }: Kept): number =>
+    Math.max(wallClock(), issuedAtOf(issued) + scheduler.now() - receivedAt);
   const asked = new Map<string, Asked>();
 
   const ask = (purpose: TokenPurpose, key: string): Asked => {
@@ -67,7 +70,7 @@ export const tokenManager = ({ api, scheduler, wallClock, random, log }: TokenMa
       ).pipe(
         map((reply) => readTokenReply(reply, purpose)),
         // A token of a pod that was forgotten meanwhile is not kept: it would not be dropped.
-        tap((issued) => asked.get(key) === asking && kept.set(key, { podUid, issued })),
+        tap((issued) => asked.get(key) === asking && kept.set(key, { podUid, issued, receivedAt: scheduler.now() })),
         finalize(() => asked.get(key) === asking && asked.delete(key)),
         share(),
       ),
@@ -80,12 +83,14 @@ export const tokenManager = ({ api, scheduler, wallClock, random, log }: TokenMa
     podToken: (purpose) =>
       defer(() => {
         const key = tokenKey(purpose);
-        const before = kept.get(key)?.issued;
-        if (before && !needsRefresh(before, wallClock(), random())) return of(before);
+        const found = kept.get(key);
+        const before = found?.issued;
+        if (found && !needsRefresh(found.issued, nowFor(found), random())) return of(found.issued);
         return (asked.get(key) ?? ask(purpose, key)).token$.pipe(
           catchError((error: unknown) => {
-            if (!before) return throwError(() => failure(`failed to fetch token: ${errorText(error)}`, error));
-            if (isExpired(before, wallClock())) {
+            if (!found || !before)
+              return throwError(() => failure(`failed to fetch token: ${errorText(error)}`, error));
+            if (isExpired(before, nowFor(found))) {
               return throwError(() => failure(`token ${key} expired and refresh failed: ${errorText(error)}`, error));
             }
             log.error({ key, error: errorText(error) }, 'a token could not be renewed, the old one is still valid');
@@ -99,7 +104,7 @@ export const tokenManager = ({ api, scheduler, wallClock, random, log }: TokenMa
     },
     run$: timer(TOKEN_CLEANUP_MS, TOKEN_CLEANUP_MS, scheduler).pipe(
       tap(() => {
-        for (const [key, { issued }] of kept) if (isExpired(issued, wallClock())) kept.delete(key);
+        for (const [key, one] of kept) if (isExpired(one.issued, nowFor(one))) kept.delete(key);
       }),
       ignoreElements(),
     ),
@@ -109,6 +114,8 @@ export const tokenManager = ({ api, scheduler, wallClock, random, log }: TokenMa
 interface Kept {
   readonly podUid: string;
   readonly issued: IssuedToken;
+  /** The scheduler's milliseconds. */
+  readonly receivedAt: number;
 }
 
 interface Asked {

@@ -1,5 +1,7 @@
 import type { JournalId } from '../../model/journal/journal.js';
-import { byCreation, isTerminalPhase, type Pod, podRef } from '../../model/pod/pod.js';
+import { byCreation, formatPod, isStaticPod, isTerminalPhase, type Pod, podRef } from '../../model/pod/pod.js';
+import { formatFieldPath } from '../../model/manifest/field-issue.js';
+import { priorityWarnings } from '../../model/manifest/priority-warnings.js';
 import type { PodConfigUpdate } from '../../model/config/pod-config.js';
 import type { PodUpdateType } from '../../model/pod-workers/pod-update.js';
 import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
@@ -43,6 +45,7 @@ export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) =
         objectChanged(pod);
         return dispatch('update', pod, cause);
       }
+      if (isStaticPod(pod)) warnOfPriority(context, pod);
       return isRejected(context, pod, active, cause) ? [] : dispatch('create', pod, cause);
     },
     UPDATE: (pod, cause) => {
@@ -126,6 +129,14 @@ const isRejected = (context: LoopContext, pod: Pod, active: ActiveBeside, cause:
   recordEvent({ pod, type: 'Warning', reason, message, causes: [decision] });
   state.apply({ kind: 'status', uid, status: rejectedPodStatus(pod, rejection, wallClock()) });
   return true;
+};
+
+/** As a kubelet 1.37: the names of classes are resolved by the API server alone. */
+const warnOfPriority = ({ log }: LoopContext, pod: Pod): void => {
+  for (const { path, message, expected } of priorityWarnings(pod)) {
+    const field = formatFieldPath(path);
+    log.warn({ pod: formatPod(pod.metadata), field, expected }, `the ${field} of a static pod ${message}`);
+  }
 };
 
 const measureStart = ({ podStarts, metrics, wallClock }: LoopContext, pod: Pod): void => {

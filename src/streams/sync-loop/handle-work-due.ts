@@ -31,10 +31,14 @@ export const handleWorkDue = (context: LoopContext) => (): readonly Wake[] => {
 };
 
 /** The pod is past its deadline and does not stop yet. */
-const isLate = ({ state: { statuses, workers }, wallClock }: LoopContext, pod: Pod): boolean => {
+const isLate = ({ state, scheduler, wallClock }: LoopContext, pod: Pod): boolean => {
+  const { statuses, workers, apply } = state;
   if (pod.spec.activeDeadlineSeconds === undefined) return false;
   const { uid } = pod.metadata;
   const status = statuses.get(uid) ?? pod.status;
   if (workers.isTerminationRequested(uid) || isTerminalPhase(status?.phase)) return false;
-  return isPastActiveDeadline(pod, status?.startTime, wallClock());
+  const startTime = status?.startTime;
+  if (startTime === undefined) return false;
+  const moment = { now: scheduler.now(), wallNow: wallClock() };
+  return isPastActiveDeadline(pod, apply({ kind: 'active-time-read', uid, startTime, ...moment }));
 };

@@ -1,5 +1,6 @@
 import { type Observable, Subject } from 'rxjs';
 import { SourcesReady } from '../../model/config/sources-ready.js';
+import { ActiveTimes, type Moment } from '../../model/pod/active-times.js';
 import type { JournalId } from '../../model/journal/journal.js';
 import { DueHooks } from '../../model/pod-actions/due-hooks.js';
 import { ReasonCache, type StartFailure } from '../../model/pod-actions/reason-cache.js';
@@ -72,14 +73,16 @@ export interface StateChanges {
   'hook-begun': Change<{ readonly uid: string; readonly containerId: string }>;
   /** The hook has ended well, or its container has ended. */
   'hook-ended': Change<{ readonly uid: string; readonly containerId: string }>;
+  /** The time for which a pod has been on this node is read, in milliseconds; see `ActiveTimes`. */
+  'active-time-read': Change<{ readonly uid: string; readonly startTime: string } & Moment, number>;
   /** The start of a container failed or has to wait; without `failure` it succeeded. */
   'start-ended': Change<{ readonly uid: string; readonly container: string; readonly failure?: StartFailure }>;
   /** The back-off of a container before its next restart. */
   'restart-backed-off': Change<{ readonly key: string; readonly entry: CrashLoopEntry }>;
   /** The pull of an image failed; without `failed` it succeeded. */
   'pull-ended': Change<{ readonly key: string; readonly failed?: FailedPull }>;
-  /** Back-offs that no decision depends on any more are dropped; `wallTime` is in Unix milliseconds. */
-  'back-offs-expired': Change<{ readonly wallTime: number }>;
+  /** Back-offs that no decision depends on any more are dropped; `wallTime` is in Unix milliseconds, `now` the scheduler's. */
+  'back-offs-expired': Change<{ readonly now: number; readonly wallTime: number }>;
   /** The runtime has listed its images, largest first. */
   'images-listed': Change<{ readonly images: readonly Image[] }>;
 }
@@ -140,6 +143,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
   const startFailures = new ReasonCache();
   const dueHooks = new DueHooks();
   const backOffs = newBackOffs();
+  const activeTimes = new ActiveTimes();
   let images: readonly Image[] = [];
   const changed$ = new Subject<StateChange>();
 
@@ -165,6 +169,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
       statuses.retain(uids);
       for (const uid of rejected) if (!uids.has(uid)) rejected.delete(uid);
       dueHooks.retain(uids);
+      activeTimes.retain(uids);
     },
     'pod-started-over': ({ uid }) => {
       statuses.startOver(uid);
@@ -173,10 +178,11 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     'due-hooks-found': ({ uid, containerIds }) => dueHooks.found(uid, containerIds),
     'hook-begun': ({ uid, containerId }) => dueHooks.begun(uid, containerId),
     'hook-ended': ({ uid, containerId }) => dueHooks.ended(uid, containerId),
+    'active-time-read': ({ uid, startTime, ...moment }) => activeTimes.activeMs(uid, startTime, moment),
     'start-ended': ({ uid, container, failure }) => startFailures.set(uid, container, failure),
     'restart-backed-off': ({ key, entry }) => void backOffs.restarts.set(key, entry),
     'pull-ended': ({ key, failed }) => backOffs.pulls.ended(key, failed),
-    'back-offs-expired': ({ wallTime }) => dropStale(backOffs, wallTime),
+    'back-offs-expired': (times) => dropStale(backOffs, times),
     'images-listed': ({ images: listed }) => void (images = listed),
   };
   const apply = <K extends Kind>(change: ChangeOf<K>): ResultOf<K> => {

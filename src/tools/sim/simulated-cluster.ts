@@ -20,7 +20,7 @@ export const simulatedClusterOptions = (nodeName: string): ClusterOptions => ({
     kubeReserved: {},
     evictionHard: {},
     localStorage: true,
-    kubeletVersion: 'v1.36.0',
+    kubeletVersion: 'v1.37.0',
   },
 });
 

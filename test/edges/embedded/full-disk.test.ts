@@ -91,6 +91,19 @@ describe.skipIf(!isRoot)('a disk that is full', () => {
     expect(await host.status(id)).toMatchObject({ state: 'CONTAINER_RUNNING', startedAt });
   });
 
+  it('keeps no command of a probe or a hook from running', async () => {
+    const id = await host.run(await host.sandbox('full'), 'while :; do sleep 0.05; done');
+    fill();
+    const cmd = ['sh', '-c', `cat; echo "${'x'.repeat(100_000)}" | wc -c; exit 3`];
+    const { stdout, exitCode } = await host.runtime.execSync({ containerId: id, cmd, timeout: 0n });
+    expect([
+      Buffer.from(stdout ?? [])
+        .toString()
+        .trim(),
+      exitCode,
+    ]).toEqual(['100001', 3]);
+  });
+
   it('hides no exit code, also not from the next runtime', async () => {
     const { id, goesOn, ended } = await printer();
     await goesOn(10);

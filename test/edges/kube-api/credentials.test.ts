@@ -81,7 +81,11 @@ describe('a file with a token', () => {
     await lastValueFrom(api.request(GET));
     now = 51_000;
     await lastValueFrom(api.request(GET));
-    expect(authorizations()).toEqual(['Bearer one', 'Bearer one', 'Bearer two']);
+    stage.write('token-a', 'three\n');
+    // The clock was set back.
+    now = -1e12;
+    await lastValueFrom(api.request(GET));
+    expect(authorizations()).toEqual(['Bearer one', 'Bearer one', 'Bearer two', 'Bearer three']);
   });
 
   it('is read at once when its token is refused, and what was refused is sent again', async () => {

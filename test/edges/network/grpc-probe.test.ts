@@ -59,8 +59,8 @@ describe('a gRPC probe', () => {
     expect(await ask(port)).toEqual({ result: 'success', output: 'service healthy' });
     expect(await ask(port, 'shop.Cart')).toEqual({ result: 'success', output: 'service healthy' });
     expect(asked).toEqual([
-      ['', ['kube-probe/1.36']],
-      ['shop.Cart', ['kube-probe/1.36']],
+      ['', ['kube-probe/1.37']],
+      ['shop.Cart', ['kube-probe/1.37']],
     ]);
     expect(servers.taken()).toBe(2);
     await servers.deserted();

@@ -35,7 +35,7 @@ describe('an HTTP probe', () => {
     expect(await get(port, { httpHeaders })).toEqual({ result: 'success', output: 'fine' });
     expect(seen).toEqual([
       [
-        ...['Host', `127.0.0.1:${port}`, 'User-Agent', 'kube-probe/1.36', 'Accept', '*/*'],
+        ...['Host', `127.0.0.1:${port}`, 'User-Agent', 'kube-probe/1.37', 'Accept', '*/*'],
         ...['X-Token', 'a', 'Connection', 'close'],
       ],
     ]);

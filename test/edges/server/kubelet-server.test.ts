@@ -40,7 +40,7 @@ describe('a client of the kubelet API', () => {
       'a certificate with access': withName('admin'),
       'a bad certificate and a token with access': { ...other.pair('/CN=guest'), token: 'admin' },
     };
-    const facts = { startedAt: 0, version: '0.1.0', nodeVersion: 'v1', emulationVersion: '1.36', paths: [] };
+    const facts = { startedAt: 0, version: '0.1.0', nodeVersion: 'v1', emulationVersion: '1.37', paths: [] };
     await stage.start({
       debugPaths: [
         ...zPages({ facts, flags: {}, now: () => Date.now(), random: Math.random }),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { zPages } from '../../../src/server/z-pages.js';
 import { KubeletStage } from './kubelet-stage.js';
 
-const facts = { startedAt: 0, version: '0.1.0', nodeVersion: 'v20', emulationVersion: '1.36', paths: ['/pods'] };
+const facts = { startedAt: 0, version: '0.1.0', nodeVersion: 'v20', emulationVersion: '1.37', paths: ['/pods'] };
 const structured = (kind: string) => `application/json;as=${kind};v=v1beta1;g=config.k8s.io`;
 
 describe('the pages of state and flags over the kubelet API', () => {

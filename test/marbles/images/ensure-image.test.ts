@@ -1,4 +1,4 @@
-import { delay, map, of, throwError } from 'rxjs';
+import { delay, map, merge, of, switchMap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
@@ -166,6 +166,35 @@ describe('a pull', () => {
       scheduler.flush();
       expectLanes(history, { everyMs: SECOND }).toBe({ fails: 'f 599s f 19s f 10m f---------f' });
     }),
+  );
+
+  it.each([-3_600 * SECOND, 3_600 * SECOND])(
+    'that failed is pulled again after its back-off, also when the clock was set by %i ms meanwhile',
+    (jumpMs) => {
+      marbles(({ scheduler, expectObservable }) => {
+        const stage = imageStage(scheduler, {
+          pull$: inTurn(
+            throwError(() => new CriError('other', 'PullImage', 'no such host')),
+            of({}),
+          ),
+          wallClock: () => 1e12 + scheduler.now() + (scheduler.now() < SECOND ? 0 : jumpMs),
+        });
+        const ensured$ = merge(
+          ...[0, 9_999, 10_000].map((atMs) =>
+            timer(atMs, scheduler).pipe(switchMap(() => stage.ensure(container('Always')))),
+          ),
+        );
+        expectObservable(ensured$).toBe('f 9998ms w (s|)', {
+          f: 'ErrImagePull: no such host',
+          w: 'waits: ImagePullBackOff: Back-off pulling image "app:1": ErrImagePull: no such host',
+          s: 'sha256:1',
+        });
+        scheduler.schedule(() => {
+          const backOff = stage.records.find(({ kind }) => kind === 'back-off');
+          expect(backOff).toMatchObject({ until: 1e12 + jumpMs + 10 * SECOND });
+        }, 11 * SECOND);
+      })();
+    },
   );
 
   it(

@@ -41,7 +41,15 @@ const now = (message$: Observable<string>): string[] => {
 const listing = (...ids: readonly string[]): readonly RuntimePod[] => [
   {
     ...{ uid: 'a', namespace: 'default', name: 'a', observedAt: 0 },
-    items: ids.map((id) => ({ kind: 'container', id, name: id, state: 'exited', createdAt: 1n, sandboxId: 's' })),
+    items: ids.map((id) => ({
+      kind: 'container',
+      id,
+      name: id,
+      state: 'exited',
+      createdAt: 1n,
+      sandboxId: 's',
+      attempt: 0,
+    })),
   },
 ];
 

@@ -141,7 +141,7 @@ describe('a request over HTTP', () => {
         expect(request && urlOf(request)).toBe('http://10.0.0.1:8080/hook?key=secret');
         expect(request?.headers).toEqual([
           ['Host', '10.0.0.1:8080'],
-          ['User-Agent', 'kube-lifecycle/1.36'],
+          ['User-Agent', 'kube-lifecycle/1.37'],
           ['Accept', '*/*'],
           ['X-One', '1'],
         ]);

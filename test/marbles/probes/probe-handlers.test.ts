@@ -92,7 +92,7 @@ describe('httpGet', () => {
       scheduler.schedule(() => {
         const headers = [
           ['Host', '10.0.0.1:8080'],
-          ['User-Agent', 'kube-probe/1.36'],
+          ['User-Agent', 'kube-probe/1.37'],
           ['Accept', '*/*'],
         ];
         expect(asked).toEqual([
@@ -204,7 +204,7 @@ describe('grpc', () => {
       );
       expectObservable(outcome$).toBe('1003ms (s|)', outcomes);
       scheduler.schedule(() => {
-        const request = { service: 'cart', userAgent: 'kube-probe/1.36', timeoutMs: 3000 };
+        const request = { service: 'cart', userAgent: 'kube-probe/1.37', timeoutMs: 3000 };
         expect(asked).toEqual(Array(2).fill({ host: '10.0.0.1', port: 80, ...request }));
       }, 1004);
     }),

@@ -28,7 +28,12 @@ const stageOf = (
   {
     random = () => 0,
     answerAfter = of(0),
-  }: { readonly random?: () => number; readonly answerAfter?: Observable<unknown> } = {},
+    wallClock = () => scheduler.now(),
+  }: {
+    readonly random?: () => number;
+    readonly answerAfter?: Observable<unknown>;
+    readonly wallClock?: () => number;
+  } = {},
 ) => {
   const asked: string[] = [];
   const logged: string[] = [];
@@ -52,7 +57,7 @@ const stageOf = (
       },
     },
     log: { debug: say, info: say, warn: say, error: say },
-    ...{ scheduler, wallClock: () => scheduler.now(), random },
+    ...{ scheduler, wallClock, random },
   });
   const ask = (): Observable<string> =>
     manager.podToken(purpose).pipe(
@@ -110,6 +115,19 @@ describe('the token of a pod', () => {
         x: `token ${key} expired and refresh failed: connect ECONNREFUSED`,
       });
       scheduler.schedule(() => expect(logged).toHaveLength(2), 11 * MINUTE);
+    }),
+  );
+
+  it(
+    'is renewed in time on a node whose clock is years behind that of the server, and expires there',
+    marbles(({ hot, scheduler, expectObservable }) => {
+      const act = hot('     a 480s a 119998ms a a ');
+      const expected = '    1 480s 1 119998ms 1 x ';
+      const { given } = stageOf(scheduler, '1!!!', { wallClock: () => scheduler.now() - 1e12 });
+      expectObservable(given(act), '11m !').toBe(expected, {
+        1: '1',
+        x: 'token ["sa","default",[],600,"web","u"] expired and refresh failed: connect ECONNREFUSED',
+      });
     }),
   );
 

@@ -9,7 +9,7 @@ import { marbles } from '../marbles.js';
 
 describe('the pods that run, by listings', () => {
   const item = (state: 'running' | 'exited') =>
-    ({ kind: 'sandbox', id: state, name: '', state, createdAt: 0n, sandboxId: state }) as const;
+    ({ kind: 'sandbox', id: state, name: '', state, createdAt: 0n, sandboxId: state, attempt: 0 }) as const;
   const aRunningPod = (state: 'running' | 'exited'): RuntimePod => ({
     uid: state,
     name: '',

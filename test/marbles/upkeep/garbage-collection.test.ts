@@ -13,7 +13,7 @@ import { marbles } from '../marbles.js';
 
 const MINUTE = 60_000;
 const item = (id: string, rest: Partial<RuntimeItem> = {}): RuntimeItem => ({
-  ...{ kind: 'container', id, name: 'main', state: 'exited', createdAt: 1n, sandboxId: 'sb' },
+  ...{ kind: 'container', id, name: 'main', state: 'exited', createdAt: 1n, sandboxId: 'sb', attempt: 0 },
   ...rest,
 });
 const podWith = (uid: string, ...items: readonly RuntimeItem[]): RuntimePod => ({

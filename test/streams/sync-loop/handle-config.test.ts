@@ -47,6 +47,19 @@ describe('ADD', () => {
     expect(stage.state.pods.get('a')).toBeDefined();
   });
 
+  it('of a static pod with a class of priority that nothing resolves says so', () => {
+    const stage = stageOf();
+    const spec = { priorityClassName: 'nosuch' };
+    stage.give(
+      'ADD',
+      aPod({ uid: 'a', name: 'a', source: 'file', spec }),
+      aPod({ uid: 'b', name: 'b', source: 'api', spec }),
+    );
+    expect(stage.logged).toEqual([
+      'warn the spec.priorityClassName of a static pod has no effect: no class gives a pod of a manifest a priority, so its priority is 0',
+    ]);
+  });
+
   it('of a pod over which the agent fails says so once, and goes on with the others', () => {
     const stage = stageOf({
       admit: ({ metadata: { uid } }) => {

@@ -155,7 +155,7 @@ describe('values', () => {
     ],
     ['reservedMemory: [{limits: {hugepages-2Mi: two}}]', 'reservedMemory[0].limits.hugepages-2Mi: "two" is not a'],
     ['userNamespaces: {idsPerPod: 4295032832}', 'userNamespaces.idsPerPod must not be more than 4294967295'],
-    ['showHiddenMetricsForVersion: "1.34"', 'showHiddenMetricsForVersion "1.34" must be empty or "1.35"'],
+    ['showHiddenMetricsForVersion: "1.35"', 'showHiddenMetricsForVersion "1.35" must be empty or "1.36"'],
     [
       'featureGates: {GracefulNodeShutdown: false}',
       'feature gate GracefulNodeShutdownBasedOnPodPriority is on, but what it needs is off: GracefulNodeShutdown',
@@ -235,7 +235,7 @@ describe('values', () => {
       'option "Hard" specified for memoryReservationPolicy. Valid options are "None" or "TieredReservation"',
     ],
     [
-      'memoryReservationPolicy: TieredReservation',
+      'memoryReservationPolicy: TieredReservation\nfeatureGates: {MemoryQoS: false}',
       'memoryReservationPolicy "TieredReservation" requires MemoryQoS feature gate to be enabled',
     ],
     [
@@ -281,7 +281,7 @@ describe('values', () => {
     'tracing: {endpoint: "unix:///run/otel.sock"}',
     'shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s',
     'featureGates: {KubeletEnsureSecretPulledImages: false, KubeletCrashLoopBackOffMax: false}',
-    'memoryReservationPolicy: TieredReservation\nfeatureGates: {MemoryQoS: true}',
+    'memoryReservationPolicy: TieredReservation',
     'memoryThrottlingFactor: 0.9\nfeatureGates: {MemoryQoS: false}',
     'memoryThrottlingFactor: null\nfeatureGates: {MemoryQoS: false}',
     'memoryThrottlingFactor: 0.8',
@@ -290,7 +290,7 @@ describe('values', () => {
     'featureGates: {AllBeta: false}',
     'reservedMemory: [{numaNode: 0, limits: {memory: 1Gi, hugepages-2Mi: 4Mi}}, {numaNode: 1, limits: {memory: 1}}, {}]',
     'evictionSoft: {memory.available: 10%}\nevictionSoftGracePeriod: {memory.available: 0s}\nevictionMinimumReclaim: {memory.available: 5%, nodefs.available: "0"}',
-    'showHiddenMetricsForVersion: "1.35"',
+    'showHiddenMetricsForVersion: "1.36"',
     'podPidsLimit: 4294967296\nmaxOpenFiles: 4294967296',
     'logging: {format: json, options: {json: {splitStream: true, infoBufferSize: 1Ki}}}\nfeatureGates: {LoggingAlphaOptions: true}',
     'logging: {options: {json: {splitStream: false, infoBufferSize: "0"}}}',

@@ -41,14 +41,14 @@ describe('the request of an httpGet', () => {
   });
 
   it.each<{ case: string; given: readonly (readonly [string, string])[]; sent: readonly string[] }>([
-    { case: 'none', given: [], sent: ['Host: 10.0.0.1:80', 'User-Agent: kube-lifecycle/1.36', 'Accept: */*'] },
+    { case: 'none', given: [], sent: ['Host: 10.0.0.1:80', 'User-Agent: kube-lifecycle/1.37', 'Accept: */*'] },
     {
       case: 'a name twice, in any case',
       given: [
         ['x-one', '1'],
         ['X-ONE', '2'],
       ],
-      sent: ['Host: 10.0.0.1:80', 'User-Agent: kube-lifecycle/1.36', 'Accept: */*', 'X-One: 1', 'X-One: 2'],
+      sent: ['Host: 10.0.0.1:80', 'User-Agent: kube-lifecycle/1.37', 'Accept: */*', 'X-One: 1', 'X-One: 2'],
     },
     {
       case: 'those that would be set anyway',
@@ -75,7 +75,7 @@ describe('the request of an httpGet', () => {
         ['transfer-encoding', 'chunked'],
         ['trailer', 'x'],
       ],
-      sent: ['Host: 10.0.0.1:80', 'User-Agent: kube-lifecycle/1.36', 'Accept: */*'],
+      sent: ['Host: 10.0.0.1:80', 'User-Agent: kube-lifecycle/1.37', 'Accept: */*'],
     },
   ])('has headers: $case', ({ given, sent }) => {
     const { headers } = requestOf({ httpHeaders: given.map(([name, value]) => ({ name, value })) });

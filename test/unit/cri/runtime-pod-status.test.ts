@@ -39,9 +39,24 @@ describe('toRuntimePods', () => {
       { uid: 'a', namespace: 'ns', name: 'name-a', observedAt: 7, items: ['sa running', 'c1 running'] },
     ]);
     expect(pods[1]?.items).toEqual([
-      { kind: 'sandbox', id: 'sa', name: '', state: 'running', createdAt: 1n, sandboxId: 'sa' },
-      { kind: 'container', id: 'c1', name: 'container-c1', state: 'running', createdAt: 2n, sandboxId: 'sa' },
+      { kind: 'sandbox', id: 'sa', name: '', state: 'running', createdAt: 1n, sandboxId: 'sa', attempt: 0 },
+      {
+        kind: 'container',
+        id: 'c1',
+        name: 'container-c1',
+        state: 'running',
+        createdAt: 2n,
+        sandboxId: 'sa',
+        attempt: 0,
+      },
     ]);
+  });
+
+  it('shows the attempts', () => {
+    const sandbox = aSandbox('a', 'sa', { metadata: { name: 'pod', uid: 'a', namespace: 'ns', attempt: 3 } });
+    const container = aListedContainer('a', 'c1', { podSandboxId: 'sa', metadata: { name: 'web', attempt: 6 } });
+    const [pod] = toRuntimePods([sandbox], [container], 7);
+    expect(pod?.items.map(({ id, attempt }) => `${id} ${attempt}`)).toEqual(['sa 3', 'c1 6']);
   });
 
   it("shows a pod of which only a container is left, and leaves out what is nobody's", () => {

@@ -16,10 +16,10 @@ describe('decideImageBackOff', () => {
       'right after the first failure',
       { delayMs: 10_000, lastUpdate: 5_000 },
       5_000,
-      { blocked: true, delayMs: 10_000, until: 15_000, step: 1, steps: 6 },
+      { blocked: true, delayMs: 10_000, leftMs: 10_000, step: 1, steps: 6 },
     ],
     ['when the delay is over', { delayMs: 10_000, lastUpdate: 5_000 }, 15_000, { blocked: false }],
-    ['at the longest delay', { delayMs: 300_000, lastUpdate: 0 }, 299_999, { blocked: true, until: 300_000, step: 6 }],
+    ['at the longest delay', { delayMs: 300_000, lastUpdate: 0 }, 299_999, { blocked: true, leftMs: 1, step: 6 }],
   ])('%s', (_, entry, now, expected) => {
     expect(decideImageBackOff({ entry, image, now })).toMatchObject(expected);
   });

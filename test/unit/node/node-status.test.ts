@@ -54,7 +54,7 @@ describe('a Node that is made', () => {
           kernelVersion: '6.1.0-13-amd64',
           osImage: 'Debian GNU/Linux 12 (bookworm)',
           containerRuntimeVersion: 'containerd://1.7.2',
-          kubeletVersion: 'v1.36.0+rx-kubelet.1.2.3',
+          kubeletVersion: 'v1.37.0+rx-kubelet.1.2.3',
           kubeProxyVersion: '',
           operatingSystem: 'linux',
           architecture: 'amd64',

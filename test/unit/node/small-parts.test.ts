@@ -56,7 +56,7 @@ describe('the addresses by which pods know their node', () => {
 });
 
 it('names a release of Kubernetes, and itself where that does not count', () => {
-  expect(kubeletVersion('0.5.0')).toBe('v1.36.0+rx-kubelet.0.5.0');
+  expect(kubeletVersion('0.5.0')).toBe('v1.37.0+rx-kubelet.0.5.0');
   expect(kubeletVersion('0.5.0-beta_1')).toMatch(/^v\d+\.\d+\.\d+\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*$/);
 });
 

@@ -22,6 +22,7 @@ const item = (id: string, state: RuntimeContainerState): RuntimeItem => ({
   state,
   createdAt: 1n,
   sandboxId: 's',
+  attempt: 0,
 });
 const record = (...items: RuntimeItem[]) => new Map(items.map((one) => [one.id, one]));
 

@@ -128,7 +128,7 @@ it.each([
 describe('all pods', () => {
   const pod = (uid: string, state: RuntimeContainerState) => ({
     ...{ uid, namespace: 'ns', name: uid, observedAt: 0 },
-    items: [{ kind: 'container' as const, id: uid, name: 'c', state, createdAt: 1n, sandboxId: 's' }],
+    items: [{ kind: 'container' as const, id: uid, name: 'c', state, createdAt: 1n, sandboxId: 's', attempt: 0 }],
   });
 
   it('have due work in the order of the listing, and then the missing ones', () => {

@@ -141,7 +141,7 @@ describe('phase', () => {
     ],
     [
       'past its deadline',
-      { pod: aPod({ activeDeadlineSeconds: 5 }), previous: { phase: 'Running', startTime: '2026-01-01T00:00:05Z' } },
+      { pod: aPod({ activeDeadlineSeconds: 5 }), activeMs: 5_000, previous: { phase: 'Running' } },
       {
         phase: 'Failed',
         reason: 'DeadlineExceeded',
@@ -152,7 +152,8 @@ describe('phase', () => {
       'past its deadline, all ended by themselves in the same pass',
       {
         pod: aPod({ activeDeadlineSeconds: 5, restartPolicy: 'Never' }),
-        previous: { phase: 'Running', startTime: '2026-01-01T00:00:05Z' },
+        activeMs: 5_000,
+        previous: { phase: 'Running' },
         runtime: aRuntimePod([exited('web', 0)]),
       },
       {
@@ -165,14 +166,15 @@ describe('phase', () => {
       'past its deadline, which had ended before',
       {
         pod: aPod({ activeDeadlineSeconds: 5, restartPolicy: 'Never' }),
-        previous: { phase: 'Succeeded', startTime: '2026-01-01T00:00:05Z' },
+        activeMs: 5_000,
+        previous: { phase: 'Succeeded' },
         runtime: aRuntimePod([exited('web', 0)]),
       },
       { phase: 'Succeeded', reason: undefined },
     ],
     [
       'before its deadline',
-      { pod: aPod({ activeDeadlineSeconds: 6 }), previous: { phase: 'Running', startTime: '2026-01-01T00:00:05Z' } },
+      { pod: aPod({ activeDeadlineSeconds: 6 }), activeMs: 5_000, previous: { phase: 'Running' } },
       { phase: 'Running' },
     ],
     [
@@ -187,7 +189,7 @@ describe('phase', () => {
 
   it('stays failed after the deadline', () => {
     const pod = aPod({ activeDeadlineSeconds: 5 });
-    const previous = generate({ pod, previous: { phase: 'Running', startTime: '2026-01-01T00:00:05Z' } });
+    const previous = generate({ pod, activeMs: 5_000, previous: { phase: 'Running' } });
     const verdict = { phase: 'Failed', reason: 'DeadlineExceeded' };
     expect(generate({ pod, previous })).toMatchObject(verdict);
     // Not even when what was stopped for it ends well, be it because it was asked to.

@@ -31,6 +31,13 @@ const measured = (
 };
 
 describe('the start of a pod', () => {
+  it('is never negative, also after the clock was set back', () => {
+    const tracker = new PodStartTracker();
+    tracker.watched(podOf(), 1_000);
+    tracker.written(podOf(running));
+    expect(tracker.watched(podOf(running), -60_000)).toMatchObject({ total: 0, withoutPulls: 0 });
+  });
+
   it('lasts until the watch shows what was written', () => {
     const tracker = new PodStartTracker();
     expect(tracker.watched(podOf(), 1_000)).toBeUndefined();

@@ -35,7 +35,7 @@ describe('the page of the state', () => {
     startedAt: Date.UTC(2026, 0, 31, 12, 0, 0, 700),
     version: '0.1.0',
     nodeVersion: 'v20.20.2',
-    emulationVersion: '1.36',
+    emulationVersion: '1.37',
     paths: ['/healthz', '/pods'],
   };
   const now = facts.startedAt + ((26 * 60 + 3) * 60 + 9) * 1_000 + 999;
@@ -50,7 +50,7 @@ describe('the page of the state', () => {
       'Up=26 hr 03 min 09 sec',
       'Node.js version=v20.20.2',
       'Binary version=0.1.0',
-      'Emulation version=1.36',
+      'Emulation version=1.37',
       'Paths=/healthz /pods',
       '',
     ]);
@@ -65,7 +65,7 @@ describe('the page of the state', () => {
       uptimeSeconds: 93_789,
       goVersion: 'Node.js v20.20.2',
       binaryVersion: '0.1.0',
-      emulationVersion: '1.36',
+      emulationVersion: '1.37',
       paths: ['/healthz', '/pods'],
     });
   });

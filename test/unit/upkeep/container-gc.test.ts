@@ -6,10 +6,10 @@ import {
 } from '../../../src/model/upkeep/container-gc.js';
 import type { RuntimeContainerState, RuntimeItem, RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
 
-/** `web:1 exited`: instance of container web that was created at millisecond 1; `sandbox` items are named so. */
+/** `web:1#5 exited`: attempt 5 of container web, created at millisecond 1, by default attempt 0; `sandbox` items are named so. */
 const item = (text: string, sandboxId = 's'): RuntimeItem => {
   const [who = '', state = ''] = text.split(' ');
-  const [name = '', createdAt = '0'] = who.split(':');
+  const [name = '', createdAt = '0', attempt = '0'] = who.split(/[:#]/);
   const kind = name === 'sandbox' ? 'sandbox' : 'container';
   return {
     kind,
@@ -17,6 +17,7 @@ const item = (text: string, sandboxId = 's'): RuntimeItem => {
     name: kind === 'sandbox' ? '' : name,
     state: state as RuntimeContainerState,
     createdAt: BigInt(createdAt) * 1_000_000n,
+    attempt: Number(attempt),
     sandboxId: kind === 'sandbox' ? who : sandboxId,
   };
 };
@@ -79,6 +80,27 @@ describe('ended containers that go', () => {
     expect(gone('web:1 created', 'web:2 exited', 'web:3 running')).toEqual(['web:1']);
   });
 
+  it('are earlier attempts, also when the clock was set back between two, or the name runs in another pod', () => {
+    const doomed = containersToCollect({
+      pods: [
+        pod('a', 'web:90#4 exited', 'web:95#5 exited', 'web:3#6 exited', 'log:1#7 exited', 'web:4#7 running'),
+        pod('b', 'web:2#0 exited'),
+      ],
+      ...{ policy: DEFAULT_CONTAINER_GC, isRemovable: () => false, now: 100 },
+    });
+    expect(doomed.map(({ item: { id } }) => id)).toEqual(['web:90#4', 'web:95#5']);
+  });
+
+  it('do not wait for a clock that was set back', () => {
+    const gone = (minAgeMs: number, ...items: readonly string[]) =>
+      containersToCollect({
+        ...{ pods: [pod('a', ...items)], policy: { ...DEFAULT_CONTAINER_GC, minAgeMs } },
+        ...{ isRemovable: () => false, now: 100 },
+      }).map(({ item: { id } }) => id);
+    expect(gone(0, 'web:5000#1 exited', 'web:6000#2 exited', 'web:90#3 running')).toEqual(['web:5000#1']);
+    expect(gone(50, 'web:5000#1 exited', 'web:6000#2 exited', 'web:60#3 exited')).toEqual(['web:5000#1']);
+  });
+
   it('come oldest first', () => {
     const doomed = containersToCollect({
       pods: [other, crashing],
@@ -100,6 +122,12 @@ describe('sandboxes that go', () => {
   );
   it.each([
     { case: 'all but the newest, unless something is in it', pods: [replaced], gone: [], ids: ['sandbox:1'] },
+    {
+      case: 'earlier attempts, also when the clock was set back between two',
+      pods: [pod('c', 'sandbox:90#0 exited', 'sandbox:95#1 exited', 'sandbox:3#2 exited')],
+      gone: [],
+      ids: ['sandbox:90#0', 'sandbox:95#1'],
+    },
     { case: 'the newest too of a pod that is gone', pods: [replaced], gone: ['a'], ids: ['sandbox:1', 'sandbox:3'] },
     { case: 'never one that is ready', pods: [pod('b', 'sandbox:1 running')], gone: ['b'], ids: [] },
   ])('are $case', ({ pods, gone, ids }) => {

@@ -81,8 +81,13 @@ describe('the name of a rotated log', () => {
     expect(rotatedName('/l/0.log', { at, utcOffsetMinutes }, [])).toBe(name);
   });
 
-  it('is one that no file has', () => {
-    const taken = ['l.20261231-235958', 'l.20261231-235959.gz', 'l.20270101-000001'];
-    expect(rotatedName('l', { at, utcOffsetMinutes: 0 }, taken)).toBe('l.20270101-000000');
+  it('comes after that of every rotated file, so that the newest log stays after the clock was set back', () => {
+    const moment = { at, utcOffsetMinutes: 0 };
+    const taken = ['l.20261231-235958', 'l.20261231-235959.gz', 'l.20270101-000001', 'other.20280101-000000'];
+    expect(rotatedName('l', moment, taken)).toBe('l.20270101-000002');
+    expect(rotatedName('l', moment, ['l.20261231-235957.gz', 'l.backup'])).toBe('l.20261231-235958');
+    const rotated = ['l.20370101-000000.gz', 'l.20370102-000000.gz', 'l.20370103-000000'];
+    const next = rotatedName('l', moment, rotated);
+    expect(planRotation([...rotated, next], 5).remove).toEqual(['l.20370101-000000.gz']);
   });
 });

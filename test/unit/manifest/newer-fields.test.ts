@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { formatManifestProblem } from '../../../src/model/manifest/manifest-problem.js';
+import { readManifest } from '../../../src/model/manifest/parse-manifest.js';
+
+const read = (container: string, spec = '') =>
+  readManifest(
+    `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, ${container}}], ${spec}}}`,
+    { file: 'p' },
+  );
+const problemsOf = (container: string, spec?: string): readonly string[] =>
+  read(container, spec).problems.map((problem) => formatManifestProblem(problem).replace(/^p:\d+:\d+: /, ''));
+
+const unsupported = (gate: string): string =>
+  `is a field of Kubernetes 1.37 (alpha gate ${gate}) that this agent does not support (expected it to be absent`;
+const withVolume = (volume: string): readonly [string, string] => [
+  'volumeMounts: [{name: v, mountPath: /v}]',
+  `volumes: [{name: v, ${volume}}]`,
+];
+
+describe('a field of 1.37', () => {
+  it.each<[field: string, found: readonly string[], gate: string]>([
+    [
+      'spec.containers[0].volumeMounts[0].bindMountOptions',
+      problemsOf(
+        'volumeMounts: [{name: v, mountPath: /v, bindMountOptions: [noexec]}]',
+        'volumes: [{name: v, emptyDir: {}}]',
+      ),
+      'VolumeBindMountOptions',
+    ],
+    ['spec.volumes[0].emptyDir.mode', problemsOf(...withVolume('emptyDir: {mode: 0700}')), 'EmptyDirVolumeMode'],
+    [
+      'spec.volumes[0].configMap.defaultUser',
+      problemsOf(...withVolume('configMap: {name: m, defaultUser: 7}')),
+      'AtomicWriteVolumeUserFields',
+    ],
+    [
+      'spec.volumes[0].downwardAPI.items[0].user',
+      problemsOf(...withVolume('downwardAPI: {items: [{path: x, user: 7, fieldRef: {fieldPath: metadata.name}}]}')),
+      'AtomicWriteVolumeUserFields',
+    ],
+    [
+      'spec.containers[0].livenessProbe.httpGet.protocol',
+      problemsOf('livenessProbe: {httpGet: {port: 1, protocol: HTTP2}}'),
+      'H2CContainerProbe',
+    ],
+    [
+      'spec.containers[0].readinessProbe.grpc.mode',
+      problemsOf('readinessProbe: {grpc: {port: 1, mode: TLS}}'),
+      'GRPCContainerProbeTLS',
+    ],
+  ])('is refused with its release and gate: %s', (field, found, gate) => {
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(`${field}: ${unsupported(gate)}`);
+  });
+
+  it.each([
+    ['emptyDir.mode 0777', withVolume('emptyDir: {mode: 0777}')],
+    ['httpGet.protocol HTTP1', ['livenessProbe: {httpGet: {port: 1, protocol: HTTP1}}', '']],
+    ['grpc.mode Plaintext', ['readinessProbe: {grpc: {port: 1, mode: Plaintext}}', '']],
+    ['a null', withVolume('emptyDir: {mode: null}')],
+  ] as const)('may ask for what the agent does: %s', (_, [container, spec]) => {
+    const { pods, problems, warnings } = read(container, spec);
+    expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
+    expect(JSON.stringify(pods)).not.toMatch(/HTTP1|Plaintext|"mode"/);
+  });
+
+  it('that no kubelet reads is ignored', () => {
+    const { pods, problems, warnings } = read('', 'evictionResponders: [{name: example.com/responder, priority: 7}]');
+    expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
+    expect(pods).toHaveLength(1);
+  });
+
+  it('is unknown at any other place', () => {
+    expect(problemsOf('user: 7')[0]).toContain('spec.containers[0].user: is not a known field');
+    expect(problemsOf('', 'constructor: 7')[0]).toContain('spec.constructor: is not a known field');
+  });
+});

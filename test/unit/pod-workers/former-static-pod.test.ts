@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { hasSameFullName, mayBeFormer } from '../../../src/model/pod-workers/former-static-pod.js';
+import { aPod } from '../../support/a-pod.js';
+
+const web = (name = 'web-node-b') => {
+  const pod = aPod({ source: 'file', spec: { nodeName: 'Node-B' } });
+  return { ...pod, metadata: { ...pod.metadata, name, namespace: 'default' } };
+};
+const ready = { uid: 'former', name: 'web-node-b', namespace: 'default', source: 'file' };
+
+it.each([
+  ['the same', {}, true],
+  ['another namespace', { namespace: 'other' }, false],
+  ['another name', { name: 'web-node-a' }, false],
+])('%s is the full name', (_, other, expected) => {
+  expect(hasSameFullName(web(), { ...ready, ...other })).toBe(expected);
+});
+
+it.each([
+  ['another namespace', { namespace: 'other' }, true],
+  ['the name of another node', { name: 'web-node-a' }, true],
+  ['both', { name: 'web-node-a', namespace: 'other' }, true],
+  ['another pod of this node', { name: 'web-api-node-b' }, false],
+  ['another name', { name: 'webs-node-a' }, false],
+  ['another source', { namespace: 'other', source: 'http' }, false],
+  ['an unknown source', { namespace: 'other', source: undefined }, false],
+  ['a pod of the API', { namespace: 'other', source: 'api' }, false],
+])('a pod with %s may be the former one', (_, other, expected) => {
+  expect(mayBeFormer(web(), { ...ready, ...other })).toBe(expected);
+});
+
+it('takes no name apart that does not end in that of the node', () => {
+  expect(mayBeFormer(web('web'), { ...ready, name: 'web-node-a' })).toBe(false);
+});
