@@ -59,7 +59,7 @@ describe('events of the runtime', () => {
     expectLanes([...fake.history, ...reads], { everyMs: 1 }).toBe({
       'sandbox web': '----0------',
       'start main': ' --------0--',
-      read: '         -rr-----r-r',
+      read: '         -r------r-r',
     });
   });
 
