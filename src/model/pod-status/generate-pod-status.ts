@@ -44,6 +44,8 @@ export interface PodStatusInput {
   readonly podIsTerminal: boolean;
   /** Unix milliseconds. */
   readonly now: number;
+  /** The time with which the start of the pod is compared for its deadline, Unix milliseconds; `now` by default. */
+  readonly activeNow?: number | undefined;
   /** The scheme of container ids, such as `containerd`. */
   readonly runtimeName: string;
   /** The reasons why containers could not be started. */
@@ -142,7 +144,7 @@ interface Verdict {
 }
 
 const verdict = (input: PodStatusInput, statuses: readonly ContainerStatus[]): Verdict => {
-  const { pod, runtime, previous, podIsTerminal, now } = input;
+  const { pod, runtime, previous, podIsTerminal, now, activeNow = now } = input;
   const regularNames = new Set(pod.spec.containers.map(({ name }) => name));
   const computed = podPhase({
     pod,
@@ -163,7 +165,7 @@ const verdict = (input: PodStatusInput, statuses: readonly ContainerStatus[]): V
       : {};
 
   // The deadline also applies to a pod that has ended by itself in this sync.
-  const late = ended === undefined && isPastActiveDeadline(pod, before?.startTime, now);
+  const late = ended === undefined && isPastActiveDeadline(pod, before?.startTime, activeNow);
   const decided: Verdict = late ? { phase: 'Failed', ...DEADLINE_EXCEEDED } : { phase, ...kept };
   // An end that the API has received is never revoked.
   return isTerminalPhase(pod.status?.phase) ? { ...decided, phase: pod.status?.phase as PodPhase } : decided;

@@ -6,12 +6,13 @@ import {
   EMPTY,
   ignoreElements,
   map,
+  type MonoTypeOperatorFunction,
   type Observable,
   of,
   tap,
   throwError,
 } from 'rxjs';
-import { decideBackOff, crashLoopKey } from '../../model/pod-actions/crash-loop-back-off.js';
+import { crashLoopKey, decideBackOff, instanceAt, timeAt } from '../../model/pod-actions/crash-loop-back-off.js';
 import { environment } from '../../model/cri/env.js';
 import { type EnvValue, textValue } from '../../model/cri/env-value.js';
 import { containerConfig } from '../../model/cri/container-config.js';
@@ -127,7 +128,11 @@ const crashLoopWait = (
   { state, maxRestartBackOffMs }: StartContainerPorts,
 ): StartWait | undefined => {
   const key = crashLoopKey(context.pod, container);
-  const started = status.containers.filter(({ name, state }) => name === container.name && state !== 'created');
+  const times = { now: context.ports.scheduler.now(), wallNow: context.ports.wallClock() };
+  const started = status.containers
+    .filter(({ name, state }) => name === container.name && state !== 'created')
+    .map((instance) => instanceAt(instance, times));
+  const oldestSandbox = oldestOf(status.sandboxes);
   const [newestExited, ...earlierExited] = started.filter(({ state }) => state === 'exited');
   const verdict = decideBackOff({
     pod: context.pod,
@@ -136,8 +141,8 @@ const crashLoopWait = (
     newestExited,
     earlierExited,
     newest: started[0],
-    oldestSandboxCreatedAt: oldestOf(status.sandboxes),
-    now: context.ports.wallClock(),
+    oldestSandboxCreatedAt: oldestSandbox === undefined ? undefined : timeAt(oldestSandbox, times),
+    now: times.now,
     maxMs: maxRestartBackOffMs,
   });
   const { name } = container;
@@ -147,7 +152,8 @@ const crashLoopWait = (
     if (unknown !== undefined) journal(context, { kind: 'back-off-unknown', container: name, restarts: unknown });
     return undefined;
   }
-  const { message, eventMessage, delayMs, until, step, steps, resetAfterMs, exitCode, isFromRuntime } = verdict;
+  const { message, eventMessage, delayMs, step, steps, resetAfterMs, exitCode, isFromRuntime } = verdict;
+  const until = Math.round(verdict.until - times.now + times.wallNow);
   journal(context, {
     kind: 'back-off',
     subject: 'restart',
@@ -235,6 +241,7 @@ const createAndStart = (
         // A created container is started: a sync is not cancelled between the two.
         startQueue('StartContainer'),
         ignoreElements(),
+        measureStart(context, { name, containerId }, state),
         catchError(fail('RunContainerError', containerId)),
         tap({ complete: () => emitEvent(context, 'Normal', 'Started', 'Container started', name) }),
       );
@@ -246,6 +253,25 @@ const createAndStart = (
       );
     }),
   );
+};
+
+/** Keeps the times of the call that starts an instance: those of the runtime's clock may be wrong. */
+const measureStart = (
+  { pod, ports: { scheduler } }: PodSyncContext,
+  { name, containerId }: { readonly name: string; readonly containerId: string },
+  { apply }: Pick<KubeletState, 'apply'>,
+): MonoTypeOperatorFunction<never> => {
+  const { uid } = pod.metadata;
+  return (start$) =>
+    defer(() => {
+      const calledAt = scheduler.now();
+      apply({ kind: 'instance-started', uid, container: name, start: { containerId, calledAt } });
+      const answered = (): void => {
+        const start = { containerId, calledAt, answeredAt: scheduler.now() };
+        apply({ kind: 'instance-started', uid, container: name, start });
+      };
+      return start$.pipe(tap({ complete: answered }));
+    });
 };
 
 /** Logs variables that are not text: their bytes are right in the call, and only some runtimes keep them. */

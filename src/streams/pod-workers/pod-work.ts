@@ -51,6 +51,7 @@ import { METRIC_TYPES, type StartContainerPorts } from '../pod-sync/start-contai
 import { mountVolumes } from '../pod-sync/mount-volumes.js';
 import { stopPreviousRevision } from '../pod-sync/stop-previous-revision.js';
 import { syncContainers } from '../pod-sync/sync-containers.js';
+import { activeTime } from '../sync-loop/active-time.js';
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import type { PodRun, PodWork, RuntimePodRun, SyncResult } from './pod-workers.js';
 import type { PodDirectories } from '../upkeep/pod-directories.js';
@@ -60,7 +61,7 @@ import type { RuntimeReader } from '../pleg/runtime-reader.js';
 export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 'state'> {
   readonly state: Pick<
     KubeletState,
-    'statuses' | 'startFailures' | 'dueHooks' | 'restarts' | 'pulls' | 'workers' | 'apply'
+    'statuses' | 'startFailures' | 'dueHooks' | 'restarts' | 'pulls' | 'workers' | 'activeSince' | 'apply'
   >;
   readonly reader: RuntimeReader;
   readonly podDirectories: Pick<PodDirectories, 'make'>;
@@ -277,6 +278,9 @@ const storeStatus = (
       hasNewSandbox,
       podIsTerminal,
       now: wallClock(),
+      ...(pod.spec.activeDeadlineSeconds !== undefined && {
+        activeNow: activeTime(state, ports, { uid, startTime: (previous ?? pod.status)?.startTime }),
+      }),
       runtimeName,
       hostIps: node.nodeIps,
       podCgroup: podCgroups.resourcesOf(pod),

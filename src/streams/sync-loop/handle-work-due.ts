@@ -2,6 +2,7 @@ import { isPastActiveDeadline } from '../../model/pod/active-deadline.js';
 import type { JournalId } from '../../model/journal/journal.js';
 import { isTerminalPhase, type Pod, podRef } from '../../model/pod/pod.js';
 import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
+import { activeTime } from './active-time.js';
 import type { LoopContext } from './loop-context.js';
 
 /**
@@ -31,10 +32,12 @@ export const handleWorkDue = (context: LoopContext) => (): readonly Wake[] => {
 };
 
 /** The pod is past its deadline and does not stop yet. */
-const isLate = ({ state: { statuses, workers }, wallClock }: LoopContext, pod: Pod): boolean => {
+const isLate = (context: LoopContext, pod: Pod): boolean => {
+  const { statuses, workers } = context.state;
   if (pod.spec.activeDeadlineSeconds === undefined) return false;
   const { uid } = pod.metadata;
   const status = statuses.get(uid) ?? pod.status;
   if (workers.isTerminationRequested(uid) || isTerminalPhase(status?.phase)) return false;
-  return isPastActiveDeadline(pod, status?.startTime, wallClock());
+  const startTime = status?.startTime;
+  return isPastActiveDeadline(pod, startTime, activeTime(context.state, context, { uid, startTime }));
 };

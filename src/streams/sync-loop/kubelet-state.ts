@@ -1,6 +1,7 @@
 import { type Observable, Subject } from 'rxjs';
 import { SourcesReady } from '../../model/config/sources-ready.js';
 import type { JournalId } from '../../model/journal/journal.js';
+import { type InstanceStart, InstanceStarts } from '../../model/pod-actions/instance-starts.js';
 import { DueHooks } from '../../model/pod-actions/due-hooks.js';
 import { ReasonCache, type StartFailure } from '../../model/pod-actions/reason-cache.js';
 import { PodStatusStore } from '../../model/pod-status/pod-status-store.js';
@@ -72,6 +73,10 @@ export interface StateChanges {
   'hook-begun': Change<{ readonly uid: string; readonly containerId: string }>;
   /** The hook has ended well, or its container has ended. */
   'hook-ended': Change<{ readonly uid: string; readonly containerId: string }>;
+  /** The start time of a pod with a deadline is seen for the first time. */
+  'start-time-seen': Change<{ readonly uid: string; readonly seen: SeenStartTime }>;
+  /** The runtime is called to start an instance, or has answered. */
+  'instance-started': Change<{ readonly uid: string; readonly container: string; readonly start: InstanceStart }>;
   /** The start of a container failed or has to wait; without `failure` it succeeded. */
   'start-ended': Change<{ readonly uid: string; readonly container: string; readonly failure?: StartFailure }>;
   /** The back-off of a container before its next restart. */
@@ -79,7 +84,7 @@ export interface StateChanges {
   /** The pull of an image failed; without `failed` it succeeded. */
   'pull-ended': Change<{ readonly key: string; readonly failed?: FailedPull }>;
   /** Back-offs that no decision depends on any more are dropped; `wallTime` is in Unix milliseconds. */
-  'back-offs-expired': Change<{ readonly wallTime: number }>;
+  'back-offs-expired': Change<{ readonly now: number; readonly wallTime: number }>;
   /** The runtime has listed its images, largest first. */
   'images-listed': Change<{ readonly images: readonly Image[] }>;
 }
@@ -87,6 +92,13 @@ export interface StateChanges {
 type Kind = keyof StateChanges;
 type ChangeOf<K extends Kind> = { readonly kind: K } & StateChanges[K]['fields'];
 type ResultOf<K extends Kind> = StateChanges[K]['result'];
+
+/** The start time of a pod, and when this agent first saw it: the scheduler's and Unix milliseconds. */
+export interface SeenStartTime {
+  readonly startTime: string;
+  readonly seenAt: number;
+  readonly wallTime: number;
+}
 
 /** One change of the state. */
 export type StateChange = { readonly [K in Kind]: ChangeOf<K> }[Kind];
@@ -112,6 +124,10 @@ export interface KubeletState {
   readonly startFailures: Pick<ReasonCache, 'get'>;
   /** The containers whose postStart hook has not ended well. */
   readonly dueHooks: Pick<DueHooks, 'isKnown' | 'has' | 'of'>;
+  /** The start times of pods with a deadline, by their UIDs. */
+  readonly activeSince: ReadonlyMap<string, SeenStartTime>;
+  /** The starts of instances by this agent. */
+  readonly starts: Pick<InstanceStarts, 'get'>;
   /** Back-offs of restarts by `crashLoopKey`; see `CrashLoopInput.entry`. */
   readonly restarts: ReadonlyMap<string, CrashLoopEntry>;
   readonly pulls: ImagePulls;
@@ -139,6 +155,8 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
   const rejected = new Set<string>();
   const startFailures = new ReasonCache();
   const dueHooks = new DueHooks();
+  const starts = new InstanceStarts();
+  const activeSince = new Map<string, SeenStartTime>();
   const backOffs = newBackOffs();
   let images: readonly Image[] = [];
   const changed$ = new Subject<StateChange>();
@@ -165,6 +183,8 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
       statuses.retain(uids);
       for (const uid of rejected) if (!uids.has(uid)) rejected.delete(uid);
       dueHooks.retain(uids);
+      starts.retain(uids);
+      for (const uid of activeSince.keys()) if (!uids.has(uid)) activeSince.delete(uid);
     },
     'pod-started-over': ({ uid }) => {
       statuses.startOver(uid);
@@ -173,10 +193,12 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     'due-hooks-found': ({ uid, containerIds }) => dueHooks.found(uid, containerIds),
     'hook-begun': ({ uid, containerId }) => dueHooks.begun(uid, containerId),
     'hook-ended': ({ uid, containerId }) => dueHooks.ended(uid, containerId),
+    'start-time-seen': ({ uid, seen }) => void activeSince.set(uid, seen),
+    'instance-started': ({ uid, container, start }) => starts.set(uid, container, start),
     'start-ended': ({ uid, container, failure }) => startFailures.set(uid, container, failure),
     'restart-backed-off': ({ key, entry }) => void backOffs.restarts.set(key, entry),
     'pull-ended': ({ key, failed }) => backOffs.pulls.ended(key, failed),
-    'back-offs-expired': ({ wallTime }) => dropStale(backOffs, wallTime),
+    'back-offs-expired': ({ now, wallTime }) => dropStale(backOffs, { now, wallTime }),
     'images-listed': ({ images: listed }) => void (images = listed),
   };
   const apply = <K extends Kind>(change: ChangeOf<K>): ResultOf<K> => {
@@ -193,6 +215,8 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     rejected,
     startFailures,
     dueHooks,
+    starts,
+    activeSince,
     restarts: backOffs.restarts,
     pulls: { backOff, failures, ended: (key, failed) => apply({ kind: 'pull-ended', key, failed }) },
     get images() {
