@@ -155,7 +155,10 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     ...(cluster && { podStarts }),
   };
   const cgroups = kubeletCgroups({ ...ports, activePods: () => activePods(state) });
-  const probes = nodeProber({ ...ports, statuses: state.statuses, cache });
+  const probes = nodeProber({
+    ...{ ...ports, statuses: state.statuses, cache },
+    startOf: (uid, containerId) => state.starts.get(uid, containerId),
+  });
 
   // A worker asks the PLEG for a relist of its pod after it changed it, and for a view when it waits for a newer one.
   const relistRequest$ = new Subject<string>();

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { parseGoDuration } from '../../src/model/values/go-duration.js';
+import type { HistoryKind } from '../../src/tools/sim/histories/history-kinds.js';
 
 /** The options of `npm run simulate`. */
 export interface SimulateFlags {
@@ -14,8 +15,8 @@ export interface SimulateFlags {
   readonly tolerate: number;
   /** A file with one history, in place of seeds. */
   readonly history: string | undefined;
-  /** Nodes of a cluster instead of nodes without one. */
-  readonly isCluster: boolean;
+  /** The family of the seeds. */
+  readonly kind: HistoryKind;
 }
 
 export const USAGE = `npm run simulate -- [flags]
@@ -31,11 +32,17 @@ A failing seed is reported with the shortest history that still fails.
   --workers N     threads (one for each CPU)
   --tolerate N    the number of seeds that may fail: they are reported, and the exit code is still 0 (0)
   --cluster       nodes that belong to a cluster: users of its API, and an API server that is away now and then
+  --clocks        wall clocks that are wrong, differ, are set and run at other speeds
   --history FILE  runs this history, a file of an earlier failure
   --help          prints this
 `;
 
 const LARGEST_SEED = 2 ** 31;
+/** Each is a flag. */
+const KINDS = ['cluster', 'clocks'] as const;
+
+/** The flag of a family of seeds, with a space behind it. */
+export const kindFlag = (kind: HistoryKind): string => (kind === 'node' ? '' : `--${kind} `);
 
 /** A flag that cannot be used. */
 export class FlagError extends Error {
@@ -55,8 +62,10 @@ export const readFlags = (args: readonly string[], cpus: number): SimulateFlags 
   if (values.fresh && values.from !== undefined) {
     throw new FlagError('--fresh draws the first seed, and --from gives it: give one of them');
   }
-  if (values.cluster && values.history !== undefined) {
-    throw new FlagError('the file of --history states whether its node belongs to a cluster: leave --cluster out');
+  const kinds = KINDS.filter((kind) => values[kind]);
+  if (kinds.length > 1) throw new FlagError(`--${kinds[0]} and --${kinds[1]} exclude each other`);
+  if (kinds[0] !== undefined && values.history !== undefined) {
+    throw new FlagError(`the file of --history states what its node is: leave --${kinds[0]} out`);
   }
   const seed = whole('--seed', values.seed, 0, LARGEST_SEED);
   const from = seed ?? whole('--from', values.from, 0, LARGEST_SEED) ?? 1;
@@ -69,7 +78,7 @@ export const readFlags = (args: readonly string[], cpus: number): SimulateFlags 
     workers: whole('--workers', values.workers, 1, 256) ?? cpus,
     tolerate: whole('--tolerate', values.tolerate, 0, LARGEST_SEED) ?? 0,
     history: values.history,
-    isCluster: values.cluster ?? false,
+    kind: kinds[0] ?? 'node',
   };
 };
 
@@ -87,6 +96,7 @@ const parse = (args: readonly string[]) => {
         tolerate: { type: 'string' },
         history: { type: 'string' },
         cluster: { type: 'boolean' },
+        clocks: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { type FailureReport, investigateFailure } from '../../src/tools/sim/histories/investigate-failure.js';
 import { readHistory } from '../../src/tools/sim/histories/read-history.js';
 import { runHistory } from '../../src/tools/sim/histories/run-history.js';
-import { FlagError, readFlags, type SimulateFlags, USAGE } from './flags.js';
+import { FlagError, kindFlag, readFlags, type SimulateFlags, USAGE } from './flags.js';
 import { failureText, Tally } from './report.js';
 import type { SeedBatch, SeedReport } from './seed-report.js';
 
@@ -77,17 +77,15 @@ const simulateSeeds = async (flags: SimulateFlags, worker: URL): Promise<number>
   }
   say(tally.total(performance.now() - began));
   if (!isOne)
-    say(
-      `repeat with: npm run simulate -- ${flags.isCluster ? '--cluster ' : ''}--from ${from} --seeds ${Math.max(1, tally.seeds)}`,
-    );
+    say(`repeat with: npm run simulate -- ${kindFlag(flags.kind)}--from ${from} --seeds ${Math.max(1, tally.seeds)}`);
   return failures > flags.tolerate ? FAILED : 0;
 };
 
 /** The text of a failure, whose shortest history is written to a file. */
-const keep = (seed: number, failure: FailureReport, { isCluster }: Pick<SimulateFlags, 'isCluster'>): string => {
+const keep = (seed: number, failure: FailureReport, { kind }: Pick<SimulateFlags, 'kind'>): string => {
   const file = join(mkdtempSync(join(tmpdir(), 'rx-kubelet-history-')), `${seed}.json`);
   writeFileSync(file, `${JSON.stringify(failure.history, undefined, 2)}\n`);
-  const repeat = `npm run simulate -- ${isCluster ? '--cluster ' : ''}--seed ${seed}`;
+  const repeat = `npm run simulate -- ${kindFlag(kind)}--seed ${seed}`;
   return failureText({ what: `seed ${seed}`, failure, repeat, shortest: `npm run simulate -- --history ${file}` });
 };
 
@@ -97,12 +95,12 @@ interface Work {
   readonly timeMs: number;
   readonly workers: number;
   readonly worker: URL;
-  readonly isCluster: boolean;
+  readonly kind: SimulateFlags['kind'];
 }
 
 /** Distributes the seeds in order; the callback returns whether to go on. Errors: those of a worker. */
 const inWorkers = async (
-  { from, seeds, timeMs, workers, worker, isCluster }: Work,
+  { from, seeds, timeMs, workers, worker, kind }: Work,
   hear: (report: SeedReport) => boolean,
 ): Promise<void> => {
   const endsAt = performance.now() + timeMs;
@@ -122,7 +120,7 @@ const inWorkers = async (
         const give = (): void => {
           const numbers = batch();
           if (numbers.length === 0) resolve();
-          else thread.postMessage({ seeds: numbers, isCluster } satisfies SeedBatch);
+          else thread.postMessage({ seeds: numbers, kind } satisfies SeedBatch);
         };
         thread.on('error', reject);
         thread.on('message', (message: SeedReport | 'idle') => {

@@ -1,12 +1,13 @@
 import { Worker } from 'node:worker_threads';
+import type { HistoryKind } from '../../src/tools/sim/histories/history-kinds.js';
 import type { Violation } from '../../src/tools/sim/invariants/monitor.js';
 
 /** What to run. */
 export interface HuntOrder {
   /** In their order. */
   readonly seeds: readonly number[];
-  /** Of nodes that belong to a cluster. */
-  readonly isCluster: boolean;
+  /** The family of the seeds. */
+  readonly kind: HistoryKind;
 }
 
 export interface Hunted {

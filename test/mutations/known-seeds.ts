@@ -51,4 +51,10 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'nobody hears that a pod is gone': 1,
   'a silent connection is trusted': 17,
   'the lease is renewed too rarely': 1,
+  'an end in the future is seen anew each time': 1,
+  'the times of the runtime are trusted': 6,
+  'the age of an instance comes from the clock alone': 12,
+  'instances are ordered by time': 6,
+  'a deadline is compared with the wall clock': 27,
+  'attempts do not rise': 1,
 };

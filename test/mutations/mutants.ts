@@ -1,3 +1,5 @@
+import type { HistoryKind } from '../../src/tools/sim/histories/history-kinds.js';
+
 /** A change to one file of the product, by a text that stands in it exactly once. */
 export interface Edit {
   readonly file: string;
@@ -11,8 +13,8 @@ export interface Mutant {
   /** What goes wrong with it. */
   readonly why: string;
   readonly edits: readonly Edit[];
-  /** It shows on a node that belongs to a cluster. */
-  readonly isCluster?: boolean;
+  /** The family of the histories that show it; `node` by default. */
+  readonly kind?: HistoryKind;
 }
 
 const mutant = (name: string, why: string, file: string, ...texts: readonly (readonly [string, string])[]): Mutant => ({
@@ -35,7 +37,12 @@ const START = 'src/streams/pod-sync/start-container.ts';
 
 const clusterMutant = (name: string, why: string, ...edits: readonly Edit[]): Mutant => ({
   ...{ name, why, edits },
-  isCluster: true,
+  kind: 'cluster',
+});
+
+const clockMutant = (name: string, why: string, ...edits: readonly Edit[]): Mutant => ({
+  ...{ name, why, edits },
+  kind: 'clocks',
 });
 
 const MERGE_STATUS = 'src/model/pod-status/merge-pod-status.ts';
@@ -352,5 +359,47 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/streams/node/node-lease.ts',
     find: 'LEASE_RENEWALS = 4;',
     replace: 'LEASE_RENEWALS = 0.5;',
+  }),
+  clockMutant(
+    'an end in the future is seen anew each time',
+    'a container waits as long as the clock of the runtime is ahead',
+    {
+      file: CRASH_LOOP,
+      find: 'if (entry?.end?.restartCount === instance.restartCount) return entry.end.at;',
+      replace: '',
+    },
+  ),
+  clockMutant(
+    'the times of the runtime are trusted',
+    'a crash loop has no waits with a runtime whose clock is behind',
+    {
+      file: CRASH_LOOP,
+      find: 'return Math.min(Math.max(endOf(instance), decidedAt ?? -Infinity), now);',
+      replace: 'return decidedAt === undefined ? now : Math.min(endOf(instance), now);',
+    },
+  ),
+  clockMutant(
+    'the age of an instance comes from the clock alone',
+    'a probe comes before its initial delay with a runtime whose clock is behind',
+    { file: 'src/model/probes/probe-turn.ts', find: 'if (!start) return ageMs;', replace: 'if (start) return ageMs;' },
+  ),
+  clockMutant('instances are ordered by time', 'after a clock was set back an older instance counts as the newest', {
+    file: 'src/model/cri/runtime-pod-status.ts',
+    find: 'isInOrder &&= known.at(-1)!.restartCount >= container.restartCount;',
+    replace: 'isInOrder &&= true;',
+  }),
+  clockMutant(
+    'a deadline is compared with the wall clock',
+    'a pod fails for its deadline as soon as the clock is set on',
+    {
+      file: 'src/streams/sync-loop/active-time.ts',
+      find: 'return known.wallTime + now - known.seenAt;',
+      replace: 'return wallNow;',
+    },
+  ),
+  clockMutant('attempts do not rise', 'a new instance has the attempt of one that was removed', {
+    file: START,
+    find: 'return newest ? of(newest.restartCount + 1)',
+    replace: 'return newest ? of(newest.restartCount === 0 ? 1 : newest.restartCount - 1)',
   }),
 ];

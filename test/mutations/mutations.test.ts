@@ -8,16 +8,17 @@ import { type Mutant, MUTANTS } from './mutants.js';
 
 /** A bug that so many histories do not show would not be found by a night of them either. */
 const MOST_SEEDS = 2_000;
-/** Those of a cluster take longer, and have more in store. */
-const MOST_CLUSTER_SEEDS = 400;
+/** Those of a cluster take longer, and have more in store; so have those of clocks. */
+const MOST_OTHER_SEEDS = { cluster: 400, clocks: 300 } as const;
 const MINUTE = 60_000;
 
 /** The seed that is known to show the bug, and then all others. */
-const seedsFor = ({ name, isCluster }: Mutant): readonly number[] => {
+const seedsFor = ({ name, kind = 'node' }: Mutant): readonly number[] => {
   const known = KNOWN_SEEDS[name];
-  const others = Array.from({ length: isCluster ? MOST_CLUSTER_SEEDS : MOST_SEEDS }, (_, index) => index + 1).filter(
-    (seed) => seed !== known,
-  );
+  const others = Array.from(
+    { length: kind === 'node' ? MOST_SEEDS : MOST_OTHER_SEEDS[kind] },
+    (_, index) => index + 1,
+  ).filter((seed) => seed !== known);
   return known === undefined ? others : [known, ...others];
 };
 
@@ -36,16 +37,16 @@ describe('a bug in the agent', () => {
   const hunts = sideBySide(
     MUTANTS.map(
       (mutant) => async () =>
-        hunt(await bundleSimulation(mutant.edits), { seeds: seedsFor(mutant), isCluster: mutant.isCluster ?? false }),
+        hunt(await bundleSimulation(mutant.edits), { seeds: seedsFor(mutant), kind: mutant.kind ?? 'node' }),
     ),
   );
   const table: string[] = [];
   const outdated: string[] = [];
-  const shown = { alone: new Set<number>(), cluster: new Set<number>() };
+  const shown = { node: new Set<number>(), cluster: new Set<number>(), clocks: new Set<number>() };
 
   it.each(MUTANTS.map((mutant, index) => ({ ...mutant, hunt: hunts[index]! })))(
     'is found by an invariant: $name',
-    async ({ name, isCluster = false, hunt: hunted }) => {
+    async ({ name, kind = 'node', hunt: hunted }) => {
       const { found, seeds }: Hunted = await hunted;
       expect(
         found,
@@ -53,7 +54,7 @@ describe('a bug in the agent', () => {
       ).toBeDefined();
       if (!found) return;
       const { seed, violation } = found;
-      shown[isCluster ? 'cluster' : 'alone'].add(seed);
+      shown[kind].add(seed);
       if (seed !== KNOWN_SEEDS[name]) outdated.push(`  ${JSON.stringify(name)}: ${seed},`);
       table.push(`seed ${String(seed).padStart(4)}  ${violation.invariant.padEnd(28)}${name}`);
       expect([...INVARIANTS.map((invariant) => invariant.name), 'no-crash', 'no-leak']).toContain(violation.invariant);
@@ -61,11 +62,11 @@ describe('a bug in the agent', () => {
     30 * MINUTE,
   );
 
-  it.each(['alone', 'cluster'] as const)(
+  it.each(['node', 'cluster', 'clocks'] as const)(
     'is what they find: the agent as it is passes the same seeds (%s)',
-    async (family) => {
+    async (kind) => {
       await Promise.allSettled(hunts);
-      const order = { seeds: [...shown[family]], isCluster: family === 'cluster' };
+      const order = { seeds: [...shown[kind]], kind };
       const { found } = await hunt(await bundleSimulation([]), order);
       expect(found).toBeUndefined();
     },

@@ -16,8 +16,9 @@ describe('the flags', () => {
     ['--fresh --seeds 10', { seeds: 10, from: undefined }],
     ['--time 1m30s', { seeds: 2 ** 31, from: 1, timeMs: 90_000 }],
     ['--time 5s --seeds 3', { seeds: 3, timeMs: 5_000 }],
-    ['--history one.json', { history: 'one.json', isCluster: false }],
-    ['--cluster --seed 4', { isCluster: true, from: 4 }],
+    ['--history one.json', { history: 'one.json', kind: 'node' }],
+    ['--cluster --seed 4', { kind: 'cluster', from: 4 }],
+    ['--clocks --seed 4', { kind: 'clocks', from: 4 }],
   ])('%s', (text, flags) => {
     expect(readFlags(text.split(' ').filter(Boolean), 4)).toMatchObject(flags);
   });
@@ -38,7 +39,8 @@ describe('the flags', () => {
     ['--seed 1 --seeds 2', '--seed is about one history, and --seeds about many'],
     ['--history a --fresh', '--history is about one history, and --fresh about many'],
     ['--seed 1 --history a', '--seed and --history exclude each other'],
-    ['--cluster --history a', 'the file of --history states whether its node belongs to a cluster'],
+    ['--cluster --history a', 'the file of --history states what its node is: leave --cluster out'],
+    ['--cluster --clocks', '--cluster and --clocks exclude each other'],
     ['--fresh --from 3', '--fresh draws the first seed, and --from gives it'],
     ['--sead 1', "Unknown option '--sead'"],
   ])('cannot be %s', (text, problem) => {

@@ -24,19 +24,21 @@ export const CRASH_LOOP_RESET_AFTER_MS = 600_000;
  */
 const FORGOTTEN_AFTER_MS = 2 * CRASH_LOOP_RESET_AFTER_MS;
 
-/** The runtime's fields of an instance that has ended; times are Unix nanoseconds. */
+/** The runtime's fields of an instance that has ended; times are nanoseconds of `CrashLoopInput.now`: see `instanceAt`. */
 export type ExitedInstance = Pick<
   RuntimeContainerStatus,
-  'createdAt' | 'finishedAt' | 'restartCount' | 'exitCode' | 'hash'
+  'id' | 'createdAt' | 'finishedAt' | 'restartCount' | 'exitCode' | 'hash'
 >;
 
-/** The back-off of a container. */
+/** The back-off of a container. Times are the scheduler's milliseconds. */
 export interface CrashLoopEntry extends BackOffEntry {
   /**
-   * The time at which an end in the future was first seen, Unix milliseconds: the clock was set back since then. The wait counts from there,
-   * so that it is no longer than its delay.
+   * The end of the instance with this ID, as it was taken when it was first seen. The wait counts from there, however the clocks
+   * of the agent and of the runtime are set meanwhile.
    */
-  readonly futureEnd?: { readonly restartCount: number; readonly seenAt: number };
+  readonly end?: { readonly id: string; readonly at: number };
+  /** The decision before `lastUpdate`: the start of the instance before the newest one. */
+  readonly decidedBefore?: number;
   /** The instance whose end the container waits for, if a restart of all containers has removed it from the runtime. */
   readonly removed?: ExitedInstance;
 }
@@ -54,9 +56,9 @@ export interface CrashLoopInput {
   readonly newest?: Pick<ExitedInstance, 'createdAt' | 'restartCount' | 'hash'> | undefined;
   /** Older ended instances that the runtime has kept, newest first. They show earlier ends of the container. */
   readonly earlierExited?: readonly ExitedInstance[];
-  /** The creation of the pod's oldest sandbox in the runtime, Unix nanoseconds. */
+  /** The creation of the pod's oldest sandbox in the runtime, nanoseconds. */
   readonly oldestSandboxCreatedAt?: bigint | undefined;
-  /** Unix milliseconds. */
+  /** The scheduler's milliseconds: a clock that is never set. */
   readonly now: number;
   /** `crashLoopBackOff.maxContainerRestartPeriod`. */
   readonly maxMs?: number;
@@ -66,7 +68,7 @@ export type CrashLoopVerdict =
   | {
       readonly blocked: true;
       readonly delayMs: number;
-      /** The time from which the start is allowed, Unix milliseconds. */
+      /** The time from which the start is allowed, the scheduler's milliseconds. */
       readonly until: number;
       readonly step: number;
       readonly steps: number;
@@ -84,7 +86,7 @@ export type CrashLoopVerdict =
   | {
       readonly blocked: false;
       /** The entry to store at the start. */
-      readonly entry: BackOffEntry;
+      readonly entry: CrashLoopEntry;
       /** The number of earlier restarts without a known time: the container does not wait, although it might have to. */
       readonly unknownRestarts?: number;
     };
@@ -102,17 +104,23 @@ export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
   const remembered = input.entry?.delayMs === 0 ? undefined : input.entry;
   const table = crashLoopTable(maxMs);
   const told = input.entry === undefined ? entryFromFacts(input, table) : undefined;
+  const known = input.entry ?? told;
   const entry = unlessForgotten(remembered ?? told, input, table);
   if (newestExited === undefined) return { blocked: false, entry: entry ?? { delayMs: 0, lastUpdate: now } };
-  const { since, futureEnd } = waitingSince(newestExited, input.entry, now);
-  const finishedAt = endOf(newestExited);
-  // The length of its run depends on its own times alone, not on the clock of now.
-  const isOver = entry !== undefined && isExpired(entry, finishedAt, table);
+  const since = waitingSince(newestExited, input);
+  const end = { id: newestExited.id, at: since };
+  // An entry from the runtime has its times, and so has the end of the run.
+  const ranUntil = remembered ? since : endOf(newestExited);
+  const isOver = entry !== undefined && isExpired(entry, ranUntil, table);
   if (isOver || !isBlocked(entry, { since, now, table })) {
     const unknownRestarts = remembered || told ? 0 : restartsWithoutEvidence(input, table);
     return {
       blocked: false,
-      entry: advance(entry, { eventAt: finishedAt, now, table }),
+      entry: {
+        ...advance(entry, { eventAt: since, now, table }),
+        end,
+        ...(known && { decidedBefore: known.lastUpdate }),
+      },
       ...(unknownRestarts > 0 && { unknownRestarts }),
     };
   }
@@ -127,7 +135,7 @@ export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
     exitCode: newestExited.exitCode,
     message: `back-off ${delay} restarting failed container=${container.name} pod=${formatPod(pod)}`,
     eventMessage: `Back-off restarting failed container ${container.name} in pod ${formatPod(pod)}`,
-    entry: futureEnd ? { ...entry, futureEnd } : entry,
+    entry: { ...entry, end },
     isFromRuntime: told !== undefined,
   };
 };
@@ -240,19 +248,38 @@ const startsOver = (
   return endOf(instance) - startedAt > resetAfterMs || nanosToMillis(next.createdAt) - startedAt > FORGOTTEN_AFTER_MS;
 };
 
-/** The end of the instance; if that is in the future, the time at which it was first seen. */
-const waitingSince = (
-  instance: ExitedInstance,
-  entry: CrashLoopEntry | undefined,
-  now: number,
-): Pick<CrashLoopEntry, 'futureEnd'> & { readonly since: number } => {
-  const finishedAt = endOf(instance);
-  if (finishedAt <= now) return { since: finishedAt };
-  const { restartCount } = instance;
-  const seen = entry?.futureEnd;
-  const seenAt = seen?.restartCount === restartCount && seen.seenAt <= now ? seen.seenAt : now;
-  return { since: seenAt, futureEnd: { restartCount, seenAt } };
+/**
+ * The end of the instance as it was first seen. The clock of the runtime may be wrong, but the instance has ended neither in the future
+ * nor before this agent decided to start it.
+ */
+const waitingSince = (instance: ExitedInstance, input: CrashLoopInput): number => {
+  const { entry, now } = input;
+  if (entry?.end?.id === instance.id) return entry.end.at;
+  const decidedAt = isReplacing(input) ? entry?.decidedBefore : entry?.lastUpdate;
+  return Math.min(Math.max(endOf(instance), decidedAt ?? -Infinity), now);
 };
+
+/**
+ * Returns the instance with times of the scheduler: as far from `now` as the runtime's are from `wallNow`. Both are milliseconds. A time
+ * that the runtime does not have stays 0.
+ */
+export const instanceAt = <T extends Pick<ExitedInstance, 'createdAt' | 'finishedAt'>>(
+  instance: T,
+  times: { readonly now: number; readonly wallNow: number },
+): T => ({
+  ...instance,
+  createdAt: timeAt(instance.createdAt, times),
+  finishedAt: timeAt(instance.finishedAt, times),
+});
+
+/** The same of one time, in nanoseconds. */
+export const timeAt = (nanos: bigint, { now, wallNow }: { readonly now: number; readonly wallNow: number }): bigint => {
+  if (nanos <= 0n) return nanos;
+  const shifted = nanos + BigInt(Math.round((now - wallNow) * NANOS_PER_MS));
+  return shifted > 0n ? shifted : 1n;
+};
+
+const NANOS_PER_MS = 1_000_000;
 
 /** An instance that failed to start may have no end of its own. */
 const endOf = ({ finishedAt, createdAt }: ExitedInstance): number =>

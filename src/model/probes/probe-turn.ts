@@ -1,6 +1,7 @@
 import { type ContainerStatus, isTerminalPhase, type PodStatus } from '../pod/pod.js';
 import { isRestartingAll } from '../pod-actions/restart-all.js';
 import { restartable } from '../pod-actions/restart-policy.js';
+import type { InstanceStart } from '../pod-actions/instance-starts.js';
 import { isKnownToApi } from './is-known-to-api.js';
 import { runtimeContainerId } from '../pod-status/container-statuses.js';
 import type { ProbeResult, ProbeType, ProbeWorker } from './probe-worker.js';
@@ -35,6 +36,8 @@ export interface ProbeTurnFacts {
   readonly status: PodStatus | undefined;
   /** The start time of an instance from the runtime, in Unix milliseconds, if known. */
   readonly startedAt: (containerId: string) => number | undefined;
+  /** The start of an instance by this agent; undefined for one of an earlier agent. */
+  readonly startOf?: (containerId: string) => InstanceStart | undefined;
   /** The earlier result of an instance. */
   readonly resultOf: (containerId: string) => ProbeResult | undefined;
   /** The scheduler's milliseconds. */
@@ -117,7 +120,7 @@ export const probeTurn = (worker: ProbeWorker, before: ProbeWorkerState, facts: 
   }
 
   // Measured once, so that a later jump of the wall clock changes nothing.
-  const dueAt = known.dueAt ?? facts.now + delayLeft(worker, startedAt, facts.wallNow);
+  const dueAt = known.dueAt ?? facts.now + delayLeft(worker, ageOf(startedAt, facts, facts.startOf?.(containerId)));
   const state = { ...known, dueAt };
   if (type === 'startup' && found.started) return say(wait('the container has started'), state, effects);
   if (type !== 'startup' && !found.started) return say(wait('the container has not started'), state, effects);
@@ -164,6 +167,24 @@ const statusOf = (status: PodStatus, name: string): ContainerStatus | undefined 
 const startOf = (found: ContainerStatus, exact: number | undefined): number =>
   exact ?? (Date.parse(found.state?.running?.startedAt ?? '') || 0);
 
-/** A clock that was set back does not make the delay longer. */
-const delayLeft = ({ pace: { initialDelayMs } }: ProbeWorker, startedAt: number, wallNow: number): number =>
-  Math.min(Math.max(startedAt + initialDelayMs - wallNow, 0), initialDelayMs);
+/** A clock that was set back does not make the delay longer. Milliseconds. */
+const delayLeft = ({ pace: { initialDelayMs } }: ProbeWorker, ageMs: number): number =>
+  Math.min(Math.max(initialDelayMs - ageMs, 0), initialDelayMs);
+
+/** The two clocks of one machine differ by less. Milliseconds. */
+const SAME_CLOCK_MS = 10;
+
+/**
+ * The time for which the instance runs, by the clock of the runtime. If that cannot be true, since this agent has started it at another
+ * time, at least the time since its start was answered. Milliseconds.
+ */
+const ageOf = (
+  startedAt: number,
+  { now, wallNow }: Pick<ProbeTurnFacts, 'now' | 'wallNow'>,
+  start: InstanceStart | undefined,
+): number => {
+  const ageMs = wallNow - startedAt;
+  if (!start) return ageMs;
+  const [least, most] = [now - (start.answeredAt ?? now), now - start.calledAt];
+  return ageMs < least - SAME_CLOCK_MS || ageMs > most + SAME_CLOCK_MS ? least : ageMs;
+};

@@ -27,16 +27,12 @@ export const newBackOffs = (): BackOffs => {
 };
 
 /**
- * Drops the entries that no decision depends on any more. Restarts are compared with stamps of the runtime, so their entries have the
- * time of day, `wallTime` in Unix milliseconds; `now` is the scheduler's time.
+ * Drops the entries that no decision depends on any more at `now`, the scheduler's milliseconds.
  *
  * Source: staging/src/k8s.io/client-go/util/flowcontrol/backoff.go GC
  */
-export const dropStale = (
-  { restarts, pulls }: BackOffs,
-  { now, wallTime }: { readonly now: number; readonly wallTime: number },
-): void => {
-  for (const [key, entry] of restarts) if (isCrashLoopEntryStale(entry, wallTime)) restarts.delete(key);
+export const dropStale = ({ restarts, pulls }: BackOffs, now: number): void => {
+  for (const [key, entry] of restarts) if (isCrashLoopEntryStale(entry, now)) restarts.delete(key);
   for (const [key, entry] of pulls.backOff) if (isImageEntryStale(entry, now)) pulls.backOff.delete(key);
   // A failure only explains a back-off.
   for (const key of pulls.failures.keys()) if (!pulls.backOff.has(key)) pulls.failures.delete(key);

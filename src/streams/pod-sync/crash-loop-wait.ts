@@ -2,13 +2,15 @@ import {
   type CrashLoopInput,
   crashLoopKey,
   decideBackOff,
+  instanceAt,
   rememberEnd,
+  timeAt,
 } from '../../model/pod-actions/crash-loop-back-off.js';
 import type { ContainerToReset } from '../../model/pod-actions/pod-actions.js';
 import { asksForAll } from '../../model/pod-actions/restart-all.js';
 import type { StartWait } from '../../model/pod-actions/start-wait.js';
 import { newestStatusOf, type RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
-import type { Container, EphemeralContainer } from '../../model/pod/pod.js';
+import type { Container, EphemeralContainer, Pod } from '../../model/pod/pod.js';
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import { emitEvent, journal, type PodSyncContext } from './pod-sync-context.js';
 
@@ -25,7 +27,8 @@ export const crashLoopWait = (
   status: RuntimePodStatus,
   ports: CrashLoopPorts,
 ): StartWait | undefined => {
-  const verdict = decideBackOff(inputOf(context, container, status, ports));
+  const times = timesOf(context);
+  const verdict = decideBackOff(inputOf(context.pod, container, status, { ...ports, times }));
   const { name } = container;
   ports.state.apply({ kind: 'restart-backed-off', key: crashLoopKey(context.pod, container), entry: verdict.entry });
   if (!verdict.blocked) {
@@ -33,7 +36,8 @@ export const crashLoopWait = (
     if (unknown !== undefined) journal(context, { kind: 'back-off-unknown', container: name, restarts: unknown });
     return undefined;
   }
-  const { message, eventMessage, delayMs, until, step, steps, resetAfterMs, exitCode, isFromRuntime } = verdict;
+  const { message, eventMessage, delayMs, step, steps, resetAfterMs, exitCode, isFromRuntime } = verdict;
+  const until = Math.round(verdict.until - times.now + times.wallNow);
   journal(context, {
     kind: 'back-off',
     subject: 'restart',
@@ -59,19 +63,33 @@ export const rememberTrigger = (
 ): void => {
   const newest = newestStatusOf(status, container.name);
   if (newest?.id !== id || newest.state !== 'exited' || !asksForAll(container, newest.exitCode)) return;
-  const entry = rememberEnd(inputOf(context, container, status, ports));
+  const entry = rememberEnd(inputOf(context.pod, container, status, { ...ports, times: timesOf(context) }));
   ports.state.apply({ kind: 'restart-backed-off', key: crashLoopKey(context.pod, container), entry });
 };
 
+/** The same moment by the clock that is never set and by that of the machine, milliseconds. */
+interface Times {
+  readonly now: number;
+  readonly wallNow: number;
+}
+
+const timesOf = ({ ports: { scheduler, wallClock } }: PodSyncContext): Times => ({
+  now: scheduler.now(),
+  wallNow: wallClock(),
+});
+
 const inputOf = (
-  { pod, ports: { wallClock } }: PodSyncContext,
+  pod: Pod,
   container: Container | EphemeralContainer,
   status: RuntimePodStatus,
-  { state, maxRestartBackOffMs }: CrashLoopPorts,
+  { state, maxRestartBackOffMs, times }: CrashLoopPorts & { readonly times: Times },
 ): CrashLoopInput => {
-  const started = status.containers.filter(({ name, state }) => name === container.name && state !== 'created');
+  const started = status.containers
+    .filter(({ name, state }) => name === container.name && state !== 'created')
+    .map((instance) => instanceAt(instance, times));
   const [newestExited, ...earlierExited] = started.filter(({ state }) => state === 'exited');
   const entry = state.restarts.get(crashLoopKey(pod, container));
+  const oldestSandbox = oldestOf(status.sandboxes);
   return {
     pod,
     container,
@@ -79,8 +97,8 @@ const inputOf = (
     newestExited: started.length === 0 ? entry?.removed : newestExited,
     earlierExited,
     newest: started[0],
-    oldestSandboxCreatedAt: oldestOf(status.sandboxes),
-    now: wallClock(),
+    oldestSandboxCreatedAt: oldestSandbox === undefined ? undefined : timeAt(oldestSandbox, times),
+    now: times.now,
     maxMs: maxRestartBackOffMs,
   };
 };

@@ -6,6 +6,7 @@ import {
   EMPTY,
   ignoreElements,
   map,
+  type MonoTypeOperatorFunction,
   type Observable,
   of,
   tap,
@@ -185,6 +186,7 @@ const createAndStart = (
         // A created container is started: a sync is not cancelled between the two.
         startQueue('StartContainer'),
         ignoreElements(),
+        measureStart(context, { name, containerId }, state),
         catchError(fail('RunContainerError', containerId)),
         tap({ complete: () => emitEvent(context, 'Normal', 'Started', 'Container started', name) }),
       );
@@ -196,6 +198,25 @@ const createAndStart = (
       );
     }),
   );
+};
+
+/** Keeps the times of the call that starts an instance: those of the runtime's clock may be wrong. */
+const measureStart = (
+  { pod, ports: { scheduler } }: PodSyncContext,
+  { name, containerId }: { readonly name: string; readonly containerId: string },
+  { apply }: Pick<KubeletState, 'apply'>,
+): MonoTypeOperatorFunction<never> => {
+  const { uid } = pod.metadata;
+  return (start$) =>
+    defer(() => {
+      const calledAt = scheduler.now();
+      apply({ kind: 'instance-started', uid, container: name, start: { containerId, calledAt } });
+      const answered = (): void => {
+        const start = { containerId, calledAt, answeredAt: scheduler.now() };
+        apply({ kind: 'instance-started', uid, container: name, start });
+      };
+      return start$.pipe(tap({ complete: answered }));
+    });
 };
 
 /** Logs variables that are not text: their bytes are right in the call, and only some runtimes keep them. */

@@ -16,6 +16,7 @@ import {
   takeWhile,
   timer,
 } from 'rxjs';
+import type { InstanceStart } from '../../model/pod-actions/instance-starts.js';
 import { countProbe } from '../../model/probes/count-probe.js';
 import { type ProbeEnd, probeEvent } from '../../model/probes/probe-event.js';
 import type { ProbeResultStore } from '../../model/probes/probe-result-store.js';
@@ -55,6 +56,8 @@ export interface ProbeWorkerOptions {
   readonly statusOf: (uid: string) => PodStatus | undefined;
   /** The start of an instance, in Unix milliseconds; undefined if the runtime has not reported it. */
   readonly startedAt: (uid: string, containerId: string) => number | undefined;
+  /** The start of an instance by this agent; by default, every instance is of an earlier agent. */
+  readonly startOf?: (uid: string, containerId: string) => InstanceStart | undefined;
   /** The start of the agent, by the scheduler and in Unix milliseconds. */
   readonly agentStart: { readonly at: number; readonly wallTime: number };
   readonly metrics: Pick<Metrics, 'probe'>;
@@ -93,6 +96,7 @@ export const probeWorker = (
     const facts = (): ProbeTurnFacts => ({
       status: options.statusOf(uid),
       startedAt: (containerId) => options.startedAt(uid, containerId),
+      startOf: (containerId) => options.startOf?.(uid, containerId),
       resultOf: (containerId) => results.get(type, containerId),
       now: scheduler.now(),
       wallNow: wallClock(),

@@ -36,7 +36,7 @@ export const handleHousekeeping =
     apply({ kind: 'statuses-retained', uids: wanted });
     for (const { uid } of forgotten) if (wanted.has(uid)) apply({ kind: 'pod-started-over', uid });
     podStarts?.retain(wanted);
-    apply({ kind: 'back-offs-expired', now, wallTime: wallClock() });
+    apply({ kind: 'back-offs-expired', now });
     const active = activePods(state);
     metrics.pods({ desired: count(desired), active: count(active), working: workingPods(known) });
     const others = [

@@ -2,6 +2,7 @@ import { type Observable, Subject } from 'rxjs';
 import { SourcesReady } from '../../model/config/sources-ready.js';
 import { ActiveTimes, type Moment } from '../../model/pod/active-times.js';
 import type { JournalId } from '../../model/journal/journal.js';
+import { type InstanceStart, InstanceStarts } from '../../model/pod-actions/instance-starts.js';
 import { DueHooks } from '../../model/pod-actions/due-hooks.js';
 import { ReasonCache, type StartFailure } from '../../model/pod-actions/reason-cache.js';
 import { PodStatusStore } from '../../model/pod-status/pod-status-store.js';
@@ -75,14 +76,16 @@ export interface StateChanges {
   'hook-ended': Change<{ readonly uid: string; readonly containerId: string }>;
   /** The time for which a pod has been on this node is read, in milliseconds; see `ActiveTimes`. */
   'active-time-read': Change<{ readonly uid: string; readonly startTime: string } & Moment, number>;
+  /** The runtime is called to start an instance, or has answered. */
+  'instance-started': Change<{ readonly uid: string; readonly container: string; readonly start: InstanceStart }>;
   /** The start of a container failed or has to wait; without `failure` it succeeded. */
   'start-ended': Change<{ readonly uid: string; readonly container: string; readonly failure?: StartFailure }>;
   /** The back-off of a container before its next restart. */
   'restart-backed-off': Change<{ readonly key: string; readonly entry: CrashLoopEntry }>;
   /** The pull of an image failed; without `failed` it succeeded. */
   'pull-ended': Change<{ readonly key: string; readonly failed?: FailedPull }>;
-  /** Back-offs that no decision depends on any more are dropped; `wallTime` is in Unix milliseconds, `now` the scheduler's. */
-  'back-offs-expired': Change<{ readonly now: number; readonly wallTime: number }>;
+  /** Back-offs that no decision depends on any more are dropped; `now` is the scheduler's, in milliseconds. */
+  'back-offs-expired': Change<{ readonly now: number }>;
   /** The runtime has listed its images, largest first. */
   'images-listed': Change<{ readonly images: readonly Image[] }>;
 }
@@ -115,6 +118,8 @@ export interface KubeletState {
   readonly startFailures: Pick<ReasonCache, 'get'>;
   /** The containers whose postStart hook has not ended well. */
   readonly dueHooks: Pick<DueHooks, 'isKnown' | 'has' | 'of'>;
+  /** The starts of instances by this agent. */
+  readonly starts: Pick<InstanceStarts, 'get'>;
   /** Back-offs of restarts by `crashLoopKey`; see `CrashLoopInput.entry`. */
   readonly restarts: ReadonlyMap<string, CrashLoopEntry>;
   readonly pulls: ImagePulls;
@@ -142,6 +147,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
   const rejected = new Set<string>();
   const startFailures = new ReasonCache();
   const dueHooks = new DueHooks();
+  const starts = new InstanceStarts();
   const backOffs = newBackOffs();
   const activeTimes = new ActiveTimes();
   let images: readonly Image[] = [];
@@ -170,6 +176,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
       for (const uid of rejected) if (!uids.has(uid)) rejected.delete(uid);
       dueHooks.retain(uids);
       activeTimes.retain(uids);
+      starts.retain(uids);
     },
     'pod-started-over': ({ uid }) => {
       statuses.startOver(uid);
@@ -179,10 +186,11 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     'hook-begun': ({ uid, containerId }) => dueHooks.begun(uid, containerId),
     'hook-ended': ({ uid, containerId }) => dueHooks.ended(uid, containerId),
     'active-time-read': ({ uid, startTime, ...moment }) => activeTimes.activeMs(uid, startTime, moment),
+    'instance-started': ({ uid, container, start }) => starts.set(uid, container, start),
     'start-ended': ({ uid, container, failure }) => startFailures.set(uid, container, failure),
     'restart-backed-off': ({ key, entry }) => void backOffs.restarts.set(key, entry),
     'pull-ended': ({ key, failed }) => backOffs.pulls.ended(key, failed),
-    'back-offs-expired': (times) => dropStale(backOffs, times),
+    'back-offs-expired': ({ now }) => dropStale(backOffs, now),
     'images-listed': ({ images: listed }) => void (images = listed),
   };
   const apply = <K extends Kind>(change: ChangeOf<K>): ResultOf<K> => {
@@ -199,6 +207,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     rejected,
     startFailures,
     dueHooks,
+    starts,
     restarts: backOffs.restarts,
     pulls: { backOff, failures, ended: (key, failed) => apply({ kind: 'pull-ended', key, failed }) },
     get images() {

@@ -13,7 +13,7 @@ import type { RecordJournal } from '../../streams/ports/record-journal.js';
 import { AgentLife, type LifeReport } from './agent-life.js';
 import type { SimulatedApiServer } from './api-server/simulated-api-server.js';
 import type { NodeBehaviours } from './behaviour.js';
-import { nodeClock } from './node-clock.js';
+import { type NodeClock, nodeClock } from './node-clock.js';
 import { RUNTIME_NAME } from './runtime/status-calls.js';
 import { type SimulatedRuntime, simulatedRuntime } from './runtime/simulated-runtime.js';
 import { seededRandom } from './seeded-random.js';
@@ -57,7 +57,7 @@ export interface SimulatedNode {
   readonly scheduler: VirtualScheduler;
   readonly runtime: SimulatedRuntime;
   readonly disk: SimulatedDisk;
-  /** The node's time in Unix milliseconds. */
+  /** The agent's time in Unix milliseconds. */
   readonly wallClock: () => number;
   /** Begins a life of the agent. Errors: throws if one is alive. */
   readonly start: () => void;
@@ -71,8 +71,10 @@ export interface SimulatedNode {
   readonly health: () => string | undefined;
   /** The pending or left-behind work of each life, the newest last. */
   readonly lives: () => readonly LifeReport[];
-  /** Sets the node's time of day; pending timers are not affected. */
+  /** Sets the time of day of the agent and of the runtime; pending timers are not affected. */
   readonly jumpClock: (byMs: number) => void;
+  /** Sets one wall clock, or its speed: `rate` is its seconds in a second. Pending timers are not affected. */
+  readonly setClock: (whose: 'agent' | 'runtime', change: { readonly byMs?: number; readonly rate?: number }) => void;
   /** Ends the agent without further events. */
   readonly dispose: () => void;
 }
@@ -99,6 +101,7 @@ export const simulatedNode = ({
   const random = seededRandom(seed);
   const scheduler = given ?? new VirtualScheduler({ tieBreak: random.fork('ties').next });
   const clock = nodeClock(scheduler);
+  const runtimeClock = nodeClock(scheduler);
   const node: NodeFacts = { ...simulatedFacts(nodeName), ...facts };
   let isDisposed = false;
 
@@ -126,7 +129,7 @@ export const simulatedNode = ({
   });
   const runtime = simulatedRuntime({
     scheduler,
-    clock,
+    clock: runtimeClock,
     disk,
     behaviours,
     nodeName,
@@ -208,6 +211,17 @@ export const simulatedNode = ({
     tell({ kind: 'status', at: scheduler.now(), uid, pod });
   };
 
+  const clocks: Readonly<Record<'agent' | 'runtime', NodeClock>> = { agent: clock, runtime: runtimeClock };
+  const setClock: SimulatedNode['setClock'] = (whose, { byMs, rate }) => {
+    if (byMs !== undefined) clocks[whose].jump(byMs);
+    if (rate !== undefined) clocks[whose].run(rate);
+    const { aheadMs, rate: now } = clocks[whose].setting();
+    tell({
+      ...{ kind: whose === 'agent' ? 'clock-set' : 'runtime-clock-set', at: scheduler.now(), aheadMs },
+      ...(now !== 1 && { rate: now }),
+    });
+  };
+
   const kill = (): void => {
     const life = lives.at(-1);
     if (!life?.isAlive) return;
@@ -236,9 +250,10 @@ export const simulatedNode = ({
     isAlive,
     wallClock: clock.now,
     jumpClock: (byMs) => {
-      clock.jump(byMs);
-      tell({ kind: 'clock-set', at: scheduler.now(), aheadMs: clock.aheadMs() });
+      setClock('runtime', { byMs });
+      setClock('agent', { byMs });
     },
+    setClock,
     stop: (reason, graceSeconds) =>
       lives.at(-1)?.stop$.next({ reason, ...(graceSeconds !== undefined && { graceSeconds }) }),
     pods: () => (isAlive() ? (agent?.pods() ?? []) : []),

@@ -52,8 +52,11 @@ export type WorldEvent = { readonly at: number } & (
   /** The agent has cancelled the call, or was killed, before it ended. */
   | { readonly kind: 'call-given-up'; readonly number: number; readonly call: string }
   | { readonly kind: 'runtime-stopped' | 'runtime-started' }
-  /** The offset of the wall clock, of the agent and of the runtime alike, from `at` from now on. 0 at first. */
-  | { readonly kind: 'clock-set'; readonly aheadMs: number }
+  /**
+   * The offset of the agent's wall clock, or of the runtime's, from `at` now. 0 at first. From now on a second has `rate`
+   * seconds of that clock; 1 at first.
+   */
+  | { readonly kind: 'clock-set' | 'runtime-clock-set'; readonly aheadMs: number; readonly rate?: number }
   /** The pods of a source from now on. */
   | { readonly kind: 'wanted'; readonly source: string; readonly pods: readonly Pod[] }
   /** An object of the API changes now. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { INVARIANTS } from '../../../src/tools/sim/invariants/invariants.js';
 import { watchInvariants } from '../../../src/tools/sim/invariants/watch-invariants.js';
+import { clockRows } from './rows/clock-rows.js';
 import { clusterRows } from './rows/cluster-rows.js';
 import { endRows } from './rows/ends-rows.js';
 import { statusRows } from './rows/status-rows.js';
@@ -10,7 +11,16 @@ import { wishRows } from './rows/wishes-rows.js';
 import { workRows } from './rows/work-rows.js';
 import { END, type Rows } from './story.js';
 
-const ROWS: Rows = { ...workRows, ...wishRows, ...endRows, ...waitRows, ...statusRows, ...truthRows, ...clusterRows };
+const ROWS: Rows = {
+  ...workRows,
+  ...wishRows,
+  ...endRows,
+  ...waitRows,
+  ...statusRows,
+  ...truthRows,
+  ...clusterRows,
+  ...clockRows,
+};
 
 describe.each(INVARIANTS)('$name', (invariant) => {
   const rows = ROWS[invariant.name] ?? [];

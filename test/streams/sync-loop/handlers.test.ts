@@ -81,6 +81,29 @@ describe('the tick of the work queue', () => {
     expect(brief(handleWorkDue(stage.context)())).toEqual(wakes);
   });
 
+  it.each([
+    { case: 'set on by an hour', byMs: 3_600_000 },
+    { case: 'set back by an hour', byMs: -3_600_000 },
+  ])('counts the time to the deadline while the clock is $case', ({ byMs }) => {
+    let aheadMs = 1_000;
+    const clock = { now: 0 };
+    const stage = loopStage({ wallClock: () => clock.now + aheadMs }, clock);
+    stage.state.apply({ kind: 'pod-set', pod: aPod({ spec: { activeDeadlineSeconds: 20 } }) });
+    const status = { phase: 'Running', startTime: '1970-01-01T00:00:00Z' };
+    stage.state.apply({ kind: 'status', uid: 'uid-1', status });
+    const wakesAt = (now: number): readonly string[] => {
+      clock.now = now;
+      return brief(handleWorkDue(stage.context)());
+    };
+    expect(wakesAt(0)).toEqual([]);
+    aheadMs = byMs;
+    expect(wakesAt(18_999)).toEqual([]);
+    expect(wakesAt(19_000)).toEqual(['wake uid-1']);
+    // Only the start time of the API counts: another one is seen for the first time.
+    stage.state.apply({ kind: 'status', uid: 'uid-1', status: { ...status, startTime: new Date(9e12).toISOString() } });
+    expect(wakesAt(20_000)).toEqual([]);
+  });
+
   it('looks at a pod once that is both due and late', () => {
     const stage = withPod(aPod({ spec: { activeDeadlineSeconds: 20 } }), { now: 30_000 });
     stage.state.apply({

@@ -9,8 +9,10 @@ import {
   type CrashLoopVerdict,
   decideBackOff,
   type ExitedInstance,
+  instanceAt,
   isCrashLoopEntryStale,
   rememberEnd,
+  timeAt,
 } from '../../../src/model/pod-actions/crash-loop-back-off.js';
 import { aContainer, aPod } from '../pods.js';
 
@@ -24,6 +26,7 @@ const instance = (
   endedAt: number,
   hash = containerHash(container),
 ): ExitedInstance => ({
+  id: `instance-${restartCount}`,
   createdAt: BigInt(beganAt) * NANOS_PER_SECOND,
   finishedAt: BigInt(endedAt) * NANOS_PER_SECOND,
   restartCount,
@@ -49,14 +52,17 @@ describe('with a clock that was set back by an hour after the end', () => {
     expect(first).toMatchObject({ blocked: true, delayMs: 20_000, until: 1_021_000 });
     expect(decide(1_011_000, first.entry)).toMatchObject({ blocked: true, until: 1_021_000 });
     expect(decide(1_021_000, first.entry)).toEqual({
-      ...{ blocked: false, entry: { delayMs: 40_000, lastUpdate: 1_021_000 } },
+      blocked: false,
+      entry: {
+        ...{ delayMs: 40_000, lastUpdate: 1_021_000, decidedBefore: 990_000 + HOUR_MS },
+        end: { id: 'instance-3', at: 1_001_000 },
+      },
     });
   });
 
-  it('it counts from there for this instance alone, and once more if the clock is set back again', () => {
+  it('it counts from there for this instance alone', () => {
     const first = decide(1_001_000, entry);
     expect(decide(1_011_000, first.entry, instance(4, 1005 + 3600, 1006 + 3600))).toMatchObject({ until: 1_031_000 });
-    expect(decide(501_000, first.entry)).toMatchObject({ blocked: true, until: 521_000 });
   });
 
   it('an agent that has just started waits no longer either', () => {
@@ -81,7 +87,8 @@ describe('an end that is remembered, since its instance is removed', () => {
     const kept = rememberEnd({ pod, container, entry, newestExited: ended, now: 1_001_000 });
     expect(kept).toEqual({ ...entry, removed: ended });
     expect(decideAt(1009, kept)).toMatchObject({ blocked: true, until: 1_010_000, exitCode: 1, entry: kept });
-    expect(decideAt(1010, kept)).toEqual({ blocked: false, entry: { delayMs: 20_000, lastUpdate: 1_010_000 } });
+    expect(decideAt(1010, kept)).toMatchObject({ blocked: false, entry: { delayMs: 20_000, lastUpdate: 1_010_000 } });
+    expect(decideAt(1010, kept).entry).not.toHaveProperty('removed');
   });
 
   it('is the first one of a container that this agent has started', () => {
@@ -101,6 +108,63 @@ describe('an end that is remembered, since its instance is removed', () => {
     const delayMs = 40_000;
     expect(kept).toMatchObject({ delayMs, removed: newestExited });
     expect(decideAt(1001, kept)).toMatchObject({ blocked: true, delayMs, until: 1_000_000 + delayMs });
+  });
+});
+
+describe('with a clock of the runtime that differs from that of the agent', () => {
+  const [now, startedAt] = [1_000_000, 950_000];
+  const entry: BackOffEntry = { delayMs: 80_000, lastUpdate: startedAt };
+  /** It ran from 951 s to 990 s; the runtime is ahead by these seconds. */
+  const decide = (aheadSeconds: number, before: CrashLoopInput['entry'] = entry, at = now) =>
+    decideBackOff({
+      ...{ pod, container, entry: before, now: at },
+      newestExited: instance(3, 951 + aheadSeconds, 990 + aheadSeconds),
+    });
+
+  it.each([
+    ['agrees', 0, 1_070_000],
+    ['is behind by minutes: it has not ended before its start', -600, 1_030_000],
+    ['is behind by years', -600_000, 1_030_000],
+    [
+      'is ahead by minutes: it has not ended in the future, and has not run for longer than ten minutes',
+      660,
+      1_080_000,
+    ],
+  ])('waits once, where that %s', (_, aheadSeconds, until) => {
+    const first = decide(aheadSeconds);
+    expect(first).toMatchObject({ blocked: true, delayMs: 80_000, until });
+    // Whatever the clocks say later.
+    for (const later of [-100_000, 0, 100_000]) {
+      expect(decide(later, first.entry, until - 1)).toMatchObject({ blocked: true, until });
+      expect(decide(later, first.entry, until)).toMatchObject({ blocked: false, entry: { delayMs: 160_000 } });
+    }
+  });
+
+  it.each([0, -600, 600])(
+    'counts from the end of the one before that is replaced: it is ahead by %i s',
+    (aheadSeconds) => {
+      const before = { ...entry, decidedBefore: 940_000 };
+      const newest = { ...instance(4, 951 + aheadSeconds, 0), finishedAt: 0n };
+      const newestExited = instance(3, 941 + aheadSeconds, 950 + aheadSeconds);
+      const verdict = decideBackOff({ pod, container, entry: before, newest, newestExited, now: 951_000 });
+      expect(verdict).toMatchObject({
+        blocked: true,
+        until: { 0: 1_030_000, [-600]: 1_020_000, 600: 1_031_000 }[aheadSeconds],
+      });
+    },
+  );
+
+  it('does not wait from an attempt to start its successor that has failed', () => {
+    const blocked = decide(0);
+    const tried = decide(0, blocked.entry, 1_070_000);
+    expect(decide(0, tried.entry, 1_071_000)).toMatchObject({ blocked: true, delayMs: 160_000, until: 1_150_000 });
+  });
+
+  it('translates its times, except those that it does not have', () => {
+    const times = { now: 5_000, wallNow: 65_000 };
+    const running = { ...instance(1, 64, 0), finishedAt: 0n };
+    expect(instanceAt(running, times)).toEqual({ ...running, createdAt: 4n * NANOS_PER_SECOND });
+    expect(timeAt(1n, times)).toBe(1n);
   });
 });
 
@@ -162,11 +226,15 @@ describe('with an entry in memory', () => {
     const started = decideBackOff({ pod, container, now: 999_000 });
     expect(started).toEqual({ blocked: false, entry: { delayMs: 0, lastUpdate: 999_000 } });
     const [newestExited, ...earlierExited] = withEarlier(7);
-    // The clock may have been set back meanwhile.
-    for (const now of [1_000_000, 900_000]) {
+    for (const now of [1_000_000, 1_900_000]) {
       expect(decideBackOff({ pod, container, entry: started.entry, newestExited, earlierExited, now })).toEqual({
         blocked: false,
-        entry: { delayMs: 10_000, lastUpdate: now },
+        entry: {
+          delayMs: 10_000,
+          lastUpdate: now,
+          end: { id: 'instance-7', at: 1_000_000 },
+          decidedBefore: 999_000,
+        },
       });
     }
     expect(decideBackOff({ pod, container, entry: started.entry, now: 999_500 }).entry.lastUpdate).toBe(999_500);
@@ -179,8 +247,10 @@ describe('with an entry in memory', () => {
     const now = 1_000_000 + runningSeconds * 1000;
     const facts = { pod, container, newest: instance(3, 1000, 0), newestExited: instance(2, 959, 960), now };
     const entry = { delayMs: 40_000, lastUpdate: 1_000_000 };
-    expect(decideBackOff({ ...facts, entry })).toEqual({ blocked: false, entry: { delayMs, lastUpdate: now } });
-    expect(decideBackOff(facts)).toEqual({ blocked: false, entry: { delayMs, lastUpdate: now } });
+    const end = { restartCount: 2, at: 960_000 };
+    const decided = { delayMs, lastUpdate: now, end, decidedBefore: 1_000_000 };
+    expect(decideBackOff({ ...facts, entry })).toEqual({ blocked: false, entry: decided });
+    expect(decideBackOff(facts)).toEqual({ blocked: false, entry: decided });
   });
 
   it('waits to the end after a run of nearly ten minutes, whatever housekeeping has dropped meanwhile', () => {
@@ -290,7 +360,7 @@ describe('after a restart of the agent', () => {
     const first = decideBackOff({ pod, container, newestExited: instance(7, 999, 1000), now: 1_000_000 });
     expect(first).toEqual({
       blocked: false,
-      entry: { delayMs: 10_000, lastUpdate: 1_000_000 },
+      entry: { delayMs: 10_000, lastUpdate: 1_000_000, end: { id: 'instance-7', at: 1_000_000 } },
       unknownRestarts: 7,
     });
     const { entry } = first;
@@ -320,12 +390,14 @@ describe('after a restart of the agent', () => {
     const remembered = { delayMs: 10_000, lastUpdate: 1_001_000 };
     for (const now of [1_008_000, 1_009_999]) {
       expect(decideBackOff({ ...facts, newest, now })).toEqual({
-        ...decideBackOff({ ...facts, entry: remembered, now }),
+        ...decideBackOff({ ...facts, newest, entry: remembered, now }),
         isFromRuntime: true,
       });
     }
     const now = 1_010_000;
-    expect(decideBackOff({ ...facts, newest, now })).toEqual(decideBackOff({ ...facts, entry: remembered, now }));
+    expect(decideBackOff({ ...facts, newest, now })).toEqual(
+      decideBackOff({ ...facts, newest, entry: remembered, now }),
+    );
     expect(decideBackOff({ ...facts, newest, now: 1_008_000 })).toMatchObject({ blocked: true, until: 1_010_000 });
   });
 
@@ -336,7 +408,10 @@ describe('after a restart of the agent', () => {
     expect(blocked).toMatchObject({ blocked: true, until: 1_040_000, entry: { delayMs: 40_000, lastUpdate: 999_000 } });
     expect(decideBackOff({ ...facts, now: 1_040_000 })).toEqual({
       blocked: false,
-      entry: { delayMs: 80_000, lastUpdate: 1_040_000 },
+      entry: {
+        ...{ delayMs: 80_000, lastUpdate: 1_040_000, decidedBefore: 999_000 },
+        end: { id: 'instance-3', at: 1_000_000 },
+      },
     });
   });
 

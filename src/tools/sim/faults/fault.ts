@@ -103,7 +103,20 @@ export type MachineFault =
   /** A running container is ended from outside, such as by the OOM killer: by its position among all running ones. */
   | { readonly kind: 'container-dies' | 'sandbox-dies'; readonly atMs: number; readonly which: number }
   /** The wall clock is set. Timers are not affected. */
-  | { readonly kind: 'clock-jumps'; readonly atMs: number; readonly byMs: number };
+  | { readonly kind: 'clock-jumps'; readonly atMs: number; readonly byMs: number }
+  | ClockFault;
+
+/** A fault of wall clocks: of the machine, of one of its processes, or of the API server. Timers are not affected. */
+export type ClockFault =
+  /** The clock is set. At 0 it was wrong before the agent started. */
+  | {
+      readonly kind: 'clock-steps';
+      readonly whose: 'machine' | 'agent' | 'runtime' | 'api-server';
+      readonly atMs: number;
+      readonly byMs: number;
+    }
+  /** The clock has `rate` seconds in a second. */
+  | (Stretch & { readonly kind: 'clock-drifts'; readonly whose: 'agent' | 'runtime'; readonly rate: number });
 
 /**
  * A fault, with which every agent has to cope: each kind is one of a real runtime, network, disk or operator. A reply

@@ -58,6 +58,7 @@ const endOfFault = (fault: Fault): number => {
     case 'source-repeats':
     case 'events-break':
     case 'clock-jumps':
+    case 'clock-steps':
     case 'container-dies':
     case 'sandbox-dies':
       return fault.atMs;

@@ -8,6 +8,7 @@ import { withFaults } from '../faults/with-faults.js';
 import { INVARIANTS } from '../invariants/invariants.js';
 import type { Invariant, Violation } from '../invariants/monitor.js';
 import { watchInvariants } from '../invariants/watch-invariants.js';
+import { type NodeClock, nodeClock } from '../node-clock.js';
 import { seededRandom } from '../seeded-random.js';
 import { type SimulatedNode, simulatedNode, type SimulatedNodeOptions } from '../simulated-node.js';
 import { simulatedSource, type SimulatedSource } from '../simulated-source.js';
@@ -75,7 +76,8 @@ export const runHistory = (
     if (found.length > 0) violations.push(...found);
     tell(event);
   };
-  const server = history.cluster && serverOf(history, history.cluster, scheduler, hear);
+  const apiClock = nodeClock(scheduler);
+  const server = history.cluster && serverOf(history, history.cluster, { scheduler, apiClock, tell: hear });
   const sources = sourcesOf(history, scheduler, hear);
   const detached = new Subscription();
   const putFaults = withFaults(history.faults, random.fork('faults'));
@@ -101,12 +103,13 @@ export const runHistory = (
     },
     wrapPorts: (ports) => steps(putFaults(ports, { scheduler: ports.scheduler, startMs: HISTORY_START_MS, detached })),
   });
-  const world = { history, node, sources, scheduler, server };
+  const world = { history, node, sources, scheduler, server, apiClock };
   const endMs = HISTORY_START_MS + history.endMs;
   try {
     scheduleChanges(world);
     if (server && history.cluster) clusterUsers(history.cluster, { server, scheduler, nodeName: nodeNameOf(history) });
     for (const fault of history.faults) scheduleFault(fault, world);
+    wrongFromTheStart(world);
     node.start();
     for (let steps = 1; violations.length === 0 && (scheduler.nextAt ?? Infinity) <= endMs; steps += 1) {
       scheduler.step();
@@ -152,6 +155,7 @@ interface World {
   readonly sources: Readonly<Record<string, SimulatedSource>>;
   readonly scheduler: VirtualScheduler;
   readonly server: SimulatedApiServer | undefined;
+  readonly apiClock: NodeClock;
 }
 
 const nodeNameOf = ({ node }: History): string => node.facts?.name ?? 'node-1';
@@ -161,11 +165,11 @@ const ALL_PODS = '/api/v1/pods';
 const serverOf = (
   history: History,
   { latencyMs, cacheLagMs, keptChanges }: ClusterPlan,
-  scheduler: VirtualScheduler,
-  tell: (event: WorldEvent) => void,
+  { scheduler, apiClock, tell }: Pick<World, 'scheduler' | 'apiClock'> & { readonly tell: (event: WorldEvent) => void },
 ): SimulatedApiServer => {
   const server: SimulatedApiServer = simulatedApiServer({
     scheduler,
+    wallClock: apiClock.now,
     latencyMs,
     cacheLagMs,
     keptChanges,
@@ -246,7 +250,26 @@ const scheduleChanges = ({ history: { pods }, sources, scheduler }: World): void
   }
 };
 
-const scheduleFault = (fault: Fault, { node, sources, scheduler, server }: World): void => {
+/** Clocks that are wrong when the node starts. */
+const wrongFromTheStart = (world: World): void => {
+  for (const fault of world.history.faults)
+    if (fault.kind === 'clock-steps' && fault.atMs === 0) stepClock(fault, world);
+};
+
+const stepClock = (
+  { whose, byMs }: Extract<Fault, { readonly kind: 'clock-steps' }>,
+  { node, apiClock }: Pick<World, 'node' | 'apiClock'>,
+): void => {
+  if (whose === 'machine') node.jumpClock(byMs);
+  else if (whose === 'api-server') apiClock.jump(byMs);
+  else node.setClock(whose, { byMs });
+};
+
+const scheduleFault = (fault: Fault, { node, sources, scheduler, server, apiClock }: World): void => {
+  if (fault.kind === 'clock-drifts') {
+    scheduler.schedule(() => node.setClock(fault.whose, { rate: fault.rate }), fault.fromMs);
+    scheduler.schedule(() => node.setClock(fault.whose, { rate: 1 }), fault.untilMs);
+  }
   if (!('atMs' in fault)) return;
   const act = (): void => {
     switch (fault.kind) {
@@ -269,6 +292,8 @@ const scheduleFault = (fault: Fault, { node, sources, scheduler, server }: World
         return server?.breakWatches('reset');
       case 'clock-jumps':
         return node.jumpClock(fault.byMs);
+      case 'clock-steps':
+        return fault.atMs === 0 ? undefined : stepClock(fault, { node, apiClock });
       case 'source-breaks':
         return sources[fault.source]?.fail('the source broke, as the history has it');
       case 'source-repeats': {

@@ -2,7 +2,9 @@ import { apiDeletionsFinish } from './api-deletions-finish.js';
 import { apiPodsOutliveContainers } from './api-pods-outlive-containers.js';
 import { apiShowsWhatRuns } from './api-shows-what-runs.js';
 import { apiStatusGoesForward } from './api-status-goes-forward.js';
+import { attemptsRise } from './attempts-rise.js';
 import { causes } from './causes.js';
+import { deadlinesAreReal } from './deadlines-are-real.js';
 import { endsAreReported } from './ends-are-reported.js';
 import { fewStatusWrites } from './few-status-writes.js';
 import { graceOnlyShrinks } from './grace-only-shrinks.js';
@@ -21,6 +23,7 @@ import { nothingLeaks } from './nothing-leaks.js';
 import { oneLiveInstance } from './one-live-instance.js';
 import { oneRun } from './one-run.js';
 import { oneRevision } from './one-revision.js';
+import { probesArePatient } from './probes-are-patient.js';
 import { probesGoOn } from './probes-go-on.js';
 import { promisesAreKept } from './promises-are-kept.js';
 import { pullBackOff } from './pull-back-off.js';
@@ -31,6 +34,7 @@ import { statusGoesForward } from './status-goes-forward.js';
 import { stopOrder } from './stop-order.js';
 import { unwantedIsGone } from './unwanted-is-gone.js';
 import { volumesInPlace } from './volumes-in-place.js';
+import { waitsEnd } from './waits-end.js';
 import { wantedRunsOn } from './wanted-runs-on.js';
 
 /** Every invariant that a world has to keep, in the order of docs/simulation.md. */
@@ -49,10 +53,14 @@ export const INVARIANTS: readonly Invariant[] = [
   restartPolicyKept,
   restartBackOff,
   pullBackOff,
+  waitsEnd,
+  attemptsRise,
+  deadlinesAreReal,
   endsAreReported,
   statusGoesForward,
   readyIsProven,
   probesGoOn,
+  probesArePatient,
   promisesAreKept,
   noRemovalInUse,
   volumesInPlace,

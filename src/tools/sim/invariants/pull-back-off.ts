@@ -22,7 +22,7 @@ export const pullBackOff: Invariant = {
       on: (event) => {
         if (event.kind === 'agent-started') entries = new Map();
         // A pull that has waited by the former clock may have been queued since: its wait is unknown.
-        if (event.kind === 'clock-set') {
+        if (event.kind === 'clock-set' || event.kind === 'runtime-clock-set') {
           for (const [key, entry] of entries) entries.set(key, { ...entry, isUnsure: true });
         }
         if (event.kind === 'call-ended' && event.call === 'PullImage' && event.error !== undefined) {
@@ -31,8 +31,9 @@ export const pullBackOff: Invariant = {
           const key = `${call.uid} ${call.image}`;
           const before = entries.get(key);
           const since = truth.wall(event.at);
+          const isUnsure = truth.oneClockSince === undefined;
           const isFirst = !before || since - before.since > RESET_AFTER_MS;
-          entries.set(key, { delayMs: isFirst ? FIRST_MS : Math.min(2 * before.delayMs, MAX_MS), since });
+          entries.set(key, { delayMs: isFirst ? FIRST_MS : Math.min(2 * before.delayMs, MAX_MS), since, isUnsure });
           return undefined;
         }
         if (event.kind !== 'call' || event.call !== 'PullImage') return undefined;

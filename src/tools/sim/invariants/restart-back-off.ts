@@ -5,6 +5,8 @@ import { type InstanceTruth, isRebirth, type PodTruth } from './world-truth.js';
 const FIRST_MS = 10_000;
 const RESET_AFTER_MS = 600_000;
 const FORGOTTEN_AFTER_MS = 1_200_000;
+/** With wrong clocks, an end counts from when the agent first sees it, which is later by less than that. */
+const SEEN_AFTER_MS = 120_000;
 
 /** The wait before the next restart of a container. */
 interface Entry {
@@ -12,7 +14,7 @@ interface Entry {
   readonly resources: string;
   /** Milliseconds from the end of the last instance. */
   readonly delayMs: number;
-  /** The earliest time of the last restart's decision, by the wall clock. */
+  /** The earliest time of the last restart's decision. */
   readonly since: number;
   /** From an earlier life of the agent: this one only knows the state of the runtime. */
   readonly isOfEarlierLife?: boolean;
@@ -39,7 +41,7 @@ export const restartBackOff: Invariant = {
     const firstMs = Math.min(FIRST_MS, maxRestartBackOffMs);
     return {
       on: (event) => {
-        if (event.kind === 'clock-set') clockSetAt = event.at;
+        if (event.kind === 'clock-set' || event.kind === 'runtime-clock-set') clockSetAt = event.at;
         if (event.kind === 'agent-started') {
           stopped = new Map();
           livesSince = event.at;
@@ -75,21 +77,26 @@ export const restartBackOff: Invariant = {
         const isSame = known?.image === image && known.resources === resources && last?.image === image;
         if (known && !isSame) entries.delete(key);
         const entry = isSame ? known : undefined;
-        // A decision of a run stays if the clock is set back while it pulls the image.
-        const now = Math.max(truth.wall(event.at), pod.pass.sinceWall);
-        const since = pod.pass.sinceWall;
-        const ranUntil = last && isNewest(pod, last) ? (last.exitedWall ?? 0) : now;
-        const isExpired = entry && (ranUntil - entry.since > RESET_AFTER_MS || now - entry.since > FORGOTTEN_AFTER_MS);
-        const shownMs = entry?.isOfEarlierLife ? shownDelay(pod, container, { firstMs, clockSetAt }) : Infinity;
+        const now = event.at;
+        const { since } = pod.pass;
+        const ranUntil = last && isNewest(pod, last) ? (last.exitedAt ?? 0) : now;
+        // The stamps of the last instance are right.
+        const isSure = truth.oneClockSince !== undefined && truth.oneClockSince < (last?.createdAt ?? now);
+        const resetMs = RESET_AFTER_MS - (isSure ? 0 : SEEN_AFTER_MS);
+        const isExpired = entry && (ranUntil - entry.since > resetMs || now - entry.since > FORGOTTEN_AFTER_MS);
+        const shownMs = entry?.isOfEarlierLife
+          ? shownDelay(pod, container, { firstMs, clockSetAt: isSure ? clockSetAt : Infinity })
+          : Infinity;
         const knownMs = entry && !isExpired ? Math.min(entry.delayMs, shownMs) : 0;
         const delayMs = knownMs === 0 ? firstMs : Math.min(2 * knownMs, maxRestartBackOffMs);
         const kept = entry && knownMs > 0 ? { ...entry, delayMs: knownMs, isOfEarlierLife: false } : undefined;
         restarts.set(key, { entry: last ? { image, resources, delayMs, since } : kept });
         if (!last) return undefined;
-        // A clock that was set back shows less time than has passed, one that was set forward shows more.
-        const waited = Math.max(now - (last.exitedWall ?? 0), event.at - (last.exitedAt ?? 0));
-        if (knownMs === 0 || waited >= knownMs - 1) return undefined;
-        const message = `is restarted ${waited} ms after its end (expected ${knownMs} ms at least)`;
+        // With wrong stamps the agent only knows that it ended after its start.
+        const [what, from] = isSure ? ['end', last.exitedAt] : ['start', entry?.since];
+        const waited = now - (from ?? 0);
+        if (knownMs === 0 || waited >= knownMs - 1 || (!isSure && !isNewest(pod, last))) return undefined;
+        const message = `is restarted ${waited} ms after its ${what} (expected ${knownMs} ms at least)`;
         return [{ uid, container, message }];
       },
     };

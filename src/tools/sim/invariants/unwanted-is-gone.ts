@@ -20,7 +20,8 @@ export const unwantedIsGone: Invariant = {
     let farthestAheadMs = 0;
     return {
       on: (event) => {
-        if (event.kind === 'clock-set') farthestAheadMs = Math.max(farthestAheadMs, event.aheadMs);
+        if (event.kind === 'clock-set' || event.kind === 'runtime-clock-set')
+          farthestAheadMs = Math.max(farthestAheadMs, event.aheadMs);
         if (event.kind === 'agent-started') known.clear();
         if (event.kind !== 'journal' || !event.entry.pod) return undefined;
         if (event.entry.kind === 'sync-started') known.add(event.entry.pod.uid);

@@ -105,7 +105,8 @@ export class WorldTruth {
   #lifeSince = 0;
   /** The agent has no list of the API server yet, and goes on with the pods that an earlier agent has kept. */
   #usesKeptPods = false;
-  #aheadMs = 0;
+  #oneClockSince: number | undefined = -Infinity;
+  readonly #clocks: Record<'agent' | 'runtime', Clock> = { agent: RIGHT, runtime: RIGHT };
   #asked: { readonly number: number; readonly subject: CallSubject } | undefined;
 
   get pods(): ReadonlyMap<string, PodTruth> {
@@ -157,9 +158,14 @@ export class WorldTruth {
     return this.#lifeSince;
   }
 
-  /** Unix milliseconds by the wall clock. */
+  /** Unix milliseconds by the wall clock of the agent. */
   wall(at: number): number {
-    return at + this.#aheadMs;
+    return Math.floor(wallOf(this.#clocks.agent, at));
+  }
+
+  /** Since when the agent and the runtime have had one wall clock that ran as time does; undefined while they differ. */
+  get oneClockSince(): number | undefined {
+    return this.#oneClockSince;
   }
 
   /** The pod and container of a call that is just being made. */
@@ -223,7 +229,8 @@ export class WorldTruth {
         this.#calls.delete(event.number);
         break;
       case 'clock-set':
-        this.#aheadMs = event.aheadMs;
+      case 'runtime-clock-set':
+        this.#setClock(event);
         break;
       case 'wanted':
         this.#want(event);
@@ -257,6 +264,18 @@ export class WorldTruth {
       default:
         break;
     }
+  }
+
+  #setClock({
+    kind,
+    at,
+    aheadMs,
+    rate = 1,
+  }: Extract<WorldEvent, { readonly kind: 'clock-set' | 'runtime-clock-set' }>) {
+    this.#clocks[kind === 'clock-set' ? 'agent' : 'runtime'] = { aheadMs, rate, since: at };
+    const { agent, runtime } = this.#clocks;
+    const isOne = [agent, runtime].every((clock) => clock.rate === 1) && agent.aheadMs === runtime.aheadMs;
+    this.#oneClockSince = isOne ? at : undefined;
   }
 
   #pod({ uid, pod: name, namespace }: Pick<SimulatedInstance, 'uid' | 'pod' | 'namespace'>): MutablePod {
@@ -381,6 +400,15 @@ export class WorldTruth {
     }
   }
 }
+
+interface Clock {
+  readonly aheadMs: number;
+  readonly rate: number;
+  readonly since: number;
+}
+const RIGHT: Clock = { aheadMs: 0, rate: 1, since: 0 };
+const wallOf = ({ aheadMs, rate, since }: Clock, at: number): number =>
+  rate === 1 ? at + aheadMs : at + aheadMs + (at - since) * (rate - 1);
 
 /** From here on the agent knows nothing of its earlier actions for the pod. */
 export const isRebirth = (entry: JournalEntry): boolean =>

@@ -1,3 +1,4 @@
+import { apart } from './clock-rows.js';
 import {
   agentKilled,
   agentStarted,
@@ -179,6 +180,12 @@ export const waitRows: Rows = {
         exited(21, 'b', 143),
         create(22),
       ],
+    ],
+    ['with another clock of the runtime, it waits from its start at least', apart.fromItsStart],
+    [
+      'with another clock of the runtime, it has started only just',
+      apart.tooSoon,
+      'is restarted 7000 ms after its start',
     ],
     [
       'another image',

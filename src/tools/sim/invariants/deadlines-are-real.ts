@@ -1,0 +1,27 @@
+import type { Invariant } from './monitor.js';
+
+/** Start times are whole seconds. */
+const SLACK_MS = 1_000;
+
+export const deadlinesAreReal: Invariant = {
+  name: 'deadlines-are-real',
+  rule: 'However clocks are set, a pod that one agent has had from its start fails for its deadline only once it has been there for that time.',
+  source: 'pkg/kubelet/active_deadline.go pastActiveDeadline; with clocks that are set the rule is ours',
+  watch: (truth) => ({
+    on: (event) => {
+      if (event.kind !== 'status' || event.pod?.status?.reason !== 'DeadlineExceeded') return undefined;
+      const pod = truth.pods.get(event.uid);
+      const { wantedSince, addedAt } = pod ?? {};
+      if (!pod?.wanted || wantedSince === undefined || addedAt === undefined) return undefined;
+      // One that comes back under its UID goes on with its former start.
+      const isOwn = wantedSince >= truth.lifeSince && pod.sandboxes.every(({ createdAt }) => createdAt >= wantedSince);
+      if (!isOwn) return undefined;
+      const deadlineMs = (pod.wanted.spec.activeDeadlineSeconds ?? 0) * 1000;
+      const activeMs = event.at - Math.min(wantedSince, addedAt);
+      if (activeMs >= deadlineMs - SLACK_MS) return undefined;
+      return [
+        { uid: pod.uid, message: `fails for its deadline after ${activeMs} ms (expected ${deadlineMs} ms at least)` },
+      ];
+    },
+  }),
+};

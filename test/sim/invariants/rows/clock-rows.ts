@@ -1,0 +1,107 @@
+import type { WorldEvent } from '../../../../src/tools/sim/world-event.js';
+import { aPod } from '../../../support/a-pod.js';
+import {
+  agentKilled,
+  agentStarted,
+  asked,
+  begin,
+  create,
+  created,
+  exited,
+  heard,
+  journal,
+  pass,
+  POD,
+  type Rows,
+  sandbox,
+  shown,
+  started,
+  wanted,
+} from '../story.js';
+
+/** A look at a container that waits, until `until`. Seconds of the virtual time. */
+const waiting = (at: number, until: number, subject: 'restart' | 'image-pull' = 'restart'): WorldEvent =>
+  journal(at, {
+    ...{ kind: 'back-off', subject, container: 'main', delayMs: 10_000, until: until * 1000, step: 1, steps: 6 },
+    resetAfterMs: 600_000,
+  });
+const clock = (at: number, aheadSeconds: number, whose: 'agent' | 'runtime' = 'agent'): WorldEvent => ({
+  ...{ kind: whose === 'agent' ? 'clock-set' : 'runtime-clock-set', at: at * 1000, aheadMs: aheadSeconds * 1000 },
+});
+const delayed = aPod({
+  spec: { containers: [{ name: 'main', image: 'host', readinessProbe: { initialDelaySeconds: 20 } }] },
+});
+const limited = aPod({ spec: { activeDeadlineSeconds: 60 } });
+const late = { phase: 'Failed', reason: 'DeadlineExceeded' } as const;
+const nextSandbox = (at: number, sandboxId: string, attempt: number): WorldEvent =>
+  ({ ...sandbox(at, sandboxId), attempt }) as WorldEvent;
+const ended = [begin, pass(1), started(2, 'a'), exited(3, 'a', 1), waiting(4, 13)];
+
+/** Stories of clocks that are set or that differ. */
+export const clockRows: Rows = {
+  'waits-end': [
+    ['a wait that goes on', [ended, clock(5, -3600), waiting(20, 21 - 3600)], 'has waited 16000 ms'],
+    ['a wait whose end is too far', [ended, clock(5, -3600), waiting(6, 13)], 'waits 3607000 ms more'],
+    ['as long as it should be', [ended, clock(5, -3600), waiting(13, 13 - 3600)]],
+    ['each instance waits', [ended, started(14, 'b'), exited(15, 'b', 1), waiting(16, 25), waiting(25, 25)]],
+    ['another agent has only just seen the end', [ended, agentKilled(10), agentStarted(11, 2), waiting(16, 22)]],
+  ],
+  'probes-are-patient': [
+    [
+      'a probe before its delay',
+      [agentStarted(0), wanted(0, delayed), started(2, 'a'), asked(10, 'a', 'readiness')],
+      'its readiness probe came 8000 ms after its start (expected 20000 ms)',
+    ],
+    ['a probe after it', [agentStarted(0), wanted(0, delayed), started(2, 'a'), asked(22, 'a', 'readiness')]],
+    [
+      'an instance of an earlier agent, whose start this one has from the runtime',
+      [agentStarted(0), wanted(0, delayed), started(2, 'a'), agentStarted(3, 2), asked(10, 'a', 'readiness')],
+    ],
+    [
+      'the agent may have another version of the pod yet',
+      [agentStarted(0), started(2, 'a'), wanted(3, delayed), asked(10, 'a', 'readiness')],
+    ],
+  ],
+  'attempts-rise': [
+    [
+      'an instance with the attempt of one that has run',
+      [begin, started(1, 'a'), exited(2, 'a'), created(3, 'b')],
+      'is created with attempt 0 (expected more than 0)',
+    ],
+    [
+      'a sandbox with a lower one',
+      [begin, nextSandbox(1, 's1', 1), nextSandbox(2, 's2', 0)],
+      'is created with attempt 0 (expected more than 1)',
+    ],
+    ['each has a higher one', [begin, started(1, 'a'), exited(2, 'a'), created(3, 'b', { attempt: 1 })]],
+    ['its predecessor was never started', [begin, created(1, 'a'), created(3, 'b')]],
+    ['each sandbox has a higher one', [begin, nextSandbox(1, 's1', 0), nextSandbox(2, 's2', 1)]],
+  ],
+  'deadlines-are-real': [
+    [
+      'a clock that was set on',
+      [agentStarted(0), wanted(1, limited), heard(1, 'ADD'), clock(5, 3600), shown(6, late, limited)],
+      'fails for its deadline after 5000 ms (expected 60000 ms at least)',
+    ],
+    ['its time is over', [agentStarted(0), wanted(1, limited), heard(1, 'ADD'), shown(61, late, limited)]],
+    [
+      'another agent only has the times of the clock',
+      [agentStarted(0), wanted(1, limited), agentStarted(2, 2), heard(3, 'ADD'), shown(6, late, limited)],
+    ],
+    ['another reason', [begin, shown(6, { phase: 'Failed', reason: 'Evicted' }, POD)]],
+  ],
+};
+
+/** Back-offs of containers whose runtime has another clock. */
+export const apart = {
+  fromItsStart: [
+    clock(0, 600, 'runtime'),
+    ...[begin, pass(1), started(1, 'a'), exited(2, 'a', 1), pass(3), create(3), started(3, 'b'), exited(9, 'b', 1)],
+    ...[pass(13), create(13)],
+  ],
+  tooSoon: [
+    clock(0, 600, 'runtime'),
+    ...[begin, pass(1), started(1, 'a'), exited(2, 'a', 1), pass(3), create(3), started(3, 'b'), exited(9, 'b', 1)],
+    ...[pass(10), create(10)],
+  ],
+} as const;
