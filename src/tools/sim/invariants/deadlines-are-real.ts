@@ -13,6 +13,8 @@ export const deadlinesAreReal: Invariant = {
       const pod = truth.pods.get(event.uid);
       const { wantedSince, addedAt } = pod ?? {};
       if (!pod?.wanted || wantedSince === undefined || addedAt === undefined) return undefined;
+      // The start time of a static pod may be that of the mirror pod of its former version.
+      if (truth.hasApi && pod.source !== 'api') return undefined;
       // One that comes back under its UID goes on with its former start.
       const isOwn = wantedSince >= truth.lifeSince && pod.sandboxes.every(({ createdAt }) => createdAt >= wantedSince);
       if (!isOwn) return undefined;
