@@ -189,10 +189,10 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'the key of a back-off changes with every instance',
     'no container ever waits',
-    START,
+    'src/streams/pod-sync/crash-loop-wait.ts',
     [
-      'const key = crashLoopKey(context.pod, container);',
-      'const key = `${crashLoopKey(context.pod, container)} ${context.ports.wallClock()}`;',
+      'const entry = state.restarts.get(crashLoopKey(pod, container));',
+      'const entry = state.restarts.get(`${crashLoopKey(pod, container)} ${times.wallNow}`);',
     ],
     ['newest: started[0],', 'newest: undefined,'],
   ),
@@ -217,10 +217,7 @@ export const MUTANTS: readonly Mutant[] = [
       'const create$ = concat(cleared$, config$).pipe(',
       'const create$ = concat(cleared$.pipe(takeNone), config$).pipe(',
     ],
-    [
-      '/** Returns the wait after a crash,',
-      'const takeNone = (): typeof EMPTY => EMPTY;\n/** Returns the wait after a crash,',
-    ],
+    ['const createAndStart = (', 'const takeNone = (): typeof EMPTY => EMPTY;\nconst createAndStart = ('],
   ),
   mutant(
     'a result of an older instance counts',
@@ -365,7 +362,7 @@ export const MUTANTS: readonly Mutant[] = [
     'a container waits as long as the clock of the runtime is ahead',
     {
       file: CRASH_LOOP,
-      find: 'if (entry?.end?.restartCount === instance.restartCount) return entry.end.at;',
+      find: 'if (entry?.end?.id === instance.id) return entry.end.at;',
       replace: '',
     },
   ),
@@ -392,9 +389,9 @@ export const MUTANTS: readonly Mutant[] = [
     'a deadline is compared with the wall clock',
     'a pod fails for its deadline as soon as the clock is set on',
     {
-      file: 'src/streams/sync-loop/active-time.ts',
-      find: 'return known.wallTime + now - known.seenAt;',
-      replace: 'return wallNow;',
+      file: 'src/model/pod/active-times.ts',
+      find: 'if (known?.startTime === startTime) return now - known.at;',
+      replace: '',
     },
   ),
   clockMutant('attempts do not rise', 'a new instance has the attempt of one that was removed', {

@@ -204,7 +204,7 @@ describe('a container that has ended before', () => {
           expect(stage.state.restarts.get(crashLoopKey(stage.pod, stage.container))).toEqual({
             delayMs: 10 * SECOND,
             lastUpdate: 0,
-            end: { restartCount: 0, at: 0 },
+            end: { id: 'id-main', at: 0 },
           }),
         1,
       );

@@ -247,7 +247,7 @@ describe('with an entry in memory', () => {
     const now = 1_000_000 + runningSeconds * 1000;
     const facts = { pod, container, newest: instance(3, 1000, 0), newestExited: instance(2, 959, 960), now };
     const entry = { delayMs: 40_000, lastUpdate: 1_000_000 };
-    const end = { restartCount: 2, at: 960_000 };
+    const end = { id: 'instance-2', at: 960_000 };
     const decided = { delayMs, lastUpdate: now, end, decidedBefore: 1_000_000 };
     expect(decideBackOff({ ...facts, entry })).toEqual({ blocked: false, entry: decided });
     expect(decideBackOff(facts)).toEqual({ blocked: false, entry: decided });
