@@ -186,5 +186,5 @@ const ageOf = (
   const ageMs = wallNow - startedAt;
   if (!start) return ageMs;
   const [least, most] = [now - (start.answeredAt ?? now), now - start.calledAt];
-  return ageMs < least - SAME_CLOCK_MS || ageMs > most + SAME_CLOCK_MS ? least : ageMs;
+  return ageMs < least - SAME_CLOCK_MS || ageMs > most + SAME_CLOCK_MS ? least : Math.min(ageMs, most);
 };

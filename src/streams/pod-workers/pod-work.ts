@@ -331,23 +331,23 @@ const runsAsAnother = (before: PodStatus | undefined, status: PodStatus): boolea
       ),
   );
 
-/**
- * Measures the seconds since this agent saw the pod first.
- *
- * Source: pkg/kubelet/kubelet.go SyncPod, firstSeenTime
- */
-/** The time for which a pod with a deadline has been on this node, in milliseconds. */
+/** The time for which a pod has been on this node, in milliseconds, also without a deadline: it may get one later. */
 const activeMsOf = (
   { state, scheduler, wallClock }: PodWorkPorts,
   pod: Pod,
   previous: PodStatus | undefined,
 ): number | undefined => {
   const startTime = (previous ?? pod.status)?.startTime;
-  if (pod.spec.activeDeadlineSeconds === undefined || startTime === undefined) return undefined;
+  if (startTime === undefined) return undefined;
   const moment = { now: scheduler.now(), wallNow: wallClock() };
   return state.apply({ kind: 'active-time-read', uid: pod.metadata.uid, startTime, ...moment });
 };
 
+/**
+ * Measures the seconds since this agent saw the pod first.
+ *
+ * Source: pkg/kubelet/kubelet.go SyncPod, firstSeenTime
+ */
 const sinceSeen = ({ wallClock }: PodWorkPorts, pod: Pod, observe: (seconds: number) => void): void => {
   const seenAt = Date.parse(pod.metadata.annotations?.[CONFIG_SEEN_ANNOTATION] ?? '');
   if (!Number.isNaN(seenAt)) observe(Math.max(0, wallClock() - seenAt) / 1000);

@@ -1,3 +1,4 @@
+import type { Pod } from '../../../model/pod/pod.js';
 import { containerOf } from './pod-spec.js';
 import type { Invariant } from './monitor.js';
 
@@ -15,8 +16,8 @@ export const probesArePatient: Invariant = {
       const startedAt = truth.instances.get(containerId)?.startedAt;
       const pod = truth.pods.get(uid);
       if (startedAt === undefined || startedAt < truth.lifeSince || !pod?.manifest) return undefined;
-      // The agent may not have received the last version of the pod yet.
-      if (pod.specSince > startedAt) return undefined;
+      // The agent may not have received the last version of the pod yet, and a probe of the instance before may reach its successor.
+      if (pod.specSince > startedAt || !isShown(pod.shown?.pod, containerId)) return undefined;
       const delayMs = (containerOf(pod.manifest, container)?.[`${which}Probe`]?.initialDelaySeconds ?? 0) * 1000;
       const ranMs = at - startedAt;
       if (ranMs >= delayMs - SLACK_MS) return undefined;
@@ -25,4 +26,9 @@ export const probesArePatient: Invariant = {
       ];
     },
   }),
+};
+
+const isShown = (pod: Pod | undefined, containerId: string): boolean => {
+  const { containerStatuses = [], initContainerStatuses = [] } = pod?.status ?? {};
+  return [...containerStatuses, ...initContainerStatuses].some(({ containerID }) => containerID?.endsWith(containerId));
 };
