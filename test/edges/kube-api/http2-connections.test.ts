@@ -11,7 +11,7 @@ import { eventually } from '../../embedded/eventually.js';
 import { silentRelay } from '../../support/silent-relay.js';
 import { apiStage } from './api-stage.js';
 import { type Http2Seen, type Http2Server, http2Server, json2 } from './http2-server.js';
-import { answerWatches, errorOf, event, GET, isOpen, LIVED, PUT, watching } from './http2-watches.js';
+import { answerWatches, errorOf, event, eventsOf, GET, isOpen, LIVED, PUT, watching } from './http2-watches.js';
 
 const stage = apiStage();
 afterAll(stage.end);
@@ -39,7 +39,7 @@ describe('a server that says that it goes away', () => {
     expect(replies).toEqual([{ kind: 'Second' }, { kind: 'Second' }]);
     // A watch that it has processed goes on over the old connection.
     ofWatch.stream.write(event('late'));
-    await eventually('the event is there', () => watch.came.length === 2);
+    await eventually('the event is there', () => eventsOf(watch) === 1);
     expect(watch.came).not.toContain('complete');
     ofWatch.stream.end();
     await eventually('the watch ends', () => watch.came.at(-1) === 'complete');
@@ -144,7 +144,7 @@ describe('a connection that breaks', () => {
     await eventually('it is open', () => isOpen(watch));
     api.resetConnections();
     server.seen[0]!.stream.write(event('a'));
-    await eventually('the event is there', () => watch.came.length === 2);
+    await eventually('the event is there', () => eventsOf(watch) === 1);
     watch.subscription.unsubscribe();
     await eventually('it is reset', () => server.reset.length === 1);
     api.resetConnections();
@@ -255,7 +255,7 @@ describe('other certificates', () => {
     ]);
     const { stream } = server.seen[0]!;
     stream.write(event('a'));
-    await eventually('the event is there', () => watch.came.length === 2);
+    await eventually('the event is there', () => eventsOf(watch) === 1);
     expect(server.sockets.size).toBe(2);
     stream.end();
     await eventually('the old connection is closed', () => server.sockets.size === 1);

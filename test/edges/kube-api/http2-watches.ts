@@ -34,6 +34,8 @@ export const watching = (api: KubeApi, path: string): OpenWatch => {
   return { came, subscription };
 };
 export const isOpen = ({ came }: OpenWatch): boolean => came.length > 0;
+export const eventsOf = ({ came }: OpenWatch): number =>
+  came.filter((one) => typeof one === 'object' && 'kind' in one && one.kind === 'event').length;
 /** Replies to watches with headers alone, and to all other requests as usual. */
 export const answerWatches = ({ line, stream }: Http2Seen): void => {
   if (line.includes('watch=true')) stream.respond({ ':status': 200 });
