@@ -123,6 +123,7 @@ export { type RetryTiming, retryWithBackoff } from './streams/operators/retry-wi
 export { type KeptAnswers, reuseByKey } from './streams/operators/reuse-by-key.js';
 export { reuseFor } from './streams/operators/reuse-for.js';
 export { tapIfSlow } from './streams/operators/tap-if-slow.js';
+export { type ConnectionTiming, tendConnection, type TendedConnection } from './streams/operators/tend-connection.js';
 export { type Patience, untilTrue } from './streams/operators/until-true.js';
 export {
   type Watched,

@@ -1,11 +1,13 @@
-import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
 import { ApiError } from '../model/kube-api/api-error.js';
 import type { ApiRequest } from '../streams/ports/api-server.js';
 import type { Logger } from '../streams/ports/logger.js';
 import type { Metrics } from '../streams/ports/metrics.js';
 import type { Connections } from './connections.js';
 import type { ApiCredential, ApiCredentials } from './credentials.js';
+import type { HttpReply, RequestFate } from './http-transport.js';
+
+/** The number of times that a request is sent again because the server has not processed it. Source: golang.org/x/net/http2/transport.go RoundTripOpt */
+const MOST_REPETITIONS = 6;
 
 export interface ExchangeOptions {
   readonly base: URL;
@@ -22,73 +24,74 @@ export interface ExchangeOptions {
  */
 export type Send = (
   request: ApiRequest,
-  accept: (response: IncomingMessage) => void,
+  accept: (response: HttpReply) => void,
   fail: (error: ApiError) => void,
 ) => () => void;
 
 /**
- * Makes the sender of requests. A request that is refused with 401 is sent again once if there are newer credentials, which upstream
- * does not do.
+ * Makes the sender of requests. A request that the server has not processed is sent again, and so is a read over a kept connection that broke.
+ * A request that is refused with 401 is sent again once if there are newer credentials, which upstream does not do.
  *
- * Source: net/http/transport.go shouldRetryRequest of Go; staging/src/k8s.io/client-go/transport/token_source.go
+ * Source: net/http/transport.go shouldRetryRequest of Go; golang.org/x/net/http2/transport.go shouldRetryRequest;
+ *         staging/src/k8s.io/client-go/transport/token_source.go
  */
 export const exchanges = ({ base, pool, credentials, userAgent, log, metrics }: ExchangeOptions): Send => {
-  const open = base.protocol === 'https:' ? requestHttps : requestHttp;
   const prefix = base.pathname.replace(/\/+$/, '');
   return (asked, accept, fail) => {
     const { method, path, query = {}, body, contentType = 'application/json' } = asked;
     const search = new URLSearchParams(query).toString();
     const content = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     let isOver = false;
-    let destroy = (): void => undefined;
+    let attempts = 0;
+    let repetitions = 0;
+    let cancel = (): void => undefined;
     const unanswered = (error: unknown): void => {
       if (!isOver) fail(lost(`${method} ${path}`, error));
     };
+    const mayRepeat = (fate: RequestFate): boolean => {
+      if (fate === 'unprocessed') return ++repetitions <= MOST_REPETITIONS;
+      return fate === 'stale' && method === 'GET';
+    };
 
     const attempt = (credential: ApiCredential, mayRenew: boolean): void => {
-      const request = open({
-        protocol: base.protocol,
-        host: base.hostname.replace(/^\[|\]$/g, ''),
-        port: base.port,
-        path: `${prefix}${path}${search === '' ? '' : `?${search}`}`,
+      const number = ++attempts;
+      const request = {
         method,
-        agent: pool.agent(credential.tls),
+        path: `${prefix}${path}${search === '' ? '' : `?${search}`}`,
         headers: {
           accept: 'application/json',
           'user-agent': userAgent,
-          ...(content && { 'content-type': contentType, 'content-length': content.length }),
+          ...(content && { 'content-type': contentType, 'content-length': String(content.length) }),
           ...mutable(credential.headers),
         },
+        content,
+      };
+      const cancelThis = pool.send(credential.tls, request, {
+        broken: (error, fate) => {
+          if (isOver) return;
+          if (mayRepeat(fate)) return start(mayRenew);
+          metrics?.apiAttempt(method, base.host, undefined);
+          unanswered(error);
+        },
+        reply: (response) => {
+          metrics?.apiAttempt(method, base.host, response.statusCode);
+          if (response.statusCode === 401) refused(response, credential, mayRenew);
+          else accept(response);
+        },
       });
-      let isAnswered = false;
-      // Errors after a cancellation are ignored.
-      destroy = () => request.on('error', () => undefined).destroy();
-      pool.watchOver(request);
-      request.on('error', (error: NodeJS.ErrnoException) => {
-        if (isOver || isAnswered) return;
-        const isStale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-        if (isStale && method === 'GET') return start(credential, mayRenew);
-        metrics?.apiAttempt(method, base.host, undefined);
-        unanswered(error);
-      });
-      request.on('response', (response) => {
-        isAnswered = true;
-        metrics?.apiAttempt(method, base.host, response.statusCode);
-        if (response.statusCode === 401) refused(response, credential, mayRenew);
-        else accept(response);
-      });
-      request.end(content);
+      // A later attempt may have begun meanwhile.
+      if (number === attempts) cancel = cancelThis;
     };
 
-    const refused = (response: IncomingMessage, credential: ApiCredential, mayRenew: boolean): void => {
+    const refused = (response: HttpReply, credential: ApiCredential, mayRenew: boolean): void => {
       credential.refuse();
       if (!mayRenew) return accept(response);
       credentials.current().then(
         (renewed) => {
           if (isOver) return;
           if (isSame(renewed, credential)) return accept(response);
-          response.on('error', () => undefined).resume();
-          start(renewed, false);
+          response.body.resume();
+          attemptWith(renewed, false);
         },
         (error: unknown) => {
           log.warn({ error: String(error) }, 'the API server refuses the credentials, and there are no others');
@@ -97,20 +100,23 @@ export const exchanges = ({ base, pool, credentials, userAgent, log, metrics }: 
       );
     };
 
-    const start = (credential: ApiCredential, mayRenew: boolean): void => {
+    const attemptWith = (credential: ApiCredential, mayRenew: boolean): void => {
       if (isOver) return;
       try {
         attempt(credential, mayRenew);
       } catch (error) {
-        // Node.js throws on invalid headers before it sends the request.
+        // An invalid header, for example.
         unanswered(error);
       }
     };
 
-    credentials.current().then((credential) => start(credential, true), unanswered);
+    const start = (mayRenew: boolean): void =>
+      void credentials.current().then((credential) => attemptWith(credential, mayRenew), unanswered);
+
+    start(true);
     return () => {
       isOver = true;
-      destroy();
+      cancel();
     };
   };
 };

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-import { Observable, type Subscriber } from 'rxjs';
+import { asyncScheduler, Observable, type SchedulerLike, type Subscriber } from 'rxjs';
 import { ApiError } from '../model/kube-api/api-error.js';
 import { apiFailure } from '../model/kube-api/api-failure.js';
 import { errorText } from '../model/cri/cri-error.js';
@@ -10,6 +9,7 @@ import type { ApiIdentity } from './api-identity.js';
 import { connections } from './connections.js';
 import { apiCredentials } from './credentials.js';
 import { exchanges, lost } from './exchange.js';
+import type { HttpReply } from './http-transport.js';
 import { joinInTurns } from './join-in-turns.js';
 import { jsonLines } from './json-lines.js';
 import { identityOf, type LoadedKubeConfig } from './kube-config-identity.js';
@@ -24,7 +24,9 @@ export interface KubeApiOptions {
   readonly metrics?: Pick<Metrics, 'apiAttempt'>;
   /** Unix milliseconds. */
   readonly now?: () => number;
-  /** The environment: it names proxies, and is passed to programs for credentials. */
+  /** The clock of connections. */
+  readonly scheduler?: SchedulerLike;
+  /** The environment: it names proxies, has the settings of HTTP/2, and is passed to programs for credentials. */
   readonly env?: NodeJS.ProcessEnv;
   /** The time limit for a connection. Source: apimachinery util/net/http.go */
   readonly dialMs?: number;
@@ -47,11 +49,12 @@ export interface KubeApi extends ApiServer {
   readonly server: string;
   /** `host:port` of the server: the label of metrics. */
   readonly host: string;
-  /** Closes idle connections. */
+  /** Closes connections without requests. */
   readonly closeIdle: () => void;
   /**
-   * Closes all connections, with their watches: after repeated failures of heartbeats, since a dead connection may show no error.
-   * Source: cmd/kubelet/app/server.go onHeartbeatFailure
+   * Closes the connections with HTTP/1.1, with their watches: after repeated failures of heartbeats, since a dead connection may show no
+   * error. With HTTP/2 pings show it, so that only connections without requests are closed; a slow server would otherwise have to serve all
+   * watches again. Source: cmd/kubelet/app/server.go buildKubeletClientConfig, onHeartbeatFailure
    */
   readonly resetConnections: () => void;
   /** Closes all connections, and kills a running program for credentials. */
@@ -59,8 +62,9 @@ export interface KubeApi extends ApiServer {
 }
 
 /**
- * Makes the port to an API server over HTTP/1.1, for one identity, or for that of a `KubeConfig` of the Kubernetes client. Connections
- * are kept open and shared; a GET whose kept connection was closed by the server is sent again over a new one. Certificates, tokens and
+ * Makes the port to an API server, for one identity, or for that of a `KubeConfig` of the Kubernetes client. It speaks HTTP/2 with servers
+ * that offer it over TLS, else HTTP/1.1. Connections are kept open and shared; a GET whose kept connection broke, and any request that
+ * the server has not processed, is sent again over a new one. Certificates, tokens and
  * the output of programs are renewed by themselves; a request that is refused with 401 is sent again once if there are newer
  * credentials.
  *
@@ -73,6 +77,7 @@ export const kubeApi = (
     log,
     metrics,
     now = Date.now,
+    scheduler = asyncScheduler,
     env = process.env,
     dialMs = 30_000,
     tlsHandshakeMs = 10_000,
@@ -84,15 +89,12 @@ export const kubeApi = (
 ): KubeApi => {
   const identity = identityOf(whoAndWhere);
   const base = new URL(identity.server);
-  const pool = connections(identity, env, { dialMs, tlsHandshakeMs, idleMs });
+  const pool = connections(identity, { env, log, scheduler, dialMs, tlsHandshakeMs, idleMs });
   const credentials = apiCredentials(identity, { log, now, env, timeoutMs: execMs });
   const send = exchanges({ base, pool, credentials, userAgent, log, metrics });
 
   /** Sends a request, and passes a successful reply to `read`. */
-  const ask = <T>(
-    asked: ApiRequest,
-    read: (response: IncomingMessage, subscriber: Subscriber<T>) => void,
-  ): Observable<T> =>
+  const ask = <T>(asked: ApiRequest, read: (response: HttpReply, subscriber: Subscriber<T>) => void): Observable<T> =>
     new Observable((subscriber) =>
       send(
         asked,
@@ -110,10 +112,10 @@ export const kubeApi = (
     server: identity.server,
     host: base.host,
     closeIdle: pool.closeIdle,
-    resetConnections: pool.reset,
+    resetConnections: pool.closeDoubtful,
     close: () => {
       credentials.close();
-      pool.reset();
+      pool.close();
     },
     request: (asked) =>
       ask(asked, (response, subscriber) =>
@@ -146,7 +148,7 @@ export const kubeApi = (
             return [];
           }
         };
-        takeInTurns(response, linesOf, (line) => {
+        takeInTurns(response.body, linesOf, (line) => {
           // A subscriber may unsubscribe on an event.
           if (subscriber.closed) return;
           const message = parse(line);
@@ -154,22 +156,24 @@ export const kubeApi = (
             return subscriber.error(undecodable(place, unexpected(place, 'an event in JSON', line)));
           subscriber.next({ kind: 'event', type: message.type, object: message.object });
         });
-        response.on('error', (error) => subscriber.error(lost(place, error)));
-        response.on('end', () => {
-          const rest = lines.rest();
-          if (rest === '') subscriber.complete();
-          else subscriber.error(unexpected(place, 'a whole event before its end', rest));
-        });
+        response.onEnd(
+          () => {
+            const rest = lines.rest();
+            if (rest === '') subscriber.complete();
+            else subscriber.error(unexpected(place, 'a whole event before its end', rest));
+          },
+          (error) => subscriber.error(lost(place, error)),
+        );
       }),
   };
 };
 
 const nameOf = ({ method, path }: ApiRequest): string => `${method} ${path}`;
 
-const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
+const isSuccess = ({ statusCode }: HttpReply): boolean => statusCode >= 200 && statusCode < 300;
 
 const readBody = <T>(
-  response: IncomingMessage,
+  response: HttpReply,
   place: string,
   maxBytes: number,
   subscriber: Subscriber<T>,
@@ -177,25 +181,20 @@ const readBody = <T>(
 ): void => {
   let chunks: Buffer[] = [];
   let bytes = 0;
-  // The connection may have broken while credentials were renewed; then there is no further event.
-  if (response.destroyed) return subscriber.error(lost(place, response.errored ?? new Error('the connection broke')));
-  response.on('data', (chunk: Buffer) => {
+  response.body.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes <= maxBytes) return void chunks.push(chunk);
     chunks = [];
     subscriber.error(new ApiError({ message: `${place}: the reply is longer than ${maxBytes / 2 ** 20} MiB` }));
   });
-  response.on('error', (error) => subscriber.error(lost(place, error)));
-  response.on('end', () => {
-    joinInTurns(chunks).then(whole, (error: unknown) => subscriber.error(error));
-  });
+  response.onEnd(
+    () => void joinInTurns(chunks).then(whole, (error: unknown) => subscriber.error(error)),
+    // The connection may also have broken before, while credentials were renewed.
+    (error) => subscriber.error(lost(place, error)),
+  );
 };
 
-const failureOf = (
-  { method, path }: ApiRequest,
-  { statusCode = 0, headers }: IncomingMessage,
-  body: string,
-): ApiError =>
+const failureOf = ({ method, path }: ApiRequest, { statusCode, headers }: HttpReply, body: string): ApiError =>
   apiFailure({
     ...{ code: statusCode, method, path, body },
     ...(headers['content-type'] !== undefined && { contentType: headers['content-type'] }),

@@ -62,6 +62,7 @@ export const connectCluster = ({
         userAgent: `rx-kubelet/${version} (linux/${arch() === 'x64' ? 'amd64' : arch()})`,
         log,
         metrics,
+        scheduler: monotonicScheduler,
       };
       const api = (isManaged ? lateKubeApi : kubeApi)(identity, options);
       if (!isManaged) return { api, certificates$: NEVER, close: api.close };

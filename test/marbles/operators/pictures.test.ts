@@ -18,6 +18,7 @@ import { retryWithBackoff } from '../../../src/streams/operators/retry-with-back
 import { reuseByKey } from '../../../src/streams/operators/reuse-by-key.js';
 import { reuseFor } from '../../../src/streams/operators/reuse-for.js';
 import { tapIfSlow } from '../../../src/streams/operators/tap-if-slow.js';
+import { tendConnection } from '../../../src/streams/operators/tend-connection.js';
 import { untilTrue } from '../../../src/streams/operators/until-true.js';
 import { watchedListing } from '../../../src/streams/operators/watched-listing.js';
 import { operatorTable } from '../../house/operator-table.js';
@@ -115,6 +116,14 @@ const SETUPS: Readonly<Record<string, Setup>> = {
     const slow$ = new Subject<string>();
     const tapped$ = cold(source).pipe(tapIfSlow(3, () => slow$.next('s'), scheduler));
     return merge(slow$, tapped$.pipe(tap({ complete: () => slow$.complete() })));
+  },
+  tendConnection: (cold, scheduler) => (source) => {
+    const timing = { silenceMs: 10, answerMs: 2, unusedMs: 3, scheduler };
+    const connection = { received: () => 0, ping: () => of('answer') };
+    return cold(source).pipe(
+      map((value) => value === 'y'),
+      tendConnection(connection, timing),
+    );
   },
   errorOnAbort: (cold, scheduler) => (source) => {
     const abort = new AbortController();
