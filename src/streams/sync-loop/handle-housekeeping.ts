@@ -20,7 +20,7 @@ const ORPHAN_GRACE_SECONDS = 1;
 export const handleHousekeeping =
   (context: LoopContext, retainProbes: (uids: ReadonlySet<string>) => void = () => undefined) =>
   (running: readonly RuntimePod[]): readonly Wake[] => {
-    const { state, podStarts, metrics, scheduler, wallClock } = context;
+    const { state, podStarts, metrics, scheduler } = context;
     const { pods, apply } = state;
     const now = scheduler.now();
     const desired = pods.pods();

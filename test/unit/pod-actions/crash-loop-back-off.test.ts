@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { BackOffEntry } from '../../../src/model/values/back-off.js';
 import { containerHash } from '../../../src/model/pod-actions/container-hash.js';
 import {
-  type CrashLoopEntry,
   type CrashLoopInput,
   crashLoopKey,
   type CrashLoopVerdict,
@@ -11,7 +10,6 @@ import {
   type ExitedInstance,
   instanceAt,
   isCrashLoopEntryStale,
-  rememberEnd,
   timeAt,
 } from '../../../src/model/pod-actions/crash-loop-back-off.js';
 import { aContainer, aPod } from '../pods.js';
@@ -73,41 +71,6 @@ describe('with a clock that was set back by an hour after the end', () => {
     const { delayMs } = first as Extract<CrashLoopVerdict, { blocked: true }>;
     expect(first).toMatchObject({ until: 1_001_000 + delayMs });
     expect(decide(1_001_000 + delayMs, first.entry)).toMatchObject({ blocked: false });
-  });
-});
-
-describe('an end that is remembered, since its instance is removed', () => {
-  const ended = instance(1, 999, 1000);
-  /** The decision at that second without anything of the container in the runtime. */
-  const decideAt = (second: number, entry: CrashLoopEntry) =>
-    decideBackOff({ pod, container, entry, newestExited: entry.removed, now: second * 1000 });
-
-  it('counts as if the instance were there', () => {
-    const entry: CrashLoopEntry = { delayMs: 10_000, lastUpdate: 999_000 };
-    const kept = rememberEnd({ pod, container, entry, newestExited: ended, now: 1_001_000 });
-    expect(kept).toEqual({ ...entry, removed: ended });
-    expect(decideAt(1009, kept)).toMatchObject({ blocked: true, until: 1_010_000, exitCode: 1, entry: kept });
-    expect(decideAt(1010, kept)).toMatchObject({ blocked: false, entry: { delayMs: 20_000, lastUpdate: 1_010_000 } });
-    expect(decideAt(1010, kept).entry).not.toHaveProperty('removed');
-  });
-
-  it('is the first one of a container that this agent has started', () => {
-    const kept = rememberEnd({
-      pod,
-      container,
-      entry: { delayMs: 0, lastUpdate: 0 },
-      newestExited: ended,
-      now: 1_001_000,
-    });
-    expect(decideAt(1001, kept)).toMatchObject({ blocked: false, entry: { delayMs: 10_000 } });
-  });
-
-  it('goes on with what the runtime shows an agent that has just started', () => {
-    const [newestExited, before] = withEarlier(3);
-    const kept = rememberEnd({ pod, container, newestExited, earlierExited: [before], now: 1_001_000 });
-    const delayMs = 40_000;
-    expect(kept).toMatchObject({ delayMs, removed: newestExited });
-    expect(decideAt(1001, kept)).toMatchObject({ blocked: true, delayMs, until: 1_000_000 + delayMs });
   });
 });
 
