@@ -75,16 +75,16 @@ describe('a pod', () => {
     // Alone, so that nothing of the reset ends: the runtime only says that something is gone, which wakes nobody.
     const containers = [{ name: 'main', image: 'host', restartPolicy: 'Never', restartPolicyRules }];
     const { fake } = onNode(
-      { behaviours: { main: [{ exitsAfterMs: 10 * SECOND, exitCode: 42 }, {}] }, untilMs: 31 * SECOND },
+      { behaviours: { main: [{ exitsAfterMs: 10 * SECOND, exitCode: 42 }, {}] }, untilMs: 34 * SECOND },
       ({ start }) => {
         start({ sources: { file: forever(pod({ containers })) } });
       },
     );
     // The removed instances do not count: each start is number 0. The second restart waits for 10 s, as after any end.
     expectLanes(fake.history, SECONDS).toBe({
-      'sandbox web': ' 0-------------------------------',
-      'start main': '  0---------0-------------------0-',
-      'exit main 42': '----------e---------e-----------',
+      'sandbox web': ' 0----------------------------------',
+      'start main': '  0---------0--------------------0---',
+      'exit main 42': '----------e---------e--------------',
     });
   });
 
