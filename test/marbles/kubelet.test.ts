@@ -82,9 +82,9 @@ describe('a pod', () => {
     );
     // The removed instances do not count: each start is number 0. The second restart waits for 10 s, as after any end.
     expectLanes(fake.history, SECONDS).toBe({
-      'sandbox web': ' 0----------------------------------',
-      'start main': '  0---------0--------------------0---',
-      'exit main 42': '----------e---------e--------------',
+      'sandbox web': ' 0-----------------------------------------',
+      'start main': '  0---------0--------------------0----------',
+      'exit main 42': '----------e---------e--------------------e',
     });
   });
 

@@ -13,6 +13,7 @@ import {
   pass,
   POD,
   type Rows,
+  running,
   sandbox,
   shown,
   started,
@@ -28,6 +29,7 @@ const waiting = (at: number, until: number, subject: 'restart' | 'image-pull' = 
 const clock = (at: number, aheadSeconds: number, whose: 'agent' | 'runtime' = 'agent'): WorldEvent => ({
   ...{ kind: whose === 'agent' ? 'clock-set' : 'runtime-clock-set', at: at * 1000, aheadMs: aheadSeconds * 1000 },
 });
+const showing = (id: string) => ({ containerStatuses: [running('main', id)] });
 const delayed = aPod({
   spec: { containers: [{ name: 'main', image: 'host', readinessProbe: { initialDelaySeconds: 20 } }] },
 });
@@ -49,17 +51,31 @@ export const clockRows: Rows = {
   'probes-are-patient': [
     [
       'a probe before its delay',
-      [agentStarted(0), wanted(0, delayed), started(2, 'a'), asked(10, 'a', 'readiness')],
+      [agentStarted(0), wanted(0, delayed), started(2, 'a'), shown(3, showing('a')), asked(10, 'a', 'readiness')],
       'its readiness probe came 8000 ms after its start (expected 20000 ms)',
     ],
-    ['a probe after it', [agentStarted(0), wanted(0, delayed), started(2, 'a'), asked(22, 'a', 'readiness')]],
+    [
+      'a probe of the instance before that reaches its successor',
+      [agentStarted(0), wanted(0, delayed), started(2, 'b'), shown(3, showing('a')), asked(10, 'b', 'readiness')],
+    ],
+    [
+      'a probe after it',
+      [agentStarted(0), wanted(0, delayed), started(2, 'a'), shown(3, showing('a')), asked(22, 'a', 'readiness')],
+    ],
     [
       'an instance of an earlier agent, whose start this one has from the runtime',
-      [agentStarted(0), wanted(0, delayed), started(2, 'a'), agentStarted(3, 2), asked(10, 'a', 'readiness')],
+      [
+        agentStarted(0),
+        wanted(0, delayed),
+        started(2, 'a'),
+        agentStarted(3, 2),
+        shown(4, showing('a')),
+        asked(10, 'a', 'readiness'),
+      ],
     ],
     [
       'the agent may have another version of the pod yet',
-      [agentStarted(0), started(2, 'a'), wanted(3, delayed), asked(10, 'a', 'readiness')],
+      [agentStarted(0), started(2, 'a'), wanted(3, delayed), shown(4, showing('a')), asked(10, 'a', 'readiness')],
     ],
   ],
   'attempts-rise': [
