@@ -59,7 +59,7 @@ describe('events of the runtime', () => {
     expectLanes([...fake.history, ...reads], { everyMs: 1 }).toBe({
       'sandbox web': '----0------',
       'start main': ' --------0--',
-      read: '         -r------r-r',
+      read: '         -rr-----r-r',
     });
   });
 

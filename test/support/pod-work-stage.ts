@@ -84,7 +84,7 @@ export const podWorkStage = (
   const ports: PodWorkPorts = {
     ...stage.context.ports,
     ...(wallClock && { wallClock }),
-    reader: { podStatus: () => fresh, readyPods: () => of([]) } as unknown as RuntimeReader,
+    reader: { podStatus: () => fresh, readyPodsCalled: () => of([]) } as unknown as RuntimeReader,
     podDirectories: { make: directories },
     podCgroups: cgroups,
     probes: noProbes,

@@ -95,6 +95,15 @@ export const podRefOfLabels = (labels: Readonly<Record<string, string>>, uid: st
 /** The selector by which the runtime lists the items of one pod. */
 export const podLabelSelector = (uid: string): { readonly [label: string]: string } => ({ [POD_UID]: uid });
 
+/** The selector of every item with the name of one pod. */
+export const podNameSelector = ({
+  name,
+  namespace,
+}: Pick<PodRef, 'name' | 'namespace'>): { readonly [label: string]: string } => ({
+  [POD_NAME]: name,
+  [POD_NAMESPACE]: namespace,
+});
+
 /**
  * Sorts the inspected sandboxes and containers of one pod in the order in which decisions read them, and takes the
  * pod's IPs from the newest sandbox. Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPodStatus.

@@ -18,12 +18,12 @@ import { isCriError } from '../../model/cri/cri-error.js';
 import { POD_UID } from '../../model/cri/labels.js';
 import {
   podLabelSelector,
+  podNameSelector,
   podRefOfLabels,
   toRuntimePods,
   toRuntimePodStatus,
 } from '../../model/cri/runtime-pod-status.js';
-import { CONFIG_SOURCE_ANNOTATION, type PodRef } from '../../model/pod/pod.js';
-import type { ReadyPod } from '../../model/pod-workers/former-static-pod.js';
+import type { PodRef } from '../../model/pod/pod.js';
 import type { RuntimeItem, RuntimePod, RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
 import { messagesOfRuntime, type TerminationMessages } from './termination-messages.js';
@@ -46,8 +46,8 @@ export interface RuntimeReader {
     ref: PodRef,
     ran?: readonly Pick<RuntimeItem, 'kind' | 'id' | 'sandboxId'>[],
   ) => Observable<RuntimePodStatus>;
-  /** The pods with a ready sandbox, each once. Errors: the `CriError` of the list call. */
-  readonly readyPods: () => Observable<readonly ReadyPod[]>;
+  /** The pods of this name with a ready sandbox. Errors: the `CriError` of the list call. */
+  readonly readyPodsCalled: (name: Pick<PodRef, 'name' | 'namespace'>) => Observable<readonly PodRef[]>;
 }
 
 type ReaderCalls = Pick<RuntimeService, 'listPodSandbox' | 'listContainers' | 'podSandboxStatus' | 'containerStatus'>;
@@ -108,17 +108,15 @@ export const runtimeReader = (
         map(([known, sandboxes, containers]) => toRuntimePodStatus(known, sandboxes, containers)),
       );
     },
-    readyPods: () =>
-      runtime.listPodSandbox({ filter: { state: { state: 'SANDBOX_READY' } } }).pipe(
+    readyPodsCalled: ({ name, namespace }) => {
+      const labelSelector = podNameSelector({ name, namespace });
+      return runtime.listPodSandbox({ filter: { state: { state: 'SANDBOX_READY' }, labelSelector } }).pipe(
         map(({ items }) => {
-          const pods = new Map<string, ReadyPod>();
-          for (const { labels, annotations } of items) {
-            const uid = labels[POD_UID];
-            if (uid) pods.set(uid, { ...podRefOfLabels(labels, uid), source: annotations[CONFIG_SOURCE_ANNOTATION] });
-          }
-          return [...pods.values()];
+          const uids = new Set(items.flatMap(({ labels }) => labels[POD_UID] ?? []));
+          return [...uids].map((uid) => ({ uid, name, namespace }));
         }),
-      ),
+      );
+    },
   };
 };
 

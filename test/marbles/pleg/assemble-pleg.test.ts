@@ -23,7 +23,7 @@ it(
       runtime,
       reader: {
         listPods: () => of([]),
-        readyPods: () => of([]),
+        readyPodsCalled: () => of([]),
         podStatus: (ref) => {
           reads.push(scheduler.now());
           return timer(5, scheduler).pipe(map(() => emptyPodStatus(ref)));

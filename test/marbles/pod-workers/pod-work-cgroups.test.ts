@@ -59,7 +59,7 @@ const stageOf = (scheduler: SchedulerLike, existing: readonly string[] = []) => 
   const state = kubeletState();
   const ports: PodWorkPorts = {
     ...stage.context.ports,
-    reader: { podStatus: () => of(stopped), readyPods: () => of([]) } as unknown as RuntimeReader,
+    reader: { podStatus: () => of(stopped), readyPodsCalled: () => of([]) } as unknown as RuntimeReader,
     podDirectories: { make: () => timer(0, scheduler).pipe(ignoreElements(), tapComplete(fake.did, 'directories')) },
     podCgroups: own,
     probes: noProbes,

@@ -47,7 +47,7 @@ const stageOf = (scheduler: Parameters<typeof syncStage>[1], networkProblem?: st
   });
   const work = podWork({
     ...context.ports,
-    reader: { podStatus: () => of(stopped), readyPods: () => of([]) } as unknown as RuntimeReader,
+    reader: { podStatus: () => of(stopped), readyPodsCalled: () => of([]) } as unknown as RuntimeReader,
     podDirectories: { make: () => of() },
     podCgroups: noPodCgroups,
     probes: noProbes,
