@@ -18,7 +18,7 @@ export interface ConnectionOptions extends Http1Limits {
 export interface Connections {
   /**
    * Sends a request with these certificates. Connections with other certificates close when they have no requests. Returns a function
-   * that cancels the request. Errors: throws on an invalid header.
+   * to cancel the request. Errors: throws on an invalid header.
    */
   readonly send: (tls: SecureContext | undefined, request: HttpRequest, handlers: HttpHandlers) => () => void;
   readonly closeIdle: () => void;

@@ -50,6 +50,7 @@ export const exchanges = ({ base, pool, credentials, userAgent, log, metrics }: 
     };
     const mayRepeat = (fate: RequestFate): boolean => {
       if (fate === 'unprocessed') return ++repetitions <= MOST_REPETITIONS;
+      // Each repetition of this kind is one kept connection less, and none is of this kind over a new connection.
       return fate === 'stale' && method === 'GET';
     };
 

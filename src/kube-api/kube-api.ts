@@ -63,10 +63,9 @@ export interface KubeApi extends ApiServer {
 
 /**
  * Makes the port to an API server, for one identity, or for that of a `KubeConfig` of the Kubernetes client. It speaks HTTP/2 with servers
- * that offer it over TLS, else HTTP/1.1. Connections are kept open and shared; a GET whose kept connection broke, and any request that
- * the server has not processed, is sent again over a new one. Certificates, tokens and
- * the output of programs are renewed by themselves; a request that is refused with 401 is sent again once if there are newer
- * credentials.
+ * that offer it over TLS, else HTTP/1.1. Connections are kept open and shared. A request that the server has not processed is sent again
+ * over another connection, and so is a GET if its connection was in use before and broke. Certificates, tokens and the output of programs
+ * are renewed by themselves; a request that is refused with 401 is sent again once if there are newer credentials.
  *
  * Errors: throws on certificates and keys that cannot be used, on an invalid proxy, and on a `KubeConfig` that cannot be used.
  */

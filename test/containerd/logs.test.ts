@@ -78,7 +78,7 @@ overContainerd('the log of a container', () => {
         () => {
           most = Math.max(most, rotatedNames(logPath).length);
           const lines = writtenOver(logPath);
-          return lines[0] !== first && lines;
+          return lines[0] !== undefined && lines[0] !== first && lines;
         },
         SLOW_MACHINE_MS / 2,
       );

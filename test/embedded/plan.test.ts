@@ -99,8 +99,8 @@ describe.concurrent('what was planned is what the embedded runtime sees', () => 
       }
       for (const [index, { delayMs, until, dueAt }] of waitsIn(daemon).slice(0, 2).entries()) {
         const [before, after] = [seen[index + 1]!, seen[index + 2]!];
-        // To the millisecond what the table says, whatever the machine is busy with; then jitter, and then the next tick.
-        expect(until).toBe(Math.trunc(before.endedMs) + delayMs);
+        // What the table says, whatever the machine is busy with: both clocks count whole milliseconds. Then jitter, and then the next tick.
+        expect(Math.abs(until - delayMs - Math.trunc(before.endedMs))).toBeLessThanOrEqual(1);
         expect(dueAt).toBeGreaterThanOrEqual(until);
         expect(dueAt).toBeLessThanOrEqual(until + delayMs / 2);
         expect(after.startedMs).toBeGreaterThanOrEqual(until);

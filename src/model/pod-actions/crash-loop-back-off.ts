@@ -260,8 +260,8 @@ const waitingSince = (instance: ExitedInstance, input: CrashLoopInput): number =
 };
 
 /**
- * Returns the instance with times of the scheduler: as far from `now` as the runtime's are from `wallNow`. Both are milliseconds. A time
- * that the runtime does not have stays 0.
+ * Returns the instance with times of the scheduler: as far from `now` as the runtime's are from `wallNow`. Both are milliseconds. 0, for
+ * an unknown time, stays 0.
  */
 export const instanceAt = <T extends Pick<ExitedInstance, 'createdAt' | 'finishedAt'>>(
   instance: T,

@@ -13,8 +13,8 @@ export interface Moment {
 export class ActiveTimes {
   readonly #started = new Map<string, { readonly startTime: string; readonly at: number }>();
 
-  /** Returns the milliseconds since `startTime`, RFC 3339. */
-  activeMs(uid: string, startTime: string, { now, wallNow }: Moment): number {
+  /** Remembers when this start was first seen. Returns the milliseconds since `startTime`, RFC 3339. */
+  seen(uid: string, startTime: string, { now, wallNow }: Moment): number {
     const known = this.#started.get(uid);
     if (known?.startTime === startTime) return now - known.at;
     const activeMs = Math.max(0, wallNow - Date.parse(startTime));

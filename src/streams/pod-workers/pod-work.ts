@@ -340,7 +340,7 @@ const activeMsOf = (
   const startTime = (previous ?? pod.status)?.startTime;
   if (startTime === undefined) return undefined;
   const moment = { now: scheduler.now(), wallNow: wallClock() };
-  return state.apply({ kind: 'active-time-read', uid: pod.metadata.uid, startTime, ...moment });
+  return state.apply({ kind: 'start-time-seen', uid: pod.metadata.uid, startTime, ...moment });
 };
 
 /**

@@ -40,5 +40,5 @@ const isLate = ({ state, scheduler, wallClock }: LoopContext, pod: Pod): boolean
   const startTime = status?.startTime;
   if (startTime === undefined) return false;
   const moment = { now: scheduler.now(), wallNow: wallClock() };
-  return isPastActiveDeadline(pod, apply({ kind: 'active-time-read', uid, startTime, ...moment }));
+  return isPastActiveDeadline(pod, apply({ kind: 'start-time-seen', uid, startTime, ...moment }));
 };

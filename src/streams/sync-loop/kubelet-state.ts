@@ -74,8 +74,8 @@ export interface StateChanges {
   'hook-begun': Change<{ readonly uid: string; readonly containerId: string }>;
   /** The hook has ended well, or its container has ended. */
   'hook-ended': Change<{ readonly uid: string; readonly containerId: string }>;
-  /** The time for which a pod has been on this node is read, in milliseconds; see `ActiveTimes`. */
-  'active-time-read': Change<{ readonly uid: string; readonly startTime: string } & Moment, number>;
+  /** The pod has started, by the time of day. The moment of the first sight counts. Returns the milliseconds since the start; see `ActiveTimes`. */
+  'start-time-seen': Change<{ readonly uid: string; readonly startTime: string } & Moment, number>;
   /** The runtime is called to start an instance, or has answered. */
   'instance-started': Change<{ readonly uid: string; readonly container: string; readonly start: InstanceStart }>;
   /** The start of a container failed or has to wait; without `failure` it succeeded. */
@@ -185,7 +185,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     'due-hooks-found': ({ uid, containerIds }) => dueHooks.found(uid, containerIds),
     'hook-begun': ({ uid, containerId }) => dueHooks.begun(uid, containerId),
     'hook-ended': ({ uid, containerId }) => dueHooks.ended(uid, containerId),
-    'active-time-read': ({ uid, startTime, ...moment }) => activeTimes.activeMs(uid, startTime, moment),
+    'start-time-seen': ({ uid, startTime, ...moment }) => activeTimes.seen(uid, startTime, moment),
     'instance-started': ({ uid, container, start }) => starts.set(uid, container, start),
     'start-ended': ({ uid, container, failure }) => startFailures.set(uid, container, failure),
     'restart-backed-off': ({ key, entry }) => void backOffs.restarts.set(key, entry),

@@ -1,0 +1,27 @@
+import { containerHash } from '../../../src/model/pod-actions/container-hash.js';
+import type { CrashLoopVerdict, ExitedInstance } from '../../../src/model/pod-actions/crash-loop-back-off.js';
+import { aContainer, aPod } from '../pods.js';
+
+export const pod = aPod();
+export const container = aContainer('web');
+export const NANOS_PER_SECOND = 1_000_000_000n;
+/** An instance that began and ended at these seconds. */
+export const instance = (
+  restartCount: number,
+  beganAt: number,
+  endedAt: number,
+  hash = containerHash(container),
+): ExitedInstance => ({
+  id: `instance-${restartCount}`,
+  createdAt: BigInt(beganAt) * NANOS_PER_SECOND,
+  finishedAt: BigInt(endedAt) * NANOS_PER_SECOND,
+  restartCount,
+  exitCode: 1,
+  hash,
+});
+/** Newest first: one that ended at 1000 s, and the one before it, after which there was time for any wait. */
+export const withEarlier = (restartCount: number, beganAt = 999): readonly [ExitedInstance, ExitedInstance] => [
+  instance(restartCount, beganAt, 1000),
+  instance(restartCount - 1, beganAt - 400, beganAt - 399),
+];
+export const waitSeconds = (verdict: CrashLoopVerdict): number => (verdict.blocked ? verdict.delayMs / 1000 : 0);
