@@ -12,8 +12,16 @@ export interface KubectlResult {
   readonly stderr: string;
 }
 
-/** The standard input of a command, of which it sees the end unless that is left open. */
-export type Input = string | Buffer | { readonly text: string; readonly isLeftOpen: true };
+/** An input whose second part follows the first output. */
+export interface Dialogue {
+  readonly first?: string;
+  readonly afterOutput: string;
+  /** Whether it ends there. Otherwise it is left open. */
+  readonly ends?: boolean;
+}
+
+/** The standard input of a command. */
+export type Input = string | Buffer | Dialogue;
 
 /** The arguments that every kubectl has: the cluster, and the namespace of the node. */
 export const kubectlFlags = (node: ClusterNode): readonly string[] => [
@@ -31,8 +39,13 @@ export const runCommand = ([command = '', ...args]: readonly string[], input: In
     const hanging = setTimeout(() => killProcess(child.pid, 'SIGKILL'), HANGS_MS);
     // A command may end before it has read all of it.
     child.stdin.on('error', () => undefined);
-    if (typeof input === 'object' && 'text' in input) child.stdin.write(input.text);
-    else child.stdin.end(input);
+    if (typeof input === 'object' && 'afterOutput' in input) {
+      if (input.first !== undefined) child.stdin.write(input.first);
+      child.stdout.once('data', () => {
+        child.stdin.write(input.afterOutput);
+        if (input.ends) child.stdin.end();
+      });
+    } else child.stdin.end(input);
     const outputs = Promise.all([buffer(child.stdout), text(child.stderr)]);
     child.on('error', reject).on('close', (code) => {
       clearTimeout(hanging);
