@@ -4,8 +4,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const source = (file: string): string => fileURLToPath(new URL(`src/${file}`, import.meta.url));
 
-/** They wait for real processes, files and servers. */
-const WITH_A_CLOCK = ['test/edges/**', 'test/embedded/**', 'test/containerd/**', 'test/cluster/**'];
+/** These wait for real processes, files and servers. */
+const EDGES = ['test/edges/**'];
+const OF_AGENTS = ['test/embedded/**', 'test/containerd/**', 'test/cluster/**'];
+
+const testsIn = (folders: readonly string[]): string[] => folders.map((folder) => `${folder}/*.test.ts`);
 
 /** They take one to three minutes, mostly of waiting. What is begun last is what everything waits for in the end. */
 const LONGEST = [
@@ -46,7 +49,7 @@ export default defineConfig({
         test: {
           name: 'without a clock',
           include: ['test/**/*.test.ts'],
-          exclude: WITH_A_CLOCK,
+          exclude: [...EDGES, ...OF_AGENTS],
           // Most of their time went by in loading the same modules for each file. No module of theirs has hooks or a state of its own.
           isolate: false,
           sequence: { groupOrder: 0 },
@@ -55,10 +58,20 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'with a clock',
-          include: WITH_A_CLOCK.map((folder) => `${folder}/*.test.ts`),
-          globalSetup: ['test/cluster/global-setup.ts'],
+          name: 'edges',
+          include: testsIn(EDGES),
+          // As above: to load modules took a third of the processors' time.
+          isolate: false,
           // After all others: what waits for real processes is measured by a clock that they would hold up.
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'with a clock',
+          include: testsIn(OF_AGENTS),
+          globalSetup: ['test/cluster/global-setup.ts'],
           sequence: { groupOrder: 1 },
         },
       },
