@@ -53,6 +53,21 @@ export const makeDurableDirectoriesSync = (path: string, mode?: number): void =>
   for (const parent of parentsOfMade(path, first)) syncDirectorySync(parent);
 };
 
+/**
+ * Does the same for a directory that another process may have made a moment ago: writes the names of all directories above it. Directories that this
+ * user cannot read are left out.
+ */
+export const keepDirectoriesSync = (path: string, mode?: number): void => {
+  makeDirectoriesSync(path, mode);
+  for (const directory of withAncestors(dirname(resolve(path)))) {
+    try {
+      syncDirectorySync(directory);
+    } catch (error) {
+      if (codeOf(error) !== 'EACCES') throw error;
+    }
+  }
+};
+
 const parentsOfMade = (path: string, first: string | undefined): readonly string[] => {
   if (first === undefined) return [];
   const made = withAncestors(resolve(path));
