@@ -16,6 +16,7 @@ import {
   NOTHING_LOST,
 } from '../support/power-loss/fragile-disk.js';
 import { fileOperations, tracing } from '../support/power-loss/traced-operations.js';
+import { canTrace } from '../support/power-loss/traced-program.js';
 import { alone } from './churn.js';
 import { BUNDLE, type Daemon, isRoot, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
@@ -26,7 +27,6 @@ import { dice, type Dice, SEED } from './seeded.js';
 const LOSSES = Number(process.env.POWER_LOSSES ?? 12);
 const SLOW_MACHINE_MS = 600_000 + LOSSES * 20_000;
 const TEXT = 'line of a ConfigMap\n'.repeat(1000);
-const canTrace = spawnSync('strace', ['--version']).status === 0;
 
 /** The pods of each boot; all of them note each of their starts. */
 const POD_NAMES = ['once', 'job', 'steady', 'reader'];
