@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { bootId } from '../../src/runtime/embedded/process-tree.js';
 import { readAgentFile } from '../../src/cli/agent-file.js';
 import { killProcess } from '../support/kill-process.js';
@@ -18,7 +18,7 @@ import {
 import { fileOperations, tracing } from '../support/power-loss/traced-operations.js';
 import { canTrace } from '../support/power-loss/traced-program.js';
 import { alone } from './churn.js';
-import { BUNDLE, type Daemon, isRoot, it, NODE_NAME } from './daemon.js';
+import { BUNDLE, Daemon, isRoot, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
 import { SLEEP } from './manifests.js';
 import { configMap } from './objects.js';
@@ -148,6 +148,11 @@ const boots = async (daemon: Daemon, before: Before): Promise<void> => {
 
   // Others start once in the new boot, with their hooks and whole files.
   expect([starts('steady'), starts('reader')]).toEqual([1, 1]);
+  expectWholeFiles(daemon);
+};
+
+/** The sums of the file of the ConfigMap that containers have read. */
+const expectWholeFiles = (daemon: Daemon): void => {
   const [sum] = spawnSync('cksum', { input: TEXT }).stdout.toString().split('\n');
   expect(daemon.lines('sums-reader')).toEqual([sum]);
 };
@@ -209,4 +214,24 @@ describe.runIf(isRoot && canTrace)('a loss of power', () => {
     },
     SLOW_MACHINE_MS,
   );
+});
+
+describe.runIf(isRoot)('a file of a volume that a loss of power has cut off', () => {
+  it.each([0, 100])('after %i bytes is whole before a container reads it', async (length) => {
+    const daemon = new Daemon();
+    onTestFinished(() => daemon.dispose());
+    applyPods(daemon);
+    await daemon.start();
+    await eventually('nothing more happens', () => isSettled(daemon));
+    await off(daemon);
+    const pods = join(daemon.rootDir, 'pods');
+    const files = readdirSync(pods)
+      .map((uid) => join(pods, uid, 'volumes', 'kubernetes.io~configmap', 'settings', '..data', 'text'))
+      .filter((path) => existsSync(path));
+    expect(files).toHaveLength(1);
+    for (const path of files) truncateSync(path, length);
+    await daemon.start();
+    await eventually('nothing more happens', () => isSettled(daemon));
+    expectWholeFiles(daemon);
+  });
 });
