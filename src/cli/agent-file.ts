@@ -1,10 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { errorText } from '../model/cri/cri-error.js';
-import { makeDirectoriesSync } from '../processes/make-directories.js';
+import { replaceFileSync } from '../processes/replace-file.js';
 import { isProcess } from '../processes/send-signal.js';
 import type { Logger } from '../streams/ports/logger.js';
-import writeFileAtomic from 'write-file-atomic';
 
 /** The data of a running agent, for the other commands. */
 export interface AgentInfo {
@@ -21,10 +19,8 @@ export interface AgentInfo {
 }
 
 /** Errors: it cannot be written, as on a full disk. Then the previous file stays. */
-const writeAgentFile = (path: string, info: AgentInfo): void => {
-  makeDirectoriesSync(dirname(path));
-  writeFileAtomic.sync(path, `${JSON.stringify(info)}\n`);
-};
+const writeAgentFile = (path: string, info: AgentInfo): void =>
+  replaceFileSync(path, `${JSON.stringify(info)}\n`, { mode: 0o644 });
 
 /** Writes the file, or logs a warning: only other commands need it, so a full disk is no reason not to run pods. */
 export const announceAgent = (path: string, info: AgentInfo, log: Logger): void => {

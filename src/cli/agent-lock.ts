@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Observable } from 'rxjs';
 import { errorText } from '../model/cri/cri-error.js';
-import { makeDirectoriesSync } from '../processes/make-directories.js';
+import { makeDurableDirectoriesSync } from '../processes/make-directories.js';
 import { DirectoryInUse, type DirectoryLock, lockFile, whenLost } from '../runtime/embedded/directory-lock.js';
 
 export interface AgentLock extends DirectoryLock {
@@ -16,7 +16,7 @@ export interface AgentLock extends DirectoryLock {
  */
 export const lockRootDir = (rootDir: string): AgentLock => {
   try {
-    makeDirectoriesSync(rootDir);
+    makeDurableDirectoriesSync(rootDir);
   } catch (error) {
     throw new Error(`${errorText(error)}; --root-dir names another folder`, { cause: error });
   }

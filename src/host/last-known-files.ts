@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
-import writeFileAtomic from 'write-file-atomic';
 import type { ApiObject } from '../model/kube-api/api-object.js';
 import { errorText } from '../model/cri/cri-error.js';
 import type { Pod } from '../model/pod/pod.js';
 import type { KnownPods, LastKnown } from '../streams/ports/last-known.js';
 import type { Logger } from '../streams/ports/logger.js';
-import { makeDirectories } from '../processes/make-directories.js';
+import { replaceFile } from '../processes/replace-file.js';
 
 export interface LastKnownPlace {
   /** The root directory of the agent; the files are in its folder `last-known`. */
@@ -64,7 +63,7 @@ export const lastKnownFiles = (place: LastKnownPlace): LastKnown => {
     writePods: ({ pods, resourceVersion, at }: KnownPods) =>
       act(() => {
         const head = JSON.stringify({ ...headOf(place), resourceVersion, at });
-        return write(folder, podsPath, `${head.slice(0, -1)},"pods":[\n${pods.map(textOf).join(',\n')}\n]}\n`);
+        return write(podsPath, `${head.slice(0, -1)},"pods":[\n${pods.map(textOf).join(',\n')}\n]}\n`);
       }),
     readObjects: () =>
       defer(async () => {
@@ -88,8 +87,7 @@ export const lastKnownFiles = (place: LastKnownPlace): LastKnown => {
     writeObject: (key, object) =>
       act(async () => {
         if (isSecret(key) && !place.keepsSecrets) return;
-        const path = objectPath(key);
-        await write(dirname(path), path, `${JSON.stringify({ ...headOf(place), key, object })}\n`);
+        await write(objectPath(key), `${JSON.stringify({ ...headOf(place), key, object })}\n`);
       }),
     removeObject: (key) => act(() => rm(objectPath(key), { force: true })),
   };
@@ -125,10 +123,8 @@ const isSecret = (key: string): boolean => key.startsWith('Secret ');
 
 const headOf = ({ nodeName, server }: LastKnownPlace): object => ({ format: FORMAT, nodeName, server });
 
-const write = async (folder: string, path: string, text: string): Promise<void> => {
-  await makeDirectories(folder, 0o700);
-  await writeFileAtomic(path, text, { mode: 0o600 });
-};
+const write = (path: string, text: string): Promise<void> =>
+  replaceFile(path, text, { mode: 0o600, directoryMode: 0o700 });
 
 /** The content of a file that belongs to this node and server; undefined if it is missing or unusable. */
 const readOf = async (path: string, place: LastKnownPlace): Promise<Readonly<Record<string, unknown>> | undefined> => {

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
 import { compressedNames } from '../model/upkeep/log-rotation.js';
+import { syncDirectory } from '../processes/sync-directory.js';
 import type { LogFiles } from '../streams/ports/log-files.js';
 
 /** The `LogFiles` port for the file system of this machine. Errors: Node's own, which name the call and the path. */
@@ -24,7 +25,7 @@ export const logFiles: LogFiles = {
 const sizeOf = (path: string): Promise<bigint | undefined> =>
   stat(path, { bigint: true }).then(({ size }) => size, ifMissing(undefined));
 
-/** The compressed copy is on disk before it is renamed, and it is renamed before the original is removed. */
+/** The compressed copy is on disk before it is renamed, and its name before the original is removed. */
 const compress = async (path: string): Promise<void> => {
   const { draft, final } = compressedNames(path);
   try {
@@ -32,6 +33,7 @@ const compress = async (path: string): Promise<void> => {
     await pipeline(createReadStream(path), createGzip(), createWriteStream(draft, { flush: true, mode: 0o600 }));
     await chmod(draft, mode & 0o777);
     await rename(draft, final);
+    await syncDirectory(dirname(final));
   } catch (error) {
     await rm(draft, { force: true });
     throw error;

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defer, from, ignoreElements } from 'rxjs';
-import writeFileAtomic from 'write-file-atomic';
 import { errorText } from '../model/cri/cri-error.js';
 import { readProbeRecords } from '../model/probes/probe-record.js';
-import { makeDirectories } from '../processes/make-directories.js';
+import { replaceFile } from '../processes/replace-file.js';
 import type { Logger } from '../streams/ports/logger.js';
 import type { ProbeRecords } from '../streams/ports/probe-records.js';
 
@@ -28,12 +27,7 @@ export const probeRecordFiles = (rootDirectory: string, log: Pick<Logger, 'warn'
         return records;
       }),
     write: (records) =>
-      defer(() => {
-        const written = makeDirectories(rootDirectory).then(() =>
-          writeFileAtomic(path, `${JSON.stringify(records)}\n`, { mode: 0o600 }),
-        );
-        return from(written).pipe(ignoreElements());
-      }),
+      defer(() => from(replaceFile(path, `${JSON.stringify(records)}\n`, { mode: 0o600 }))).pipe(ignoreElements()),
   };
 };
 

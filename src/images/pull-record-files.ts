@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
-import writeFileAtomic from 'write-file-atomic';
 import { errorText } from '../model/cri/cri-error.js';
 import type { PulledRecord } from '../model/images/pulled-record.js';
-import { makeDirectories } from '../processes/make-directories.js';
+import { replaceFile } from '../processes/replace-file.js';
 import type { Logger } from '../streams/ports/logger.js';
 import type { PullRecords } from '../streams/ports/pull-records.js';
 
@@ -72,12 +71,11 @@ const folderOf = <Content extends object>(folder: string, kind: string, log: Pic
       }
       return found;
     },
-    write: async (key: string, content: Content): Promise<void> => {
-      await makeDirectories(folder, 0o700);
-      await writeFileAtomic(pathOf(key), JSON.stringify({ kind, apiVersion: API_VERSION, ...content }), {
+    write: (key: string, content: Content): Promise<void> =>
+      replaceFile(pathOf(key), JSON.stringify({ kind, apiVersion: API_VERSION, ...content }), {
         mode: 0o600,
-      });
-    },
+        directoryMode: 0o700,
+      }),
     remove: (key: string): Promise<void> => rm(pathOf(key), { force: true }),
   };
 };

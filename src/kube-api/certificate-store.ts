@@ -2,14 +2,14 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { lstat, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { defer, from, ignoreElements } from 'rxjs';
-import writeFileAtomic from 'write-file-atomic';
 import { CertificateRefused } from '../model/certificates/certificate-refused.js';
 import { type NodeCertificate, isExpired } from '../model/certificates/node-certificate.js';
 import type { CertificateUse } from '../model/certificates/signing-request.js';
 import { errorText } from '../model/cri/cri-error.js';
 import { formatIp, parseIp } from '../model/node/ip.js';
 import { isShortage } from '../model/values/file-error.js';
-import { makeDirectories } from '../processes/make-directories.js';
+import { replaceFile } from '../processes/replace-file.js';
+import { syncDirectory } from '../processes/sync-directory.js';
 import type { CertificateStore } from '../streams/ports/certificate-store.js';
 import type { Logger } from '../streams/ports/logger.js';
 
@@ -102,6 +102,7 @@ export const certificateStore = (
     await rm(pathOf(names.updated), { force: true });
     await symlink(pathOf(name), pathOf(names.updated));
     await rename(pathOf(names.updated), pathOf(names.current));
+    await syncDirectory(directory);
   };
 
   const current = async (): Promise<NodeCertificate | undefined> => {
@@ -122,8 +123,7 @@ export const certificateStore = (
     const found = readPair(content, 'the signed certificate');
     if (isExpired(found, now())) throw new CertificateRefused('the signed certificate has expired already');
     const name = `${names.prefix}-${localSecond(now())}.pem`;
-    await makeDirectories(directory, 0o755);
-    await writeFileAtomic(pathOf(name), content, { mode: 0o600 });
+    await replaceFile(pathOf(name), content, { mode: 0o600, directoryMode: 0o755 });
     await pointTo(name);
     for (const old of (await pairs()).filter((pair) => pair !== name).slice(KEPT_PAIRS - 1)) {
       await rm(pathOf(old), { force: true });
@@ -131,10 +131,8 @@ export const certificateStore = (
     return found;
   };
 
-  const keepKey = async (keyPem: string): Promise<void> => {
-    await makeDirectories(directory, 0o755);
-    await writeFileAtomic(pathOf(names.pendingKey), keyPem, { mode: 0o600 });
-  };
+  const keepKey = (keyPem: string): Promise<void> =>
+    replaceFile(pathOf(names.pendingKey), keyPem, { mode: 0o600, directoryMode: 0o755 });
 
   return {
     current: () => defer(current),

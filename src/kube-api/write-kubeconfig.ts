@@ -1,8 +1,6 @@
-import { dirname } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
-import writeFileAtomic from 'write-file-atomic';
 import { stringify } from 'yaml';
-import { makeDirectories } from '../processes/make-directories.js';
+import { replaceFile } from '../processes/replace-file.js';
 import type { ApiIdentity } from './api-identity.js';
 
 /**
@@ -14,10 +12,8 @@ import type { ApiIdentity } from './api-identity.js';
  */
 export const writeKubeconfig = (path: string, identity: ApiIdentity, certificatePath: string): Observable<never> =>
   defer(() => {
-    const written = makeDirectories(dirname(path), 0o755).then(() =>
-      writeFileAtomic(path, kubeconfigText(identity, certificatePath), { mode: 0o600 }),
-    );
-    return from(written).pipe(ignoreElements());
+    const text = kubeconfigText(identity, certificatePath);
+    return from(replaceFile(path, text, { mode: 0o600, directoryMode: 0o755 })).pipe(ignoreElements());
   });
 
 const kubeconfigText = (

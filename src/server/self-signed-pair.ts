@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import { isAbsence } from '../model/values/file-error.js';
-import { makeDirectories } from '../processes/make-directories.js';
+import { replaceFile } from '../processes/replace-file.js';
 
 /** Paths of a certificate and its key, PEM. */
 export interface PairFiles {
@@ -32,10 +31,9 @@ export const selfSignedPair = async ({ directory, host, now }: SelfSignedOptions
   // Loaded on demand: most agents have their files already.
   const { generatePair } = await import('./generate-pair.js');
   const { certificates, key } = await generatePair(host, now());
-  await makeDirectories(directory, 0o755);
   // The key comes first: a certificate without its key is not used, and the next start replaces both.
-  await writeFileAtomic(files.keyFile, key, { mode: 0o600 });
-  await writeFileAtomic(files.certFile, certificates, { mode: 0o644 });
+  await replaceFile(files.keyFile, key, { mode: 0o600, directoryMode: 0o755 });
+  await replaceFile(files.certFile, certificates, { mode: 0o644, directoryMode: 0o755 });
   return files;
 };
 

@@ -172,7 +172,8 @@ export class ContainerRun {
   private async adoptOnce(container: Container): Promise<void> {
     const { record } = container;
     const io = this.ioDirectory(container);
-    if (record.state === 'starting') {
+    // A loss of power may have taken the claim of a start, so a start of an earlier boot counts as a run.
+    if (record.state === 'starting' && !isOfEarlierBoot(record)) {
       const supervisor = forbidStart(io) ? undefined : await this.claimant(container);
       // No supervisor claimed the start, and the claim is now forbidden.
       if (!supervisor) return this.saveAfter(container, { state: 'created' });
@@ -188,7 +189,7 @@ export class ContainerRun {
       );
     }
     if (record.state === 'starting') {
-      const claimedAt = statSync(ioFiles(io).claim, { bigint: true }).mtimeNs;
+      const claimedAt = statSync(ioFiles(io).claim, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n;
       this.becomeRunning(container, claimedAt > container.createdAt ? claimedAt : container.createdAt);
     } else this.watch(container);
     if (container.config.stdin) this.input(container).closeIfTaken();
@@ -198,18 +199,16 @@ export class ContainerRun {
 
   /** The supervisor that claimed the start; it needs a moment between making the file and filling it. */
   private async claimant(container: Container): Promise<ProcessId | undefined> {
-    const { bootId: bootOfRecord } = container.record;
     for (let tries = 0; ; tries += 1) {
       const claim = claimOf(this.ioDirectory(container));
       if (typeof claim !== 'string') return claim;
-      if (tries === 100 || bootOfRecord !== bootId()) return undefined;
+      if (tries === 100) return undefined;
       await delayMs(10);
     }
   }
 
   /** Continues a start that the previous runtime began: waits until the payload runs or has ended. */
   private async payloadOrEnd(container: Container, supervisor: ProcessId): Promise<void> {
-    if (container.record.bootId !== bootId()) return;
     for (let tries = 0; tries < 200 && isAlive(supervisor); tries += 1) {
       if (this.mainProcess(container, supervisor)) return;
       await delayMs(10);
@@ -273,7 +272,7 @@ export class ContainerRun {
   }
 
   private becomeRunning(container: Container, startedAt: bigint): void {
-    const claim = claimOf(this.ioDirectory(container));
+    const claim = isOfEarlierBoot(container.record) ? 'unclaimed' : claimOf(this.ioDirectory(container));
     const supervisor = typeof claim === 'string' ? undefined : claim;
     const main = supervisor && this.mainProcess(container, supervisor);
     this.saveAfter(container, {
@@ -301,7 +300,7 @@ export class ContainerRun {
   }
 
   private watch(container: Container): void {
-    if (container.isWatched) return;
+    if (container.isWatched || isOfEarlierBoot(container.record)) return;
     container.isWatched = true;
     let lookLater: NodeJS.Timeout | undefined;
     const look = (): void => {
@@ -338,7 +337,7 @@ export class ContainerRun {
   }
 
   private hasSupervisor({ record }: Container): boolean {
-    return record.bootId === bootId() && record.supervisor !== undefined && isAlive(record.supervisor);
+    return !isOfEarlierBoot(record) && record.supervisor !== undefined && isAlive(record.supervisor);
   }
 
   /**
@@ -354,7 +353,7 @@ export class ContainerRun {
   }
 
   private async finishOnce(container: Container): Promise<void> {
-    const sameBoot = container.record.bootId === bootId();
+    const sameBoot = !isOfEarlierBoot(container.record);
     if (sameBoot && !(await killAll(container.confinement)))
       this.log.error({ containerId: container.id, pids: container.confinement.pids() }, 'processes survive SIGKILL');
     if (sameBoot) await this.supervisorGone(container);
@@ -408,5 +407,8 @@ export class ContainerRun {
     return { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', finishedAt };
   }
 }
+
+/** No process of such a container can run. */
+const isOfEarlierBoot = (record: ContainerRecord): boolean => record.bootId !== bootId();
 
 const hasFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -76,7 +76,9 @@ export class Containers {
     private readonly log: Logger,
     private readonly onChange: (container: Container, change: ContainerEventType) => void,
   ) {
-    this.store = new StateStore(join(stateDirectory, 'containers'), 'container.json', log);
+    // A start counts as a run, also if no trace of its process is left; an end that was reported stays the same.
+    const isDurable = ({ state }: ContainerRecord): boolean => state === 'starting' || state === 'exited';
+    this.store = new StateStore(join(stateDirectory, 'containers'), 'container.json', log, isDurable);
     this.runs = new ContainerRun(isolation, sandboxes, this.store, log, onChange);
   }
 

@@ -3,7 +3,9 @@ import * as fs from 'node:fs';
 import * as fsPromises from 'node:fs/promises';
 import * as net from 'node:net';
 import * as os from 'node:os';
-import { makeDirectoriesSync } from '../../processes/make-directories.js';
+import { keepDirectoriesSync, makeDirectoriesSync } from '../../processes/make-directories.js';
+import { writeSyncedSync } from '../../processes/replace-file.js';
+import { syncDirectorySync } from '../../processes/sync-directory.js';
 
 /**
  * All access of the embedded runtime to this machine's files and processes goes through this module: tests inject
@@ -49,11 +51,14 @@ export const networkInterfaces = guarded('read', 'networkInterfaces', os.network
 export const chmodSync = guarded('write', 'chmod', fs.chmodSync);
 export const ftruncateSync = guarded('write', 'ftruncate', fs.ftruncateSync);
 export const makeDirectories = guarded('write', 'mkdir', makeDirectoriesSync);
+export const keepDirectories = guarded('write', 'mkdir', keepDirectoriesSync);
 export const mkdirSync = guarded('write', 'mkdir', fs.mkdirSync);
 export const openSync = guarded('write', 'open', fs.openSync);
 export const renameSync = guarded('write', 'rename', fs.renameSync);
 export const rmSync = guarded('write', 'rm', fs.rmSync);
 export const rmdirSync = guarded('write', 'rmdir', fs.rmdirSync);
+export const syncDirectory = guarded('write', 'fsync', syncDirectorySync);
+export const writeSynced = guarded('write', 'writeFile', writeSyncedSync);
 export const writeFileSync = guarded('write', 'writeFile', fs.writeFileSync);
 export const writeSync = guarded(
   'write',

@@ -66,7 +66,9 @@ export class Sandboxes {
     /** Receives a ready sandbox that has lost its holder. */
     private readonly onLost: (sandbox: Sandbox) => void,
   ) {
-    this.store = new StateStore(join(stateDirectory, 'sandboxes'), 'sandbox.json', log);
+    // Containers without the record of their sandbox would be lost.
+    const isDurable = ({ state }: SandboxRecord): boolean => state === 'ready';
+    this.store = new StateStore(join(stateDirectory, 'sandboxes'), 'sandbox.json', log, isDurable);
   }
 
   /** Makes a ready sandbox. Errors: INVALID_ARGUMENT, ALREADY_EXISTS for a name in use. */

@@ -8,13 +8,16 @@ import {
   errnoOf,
   isGone,
   isThere,
+  keepDirectories,
   makeDirectories,
   readFileSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
+  syncDirectory,
   writeFileSync,
+  writeSynced,
 } from './machine.js';
 import type { BindMount, MountPoint } from './mount-script.js';
 import type { ProcessId } from './process-tree.js';
@@ -75,8 +78,13 @@ interface Unreadable {
   readonly error: unknown;
 }
 
-/** One directory for each entry with one JSON file in it, which is replaced as a whole. */
+/**
+ * One directory for each entry with one JSON file in it, which is replaced as a whole. From the first save of a durable entry on, the
+ * record after a loss of power is that of the last such save or of a later one. Before, it may be broken or missing.
+ */
 export class StateStore<Entry extends { readonly id: string }> {
+  /** The entries that had a durable record. */
+  private readonly kept = new Set<string>();
   private readonly unsaved = new Map<string, Entry>();
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
@@ -85,8 +93,10 @@ export class StateStore<Entry extends { readonly id: string }> {
     private readonly root: string,
     private readonly fileName: string,
     private readonly log: Logger,
+    /** Whether a decision after a loss of power leans on this entry. Its save takes longer. */
+    private readonly isDurable: (entry: Entry) => boolean,
   ) {
-    makeDirectories(root, 0o700);
+    keepDirectories(root, 0o700);
   }
 
   directory(id: string): string {
@@ -99,10 +109,20 @@ export class StateStore<Entry extends { readonly id: string }> {
    */
   save(entry: Entry): void {
     this.mustBeOpen();
-    const path = join(this.directory(entry.id), this.fileName);
-    makeDirectories(this.directory(entry.id), 0o711);
-    writeFileSync(`${path}.new`, JSON.stringify(entry), { mode: 0o600 });
+    const directory = this.directory(entry.id);
+    const path = join(directory, this.fileName);
+    makeDirectories(directory, 0o711);
+    const text = JSON.stringify(entry);
+    const isDurable = this.isDurable(entry);
+    if (isDurable || this.kept.has(entry.id)) writeSynced(`${path}.new`, text, 0o600);
+    else writeFileSync(`${path}.new`, text, { mode: 0o600 });
     renameSync(`${path}.new`, path);
+    if (isDurable) {
+      this.kept.add(entry.id);
+      syncDirectory(directory);
+      // The name of a new directory. The disk has nothing to write for an old one.
+      syncDirectory(this.root);
+    }
     this.unsaved.delete(entry.id);
   }
 
@@ -148,6 +168,7 @@ export class StateStore<Entry extends { readonly id: string }> {
     this.mustBeOpen();
     rmSync(this.directory(id), { recursive: true, force: true });
     this.unsaved.delete(id);
+    this.kept.delete(id);
   }
 
   /** Stops all writing. */
@@ -182,7 +203,10 @@ export class StateStore<Entry extends { readonly id: string }> {
         if (['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'].includes(errnoOf(found.error))) throw found.error;
         this.log.error({ id: found.id, error: errorText(found.error) }, 'a record cannot be read');
         broken.push(found.id);
-      } else entries.push(found);
+      } else {
+        this.kept.add(found.id);
+        entries.push(found);
+      }
     }
     return { entries, broken };
   }

@@ -162,7 +162,7 @@ describe.each(UNKNOWN)('%s', (code) => {
 });
 
 describe('a store of records', () => {
-  const store = () => new StateStore<{ id: string; n?: number }>(at('things'), 'thing.json', silent);
+  const store = () => new StateStore<{ id: string; n?: number }>(at('things'), 'thing.json', silent, () => false);
   const onDisk = (id: string): unknown => JSON.parse(readFileSync(at('things', id, 'thing.json'), 'utf8'));
 
   it.each(UNKNOWN)('waits for a record that cannot be read with %s', async (code) => {
