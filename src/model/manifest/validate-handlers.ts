@@ -14,7 +14,10 @@ export type ProbeKind = 'livenessProbe' | 'readinessProbe' | 'startupProbe';
 export function* validateProbe(probe: Probe, kind: ProbeKind, path: FieldPath): Generator<FieldIssue> {
   yield* validateOneHandler(probe, ['exec', 'httpGet', 'tcpSocket', 'grpc'], path);
   yield* validateActions(probe, path);
-  if (probe.grpc) yield* checkRange(probe.grpc.port, PORTS, [...path, 'grpc', 'port']);
+  if (probe.grpc) {
+    yield* checkRange(probe.grpc.port, PORTS, [...path, 'grpc', 'port']);
+    yield* checkOneOf(probe.grpc.mode, ['Plaintext', 'TLS'], [...path, 'grpc', 'mode']);
+  }
   for (const field of [
     'initialDelaySeconds',
     'timeoutSeconds',

@@ -4,6 +4,7 @@ import type {
   V1ContainerState,
   V1ContainerStatus,
   V1EphemeralContainer,
+  V1GRPCAction,
   V1LifecycleHandler,
   V1ObjectMeta,
   V1PodCondition,
@@ -35,7 +36,13 @@ export type PodStatus = Json<V1PodStatus> & {
   readonly resources?: Json<V1ResourceRequirements>;
   readonly allocatedResources?: Readonly<Record<string, string>>;
 };
-export type Probe = Json<V1Probe>;
+/** A probe with the field of gRPC that the client library does not know yet. */
+export type Probe = Omit<Json<V1Probe>, 'grpc'> & {
+  readonly grpc?: Json<V1GRPCAction> & {
+    /** `Plaintext` or `TLS`; gate GRPCContainerProbeTLS. */
+    readonly mode?: string;
+  };
+};
 
 /** A pod after defaulting: its name, namespace and UID are set. */
 export interface Pod {

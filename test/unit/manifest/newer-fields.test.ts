@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { formatManifestProblem } from '../../../src/model/manifest/manifest-problem.js';
 import { readManifest } from '../../../src/model/manifest/parse-manifest.js';
 
-const read = (container: string, spec = '') =>
+const read = (container: string, spec = '', gates: readonly string[] = []) =>
   readManifest(
     `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, ${container}}], ${spec}}}`,
     { file: 'p' },
+    { gates },
   );
-const problemsOf = (container: string, spec?: string): readonly string[] =>
-  read(container, spec).problems.map((problem) => formatManifestProblem(problem).replace(/^p:\d+:\d+: /, ''));
+const problemsOf = (container: string, spec?: string, gates?: readonly string[]): readonly string[] =>
+  read(container, spec, gates).problems.map((problem) => formatManifestProblem(problem).replace(/^p:\d+:\d+: /, ''));
 
 const unsupported = (gate: string): string =>
   `is a field of Kubernetes 1.37 (alpha gate ${gate}) that this agent does not support (expected it to be absent`;
@@ -43,11 +44,6 @@ describe('a field of 1.37', () => {
       problemsOf('livenessProbe: {httpGet: {port: 1, protocol: HTTP2}}'),
       'H2CContainerProbe',
     ],
-    [
-      'spec.containers[0].readinessProbe.grpc.mode',
-      problemsOf('readinessProbe: {grpc: {port: 1, mode: TLS}}'),
-      'GRPCContainerProbeTLS',
-    ],
   ])('is refused with its release and gate: %s', (field, found, gate) => {
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(`${field}: ${unsupported(gate)}`);
@@ -62,6 +58,37 @@ describe('a field of 1.37', () => {
     const { pods, problems, warnings } = read(container, spec);
     expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
     expect(JSON.stringify(pods)).not.toMatch(/HTTP1|Plaintext|"mode"/);
+  });
+
+  it.each([['GRPCContainerProbeTLS', 'grpc.mode', 'readinessProbe: {grpc: {port: 1, mode: TLS}}', 'Plaintext']])(
+    'that the agent follows with the gate %s names it while it is off: %s',
+    (gate, field, container, usual) => {
+      const found = problemsOf(container);
+      expect(found).toHaveLength(1);
+      expect(found[0]).toContain(`${field}: is a field of Kubernetes 1.37 behind the alpha gate ${gate}, which is off`);
+      expect(found[0]).toContain(`(expected it to be absent, or ${usual})`);
+      const { pods, problems } = read(container, '', [gate]);
+      expect(problems).toEqual([]);
+      expect(JSON.stringify(pods)).toMatch(/"mode":"TLS"|"protocol":"HTTP2"/);
+    },
+  );
+
+  it('has to have a value of the API while its gate is on', () => {
+    const gates = ['GRPCContainerProbeTLS'];
+    const grpc = (mode: string) => problemsOf(`startupProbe: {grpc: {port: 1, mode: ${mode}}}`, '', gates);
+    expect(grpc('Verify')).toEqual([
+      'spec.containers[0].startupProbe.grpc.mode: is "Verify" (expected Plaintext, TLS)',
+    ]);
+    expect(grpc('7')).toHaveLength(1);
+    expect(grpc('null')).toEqual([]);
+  });
+
+  it('is refused with the gate of another one, and with its own gate if the agent does not follow it', () => {
+    const mode = problemsOf('readinessProbe: {grpc: {port: 1, mode: TLS}}', '', ['EmptyDirVolumeMode']);
+    expect(mode).toHaveLength(1);
+    expect(problemsOf(...withVolume('emptyDir: {mode: 0700}'), ['EmptyDirVolumeMode'])[0]).toContain(
+      unsupported('EmptyDirVolumeMode'),
+    );
   });
 
   it('that no kubelet reads is ignored', () => {
