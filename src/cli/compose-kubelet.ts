@@ -69,7 +69,10 @@ export const composeKubelet: CreateKubelet = (environment) => {
       requestTimeoutMs: config.runtimeRequestTimeoutMs,
       node: nodeSettings(environment),
       cgroups: cgroupOptions(config),
-      probes: { grpcTls: isGateOn(config.featureGates, 'GRPCContainerProbeTLS') },
+      probes: {
+        grpcTls: isGateOn(config.featureGates, 'GRPCContainerProbeTLS'),
+        http2: isGateOn(config.featureGates, 'H2CContainerProbe'),
+      },
       record,
       recordEvent: eventRecorder(record, log),
       metrics,

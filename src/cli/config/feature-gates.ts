@@ -51,6 +51,7 @@ const ALPHA = [
   'UserNamespacesHostNetworkSupport',
   'LoggingAlphaOptions',
   'GRPCContainerProbeTLS',
+  'H2CContainerProbe',
 ];
 
 /** Off by default, and not affected by a switch for a whole stage. */

@@ -16,7 +16,7 @@ const USER: NewerField = { since: '1.37', gate: 'AtomicWriteVolumeUserFields' };
 const NEWER_FIELDS: Readonly<Record<string, Readonly<Record<string, NewerField>>>> = {
   VolumeMount: { bindMountOptions: { since: '1.37', gate: 'VolumeBindMountOptions' } },
   EmptyDirVolumeSource: { mode: { since: '1.37', gate: 'EmptyDirVolumeMode', usual: 0o777 } },
-  HTTPGetAction: { protocol: { since: '1.37', gate: 'H2CContainerProbe', usual: 'HTTP1' } },
+  HTTPGetAction: { protocol: { since: '1.37', gate: 'H2CContainerProbe', usual: 'HTTP1', code: 's' } },
   GRPCAction: { mode: { since: '1.37', gate: 'GRPCContainerProbeTLS', usual: 'Plaintext', code: 's' } },
   ConfigMapVolumeSource: { defaultUser: USER },
   SecretVolumeSource: { defaultUser: USER },

@@ -5,6 +5,7 @@ import type {
   V1ContainerStatus,
   V1EphemeralContainer,
   V1GRPCAction,
+  V1HTTPGetAction,
   V1LifecycleHandler,
   V1ObjectMeta,
   V1PodCondition,
@@ -28,7 +29,7 @@ export type EphemeralContainer = Json<V1EphemeralContainer>;
 export type ContainerPort = Json<V1ContainerPort>;
 export type ContainerStatus = Json<V1ContainerStatus>;
 export type ContainerState = Json<V1ContainerState>;
-export type LifecycleHandler = Json<V1LifecycleHandler>;
+export type LifecycleHandler = Omit<Json<V1LifecycleHandler>, 'httpGet'> & { readonly httpGet?: HttpGetAction };
 export type PodCondition = Json<V1PodCondition>;
 export type PodSpec = Json<V1PodSpec>;
 /** A pod spec with the resources of the pod as a whole, which the client library does not know yet. */
@@ -36,8 +37,14 @@ export type PodStatus = Json<V1PodStatus> & {
   readonly resources?: Json<V1ResourceRequirements>;
   readonly allocatedResources?: Readonly<Record<string, string>>;
 };
-/** A probe with the field of gRPC that the client library does not know yet. */
-export type Probe = Omit<Json<V1Probe>, 'grpc'> & {
+/** An action with the field that the client library does not know yet. */
+export type HttpGetAction = Json<V1HTTPGetAction> & {
+  /** `HTTP1` or `HTTP2`; gate H2CContainerProbe. Only probes follow it. */
+  readonly protocol?: string;
+};
+/** A probe with the fields of its handlers that the client library does not know yet. */
+export type Probe = Omit<Json<V1Probe>, 'grpc' | 'httpGet'> & {
+  readonly httpGet?: HttpGetAction;
   readonly grpc?: Json<V1GRPCAction> & {
     /** `Plaintext` or `TLS`; gate GRPCContainerProbeTLS. */
     readonly mode?: string;

@@ -24,6 +24,8 @@ export interface ProbePorts {
 export interface ProbeFeatures {
   /** Gate GRPCContainerProbeTLS: `grpc.mode`. Default: false. */
   readonly grpcTls?: boolean;
+  /** Gate H2CContainerProbe: `httpGet.protocol`. Default: false. */
+  readonly http2?: boolean;
 }
 
 /**
@@ -38,12 +40,15 @@ export const probeHandlers = (ports: ProbePorts, features: ProbeFeatures = {}): 
 
 const probe = (
   ports: ProbePorts,
-  { grpcTls = false }: ProbeFeatures,
+  { grpcTls = false, http2 = false }: ProbeFeatures,
   target: ProbeTarget,
 ): Observable<ProbeOutcome> => {
   const { exec, httpGet, tcpSocket, grpc } = target.probe;
   if (exec) return execProbe(ports.runtime, exec, target);
-  if (httpGet) return httpProbe(ports.httpRequest, httpGet, target);
+  if (httpGet) {
+    const { protocol, ...plain } = httpGet;
+    return httpProbe(ports.httpRequest, http2 ? { ...plain, protocol } : plain, target);
+  }
   if (tcpSocket) return tcpProbe(ports.tcpConnect, tcpSocket, target, ports.scheduler);
   if (grpc) {
     const { mode, ...plain } = grpc;
