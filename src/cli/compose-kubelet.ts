@@ -209,6 +209,7 @@ const nodeSettings = ({ config, nodeName, paths, cluster }: KubeletEnvironment):
   nodeName,
   allowedUnsafeSysctls: config.allowedUnsafeSysctls,
   containerStopSignals: isGateOn(config.featureGates, 'ContainerStopSignals'),
+  ...(isGateOn(config.featureGates, 'DefaultPodSysctls') && { defaultSysctls: config.defaultPodSysctls }),
   cpuCfsQuota: config.cpuCFSQuota,
   cpuCfsQuotaPeriodMicros: config.cpuCFSQuotaPeriodMs * 1000,
   seccompDefault: config.seccompDefault,

@@ -52,6 +52,7 @@ const ALPHA = [
   'LoggingAlphaOptions',
   'GRPCContainerProbeTLS',
   'H2CContainerProbe',
+  'DefaultPodSysctls',
 ];
 
 /** Off by default, and not affected by a switch for a whole stage. */
