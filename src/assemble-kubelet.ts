@@ -167,6 +167,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
   const work = podWork({
     ...ports,
     reader,
+    listedPods: () => pleg.listedPods(),
     podDirectories: directories,
     volumes,
     podCgroups: cgroups.podCgroups,

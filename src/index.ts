@@ -70,7 +70,7 @@ export { podWorkers, type PodWorkerOptions, type WorkerOutcome } from './streams
 export { podWork, type PodWorkPorts } from './streams/pod-workers/pod-work.js';
 export { type PodProbes, type ProbeFindings } from './streams/probes/prober.js';
 export { type ProbeChange } from './streams/probes/probe-worker.js';
-export { probeHandlers, type ProbePorts } from './streams/probes/probe-handlers.js';
+export { type ProbeFeatures, probeHandlers, type ProbePorts } from './streams/probes/probe-handlers.js';
 export { type PullLimits } from './streams/images/pull-queue.js';
 export { garbageCollection, type GarbageCollectionOptions } from './streams/upkeep/garbage-collection.js';
 export { imageGarbageCollection, type ImageGcOptions } from './streams/images/image-gc.js';

@@ -25,7 +25,7 @@ import { httpRequest } from './network/http-request.js';
 import { tcpConnect } from './network/tcp-connect.js';
 import { noMetrics } from './streams/ports/metrics.js';
 import { retryWithBackoff } from './streams/operators/retry-with-backoff.js';
-import { probeHandlers } from './streams/probes/probe-handlers.js';
+import { type ProbeFeatures, probeHandlers } from './streams/probes/probe-handlers.js';
 import type { Logger } from './streams/ports/logger.js';
 import type { Metrics } from './streams/ports/metrics.js';
 import type { RecordEvent } from './streams/ports/record-event.js';
@@ -47,6 +47,8 @@ export interface NodePortsOptions {
     readonly driver: CgroupDriver;
     readonly settings: CgroupSettings;
   };
+  /** The alpha features of probes. Default: none. */
+  readonly probes?: ProbeFeatures;
   /** Default: entries are not kept. */
   readonly record?: RecordJournal;
   /** Default: events are not recorded. */
@@ -80,6 +82,7 @@ export const withNodePorts = <T>(
     requestTimeoutMs = 120_000,
     node,
     cgroups,
+    probes,
     record = countOnly(),
     recordEvent = () => undefined,
     metrics = noMetrics,
@@ -111,7 +114,7 @@ export const withNodePorts = <T>(
       podFiles,
       volumeFiles: volumeFiles(),
       httpRequest: httpRequest(),
-      probeHandlers: probeHandlers({ runtime, httpRequest: httpRequest(), tcpConnect, checkHealth, scheduler }),
+      probeHandlers: probeHandlers({ runtime, httpRequest: httpRequest(), tcpConnect, checkHealth, scheduler }, probes),
       ...noCredentials,
       pullRecords: pullRecordFiles(node.rootDirectory, log),
       probeRecords: probeRecordFiles(node.rootDirectory, log),

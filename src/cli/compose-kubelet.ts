@@ -35,7 +35,7 @@ import { type NodePortsOptions, withNodePorts } from '../with-node-ports.js';
 import { joinCluster, type JoinedCluster } from './cluster/join-cluster.js';
 import { keepServingCertificate } from './cluster/keep-serving-certificate.js';
 import { cgroupOptions } from './config/cgroup-options.js';
-import { isGateOn } from './config/feature-gates.js';
+import { alphaGatesOn, isGateOn } from './config/feature-gates.js';
 import { imageVerificationOf } from './config/image-verification.js';
 import { eventRecorder } from './event-recorder.js';
 import type { CreateKubelet, KubeletEnvironment, KubeletHandle } from './kubelet-handle.js';
@@ -69,6 +69,10 @@ export const composeKubelet: CreateKubelet = (environment) => {
       requestTimeoutMs: config.runtimeRequestTimeoutMs,
       node: nodeSettings(environment),
       cgroups: cgroupOptions(config),
+      probes: {
+        grpcTls: isGateOn(config.featureGates, 'GRPCContainerProbeTLS'),
+        http2: isGateOn(config.featureGates, 'H2CContainerProbe'),
+      },
       record,
       recordEvent: eventRecorder(record, log),
       metrics,
@@ -184,7 +188,8 @@ const imageGcPolicy = (config: KubeletEnvironment['config']): ImageGcPolicy => (
 const podSources = ({ config, nodeName, cluster }: KubeletEnvironment): PodSources => {
   const { staticPodPath: path, staticPodURL: url, staticPodURLHeader: headers } = config;
   const { fileCheckFrequencyMs, httpCheckFrequencyMs } = config;
-  const common = { nodeName, hasApiServer: cluster !== undefined, scheduler: monotonicScheduler };
+  const gates = alphaGatesOn(config.featureGates);
+  const common = { nodeName, hasApiServer: cluster !== undefined, gates, scheduler: monotonicScheduler };
   return {
     ...(path !== '' && { file: fileSource({ ...common, path, fileCheckFrequencyMs }) }),
     ...(url !== '' && { http: httpSource({ ...common, url, headers, httpCheckFrequencyMs }) }),
@@ -204,6 +209,7 @@ const nodeSettings = ({ config, nodeName, paths, cluster }: KubeletEnvironment):
   nodeName,
   allowedUnsafeSysctls: config.allowedUnsafeSysctls,
   containerStopSignals: isGateOn(config.featureGates, 'ContainerStopSignals'),
+  ...(isGateOn(config.featureGates, 'DefaultPodSysctls') && { defaultSysctls: config.defaultPodSysctls }),
   cpuCfsQuota: config.cpuCFSQuota,
   cpuCfsQuotaPeriodMicros: config.cpuCFSQuotaPeriodMs * 1000,
   seccompDefault: config.seccompDefault,

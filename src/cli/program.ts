@@ -4,12 +4,13 @@ import { errorText } from '../model/cri/cri-error.js';
 import { closestName } from '../model/manifest/closest-name.js';
 import { endWithOutput } from './closed-output.js';
 import type { PlanCommand } from './commands/plan.js';
+import type { ValidateOptions } from './commands/validate.js';
 import type { TimelineOptions } from './commands/timeline.js';
 import { logDate, logDuration, type LogFlags, logNumber } from './logs/log-flags.js';
 import type { ReplayFlags } from './commands/replay.js';
 import type { CreateKubelet } from './kubelet-handle.js';
 import { addLocalCommands } from './local-commands.js';
-import { addRunFlags, commonForms, readRunFlags, rootDirOption } from './run-flags.js';
+import { addRunFlags, commonForms, featureGatesOption, readRunFlags, rootDirOption } from './run-flags.js';
 import { packageVersion } from './version.js';
 
 /** Loads the composition of the kubelet; only `run` needs it. */
@@ -165,7 +166,8 @@ const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Comma
     .addArgument(new Argument('<FILE...>', 'files, folders, or - for standard input'))
     .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json']).default('text'))
     .option('--cluster', 'for a node of a cluster, where a manifest neither holds nor names ConfigMaps and Secrets')
-    .action(async (files: string[], options: { output: 'text' | 'json'; cluster?: boolean }) => {
+    .addOption(featureGatesOption())
+    .action(async (files: string[], options: ValidateOptions) => {
       const { validateManifests } = await import('./commands/validate.js');
       await validateManifests(files, options);
     });
@@ -183,6 +185,7 @@ const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Comma
     .addOption(new Option('--seed <seed>', 'seed of random values, such as jitter').default('1'))
     .addOption(new Option('-o, --output <format>', 'how').choices(['text', 'json', 'svg', 'html']).default('text'))
     .option('--output-file <file>', 'file for the output (default: standard output)')
+    .addOption(featureGatesOption())
     .action(async (files: string[], { for: forMs, ...options }: PlanFlags) => {
       const { planPods } = await import('./commands/plan.js');
       await planPods(files, { ...options, forMs });

@@ -65,6 +65,10 @@ const addGates = (text: string, before: JsonObject = {}): JsonObject => {
   }
 };
 
+/** The feature gates of the node, also for the commands that read manifests as it does. */
+export const featureGatesOption = (): Option =>
+  new Option('--feature-gates <A=true,B=false>', 'feature gates to switch').argParser(addGates);
+
 /**
  * Flags with a configuration field of the same meaning. Source: AddKubeletConfigFlags in
  * cmd/kubelet/app/options/options.go.
@@ -157,10 +161,7 @@ const FIELD_FLAGS: readonly { readonly field: string; readonly option: Option }[
       'directory of container logs (default: pod-logs below --root-dir; with another runtime /var/log/pods)',
     ),
   },
-  {
-    field: 'featureGates',
-    option: new Option('--feature-gates <A=true,B=false>', 'feature gates to switch').argParser(addGates),
-  },
+  { field: 'featureGates', option: featureGatesOption() },
   ...CLUSTER_FIELD_FLAGS,
   ...SERVER_FIELD_FLAGS,
 ];

@@ -39,6 +39,8 @@ export interface NodeSettings {
   readonly allowedUnsafeSysctls?: readonly string[];
   /** Gate ContainerStopSignals; off unless given. */
   readonly containerStopSignals?: boolean;
+  /** Gate DefaultPodSysctls: kernel parameters of each new sandbox; none unless given. */
+  readonly defaultSysctls?: NodeFacts['defaultSysctls'];
   readonly cpuCfsQuota?: boolean;
   readonly cpuCfsQuotaPeriodMicros?: number;
   readonly seccompDefault?: boolean;
@@ -85,6 +87,7 @@ export const readNodeFacts = (
     hasSelinux: hasSelinux(),
     ...(hasSupplementalGroupsPolicy !== undefined && { hasSupplementalGroupsPolicy }),
     containerStopSignals: settings.containerStopSignals ?? false,
+    ...(settings.defaultSysctls && { defaultSysctls: settings.defaultSysctls }),
     memoryCapacity: BigInt(totalmem()),
     hugePageSizes: hugePages().map(({ pageBytes }) => pageBytes),
     ...(resolvConf ? { resolvConf } : {}),

@@ -1,10 +1,11 @@
 import { connect as speakHttp2 } from 'node:http2';
-import { connect } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { Observable } from 'rxjs';
 import { errorText } from '../model/cri/cri-error.js';
 import { hostAndPort } from '../model/config/http-get.js';
 import { HealthFailure, type HealthFailureStage } from '../model/probes/health-failure.js';
-import type { CheckHealth } from '../streams/ports/check-health.js';
+import type { CheckHealth, HealthCheckRequest } from '../streams/ports/check-health.js';
 import type { ServerAddress } from '../streams/ports/tcp-connect.js';
 import { dialErrorText } from './dial-error-text.js';
 import { callHealth } from './health-call.js';
@@ -17,11 +18,11 @@ import { callHealth } from './health-call.js';
  */
 export const checkHealth: CheckHealth = (request) =>
   new Observable((subscriber) => {
-    const { host, port } = request;
-    const socket = connect({ host, port, noDelay: true });
-    const session = speakHttp2(`http://${hostAndPort(request)}`, { createConnection: () => socket });
     let stage: HealthFailureStage = 'connect';
     const fail = (error: unknown): void => subscriber.error(brokenConnection(stage, error, request));
+    const socket = request.isTls ? openTls(request, fail) : open(request);
+    const scheme = request.isTls ? 'https' : 'http';
+    const session = speakHttp2(`${scheme}://${hostAndPort(request)}`, { createConnection: () => socket });
     session.on('error', fail);
     session.on('close', () => fail(new Error('EOF')));
     // Only a server that has sent its settings speaks HTTP/2.
@@ -35,6 +36,22 @@ export const checkHealth: CheckHealth = (request) =>
       socket.destroy();
     };
   });
+
+const open = ({ host, port }: HealthCheckRequest): Socket => connect({ host, port, noDelay: true });
+
+/** Like gRPC of Go, it requires a server that chooses HTTP/2. Source: google.golang.org/grpc/credentials tlsCreds ClientHandshake */
+const openTls = ({ host, port }: HealthCheckRequest, fail: (error: unknown) => void): TLSSocket => {
+  const servername = isIP(host) ? '' : host;
+  const socket = connectTls({ host, port, servername, ALPNProtocols: ['h2'], rejectUnauthorized: false });
+  socket.setNoDelay(true);
+  socket.once('secureConnect', () => {
+    if (socket.alpnProtocol !== 'h2') fail(new Error(NO_ALPN));
+  });
+  return socket;
+};
+
+const NO_ALPN =
+  'transport: authentication handshake failed: credentials: cannot check peer: missing selected ALPN property';
 
 const brokenConnection = (stage: HealthFailureStage, error: unknown, to: ServerAddress): HealthFailure => {
   const detail = dialErrorText(error, to) ?? errorText(error);

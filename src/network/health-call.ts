@@ -17,7 +17,7 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
  */
 export const callHealth = (
   session: ClientHttp2Session,
-  { service, userAgent, timeoutMs }: HealthCheckRequest,
+  { isTls, service, userAgent, timeoutMs }: HealthCheckRequest,
   subscriber: Subscriber<HealthCheckProgress>,
 ): void => {
   const { path, requestSerialize, responseDeserialize } = HealthService.check;
@@ -25,7 +25,7 @@ export const callHealth = (
     subscriber.error(new HealthFailure('call', code, message, { cause }));
   const call = session.request({
     ':method': 'POST',
-    ':scheme': 'http',
+    ':scheme': isTls ? 'https' : 'http',
     ':path': path,
     'content-type': 'application/grpc',
     te: 'trailers',

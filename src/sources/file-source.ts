@@ -14,6 +14,8 @@ export interface FileSource {
   readonly quietMs?: number;
   /** The node has an API server, so manifests hold no ConfigMaps and Secrets. Default: false. */
   readonly hasApiServer?: boolean;
+  /** The alpha gates that are on: each allows the fields behind it. Default: none. */
+  readonly gates?: readonly string[];
   readonly scheduler?: SchedulerLike;
 }
 
@@ -37,13 +39,14 @@ export const fileSource = ({
   fileCheckFrequencyMs = FILE_CHECK_FREQUENCY_MS,
   quietMs = 10,
   hasApiServer = false,
+  gates = [],
   scheduler = asyncScheduler,
 }: FileSource): Observable<SourceEvent> =>
   defer(() => {
     const plainPath = path.replace(/(?<=.)\/+$/, '');
     const retry = { retryMs: FILE_RETRY_MS, maxRetryMs: MAX_FILE_RETRY_MS };
     const timing = { periodMs: fileCheckFrequencyMs, quietMs, ...retry, scheduler };
-    const rules = { hasApiServer };
+    const rules = { hasApiServer, gates };
     const read = manifestReader(rules, scheduler);
     const list = readListing(manifestLister(plainPath), read);
     const ports = { list, watch: watchPath(plainPath), isPassing: isMissing };

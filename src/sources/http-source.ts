@@ -19,6 +19,8 @@ export interface HttpSource {
   readonly timeoutMs?: number;
   /** The node has an API server, so manifests hold no ConfigMaps and Secrets. Default: false. */
   readonly hasApiServer?: boolean;
+  /** The alpha gates that are on: each allows the fields behind it. Default: none. */
+  readonly gates?: readonly string[];
   readonly scheduler?: SchedulerLike;
 }
 
@@ -37,10 +39,11 @@ export const httpSource = ({
   httpCheckFrequencyMs = HTTP_CHECK_FREQUENCY_MS,
   timeoutMs = HTTP_TIMEOUT_MS,
   hasApiServer = false,
+  gates = [],
   scheduler = asyncScheduler,
 }: HttpSource): Observable<SourceEvent> =>
   defer(() => {
-    const rules = { hasApiServer };
+    const rules = { hasApiServer, gates };
     const place = { url, nodeName, ...rules };
     let state: HttpPollState = NO_HTTP_POLL;
     const read = manifestReader(rules, scheduler);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { cpus as processors } from 'node:os';
 import { expect } from 'vitest';
 import type { PodStatus } from '../../src/model/pod/pod.js';
@@ -8,7 +9,16 @@ import { freeHostPort } from './host-port.js';
 import { overContainerd } from './missing.js';
 import { onOneNode } from './one-node.js';
 
-const it = onOneNode((node) => ['--config', node.configuration({ allowedUnsafeSysctls: ['kernel.msg*'] })]);
+const DEFAULTS = { 'net.core.somaxconn': '777', 'kernel.shmmni': '1234', 'kernel.msgmnb': '20000' };
+
+const it = onOneNode((node) => [
+  '--config',
+  node.configuration({
+    allowedUnsafeSysctls: ['kernel.msg*'],
+    featureGates: { DefaultPodSysctls: true },
+    defaultPodSysctls: DEFAULTS,
+  }),
+]);
 
 const sysctls = (values: Readonly<Record<string, string>>) => ({
   securityContext: { sysctls: Object.entries(values).map(([name, value]) => ({ name, value })) },
@@ -44,6 +54,30 @@ overContainerd('a kernel parameter', () => {
       expect(await node.exec(id, 'cat', file)).toBe(value);
       expect(await node.exec(usual.id, 'cat', file)).not.toBe(value);
     }
+  });
+
+  it('of the defaults of the node has its value in each pod with its namespace, unless the pod has its own', async ({
+    node,
+  }) => {
+    node.apply({ name: 'plain' });
+    node.apply({ name: 'own', ...sysctls({ 'kernel.msgmnb': '30000' }) });
+    node.apply({ name: 'shared', hostIPC: true });
+    const valuesIn = async (pod: string): Promise<Readonly<Record<string, string>>> => {
+      const { id } = await node.reached(pod, 'CONTAINER_RUNNING');
+      const values: Record<string, string> = {};
+      for (const name of Object.keys(DEFAULTS)) {
+        values[name] = await node.exec(id, 'cat', `/proc/sys/${name.replaceAll('.', '/')}`);
+      }
+      return values;
+    };
+    expect(await valuesIn('plain')).toEqual(DEFAULTS);
+    expect(await valuesIn('own')).toEqual({ ...DEFAULTS, 'kernel.msgmnb': '30000' });
+    const ofNode = (name: string) => readFileSync(`/proc/sys/${name.replaceAll('.', '/')}`, 'utf8').trim();
+    expect(await valuesIn('shared')).toEqual({
+      'net.core.somaxconn': '777',
+      'kernel.shmmni': ofNode('kernel.shmmni'),
+      'kernel.msgmnb': ofNode('kernel.msgmnb'),
+    });
   });
 
   it('that is neither keeps the pod out, until the manifest says otherwise', async ({ node }) => {

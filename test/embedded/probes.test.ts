@@ -1,4 +1,10 @@
-import { describe, expect } from 'vitest';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { once } from 'node:events';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished } from 'vitest';
+import { HealthService } from '../../src/generated/grpc/health/v1/health.js';
+import { selfSigned } from '../edges/network/local-servers.js';
 import { healthServer, type HealthServer } from '../support/health-server.js';
 import { type Daemon, it as itWithDaemon, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
@@ -68,6 +74,49 @@ describe.concurrent('a gRPC probe', () => {
     expect(eventsOf(daemon, 'stock')).toContain(
       'Normal Killing Container main failed liveness probe, will be restarted',
     );
+  });
+});
+
+/** The port of a gRPC server with TLS that is well, until the test is over. */
+const grpcOverTls = (): Promise<number> => {
+  const { key, cert } = selfSigned();
+  const server = new Server();
+  server.addService(HealthService, {
+    check: (_: unknown, reply: (error: null, answer: { readonly status: string }) => void) =>
+      reply(null, { status: 'SERVING' }),
+  });
+  onTestFinished(() => server.forceShutdown());
+  const pair = { private_key: Buffer.from(key), cert_chain: Buffer.from(cert) };
+  return new Promise((resolve, reject) =>
+    server.bindAsync('0.0.0.0:0', ServerCredentials.createSsl(null, [pair]), (error, port) =>
+      error ? reject(error) : resolve(port),
+    ),
+  );
+};
+
+/** The port of a server that speaks HTTP/2 without TLS, and nothing else. */
+const onlyHttp2 = async (): Promise<number> => {
+  const server = createServer();
+  server.on('stream', (stream) => {
+    stream.on('error', () => undefined);
+    stream.respond({ ':status': 200 });
+    stream.end();
+  });
+  server.on('sessionError', () => undefined);
+  onTestFinished(() => void server.close());
+  server.listen(0, '0.0.0.0');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+};
+
+describe('a probe with an alpha gate', () => {
+  it('speaks TLS to gRPC, and HTTP/2 without TLS, as the manifest says', async ({ daemon }) => {
+    const tls = { ...EAGER, grpc: { port: await grpcOverTls(), mode: 'TLS' } };
+    const h2c = { ...EAGER, httpGet: { port: await onlyHttp2(), protocol: 'HTTP2' } };
+    daemon.apply({ name: 'tls', containers: [{ readinessProbe: tls }] });
+    daemon.apply({ name: 'h2c', containers: [{ readinessProbe: h2c }] });
+    await daemon.start('--feature-gates', 'GRPCContainerProbeTLS=true,H2CContainerProbe=true');
+    for (const pod of ['tls', 'h2c']) await isReady(daemon, pod, true);
   });
 });
 

@@ -13,6 +13,7 @@ import { readScenario } from '../../tools/sim/scenario/read-scenario.js';
 import { NOTHING_ASSUMED, type Scenario } from '../../tools/sim/scenario/scenario.js';
 import { scenarioMismatches } from '../../tools/sim/scenario/scenario-mismatches.js';
 import { paintTimeline } from '../paint-timeline.js';
+import { alphaGatesOn } from '../config/feature-gates.js';
 import { readManifests } from '../read-manifests.js';
 
 export const PLAN_FORMATS = ['text', 'json', 'svg', 'html'] as const;
@@ -24,6 +25,8 @@ export interface PlanCommand {
   readonly output: (typeof PLAN_FORMATS)[number];
   /** Standard output unless given. */
   readonly outputFile?: string;
+  /** The feature gates of the node; others have their defaults. */
+  readonly featureGates?: Readonly<Record<string, boolean>>;
 }
 
 /** The width for a terminal without a known width, and for a file. */
@@ -38,7 +41,7 @@ const NODE = 'node-1';
  * Errors: a scenario that cannot be read, a file that cannot be written; manifests without a pod.
  */
 export const planPods = async (paths: readonly string[], command: PlanCommand): Promise<void> => {
-  const { pods, objects, problems } = await readPods(paths);
+  const { pods, objects, problems } = await readPods(paths, alphaGatesOn(command.featureGates ?? {}));
   const { scenario, problems: doubts } = scenarioOf(command.scenario, pods);
   const all = [...problems, ...doubts];
   if (all.length > 0) {
@@ -56,12 +59,13 @@ export const planPods = async (paths: readonly string[], command: PlanCommand): 
 /** Pods and objects as from a folder of manifests, but pods with the names in the manifests. Two of one name are a problem. */
 const readPods = async (
   paths: readonly string[],
+  gates: readonly string[],
 ): Promise<{
   readonly pods: readonly Pod[];
   readonly objects: readonly SourceObject[];
   readonly problems: readonly ManifestProblem[];
 }> => {
-  const files = await readManifests(paths);
+  const files = await readManifests(paths, { gates });
   const problems: ManifestProblem[] = files.flatMap(({ reading }) => reading.problems);
   const pods = new Map<string, Pod>();
   const objects = new Map<string, SourceObject>();

@@ -1,12 +1,15 @@
 import { formatManifestProblem } from '../../model/manifest/manifest-problem.js';
 import { withoutDuplicates } from '../../model/manifest/duplicate-manifests.js';
 import type { SourceObject } from '../../model/references/source-object.js';
+import { alphaGatesOn } from '../config/feature-gates.js';
 import { type ReadFile, readManifests } from '../read-manifests.js';
 
 export interface ValidateOptions {
   readonly output: 'text' | 'json';
   /** For nodes with an API server, whose manifests neither hold nor name objects. */
   readonly cluster?: boolean;
+  /** The feature gates of the node; others have their defaults. */
+  readonly featureGates?: Readonly<Record<string, boolean>>;
 }
 
 /**
@@ -16,9 +19,10 @@ export interface ValidateOptions {
  */
 export const validateManifests = async (
   paths: readonly string[],
-  { output, cluster = false }: ValidateOptions,
+  { output, cluster = false, featureGates = {} }: ValidateOptions,
 ): Promise<void> => {
-  const readings = inFolders(await readManifests(paths, { hasApiServer: cluster })).flatMap(withoutDuplicates);
+  const rules = { hasApiServer: cluster, gates: alphaGatesOn(featureGates) };
+  const readings = inFolders(await readManifests(paths, rules)).flatMap(withoutDuplicates);
   const problems = readings.flatMap(({ reading }) => reading.problems);
   const warnings = readings.flatMap(({ reading }) => reading.warnings);
   const podCount = readings.reduce((sum, { reading }) => sum + reading.pods.length, 0);

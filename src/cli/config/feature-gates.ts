@@ -50,6 +50,9 @@ const ALPHA = [
   'PodLevelResourceManagers',
   'UserNamespacesHostNetworkSupport',
   'LoggingAlphaOptions',
+  'GRPCContainerProbeTLS',
+  'H2CContainerProbe',
+  'DefaultPodSysctls',
 ];
 
 /** Off by default, and not affected by a switch for a whole stage. */
@@ -109,6 +112,10 @@ export const checkFeatureGates = (
     .filter((name) => !KNOWN.has(name))
     .map((name) => `unrecognized feature gate: ${name}`),
 });
+
+/** The alpha gates that are on. */
+export const alphaGatesOn = (gates: Readonly<Record<string, boolean>>): readonly string[] =>
+  ALPHA.filter((name) => isGateOn(gates, name));
 
 /** Whether a gate is on: by its name, by a switch for its stage, else by its default. */
 export const isGateOn = (gates: Readonly<Record<string, boolean>>, name: string): boolean => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join } from 'node:path';
 import { errorText } from '../../model/cri/cri-error.js';
 import { CONFIG_API_VERSION, readConfigDocument } from './config-document.js';
-import { checkFeatureGates } from './feature-gates.js';
+import { checkFeatureGates, isGateOn } from './feature-gates.js';
 import { type AgentConfig, fieldNames, kubeletConfiguration, toAgentConfig } from './kubelet-configuration.js';
 import { isJsonObject, type JsonObject, mergePatch } from './merge-patch.js';
 import { withoutUnset } from './unset-fields.js';
@@ -109,6 +109,9 @@ const IN_EFFECT: ReadonlySet<string> = new Set([
   'enableDebugFlagsHandler',
 ]);
 
+/** The alpha gates of the fields that have an effect only while the gate is on. */
+const BEHIND_GATES: ReadonlyMap<string, string> = new Map([['defaultPodSysctls', 'DefaultPodSysctls']]);
+
 /** Fields of which a flag sets a part. */
 const FIELDS_IN_PARTS = ['logging', 'authentication', 'authorization'];
 
@@ -181,6 +184,7 @@ export function loadConfiguration({ file, directory, flags }: ConfigurationInput
 
   const idle = withoutEffect(
     file === '' ? { ...flags } : withoutUnset(mergePatch(mergePatch({}, base.fields), mergeAll(dropIns, flags))),
+    config,
   );
   return {
     config,
@@ -196,8 +200,11 @@ export function loadConfiguration({ file, directory, flags }: ConfigurationInput
 const mergeAll = (dropIns: readonly { readonly fields: JsonObject }[], flags: JsonObject): JsonObject =>
   [...dropIns.map(({ fields }) => fields), flags].reduce(mergePatch, {});
 
-const withoutEffect = (fields: JsonObject): readonly string[] =>
-  fieldNames.filter((name) => name in fields && !IN_EFFECT.has(name));
+const withoutEffect = (fields: JsonObject, { featureGates }: AgentConfig): readonly string[] =>
+  fieldNames.filter((name) => {
+    const gate = BEHIND_GATES.get(name);
+    return name in fields && !(gate === undefined ? IN_EFFECT.has(name) : isGateOn(featureGates, gate));
+  });
 
 const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 

@@ -10,6 +10,7 @@ import { OBSERVABILITY_RULES } from './validate-observability.js';
 import { RESERVED_RULES } from './validate-reserved.js';
 import { SERVER_RULES } from './validate-server.js';
 import { sysctlPatternProblem } from '../../model/admission/sysctls.js';
+import { defaultSysctlProblems } from '../../model/cri/default-sysctls.js';
 import { formatGoDuration } from '../../model/values/go-duration.js';
 import { KUBERNETES_VERSION } from '../../model/node/kubernetes-version.js';
 import { isQualifiedName, LABEL_VALUE, QUALIFIED_NAME } from '../../model/manifest/names.js';
@@ -333,6 +334,9 @@ const endpointProblem = (field: string, endpoint: string): string | false =>
 export const validateConfiguration = (config: AgentConfig, given: JsonObject): readonly string[] =>
   [
     ...checkFeatureGates(config.featureGates).errors,
+    ...(isGateOn(config.featureGates, 'DefaultPodSysctls')
+      ? defaultSysctlProblems(Object.keys(config.defaultPodSysctls))
+      : []),
     ...RULES.flatMap((rule) => {
       const problem = rule(config, given);
       return problem === false ? [] : [problem];

@@ -1,10 +1,11 @@
-import type { V1HTTPGetAction } from '@kubernetes/client-node';
 import { KUBERNETES_VERSION } from '../node/kubernetes-version.js';
-import type { Container, Json } from '../pod/pod.js';
+import type { Container, HttpGetAction } from '../pod/pod.js';
 
 /** One GET over the network, ready to be sent. */
 export interface HttpGetRequest {
   readonly scheme: 'http' | 'https';
+  /** HTTP/2 without TLS, with prior knowledge; only with the scheme `http`. HTTP/1.1 unless given. */
+  readonly protocol?: 'HTTP2';
   /** A host name or an address; an IPv6 address without brackets. */
   readonly host: string;
   readonly port: number;
@@ -21,8 +22,6 @@ export interface HttpGetAnswer {
   /** The body, up to the limit of the caller. */
   readonly body: string;
 }
-
-export type HttpGetAction = Json<V1HTTPGetAction>;
 
 /**
  * Returns the request of an `httpGet` of a pod. `purpose` identifies the agent to the server: `kube-probe/1.37`.

@@ -5,6 +5,7 @@ import type { Container, ContainerPort, Pod } from '../pod/pod.js';
 import { podAmounts } from '../resources/pod-resources.js';
 import { quantity } from '../resources/quantity.js';
 import { normalizedSysctl } from '../manifest/sysctl-name.js';
+import { defaultSysctls } from './default-sysctls.js';
 import { podDns } from './dns-config.js';
 import { kernelHostname } from './hostname.js';
 import { sandboxLabels } from './labels.js';
@@ -50,7 +51,10 @@ export const sandboxConfig = ({
     linux: {
       cgroupParent,
       securityContext: sandboxSecurityContext(pod, userNamespace),
-      sysctls: Object.fromEntries(sysctls.map((sysctl) => [normalizedSysctl(sysctl.name), sysctl.value])),
+      sysctls: {
+        ...defaultSysctls(node.defaultSysctls ?? {}, pod.spec),
+        ...Object.fromEntries(sysctls.map((sysctl) => [normalizedSysctl(sysctl.name), sysctl.value])),
+      },
       overhead: overhead ? overheadResources(overhead, node) : {},
       resources: toLinuxResources({ requests: podAmounts(pod, 'requests'), limits: podAmounts(pod, 'limits') }, node),
     },

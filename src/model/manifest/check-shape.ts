@@ -56,54 +56,66 @@ export interface CheckedShape {
 
 /**
  * Compares a parsed document with the type of that name in the schema table. Unknown fields, wrong types and missing
- * required fields are issues; a null is an absent field, as in the API.
+ * required fields are issues; a null is an absent field, as in the API. `gates` are the alpha gates that are on.
  */
-export const checkShape = (value: unknown, type: string, path: FieldPath = []): CheckedShape => {
-  const issues: FieldIssue[] = [];
-  return { value: readCode(value, type, path, issues), issues };
+export const checkShape = (
+  value: unknown,
+  type: string,
+  path: FieldPath = [],
+  gates: readonly string[] = [],
+): CheckedShape => {
+  const check: ShapeCheck = { issues: [], gates };
+  return { value: readCode(value, type, path, check), issues: check.issues };
 };
 
-const readCode = (value: unknown, code: string, path: FieldPath, issues: FieldIssue[]): unknown => {
+/** The issues found by one check, and the alpha gates that are on. */
+interface ShapeCheck {
+  readonly issues: FieldIssue[];
+  readonly gates: readonly string[];
+}
+
+const readCode = (value: unknown, code: string, path: FieldPath, check: ShapeCheck): unknown => {
   if (code === '*') return value;
-  if (code.startsWith('[]')) return readList(value, code.slice(2), path, issues);
-  if (code.startsWith('{}')) return readMap(value, code.slice(2), path, issues);
+  if (code.startsWith('[]')) return readList(value, code.slice(2), path, check);
+  if (code.startsWith('{}')) return readMap(value, code.slice(2), path, check);
   const scalar = SCALARS[code];
-  if (!scalar) return readObject(value, code, path, issues);
+  if (!scalar) return readObject(value, code, path, check);
   if (!scalar.accepts(value)) {
-    issues.push(issue(path, describeWrong(value, code), scalar.expected));
+    check.issues.push(issue(path, describeWrong(value, code), scalar.expected));
     return undefined;
   }
   return code === 'q' ? String(value) : value;
 };
 
-const readList = (value: unknown, code: string, path: FieldPath, issues: FieldIssue[]): unknown => {
+const readList = (value: unknown, code: string, path: FieldPath, check: ShapeCheck): unknown => {
   if (!Array.isArray(value)) {
-    issues.push(issue(path, describeWrong(value, 'list'), 'a list'));
+    check.issues.push(issue(path, describeWrong(value, 'list'), 'a list'));
     return undefined;
   }
   // An empty entry of a list of strings is the empty string.
   return value.map((item: unknown, index) =>
-    item === null && code === 's' ? '' : readCode(item, code, [...path, index], issues),
+    item === null && code === 's' ? '' : readCode(item, code, [...path, index], check),
   );
 };
 
 const ZEROS: Readonly<Record<string, string>> = { s: '', y: '', q: '0' };
 
-const readMap = (value: unknown, code: string, path: FieldPath, issues: FieldIssue[]): unknown => {
+const readMap = (value: unknown, code: string, path: FieldPath, check: ShapeCheck): unknown => {
   if (!isPlainObject(value)) {
-    issues.push(issue(path, describeWrong(value, 'map'), 'a mapping of names to values'));
+    check.issues.push(issue(path, describeWrong(value, 'map'), 'a mapping of names to values'));
     return undefined;
   }
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
       key,
       // An empty value in a map is the empty string, or no amount.
-      item === null && code in ZEROS ? ZEROS[code] : readCode(item, code, [...path, key], issues),
+      item === null && code in ZEROS ? ZEROS[code] : readCode(item, code, [...path, key], check),
     ]),
   );
 };
 
-const readObject = (value: unknown, type: string, path: FieldPath, issues: FieldIssue[]): unknown => {
+const readObject = (value: unknown, type: string, path: FieldPath, check: ShapeCheck): unknown => {
+  const { issues, gates } = check;
   const fields = podSchema[type];
   if (!fields) throw new Error(`the pod schema has no type ${type}`);
   if (!isPlainObject(value)) {
@@ -112,14 +124,14 @@ const readObject = (value: unknown, type: string, path: FieldPath, issues: Field
   }
   const result: Record<string, unknown> = {};
   for (const [name, item] of Object.entries(value)) {
-    const code = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const code = (Object.hasOwn(fields, name) ? fields[name] : undefined) ?? codeOfNewer(name, type, gates);
     if (code === undefined) {
       const found =
         issueOfNewer(name, item, type, path) ??
         unknownField(name, issues.length < SUGGESTIONS ? Object.keys(fields) : [], type, path);
       if (found !== 'without effect') issues.push(found);
     } else if (item !== null && item !== undefined) {
-      result[name] = readCode(item, code.replace('!', ''), [...path, name], issues);
+      result[name] = readCode(item, code.replace('!', ''), [...path, name], check);
     }
   }
   for (const [name, code] of Object.entries(fields)) {
@@ -132,6 +144,12 @@ const readObject = (value: unknown, type: string, path: FieldPath, issues: Field
 const expectedOf = (code: string): string =>
   code.startsWith('[]') ? 'a list' : (SCALARS[code]?.expected ?? `a mapping with the fields of ${code}`);
 
+/** The code of a field of a newer release whose gate is on; undefined if the agent does not follow the field. */
+const codeOfNewer = (name: string, type: string, gates: readonly string[]): string | undefined => {
+  const newer = newerFieldOf(type, name);
+  return newer && gates.includes(newer.gate) ? newer.code : undefined;
+};
+
 /** The issue of a field of a newer release; undefined for a field of no release. A null is an absent field. */
 const issueOfNewer = (
   name: string,
@@ -142,11 +160,14 @@ const issueOfNewer = (
   if (isIgnoredField(type, name)) return 'without effect';
   const newer = newerFieldOf(type, name);
   if (!newer) return undefined;
-  const { since, gate, usual } = newer;
+  const { since, gate, usual, code } = newer;
   if (value === null || (usual !== undefined && value === usual)) return 'without effect';
   return {
     path: [...path, name],
-    message: `is a field of Kubernetes ${since} (alpha gate ${gate}) that this agent does not support`,
+    message:
+      code === undefined
+        ? `is a field of Kubernetes ${since} (alpha gate ${gate}) that this agent does not support`
+        : `is a field of Kubernetes ${since} behind the alpha gate ${gate}, which is off`,
     expected:
       usual === undefined
         ? 'it to be absent'

@@ -1,5 +1,5 @@
-import type { V1HTTPGetAction, V1ResourceRequirements } from '@kubernetes/client-node';
-import type { Container, ContainerPort, Json, LifecycleHandler, Probe } from '../pod/pod.js';
+import type { V1ResourceRequirements } from '@kubernetes/client-node';
+import type { Container, ContainerPort, HttpGetAction, Json, LifecycleHandler, Probe } from '../pod/pod.js';
 import { pullPolicyOf } from './pull-policy.js';
 import { inMillis } from './resource-defaults.js';
 import { withFieldVersion } from './volume-defaults.js';
@@ -66,7 +66,7 @@ const withHandlerDefaults = (handler: LifecycleHandler): LifecycleHandler => ({
 const withHttpGet = <Handler extends Probe | LifecycleHandler>(handler: Handler): Handler =>
   handler.httpGet ? { ...handler, httpGet: withHttpGetDefaults(handler.httpGet) } : handler;
 
-const withHttpGetDefaults = (action: Json<V1HTTPGetAction>): Json<V1HTTPGetAction> => ({
+const withHttpGetDefaults = (action: HttpGetAction): HttpGetAction => ({
   ...action,
   path: action.path || '/',
   scheme: action.scheme || 'HTTP',

@@ -4,8 +4,10 @@ export interface NewerField {
   readonly since: string;
   /** The alpha gate without which a kubelet ignores it. */
   readonly gate: string;
-  /** The value that asks for what the agent does anyway; any other value is refused. */
+  /** The value that asks for what the agent does anyway; any other value is refused while the gate is off. */
   readonly usual?: string | number;
+  /** The code of the field in the schema table, if the agent follows it while the gate is on. */
+  readonly code?: string;
 }
 
 const USER: NewerField = { since: '1.37', gate: 'AtomicWriteVolumeUserFields' };
@@ -14,8 +16,8 @@ const USER: NewerField = { since: '1.37', gate: 'AtomicWriteVolumeUserFields' };
 const NEWER_FIELDS: Readonly<Record<string, Readonly<Record<string, NewerField>>>> = {
   VolumeMount: { bindMountOptions: { since: '1.37', gate: 'VolumeBindMountOptions' } },
   EmptyDirVolumeSource: { mode: { since: '1.37', gate: 'EmptyDirVolumeMode', usual: 0o777 } },
-  HTTPGetAction: { protocol: { since: '1.37', gate: 'H2CContainerProbe', usual: 'HTTP1' } },
-  GRPCAction: { mode: { since: '1.37', gate: 'GRPCContainerProbeTLS', usual: 'Plaintext' } },
+  HTTPGetAction: { protocol: { since: '1.37', gate: 'H2CContainerProbe', usual: 'HTTP1', code: 's' } },
+  GRPCAction: { mode: { since: '1.37', gate: 'GRPCContainerProbeTLS', usual: 'Plaintext', code: 's' } },
   ConfigMapVolumeSource: { defaultUser: USER },
   SecretVolumeSource: { defaultUser: USER },
   DownwardAPIVolumeSource: { defaultUser: USER },

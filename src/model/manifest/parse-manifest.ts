@@ -29,8 +29,11 @@ export interface ManifestOrigin {
   readonly file: string;
 }
 
-/** Without an API server, and with the gate, by default. */
-export type ManifestRules = Partial<StaticPodRules>;
+/** Without an API server, with the gate for references, and without alpha gates by default. */
+export interface ManifestRules extends Partial<StaticPodRules> {
+  /** The alpha gates that are on: each allows the fields of newer releases behind it. */
+  readonly gates?: readonly string[];
+}
 
 /**
  * Returns the pods, ConfigMaps and Secrets of a YAML or JSON text, defaulted and validated, and every problem of the
@@ -111,13 +114,13 @@ const readDocument = (document: ManifestDocument, origin: ManifestOrigin, rules:
 const readPod = (
   value: unknown,
   path: FieldPath,
-  { hasApiServer = false, preventStaticPodApiReferences = true }: ManifestRules,
+  { hasApiServer = false, preventStaticPodApiReferences = true, gates }: ManifestRules,
 ): {
   readonly pod?: PodManifest;
   readonly issues: readonly FieldIssue[];
   readonly warnings?: readonly FieldIssue[];
 } => {
-  const shape = checkShape(value, 'Pod', path);
+  const shape = checkShape(value, 'Pod', path, gates);
   const pod = shape.value as Partial<PodManifest> | undefined;
   const missing: FieldIssue[] = [];
   if (pod && pod.spec === undefined && !mentions(shape.issues, path, 'spec')) {

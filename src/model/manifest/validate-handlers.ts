@@ -1,6 +1,5 @@
-import type { V1HTTPGetAction } from '@kubernetes/client-node';
 import { isStopSignal } from './stop-signals.js';
-import type { Container, Json, LifecycleHandler, PodSpec, Probe } from '../pod/pod.js';
+import type { Container, HttpGetAction, LifecycleHandler, PodSpec, Probe } from '../pod/pod.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { checkOneOf, checkRange, checkText, PORT_NAME } from './names.js';
 
@@ -14,7 +13,10 @@ export type ProbeKind = 'livenessProbe' | 'readinessProbe' | 'startupProbe';
 export function* validateProbe(probe: Probe, kind: ProbeKind, path: FieldPath): Generator<FieldIssue> {
   yield* validateOneHandler(probe, ['exec', 'httpGet', 'tcpSocket', 'grpc'], path);
   yield* validateActions(probe, path);
-  if (probe.grpc) yield* checkRange(probe.grpc.port, PORTS, [...path, 'grpc', 'port']);
+  if (probe.grpc) {
+    yield* checkRange(probe.grpc.port, PORTS, [...path, 'grpc', 'port']);
+    yield* checkOneOf(probe.grpc.mode, ['Plaintext', 'TLS'], [...path, 'grpc', 'mode']);
+  }
   for (const field of [
     'initialDelaySeconds',
     'timeoutSeconds',
@@ -40,11 +42,15 @@ export function* validateLifecycle(
   spec: PodSpec,
   path: FieldPath,
 ): Generator<FieldIssue> {
-  for (const [name, handler] of Object.entries({ postStart, preStop })) {
+  const handlers: Readonly<Record<string, LifecycleHandler | undefined>> = { postStart, preStop };
+  for (const [name, handler] of Object.entries(handlers)) {
     if (!handler) continue;
     const at = [...path, name];
     yield* validateOneHandler(handler, ['exec', 'httpGet', 'tcpSocket', 'sleep'], at);
     yield* validateActions(handler, at);
+    if (handler.httpGet?.protocol === 'HTTP2') {
+      yield issue([...at, 'httpGet', 'protocol'], 'is "HTTP2" in a hook', 'HTTP1, since only probes speak HTTP/2');
+    }
     const longest = spec.terminationGracePeriodSeconds ?? 30;
     if (handler.sleep) yield* checkRange(handler.sleep.seconds, [0, longest], [...at, 'sleep', 'seconds']);
   }
@@ -79,14 +85,23 @@ function* validateActions(
   if (tcpSocket) yield* validatePort(tcpSocket.port, [...path, 'tcpSocket', 'port']);
 }
 
-function* validateHttpGet(action: Json<V1HTTPGetAction>, path: FieldPath): Generator<FieldIssue> {
+function* validateHttpGet(action: HttpGetAction, path: FieldPath): Generator<FieldIssue> {
   yield* validatePort(action.port, [...path, 'port']);
   yield* checkOneOf(action.scheme, ['HTTP', 'HTTPS'], [...path, 'scheme']);
+  yield* checkOneOf(action.protocol, ['HTTP1', 'HTTP2'], [...path, 'protocol']);
+  if (action.protocol === 'HTTP2') yield* validateHttp2(action, path);
   for (const [index, { name }] of (action.httpHeaders ?? []).entries()) {
     if (HEADER_NAME.test(name)) continue;
     const at = [...path, 'httpHeaders', index, 'name'];
     yield issue(at, `is ${JSON.stringify(name)}`, 'letters, digits and "-"');
   }
+}
+
+/** HTTP/2 is spoken without TLS, and to the pod. */
+function* validateHttp2({ scheme, host }: HttpGetAction, path: FieldPath): Generator<FieldIssue> {
+  if (scheme === 'HTTPS') yield issue([...path, 'scheme'], 'is "HTTPS" beside protocol HTTP2', 'HTTP');
+  if (host)
+    yield issue([...path, 'host'], 'is set beside protocol HTTP2', 'it to be absent, for the address of the pod');
 }
 
 function* validatePort(port: number | string, path: FieldPath): Generator<FieldIssue> {

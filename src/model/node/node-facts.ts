@@ -44,6 +44,8 @@ export interface NodeFacts extends AdmissionFacts {
   readonly killsWholeContainerOnOom: boolean;
   /** Gate ContainerStopSignals: the runtime is given the stop signal of a container. */
   readonly containerStopSignals: boolean;
+  /** Gate DefaultPodSysctls: kernel parameters of each new sandbox, unless the pod sets them. */
+  readonly defaultSysctls?: Readonly<Record<string, string>>;
   /** cgroup v2 with the swap controller. */
   readonly limitsSwap: boolean;
   /** The number of directories `/sys/devices/system/cpu/cpu<N>/thermal_throttle`. */

@@ -4,6 +4,8 @@ import type {
   V1ContainerState,
   V1ContainerStatus,
   V1EphemeralContainer,
+  V1GRPCAction,
+  V1HTTPGetAction,
   V1LifecycleHandler,
   V1ObjectMeta,
   V1PodCondition,
@@ -27,7 +29,7 @@ export type EphemeralContainer = Json<V1EphemeralContainer>;
 export type ContainerPort = Json<V1ContainerPort>;
 export type ContainerStatus = Json<V1ContainerStatus>;
 export type ContainerState = Json<V1ContainerState>;
-export type LifecycleHandler = Json<V1LifecycleHandler>;
+export type LifecycleHandler = Omit<Json<V1LifecycleHandler>, 'httpGet'> & { readonly httpGet?: HttpGetAction };
 export type PodCondition = Json<V1PodCondition>;
 export type PodSpec = Json<V1PodSpec>;
 /** A pod spec with the resources of the pod as a whole, which the client library does not know yet. */
@@ -35,7 +37,19 @@ export type PodStatus = Json<V1PodStatus> & {
   readonly resources?: Json<V1ResourceRequirements>;
   readonly allocatedResources?: Readonly<Record<string, string>>;
 };
-export type Probe = Json<V1Probe>;
+/** An action with the field that the client library does not know yet. */
+export type HttpGetAction = Json<V1HTTPGetAction> & {
+  /** `HTTP1` or `HTTP2`; gate H2CContainerProbe. Only probes follow it. */
+  readonly protocol?: string;
+};
+/** A probe with the fields of its handlers that the client library does not know yet. */
+export type Probe = Omit<Json<V1Probe>, 'grpc' | 'httpGet'> & {
+  readonly httpGet?: HttpGetAction;
+  readonly grpc?: Json<V1GRPCAction> & {
+    /** `Plaintext` or `TLS`; gate GRPCContainerProbeTLS. */
+    readonly mode?: string;
+  };
+};
 
 /** A pod after defaulting: its name, namespace and UID are set. */
 export interface Pod {

@@ -5,9 +5,7 @@ import type { InstanceStart } from '../pod-actions/instance-starts.js';
 import { isKnownToApi } from './is-known-to-api.js';
 import { runtimeContainerId } from '../pod-status/container-statuses.js';
 import type { ProbeResult, ProbeType, ProbeWorker } from './probe-worker.js';
-
-/** Milliseconds. A container that is older than the agent by more than this was started before it. */
-export const RAN_BEFORE_MS = 10_000;
+import { type InstanceAge, ranBeforeAgent } from './ran-before-agent.js';
 
 /** The state of a worker between two turns. */
 export interface ProbeWorkerState {
@@ -125,7 +123,7 @@ export const probeTurn = (worker: ProbeWorker, before: ProbeWorkerState, facts: 
   if (type === 'startup' && found.started) return say(wait('the container has started'), state, effects);
   if (type !== 'startup' && !found.started) return say(wait('the container has not started'), state, effects);
   if (facts.now < dueAt) return say(wait('its initial delay is not over', dueAt), state, effects);
-  if (facts.now < facts.heldUntil && startedAt < facts.agentStartedAt) {
+  if (facts.now < facts.heldUntil && ranBeforeAgent(instanceAge(startedAt, containerId, facts), 0)) {
     return say(wait('agents that start do not probe everything at once', facts.heldUntil), state, effects);
   }
   return say({ kind: 'probe', containerId, podIp: status.podIP ?? '' }, state, effects);
@@ -142,20 +140,26 @@ const seed = (
   { type, pod }: ProbeWorker,
   found: ContainerStatus,
   startedAt: number | undefined,
-  { agentStartedAt, resultOf }: ProbeTurnFacts,
+  facts: ProbeTurnFacts,
 ): ResultEffect[] => {
   const containerId = runtimeContainerId(found);
   const only: ResultEffect = { kind: 'only', containerId };
   // An earlier agent recorded a result.
-  if (resultOf(containerId) !== undefined) return [only];
+  if (facts.resultOf(containerId) !== undefined) return [only];
   if (type === 'startup' && startedAt !== undefined && found.started) {
     return [only, { kind: 'set', containerId, result: 'success' }];
   }
   // A container of before the agent's start has no result before its first probe: one that is ready in the API stays ready.
-  const ranBefore = startedAt !== undefined && startedAt < agentStartedAt - RAN_BEFORE_MS;
+  const ranBefore = startedAt !== undefined && ranBeforeAgent(instanceAge(startedAt, containerId, facts));
   if (ranBefore && isKnownToApi(pod, found)) return [only];
   return [only, { kind: 'set', containerId, result: INITIAL_RESULT[type] }];
 };
+
+const instanceAge = (
+  startedAt: number,
+  containerId: string,
+  { agentStartedAt, startOf: ownStart }: ProbeTurnFacts,
+): InstanceAge => ({ startedAt, agentStartedAt, isOwn: ownStart && ownStart(containerId) !== undefined });
 
 /** Finds a regular or init container; a container without an id was never created. */
 const statusOf = (status: PodStatus, name: string): ContainerStatus | undefined =>

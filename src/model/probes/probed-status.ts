@@ -2,8 +2,8 @@ import { conditionsWithReadiness } from '../pod-status/conditions-with-readiness
 import { runtimeContainerId } from '../pod-status/container-statuses.js';
 import type { ContainerStatus, Pod, PodStatus } from '../pod/pod.js';
 import { isKnownToApi } from './is-known-to-api.js';
-import { RAN_BEFORE_MS } from './probe-turn.js';
 import type { ProbeResult } from './probe-worker.js';
+import { ranBeforeAgent } from './ran-before-agent.js';
 
 /** The inputs of a running container's status that come from probes. */
 export interface ProbedContainer {
@@ -15,6 +15,8 @@ export interface ProbedContainer {
   readonly result: ProbeResult | undefined;
   /** Unix milliseconds. */
   readonly agentStartedAt: number;
+  /** Whether this agent has started the instance; undefined if that is unknown. */
+  readonly isOwn?: boolean | undefined;
 }
 
 /**
@@ -33,11 +35,11 @@ export const hasStarted = ({ status, isProbed, result }: ProbedContainer): boole
  *
  * Source: pkg/kubelet/prober/prober_manager.go UpdatePodStatus
  */
-export const isReady = ({ pod, status, isProbed, result, agentStartedAt }: ProbedContainer): boolean => {
+export const isReady = ({ pod, status, isProbed, result, agentStartedAt, isOwn }: ProbedContainer): boolean => {
   if (!isProbed) return true;
   if (result !== undefined) return result === 'success';
   const startedAt = Date.parse(status.state?.running?.startedAt ?? '');
-  const ranBefore = startedAt < agentStartedAt - RAN_BEFORE_MS;
+  const ranBefore = ranBeforeAgent({ startedAt, agentStartedAt, isOwn });
   return (
     ranBefore &&
     isKnownToApi(pod, status) &&

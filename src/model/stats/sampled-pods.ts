@@ -28,7 +28,7 @@ export const sampledPods = (
     const uid = sandbox.metadata?.uid || sandbox.labels[POD_UID];
     if (uid === undefined || sandbox.state !== 'SANDBOX_READY') continue;
     const other = newest.get(uid);
-    if (!other || sandbox.createdAt > other.createdAt) newest.set(uid, sandbox);
+    if (!other || isNewer(sandbox, other)) newest.set(uid, sandbox);
   }
   const bySandbox = new Map<string, Map<string, Container>>();
   for (const container of containers) {
@@ -37,7 +37,7 @@ export const sampledPods = (
     const ofSandbox = bySandbox.get(container.podSandboxId) ?? new Map<string, Container>();
     bySandbox.set(container.podSandboxId, ofSandbox);
     const other = ofSandbox.get(name);
-    if (!other || container.createdAt > other.createdAt) ofSandbox.set(name, container);
+    if (!other || isNewer(container, other)) ofSandbox.set(name, container);
   }
   return pods.flatMap((pod) => {
     const sandbox = newest.get(pod.metadata.uid);
@@ -45,4 +45,10 @@ export const sampledPods = (
     if (!sandbox || Number.isNaN(startedAtMs)) return [];
     return [{ pod, sandbox, startedAtMs, containers: [...(bySandbox.get(sandbox.id)?.values() ?? [])] }];
   });
+};
+
+/** The higher attempt is the newer one, since the clock may have been set back between them. */
+const isNewer = <T extends Pick<PodSandbox | Container, 'metadata' | 'createdAt'>>(one: T, other: T): boolean => {
+  const attempts = (one.metadata?.attempt ?? 0) - (other.metadata?.attempt ?? 0);
+  return attempts > 0 || (attempts === 0 && one.createdAt > other.createdAt);
 };

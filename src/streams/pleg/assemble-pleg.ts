@@ -32,6 +32,8 @@ export interface AssembledPleg {
   readonly options: PlegOptions;
   /** The pods of each successful relist. */
   readonly relist$: Observable<readonly RuntimePod[]>;
+  /** The pods of the last successful relist; none before the first. */
+  readonly listedPods: () => readonly RuntimePod[];
   /** The running pods, once, for housekeeping. Errors: none; emits nothing if the pods cannot be listed. */
   readonly running: () => Observable<readonly RuntimePod[]>;
 }
@@ -50,6 +52,7 @@ export const assemblePleg = ({
 }: AssemblePlegOptions): AssembledPleg => {
   const { scheduler } = context;
   const relist$ = new Subject<readonly RuntimePod[]>();
+  let listed: readonly RuntimePod[] = [];
   const news$ = runtimeEvents(() => runtime.containerEvents(), scheduler).pipe(
     tap(observeRuntimeEvents(context)),
     share(),
@@ -68,6 +71,7 @@ export const assemblePleg = ({
     viewRequest$: viewRequest$.pipe(observeOn(scheduler)),
     observe: observePleg(context, (pods, at) => {
       health.relisted(at);
+      listed = pods;
       relist$.next(pods);
     }),
     scheduler,
@@ -78,6 +82,7 @@ export const assemblePleg = ({
     pleg$: pleg(options),
     options,
     relist$,
+    listedPods: () => listed,
     running: () =>
       health.cadence() === GENERIC_PLEG
         ? runningPods(relist$, list, scheduler)

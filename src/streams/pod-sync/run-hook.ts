@@ -1,14 +1,8 @@
 import { catchError, concatMap, defer, EMPTY, ignoreElements, type Observable, tap, throwError, timer } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import { HttpFailure } from '../../model/config/http-failure.js';
-import {
-  hostAndPort,
-  type HttpGetAction,
-  type HttpGetRequest,
-  httpGetRequest,
-  withoutTls,
-} from '../../model/config/http-get.js';
-import { type Container, formatPod, type LifecycleHandler } from '../../model/pod/pod.js';
+import { hostAndPort, type HttpGetRequest, httpGetRequest, withoutTls } from '../../model/config/http-get.js';
+import { type Container, formatPod, type HttpGetAction, type LifecycleHandler } from '../../model/pod/pod.js';
 import { emitEvent, journaled, type PodSyncContext } from './pod-sync-context.js';
 
 /** Source: pkg/kubelet/lifecycle/handlers.go maxRespBodyLength */

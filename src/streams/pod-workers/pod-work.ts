@@ -30,7 +30,7 @@ import { newTerminations } from '../../model/pod-status/new-terminations.js';
 import { terminatedPodStatus } from '../../model/pod-status/terminated-pod-status.js';
 import type { StartFailure } from '../../model/pod-actions/reason-cache.js';
 import { saysRestartAll } from '../../model/pod-actions/restart-all.js';
-import { isQuiet, runningContainersOf } from '../../model/pleg/runtime-pod.js';
+import { isQuiet, type RuntimePod, runningContainersOf } from '../../model/pleg/runtime-pod.js';
 import { earliestEnd, isStartWait } from '../../model/pod-actions/start-wait.js';
 import { NetworkNotReady, PodSyncError, problemsText } from '../../model/pod-actions/sync-error.js';
 import { volumesRefusal } from '../../model/volumes/refused-volumes.js';
@@ -60,9 +60,11 @@ import type { RuntimeReader } from '../pleg/runtime-reader.js';
 export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 'state'> {
   readonly state: Pick<
     KubeletState,
-    'statuses' | 'startFailures' | 'dueHooks' | 'restarts' | 'pulls' | 'workers' | 'apply'
+    'pods' | 'sources' | 'statuses' | 'startFailures' | 'dueHooks' | 'restarts' | 'pulls' | 'workers' | 'apply'
   >;
   readonly reader: RuntimeReader;
+  /** The pods of the last successful relist, without a call. Default: none. */
+  readonly listedPods?: () => readonly RuntimePod[];
   readonly podDirectories: Pick<PodDirectories, 'make'>;
   readonly podCgroups: PodCgroups;
   readonly probes: PodProbes;
@@ -113,7 +115,9 @@ const syncKnownPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Ob
     }
     if (!signal.aborted) ports.podReferences?.register(run.pod);
     const namesakes$ =
-      isStaticPod(run.pod) && isQuiet(run.status) ? stopPreviousRevision(context, ports.reader, ports.state) : EMPTY;
+      isStaticPod(run.pod) && isQuiet(run.status)
+        ? stopPreviousRevision(context, ports.reader, ports.state, ports.listedPods)
+        : EMPTY;
     const sync$ = defer(() => {
       const inCgroup: PodSyncContext = { ...context, cgroupParent: ports.podCgroups.parentOf(run.pod) };
       const containers$ = defer(() => {

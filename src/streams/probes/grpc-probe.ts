@@ -40,27 +40,35 @@ const RECONNECT: Backoff = { initialMs: 1000, maxMs: 120_000, factor: 1.6 };
 
 /**
  * Probes a server by the gRPC health protocol. Only SERVING is a success; any failure of the request is a failure of the probe. A
- * failed connection is retried until the time limit, so that a closed port fails only then.
+ * failed connection is retried until the time limit, so that a closed port fails only then. The certificate of a server with TLS is
+ * not verified.
  *
  * Errors: `ProbeErrored` if the node lacks a resource for the request; a pod without an address.
  * Source: pkg/probe/grpc/grpc.go
  */
 export const grpcProbe = (
   checkHealth: CheckHealth,
-  { port, service = '' }: NonNullable<Probe['grpc']>,
+  { port, service = '', mode }: NonNullable<Probe['grpc']>,
   target: ProbeTarget,
   scheduler: SchedulerLike,
 ): Observable<ProbeOutcome> =>
   defer(() => {
     const address = { host: hostOf({}, target), port };
     const timeoutMs = target.timeoutSeconds * 1000;
+    const isTls = mode === 'TLS';
     let isConnected = false;
     /** The lack of a resource that stopped the last attempt. */
     let shortage: ProbeErrored | undefined;
     const noteShortage = (error: unknown): void => {
       shortage = isOwnShortage(error) ? new ProbeErrored(errorText(error), 'unknown', { cause: error }) : undefined;
     };
-    const answer$ = checkHealth({ ...address, service, userAgent: `kube-probe/${KUBERNETES_VERSION}`, timeoutMs }).pipe(
+    const answer$ = checkHealth({
+      ...address,
+      isTls,
+      service,
+      userAgent: `kube-probe/${KUBERNETES_VERSION}`,
+      timeoutMs,
+    }).pipe(
       tap({ next: () => (isConnected = true), error: noteShortage }),
       filter((progress) => progress.kind === 'answered'),
       map(({ status }) => healthOutcome(status)),

@@ -1,6 +1,7 @@
 import { catchError, defer, map, type Observable, of } from 'rxjs';
 import { HttpFailure } from '../../model/config/http-failure.js';
-import { type HttpGetAction, httpGetRequest } from '../../model/config/http-get.js';
+import { httpGetRequest } from '../../model/config/http-get.js';
+import type { HttpGetAction } from '../../model/pod/pod.js';
 import { MAX_OUTPUT_BYTES } from '../../model/probes/cut-output.js';
 import { httpOutcome } from '../../model/probes/http-outcome.js';
 import { isOwnShortage } from '../../model/probes/own-shortage.js';
@@ -23,11 +24,12 @@ export const httpProbe = (
   target: ProbeTarget,
 ): Observable<ProbeOutcome> =>
   defer(() => {
-    const request = httpGetRequest(action, {
+    const plain = httpGetRequest(action, {
       container: target.container,
       podIp: hostOf(action, target),
       purpose: 'probe',
     });
+    const request = action.protocol === 'HTTP2' ? ({ ...plain, protocol: 'HTTP2' } as const) : plain;
     const options = { timeoutMs: target.timeoutSeconds * 1000, maxBodyBytes: MAX_OUTPUT_BYTES };
     return httpRequest(request, options).pipe(
       map(httpOutcome),

@@ -86,7 +86,7 @@ export const probeWorker = (
 ): Observable<ProbeChange> =>
   defer(() => {
     const { type, pod, container, pace } = worker;
-    const { results, scheduler, wallClock, agentStart } = options;
+    const { results, scheduler, wallClock, agentStart, startOf } = options;
     const { uid } = pod.metadata;
     const slowDown$ = new Subject<Agenda>();
     let state = NEW_PROBE_WORKER;
@@ -96,7 +96,7 @@ export const probeWorker = (
     const facts = (): ProbeTurnFacts => ({
       status: options.statusOf(uid),
       startedAt: (containerId) => options.startedAt(uid, containerId),
-      startOf: (containerId) => options.startOf?.(uid, containerId),
+      ...(startOf && { startOf: (containerId) => startOf(uid, containerId) }),
       resultOf: (containerId) => results.get(type, containerId),
       now: scheduler.now(),
       wallNow: wallClock(),

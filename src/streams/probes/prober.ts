@@ -83,7 +83,7 @@ interface Handle {
  * Source: pkg/kubelet/prober/prober_manager.go
  */
 export const prober = (options: ProberOptions): Prober => {
-  const { metrics, records, recordEvent, log, scheduler, agentStart } = options;
+  const { metrics, records, recordEvent, log, scheduler, agentStart, startOf } = options;
   const results = new ProbeResultStore();
   const start$ = new Subject<ProbeWorker>();
   const changed$ = new Subject<void>();
@@ -126,6 +126,7 @@ export const prober = (options: ProberOptions): Prober => {
 
   const probed = (pod: Pod, type: ProbeType, containerId: string, status: ContainerStatus): ProbedContainer => ({
     ...{ pod, status, agentStartedAt: agentStart.wallTime },
+    isOwn: startOf && startOf(pod.metadata.uid, containerId) !== undefined,
     isProbed: start$.observed && isProbed(pod, status.name, type),
     result: start$.observed ? results.get(type, containerId) : undefined,
   });

@@ -1,6 +1,10 @@
 import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, status } from '@grpc/grpc-js';
-import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
+import { createSecureServer, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
 import { createServer as createHttpServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { connect } from 'node:net';
+import { pipeline } from 'node:stream';
+import { createServer as createTlsSocketServer } from 'node:tls';
 import { VirtualTimeScheduler } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -10,7 +14,7 @@ import {
 } from '../../../src/generated/grpc/health/v1/health.js';
 import type { ProbeOutcome } from '../../../src/model/probes/probe-outcome.js';
 import { eventually } from '../../embedded/eventually.js';
-import { type LocalServers, localServers } from './local-servers.js';
+import { type LocalServers, localServers, selfSigned } from './local-servers.js';
 import { probeOnce, SHORT } from './probing.js';
 
 let servers: LocalServers;
@@ -47,6 +51,18 @@ const serveHttp2 = (handle: (stream: ServerHttp2Stream) => void): Promise<number
     handle(stream);
   });
   return servers.listen(server);
+};
+
+/** The same over TLS, with a certificate that no authority has signed. */
+const serveGrpcTls = async (): Promise<number> => {
+  const { key, cert } = selfSigned();
+  const server = new Server();
+  grpcServers.push(server);
+  server.addService(HealthService, { check: ((_, reply) => reply(null, { status: 'SERVING' })) satisfies Answer });
+  const injector = server.createConnectionInjector(
+    ServerCredentials.createSsl(null, [{ private_key: Buffer.from(key), cert_chain: Buffer.from(cert) }]),
+  );
+  return servers.serveUnread((socket) => injector.injectConnection(socket));
 };
 
 describe('a gRPC probe', () => {
@@ -187,6 +203,82 @@ describe('a gRPC probe', () => {
   ])('makes sense of a server that %s', async (_, handle, output) => {
     const port = await serveHttp2(handle);
     expect(await ask(port)).toEqual({ result: 'failure', output });
+    await servers.deserted();
+  });
+});
+
+describe('a gRPC probe with the gate for TLS', () => {
+  const probe = (port: number, mode: string | undefined, grpcTls: boolean, seconds?: number): Promise<ProbeOutcome> =>
+    probeOnce({ grpc: { port, ...(mode !== undefined && { mode }) } }, seconds, undefined, { grpcTls });
+  const unreached = (port: number): ProbeOutcome => ({
+    result: 'failure',
+    output: `timeout: failed to connect service "127.0.0.1:${port}" within ${SHORT.text}: context deadline exceeded`,
+  });
+
+  it('reaches a server with TLS in mode TLS, without a check of its certificate', async () => {
+    const port = await serveGrpcTls();
+    expect(await probe(port, 'TLS', true)).toEqual({ result: 'success', output: 'service healthy' });
+    expect(servers.taken()).toBe(1);
+    await servers.deserted();
+  });
+
+  it.each([
+    ['no mode', undefined, true],
+    ['mode Plaintext', 'Plaintext', true],
+    ['mode TLS and the gate off', 'TLS', false],
+  ] as const)('does not reach it with %s', async (_, mode, grpcTls) => {
+    const port = await serveGrpcTls();
+    expect(await probe(port, mode, grpcTls, SHORT.seconds)).toEqual(unreached(port));
+    await servers.deserted();
+  });
+
+  it.each([
+    [undefined, true],
+    ['Plaintext', true],
+    ['TLS', false],
+  ] as const)('reaches a server without TLS in mode %s, with the gate %s', async (mode, grpcTls) => {
+    const port = await serveGrpc((_call, reply) => reply(null, { status: 'SERVING' }));
+    expect(await probe(port, mode, grpcTls)).toEqual({ result: 'success', output: 'service healthy' });
+    await servers.deserted();
+  });
+
+  it('does not reach a server without TLS in mode TLS', async () => {
+    const port = await serveGrpc((_call, reply) => reply(null, { status: 'SERVING' }));
+    expect(await probe(port, 'TLS', true, SHORT.seconds)).toEqual(unreached(port));
+    await servers.deserted();
+  });
+
+  it('does not reach a server with TLS that does not choose HTTP/2', async () => {
+    const web = createTlsServer({ ...selfSigned(), ALPNProtocols: ['http/1.1'] }, (_, response) => void response.end());
+    const inside = await serveGrpc((_call, reply) => reply(null, { status: 'SERVING' }));
+    // Without a choice, but with gRPC behind it.
+    const unchosen = createTlsSocketServer(selfSigned(), (socket) => {
+      const forwarded = connect(inside, '127.0.0.1');
+      for (const end of [socket, forwarded]) end.on('error', () => undefined);
+      pipeline(socket, forwarded, socket, () => forwarded.destroy());
+    });
+    // Time enough for an answer, if there were one.
+    for (const one of [web, unchosen]) {
+      const port = await servers.listen(one);
+      const { output } = await probe(port, 'TLS', true, 1);
+      expect(output).toBe(
+        `timeout: failed to connect service "127.0.0.1:${port}" within 1s: context deadline exceeded`,
+      );
+    }
+    await servers.deserted();
+  });
+
+  it('tells a server with TLS its scheme', async () => {
+    const schemes: unknown[] = [];
+    const server = createSecureServer(selfSigned());
+    server.on('stream', (stream, headers) => {
+      schemes.push(headers[':scheme']);
+      stream.on('error', () => undefined);
+      stream.close(8);
+    });
+    const port = await servers.listen(server);
+    expect(await probe(port, 'TLS', true)).toMatchObject({ result: 'failure' });
+    expect(schemes).toEqual(['https']);
     await servers.deserted();
   });
 });

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HttpGetAction } from '../../../src/model/config/http-get.js';
+import type { HttpGetAction } from '../../../src/model/pod/pod.js';
 import { ProbeErrored } from '../../../src/model/probes/probe-errored.js';
 import type { ProbeOutcome } from '../../../src/model/probes/probe-outcome.js';
 import { type LocalServers, localServers, selfSigned } from './local-servers.js';

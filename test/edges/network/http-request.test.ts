@@ -13,7 +13,8 @@ import { firstValueFrom } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HttpFailure } from '../../../src/model/config/http-failure.js';
 import type { HttpGetAnswer, HttpGetRequest } from '../../../src/model/config/http-get.js';
-import { httpRequest, type HttpRequestLimits } from '../../../src/network/http-request.js';
+import type { HttpRequestLimits } from '../../../src/network/http-exchange.js';
+import { httpRequest } from '../../../src/network/http-request.js';
 import { eventually } from '../../embedded/eventually.js';
 import { selfSigned } from './local-servers.js';
 

@@ -3,7 +3,7 @@ import type { Probe } from '../../../src/model/pod/pod.js';
 import { checkHealth } from '../../../src/network/check-health.js';
 import { httpRequest } from '../../../src/network/http-request.js';
 import { tcpConnect } from '../../../src/network/tcp-connect.js';
-import { probeHandlers } from '../../../src/streams/probes/probe-handlers.js';
+import { type ProbeFeatures, probeHandlers } from '../../../src/streams/probes/probe-handlers.js';
 import type { ProbeHandlerKind } from '../../../src/streams/ports/probe-handlers.js';
 import type { ProbeOutcome } from '../../../src/model/probes/probe-outcome.js';
 import { aPod } from '../../support/a-pod.js';
@@ -19,9 +19,10 @@ export const probeOnce = (
   probe: Probe,
   timeoutSeconds = 600,
   scheduler: SchedulerLike = asyncScheduler,
+  features: ProbeFeatures = {},
 ): Promise<ProbeOutcome> =>
   firstValueFrom(
-    probeHandlers({ ...ports, scheduler }).probe({
+    probeHandlers({ ...ports, scheduler }, features).probe({
       type: 'liveness',
       kind: (['exec', 'httpGet', 'tcpSocket', 'grpc'] satisfies ProbeHandlerKind[]).find((kind) => kind in probe)!,
       ...{ probe, timeoutSeconds },

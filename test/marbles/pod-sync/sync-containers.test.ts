@@ -277,6 +277,20 @@ describe('a pass over a pod', () => {
       expect(stage.events.at(-1)).toMatch(/^FailedToRetrieve/);
     });
 
+    it.each([
+      ['must not be pulled, and is missing', 'Never', undefined, 'acted one!,two!'],
+      ['is there', 'IfNotPresent', { id: 'host' }, 'acted one,two'],
+    ])('says nothing of it when nothing is pulled, since the image %s', (_, imagePullPolicy, image, outcome) => {
+      const unasked = () => throwError(() => new Error('not to be pulled'));
+      const stage = played({
+        ...pulls(unasked),
+        spec: { ...spec, containers: spec.containers.map((container) => ({ ...container, imagePullPolicy })) },
+        images: { pullImage: unasked, imageStatus: () => of({ image, info: {} } as ImageStatusResponse) },
+      });
+      expect(stage.outcomes).toEqual([outcome]);
+      expect(stage.events.filter((event) => event.startsWith('FailedToRetrieve'))).toEqual([]);
+    });
+
     it('says nothing of it when the pulls work', () => {
       const stage = played(pulls(() => of({ imageRef: 'host' })));
       expect(stage.outcomes).toEqual(['acted one,two']);

@@ -204,7 +204,7 @@ describe('grpc', () => {
       );
       expectObservable(outcome$).toBe('1003ms (s|)', outcomes);
       scheduler.schedule(() => {
-        const request = { service: 'cart', userAgent: 'kube-probe/1.37', timeoutMs: 3000 };
+        const request = { isTls: false, service: 'cart', userAgent: 'kube-probe/1.37', timeoutMs: 3000 };
         expect(asked).toEqual(Array(2).fill({ host: '10.0.0.1', port: 80, ...request }));
       }, 1004);
     }),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Pod, PodStatus } from '../../../src/model/pod/pod.js';
 import type { ProbeOutcome } from '../../../src/model/probes/probe-outcome.js';
 import type { ProbeRecords } from '../../../src/streams/ports/probe-records.js';
-import { type Prober, prober } from '../../../src/streams/probes/prober.js';
+import { type Prober, prober, type ProberOptions } from '../../../src/streams/probes/prober.js';
 import { aPod } from '../../support/a-pod.js';
 import { aProbedStatus } from '../../support/a-probe.js';
 import { memoryProbeRecords } from '../../support/memory-probe-records.js';
@@ -26,7 +26,11 @@ const good: ProbeOutcome = { result: 'success', output: 'fine' };
 /** Plays `steps` at their milliseconds while the prober runs for 30 s. */
 const play = (
   steps: readonly (readonly [number, (prober: Prober) => void])[],
-  { records = memoryProbeRecords(), outcome = bad }: { records?: ProbeRecords; outcome?: ProbeOutcome } = {},
+  {
+    records = memoryProbeRecords(),
+    outcome = bad,
+    ...given
+  }: { records?: ProbeRecords; outcome?: ProbeOutcome } & Partial<Pick<ProberOptions, 'agentStart' | 'startOf'>> = {},
 ) => {
   const probes: string[] = [];
   const logged: string[] = [];
@@ -49,6 +53,7 @@ const play = (
       random: () => 0,
       scheduler,
       wallClock: () => scheduler.now(),
+      ...given,
     });
     const step$ = merge(
       ...steps.map(([at, step]) =>
@@ -63,6 +68,24 @@ const play = (
   const ended = lines.filter((line) => line.startsWith('probeWorkerEnded')).length;
   return { probes, ended, logged };
 };
+
+describe('a container without a result yet', () => {
+  const own = { containerId: 'c1', calledAt: 0, answeredAt: 0 };
+  const wallTime = Date.parse('1970-01-01T00:01:00Z');
+  it.each([
+    ['of an earlier agent is as ready as the API says', 'fake://c1', undefined, wallTime, true],
+    ['of an earlier agent is, also if the clock was set back since', 'fake://c1', undefined, -wallTime, true],
+    ['that is not the one of the API is not', 'fake://c0', undefined, wallTime, false],
+    ['of this agent is not, even if the clock was set back before', 'fake://c1', own, wallTime, false],
+  ])('%s ready', (_, containerID, start, agentTime, expected) => {
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    const pod = { ...web, status: { ...aProbedStatus({ containerID }), conditions } };
+    const found: boolean[] = [];
+    const look = (made: Prober) => found.push(made.findings(pod).isReady('c1', status.containerStatuses![0]!));
+    play([[0, look]], { agentStart: { at: 0, wallTime: agentTime }, startOf: () => start });
+    expect(found).toEqual([expected]);
+  });
+});
 
 describe('the probes of a pod', () => {
   it('begin once, however often the pod is added', () => {

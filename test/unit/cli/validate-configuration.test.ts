@@ -244,6 +244,14 @@ describe('values', () => {
     ],
     ['memoryThrottlingFactor: 0', 'memoryThrottlingFactor 0 must be greater than 0 and less than or equal to 1.0'],
     [
+      'defaultPodSysctls: {kernel.pid_max: "1"}\nfeatureGates: {DefaultPodSysctls: true}',
+      'defaultPodSysctls["kernel.pid_max"] has no namespace',
+    ],
+    [
+      'defaultPodSysctls: {net.core.somaxconn: "1", net/core/somaxconn: "2"}\nfeatureGates: {DefaultPodSysctls: true}',
+      'defaultPodSysctls["net/core/somaxconn"] is the same parameter as "net.core.somaxconn"',
+    ],
+    [
       'cpuCFSQuotaPeriod: 2s\nfeatureGates: {CustomCPUCFSQuotaPeriod: true}',
       'cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 2s must be between 1ms and 1sec, inclusive',
     ],
@@ -308,6 +316,12 @@ describe('values', () => {
       const { config } = load(`cgroupsPerQOS: false\nenforceNodeAllocatable: ${enforced}`);
       expect(cgroupOptions(config)).toBeUndefined();
     }
+  });
+
+  it('have default sysctls only with their gate', () => {
+    const text = 'defaultPodSysctls: {net.core.somaxconn: "1024"}';
+    expect(load(text).warnings).toEqual(['configuration fields without effect in this version: defaultPodSysctls']);
+    expect(load(`${text}\nfeatureGates: {DefaultPodSysctls: true}`).warnings).toEqual([]);
   });
 
   it('allow a health port that is off and a feature gate that nobody knows', () => {

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type HttpGetAction,
   type HttpGetRequest,
   httpGetRequest,
   resolvePort,
   urlOf,
   withoutTls,
 } from '../../../src/model/config/http-get.js';
-import type { Container } from '../../../src/model/pod/pod.js';
+import type { Container, HttpGetAction } from '../../../src/model/pod/pod.js';
 
 const container: Container = {
   name: 'main',

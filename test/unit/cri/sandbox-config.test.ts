@@ -92,6 +92,17 @@ describe('ports', () => {
   });
 });
 
+it('has the default sysctls of the node, of which the pod overrides single ones by any form of their names', () => {
+  const defaultSysctls = { 'net.core.somaxconn': '1024', 'net/ipv4/ip_forward': '1', 'kernel.sem': '1 2 3 4' };
+  const sysctls = (spec: Partial<PodSpec>) =>
+    sandboxConfig({ pod: aPod(spec), attempt: 0, node: { ...aNode(), defaultSysctls } }).linux?.sysctls;
+  const all = { 'net.core.somaxconn': '1024', 'net.ipv4.ip_forward': '1', 'kernel.sem': '1 2 3 4' };
+  expect(sysctls({})).toEqual(all);
+  const own = { securityContext: { sysctls: [{ name: 'net/core/somaxconn', value: '7' }] } };
+  expect(sysctls(own)).toEqual({ ...all, 'net.core.somaxconn': '7' });
+  expect(sysctls({ ...own, hostNetwork: true })).toEqual({ 'net.core.somaxconn': '7', 'kernel.sem': '1 2 3 4' });
+});
+
 it.each([
   ['kernel.shm_rmid_forced', 'kernel.shm_rmid_forced'],
   ['kernel/shm_rmid_forced', 'kernel.shm_rmid_forced'],

@@ -209,6 +209,24 @@ const table: readonly Row[] = [
     facts: { startedAt: () => 99_500, agentStartedAt: 99_000, heldUntil: 103_000 },
     step: 'probe',
   },
+  {
+    row: 'a container of this agent that seems to be older, since the clock was set',
+    types: ['readiness', 'liveness'],
+    facts: {
+      ...{ startedAt: () => 50_000, agentStartedAt: 99_000, heldUntil: 103_000 },
+      startOf: (containerId) => ({ containerId, calledAt: 0, answeredAt: 0 }),
+    },
+    step: 'probe',
+  },
+  {
+    row: 'a container of an earlier agent that seems to be younger, since the clock was set',
+    types: ['readiness', 'liveness'],
+    facts: {
+      ...{ startedAt: () => 99_500, agentStartedAt: 99_000, heldUntil: 103_000 },
+      startOf: () => undefined,
+    },
+    step: 'wait: agents that start do not probe everything at once at 103000',
+  },
   { row: 'running and started', types: ['readiness', 'liveness'], step: 'probe' },
   {
     row: 'a start that only the status tells',
@@ -281,6 +299,26 @@ describe('a new instance', () => {
     ['of a younger one what is taken for granted', 90_000, [only, set('failure')]],
   ] as const)('%s', (_, startedAt, effects) => {
     const facts = someFacts({ startedAt: () => startedAt, agentStartedAt: 100_000 });
+    const pod = { ...aProbedPod('readiness'), status: aProbedStatus() };
+    expect(probeTurn(aProbeWorker('readiness', {}, pod), NEW_PROBE_WORKER, facts).effects).toEqual(effects);
+  });
+
+  it.each([
+    [
+      'this agent has started begins as any other, even if its start seems to be long before',
+      0,
+      true,
+      [only, set('failure')],
+    ],
+    ['an earlier agent has started is left as it is, even if its start seems to be later', 200_000, false, [only]],
+    ['an earlier agent has started shortly before begins as any other', 95_000, false, [only, set('failure')]],
+  ] as const)('of an instance that %s', (_, startedAt, isOwn, effects) => {
+    const start = { containerId: 'c1', calledAt: 0, answeredAt: 0 };
+    const facts = someFacts({
+      startedAt: () => startedAt,
+      agentStartedAt: 100_000,
+      startOf: () => (isOwn ? start : undefined),
+    });
     const pod = { ...aProbedPod('readiness'), status: aProbedStatus() };
     expect(probeTurn(aProbeWorker('readiness', {}, pod), NEW_PROBE_WORKER, facts).effects).toEqual(effects);
   });

@@ -48,6 +48,16 @@ describe('a running container', () => {
       { pod: saidByApi('True', 'fake://c0'), agentStartedAt: 10_001 },
       false,
     ],
+    [
+      'that this agent has started, and that seems to be older',
+      { pod: saidByApi('True'), agentStartedAt: 10_001, isOwn: true },
+      false,
+    ],
+    [
+      'that an earlier agent has started, and that seems to be younger',
+      { pod: saidByApi('True'), agentStartedAt: -1, isOwn: false },
+      true,
+    ],
     ['hardly older than the agent', { pod: saidByApi('True'), agentStartedAt: 10_000 }, false],
   ])('%s is ready: %s', (_, given, expected) => {
     expect(isReady(probed(given))).toBe(expected);

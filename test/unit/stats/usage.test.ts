@@ -124,4 +124,20 @@ describe('the sampled pods', () => {
     expect(of(pods, sandboxes, containers)).toEqual([['a', 'sandbox-a', ['new', 'side']]]);
     expect(sampledPods(pods, sandboxes, containers)[0]?.startedAtMs).toBe(START_MS);
   });
+
+  it('have the highest attempt of each, even if the clock was set back between them', () => {
+    const later = <T extends { metadata: object | undefined }>(item: T): T => ({
+      ...item,
+      metadata: { ...item.metadata, attempt: 1 },
+    });
+    const containers = [
+      later(statsContainer('a', 'main', { id: 'new', createdAt: 1n })),
+      statsContainer('a', 'main', { id: 'old', createdAt: 2n }),
+    ];
+    const sandboxes = [later(statsSandbox('a', 'sandbox-a', 1n)), statsSandbox('a', 'sandbox-older', 2n)];
+    for (const turned of [false, true]) {
+      const inOrder = <T>(items: readonly T[]): readonly T[] => (turned ? items.toReversed() : items);
+      expect(of([statsPod('a')], inOrder(sandboxes), inOrder(containers))).toEqual([['a', 'sandbox-a', ['new']]]);
+    }
+  });
 });
