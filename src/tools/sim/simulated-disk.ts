@@ -59,6 +59,8 @@ export interface SimulatedDisk {
   /** The files, in the order of the names: for tests. */
   readonly paths: () => readonly string[];
   readonly probeRecords: () => readonly ProbeRecord[];
+  /** The machine loses its power: no mount is left. */
+  readonly losePower: () => void;
 }
 
 /** Empty except for the files of every machine. Errors of its calls: Node's, as far as they can happen here. */
@@ -193,6 +195,7 @@ export const simulatedDisk = ({
     mountsBelow: (directory) => volumes.mountsBelow(directory),
     paths: () => tree.paths(),
     probeRecords: () => probeRecords,
+    losePower: () => volumes.unmountAll(),
   };
 };
 
