@@ -50,6 +50,21 @@ export const withoutRunAnew = (pod: Pod, from: PodStatus, to: PodStatus): PodSta
   return { ...from, containerStatuses: from.containerStatuses?.filter((status) => !runsAnew(status)) };
 };
 
+/**
+ * Returns the status with the former one of each init container that has ended for good and runs again as another instance: a new sandbox
+ * runs all of them again, and the API accepts no other status of them. Everything else is new. The kubelet drops every status of such a pod
+ * until the init container ends again.
+ */
+export const withFormerInits = (pod: Pod, from: PodStatus, to: PodStatus): PodStatus => {
+  const formerOf = (status: ContainerStatus): ContainerStatus => {
+    const former = from.initContainerStatuses?.find(({ name }) => name === status.name);
+    if (!former || former.containerID === status.containerID) return status;
+    const isLegal = illegalTransition(pod, { initContainerStatuses: [former] }, { initContainerStatuses: [status] });
+    return isLegal === undefined ? status : former;
+  };
+  return { ...to, ...(to.initContainerStatuses && { initContainerStatuses: to.initContainerStatuses.map(formerOf) }) };
+};
+
 /** Whether the API's status of the pod can never become this status: the pod was started again under its UID. */
 export const isOfFormerLife = (pod: Pod, inApi: PodStatus, own: PodStatus): boolean =>
   illegalTransition(pod, withoutRunAnew(pod, inApi, own), own) !== undefined;
