@@ -51,18 +51,23 @@ export const withoutRunAnew = (pod: Pod, from: PodStatus, to: PodStatus): PodSta
 };
 
 /**
- * Returns the status with the former one of each init container that has ended for good and runs again as another instance: a new sandbox
- * runs all of them again, and the API accepts no other status of them. Everything else is new. The kubelet drops every status of such a pod
- * until the init container ends again.
+ * Returns the status with the former one of each container that has ended for good and is shown otherwise now, since the API accepts no
+ * other: a new sandbox runs init containers again, and after a loss of power a runtime may show a container as never started. Everything else is
+ * new, and so is a regular container that runs. The kubelet drops every status of such a pod until the container ends again.
  */
-export const withFormerInits = (pod: Pod, from: PodStatus, to: PodStatus): PodStatus => {
-  const formerOf = (status: ContainerStatus): ContainerStatus => {
-    const former = from.initContainerStatuses?.find(({ name }) => name === status.name);
-    if (!former || former.containerID === status.containerID) return status;
-    const isLegal = illegalTransition(pod, { initContainerStatuses: [former] }, { initContainerStatuses: [status] });
-    return isLegal === undefined ? status : former;
+export const withFormerEnds = (pod: Pod, from: PodStatus, to: PodStatus): PodStatus => {
+  const kept = (list: 'containerStatuses' | 'initContainerStatuses'): PodStatus => {
+    const now = to[list];
+    if (!now) return {};
+    const formerOf = (status: ContainerStatus): ContainerStatus => {
+      const former = from[list]?.find(({ name }) => name === status.name);
+      const isAnother = list === 'initContainerStatuses' && former?.containerID !== status.containerID;
+      if (!former || (status.state?.running && !isAnother)) return status;
+      return illegalTransition(pod, { [list]: [former] }, { [list]: [status] }) === undefined ? status : former;
+    };
+    return { [list]: now.map(formerOf) };
   };
-  return { ...to, ...(to.initContainerStatuses && { initContainerStatuses: to.initContainerStatuses.map(formerOf) }) };
+  return { ...to, ...kept('initContainerStatuses'), ...kept('containerStatuses') };
 };
 
 /** Whether the API's status of the pod can never become this status: the pod was started again under its UID. */

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  illegalTransition,
-  withFormerInits,
-  withoutRunAnew,
-} from '../../../src/model/pod-status/illegal-transition.js';
+import { illegalTransition, withFormerEnds, withoutRunAnew } from '../../../src/model/pod-status/illegal-transition.js';
 import type { ContainerStatus, PodSpec, PodStatus } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
 
@@ -129,7 +125,7 @@ describe('an init container that runs again in another sandbox', () => {
   };
   const main = { name: 'main', state: waiting } as ContainerStatus;
   const shown = (from: ContainerStatus, to: ContainerStatus, rest: Partial<PodSpec> = {}) =>
-    withFormerInits(
+    withFormerEnds(
       aPod({ spec: { ...spec, ...rest } }),
       { phase: 'Running', initContainerStatuses: [from] },
       { phase: 'Pending', initContainerStatuses: [to], containerStatuses: [main] },
@@ -160,7 +156,23 @@ describe('an init container that runs again in another sandbox', () => {
     expect(shown(from, to, rest).initContainerStatuses).toEqual([to]);
   });
 
+  it.each<
+    [what: string, policy: string, from: ContainerStatus['state'], to: ContainerStatus['state'], isKept: boolean]
+  >([
+    ['that the runtime shows as never started', 'Never', ended(1), waiting, true],
+    ['that ended well, and waits', 'OnFailure', ended(0), waiting, true],
+    ['that runs', 'Never', ended(1), running, false],
+    ['that failed, and waits', 'OnFailure', ended(1), waiting, false],
+    ['that has ended otherwise', 'Never', ended(1), ended(0), false],
+  ])('is no regular container: one %s under %s', (_what, restartPolicy, from, to, isKept) => {
+    const regular = (state: ContainerStatus['state']) =>
+      ({ name: 'main', containerID: 'x://1', state }) as ContainerStatus;
+    const pod = aPod({ spec: { restartPolicy, containers: [{ name: 'main' }] as PodSpec['containers'] } });
+    const status = withFormerEnds(pod, { containerStatuses: [regular(from)] }, { containerStatuses: [regular(to)] });
+    expect(status.containerStatuses).toEqual([regular(isKept ? from : to)]);
+  });
+
   it('adds no list to a status without one', () => {
-    expect(withFormerInits(aPod({ spec }), { initContainerStatuses: [init('1', ended(0))] }, {})).toEqual({});
+    expect(withFormerEnds(aPod({ spec }), { initContainerStatuses: [init('1', ended(0))] }, {})).toEqual({});
   });
 });
