@@ -18,7 +18,7 @@ import { RUNTIME_NAME } from './runtime/status-calls.js';
 import { type SimulatedRuntime, simulatedRuntime } from './runtime/simulated-runtime.js';
 import { seededRandom } from './seeded-random.js';
 import { simulatedClusterOptions, simulatedMachine } from './simulated-cluster.js';
-import { type SimulatedDisk, simulatedDisk } from './simulated-disk.js';
+import { type DiskPower, type SimulatedDisk, simulatedDisk } from './simulated-disk.js';
 import { simulatedFacts } from './simulated-facts.js';
 import { simulatedNetwork } from './simulated-network.js';
 import { simulatedProbes } from './simulated-probes.js';
@@ -44,6 +44,8 @@ export interface SimulatedNodeOptions {
   readonly wrapPorts?: (ports: KubeletPorts, life: number) => KubeletPorts;
   /** Creates the agent of each life; `kubelet` by default, or a wrapper of it, such as a recorder. */
   readonly makeKubelet?: typeof kubelet;
+  /** See `SimulatedDiskOptions.power`. */
+  readonly power?: DiskPower;
   /** `node-1` by default. */
   readonly nodeName?: string;
   /** Other facts of the node than `simulatedFacts`. */
@@ -100,6 +102,7 @@ export const simulatedNode = ({
   wrapPorts = (ports) => ports,
   makeKubelet = kubelet,
   nodeName = 'node-1',
+  power,
   facts,
   log = silent,
 }: SimulatedNodeOptions): SimulatedNode => {
@@ -129,7 +132,9 @@ export const simulatedNode = ({
     scheduler,
     random: random.fork('disk'),
     latencyMs: behaviours.fileMs,
+    ...(power && { power }),
     usedBytes: () => runtime.imageBytes(),
+    intentChanged: (image, isOnDisk) => tell({ kind: 'pull-intent', at: scheduler.now(), image, isOnDisk }),
     volumeChanged: (kind, path, uid) => tell({ kind, at: scheduler.now(), path, uid }),
   });
   const runtime = simulatedRuntime({

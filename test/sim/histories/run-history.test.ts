@@ -89,6 +89,22 @@ describe('running a history', () => {
     expect(runHistory(history).violations).toEqual([]);
   });
 
+  it.each(['before', 'unsynced'] as const)('turns it off at a write of the agent: %s', (when) => {
+    const faults: History['faults'] = [{ kind: 'power-lost', atWrite: 5, when, downMs: 1_000, forgetsMs: 0 }];
+    const [at] = happened(quiet({ faults }), 'power-lost');
+    expect(at).toBeGreaterThan(0);
+    expect(happened(quiet({ faults }), 'power-lost')).toEqual([at]);
+    expect(happened(quiet({ faults }), 'agent-started')).toEqual([0, at! + 1_000]);
+    expect(runHistory(quiet({ faults })).violations).toEqual([]);
+  });
+
+  it('does not turn it off at a write in the quiet at the end', () => {
+    const faults: History['faults'] = [
+      { kind: 'power-lost', atWrite: 5, when: 'before', downMs: 60_000, forgetsMs: 0 },
+    ];
+    expect(happened(quiet({ faults }), 'power-lost')).toEqual([]);
+  });
+
   it('counts the time of the agent from the boot', () => {
     const times: number[] = [];
     const makeKubelet: typeof kubelet = (ports, options) => {

@@ -3,14 +3,13 @@ import { type SeededRandom, seededRandom } from '../seeded-random.js';
 import { generateClusterHistory } from './generate-cluster-history.js';
 import { generateHistory } from './generate-history.js';
 import type { History } from './history.js';
+import { COMMIT_MS } from '../volatile-tree.js';
 import { quietFromMs } from './quiet-from.js';
 import { weighted } from './weighted.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** The time within which a file system writes its journal: ext4 commits every 5 s. */
-const COMMIT_MS = 5 * SECOND;
 
 /**
  * Returns the history of a seed in which the machine loses its power and boots, once or several times. The rest is the history of the same
@@ -32,11 +31,18 @@ export const generatePowerHistory = (seed: number): History => {
   return { ...base, faults, quietFromMs: quiet, endMs: quiet + base.endMs - base.quietFromMs };
 };
 
-const generateLoss = (draw: SeededRandom, horizonMs: number): PowerFault => ({
-  kind: 'power-lost',
-  atMs: draw.integer(1, Math.max(1, horizonMs)),
-  downMs: draw.chance(0.7) ? draw.integer(1, 20) * SECOND : draw.integer(1, 20) * MINUTE,
-  forgetsMs: draw.chance(0.5) ? 0 : draw.integer(1, COMMIT_MS),
-  // A machine without a clock battery.
-  ...(draw.chance(0.2) && { clockByMs: -draw.integer(1, 48) * HOUR + draw.integer(-500, 500) }),
-});
+const generateLoss = (draw: SeededRandom, horizonMs: number): PowerFault => {
+  const rest = {
+    forgetsMs: draw.chance(0.5) ? 0 : draw.integer(1, COMMIT_MS),
+    // A machine without a clock battery.
+    ...(draw.chance(0.2) && { clockByMs: -draw.integer(1, 48) * HOUR + draw.integer(-500, 500) }),
+  };
+  // Most losses at a write come at busy times: early, while pods are being made.
+  if (draw.chance(0.5)) {
+    const atWrite = draw.chance(0.7) ? draw.integer(1, 60) : draw.integer(60, 300);
+    const downMs = draw.integer(1, 20) * SECOND;
+    return { kind: 'power-lost', atWrite, when: draw.pick(['before', 'unsynced']), downMs, ...rest };
+  }
+  const downMs = draw.chance(0.7) ? draw.integer(1, 20) * SECOND : draw.integer(1, 20) * MINUTE;
+  return { kind: 'power-lost', atMs: draw.integer(1, Math.max(1, horizonMs)), downMs, ...rest };
+};

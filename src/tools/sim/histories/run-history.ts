@@ -19,6 +19,7 @@ import { clusterUsers } from './cluster-users.js';
 import { type Idle, idleFromTheStart, idleOf } from './idle-leaks.js';
 import { type History, HISTORY_START_MS } from './history.js';
 import { killAtSteps } from './kill-at-steps.js';
+import { losePowerAtWrites } from './lose-power-at-writes.js';
 
 export interface RunOptions {
   /** `INVARIANTS` by default. */
@@ -82,8 +83,10 @@ export const runHistory = (
   let detached = new Subscription();
   const putFaults = withFaults(history.faults, random.fork('faults'));
   const steps = killAtSteps(history, scheduler, (downMs) => bringDown(node, downMs, scheduler));
+  const power = losePowerAtWrites(history, scheduler, (fault) => losePower(fault));
   const node: SimulatedNode = simulatedNode({
     seed: history.seed,
+    ...(power && { power }),
     scheduler,
     makeKubelet,
     nodeName: nodeNameOf(history),
