@@ -27,4 +27,15 @@ export const POWER_MUTANTS: readonly Mutant[] = [
     find: "pod.spec.restartPolicy === 'Never' && sandbox.attempt !== 0 && hasRun",
     replace: "pod.spec.restartPolicy === 'Never' && sandbox.attempt === 0 && hasRun",
   }),
+  powerMutant(
+    'the directory of a volume counts as the volume',
+    'a container writes to the disk what belongs into memory',
+    {
+      file: 'src/streams/volumes/volume-operations.ts',
+      find: 'if (!payload) return volumeFiles.setUp(setup).pipe(ignoreElements());',
+      replace: `if (!payload) return volumeFiles.found(setup.directory.split('/volumes/')[0]!).pipe(
+            concatMap((found) => found.some(({ name }) => name === volume.name) ? EMPTY : volumeFiles.setUp(setup).pipe(ignoreElements())),
+          );`,
+    },
+  ),
 ];
