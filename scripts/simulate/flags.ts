@@ -33,13 +33,14 @@ A failing seed is reported with the shortest history that still fails.
   --tolerate N    the number of seeds that may fail: they are reported, and the exit code is still 0 (0)
   --cluster       nodes that belong to a cluster: users of its API, and an API server that is away now and then
   --clocks        wall clocks that are wrong, differ, are set and run at other speeds
+  --power         a machine that loses its power and boots
   --history FILE  runs this history, a file of an earlier failure
   --help          prints this
 `;
 
 const LARGEST_SEED = 2 ** 31;
 /** Each is a flag. */
-const KINDS = ['cluster', 'clocks'] as const;
+const KINDS = ['cluster', 'clocks', 'power'] as const;
 
 /** The flag of a family of seeds, with a space behind it. */
 export const kindFlag = (kind: HistoryKind): string => (kind === 'node' ? '' : `--${kind} `);
@@ -97,6 +98,7 @@ const parse = (args: readonly string[]) => {
         history: { type: 'string' },
         cluster: { type: 'boolean' },
         clocks: { type: 'boolean' },
+        power: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;

@@ -57,4 +57,9 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'instances are ordered by time': 6,
   'a deadline is compared with the wall clock': 27,
   'attempts do not rise': 1,
+  'a boot is not noticed': 6,
+  'an unknown end gets an exit code': 2,
+  'a pull does not wait for its record': 2,
+  'a Never pod is started again after a boot': 12,
+  'the directory of a volume counts as the volume': 11,
 };

@@ -1,4 +1,5 @@
 import type { HistoryKind } from '../../src/tools/sim/histories/history-kinds.js';
+import { POWER_MUTANTS } from './power-mutants.js';
 
 /** A change to one file of the product, by a text that stands in it exactly once. */
 export interface Edit {
@@ -399,4 +400,5 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return newest ? of(newest.restartCount + 1)',
     replace: 'return newest ? of(newest.restartCount === 0 ? 1 : newest.restartCount - 1)',
   }),
+  ...POWER_MUTANTS,
 ];

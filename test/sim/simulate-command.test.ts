@@ -19,6 +19,7 @@ describe('the flags', () => {
     ['--history one.json', { history: 'one.json', kind: 'node' }],
     ['--cluster --seed 4', { kind: 'cluster', from: 4 }],
     ['--clocks --seed 4', { kind: 'clocks', from: 4 }],
+    ['--power --seed 4', { kind: 'power', from: 4 }],
   ])('%s', (text, flags) => {
     expect(readFlags(text.split(' ').filter(Boolean), 4)).toMatchObject(flags);
   });
@@ -41,6 +42,7 @@ describe('the flags', () => {
     ['--seed 1 --history a', '--seed and --history exclude each other'],
     ['--cluster --history a', 'the file of --history states what its node is: leave --cluster out'],
     ['--cluster --clocks', '--cluster and --clocks exclude each other'],
+    ['--clocks --power', '--clocks and --power exclude each other'],
     ['--fresh --from 3', '--fresh draws the first seed, and --from gives it'],
     ['--sead 1', "Unknown option '--sead'"],
   ])('cannot be %s', (text, problem) => {

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { generateClockHistory } from '../../src/tools/sim/histories/generate-clock-history.js';
-import { generateClusterHistory } from '../../src/tools/sim/histories/generate-cluster-history.js';
-import { generateHistory } from '../../src/tools/sim/histories/generate-history.js';
+import { GENERATE } from '../../src/tools/sim/histories/history-kinds.js';
 import { INVARIANTS } from '../../src/tools/sim/invariants/invariants.js';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/simulation.md', import.meta.url)), 'utf8');
@@ -29,9 +27,7 @@ it('the page gives every invariant the rule that the code has', () => {
 it('the page names every fault that histories have, and no other', () => {
   const kinds = new Set(
     Array.from({ length: 1500 }, (_, seed) =>
-      [generateHistory(seed), generateClusterHistory(seed), generateClockHistory(seed)].flatMap(({ faults }) =>
-        faults.map(({ kind }) => kind),
-      ),
+      Object.values(GENERATE).flatMap((generate) => generate(seed).faults.map(({ kind }) => kind)),
     ).flat(),
   );
   expect(new Set(namesIn('Faults'))).toEqual(kinds);

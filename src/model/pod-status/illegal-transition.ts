@@ -50,6 +50,26 @@ export const withoutRunAnew = (pod: Pod, from: PodStatus, to: PodStatus): PodSta
   return { ...from, containerStatuses: from.containerStatuses?.filter((status) => !runsAnew(status)) };
 };
 
+/**
+ * Returns the status with the former one of each container that has ended for good and is shown otherwise now, since the API accepts no
+ * other: a new sandbox runs init containers again, and after a loss of power a runtime may show a container as never started. Everything else is
+ * new, and so is a regular container that runs. The kubelet drops every status of such a pod until the container ends again.
+ */
+export const withFormerEnds = (pod: Pod, from: PodStatus, to: PodStatus): PodStatus => {
+  const kept = (list: 'containerStatuses' | 'initContainerStatuses'): PodStatus => {
+    const now = to[list];
+    if (!now) return {};
+    const formerOf = (status: ContainerStatus): ContainerStatus => {
+      const former = from[list]?.find(({ name }) => name === status.name);
+      const isAnother = list === 'initContainerStatuses' && former?.containerID !== status.containerID;
+      if (!former || (status.state?.running && !isAnother)) return status;
+      return illegalTransition(pod, { [list]: [former] }, { [list]: [status] }) === undefined ? status : former;
+    };
+    return { [list]: now.map(formerOf) };
+  };
+  return { ...to, ...kept('initContainerStatuses'), ...kept('containerStatuses') };
+};
+
 /** Whether the API's status of the pod can never become this status: the pod was started again under its UID. */
 export const isOfFormerLife = (pod: Pod, inApi: PodStatus, own: PodStatus): boolean =>
   illegalTransition(pod, withoutRunAnew(pod, inApi, own), own) !== undefined;

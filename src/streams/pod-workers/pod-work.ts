@@ -25,7 +25,7 @@ import {
 } from '../../model/pod/pod.js';
 import { defaultWaitingReason } from '../../model/pod-status/container-statuses.js';
 import { generatePodStatus } from '../../model/pod-status/generate-pod-status.js';
-import { illegalTransition, withoutRunAnew } from '../../model/pod-status/illegal-transition.js';
+import { illegalTransition, withFormerEnds, withoutRunAnew } from '../../model/pod-status/illegal-transition.js';
 import { newTerminations } from '../../model/pod-status/new-terminations.js';
 import { terminatedPodStatus } from '../../model/pod-status/terminated-pod-status.js';
 import type { StartFailure } from '../../model/pod-actions/reason-cache.js';
@@ -272,7 +272,7 @@ const storeStatus = (
   const previous = statuses.get(uid);
   // The API's status of a pod that started over belongs to its former life, and would make every new status illegal.
   const reported = statuses.isReborn(uid) ? undefined : mirrorPod?.status;
-  const status = statusOverride(
+  const generated = statusOverride(
     generatePodStatus({
       pod,
       runtime,
@@ -294,10 +294,11 @@ const storeStatus = (
     }),
   );
   const before = previous ?? reported ?? pod.status ?? {};
+  // After a restart of the agent a static pod may be in a new life, while its mirror pod still shows the former one.
+  const mayBeNewLife = previous === undefined && isStaticPod(pod);
+  const status = mayBeNewLife ? generated : withFormerEnds(pod, before, generated);
   const illegal = illegalTransition(pod, withoutRunAnew(pod, before, status), status);
-  // After a restart of the agent the pod may be in a new life, while its mirror pod still shows the former one.
-  const isNewLife = previous === undefined && isStaticPod(pod) && runsAsAnother(reported, status);
-  if (illegal !== undefined && !isNewLife) {
+  if (illegal !== undefined && !(mayBeNewLife && runsAsAnother(reported, status))) {
     ports.log.error({ uid, error: illegal }, 'does not store a status of the pod');
     return status;
   }

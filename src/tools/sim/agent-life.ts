@@ -29,6 +29,7 @@ export class AgentLife {
   /** The disk calls of the agent: carried out while it lives, even if it has cancelled them. */
   readonly diskScheduler: SchedulerShare;
   readonly stop$ = new Subject<StopRequest>();
+  readonly #worldNow: () => number;
   #isAlive = true;
   #openCalls = 0;
   #subscription: Subscription | undefined;
@@ -37,8 +38,11 @@ export class AgentLife {
     readonly number: number,
     scheduler: VirtualScheduler,
     private readonly told: AgentCalls,
+    /** The time between the beginning of the world and the boot of the machine, in milliseconds. */
+    bootedAfterMs = 0,
   ) {
-    this.scheduler = scheduler.share();
+    this.#worldNow = scheduler.now;
+    this.scheduler = scheduler.share(bootedAfterMs);
     this.diskScheduler = scheduler.share();
   }
 
@@ -140,7 +144,7 @@ export class AgentLife {
     return new Observable((subscriber) => {
       if (!this.#isAlive) return;
       const number = nextNumber();
-      const now = (): number => this.scheduler.now();
+      const now = this.#worldNow;
       let isOver = false;
       const end = (error?: unknown): void => {
         if (isOver) return;

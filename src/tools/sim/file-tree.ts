@@ -44,12 +44,37 @@ const DIRECTORY_BYTES = 4096;
  * Errors: those of Node, with their `code`, the call and the path.
  */
 export class FileTree {
-  readonly #root: Directory = newDirectory();
+  #root: Directory = newDirectory();
   /** The growing logs, by the path under which they were opened: a file may have another name by now. */
   readonly #open = new Map<string, File>();
 
   /** Milliseconds of a clock that never jumps. */
   constructor(private readonly nowMs: () => number) {}
+
+  /** The same files. Logs are closed in it. */
+  copy(): FileTree {
+    const copy = new FileTree(this.nowMs);
+    copy.#root = this.#copyOf(this.#root);
+    return copy;
+  }
+
+  /** Has the files of another tree from now on, which is not used any more. */
+  become(other: FileTree): void {
+    this.#root = other.#root;
+    this.#open.clear();
+  }
+
+  #copyOf(directory: Directory): Directory {
+    const copyOf = (entry: Entry): Entry => {
+      if (entry.kind === 'directory') return this.#copyOf(entry);
+      if (entry.kind === 'link') return entry;
+      return { kind: 'file', text: entry.text, moreBytes: this.#bytesOf(entry) - entry.text.length };
+    };
+    return {
+      kind: 'directory',
+      entries: new Map([...directory.entries].map(([name, entry]) => [name, copyOf(entry)])),
+    };
+  }
 
   /** Only an entry that certainly does not exist resolves to nothing. */
   leadsSomewhere(path: string): boolean {

@@ -27,7 +27,7 @@ export const simulatedClusterOptions = (nodeName: string): ClusterOptions => ({
 /** The machine of a simulated node, with the sizes of its facts. */
 export const simulatedMachine = (
   { nodeIps, memoryCapacity, kernelVersion, allocatable }: NodeFacts,
-  bootedAt: number,
+  { bootId, bootedAt }: Pick<MachineFacts, 'bootId' | 'bootedAt'>,
 ): MachineFacts => ({
   cpus: Number(allocatable?.['cpu'] ?? 16),
   memoryBytes: memoryCapacity,
@@ -36,7 +36,7 @@ export const simulatedMachine = (
   storageBytes: 100_000_000_000n,
   machineId: '0123456789abcdef0123456789abcdef',
   systemUuid: '01234567-89ab-cdef-0123-456789abcdef',
-  bootId: '11111111-2222-3333-4444-555555555555',
+  bootId,
   bootedAt,
   kernelVersion,
   osImage: 'Debian GNU/Linux 12 (bookworm)',

@@ -1,4 +1,4 @@
-import { Observable, type SchedulerLike } from 'rxjs';
+import { concatMap, defer, EMPTY, ignoreElements, Observable, type SchedulerLike } from 'rxjs';
 import type { ApiObject } from '../../model/kube-api/api-object.js';
 import type { PulledRecord } from '../../model/images/pulled-record.js';
 import type { ProbeRecord } from '../../model/probes/probe-record.js';
@@ -14,6 +14,8 @@ import type { LatencyRange } from './behaviour.js';
 import { FileTree } from './file-tree.js';
 import type { SeededRandom } from './seeded-random.js';
 import { SimulatedVolumes } from './simulated-volumes.js';
+import { SyncedRecord, SyncedRecords } from './synced-record.js';
+import { VolatileTree } from './volatile-tree.js';
 
 export interface SimulatedDiskOptions {
   /** Updates growing logs before a read. */
@@ -24,8 +26,18 @@ export interface SimulatedDiskOptions {
   readonly capacityBytes?: bigint;
   /** Called when a volume of the pod of a UID is there for containers, and when it is gone. */
   readonly volumeChanged?: (kind: 'volume-made' | 'volume-gone', path: string, uid: string) => void;
+  /** Called when the record of a pull is on the disk, and when it is being removed. */
+  readonly intentChanged?: (image: string, isOnDisk: boolean) => void;
+  /** Present if the machine may lose its power. */
+  readonly power?: DiskPower;
   /** Bytes that are used by other things than files: images. */
   readonly usedBytes?: () => bigint;
+}
+
+/** The power of a disk, for one machine. */
+export interface DiskPower {
+  /** Whether the power goes at the next write of the agent: before it, or before it is durable. Such a write never ends. */
+  readonly atWrite: () => 'before' | 'unsynced' | undefined;
 }
 
 /** The ports of one life of the agent to the disk. */
@@ -59,6 +71,11 @@ export interface SimulatedDisk {
   /** The files, in the order of the names: for tests. */
   readonly paths: () => readonly string[];
   readonly probeRecords: () => readonly ProbeRecord[];
+  /**
+   * The machine loses its power: no mount is left, and writes of the last seconds may be lost; never a record that the ports promise to be on
+   * the disk.
+   */
+  readonly losePower: () => void;
 }
 
 /** Empty except for the files of every machine. Errors of its calls: Node's, as far as they can happen here. */
@@ -69,16 +86,20 @@ export const simulatedDisk = ({
   capacityBytes = 100_000_000_000n,
   usedBytes = () => 0n,
   volumeChanged = () => undefined,
+  intentChanged = () => undefined,
+  power,
 }: SimulatedDiskOptions): SimulatedDisk => {
-  const tree = new FileTree(() => world.now());
+  const tree = power ? new VolatileTree(world.now) : new FileTree(world.now);
   const volumes = new SimulatedVolumes(tree, (kind, path) => volumeChanged(kind, path, uidIn(path)));
   tree.makeDirectory('/etc');
-  tree.write('/etc/hosts', '127.0.0.1\tlocalhost\n');
-  let probeRecords: readonly ProbeRecord[] = [];
-  const pulled = new Map<string, PulledRecord>();
-  const intents = new Set<string>();
-  let knownPods: KnownPods | undefined;
-  const knownObjects = new Map<string, ApiObject>();
+  tree.write('/etc/hosts', HOSTS);
+  const probeRecords = new SyncedRecord<readonly ProbeRecord[]>([], world.now);
+  const pulled = new SyncedRecords<PulledRecord>(world.now);
+  const intents = new SyncedRecords<true>(world.now);
+  const knownPods = new SyncedRecord<KnownPods | undefined>(undefined, world.now);
+  const knownObjects = new SyncedRecords<ApiObject>(world.now);
+  const syncing = random.fork('syncs');
+  const losing = random.fork('losses of power');
 
   const ports = (scheduler: SchedulerLike): DiskPorts => {
     const ask = <T>(read: () => T): Observable<T> =>
@@ -97,20 +118,47 @@ export const simulatedDisk = ({
           random.integer(latencyMs.min, latencyMs.max),
         );
       });
-    const act = (write: () => unknown): Observable<never> =>
+    /** A change, which completes when it is done. */
+    const change = <T>(write: () => T): Observable<T> =>
       new Observable((subscriber) => {
         scheduler.schedule(
           () => {
+            const loss = power?.atWrite();
+            if (loss === 'before') return;
+            let value: T;
             try {
-              write();
+              value = write();
             } catch (error) {
               return subscriber.error(error);
             }
+            if (loss === 'unsynced') return;
+            subscriber.next(value);
             subscriber.complete();
           },
           random.integer(latencyMs.min, latencyMs.max),
         );
       });
+    const act = (write: () => unknown): Observable<never> => change(write).pipe(ignoreElements());
+    /** A write that completes when it is on the disk; a reader sees it a moment earlier. */
+    const keep = (write: () => () => void): Observable<never> =>
+      change(write).pipe(
+        concatMap((synced) =>
+          power
+            ? new Observable<never>((subscriber) => {
+                scheduler.schedule(
+                  () => {
+                    synced();
+                    subscriber.complete();
+                  },
+                  syncing.integer(latencyMs.min, latencyMs.max),
+                );
+              })
+            : defer(() => {
+                synced();
+                return EMPTY;
+              }),
+        ),
+      );
 
     return {
       files: {
@@ -128,8 +176,8 @@ export const simulatedDisk = ({
         mountsBelow: (directory) => ask(() => volumes.mountsBelow(directory)),
       },
       volumeFiles: {
-        setUp: (setup) => ask(() => volumes.setUp(setup)),
-        write: (directory, payload) => ask(() => volumes.write(directory, payload)),
+        setUp: (setup) => change(() => volumes.setUp(setup)),
+        write: (directory, payload) => change(() => volumes.write(directory, payload)),
         read: (directory, path) => ask(() => new TextEncoder().encode(tree.read(`${directory}/${path}`))),
         checkHostPath: () => act(() => undefined),
         bindSubPath: (setup) => act(() => volumes.bindSubPath(setup)),
@@ -151,25 +199,36 @@ export const simulatedDisk = ({
           return { capacityBytes, availableBytes: used > capacityBytes ? 0n : capacityBytes - used };
         }),
       probeRecords: {
-        read: () => ask(() => probeRecords),
-        write: (records) => act(() => (probeRecords = [...records])),
+        read: () => ask(() => probeRecords.value),
+        write: (records) => keep(() => probeRecords.write([...records])),
       },
       pullRecords: {
         pulled: (imageRef) => ask(() => pulled.get(imageRef)),
-        everyPulled: () => ask(() => [...pulled.values()]),
-        writePulled: (record) => act(() => pulled.set(record.imageRef, record)),
-        removePulled: (imageRef) => act(() => pulled.delete(imageRef)),
-        intents: () => ask(() => [...intents]),
-        writeIntent: (image) => act(() => intents.add(image)),
-        removeIntent: (image) => act(() => intents.delete(image)),
+        everyPulled: () => ask(() => [...pulled.all().values()]),
+        writePulled: (record) => keep(() => pulled.write(record.imageRef, record)),
+        removePulled: (imageRef) => keep(() => pulled.write(imageRef, undefined)),
+        intents: () => ask(() => [...intents.all().keys()]),
+        writeIntent: (image) =>
+          keep(() => {
+            const synced = intents.write(image, true);
+            return () => {
+              synced();
+              intentChanged(image, true);
+            };
+          }),
+        removeIntent: (image) =>
+          keep(() => {
+            intentChanged(image, false);
+            return intents.write(image, undefined);
+          }),
         hashOf: ({ username, password, identityToken }) => `hash of ${username}:${password}:${identityToken}`,
       },
       lastKnown: {
-        readPods: () => ask(() => knownPods),
-        writePods: (pods) => act(() => (knownPods = pods)),
-        readObjects: () => ask(() => new Map(knownObjects)),
-        writeObject: (key, object) => act(() => knownObjects.set(key, object)),
-        removeObject: (key) => act(() => knownObjects.delete(key)),
+        readPods: () => ask(() => knownPods.value),
+        writePods: (pods) => keep(() => knownPods.write(pods)),
+        readObjects: () => ask(() => knownObjects.all()),
+        writeObject: (key, object) => keep(() => knownObjects.write(key, object)),
+        removeObject: (key) => keep(() => knownObjects.write(key, undefined)),
       },
     };
   };
@@ -192,9 +251,19 @@ export const simulatedDisk = ({
     },
     mountsBelow: (directory) => volumes.mountsBelow(directory),
     paths: () => tree.paths(),
-    probeRecords: () => probeRecords,
+    probeRecords: () => probeRecords.value,
+    losePower: () => {
+      if (tree instanceof VolatileTree) tree.losePower(losing);
+      for (const record of [probeRecords, pulled, intents, knownPods, knownObjects]) record.losePower(losing);
+      // The machine has these files before the agent starts.
+      tree.makeDirectory('/etc');
+      tree.write('/etc/hosts', HOSTS);
+      volumes.unmountAll();
+    },
   };
 };
+
+const HOSTS = '127.0.0.1\tlocalhost\n';
 
 /** The UID of the pod whose directory this is. */
 const uidIn = (path: string): string => /\/pods\/([^/]+)\//.exec(path)?.[1] ?? '';

@@ -18,7 +18,7 @@ import { RUNTIME_NAME } from './runtime/status-calls.js';
 import { type SimulatedRuntime, simulatedRuntime } from './runtime/simulated-runtime.js';
 import { seededRandom } from './seeded-random.js';
 import { simulatedClusterOptions, simulatedMachine } from './simulated-cluster.js';
-import { type SimulatedDisk, simulatedDisk } from './simulated-disk.js';
+import { type DiskPower, type SimulatedDisk, simulatedDisk } from './simulated-disk.js';
 import { simulatedFacts } from './simulated-facts.js';
 import { simulatedNetwork } from './simulated-network.js';
 import { simulatedProbes } from './simulated-probes.js';
@@ -44,6 +44,8 @@ export interface SimulatedNodeOptions {
   readonly wrapPorts?: (ports: KubeletPorts, life: number) => KubeletPorts;
   /** Creates the agent of each life; `kubelet` by default, or a wrapper of it, such as a recorder. */
   readonly makeKubelet?: typeof kubelet;
+  /** See `SimulatedDiskOptions.power`. */
+  readonly power?: DiskPower;
   /** `node-1` by default. */
   readonly nodeName?: string;
   /** Other facts of the node than `simulatedFacts`. */
@@ -66,6 +68,11 @@ export interface SimulatedNode {
   /** Asks the agent to stop every pod and then to end. */
   readonly stop: (reason: string, graceSeconds?: number) => void;
   readonly isAlive: () => boolean;
+  /** The machine is off from now on, with the agent, the runtime, all containers and the memory. Does nothing if it is off. */
+  readonly losePower: (loss: { readonly forgetsMs: number }) => void;
+  /** Boots the machine and starts the agent; the wall clocks of both processes are set by `clockByMs`. Does nothing if it is on. */
+  readonly boot: (boot?: { readonly clockByMs?: number }) => void;
+  readonly isOn: () => boolean;
   /** Of the living agent: see `Kubelet`. */
   readonly pods: () => readonly Pod[];
   readonly health: () => string | undefined;
@@ -95,6 +102,7 @@ export const simulatedNode = ({
   wrapPorts = (ports) => ports,
   makeKubelet = kubelet,
   nodeName = 'node-1',
+  power,
   facts,
   log = silent,
 }: SimulatedNodeOptions): SimulatedNode => {
@@ -124,7 +132,9 @@ export const simulatedNode = ({
     scheduler,
     random: random.fork('disk'),
     latencyMs: behaviours.fileMs,
+    ...(power && { power }),
     usedBytes: () => runtime.imageBytes(),
+    intentChanged: (image, isOnDisk) => tell({ kind: 'pull-intent', at: scheduler.now(), image, isOnDisk }),
     volumeChanged: (kind, path, uid) => tell({ kind, at: scheduler.now(), path, uid }),
   });
   const runtime = simulatedRuntime({
@@ -145,7 +155,10 @@ export const simulatedNode = ({
     latencyMs: behaviours.networkMs,
   });
 
-  const bootedAt = clock.now();
+  const madeAt = scheduler.now();
+  let machine = { bootId: bootIdOf(1), bootedAt: clock.now(), bootedAfterMs: 0 };
+  let boots = 1;
+  let bootRuntime: (() => void) | undefined;
   const lives: AgentLife[] = [];
   let calls = 0;
   let agent: Kubelet | undefined;
@@ -174,7 +187,7 @@ export const simulatedNode = ({
           lastKnown,
           api: cluster.connect({ kind: 'node', node: nodeName }),
           resetConnections: () => cluster.breakWatches('reset'),
-          readMachine: () => of(simulatedMachine(node, bootedAt)),
+          readMachine: () => of(simulatedMachine(node, machine)),
           lookupHost: (name) => throwError(() => new Error(`lookup ${name}: no such host`)),
         },
       }),
@@ -186,8 +199,10 @@ export const simulatedNode = ({
 
   const start = (): void => {
     if (isAlive()) throw new Error(`the agent of ${nodeName} lives already`);
+    if (bootRuntime) throw new Error(`the machine of ${nodeName} is off`);
     tellUntold();
-    const life = new AgentLife(lives.push(undefined as never), scheduler, { tell, nextNumber: () => ++calls });
+    const told = { tell, nextNumber: () => ++calls };
+    const life = new AgentLife(lives.push(undefined as never), scheduler, told, machine.bootedAfterMs);
     lives[life.number - 1] = life;
     tell({ kind: 'agent-started', at: scheduler.now(), life: life.number });
     const started = makeKubelet(portsOf(life), {
@@ -241,6 +256,27 @@ export const simulatedNode = ({
     untold = undefined;
   };
 
+  const jumpClock = (byMs: number): void => {
+    setClock('runtime', { byMs });
+    setClock('agent', { byMs });
+  };
+  const losePower: SimulatedNode['losePower'] = ({ forgetsMs }) => {
+    if (bootRuntime) return;
+    tell({ kind: 'power-lost', at: scheduler.now() });
+    kill();
+    bootRuntime = runtime.losePower(forgetsMs);
+    disk.losePower();
+  };
+  const boot: SimulatedNode['boot'] = ({ clockByMs } = {}) => {
+    if (!bootRuntime) return;
+    if (clockByMs !== undefined) jumpClock(clockByMs);
+    machine = { bootId: bootIdOf(++boots), bootedAt: clock.now(), bootedAfterMs: scheduler.now() - madeAt };
+    tell({ kind: 'booted', at: scheduler.now(), bootId: machine.bootId });
+    bootRuntime();
+    bootRuntime = undefined;
+    start();
+  };
+
   return {
     scheduler,
     runtime,
@@ -248,11 +284,11 @@ export const simulatedNode = ({
     start,
     kill,
     isAlive,
+    losePower,
+    boot,
+    isOn: () => bootRuntime === undefined,
     wallClock: clock.now,
-    jumpClock: (byMs) => {
-      setClock('runtime', { byMs });
-      setClock('agent', { byMs });
-    },
+    jumpClock,
     setClock,
     stop: (reason, graceSeconds) =>
       lives.at(-1)?.stop$.next({ reason, ...(graceSeconds !== undefined && { graceSeconds }) }),
@@ -265,6 +301,8 @@ export const simulatedNode = ({
     },
   };
 };
+
+const bootIdOf = (count: number): string => `11111111-2222-3333-4444-${555_555_555_554 + count}`;
 
 const leftBy = ({ report }: AgentLife): number => report.pendingActions + report.openCalls;
 

@@ -69,6 +69,18 @@ export class SimulatedVolumes {
     return [...volumes, ...subPaths.map((name) => ({ name }))];
   }
 
+  /** A boot leaves no mount: the contents of those in memory are gone, and their directories are empty. The tree is that of after the boot. */
+  unmountAll(): void {
+    for (const path of this.#mounts) {
+      this.tree.remove(path);
+      this.tree.makeDirectory(path);
+      this.#gone(path);
+    }
+    this.#mounts.clear();
+    // A directory that was made a moment before is lost.
+    for (const path of this.#there) if (!this.tree.leadsSomewhere(path)) this.#gone(path);
+  }
+
   /** Mount points at or below the directory. */
   mountsBelow(directory: string): readonly string[] {
     return [...this.#mounts].filter((path) => path === directory || path.startsWith(`${directory}/`)).sort();

@@ -81,11 +81,14 @@ export class VirtualScheduler implements SchedulerLike {
     return new VirtualAction<T>(this, work, this.#own).schedule(state, delay);
   }
 
-  /** Creates a part of this scheduler for a process that may die: all of its actions can be dropped at once. */
-  share(): SchedulerShare {
+  /**
+   * Creates a part of this scheduler for a process that may die: all of its actions can be dropped at once. Its clock shows `behindMs`
+   * less: that of another boot has begun later.
+   */
+  share(behindMs = 0): SchedulerShare {
     const share: Share = { pending: 0, isClosed: false };
     return {
-      now: this.now,
+      now: behindMs === 0 ? this.now : () => this.#now - behindMs,
       schedule: <T>(work: Work<T>, delay = 0, state?: T) =>
         share.isClosed ? Subscription.EMPTY : new VirtualAction<T>(this, work, share).schedule(state, delay),
       get pending() {

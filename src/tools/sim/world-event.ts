@@ -33,11 +33,15 @@ export type WorldEvent = { readonly at: number } & (
   | ({ readonly kind: 'sandbox-created' | 'sandbox-stopped' | 'sandbox-removed' } & SimulatedPodSandbox)
   | ({ readonly kind: 'container-created' | 'container-started' | 'container-removed' } & SimulatedInstance)
   | ({ readonly kind: 'container-exited'; readonly exitCode: number } & SimulatedInstance)
+  /** It ran, but after a boot the runtime has no record of its start, and shows it as created. */
+  | ({ readonly kind: 'container-start-lost' } & SimulatedInstance)
   /** StopContainer has reached the runtime. */
   | ({ readonly kind: 'container-stopping'; readonly graceSeconds: number } & SimulatedInstance)
   /** A directory that containers can mount is there from now on, or no more: a volume, or a sub-path of one. */
   | { readonly kind: 'volume-made' | 'volume-gone'; readonly path: string; readonly uid: string }
   | { readonly kind: 'image-pulled'; readonly image: string }
+  /** The record of a pull that has begun is on the disk, or is being removed. */
+  | { readonly kind: 'pull-intent'; readonly image: string; readonly isOnDisk: boolean }
   /** A probe or another command has reached a container and was answered. */
   | ({
       readonly kind: 'asked';
@@ -52,6 +56,10 @@ export type WorldEvent = { readonly at: number } & (
   /** The agent has cancelled the call, or was killed, before it ended. */
   | { readonly kind: 'call-given-up'; readonly number: number; readonly call: string }
   | { readonly kind: 'runtime-stopped' | 'runtime-started' }
+  /** The machine is off. Everything that ended with it follows. */
+  | { readonly kind: 'power-lost' }
+  /** The machine has booted. The agent starts next. */
+  | { readonly kind: 'booted'; readonly bootId: string }
   /**
    * The offset of the agent's wall clock, or of the runtime's, from `at` now. 0 at first. From now on a second has `rate`
    * seconds of that clock; 1 at first.

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { kubelet } from '../../../src/kubelet.js';
 import { generateHistory } from '../../../src/tools/sim/histories/generate-history.js';
 import { describeHistory } from '../../../src/tools/sim/histories/describe-history.js';
-import type { History } from '../../../src/tools/sim/histories/history.js';
+import { type History, HISTORY_START_MS } from '../../../src/tools/sim/histories/history.js';
 import { investigateFailure } from '../../../src/tools/sim/histories/investigate-failure.js';
 import { readHistory } from '../../../src/tools/sim/histories/read-history.js';
 import { runHistory } from '../../../src/tools/sim/histories/run-history.js';
@@ -73,6 +73,58 @@ describe('running a history', () => {
     const faults: History['faults'] = [{ kind: 'agent-killed', atStep: 20, when, downMs: 100 }];
     expect(happened(quiet({ faults }), 'agent-killed').length).toBe(1);
     expect(happened(quiet({ faults }), 'agent-started').length).toBe(2);
+  });
+
+  it('turns the machine off, with everything that runs, and boots it', () => {
+    const history = quiet({
+      faults: [{ kind: 'power-lost', atMs: 30_000, downMs: 7_000, forgetsMs: 0, clockByMs: -60_000 }],
+    });
+    expect(happened(history, 'power-lost')).toEqual([30_000]);
+    expect(happened(history, 'agent-killed')).toEqual([30_000]);
+    expect(happened(history, 'container-exited')).toContain(30_000);
+    expect(happened(history, 'sandbox-stopped')).toContain(30_000);
+    expect(happened(history, 'booted')).toEqual([37_000]);
+    expect(happened(history, 'clock-set')).toEqual([37_000]);
+    expect(happened(history, 'agent-started')).toEqual([0, 37_000]);
+    expect(runHistory(history).violations).toEqual([]);
+  });
+
+  it.each(['before', 'unsynced'] as const)('turns it off at a write of the agent: %s', (when) => {
+    const faults: History['faults'] = [{ kind: 'power-lost', atWrite: 5, when, downMs: 1_000, forgetsMs: 0 }];
+    const [at] = happened(quiet({ faults }), 'power-lost');
+    expect(at).toBeGreaterThan(0);
+    expect(happened(quiet({ faults }), 'power-lost')).toEqual([at]);
+    expect(happened(quiet({ faults }), 'agent-started')).toEqual([0, at! + 1_000]);
+    expect(runHistory(quiet({ faults })).violations).toEqual([]);
+  });
+
+  it('does not turn it off at a write in the quiet at the end', () => {
+    const faults: History['faults'] = [
+      { kind: 'power-lost', atWrite: 5, when: 'before', downMs: 60_000, forgetsMs: 0 },
+    ];
+    expect(happened(quiet({ faults }), 'power-lost')).toEqual([]);
+  });
+
+  it('counts the time of the agent from the boot', () => {
+    const times: number[] = [];
+    const makeKubelet: typeof kubelet = (ports, options) => {
+      times.push(ports.scheduler.now());
+      return kubelet(ports, options);
+    };
+    const faults: History['faults'] = [{ kind: 'power-lost', atMs: 30_000, downMs: 7_000, forgetsMs: 0 }];
+    runHistory(quiet({ faults }), { makeKubelet });
+    expect(times).toEqual([HISTORY_START_MS, HISTORY_START_MS]);
+  });
+
+  it.each([
+    ['comes back before the boot', 40_000],
+    ['comes back after the boot', 30_500],
+  ])('starts one agent after a boot, if an agent that was killed %s', (_, atMs) => {
+    const faults: History['faults'] = [
+      { kind: 'agent-killed', atMs: 30_000, downMs: 12_000 },
+      { kind: 'power-lost', atMs, downMs: 5_000, forgetsMs: 0 },
+    ];
+    expect(happened(quiet({ faults }), 'agent-started')).toEqual([0, atMs + 5_000]);
   });
 
   it('restarts the runtime, and sets the clock', () => {

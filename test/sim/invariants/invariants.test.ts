@@ -4,6 +4,7 @@ import { watchInvariants } from '../../../src/tools/sim/invariants/watch-invaria
 import { clockRows } from './rows/clock-rows.js';
 import { clusterRows } from './rows/cluster-rows.js';
 import { endRows } from './rows/ends-rows.js';
+import { powerRows } from './rows/power-rows.js';
 import { statusRows } from './rows/status-rows.js';
 import { truthRows } from './rows/truth-rows.js';
 import { waitRows } from './rows/waits-rows.js';
@@ -20,6 +21,7 @@ const ROWS: Rows = {
   ...truthRows,
   ...clusterRows,
   ...clockRows,
+  ...powerRows,
 };
 
 describe.each(INVARIANTS)('$name', (invariant) => {

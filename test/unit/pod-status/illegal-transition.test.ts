@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { illegalTransition, withoutRunAnew } from '../../../src/model/pod-status/illegal-transition.js';
+import { illegalTransition, withFormerEnds, withoutRunAnew } from '../../../src/model/pod-status/illegal-transition.js';
 import type { ContainerStatus, PodSpec, PodStatus } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
 
@@ -113,5 +113,66 @@ describe('without what runs anew', () => {
     ],
   ])('%s', (_what, spec, to, left) => {
     expect(withoutRunAnew(aPod({ spec }), was('x://1', ended(0)), to).containerStatuses).toHaveLength(left);
+  });
+});
+
+describe('an init container that runs again in another sandbox', () => {
+  const init = (id: string, state: ContainerStatus['state']): ContainerStatus =>
+    ({ name: 'init', containerID: `x://${id}`, state }) as ContainerStatus;
+  const spec: Partial<PodSpec> = {
+    restartPolicy: 'OnFailure',
+    initContainers: [{ name: 'init' }] as PodSpec['initContainers'],
+  };
+  const main = { name: 'main', state: waiting } as ContainerStatus;
+  const shown = (from: ContainerStatus, to: ContainerStatus, rest: Partial<PodSpec> = {}) =>
+    withFormerEnds(
+      aPod({ spec: { ...spec, ...rest } }),
+      { phase: 'Running', initContainerStatuses: [from] },
+      { phase: 'Pending', initContainerStatuses: [to], containerStatuses: [main] },
+    );
+
+  it('shows its former end, beside the new status of everything else', () => {
+    const former = init('1', ended(0));
+    expect(shown(former, init('2', running))).toEqual({
+      phase: 'Pending',
+      initContainerStatuses: [former],
+      containerStatuses: [main],
+    });
+  });
+
+  it.each<[what: string, from: ContainerStatus, to: ContainerStatus, rest?: Partial<PodSpec>]>([
+    ['that has ended again', init('1', ended(0)), init('2', ended(1))],
+    ['that had failed', init('1', ended(1)), init('2', running)],
+    ['that had not ended', init('1', running), init('2', waiting)],
+    ['under Always', init('1', ended(0)), init('2', running), { restartPolicy: 'Always' }],
+    ['that is the same instance', init('1', ended(0)), init('1', running)],
+    [
+      'that is a sidecar',
+      init('1', ended(0)),
+      init('2', running),
+      { initContainers: [{ name: 'init', restartPolicy: 'Always' }] as PodSpec['initContainers'] },
+    ],
+  ])('shows itself: one %s', (_what, from, to, rest) => {
+    expect(shown(from, to, rest).initContainerStatuses).toEqual([to]);
+  });
+
+  it.each<
+    [what: string, policy: string, from: ContainerStatus['state'], to: ContainerStatus['state'], isKept: boolean]
+  >([
+    ['that the runtime shows as never started', 'Never', ended(1), waiting, true],
+    ['that ended well, and waits', 'OnFailure', ended(0), waiting, true],
+    ['that runs', 'Never', ended(1), running, false],
+    ['that failed, and waits', 'OnFailure', ended(1), waiting, false],
+    ['that has ended otherwise', 'Never', ended(1), ended(0), false],
+  ])('is no regular container: one %s under %s', (_what, restartPolicy, from, to, isKept) => {
+    const regular = (state: ContainerStatus['state']) =>
+      ({ name: 'main', containerID: 'x://1', state }) as ContainerStatus;
+    const pod = aPod({ spec: { restartPolicy, containers: [{ name: 'main' }] as PodSpec['containers'] } });
+    const status = withFormerEnds(pod, { containerStatuses: [regular(from)] }, { containerStatuses: [regular(to)] });
+    expect(status.containerStatuses).toEqual([regular(isKept ? from : to)]);
+  });
+
+  it('adds no list to a status without one', () => {
+    expect(withFormerEnds(aPod({ spec }), { initContainerStatuses: [init('1', ended(0))] }, {})).toEqual({});
   });
 });

@@ -96,6 +96,25 @@ export type AgentFault = { readonly kind: 'agent-killed'; readonly downMs: numbe
   | { readonly atStep: number; readonly when: 'asked' | 'answered' }
 );
 
+/**
+ * The machine loses its power, and boots after `downMs`: no process is left, memory is empty, and `clockByMs` is added to the wall
+ * clock. Writes of the last seconds are lost that were not synced.
+ */
+export type PowerFault = {
+  readonly kind: 'power-lost';
+  readonly downMs: number;
+  /** The runtime forgets starts and ends of containers that it has recorded within this time before. */
+  readonly forgetsMs: number;
+  readonly clockByMs?: number;
+} & ({ readonly atMs: number } | AtWrite);
+
+/** At the n-th write of the agent to the disk, counted since the beginning of the history. */
+interface AtWrite {
+  readonly atWrite: number;
+  /** Before the write, or after it but before it is durable. */
+  readonly when: 'before' | 'unsynced';
+}
+
 /** Other events of the machine. */
 export type MachineFault =
   /** The runtime is away for a while; containers run on, pending calls and the stream of events break. */
@@ -132,6 +151,7 @@ export type Fault =
   | ApiWayFault
   | ApiServerFault
   | AgentFault
+  | PowerFault
   | MachineFault;
 
 export type FaultKind = Fault['kind'];

@@ -1,14 +1,16 @@
 import { generateClockHistory } from './generate-clock-history.js';
 import { generateClusterHistory } from './generate-cluster-history.js';
 import { generateHistory } from './generate-history.js';
+import { generatePowerHistory } from './generate-power-history.js';
 import type { History } from './history.js';
 
-/** The families of seeds: a node, a node of a cluster, wrong clocks. A seed has another history in each. */
-export type HistoryKind = 'node' | 'cluster' | 'clocks';
+/** The families of seeds: a node, a node of a cluster, wrong clocks, losses of power. A seed has another history in each. */
+export type HistoryKind = 'node' | 'cluster' | 'clocks' | 'power';
 
 /** The history of a seed, by its family. */
 export const GENERATE: Readonly<Record<HistoryKind, (seed: number) => History>> = {
   node: generateHistory,
   cluster: generateClusterHistory,
   clocks: generateClockHistory,
+  power: generatePowerHistory,
 };

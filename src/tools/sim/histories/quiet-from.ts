@@ -36,6 +36,8 @@ const endOfFault = (fault: Fault): number => {
       return fault.untilMs + fault.maxMs;
     case 'agent-killed':
       return 'atMs' in fault ? fault.atMs + fault.downMs : 0;
+    case 'power-lost':
+      return 'atMs' in fault ? fault.atMs + fault.downMs : 0;
     case 'runtime-restarts':
     case 'api-restarts':
       return fault.atMs + fault.downMs;

@@ -3,7 +3,7 @@ import type { KubeletOptions } from '../../../kubelet-options.js';
 import { isMirrorPod, type Pod } from '../../../model/pod/pod.js';
 import { type SimulatedApiServer, simulatedApiServer } from '../api-server/simulated-api-server.js';
 import { without } from '../api-server/stored-object.js';
-import type { Fault } from '../faults/fault.js';
+import type { Fault, PowerFault } from '../faults/fault.js';
 import { withFaults } from '../faults/with-faults.js';
 import { INVARIANTS } from '../invariants/invariants.js';
 import type { Invariant, Violation } from '../invariants/monitor.js';
@@ -19,6 +19,7 @@ import { clusterUsers } from './cluster-users.js';
 import { type Idle, idleFromTheStart, idleOf } from './idle-leaks.js';
 import { type History, HISTORY_START_MS } from './history.js';
 import { killAtSteps } from './kill-at-steps.js';
+import { losePowerAtWrites } from './lose-power-at-writes.js';
 
 export interface RunOptions {
   /** `INVARIANTS` by default. */
@@ -79,11 +80,13 @@ export const runHistory = (
   const apiClock = nodeClock(scheduler);
   const server = history.cluster && serverOf(history, history.cluster, { scheduler, apiClock, tell: hear });
   const sources = sourcesOf(history, scheduler, hear);
-  const detached = new Subscription();
+  let detached = new Subscription();
   const putFaults = withFaults(history.faults, random.fork('faults'));
   const steps = killAtSteps(history, scheduler, (downMs) => bringDown(node, downMs, scheduler));
+  const power = losePowerAtWrites(history, scheduler, (fault) => losePower(fault));
   const node: SimulatedNode = simulatedNode({
     seed: history.seed,
+    ...(power && { power }),
     scheduler,
     makeKubelet,
     nodeName: nodeNameOf(history),
@@ -101,9 +104,21 @@ export const runHistory = (
       imagePulls: { serialized: history.node.parallelPulls === 1, maxParallel: history.node.parallelPulls },
       ...options,
     },
-    wrapPorts: (ports) => steps(putFaults(ports, { scheduler: ports.scheduler, startMs: HISTORY_START_MS, detached })),
+    wrapPorts: (ports) => {
+      // The clock of the agent begins again with each boot of the machine.
+      const startMs = HISTORY_START_MS - scheduler.now() + ports.scheduler.now();
+      return steps(putFaults(ports, { scheduler: ports.scheduler, startMs, detached }));
+    },
   });
-  const world = { history, node, sources, scheduler, server, apiClock };
+  const losePower = ({ forgetsMs, downMs, clockByMs }: PowerFault): void => {
+    if (!node.isOn()) return;
+    node.losePower({ forgetsMs });
+    // Requests that were under way end with the machine.
+    detached.unsubscribe();
+    detached = new Subscription();
+    scheduler.schedule(() => node.boot({ ...(clockByMs !== undefined && { clockByMs }) }), downMs);
+  };
+  const world = { history, node, sources, scheduler, server, apiClock, losePower };
   const endMs = HISTORY_START_MS + history.endMs;
   try {
     scheduleChanges(world);
@@ -156,6 +171,7 @@ interface World {
   readonly scheduler: VirtualScheduler;
   readonly server: SimulatedApiServer | undefined;
   readonly apiClock: NodeClock;
+  readonly losePower: (fault: PowerFault) => void;
 }
 
 const nodeNameOf = ({ node }: History): string => node.facts?.name ?? 'node-1';
@@ -265,7 +281,7 @@ const stepClock = (
   else node.setClock(whose, { byMs });
 };
 
-const scheduleFault = (fault: Fault, { node, sources, scheduler, server, apiClock }: World): void => {
+const scheduleFault = (fault: Fault, { node, sources, scheduler, server, apiClock, losePower }: World): void => {
   if (fault.kind === 'clock-drifts') {
     scheduler.schedule(() => node.setClock(fault.whose, { rate: fault.rate }), fault.fromMs);
     scheduler.schedule(() => node.setClock(fault.whose, { rate: 1 }), fault.untilMs);
@@ -275,6 +291,8 @@ const scheduleFault = (fault: Fault, { node, sources, scheduler, server, apiCloc
     switch (fault.kind) {
       case 'agent-killed':
         return bringDown(node, fault.downMs, scheduler);
+      case 'power-lost':
+        return losePower(fault);
       case 'runtime-restarts':
         return node.runtime.restart(fault.downMs);
       case 'container-dies': {
@@ -310,7 +328,10 @@ const scheduleFault = (fault: Fault, { node, sources, scheduler, server, apiCloc
 const bringDown = (node: SimulatedNode, downMs: number, scheduler: VirtualScheduler): void => {
   if (!node.isAlive()) return;
   node.kill();
-  scheduler.schedule(node.start, downMs);
+  // The machine may be off by then, or have started another one.
+  scheduler.schedule(() => {
+    if (node.isOn() && !node.isAlive()) node.start();
+  }, downMs);
 };
 
 /** The pending work of an agent for its pods, once all of them are gone. */

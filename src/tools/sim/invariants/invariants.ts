@@ -3,8 +3,10 @@ import { apiPodsOutliveContainers } from './api-pods-outlive-containers.js';
 import { apiShowsWhatRuns } from './api-shows-what-runs.js';
 import { apiStatusGoesForward } from './api-status-goes-forward.js';
 import { attemptsRise } from './attempts-rise.js';
+import { bootIsKnown } from './boot-is-known.js';
 import { causes } from './causes.js';
 import { deadlinesAreReal } from './deadlines-are-real.js';
+import { endsAreTrue } from './ends-are-true.js';
 import { endsAreReported } from './ends-are-reported.js';
 import { fewStatusWrites } from './few-status-writes.js';
 import { graceOnlyShrinks } from './grace-only-shrinks.js';
@@ -27,6 +29,7 @@ import { probesArePatient } from './probes-are-patient.js';
 import { probesGoOn } from './probes-go-on.js';
 import { promisesAreKept } from './promises-are-kept.js';
 import { pullBackOff } from './pull-back-off.js';
+import { pullsAreRecorded } from './pulls-are-recorded.js';
 import { readyIsProven } from './ready-is-proven.js';
 import { restartBackOff } from './restart-back-off.js';
 import { restartPolicyKept } from './restart-policy-kept.js';
@@ -53,10 +56,12 @@ export const INVARIANTS: readonly Invariant[] = [
   restartPolicyKept,
   restartBackOff,
   pullBackOff,
+  pullsAreRecorded,
   waitsEnd,
   attemptsRise,
   deadlinesAreReal,
   endsAreReported,
+  endsAreTrue,
   statusGoesForward,
   readyIsProven,
   probesGoOn,
@@ -76,4 +81,5 @@ export const INVARIANTS: readonly Invariant[] = [
   fewStatusWrites,
   nothingForbidden,
   nodeStaysAlive,
+  bootIsKnown,
 ];

@@ -213,6 +213,9 @@ export class WorldTruth {
         this.#change(containerId, { exitedAt: at, exitedWall: this.wall(at), exitCode });
         break;
       }
+      case 'container-start-lost':
+        this.#change(event.containerId, LOST_START);
+        break;
       case 'container-removed':
         this.#change(event.containerId, { removedAt: event.at });
         break;
@@ -400,6 +403,13 @@ export class WorldTruth {
     }
   }
 }
+
+const LOST_START: Partial<InstanceTruth> = {
+  startedAt: undefined,
+  exitedAt: undefined,
+  exitedWall: undefined,
+  exitCode: undefined,
+};
 
 interface Clock {
   readonly aheadMs: number;

@@ -49,6 +49,8 @@ export class SimulatedContainer {
   readonly whenExited = new Set<() => void>();
   /** The time of its start on the scheduler's clock, in milliseconds; undefined before. */
   startedAtMs: number | undefined;
+  /** The same of its end. */
+  endedAtMs: number | undefined;
   #startedAt = 0n;
   #end: ContainerEnd | undefined;
   #listed: Container | undefined;
@@ -90,8 +92,18 @@ export class SimulatedContainer {
     this.changed();
   }
 
-  ended(end: ContainerEnd): void {
+  ended(end: ContainerEnd, atMs?: number): void {
     this.#end = end;
+    this.endedAtMs = atMs ?? this.endedAtMs;
+    this.changed();
+  }
+
+  /** The records of its start and of its end are lost: it counts as created. */
+  forgetStart(): void {
+    this.#startedAt = 0n;
+    this.startedAtMs = undefined;
+    this.endedAtMs = undefined;
+    this.#end = undefined;
     this.changed();
   }
 

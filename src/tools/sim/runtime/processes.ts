@@ -67,6 +67,15 @@ export class Processes {
     if (container.isRunning) this.#end(container, exitCode, reason, '');
   }
 
+  /** The machine has lost its power: the process is gone without an end of its own. */
+  vanish(container: SimulatedContainer): void {
+    for (const end of this.#ends.get(container) ?? []) end.unsubscribe();
+    this.#ends.delete(container);
+    container.whenExited.clear();
+    container.isStarting = false;
+    this.world.disk.endLog(container.logPath);
+  }
+
   #startProblem({ sandbox, behaviour }: SimulatedContainer): string | undefined {
     if (!sandbox.isReady) return `sandbox container "${sandbox.id}" is not running`;
     return behaviour.startError;
@@ -96,7 +105,7 @@ export class Processes {
     this.#ends.delete(container);
     this.#writeTerminationMessage(container);
     disk.endLog(container.logPath);
-    container.ended({ at: this.stamp(), exitCode, reason, message });
+    container.ended({ at: this.stamp(), exitCode, reason, message }, scheduler.now());
     tell({ kind: 'container-exited', at: scheduler.now(), exitCode, ...container.told });
     // A process that was never started has no end event.
     if (container.startedAtMs !== undefined) this.events.send('STOPPED', container.id, container.sandbox);

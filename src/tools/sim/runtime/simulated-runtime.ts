@@ -1,3 +1,4 @@
+import { Subscription } from 'rxjs';
 import type { CriCall, RuntimeService } from '../../../streams/ports/runtime-service.js';
 import { CriError } from '../../../model/cri/cri-error.js';
 import type { ImageService } from '../../../streams/ports/image-service.js';
@@ -16,6 +17,7 @@ import { execCall } from './exec-call.js';
 import { hexIds } from './hex-ids.js';
 import { imageCalls } from './image-calls.js';
 import { ImageStore } from './image-store.js';
+import { powerLoss } from './power-loss.js';
 import { Processes } from './processes.js';
 import type { RuntimeParts } from './runtime-parts.js';
 import { RuntimeStore } from './runtime-store.js';
@@ -49,6 +51,8 @@ export interface SimulatedRuntime {
    */
   readonly restart: (downMs: number) => void;
   readonly isUp: () => boolean;
+  /** The machine is off: see `RuntimePower`. The returned function is its boot. */
+  readonly losePower: (forgetsMs: number) => () => void;
   /** Every sandbox that has not been removed. */
   readonly sandboxes: () => readonly (SimulatedPodSandbox & { readonly isReady: boolean; readonly ip: string })[];
   /** Every container that has not been removed. */
@@ -91,6 +95,7 @@ export const simulatedRuntime = ({
   const newId = hexIds(random.fork('ids'));
   const parts: RuntimeParts = { world, transport, store, events, processes, images, newId, stamp };
 
+  let away = Subscription.EMPTY;
   const comeBack = (): void => {
     transport.comeUp();
     tell({ kind: 'runtime-started', at: scheduler.now() });
@@ -104,7 +109,20 @@ export const simulatedRuntime = ({
     transport.goDown();
     events.break();
     store.forgetUnborn();
-    scheduler.schedule(comeBack, downMs);
+    away = scheduler.schedule(comeBack, downMs);
+  };
+  const losePower = (forgetsMs: number): (() => void) => {
+    away.unsubscribe();
+    daemon.close();
+    daemon = scheduler.share();
+    transport.goDown();
+    events.break();
+    store.forgetUnborn();
+    const boot = powerLoss(parts, forgetsMs);
+    return () => {
+      boot();
+      comeBack();
+    };
   };
 
   return {
@@ -121,6 +139,7 @@ export const simulatedRuntime = ({
     images: imageCalls(parts),
     execProbe: (which) => execCall(parts, { probe: which }),
     restart,
+    losePower,
     isUp: () => transport.isUp,
     sandboxes: () => [...store.sandboxes.values()].map(({ told, isReady, ip }) => ({ ...told, isReady, ip })),
     containers: () => [...store.containers.values()].map(({ told, state }) => ({ ...told, state })),
