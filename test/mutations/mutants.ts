@@ -379,7 +379,11 @@ export const MUTANTS: readonly Mutant[] = [
   clockMutant(
     'the age of an instance comes from the clock alone',
     'a probe comes before its initial delay with a runtime whose clock is behind',
-    { file: 'src/model/probes/probe-turn.ts', find: 'if (!start) return ageMs;', replace: 'if (start) return ageMs;' },
+    {
+      file: 'src/model/probes/probe-turn.ts',
+      find: 'if (!start) return ageMs;',
+      replace: 'if (!start || now >= 0) return ageMs;',
+    },
   ),
   clockMutant('instances are ordered by time', 'after a clock was set back an older instance counts as the newest', {
     file: 'src/model/cri/runtime-pod-status.ts',
