@@ -67,6 +67,8 @@ describe.concurrent('port-forward without a cluster', () => {
         return { sent: sum(bytes), received: sum(await exchange(local, bytes)) };
       }),
     );
+    // A connection that fails, and one that is reset, end here like one that is over.
+    expect(forwarded.problems).toBe('');
     for (const { sent, received } of sums) expect(received).toBe(sent);
     expect(forwarded.output.match(new RegExp(`Handling connection for ${local}\n`, 'g'))).toHaveLength(CONNECTIONS);
     const open = connect({ host: '127.0.0.1', port: local });

@@ -129,7 +129,7 @@ const beforeLoss = (daemon: Daemon, disk: FragileDisk): Before => {
 /** Boots with what the loss of power left. Errors: a promise of the agent is broken. */
 const boots = async (daemon: Daemon, before: Before): Promise<void> => {
   await daemon.start();
-  await eventually('all pods are as wanted', () => isSettled(daemon), 60_000);
+  await eventually('all pods are as wanted', () => isSettled(daemon));
   expect(daemon.lines('doubles')).toEqual([]);
   const starts = (name: string): number => daemon.lines(`starts-${name}`).length;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../src/tools/sim/seeded-random.js';
 import { SyncedRecord, SyncedRecords } from '../../src/tools/sim/synced-record.js';
-import { VolatileTree } from '../../src/tools/sim/volatile-tree.js';
+import { COMMIT_MS, VolatileTree } from '../../src/tools/sim/volatile-tree.js';
 
 const SEEDS = Array.from({ length: 60 }, (_, seed) => seed);
 
@@ -31,6 +31,17 @@ describe('the files after a loss of power', () => {
     );
     expect(kinds(trees)).toEqual(['/a', '/a /b', '/a /b /c', '/a /c']);
     for (const tree of trees) expect(tree.read('/a')).toBe('old');
+  });
+
+  it('are all there after five seconds without a change', () => {
+    for (const seed of SEEDS) {
+      let now = 0;
+      const tree = new VolatileTree(() => now);
+      tree.write('/a', 'new');
+      now = COMMIT_MS;
+      tree.losePower(seededRandom(seed));
+      expect([tree.paths(), tree.read('/a')]).toEqual([['/a'], 'new']);
+    }
   });
 
   it('have the old content, the new one or none', () => {
