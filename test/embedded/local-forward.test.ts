@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import { BUNDLE, type Daemon, freePort, it } from './daemon.js';
 import { eventually } from './eventually.js';
 
@@ -10,13 +10,14 @@ const CONNECTIONS = 50;
 const BYTES = 200_000;
 
 /** A server that echoes, to the half-close of its client. A pod of the embedded runtime has the network of this machine. */
-const echoing = async (): Promise<number> => {
+const echoing = async (daemon: Daemon): Promise<number> => {
   const port = await freePort();
   const server: Server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined);
     socket.pipe(socket);
   });
-  onTestFinished(() => void server.close());
+  // A hook without the context of its test would belong to whichever of the tests at the same time began last.
+  daemon.beforeDispose(async () => void server.close());
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return port;
@@ -56,7 +57,7 @@ const started = async (daemon: Daemon): Promise<void> => {
 
 describe.concurrent('port-forward without a cluster', () => {
   it('carries 50 connections at once, unchanged, and ends with Ctrl-C', async ({ daemon }) => {
-    const port = await echoing();
+    const port = await echoing(daemon);
     await started(daemon);
     const local = await freePort();
     const forwarded = forward(daemon, 'web', `${local}:${port}`);
@@ -81,7 +82,7 @@ describe.concurrent('port-forward without a cluster', () => {
   });
 
   it('goes on after a port without a server, and ends when its agent has ended', async ({ daemon }) => {
-    const [port, silent] = [await echoing(), await freePort()];
+    const [port, silent] = [await echoing(daemon), await freePort()];
     await started(daemon);
     const forwarded = forward(daemon, 'web-node1', '-n', 'default', `:${silent}`, `:${port}`, '--address', '127.0.0.1');
     const localOf = (remote: number) =>
@@ -104,7 +105,7 @@ describe.concurrent('port-forward without a cluster', () => {
   });
 
   it('refuses a port that is in use, and a pod that has ended', async ({ daemon }) => {
-    const port = await echoing();
+    const port = await echoing(daemon);
     daemon.apply({ name: 'done', containers: [{ script: 'exit 0' }], restartPolicy: 'Never' });
     await started(daemon);
     const used = forward(daemon, 'web', String(port), '--address', '127.0.0.1');
