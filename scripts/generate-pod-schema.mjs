@@ -80,6 +80,9 @@ types.Pod.status = '*';
 types.PodSpec.schedulingGroup ??= 'PodSchedulingGroup';
 types.PodSchedulingGroup ??= { podGroupName: 's' };
 types.PodCertificateProjection.userAnnotations ??= '{}s';
+// The client has it in earlier versions only, with the same fields.
+types.ClusterTrustBundle = { apiVersion: 's', kind: 's', metadata: 'ObjectMeta', spec: '!ClusterTrustBundleSpec' };
+types.ClusterTrustBundleSpec = { signerName: 's', trustBundle: '!s' };
 // The API reads an absent value as zero or empty, which is valid.
 types.Sysctl.value = 's';
 types.HTTPHeader.value = 's';
@@ -94,7 +97,7 @@ const reachable = (name, seen = new Set()) => {
   }
   return seen;
 };
-const roots = ['Pod', 'PodList', 'ApiPod', ...ofTheApi];
+const roots = ['Pod', 'PodList', 'ApiPod', 'ClusterTrustBundle', ...ofTheApi];
 const kept = roots.flatMap((root) => [...reachable(root)]);
 const table = Object.fromEntries(Object.entries(types).filter(([name]) => kept.includes(name)));
 

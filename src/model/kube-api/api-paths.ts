@@ -77,3 +77,11 @@ export const serviceAccountTokenPath = (namespace: string, name: string): string
 export const certificateSigningRequestsPath = (): string => pathOf(CERTIFICATE_SIGNING_REQUESTS, undefined);
 export const certificateSigningRequestPath = (name: string): string =>
   pathOf(CERTIFICATE_SIGNING_REQUESTS, undefined, name);
+
+/** The API versions of trust bundles, the newest first. Source: pkg/kubelet/clustertrustbundle ensureManagerSet */
+export const TRUST_BUNDLE_VERSIONS = ['v1', 'v1beta1', 'v1alpha1'] as const;
+export type TrustBundleVersion = (typeof TRUST_BUNDLE_VERSIONS)[number];
+export const clusterTrustBundlesPath = (version: TrustBundleVersion): string =>
+  pathOf({ group: 'certificates.k8s.io', version, resource: 'clustertrustbundles' }, undefined);
+/** Returns the path of the list of the resources that the server has in the group of trust bundles. */
+export const trustBundleResourcesPath = (version: TrustBundleVersion): string => `/apis/certificates.k8s.io/${version}`;

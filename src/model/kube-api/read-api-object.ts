@@ -54,6 +54,12 @@ const RULES_OF_NAMES: Readonly<Record<string, TextRule>> = {
     maxLength: 253,
     expected: 'at most 253 letters, digits, "-", "_" and ".", not "." or ".."',
   },
+  // The name of its signer, with ":" for "/", is before the name.
+  ClusterTrustBundle: {
+    pattern: /^(?!\.{1,2}$)[-.:a-z0-9]+$/,
+    maxLength: 1024,
+    expected: 'at most 1024 lower-case letters, digits, "-", "." and ":", not "." or ".."',
+  },
 };
 
 /** Objects that may have no name, such as the reply with a token. */

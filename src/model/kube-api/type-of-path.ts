@@ -10,6 +10,7 @@ const TYPES: Readonly<Record<string, string>> = {
   runtimeclasses: 'RuntimeClass',
   leases: 'Lease',
   certificatesigningrequests: 'CertificateSigningRequest',
+  clustertrustbundles: 'ClusterTrustBundle',
 };
 
 interface ResourcePath {

@@ -1,5 +1,5 @@
 /** A list represents all objects of its kind. */
-export type LastKnownKind = 'ConfigMap' | 'Secret' | 'ServiceList' | 'RuntimeClassList';
+export type LastKnownKind = 'ConfigMap' | 'Secret' | 'ServiceList' | 'RuntimeClassList' | 'ClusterTrustBundleList';
 
 /**
  * Returns the key under which an object is kept for times without the API server: `Secret default/token`. A list has

@@ -1,4 +1,10 @@
-import type { V1ConfigMap, V1RuntimeClass, V1Secret, V1Service } from '@kubernetes/client-node';
+import type {
+  V1beta1ClusterTrustBundle,
+  V1ConfigMap,
+  V1RuntimeClass,
+  V1Secret,
+  V1Service,
+} from '@kubernetes/client-node';
 import type { Json } from '../pod/pod.js';
 import { type EnvValue, envValue } from '../cri/env-value.js';
 import type { ApiObject } from '../kube-api/api-object.js';
@@ -11,6 +17,8 @@ export type ConfigMap = AsJson<V1ConfigMap>;
 export type Secret = AsJson<V1Secret>;
 export type Service = AsJson<V1Service>;
 export type RuntimeClass = AsJson<V1RuntimeClass>;
+/** PEM under `spec.trustBundle`. */
+export type ClusterTrustBundle = AsJson<V1beta1ClusterTrustBundle>;
 
 /** A kind of object that pods refer to by name, in their own namespace. */
 export type ReferencedObject = ConfigMap | Secret;

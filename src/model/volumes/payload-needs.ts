@@ -8,6 +8,7 @@ export interface PayloadNeeds {
   readonly configMaps: readonly string[];
   readonly secrets: readonly string[];
   readonly tokens: readonly TokenPurpose[];
+  readonly hasTrustBundles: boolean;
 }
 
 /** Returns the needs of one volume; nothing for a volume whose files the agent does not write. */
@@ -19,6 +20,7 @@ export const payloadNeeds = (pod: Pod, { configMap, secret, projected }: Volume)
     tokens: sources.flatMap(({ serviceAccountToken }) =>
       serviceAccountToken ? [tokenPurpose(pod, serviceAccountToken)] : [],
     ),
+    hasTrustBundles: sources.some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined),
   };
 };
 

@@ -9,6 +9,7 @@ import { fsUser } from './fs-group.js';
 import { configMapPayload, secretPayload } from './keyed-payload.js';
 import { cleanPayload } from './payload-path.js';
 import { tokenPurpose } from './payload-needs.js';
+import { trustAnchors } from './trust-anchors.js';
 import type { VolumeFile, VolumePayload } from './volume-payload.js';
 
 /**
@@ -86,19 +87,20 @@ const sourcePayload = (
   if (serviceAccountToken) {
     const token = found.token(tokenPurpose(pod, serviceAccountToken));
     if (token instanceof Error) throw token;
-    return new Map([[serviceAccountToken.path, tokenFile(pod, token, mode)]]);
+    return new Map([[serviceAccountToken.path, privateFile(pod, new Uint8Array(Buffer.from(token)), mode)]]);
   }
-  if (clusterTrustBundle) throw new Error(gateIsOff('clusterTrustBundle', 'ClusterTrustBundleProjection'));
+  if (clusterTrustBundle)
+    return new Map([[clusterTrustBundle.path, privateFile(pod, trustAnchors(clusterTrustBundle, found), mode)]]);
   if (podCertificate) throw new Error(gateIsOff('podCertificate', 'PodCertificateRequest'));
   return new Map();
 };
 
-/** The group of the pod may read the token too: the ownership of the volume adds its bits. */
-const tokenFile = (pod: Pod, token: string, mode: number): VolumeFile => {
+/** The group of the pod may read the file too: the ownership of the volume adds its bits. */
+const privateFile = (pod: Pod, data: Uint8Array, mode: number): VolumeFile => {
   const user = fsUser(pod);
   const isPrivate = user !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
   return {
-    data: new Uint8Array(Buffer.from(token)),
+    data,
     mode: isPrivate ? 0o600 : mode,
     ...(user !== undefined && { user }),
   };

@@ -1,5 +1,6 @@
 import type { Pod } from '../../model/pod/pod.js';
 import type { ConfigMap, Secret, Service } from '../../model/references/referenced-object.js';
+import type { TrustBundle } from '../../model/references/trust-bundle.js';
 import type { Observable } from 'rxjs';
 
 /**
@@ -20,8 +21,13 @@ export interface PodReferences {
   readonly configMap: (namespace: string, name: string, pod: Pod) => Observable<ConfigMap>;
   /** The same for a Secret. */
   readonly secret: (namespace: string, name: string, pod: Pod) => Observable<Secret>;
-  /** Emits whenever the content of a ConfigMap or a Secret that a registered pod refers to may have changed. Never errors or ends. */
-  readonly changed$: Observable<ReferencedName>;
+  /**
+   * Emits all trust bundles of the cluster once; absent on a node without an API server. Errors: the server has no such objects, or has
+   * not answered.
+   */
+  readonly trustBundles?: () => Observable<readonly TrustBundle[]>;
+  /** Emits whenever the content of an object that a registered pod refers to may have changed. Never errors or ends. */
+  readonly changed$: Observable<ReferenceChange>;
   /** The services of all namespaces; undefined until they have been read once. */
   readonly services: () => readonly Service[] | undefined;
 }
@@ -32,3 +38,6 @@ export interface ReferencedName {
   readonly namespace: string;
   readonly name: string;
 }
+
+/** A change of one object, or of trust bundles, which pods may select by labels. */
+export type ReferenceChange = ReferencedName | { readonly kind: 'ClusterTrustBundles' };

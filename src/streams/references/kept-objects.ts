@@ -114,7 +114,7 @@ export const objectKeeper = (
 /** Reads a kept object or list. A list with an item that is not of its type is rejected as a whole, as it is from the server. */
 const readKept = (key: string, object: unknown): ReadApiObject<ApiObject> => {
   const [kind = ''] = key.split(' ');
-  const ofList = /^(Service|RuntimeClass)List$/.exec(kind)?.[1];
+  const ofList = /^(Service|RuntimeClass|ClusterTrustBundle)List$/.exec(kind)?.[1];
   if (ofList === undefined)
     return kind === 'ConfigMap' || kind === 'Secret' ? readApiObject(object, kind) : { problem: 'is of no known kind' };
   const { metadata, items } = object as { readonly metadata?: unknown; readonly items?: unknown };

@@ -13,6 +13,8 @@ import { pullSecretsOf } from './pull-secrets.js';
 export interface ManifestReferences extends PodReferences {
   /** Replaces the objects of a source, and emits the changes that concern registered pods of this source. */
   readonly setObjects: (source: PodSourceName, objects: readonly SourceObject[]) => void;
+  /** There are no trust bundles. */
+  readonly changed$: Observable<ReferencedName>;
   readonly pullSecrets: CredentialPorts['pullSecrets'];
 }
 

@@ -9,6 +9,7 @@ import {
 import { objectTtlMs } from '../../model/references/object-ttl.js';
 import { configMapNames, secretNames } from '../../model/references/referenced-names.js';
 import type { ConfigMap, ReferencedObject, RuntimeClass, Secret } from '../../model/references/referenced-object.js';
+import type { TrustBundle } from '../../model/references/trust-bundle.js';
 import type { CredentialPorts } from '../ports/credential-ports.js';
 import type { LastKnown } from '../ports/last-known.js';
 import type { Logger } from '../ports/logger.js';
@@ -26,6 +27,8 @@ import { reflectedObjects } from '../reflector/reflected-objects.js';
 import { reflector, type ReflectorPorts } from '../reflector/reflector.js';
 import { followServices } from './services.js';
 import { tokenManager } from './token-manager.js';
+import { followTrustBundles } from './follow-trust-bundles.js';
+import { trustBundles } from './trust-bundles.js';
 import { ttlObjects } from '../reflector/ttl-objects.js';
 import { watchedObjects } from '../reflector/watched-objects.js';
 
@@ -58,6 +61,7 @@ export interface ClusterReferences extends PodReferences {
   readonly configMap: (namespace: string, name: string) => Observable<ConfigMap>;
   /** The same for every pod. */
   readonly secret: (namespace: string, name: string) => Observable<Secret>;
+  readonly trustBundles: () => Observable<readonly TrustBundle[]>;
   readonly pullSecrets: CredentialPorts['pullSecrets'];
   /** Throws until classes have been read once. */
   readonly runtimeClasses: RuntimeClasses;
@@ -98,22 +102,27 @@ export const podReferences = (ports: PodReferencesPorts, options: PodReferencesO
     keeper?.of('RuntimeClassList'),
   );
   const tokens = tokenManager({ ...ports, api });
+  const bundles = trustBundles(followTrustBundles(ports), keeper?.of('ClusterTrustBundleList'), ports.scheduler);
 
   return {
     register: (pod) => {
       configMaps.register(pod);
       secrets.register(pod);
+      bundles.register(pod);
     },
     unregister: (pod) => {
       configMaps.unregister(pod);
       secrets.unregister(pod);
+      bundles.unregister(pod);
       tokens.forget(pod.metadata.uid);
     },
     configMap: configMaps.read,
     secret: secrets.read,
+    trustBundles: bundles.read,
     changed$: merge(
       configMaps.changed$.pipe(map((name) => ({ kind: 'ConfigMap' as const, ...name }))),
       secrets.changed$.pipe(map((name) => ({ kind: 'Secret' as const, ...name }))),
+      bundles.changed$,
     ),
     services: () => {
       const known = services.objects();
@@ -129,7 +138,10 @@ export const podReferences = (ports: PodReferencesPorts, options: PodReferencesO
       return known.get(name)?.handler;
     },
     podToken: tokens.podToken,
-    run$: merge(configMaps.run$, secrets.run$, services.run$, classes.run$, tokens.run$, keeper?.run$ ?? NEVER),
+    run$: merge(
+      ...[configMaps.run$, secrets.run$, services.run$, classes.run$],
+      ...[bundles.run$, tokens.run$, keeper?.run$ ?? NEVER],
+    ),
   };
 };
 

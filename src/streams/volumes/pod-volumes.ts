@@ -36,7 +36,7 @@ import { setUpFailedText, waitFailedText } from '../../model/volumes/volume-text
 import { errorOnAbort } from '../operators/error-on-abort.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics, VolumeCount } from '../ports/metrics.js';
-import type { ReferencedName } from '../ports/pod-references.js';
+import type { ReferenceChange } from '../ports/pod-references.js';
 import type { PodReferences } from '../ports/pod-references.js';
 import type { RecordEvent } from '../ports/record-event.js';
 import type { RecordJournal } from '../ports/record-journal.js';
@@ -97,7 +97,7 @@ export interface MountInput {
 
 export interface PodVolumesPorts {
   readonly volumeFiles: VolumeFiles;
-  readonly podReferences?: Pick<PodReferences, 'configMap' | 'secret' | 'changed$'> | undefined;
+  readonly podReferences?: Pick<PodReferences, 'configMap' | 'secret' | 'trustBundles' | 'changed$'> | undefined;
   readonly podToken?: RequestPodToken | undefined;
   readonly node: NodeFacts;
   /** Returns the handlers of the runtime in its last status; undefined before the first. */
@@ -275,9 +275,11 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
   };
 };
 
-const usesObject = (pod: Pod, volume: Volume, { kind, namespace, name }: ReferencedName): boolean => {
+const usesObject = (pod: Pod, volume: Volume, object: ReferenceChange): boolean => {
+  const { configMaps, secrets, hasTrustBundles } = payloadNeeds(pod, volume);
+  if (object.kind === 'ClusterTrustBundles') return hasTrustBundles;
+  const { kind, namespace, name } = object;
   if (pod.metadata.namespace !== namespace) return false;
-  const { configMaps, secrets } = payloadNeeds(pod, volume);
   return (kind === 'ConfigMap' ? configMaps : secrets).includes(name);
 };
 

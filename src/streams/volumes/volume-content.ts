@@ -5,6 +5,7 @@ import type { Volume } from '../../model/manifest/volume-defaults.js';
 import type { Pod } from '../../model/pod/pod.js';
 import type { ConfigMap, Secret } from '../../model/references/referenced-object.js';
 import { tokenKey, type TokenPurpose } from '../../model/references/token-request.js';
+import type { TrustBundle } from '../../model/references/trust-bundle.js';
 import type { DownwardFacts } from '../../model/volumes/downward-payload.js';
 import { payloadNeeds } from '../../model/volumes/payload-needs.js';
 import type { VolumePayload } from '../../model/volumes/volume-payload.js';
@@ -14,7 +15,7 @@ import type { RequestPodToken } from '../ports/request-pod-token.js';
 
 export interface VolumeContentPorts {
   /** Absent for an agent that knows no objects. */
-  readonly podReferences?: Pick<PodReferences, 'configMap' | 'secret'> | undefined;
+  readonly podReferences?: Pick<PodReferences, 'configMap' | 'secret' | 'trustBundles'> | undefined;
   /** Absent for an agent without an API server. */
   readonly podToken?: RequestPodToken | undefined;
   readonly node: () => DownwardFacts;
@@ -47,8 +48,9 @@ export const volumeContent = (
       podToken
         ? podToken(purpose).pipe(map(({ token }) => token))
         : of(new Error('a token of a service account needs an API server, and this node has none'));
-    return forkJoin([configMaps$, secrets$, tokens$]).pipe(
-      map(([configMaps, secrets, tokens]) =>
+    const bundles$ = needs.hasTrustBundles ? bundlesOf(podReferences) : of([]);
+    return forkJoin([configMaps$, secrets$, tokens$, bundles$]).pipe(
+      map(([configMaps, secrets, tokens, bundles]) =>
         volumePayload(
           pod,
           volume,
@@ -56,12 +58,20 @@ export const volumeContent = (
             configMap: (name) => configMaps.get(name),
             secret: (name) => secrets.get(name),
             token: (purpose) => tokens.get(tokenKey(purpose)) ?? new Error('no token was asked for'),
+            trustBundles: () => bundles,
           },
           node(),
         ),
       ),
     );
   });
+
+const bundlesOf = (podReferences: VolumeContentPorts['podReferences']): Observable<readonly TrustBundle[] | Error> =>
+  podReferences?.trustBundles
+    ? podReferences
+        .trustBundles()
+        .pipe(catchError((error: unknown) => of(error instanceof Error ? error : new Error(errorText(error)))))
+    : of(new Error('ClusterTrustBundle projection is not supported in static kubelet mode'));
 
 /** What was found by each name: nothing for an object that does not exist, an Error where that is not known. */
 const lookups = <T extends ConfigMap | Secret | string>(

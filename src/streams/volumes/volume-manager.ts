@@ -29,7 +29,7 @@ import {
   VOLUME_WAIT_TIMED_OUT,
 } from '../../model/volumes/volume-texts.js';
 import { exhaustMapLatestBy } from '../operators/exhaust-map-latest.js';
-import type { ReferencedName } from '../ports/pod-references.js';
+import type { ReferenceChange } from '../ports/pod-references.js';
 import { type FailedAttempt, type VolumeOperation, type VolumeRequest, volumeWork } from './volume-work.js';
 
 /** Changed volumes are counted after so many milliseconds. */
@@ -47,9 +47,9 @@ export interface VolumeManagerOptions {
   /** Whether each sync of the pod sets the volume up again. */
   readonly isUpdated: (volume: Volume) => boolean;
   /** Whether the content of the volume comes from this object. */
-  readonly usesObject: (pod: Pod, volume: Volume, object: ReferencedName) => boolean;
+  readonly usesObject: (pod: Pod, volume: Volume, object: ReferenceChange) => boolean;
   /** Objects whose content has changed. */
-  readonly changed$?: Observable<ReferencedName>;
+  readonly changed$?: Observable<ReferenceChange>;
   readonly failed: (attempt: FailedAttempt) => void;
   /** Called after changes, at most once in `COUNT_MS`. */
   readonly counted?: (states: Pick<VolumeStates, 'all'>) => void;
@@ -87,7 +87,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
   const request$ = new Subject<VolumeRequest>();
   const change$ = new Subject<string>();
 
-  const usersOf = (object: ReferencedName): readonly VolumeRequest[] =>
+  const usersOf = (object: ReferenceChange): readonly VolumeRequest[] =>
     states.wantedPods().flatMap((pod) =>
       wantedOf(pod)
         .filter((volume) => usesObject(pod, volume, object))

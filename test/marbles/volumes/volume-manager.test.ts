@@ -65,7 +65,7 @@ const aStage = (scheduler: TestScheduler, options: StageOptions = {}): Stage => 
     wantedOf: () => volumes,
     foundOf: () => of(found),
     isUpdated: ({ configMap }) => configMap !== undefined,
-    usesObject: (_pod, { configMap }, { name }) => configMap?.name === name,
+    usesObject: (_pod, { configMap }, object) => 'name' in object && configMap?.name === object.name,
     changed$,
     failed: ({ volume, step, error }) => say(`failed to ${step} ${volume.name}: ${(error as Error).message}`),
     counted: (states) => void counts.push(`${scheduler.now()} counted ${mountedIn(states)}`),

@@ -21,6 +21,7 @@ const FOUND: FoundObjects = {
         : undefined,
   secret: (name) => (name === 's' ? { metadata: { name }, data: { key: base64('hidden') } } : undefined),
   token: ({ audiences }) => (audiences[0] === 'away' ? new Error('failed to fetch token: no route') : 'token'),
+  trustBundles: () => [{ name: 'roots', signerName: '', labels: {}, certificates: ['AAAA'] }],
 };
 
 const filesOf = (
@@ -181,10 +182,7 @@ describe('the files of a projected volume', () => {
     );
   });
 
-  it.each([
-    ['clusterTrustBundle', 'ClusterTrustBundleProjection'],
-    ['podCertificate', 'PodCertificateRequest'],
-  ])('do not include %s', (kind, gate) => {
+  it.each([['podCertificate', 'PodCertificateRequest']])('do not include %s', (kind, gate) => {
     expect(() => filesOf(projected({ [kind]: {} }))).toThrow(
       `a projected source of kind ${kind} is not supported: the feature gate ${gate} is off`,
     );
@@ -195,7 +193,20 @@ describe('the files of a projected volume', () => {
     ['for its user', { securityContext: { runAsUser: 5 } }, 'token 600 5'],
     ['for the group, which the ownership adds', { securityContext: { fsGroup: 7 } }, 'token 600'],
     ['for both', { securityContext: { runAsUser: 5, fsGroup: 7 } }, 'token 600 5'],
-  ])('have a token %s', (_, spec, expected) => expect(filesOf(projected(token()), spec)).toEqual({ token: expected }));
+  ])('have a token and trust anchors %s', (_, spec, expected) => {
+    const roots = { clusterTrustBundle: { name: 'roots', path: 'ca.pem' } };
+    const pem = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    expect(filesOf(projected(token(), roots), spec)).toEqual({
+      token: expected,
+      'ca.pem': expected.replace('token', pem),
+    });
+  });
+
+  it('do not include trust anchors that are not there', () => {
+    expect(() => filesOf(projected({ clusterTrustBundle: { name: 'none', path: 'ca.pem' } }))).toThrow(
+      'clustertrustbundle.certificates.k8s.io "none" not found',
+    );
+  });
 });
 
 it('a volume that users fill has no files of the agent', () => {
@@ -220,9 +231,15 @@ describe('the needs of a volume', () => {
         { ...purpose, audiences: ['vault'], expirationSeconds: 3600 },
         { ...purpose, audiences: [], expirationSeconds: 600 },
       ],
+      hasTrustBundles: false,
     });
+    const roots = { clusterTrustBundle: { name: 'roots', path: 'ca.pem' } };
+    expect(payloadNeeds(pod, { name: 'v', ...projected(token(), roots) }).hasTrustBundles).toBe(true);
     expect(payloadNeeds(pod, { name: 'v', configMap: { name: 'c' } }).configMaps).toEqual(['c']);
     expect(payloadNeeds(pod, { name: 'v', secret: { secretName: 's' } }).secrets).toEqual(['s']);
-    expect(payloadNeeds(pod, { name: 'v', emptyDir: {} })).toEqual({ configMaps: [], secrets: [], tokens: [] });
+    expect(payloadNeeds(pod, { name: 'v', emptyDir: {} })).toEqual({
+      ...{ configMaps: [], secrets: [], tokens: [] },
+      hasTrustBundles: false,
+    });
   });
 });

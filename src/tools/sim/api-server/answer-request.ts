@@ -12,6 +12,7 @@ import {
   type ApiTarget,
   NODES,
   PODS,
+  resourcesAt,
   SECRETS,
   SERVICE_ACCOUNTS,
   targetOf,
@@ -38,6 +39,8 @@ export type ApiUser = { readonly kind: 'admin' } | { readonly kind: 'node'; read
 
 export interface Answering {
   readonly store: ObjectStore;
+  /** False for a kind that a server of an earlier release does not have. */
+  readonly isServed: (resource: ApiResource) => boolean;
   /** The time of day. */
   readonly nowMs: () => number;
   readonly nextUid: () => string;
@@ -49,6 +52,8 @@ export interface Answering {
 
 /** Carries out a request now and returns the body of the reply. Errors: throws `ApiError`. */
 export const answerRequest = (server: Answering, user: ApiUser, request: ApiRequest): unknown => {
+  const resources = request.method === 'GET' ? resourcesAt(request.path)?.filter(server.isServed) : undefined;
+  if (resources && resources.length > 0) return resourceList(resources);
   const target = targetOf(request.path);
   if (!target) throw noSuchPath();
   const { method, query = {} } = request;
@@ -68,9 +73,16 @@ export const answerRequest = (server: Answering, user: ApiUser, request: ApiRequ
   }
 };
 
-/** Errors: throws `ApiError` if the user may not make the request. */
+const resourceList = (resources: readonly ApiResource[]): object => ({
+  kind: 'APIResourceList',
+  apiVersion: 'v1',
+  groupVersion: apiVersionOf(resources[0]!),
+  resources: resources.map(({ plural, kind, isNamespaced }) => ({ name: plural, kind, namespaced: isNamespaced })),
+});
+
+/** Errors: throws `ApiError` if the user may not make the request, or if the server does not have the kind. */
 export const authorize = (
-  { store }: Pick<Answering, 'store'>,
+  { store, isServed }: Pick<Answering, 'store' | 'isServed'>,
   user: ApiUser,
   verb: Verb,
   target: ApiTarget,
@@ -78,6 +90,9 @@ export const authorize = (
 ): void => {
   const denied = user.kind === 'node' ? deniedToNode({ node: user.node, verb, target, query, store }) : undefined;
   if (denied) throw denied;
+  if (isServed(target.resource)) return;
+  // The roles of nodes do not name a kind that their server does not have, and a refusal comes first.
+  throw user.kind === 'node' ? forbidden(target.resource, '', `User cannot ${verb} resource`) : noSuchPath();
 };
 
 const verbOf = (method: ApiRequest['method'], { name }: ApiTarget): Verb => {

@@ -62,10 +62,17 @@ export const SIGNING_REQUESTS: ApiResource = {
   isNamespaced: false,
   hasStatus: true,
 };
+export const TRUST_BUNDLES: ApiResource = {
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'clustertrustbundles',
+  kind: 'ClusterTrustBundle',
+  isNamespaced: false,
+};
 
 const RESOURCES: readonly ApiResource[] = [
   ...[PODS, NODES, EVENTS, CONFIG_MAPS, SECRETS, SERVICES, SERVICE_ACCOUNTS, NAMESPACES],
-  ...[LEASES, RUNTIME_CLASSES, SIGNING_REQUESTS],
+  ...[LEASES, RUNTIME_CLASSES, SIGNING_REQUESTS, TRUST_BUNDLES],
 ];
 
 export const apiVersionOf = ({ group, version }: ApiResource): string =>
@@ -73,6 +80,13 @@ export const apiVersionOf = ({ group, version }: ApiResource): string =>
 
 /** Returns `pods`, or `leases.coordination.k8s.io`: the form of error messages. */
 export const qualifiedName = ({ plural, group }: ApiResource): string => (group === '' ? plural : `${plural}.${group}`);
+
+/** Returns the resources of `/apis/<group>/<version>`; undefined for another path. */
+export const resourcesAt = (path: string): readonly ApiResource[] | undefined => {
+  const [, root, group, version, ...more] = path.split('/');
+  if (root !== 'apis' || version === undefined || more.length > 0) return undefined;
+  return RESOURCES.filter((one) => one.group === group && one.version === version);
+};
 
 /** The object or list of an API path. */
 export interface ApiTarget {

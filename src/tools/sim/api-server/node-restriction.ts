@@ -1,7 +1,14 @@
 import { isSameJson } from '../../../model/kube-api/strategic-merge-patch.js';
 import { forbidden } from './api-refusals.js';
 import { type ApiResource, type ApiTarget, CONFIG_MAPS, LEASES, NODES, PODS, SECRETS } from './api-resource.js';
-import { EVENTS, RUNTIME_CLASSES, SERVICE_ACCOUNTS, SERVICES, SIGNING_REQUESTS } from './api-resource.js';
+import {
+  EVENTS,
+  RUNTIME_CLASSES,
+  SERVICE_ACCOUNTS,
+  SERVICES,
+  SIGNING_REQUESTS,
+  TRUST_BUNDLES,
+} from './api-resource.js';
 import type { ObjectStore } from './object-store.js';
 import type { Fields, StoredObject } from './stored-object.js';
 
@@ -55,6 +62,7 @@ export const deniedToNode = ({ node, verb, target, query, store }: Asked): Error
       return verb === 'create' || name === node ? undefined : deny('can only access the lease of its own name');
     case SERVICES:
     case RUNTIME_CLASSES:
+    case TRUST_BUNDLES:
       return isRead ? undefined : deny('is read only');
     case EVENTS:
       return verb === 'create' || verb === 'patch' || verb === 'update' ? undefined : deny('can only write events');

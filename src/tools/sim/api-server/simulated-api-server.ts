@@ -57,6 +57,8 @@ export interface SimulatedApiServer {
    */
   readonly restart: (downMs: number) => void;
   readonly isUp: () => boolean;
+  /** Takes a kind away, as a server of an earlier release, or brings it back. The objects stay. */
+  readonly serve: (plural: string, isServed: boolean) => void;
   /** Forgets old versions: watches that begin there are refused. */
   readonly compact: () => void;
   /** Breaks every watch, or silences it without an error. */
@@ -81,6 +83,7 @@ export const simulatedApiServer = ({
 }: SimulatedApiServerOptions): SimulatedApiServer => {
   const watches = new Set<OpenWatch>();
   const pending = new Set<(error: ApiError) => void>();
+  const withdrawn = new Set<string>();
   let isUp = true;
   let acting: ApiUser = { kind: 'admin' };
   const draws = { way: random.fork('way'), ids: random.fork('ids'), how: random.fork('how') };
@@ -94,6 +97,7 @@ export const simulatedApiServer = ({
   });
   const server: Answering = {
     store,
+    isServed: ({ plural }) => !withdrawn.has(plural),
     nowMs: wallClock,
     nextUid: () => uidFrom(draws.ids),
     nextSuffix: () => Array.from({ length: 5 }, () => draws.ids.pick(SUFFIX_LETTERS)).join(''),
@@ -245,6 +249,7 @@ export const simulatedApiServer = ({
       scheduler.schedule(() => (isUp = true), downMs);
     },
     isUp: () => isUp,
+    serve: (plural, isServed) => void (isServed ? withdrawn.delete(plural) : withdrawn.add(plural)),
     compact: () => store.compact(),
     breakWatches,
     openWatches: () => watches.size,
