@@ -2,7 +2,7 @@ import { EMPTY, ignoreElements, NEVER, of, Subject, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Volume } from '../../../src/model/manifest/volume-defaults.js';
 import type { Container, Pod } from '../../../src/model/pod/pod.js';
-import type { ReferencedName } from '../../../src/streams/ports/pod-references.js';
+import type { ReferenceChange, ReferencedName } from '../../../src/streams/ports/pod-references.js';
 import { aPod, type PodSketch } from '../../support/a-pod.js';
 import { fakePodReferences, notFound } from '../../support/fake-pod-references.js';
 import { expectLanes } from '../lanes.js';
@@ -18,6 +18,10 @@ const LABELS: Volume = {
 const TOKEN: Volume = {
   name: 'access',
   projected: { defaultMode: 0o644, sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3_600 } }] },
+};
+const ROOTS: Volume = {
+  name: 'roots',
+  projected: { defaultMode: 0o644, sources: [{ clusterTrustBundle: { name: 'roots', path: 'ca.pem' } }] },
 };
 const MINUTE = 60_000;
 const FILES = { metadata: { namespace: 'default', name: 'settings' }, data: { a: '1' } };
@@ -86,6 +90,29 @@ describe('a volume whose files are set up', () => {
         );
       stage.run(5 * MINUTE);
       expectLanes(stage.timedCalls, { everyMs: MINUTE }).toBe('(SW)-(SW)', LEGEND);
+    }),
+  );
+
+  it(
+    'is written again with the notice of changed trust bundles where it projects some, and not otherwise',
+    marbles(({ scheduler }) => {
+      const changed$ = new Subject<ReferenceChange>();
+      const trustBundles = inOrder(
+        ...['AAAA', 'AAAA', 'BBBB'].map((one) =>
+          of([{ name: 'roots', signerName: '', labels: {}, certificates: [one] }]),
+        ),
+      );
+      // Another read of the ConfigMap would find a change.
+      const podReferences = { ...fakePodReferences(changing('1', '2')), trustBundles, changed$ };
+      const [projecting, other] = [0, 1].map(() => aStage(scheduler, { ports: { podReferences } }));
+      syncEachMinute(projecting!, () => podWith(ROOTS), 1);
+      syncEachMinute(other!, () => podWith(SETTINGS), 1);
+      for (const minute of [1, 2])
+        timer(minute * MINUTE, scheduler).subscribe(() => changed$.next({ kind: 'ClusterTrustBundles' }));
+      other?.run(0);
+      projecting?.run(5 * MINUTE);
+      expectLanes(projecting?.timedCalls ?? [], { everyMs: MINUTE }).toBe('(SW)-(SW)', LEGEND);
+      expectLanes(other?.timedCalls ?? [], { everyMs: MINUTE }).toBe('(SW)', LEGEND);
     }),
   );
 

@@ -55,6 +55,24 @@ describe('the content of a volume', () => {
     );
   });
 
+  it('is that of trust bundles, or an error, also for optional ones', () => {
+    const roots = projected([{ clusterTrustBundle: { name: 'roots', path: 'ca.pem', optional: true } }]);
+    const bundles = [{ name: 'roots', signerName: '', labels: {}, certificates: ['AAAA'] }];
+    const given = (trustBundles: () => Observable<typeof bundles>) =>
+      contentOf(roots, { podReferences: { ...fakePodReferences(), trustBundles } });
+    expect(given(() => of(bundles))).toEqual({
+      'ca.pem': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
+    });
+    expect(given(() => throwError(() => new Error('not yet synced')))).toBe('not yet synced');
+    expect(given(() => NEVER)).toBe('no answer');
+    expect(contentOf(roots, knowing({}))).toBe('ClusterTrustBundle projection is not supported in static kubelet mode');
+    // Other volumes do not ask for them.
+    const asked = () => throwError(() => new Error('nobody asks'));
+    expect(contentOf(configMap('a', true), { podReferences: { ...fakePodReferences(), trustBundles: asked } })).toEqual(
+      {},
+    );
+  });
+
   it('needs a source of objects, also for an optional one', () => {
     expect(contentOf(configMap('a', true))).toBe('ConfigMap "a" is not known: this node has no source of such objects');
   });
