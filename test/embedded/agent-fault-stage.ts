@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { seededRandom, type SeededRandom } from '../../src/tools/sim/seeded-random.js';
 import { type AgentFaultPlan, agentFaultPlan } from './agent-fault-plan.js';
-import { type ApiOverHttp, apiOverHttp } from './api-over-http.js';
+import { type ApiOverHttp, apiOverHttp, kubeconfigOf } from './api-over-http.js';
 import { alone, runningVersions } from './churn.js';
 import { Daemon, freePort, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
@@ -229,15 +229,7 @@ export class AgentFaultStage extends Daemon {
   }
 
   private joinCluster(api: ApiOverHttp): void {
-    const path = join(this.directory, 'kubeconfig.json');
-    writeFileSync(join(this.directory, 'token'), 'secret\n');
-    const kubeconfig = {
-      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
-      clusters: [{ name: 'c', cluster: { server: api.url } }],
-      users: [{ name: 'u', user: { tokenFile: 'token' } }],
-      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    };
-    writeFileSync(path, JSON.stringify(kubeconfig));
+    const path = kubeconfigOf(api, this.directory);
     this.args = [...this.args, '--kubeconfig', path, '--port', '0'];
     const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { color: 'blue' } };
     api.server.do({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body: config });
