@@ -161,10 +161,8 @@ const foldTrustBundles = (before: Known, event: TrustBundleEvent): Known => {
       };
     case 'problem':
       return { ...before, problem: event.error };
-    case 'recovered': {
-      const { problem: _, ...rest } = before;
-      return rest;
-    }
+    case 'recovered':
+      return { ...before, problem: undefined };
   }
 };
 

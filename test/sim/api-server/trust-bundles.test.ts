@@ -81,6 +81,10 @@ describe('the trust bundles of a cluster', () => {
     expect(server.openWatches()).toBe(atRest);
     pass(10 * MINUTE);
     expect(asked()).toHaveLength(3);
+    create('DDDD');
+    pass(1_000);
+    references.register(user('r'));
+    expect(value(1_000)).toEqual({ [ROOTS]: ['DDDD'] });
     running.unsubscribe();
   });
 
