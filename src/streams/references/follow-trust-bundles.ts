@@ -15,7 +15,7 @@ import type { ApiClient } from '../cluster/api-client.js';
 import { every } from '../operators/every.js';
 import { reflector, type ReflectorPorts } from '../reflector/reflector.js';
 
-/** A server without trust bundles is asked again after so many milliseconds: it may have been upgraded. */
+/** The time after which a server without trust bundles is asked again, in milliseconds: it may have been upgraded. */
 export const NOT_SERVED_MS = 60_000;
 
 /** `not-served`: the server has no trust bundles in any version. */
