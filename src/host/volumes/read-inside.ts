@@ -1,14 +1,14 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { FileCalls } from './file-calls.js';
 import { namingPath } from './file-errors.js';
 import { ENTRY, openInside, pathOf, requireRelative } from './open-inside.js';
+import { resolveInside } from './resolve-inside.js';
 
 const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /**
- * Reads a regular file of a volume. Links are followed as long as they stay inside of the volume. The file is opened without
+ * Reads a regular file of a volume. Links are followed as if the volume were the root directory. The file is opened without
  * touching it, checked, and only then opened for reading: a pipe or a device that a container made is never opened.
  *
  * Errors: the path leads out of the volume or changes meanwhile; it is no regular file, or has more than `maxBytes`; Node's own.
@@ -21,7 +21,7 @@ export const readInside = async (
 ): Promise<Uint8Array> => {
   requireRelative(volumeDirectory, path);
   const base = await calls.realPath(volumeDirectory);
-  const full = await calls.realPath(join(base, path));
+  const full = await resolveInside(calls, base, path);
   const entry = await openInside(calls, base, full, ENTRY);
   try {
     const stats = await entry.stat();
