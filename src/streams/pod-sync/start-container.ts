@@ -85,25 +85,23 @@ export const startContainer = (
           },
         }),
       );
-    return ensure(container).pipe(
-      concatMap((image) => {
-        if (isStartWait(image)) {
-          metrics.containerStarted(METRIC_TYPES[kind], image.reason);
-          return of(image);
+    // In this order, so that a container without the images of its volumes does not pull its own.
+    return volumeImages(context.pod, container, ensure).pipe(
+      concatMap((images) =>
+        isStartWait(images)
+          ? of(images)
+          : ensure(container).pipe(map((image) => (isStartWait(image) ? image : { image, images }))),
+      ),
+      concatMap((found) => {
+        if (isStartWait(found)) {
+          metrics.containerStarted(METRIC_TYPES[kind], found.reason);
+          return of(found);
         }
-        return volumeImages(context.pod, container, ensure).pipe(
-          concatMap((images) => {
-            if (isStartWait(images)) {
-              metrics.containerStarted(METRIC_TYPES[kind], images.reason);
-              return of(images);
-            }
-            const started$ = concat(
-              throwIfCancelled(context),
-              createAndStart(context, start, { image, images }, sandbox, status, ports),
-            );
-            return started$.pipe(tap({ complete: () => metrics.containerStarted(METRIC_TYPES[kind]) }));
-          }),
+        const started$ = concat(
+          throwIfCancelled(context),
+          createAndStart(context, start, found, sandbox, status, ports),
         );
+        return started$.pipe(tap({ complete: () => metrics.containerStarted(METRIC_TYPES[kind]) }));
       }),
       tap({
         error: (error: unknown) => {

@@ -1,4 +1,4 @@
-import { concat, of, throwError } from 'rxjs';
+import { concat, ignoreElements, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { ImageStatusResponse } from '../../../src/generated/runtime/v1/api.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
@@ -19,15 +19,16 @@ const podVolumes: PodSpec['volumes'] = [
   { name: 'scratch', emptyDir: {} },
 ];
 
-/** Only the image of the container is on the node, and the registry has only `three`. */
-const images = (): Partial<ImageService> => {
-  const there = new Set(['app:1']);
+/** Only the image of the container is on the node unless other ones are named, and the registry has only `three` and it. */
+const images = (...onNode: readonly string[]): Partial<ImageService> => {
+  const there = new Set(onNode.length > 0 ? onNode : ['app:1']);
   return {
     imageStatus: ({ image }) =>
       of(there.has(image?.userSpecifiedImage ?? '') ? present : ({ info: {} } as ImageStatusResponse)),
     pullImage: ({ image }) => {
       const name = image?.userSpecifiedImage ?? '';
-      if (name !== 'three:1') return throwError(() => new CriError('not-found', 'PullImage', 'no such image'));
+      if (name !== 'three:1' && name !== 'app:1')
+        return throwError(() => new CriError('not-found', 'PullImage', 'no such image'));
       there.add(name);
       return of({ imageRef: 'sha256:3' });
     },
@@ -84,6 +85,21 @@ describe('the images of the volumes that a container mounts', () => {
         expect(stage.calls).toEqual(['create main 0 main/0.log', 'start new']);
       }, 1);
     }),
+  );
+
+  it.each([
+    ['three', ['three:1', 'app:1']],
+    // Without it the container cannot start.
+    ['one', ['one:1']],
+  ])('are pulled before its own image, which waits for them: %s', (volume, expected) =>
+    marbles(({ expectObservable, scheduler }) => {
+      const stage = stageOf(scheduler, { container: mounting(volume), podVolumes, images: images('none:1') });
+      expectObservable(stage.start$.pipe(ignoreElements())).toBe('|');
+      scheduler.schedule(() => {
+        const pulling = stage.events.flatMap((event) => /^Pulling .*"(.*)"/.exec(event)?.slice(1) ?? []);
+        expect(pulling).toEqual(expected);
+      }, 1);
+    })(),
   );
 
   it(
