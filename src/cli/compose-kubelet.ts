@@ -209,6 +209,7 @@ const nodeSettings = ({ config, nodeName, paths, cluster }: KubeletEnvironment):
   nodeName,
   allowedUnsafeSysctls: config.allowedUnsafeSysctls,
   containerStopSignals: isGateOn(config.featureGates, 'ContainerStopSignals'),
+  readsEnvFiles: isGateOn(config.featureGates, 'EnvFiles'),
   ...(isGateOn(config.featureGates, 'DefaultPodSysctls') && { defaultSysctls: config.defaultPodSysctls }),
   cpuCfsQuota: config.cpuCFSQuota,
   cpuCfsQuotaPeriodMicros: config.cpuCFSQuotaPeriodMs * 1000,

@@ -39,6 +39,8 @@ export interface NodeSettings {
   readonly allowedUnsafeSysctls?: readonly string[];
   /** Gate ContainerStopSignals; off unless given. */
   readonly containerStopSignals?: boolean;
+  /** Gate EnvFiles; on unless given. */
+  readonly readsEnvFiles?: boolean;
   /** Gate DefaultPodSysctls: kernel parameters of each new sandbox; none unless given. */
   readonly defaultSysctls?: NodeFacts['defaultSysctls'];
   readonly cpuCfsQuota?: boolean;
@@ -87,6 +89,7 @@ export const readNodeFacts = (
     hasSelinux: hasSelinux(),
     ...(hasSupplementalGroupsPolicy !== undefined && { hasSupplementalGroupsPolicy }),
     containerStopSignals: settings.containerStopSignals ?? false,
+    readsEnvFiles: settings.readsEnvFiles ?? true,
     ...(settings.defaultSysctls && { defaultSysctls: settings.defaultSysctls }),
     memoryCapacity: BigInt(totalmem()),
     hugePageSizes: hugePages().map(({ pageBytes }) => pageBytes),

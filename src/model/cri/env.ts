@@ -77,7 +77,7 @@ const valueOf = (
   if (resourceFieldRef) return resourceFieldValue(input.pod, input.container, resourceFieldRef, input.node);
   if (configMapKeyRef) return keyOf(input, 'ConfigMap', configMapKeyRef);
   if (secretKeyRef) return keyOf(input, 'Secret', secretKeyRef);
-  if (fileKeyRef) return valueInFile(input, fileKeyRef);
+  if (fileKeyRef && input.node.readsEnvFiles !== false) return valueInFile(input, fileKeyRef);
   return '';
 };
 

@@ -44,6 +44,8 @@ export interface NodeFacts extends AdmissionFacts {
   readonly killsWholeContainerOnOom: boolean;
   /** Gate ContainerStopSignals: the runtime is given the stop signal of a container. */
   readonly containerStopSignals: boolean;
+  /** Gate EnvFiles; on unless given. While it is off, a variable from an env file is empty. */
+  readonly readsEnvFiles?: boolean;
   /** Gate DefaultPodSysctls: kernel parameters of each new sandbox, unless the pod sets them. */
   readonly defaultSysctls?: Readonly<Record<string, string>>;
   /** cgroup v2 with the swap controller. */
@@ -57,7 +59,14 @@ export interface NodeFacts extends AdmissionFacts {
  */
 export const TELLING_FACTS = [
   ...(['name', 'labels', 'taints', 'kernelVersion', 'allowedUnsafeSysctls', 'hasAppArmor', 'allocatable'] as const),
-  ...(['hasSelinux', 'hasSupplementalGroupsPolicy', 'unappliedSecurity', 'containerStopSignals', 'nodeIps'] as const),
+  ...([
+    'hasSelinux',
+    'hasSupplementalGroupsPolicy',
+    'unappliedSecurity',
+    'containerStopSignals',
+    'readsEnvFiles',
+    'nodeIps',
+  ] as const),
   ...(['resolvConf', 'clusterDns', 'clusterDomain', 'hasCluster'] as const),
 ] as const satisfies readonly (keyof NodeFacts)[];
 

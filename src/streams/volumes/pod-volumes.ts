@@ -254,12 +254,14 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
   return {
     mount,
     envFiles: (pod, container) =>
-      readEnvFiles(pod, container, {
-        volumeFiles,
-        rootDirectory: node.rootDirectory,
-        isMounted: (volume) => manager.states.isMounted(pod.metadata.uid, volume),
-        log,
-      }),
+      node.readsEnvFiles === false
+        ? of(new Map())
+        : readEnvFiles(pod, container, {
+            volumeFiles,
+            rootDirectory: node.rootDirectory,
+            isMounted: (volume) => manager.states.isMounted(pod.metadata.uid, volume),
+            log,
+          }),
     mountsOf,
     unmount,
     removeLeftovers: (uid) =>

@@ -1,4 +1,4 @@
-import { EMPTY, ignoreElements, type Observable, of, timer } from 'rxjs';
+import { EMPTY, ignoreElements, map, type Observable, of, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Volume } from '../../../src/model/manifest/volume-defaults.js';
 import type { Container, Pod } from '../../../src/model/pod/pod.js';
@@ -234,5 +234,29 @@ describe('the leftovers of a pod that is over', () => {
       expect(calls).toEqual(['found', 'found', 'unbindSubPaths', 'tearDown', 'unbindSubPaths', 'found']);
       expect(ends).toEqual(['0 done', '1000 done']);
     }),
+  );
+});
+
+describe('the env files of a container', () => {
+  it.each([
+    [{}, ['read']],
+    [{ readsEnvFiles: true }, ['read']],
+    [{ readsEnvFiles: false }, []],
+  ])('are read unless their gate is off: %j', (node, expected) =>
+    marbles(({ scheduler }) => {
+      const read = () => of(new TextEncoder().encode("K='v'\n"));
+      const { volumes, at, run, calls, ends } = aStage(scheduler, { node, files: { read, setUp: () => of('made') } });
+      const pod = podWith(SCRATCH);
+      const fileKeyRef = { volumeName: 'scratch', path: 'env', key: 'K' };
+      at(0, () => volumes.mount(pod, []));
+      at(100, () =>
+        volumes
+          .envFiles(pod, { ...mainOf(pod), env: [{ name: 'K', valueFrom: { fileKeyRef } }] })
+          .pipe(map((files) => files.size)),
+      );
+      run(200);
+      expect(calls.filter((call) => call === 'read')).toEqual(expected);
+      expect(ends).toEqual(['0 done', `100 ${expected.length}`, '100 done']);
+    })(),
   );
 });

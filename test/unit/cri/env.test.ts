@@ -149,7 +149,7 @@ describe('environment', () => {
       ['v/p', file({ k: 'value', empty: '' })],
       ['v/broken', file({ k: 'value', empty: '' }, 'line 3: hunter2')],
     ]);
-    const run = (reference: object) =>
+    const run = (reference: object, fields: Partial<EnvInput> = {}) =>
       env(
         {
           env: [
@@ -157,7 +157,7 @@ describe('environment', () => {
             { name: 'B', value: '$(A)!' },
           ],
         },
-        { envFiles },
+        { envFiles, ...fields },
       );
 
     it.each<[reference: object, value: string]>([
@@ -177,6 +177,15 @@ describe('environment', () => {
             `environment variable key "${'key' in reference ? reference.key : ''}" not found in file "/v/p"`,
           ),
         );
+      },
+    );
+
+    it.each([{}, { optional: true }, { key: 'x' }, { volumeName: 'w' }])(
+      '%j is an empty variable while the gate is off',
+      (reference) => {
+        const node = { ...aNode(), readsEnvFiles: false };
+        expect(run(reference, { node })).toEqual({ A: '', B: '!' });
+        expect(run(reference, { node, envFiles: new Map() })).toEqual({ A: '', B: '!' });
       },
     );
 
