@@ -44,7 +44,7 @@ const answer = (value: object) => (_: ServerUnaryCall<unknown, unknown>, reply: 
 
 it('reads the metrics of a runtime over the wire', async () => {
   const value = { value: 18_014_398_509_481_984n };
-  const metric = { name: 'container_x_bytes', metricType: 'GAUGE', labelValues: ['main'], value } as const;
+  const metric = { name: 'container_x_bytes', metricType: 'GAUGE' as const, labelValues: ['main'], value };
   const handlers = {
     listMetricDescriptors: answer(
       ListMetricDescriptorsResponse.fromPartial({
