@@ -157,7 +157,7 @@ export {
   type StateChange,
   type StateChanges,
 } from './streams/sync-loop/kubelet-state.js';
-export { type Wake } from './model/pod-workers/pod-worker-registry.js';
+export type { Wake } from './model/pod-workers/wake.js';
 export { type PodUpdate, type PodUpdateType } from './model/pod-workers/pod-update.js';
 
 // Images: their names, and the credentials to pull them

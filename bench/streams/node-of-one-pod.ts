@@ -12,7 +12,7 @@ import { killProcess } from '../../test/support/kill-process.js';
 /** An agent over the embedded runtime, with one pod of one container that runs. */
 export interface NodeOfOnePod {
   readonly agentPid: number;
-  /** The kubelet API, which anybody on this machine may use. */
+  /** The address of the kubelet API, which serves every client of this machine. */
   readonly origin: string;
   /** `<namespace>/<pod>/<container>`, as in the paths of that API. */
   readonly container: string;
