@@ -32,7 +32,7 @@ const newKey = async (keyType: string): Promise<PodCertificateKey> => {
   const algorithm = ALGORITHMS.get(keyType);
   if (!algorithm) throw new Error(`unknown key type ${JSON.stringify(keyType)}`);
   const { subtle } = webcrypto;
-  const keys = (await subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
+  const keys = await subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const pkcs8 = Buffer.from(await subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
   // Loaded on demand: most agents never request a certificate.
   const { stubRequest } = await import('./stub-request.js');

@@ -28,7 +28,7 @@ export interface PodCertificateParties {
  * Returns the object that requests a certificate. `requestBase64` is an empty PKCS #10 request in DER and base64, signed by the key.
  *
  * Source: pkg/kubelet/podcertificate/podcertificatemanager.go createPodCertificateRequest, whose owner reference has the API version
- *         `core/v1`, under which nobody finds the pod
+ *         `core/v1`, under which the garbage collector finds no pod
  */
 export const podCertificateRequestBody = (
   { signerName, maxExpirationSeconds, userAnnotations }: PodCertificateProjection,

@@ -13,7 +13,7 @@ export interface AwaitedRequest {
   /** In the namespace of the pod. */
   readonly name: string;
   readonly privateKey: string;
-  /** If the request cannot be seen at this time of the scheduler, somebody has deleted it. Milliseconds. */
+  /** If the request cannot be seen at this time of the scheduler, another client has deleted it. Milliseconds. */
   readonly abandonAt: number;
 }
 

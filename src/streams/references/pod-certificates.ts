@@ -25,11 +25,7 @@ import { errorText } from '../../model/cri/cri-error.js';
 import type { ApiObject } from '../../model/kube-api/api-object.js';
 import { podCertificateRequestsPath, serviceAccountPath } from '../../model/kube-api/api-paths.js';
 import { type Pod, podRef } from '../../model/pod/pod.js';
-import {
-  podCertificateProblem,
-  type PodCertificateRequest,
-  podCertificateRequestBody,
-} from '../../model/references/pod-certificate-request.js';
+import { podCertificateProblem, podCertificateRequestBody } from '../../model/references/pod-certificate-request.js';
 import { type PodCertificateSource, podCertificateSourcesOf } from '../../model/references/pod-certificate-source.js';
 import {
   advancePodCertificate,

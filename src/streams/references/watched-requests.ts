@@ -17,7 +17,7 @@ export interface WatchedRequests {
 }
 
 export interface RequestListener {
-  /** All requests have been read anew. */
+  /** All requests have been read again. */
   readonly listed: () => void;
   /** A request of a pod has changed. */
   readonly changed: (podUid: string) => void;

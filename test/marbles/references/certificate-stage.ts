@@ -6,7 +6,8 @@ import type { PodCertificateRequest } from '../../../src/model/references/pod-ce
 import { podCertificateSourcesOf } from '../../../src/model/references/pod-certificate-source.js';
 import { apiClient } from '../../../src/streams/cluster/api-client.js';
 import type { ApiRequest, ApiServer, ApiWatchMessage } from '../../../src/streams/ports/api-server.js';
-import { podCertificates } from '../../../src/streams/references/pod-certificates.js';
+import { type PodCertificates, podCertificates } from '../../../src/streams/references/pod-certificates.js';
+import type { Pod } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
 import { metricLines } from '../../support/metric-lines.js';
 
@@ -16,7 +17,7 @@ const PATH = '/apis/certificates.k8s.io/v1/podcertificaterequests';
 export const CHAIN = '-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n';
 
 /** A pod with so many sources of certificates in one volume. */
-export const certified = (uid = 'u', sources = 1) =>
+export const certified = (uid = 'u', sources = 1): Pod =>
   aPod({
     uid,
     name: `pod-${uid}`,
@@ -46,7 +47,28 @@ export interface CertificateStageOptions {
   readonly isNodeKnown?: (now: number) => boolean;
 }
 
-/** The manager over a server in memory that takes a millisecond for a list, and no time for the rest. `lines` are what happens, each as `<ms> <what>`. */
+export interface CertificateStage {
+  readonly manager: PodCertificates;
+  /** What happens, each as `<ms> <what>`. */
+  readonly lines: string[];
+  /** The watches that are opened, as `<ms> <selector>`. */
+  readonly watches: string[];
+  readonly logged: string[];
+  readonly measured: string[];
+  /** Of the requests that are created. */
+  readonly bodies: unknown[];
+  /** Does something at a time. */
+  readonly at: (ms: number, act: () => void) => void;
+  /** Writes what a reader gets at a time. */
+  readonly read: (ms: number, uid?: string, index?: number) => void;
+  /** Issues a certificate that is to be refreshed after an hour and ends after two. */
+  readonly sign: (name: string) => void;
+  readonly refuse: (name: string, type: 'Denied' | 'Failed') => void;
+  readonly take: (name: string) => void;
+  readonly run: (ms: number) => void;
+}
+
+/** The manager over a server in memory that takes a millisecond for a list, and no time for the rest. */
 export const certificateStage = (
   scheduler: TestScheduler,
   {
@@ -56,7 +78,7 @@ export const certificateStage = (
     wallClock = () => scheduler.now(),
     isNodeKnown = () => true,
   }: CertificateStageOptions = {},
-) => {
+): CertificateStage => {
   const lines: string[] = [];
   const logged: string[] = [];
   const watches: string[] = [];
@@ -159,12 +181,9 @@ export const certificateStage = (
   };
   return {
     ...{ lines, watches, logged, manager, measured, bodies },
-    /** Does something at a time. */
     at: (ms: number, act: () => void): void => void timer(ms, scheduler).subscribe(act),
-    /** Writes what a reader gets at a time. */
     read: (ms: number, uid = 'u', index = 0): void =>
       void timer(ms, scheduler).subscribe(() => say(readAt(uid, index))),
-    /** Issues a certificate from now on that is to be refreshed after an hour and ends after two. */
     sign: (name: string): void => {
       const at = (ms: number): string => new Date(scheduler.now() + ms).toISOString();
       update(name, {
