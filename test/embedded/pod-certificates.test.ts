@@ -79,8 +79,12 @@ const signer = (folder: string) => {
   };
 };
 
-/** Creates a pod with a certificate in its volume `tls`, and starts an agent for it. */
-const start = async (daemon: Daemon, { server, url }: ApiOverHttp, ...args: readonly string[]): Promise<void> => {
+/** Creates a pod with a certificate in its volume `tls`, and starts an agent for it; returns the arguments of the agent. */
+const start = async (
+  daemon: Daemon,
+  { server, url }: ApiOverHttp,
+  ...more: readonly string[]
+): Promise<readonly string[]> => {
   const pod = JSON.parse(
     manifest(daemon.directory, {
       name: POD,
@@ -107,7 +111,9 @@ const start = async (daemon: Daemon, { server, url }: ApiOverHttp, ...args: read
     }),
   ) as unknown;
   server.do({ method: 'POST', path: `${DEFAULT}/pods`, body: pod });
-  await daemon.start('--kubeconfig', joined(daemon.directory, url), '--port', '0', ...args);
+  const args = ['--kubeconfig', joined(daemon.directory, url), '--port', '0', ...more];
+  await daemon.start(...args);
+  return args;
 };
 
 /** What the running container reads. */
@@ -188,6 +194,21 @@ describe.runIf(isRoot).concurrent('a certificate of a pod', () => {
     },
     RENEWED_MS * 2,
   );
+
+  it('is requested again by the next agent, while the container keeps the one from before', async ({ daemon, api }) => {
+    const { sign } = signer(join(daemon.directory, 'signer'));
+    const args = await start(daemon, api);
+    sign(api, await asked(api), 30 * MINUTE);
+    const before = await bundleOf(daemon);
+    const { id } = await daemon.reached('web', 'CONTAINER_RUNNING');
+    await daemon.kill('SIGKILL');
+    await daemon.start(...args);
+    const next = await asked(api);
+    expect(await bundleOf(daemon)).toBe(before);
+    sign(api, next, 30 * MINUTE);
+    await eventually('the next one is in the container', async () => (await bundleOf(daemon)) !== before);
+    expect((await daemon.reached('web', 'CONTAINER_RUNNING')).id).toBe(id);
+  });
 
   it('that its signer denies keeps the container from starting, and the events say so', async ({ daemon, api }) => {
     await start(daemon, api);

@@ -239,8 +239,6 @@ export const podCertificates = (ports: PodCertificatesPorts, options: PodCertifi
     forget: (podUid) => {
       const gone = ofPod(podUid);
       for (const { source } of gone) kept.delete(source.key);
-      // Ends the wait of an attempt that failed.
-      for (const { source } of gone) due$.next(source.key);
       if (gone.length === 0) return;
       if (kept.size === 0) needed$.next(false);
       count();
