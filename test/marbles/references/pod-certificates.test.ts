@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TestScheduler } from 'rxjs/testing';
 import { aPod } from '../../support/a-pod.js';
+import { expectLanes, linesOf } from '../lanes.js';
 import {
   AWAY,
   certificateStage,
@@ -13,6 +14,12 @@ import {
 
 const stageOf = (options: CertificateStageOptions = {}) =>
   certificateStage(new TestScheduler(() => undefined), options);
+/** The requests that were created, by their number. */
+const requestsIn = (lines: readonly string[]): readonly string[] =>
+  lines.flatMap((line) => {
+    const [, at, number] = /^(\d+) req-(\d) by/.exec(line) ?? [];
+    return at === undefined ? [] : [`${at} request ${number}`];
+  });
 const CHANGED = 'changed PodCertificate default/pod-u';
 const NOT_YET = 'credential bundle is not issued yet';
 
@@ -81,17 +88,17 @@ describe('a certificate of a pod', () => {
   });
 
   it('is looked at every minute, up to twice as late by chance, and renewed up to five minutes late by chance', () => {
-    const renewed = (random: number): readonly string[] => {
+    const renewed = (random: number) => {
       const { at, sign, manager, lines, run } = stageOf({ random: () => random });
       manager.register(certified());
       at(2, () => sign('req-1'));
       run(65 * MINUTE);
-      return lines.slice(3);
+      return expectLanes(requestsIn(lines), { everyMs: 15_000, floor: true });
     };
-    // The certificate is due after 62.5 min, and looked at every 90 s.
-    expect(renewed(0.5)).toEqual(['3780000 key 2', '3780000 req-2 by key 2']);
-    // It is due 2 ms after 61 min 15 s, and looked at every 75 s.
-    expect(renewed(0.25)).toEqual(['3750000 key 2', '3750000 req-2 by key 2']);
+    // The certificate is due after 62.5 min, and looked at every 90 s: at 63 min.
+    renewed(0.5).toBe({ request: '1 3765s 2' });
+    // It is due 2 ms after 61 min 15 s, and looked at every 75 s: at 62 min 30 s.
+    renewed(0.25).toBe({ request: '1 3735s 2' });
   });
 
   it('is renewed in time on a node whose clock is years behind', () => {
@@ -108,27 +115,30 @@ describe('a certificate of a pod', () => {
     manager.register(certified());
     at(2, () => sign('req-1'));
     run(3 * HOUR);
-    expect(lines.slice(3)).toEqual([
-      ...['3660000 key 2', '3660000 req-2 by key 2'],
-      '4260000 Warning CertificateOverdueForRefresh PodCertificate refresh overdue',
-      '7260000 Warning CertificateExpired PodCertificate expired',
-    ]);
+    const overdue = 'Warning CertificateOverdueForRefresh PodCertificate refresh overdue';
+    const expired = 'Warning CertificateExpired PodCertificate expired';
+    const history = [...requestsIn(lines), ...linesOf(lines, overdue, expired)];
+    expectLanes(history, { everyMs: MINUTE, floor: true }).toBe({
+      request: '  1 60m 2---------- 49m -',
+      [overdue]: '- 60m ----------W 49m -',
+      [expired]: '- 60m ----------- 49m W',
+    });
     const states = measured.map((line) => /"state":"(\w+)"/.exec(line)?.[1]);
     expect([...new Set(states)]).toEqual(['not_yet_issued', 'fresh', 'overdue_for_refresh', 'expired']);
   });
 
   it('whose request somebody deletes is requested again after ten minutes, and up to five more by chance', () => {
-    const lost = (random: number): readonly string[] => {
+    const lost = (random: number) => {
       const { at, take, manager, lines, logged, run } = stageOf({ random: () => random });
       manager.register(certified());
       at(1_000, () => take('req-1'));
       run(20 * MINUTE);
       expect(logged).toContain('a certificate of a pod is not issued');
-      return lines.slice(2);
+      return expectLanes(requestsIn(lines), { everyMs: 30_000, floor: true });
     };
-    // The passes are one minute apart, or one and a half.
-    expect(lost(0)).toEqual(['660000 key 2', '660000 req-2 by key 2']);
-    expect(lost(0.5)).toEqual(['810000 key 2', '810000 req-2 by key 2']);
+    // The certificate is looked at every minute, or every minute and a half.
+    lost(0).toBe({ request: '1 630s 2' });
+    lost(0.5).toBe({ request: '1 13m 2' });
   });
 });
 
@@ -138,11 +148,10 @@ describe('a request for a certificate', () => {
     manager.register(certified());
     read(1_000);
     run(2 * MINUTE);
-    const attempts = lines.filter((line) => line.endsWith('refused GET serviceaccounts'));
-    expect(attempts.map((line) => Number(line.split(' ')[0]))).toEqual([
-      ...[1, 6, 16, 36, 76, 156, 316, 636, 1_276, 2_556, 5_116, 10_236, 20_476, 40_956],
-      ...[60_000, 120_000],
-    ]);
+    expectLanes(linesOf(lines, 'refused'), { everyMs: 5, floor: true }).toBe({
+      'refused GET serviceaccounts':
+        'rr-r---r-------r 75ms r 155ms r 315ms r 635ms r 1275ms r 2555ms r 5115ms r 10235ms r 20475ms r 19040ms r 59995ms r',
+    });
     expect(lines).toContain(
       `1000 ${NOT_YET}: while creating initial PodCertificateRequest: while fetching service account: connect ECONNREFUSED`,
     );
