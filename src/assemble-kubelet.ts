@@ -138,6 +138,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     ...ports,
     podReferences: references,
     podToken: cluster?.references.podToken,
+    podCertificate: cluster?.references.podCertificate,
     runtimeClasses,
     runtimeHandlers: () => health.report().handlers,
   });

@@ -22,6 +22,7 @@ export type * from './streams/ports/logger.js';
 export type * from './streams/ports/lookup-host.js';
 export type * from './streams/ports/metrics.js';
 export type * from './streams/ports/node-files.js';
+export type * from './streams/ports/pod-certificate-keys.js';
 export type * from './streams/ports/pod-files.js';
 export type * from './streams/ports/pod-references.js';
 export type * from './streams/ports/probe-handlers.js';

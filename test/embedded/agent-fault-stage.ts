@@ -8,6 +8,7 @@ import { type ApiOverHttp, apiOverHttp } from './api-over-http.js';
 import { alone, runningVersions } from './churn.js';
 import { Daemon, freePort, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
+import { joined } from './joined.js';
 import { manifest, type PodOf, SLEEP } from './manifests.js';
 import { readTextOf } from './processes.js';
 import { writtenOver } from './rotated-logs.js';
@@ -229,15 +230,7 @@ export class AgentFaultStage extends Daemon {
   }
 
   private joinCluster(api: ApiOverHttp): void {
-    const path = join(this.directory, 'kubeconfig.json');
-    writeFileSync(join(this.directory, 'token'), 'secret\n');
-    const kubeconfig = {
-      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
-      clusters: [{ name: 'c', cluster: { server: api.url } }],
-      users: [{ name: 'u', user: { tokenFile: 'token' } }],
-      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    };
-    writeFileSync(path, JSON.stringify(kubeconfig));
+    const path = joined(this.directory, api.url);
     this.args = [...this.args, '--kubeconfig', path, '--port', '0'];
     const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { color: 'blue' } };
     api.server.do({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body: config });

@@ -1,4 +1,6 @@
 import type { ConfigMap, Secret } from '../references/referenced-object.js';
+import type { PodCertificateProjection } from '../references/pod-certificate-source.js';
+import type { PodCredential } from '../references/pod-certificate-state.js';
 import type { TokenPurpose } from '../references/token-request.js';
 
 /**
@@ -9,4 +11,6 @@ export interface FoundObjects {
   readonly configMap: (name: string) => ConfigMap | Error | undefined;
   readonly secret: (name: string) => Secret | Error | undefined;
   readonly token: (purpose: TokenPurpose) => string | Error;
+  /** Takes the projection of the volume itself, not a copy. Errors: throws if there is no credential. */
+  readonly podCertificate: (projection: PodCertificateProjection) => PodCredential;
 }

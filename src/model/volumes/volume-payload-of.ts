@@ -8,6 +8,7 @@ import type { FoundObjects } from './found-objects.js';
 import { fsUser } from './fs-group.js';
 import { configMapPayload, secretPayload } from './keyed-payload.js';
 import { cleanPayload } from './payload-path.js';
+import { podCertificatePayload } from './pod-certificate-payload.js';
 import { tokenPurpose } from './payload-needs.js';
 import type { VolumeFile, VolumePayload } from './volume-payload.js';
 
@@ -89,11 +90,14 @@ const sourcePayload = (
     return new Map([[serviceAccountToken.path, tokenFile(pod, token, mode)]]);
   }
   if (clusterTrustBundle) throw new Error(gateIsOff('clusterTrustBundle', 'ClusterTrustBundleProjection'));
-  if (podCertificate) throw new Error(gateIsOff('podCertificate', 'PodCertificateRequest'));
+  if (podCertificate)
+    return podCertificatePayload(podCertificate, found.podCertificate(podCertificate), (text) =>
+      tokenFile(pod, text, mode),
+    );
   return new Map();
 };
 
-/** The group of the pod may read the token too: the ownership of the volume adds its bits. */
+/** A token or a key. The group of the pod may read it too: the ownership of the volume adds its bits. */
 const tokenFile = (pod: Pod, token: string, mode: number): VolumeFile => {
   const user = fsUser(pod);
   const isPrivate = user !== undefined || pod.spec.securityContext?.fsGroup !== undefined;

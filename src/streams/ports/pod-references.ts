@@ -20,7 +20,10 @@ export interface PodReferences {
   readonly configMap: (namespace: string, name: string, pod: Pod) => Observable<ConfigMap>;
   /** The same for a Secret. */
   readonly secret: (namespace: string, name: string, pod: Pod) => Observable<Secret>;
-  /** Emits whenever the content of a ConfigMap or a Secret that a registered pod refers to may have changed. Never errors or ends. */
+  /**
+   * Emits whenever the content of a ConfigMap or a Secret that a registered pod refers to, or a certificate of the pod, may have changed.
+   * Never errors or ends.
+   */
   readonly changed$: Observable<ReferencedName>;
   /** The services of all namespaces; undefined until they have been read once. */
   readonly services: () => readonly Service[] | undefined;
@@ -28,7 +31,8 @@ export interface PodReferences {
 
 /** The name of an object that pods refer to. */
 export interface ReferencedName {
-  readonly kind: 'ConfigMap' | 'Secret';
+  /** `PodCertificate`: the certificates of the pod of that name. */
+  readonly kind: 'ConfigMap' | 'Secret' | 'PodCertificate';
   readonly namespace: string;
   readonly name: string;
 }

@@ -14,6 +14,7 @@ import type { LastKnown } from '../ports/last-known.js';
 import type { Logger } from '../ports/logger.js';
 import type { PodReferences } from '../ports/pod-references.js';
 import type { RequestPodToken } from '../ports/request-pod-token.js';
+import type { ReadPodCertificate } from '../ports/read-pod-certificate.js';
 import type { RuntimeClasses } from '../ports/runtime-classes.js';
 import type { WallClock } from '../ports/wall-clock.js';
 import type { ApiClient } from '../cluster/api-client.js';
@@ -25,6 +26,7 @@ import { referencedObjects } from './referenced-objects.js';
 import { reflectedObjects } from '../reflector/reflected-objects.js';
 import { reflector, type ReflectorPorts } from '../reflector/reflector.js';
 import { followServices } from './services.js';
+import { podCertificates, type PodCertificatesOptions, type PodCertificatesPorts } from './pod-certificates.js';
 import { tokenManager } from './token-manager.js';
 import { ttlObjects } from '../reflector/ttl-objects.js';
 import { watchedObjects } from '../reflector/watched-objects.js';
@@ -41,6 +43,8 @@ export interface PodReferencesPorts extends ReflectorPorts {
   readonly wallClock: WallClock;
   /** Keeps objects for a start while the API server is away. Default: none are kept. Only used with watches. */
   readonly lastKnown?: LastKnown | undefined;
+  /** Requests certificates of pods. Default: none are requested. */
+  readonly certificates?: Pick<PodCertificatesPorts, 'keys' | 'recordEvent' | 'metrics'> & PodCertificatesOptions;
 }
 
 export interface PodReferencesOptions {
@@ -62,6 +66,8 @@ export interface ClusterReferences extends PodReferences {
   /** Throws until classes have been read once. */
   readonly runtimeClasses: RuntimeClasses;
   readonly podToken: RequestPodToken;
+  /** Absent without the ports for certificates. */
+  readonly podCertificate?: ReadPodCertificate;
   /** Keeps the objects up to date. Emits nothing and never ends. Errors: none. */
   readonly run$: Observable<never>;
 }
@@ -98,22 +104,26 @@ export const podReferences = (ports: PodReferencesPorts, options: PodReferencesO
     keeper?.of('RuntimeClassList'),
   );
   const tokens = tokenManager({ ...ports, api });
+  const certificates = ports.certificates && podCertificates({ ...ports, ...ports.certificates }, ports.certificates);
 
   return {
     register: (pod) => {
       configMaps.register(pod);
       secrets.register(pod);
+      certificates?.register(pod);
     },
     unregister: (pod) => {
       configMaps.unregister(pod);
       secrets.unregister(pod);
       tokens.forget(pod.metadata.uid);
+      certificates?.forget(pod.metadata.uid);
     },
     configMap: configMaps.read,
     secret: secrets.read,
     changed$: merge(
       configMaps.changed$.pipe(map((name) => ({ kind: 'ConfigMap' as const, ...name }))),
       secrets.changed$.pipe(map((name) => ({ kind: 'Secret' as const, ...name }))),
+      certificates?.changed$ ?? NEVER,
     ),
     services: () => {
       const known = services.objects();
@@ -129,7 +139,11 @@ export const podReferences = (ports: PodReferencesPorts, options: PodReferencesO
       return known.get(name)?.handler;
     },
     podToken: tokens.podToken,
-    run$: merge(configMaps.run$, secrets.run$, services.run$, classes.run$, tokens.run$, keeper?.run$ ?? NEVER),
+    ...(certificates && { podCertificate: certificates.read }),
+    run$: merge(
+      ...[configMaps.run$, secrets.run$, services.run$, classes.run$, tokens.run$],
+      ...[certificates?.run$ ?? NEVER, keeper?.run$ ?? NEVER],
+    ),
   };
 };
 

@@ -40,6 +40,7 @@ import type { ReferencedName } from '../ports/pod-references.js';
 import type { PodReferences } from '../ports/pod-references.js';
 import type { RecordEvent } from '../ports/record-event.js';
 import type { RecordJournal } from '../ports/record-journal.js';
+import type { ReadPodCertificate } from '../ports/read-pod-certificate.js';
 import type { RequestPodToken } from '../ports/request-pod-token.js';
 import type { RuntimeClasses } from '../ports/runtime-classes.js';
 import type { VolumeFiles } from '../ports/volume-files.js';
@@ -99,6 +100,7 @@ export interface PodVolumesPorts {
   readonly volumeFiles: VolumeFiles;
   readonly podReferences?: Pick<PodReferences, 'configMap' | 'secret' | 'changed$'> | undefined;
   readonly podToken?: RequestPodToken | undefined;
+  readonly podCertificate?: ReadPodCertificate | undefined;
   readonly node: NodeFacts;
   /** Returns the handlers of the runtime in its last status; undefined before the first. */
   readonly runtimeHandlers?: (() => readonly RuntimeHandler[] | undefined) | undefined;
@@ -277,7 +279,8 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
 
 const usesObject = (pod: Pod, volume: Volume, { kind, namespace, name }: ReferencedName): boolean => {
   if (pod.metadata.namespace !== namespace) return false;
-  const { configMaps, secrets } = payloadNeeds(pod, volume);
+  const { configMaps, secrets, podCertificates } = payloadNeeds(pod, volume);
+  if (kind === 'PodCertificate') return pod.metadata.name === name && podCertificates.length > 0;
   return (kind === 'ConfigMap' ? configMaps : secrets).includes(name);
 };
 

@@ -4,12 +4,14 @@ import { isNotFound } from '../../model/kube-api/api-error.js';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
 import type { Pod } from '../../model/pod/pod.js';
 import type { ConfigMap, Secret } from '../../model/references/referenced-object.js';
+import type { PodCertificateProjection, PodCertificateSource } from '../../model/references/pod-certificate-source.js';
 import { tokenKey, type TokenPurpose } from '../../model/references/token-request.js';
 import type { DownwardFacts } from '../../model/volumes/downward-payload.js';
 import { payloadNeeds } from '../../model/volumes/payload-needs.js';
 import type { VolumePayload } from '../../model/volumes/volume-payload.js';
 import { volumePayload } from '../../model/volumes/volume-payload-of.js';
 import type { PodReferences } from '../ports/pod-references.js';
+import type { ReadPodCertificate } from '../ports/read-pod-certificate.js';
 import type { RequestPodToken } from '../ports/request-pod-token.js';
 
 export interface VolumeContentPorts {
@@ -17,6 +19,8 @@ export interface VolumeContentPorts {
   readonly podReferences?: Pick<PodReferences, 'configMap' | 'secret'> | undefined;
   /** Absent for an agent without an API server. */
   readonly podToken?: RequestPodToken | undefined;
+  /** Absent for an agent without an API server. */
+  readonly podCertificate?: ReadPodCertificate | undefined;
   readonly node: () => DownwardFacts;
 }
 
@@ -29,7 +33,7 @@ export interface VolumeContentPorts {
 export const volumeContent = (
   pod: Pod,
   volume: Volume,
-  { podReferences, podToken, node }: VolumeContentPorts,
+  { podReferences, podToken, podCertificate = noCertificate, node }: VolumeContentPorts,
 ): Observable<VolumePayload | undefined> =>
   defer(() => {
     const { namespace } = pod.metadata;
@@ -56,6 +60,7 @@ export const volumeContent = (
             configMap: (name) => configMaps.get(name),
             secret: (name) => secrets.get(name),
             token: (purpose) => tokens.get(tokenKey(purpose)) ?? new Error('no token was asked for'),
+            podCertificate: (source) => podCertificate(sourceOf(needs.podCertificates, source)),
           },
           node(),
         ),
@@ -78,6 +83,16 @@ const lookups = <T extends ConfigMap | Secret | string>(
     ),
   );
   return forkJoin(found$).pipe(map((entries) => new Map(entries)));
+};
+
+/** The needs of a volume have the projections of the volume itself. */
+const sourceOf = (
+  sources: readonly PodCertificateSource[],
+  projection: PodCertificateProjection,
+): PodCertificateSource => sources.find((source) => source.projection === projection)!;
+
+const noCertificate: ReadPodCertificate = () => {
+  throw new Error('a certificate of a pod needs an API server, and this node has none');
 };
 
 const nobodyKnows = (kind: string, name: string): Error =>
