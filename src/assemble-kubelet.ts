@@ -19,7 +19,7 @@ import { liveNodeFacts } from './model/node/live-node-facts.js';
 import type { PodConfigUpdate } from './model/config/pod-config.js';
 import { CRASH_LOOP_MAX_MS } from './model/pod-actions/crash-loop-back-off.js';
 import { PodStartTracker } from './model/pod-status/pod-start-tracker.js';
-import type { Wake } from './model/pod-workers/pod-worker-registry.js';
+import type { Wake } from './model/pod-workers/wake.js';
 import { findRunningPod, runningPods } from './model/pleg/running-pods.js';
 import { isQuiet, oldestTraceOf, type RuntimePodStatus } from './model/pleg/runtime-pod.js';
 import { kubeletCgroups } from './streams/cgroups/kubelet-cgroups.js';
@@ -138,6 +138,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     ...ports,
     podReferences: references,
     podToken: cluster?.references.podToken,
+    podCertificate: cluster?.references.podCertificate,
     runtimeClasses,
     runtimeHandlers: () => health.report().handlers,
   });

@@ -22,6 +22,7 @@ export type * from './streams/ports/logger.js';
 export type * from './streams/ports/lookup-host.js';
 export type * from './streams/ports/metrics.js';
 export type * from './streams/ports/node-files.js';
+export type * from './streams/ports/pod-certificate-keys.js';
 export type * from './streams/ports/pod-files.js';
 export type * from './streams/ports/pod-references.js';
 export type * from './streams/ports/probe-handlers.js';
@@ -157,7 +158,7 @@ export {
   type StateChange,
   type StateChanges,
 } from './streams/sync-loop/kubelet-state.js';
-export { type Wake } from './model/pod-workers/pod-worker-registry.js';
+export type { Wake } from './model/pod-workers/wake.js';
 export { type PodUpdate, type PodUpdateType } from './model/pod-workers/pod-update.js';
 
 // Images: their names, and the credentials to pull them

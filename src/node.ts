@@ -6,6 +6,7 @@ export { kubeConfigIdentity, type LoadedKubeConfig } from './kube-api/kube-confi
 export { readKubeconfig } from './kube-api/kubeconfig.js';
 export type { ApiIdentity } from './kube-api/api-identity.js';
 export { type KubeApi, kubeApi, type KubeApiOptions } from './kube-api/kube-api.js';
+export { podCertificateKeys } from './kube-api/pod-certificate-keys.js';
 export { machineFacts } from './host/machine-facts.js';
 export { lastKnownFiles, type LastKnownPlace } from './host/last-known-files.js';
 export { lookupHost } from './network/lookup-host.js';

@@ -7,6 +7,7 @@ import type { Pod } from '../model/pod/pod.js';
 import type { SystemCgroups } from '../model/stats/assemble-sample.js';
 import type { NodeStats } from '../streams/ports/node-stats.js';
 import { nodeStats, type StatsRuntime } from '../streams/stats/node-stats.js';
+import { isGateOn } from './config/feature-gates.js';
 import type { KubeletEnvironment } from './kubelet-handle.js';
 
 export interface ConnectedRuntime extends StatsRuntime, Pick<KubeletPorts, 'runtimeName' | 'nodeCgroups'> {}
@@ -31,6 +32,7 @@ export const statsOfNode = (
       misc: config.systemCgroups || undefined,
     }),
     volumesKeptMs: config.volumeStatsAggPeriodMs,
+    asksRuntime: isGateOn(config.featureGates, 'PodAndContainerStatsFromCRI'),
     scheduler: monotonicScheduler,
     wallClock,
   });

@@ -11,6 +11,8 @@ import {
   ImageStatusRequest,
   ListContainersRequest,
   ListContainerStatsRequest,
+  ListMetricDescriptorsRequest,
+  ListPodSandboxMetricsRequest,
   ListImagesRequest,
   ListPodSandboxRequest,
   ListPodSandboxStatsRequest,
@@ -183,6 +185,18 @@ const runtimeStats = (to: Connection): RuntimeStats => {
   return {
     listPodSandboxStats: unary(to, 'list_podsandbox_stats', cri.listPodSandboxStats, ListPodSandboxStatsRequest),
     listContainerStats: unary(to, 'list_container_stats', cri.listContainerStats, ListContainerStatsRequest),
+    listMetricDescriptors: unary(
+      to,
+      'list_metric_descriptors',
+      cri.listMetricDescriptors,
+      ListMetricDescriptorsRequest,
+    ),
+    listPodSandboxMetrics: unary(
+      to,
+      'list_pod_sandbox_metrics',
+      cri.listPodSandboxMetrics,
+      ListPodSandboxMetricsRequest,
+    ),
   };
 };
 

@@ -9,12 +9,13 @@ type CertificateMetrics = Pick<
   | 'servingCertificate'
   | 'servingCertificateFailed'
   | 'servingCertificateRotated'
+  | 'podCertificates'
 >;
 
 /**
  * The metrics of the certificates of the node. The remaining time is computed at each scrape. `now` is in Unix milliseconds.
  *
- * Source: pkg/kubelet/certificate/kubelet.go, cmd/kubelet/app/server.go buildKubeletClientConfig
+ * Source: pkg/kubelet/certificate/kubelet.go, pkg/kubelet/metrics/collectors, cmd/kubelet/app/server.go buildKubeletClientConfig
  */
 export const certificateMetrics = (registry: Registry, now: () => number = Date.now): CertificateMetrics => {
   const registers = [registry];
@@ -48,7 +49,17 @@ export const certificateMetrics = (registry: Registry, now: () => number = Date.
     buckets: [60, 3_600, 14_400, 86_400, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000, 124_416_000],
     registers,
   });
+  const podStates = new Gauge({
+    name: 'kubelet_podcertificate_states',
+    help: 'Gauge vector reporting the number of pod certificate projected volume sources, faceted by signer_name and state.',
+    labelNames: ['signer_name', 'state'],
+    registers,
+  });
   return {
+    podCertificates: (counts) => {
+      podStates.reset();
+      for (const { signerName, state, count } of counts) podStates.set({ signer_name: signerName, state }, count);
+    },
     clientCertificate: timeLeft('kubelet_certificate_manager_client_ttl_seconds', 'client'),
     clientCertificateFailed: () => clientFailed.inc(),
     servingCertificate: timeLeft('kubelet_certificate_manager_server_ttl_seconds', 'serving'),

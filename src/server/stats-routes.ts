@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { firstValueFrom, fromEvent, type Observable, takeUntil } from 'rxjs';
 import { cadvisorMetrics } from '../model/stats/cadvisor-metrics.js';
 import { EXPOSITION_TYPE, familyText, type MetricFamily } from '../model/stats/exposition.js';
-import type { NodeSample } from '../model/stats/node-sample.js';
 import { resourceMetrics } from '../model/stats/resource-metrics.js';
+import { metricsOfRuntime } from '../model/stats/runtime-metrics.js';
 import { summaryOf } from '../model/stats/summary.js';
 import type { NodeStats } from '../streams/ports/node-stats.js';
 import type { Answer, Routes } from './http-routes.js';
@@ -13,7 +13,7 @@ import type { Answer, Routes } from './http-routes.js';
  *
  * Source: pkg/kubelet/server/stats/handler.go, pkg/kubelet/server/server.go
  */
-export const statsRoutes = ({ resources$, summary$, cgroups$ }: NodeStats): Routes => {
+export const statsRoutes = ({ resources$, summary$, cgroups$, runtimeMetrics$ }: NodeStats): Routes => {
   const summary = async (request: IncomingMessage): Promise<Answer> => {
     const query = new URL(request.url ?? '/', 'http://local').searchParams.get('only_cpu_and_memory');
     const onlyCpuAndMemory = query !== null && TRUE.has(query);
@@ -28,7 +28,11 @@ export const statsRoutes = ({ resources$, summary$, cgroups$ }: NodeStats): Rout
   return {
     '/stats/summary': summary,
     'POST /stats/summary': summary,
-    '/metrics/cadvisor': async (request) => exposition(cadvisorMetrics(await sampleFor(request, cgroups$))),
+    '/metrics/cadvisor': async (request) => {
+      const metrics = await sampleFor(request, runtimeMetrics$);
+      if (metrics) return exposition(metricsOfRuntime(metrics));
+      return exposition(cadvisorMetrics(await sampleFor(request, cgroups$)));
+    },
     '/metrics/resource': async (request) => exposition(resourceMetrics(await sampleFor(request, resources$))),
   };
 };
@@ -36,7 +40,7 @@ export const statsRoutes = ({ resources$, summary$, cgroups$ }: NodeStats): Rout
 /** As Go's `strconv.ParseBool`. */
 const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 
-const sampleFor = (request: IncomingMessage, sample$: Observable<NodeSample>): Promise<NodeSample> =>
+const sampleFor = <Sample>(request: IncomingMessage, sample$: Observable<Sample>): Promise<Sample> =>
   firstValueFrom(sample$.pipe(takeUntil(fromEvent(request.socket, 'close'))));
 
 /** Other work of the process gets its turn between the families. */

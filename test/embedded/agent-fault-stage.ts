@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { seededRandom, type SeededRandom } from '../../src/tools/sim/seeded-random.js';
 import { type AgentFaultPlan, agentFaultPlan } from './agent-fault-plan.js';
-import { type ApiOverHttp, apiOverHttp, kubeconfigOf } from './api-over-http.js';
+import { type ApiOverHttp, apiOverHttp } from './api-over-http.js';
 import { alone, runningVersions } from './churn.js';
 import { Daemon, freePort, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
+import { joined } from './joined.js';
 import { manifest, type PodOf, SLEEP } from './manifests.js';
 import { readTextOf } from './processes.js';
 import { writtenOver } from './rotated-logs.js';
@@ -229,7 +230,7 @@ export class AgentFaultStage extends Daemon {
   }
 
   private joinCluster(api: ApiOverHttp): void {
-    const path = kubeconfigOf(api, this.directory);
+    const path = joined(this.directory, api.url);
     this.args = [...this.args, '--kubeconfig', path, '--port', '0'];
     const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { color: 'blue' } };
     api.server.do({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body: config });

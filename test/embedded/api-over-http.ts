@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ApiError } from '../../src/model/kube-api/api-error.js';
 import { type SimulatedApiServer, simulatedApiServer } from '../../src/tools/sim/api-server/simulated-api-server.js';
@@ -81,18 +79,4 @@ export const apiOverHttp = async (node: string): Promise<ApiOverHttp> => {
       listener.closeAllConnections();
     },
   };
-};
-
-/** Writes a kubeconfig for the server into the folder, and returns its path. */
-export const kubeconfigOf = ({ url }: ApiOverHttp, directory: string): string => {
-  const path = join(directory, 'kubeconfig.json');
-  writeFileSync(join(directory, 'token'), 'secret\n');
-  const kubeconfig = {
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
-    clusters: [{ name: 'c', cluster: { server: url } }],
-    users: [{ name: 'u', user: { tokenFile: 'token' } }],
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-  };
-  writeFileSync(path, JSON.stringify(kubeconfig));
-  return path;
 };

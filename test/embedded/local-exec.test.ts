@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
@@ -25,12 +25,16 @@ const exec = async (daemon: Daemon, args: readonly string[], input: string | Buf
   return { code, stdout, stderr };
 };
 
-/** Runs `exec` on a terminal of 31 lines and 97 columns, and returns the text of that terminal. */
-const execOnTerminal = async (daemon: Daemon, args: string) => {
-  const command = `stty rows 31 cols 97; exec ${process.execPath} ${BUNDLE} exec --root-dir ${daemon.rootDir} ${args}`;
+/** Runs a command on a terminal of 31 lines and 97 columns, and returns the text of that terminal. */
+const onTerminal = async (daemon: Daemon, name: 'exec' | 'attach', args: string) => {
+  const path = join(daemon.directory, `tty-of-${name}`);
+  const command = `stty rows 31 cols 97; tty >${path}; exec ${process.execPath} ${BUNDLE} ${name} --root-dir ${daemon.rootDir} ${args}`;
   const child = spawn('script', ['-qec', command, '/dev/null'], { env: { ...process.env, TERM: 'dumb' } });
   daemon.beforeDispose(async () => child.kill('SIGKILL'));
-  const screen = { text: '', exit: once(child, 'exit') as Promise<[code: number | null]>, input: child.stdin };
+  const resize = (rows: number, columns: number): void => {
+    execFileSync('stty', ['-F', readFileSync(path, 'utf8').trim(), 'rows', String(rows), 'cols', String(columns)]);
+  };
+  const screen = { text: '', exit: once(child, 'exit') as Promise<[code: number | null]>, input: child.stdin, resize };
   child.stdout.on('data', (part: Buffer) => (screen.text += part.toString()));
   return screen;
 };
@@ -103,7 +107,7 @@ describe.concurrent('exec without a cluster', () => {
     await started(daemon);
     const script =
       'tty; read line; stty size; trap "echo interrupted; exit 5" INT; echo "got $line"; while :; do sleep 0.1; done';
-    const screen = await execOnTerminal(daemon, `-it web/side -- sh -c '${script}'`);
+    const screen = await onTerminal(daemon, 'exec', `-it web/side -- sh -c '${script}'`);
     await eventually('the command has a terminal', () => /\/dev\/pts\/\d+/.test(screen.text));
     screen.input.write('hello\r');
     await eventually('it got the line', () => screen.text.includes('got hello'));
@@ -112,6 +116,32 @@ describe.concurrent('exec without a cluster', () => {
     expect(await screen.exit).toEqual([5, null]);
     expect(screen.text).toContain('interrupted');
     expect(screen.text).toContain('command terminated with exit code 5');
+  });
+
+  it('has a terminal that changes its size with that of the client', async ({ daemon }) => {
+    await started(daemon);
+    const script = 'echo ready; until [ "$(stty size)" = "40 120" ]; do sleep 0.05; done; echo resized; exit 6';
+    const screen = await onTerminal(daemon, 'exec', `-it web/side -- sh -c '${script}'`);
+    await eventually('the command runs', () => screen.text.includes('ready'));
+    screen.resize(40, 120);
+    expect(await screen.exit).toEqual([6, null]);
+    expect(screen.text).toContain('resized');
+  });
+
+  it('attaches keys, size and screen of a terminal to a container', async ({ daemon }) => {
+    const script = 'until [ "$(stty size)" = "31 97" ]; do sleep 0.05; done; exec sh';
+    daemon.apply({ name: 'shell', containers: [{ script, stdin: true, tty: true }], restartPolicy: 'Never' });
+    await daemon.start();
+    await daemon.reached('shell', 'CONTAINER_RUNNING');
+    await eventually('the agent knows it', async () => (await daemon.shownPods())[0]?.status?.phase === 'Running');
+    const screen = await onTerminal(daemon, 'attach', '-it shell');
+    screen.input.write('echo $((6*7))\r');
+    await eventually('the shell has answered', () => screen.text.includes('42\r'));
+    screen.resize(40, 120);
+    screen.input.write('until [ "$(stty size)" = "40 120" ]; do sleep 0.05; done; echo $((7*7)); exit 3\r');
+    await screen.exit;
+    expect(screen.text).toContain('49\r');
+    await eventually('the pod has ended', async () => (await daemon.shownPods())[0]?.status?.phase === 'Failed');
   });
 
   it('ends its command when its own output is closed, or when it is interrupted', async ({ daemon }) => {

@@ -2,7 +2,7 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { once } from 'node:events';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import { HealthService } from '../../src/generated/grpc/health/v1/health.js';
 import { selfSigned } from '../edges/network/local-servers.js';
 import { healthServer, type HealthServer } from '../support/health-server.js';
@@ -78,14 +78,14 @@ describe.concurrent('a gRPC probe', () => {
 });
 
 /** The port of a gRPC server with TLS that is well, until the test is over. */
-const grpcOverTls = (): Promise<number> => {
+const grpcOverTls = (daemon: Daemon): Promise<number> => {
   const { key, cert } = selfSigned();
   const server = new Server();
   server.addService(HealthService, {
     check: (_: unknown, reply: (error: null, answer: { readonly status: string }) => void) =>
       reply(null, { status: 'SERVING' }),
   });
-  onTestFinished(() => server.forceShutdown());
+  daemon.beforeDispose(() => Promise.resolve(server.forceShutdown()));
   const pair = { private_key: Buffer.from(key), cert_chain: Buffer.from(cert) };
   return new Promise((resolve, reject) =>
     server.bindAsync('0.0.0.0:0', ServerCredentials.createSsl(null, [pair]), (error, port) =>
@@ -95,7 +95,7 @@ const grpcOverTls = (): Promise<number> => {
 };
 
 /** The port of a server that speaks HTTP/2 without TLS, and nothing else. */
-const onlyHttp2 = async (): Promise<number> => {
+const onlyHttp2 = async (daemon: Daemon): Promise<number> => {
   const server = createServer();
   server.on('stream', (stream) => {
     stream.on('error', () => undefined);
@@ -103,7 +103,7 @@ const onlyHttp2 = async (): Promise<number> => {
     stream.end();
   });
   server.on('sessionError', () => undefined);
-  onTestFinished(() => void server.close());
+  daemon.beforeDispose(() => Promise.resolve(server.close()));
   server.listen(0, '0.0.0.0');
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
@@ -111,8 +111,8 @@ const onlyHttp2 = async (): Promise<number> => {
 
 describe('a probe with an alpha gate', () => {
   it('speaks TLS to gRPC, and HTTP/2 without TLS, as the manifest says', async ({ daemon }) => {
-    const tls = { ...EAGER, grpc: { port: await grpcOverTls(), mode: 'TLS' } };
-    const h2c = { ...EAGER, httpGet: { port: await onlyHttp2(), protocol: 'HTTP2' } };
+    const tls = { ...EAGER, grpc: { port: await grpcOverTls(daemon), mode: 'TLS' } };
+    const h2c = { ...EAGER, httpGet: { port: await onlyHttp2(daemon), protocol: 'HTTP2' } };
     daemon.apply({ name: 'tls', containers: [{ readinessProbe: tls }] });
     daemon.apply({ name: 'h2c', containers: [{ readinessProbe: h2c }] });
     await daemon.start('--feature-gates', 'GRPCContainerProbeTLS=true,H2CContainerProbe=true');

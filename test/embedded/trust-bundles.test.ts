@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest';
-import { apiOverHttp, kubeconfigOf } from './api-over-http.js';
+import { apiOverHttp } from './api-over-http.js';
 import { type Daemon, isRoot, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
+import { joined } from './joined.js';
 import { manifest } from './manifests.js';
 
 const BUNDLES = '/apis/certificates.k8s.io/v1/clustertrustbundles';
@@ -26,13 +27,13 @@ const sources = [
 ];
 
 /** An agent in a cluster whose API server is in this process, with a pod that projects trust bundles. */
-const joined = async (daemon: Daemon, isServed: boolean) => {
+const agentOf = async (daemon: Daemon, isServed: boolean) => {
   const api = await apiOverHttp(NODE_NAME);
   daemon.beforeDispose(() => Promise.resolve(api.close()));
   const { server } = api;
   server.do({ method: 'POST', path: BUNDLES, body: bundle('AAAA', 'BBBB', 'AAAA') });
   server.serve('clustertrustbundles', isServed);
-  await daemon.start('--kubeconfig', kubeconfigOf(api, daemon.directory), '--port', '0');
+  await daemon.start('--kubeconfig', joined(daemon.directory, api.url), '--port', '0');
   const pod = manifest(daemon.directory, {
     ...{ name: POD, nodeName: NODE_NAME, securityContext: { runAsUser: 1234, fsGroup: 2345 } },
     containers: [{ volumeMounts: [{ name: 'trust', mountPath: '/rx/trust' }] }],
@@ -44,7 +45,7 @@ const joined = async (daemon: Daemon, isServed: boolean) => {
 
 describe.runIf(isRoot).concurrent('the trust bundles of a cluster', () => {
   it('are files of the container, follow their objects, and are not watched after the pod', async ({ daemon }) => {
-    const server = await joined(daemon, true);
+    const server = await agentOf(daemon, true);
     const { id } = await daemon.reached('reader', 'CONTAINER_RUNNING');
     const inside = async (script: string): Promise<string> => {
       const cmd = ['/bin/sh', '-c', `cd /rx/trust; ${script}`];
@@ -77,7 +78,7 @@ describe.runIf(isRoot).concurrent('the trust bundles of a cluster', () => {
   });
 
   it('are refused with a reason where the API server has none', async ({ daemon }) => {
-    const server = await joined(daemon, false);
+    const server = await agentOf(daemon, false);
     const reason = 'the API server has no clustertrustbundles.certificates.k8s.io in a version that this agent reads';
     await eventually('an event says why the pod does not start', () => {
       const said = server.list(EVENTS).map((event) => JSON.stringify(event));

@@ -2,7 +2,7 @@ import { EMPTY, map, mergeMap, NEVER, type Observable } from 'rxjs';
 import { describe, it } from 'vitest';
 import type { KubeletParts } from '../../src/assemble-kubelet.js';
 import { runKubelet } from '../../src/kubelet.js';
-import type { Wake } from '../../src/model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../src/model/pod-workers/wake.js';
 import type { WorkerOutcome } from '../../src/streams/pod-workers/pod-workers.js';
 import { aPod } from '../support/a-pod.js';
 import { marbles } from './marbles.js';

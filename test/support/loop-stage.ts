@@ -1,6 +1,6 @@
 import type { SchedulerLike } from 'rxjs';
 import type { JournalRecord } from '../../src/model/journal/journal.js';
-import type { Wake } from '../../src/model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../src/model/pod-workers/wake.js';
 import { type KubeletState, kubeletState } from '../../src/streams/sync-loop/kubelet-state.js';
 import type { LoopContext } from '../../src/streams/sync-loop/loop-context.js';
 import { podGuard } from '../../src/streams/sync-loop/pod-guard.js';

@@ -16,7 +16,7 @@ import {
 import { TestScheduler } from 'rxjs/testing';
 import type { Pod } from '../../src/model/pod/pod.js';
 import type { PodUpdate, PodUpdateType } from '../../src/model/pod-workers/pod-update.js';
-import type { Wake } from '../../src/model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../src/model/pod-workers/wake.js';
 import { emptyPodStatus } from '../../src/model/pleg/runtime-pod.js';
 import { SyncCancelled } from '../../src/model/pod-actions/sync-error.js';
 import { type PodWork, podWorkers } from '../../src/streams/pod-workers/pod-workers.js';

@@ -2,6 +2,7 @@ import { catchError, EMPTY, finalize, merge, type Observable, switchMap } from '
 import { forgetLastKnown, lastKnownFiles } from '../../host/last-known-files.js';
 import { machineFacts } from '../../host/machine-facts.js';
 import { errorText } from '../../model/cri/cri-error.js';
+import { podCertificateKeys } from '../../kube-api/pod-certificate-keys.js';
 import { lookupHost } from '../../network/lookup-host.js';
 import type { ChangeDetection } from '../../streams/references/pod-references.js';
 import { alongside } from '../../streams/operators/alongside.js';
@@ -40,6 +41,7 @@ export const joinCluster = (
         resetConnections: api.resetConnections,
         readMachine: machineFacts(paths.rootDir),
         lookupHost,
+        podCertificateKeys: podCertificateKeys(),
         ...(flags.lastKnownState !== 'none' && {
           lastKnown: lastKnownFiles({
             rootDirectory: paths.rootDir,

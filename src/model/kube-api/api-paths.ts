@@ -20,6 +20,7 @@ const SERVICE_ACCOUNTS = core('serviceaccounts');
 const LEASES = grouped('coordination.k8s.io', 'leases');
 const RUNTIME_CLASSES = grouped('node.k8s.io', 'runtimeclasses');
 const CERTIFICATE_SIGNING_REQUESTS = grouped('certificates.k8s.io', 'certificatesigningrequests');
+const POD_CERTIFICATE_REQUESTS = grouped('certificates.k8s.io', 'podcertificaterequests');
 
 /**
  * Returns the path from the root; every part of it is escaped. Without a namespace: a cluster-scoped path, or all
@@ -70,6 +71,8 @@ export const secretPath = (namespace: string, name: string): string => pathOf(SE
 export const servicesPath = (namespace?: string): string => pathOf(SERVICES, namespace);
 export const runtimeClassesPath = (): string => pathOf(RUNTIME_CLASSES, undefined);
 
+export const serviceAccountPath = (namespace: string, name: string): string =>
+  pathOf(SERVICE_ACCOUNTS, namespace, name);
 /** Returns the path for tokens of a service account, with a TokenRequest as the body. */
 export const serviceAccountTokenPath = (namespace: string, name: string): string =>
   pathOf(SERVICE_ACCOUNTS, namespace, name, 'token');
@@ -85,3 +88,6 @@ export const clusterTrustBundlesPath = (version: TrustBundleVersion): string =>
   pathOf({ group: 'certificates.k8s.io', version, resource: 'clustertrustbundles' }, undefined);
 /** Returns the path of the list of the resources that the server has in the group of trust bundles. */
 export const trustBundleResourcesPath = (version: TrustBundleVersion): string => `/apis/certificates.k8s.io/${version}`;
+
+/** Requests for certificates of pods of a namespace, or of all of them. */
+export const podCertificateRequestsPath = (namespace?: string): string => pathOf(POD_CERTIFICATE_REQUESTS, namespace);

@@ -1,4 +1,4 @@
-import { logInstant, logTimestamp } from './log-time.js';
+import { logInstant } from './log-time.js';
 import type { LogStream } from './log-options.js';
 import { type LogRecord, type ParseRecord, recordFormat } from './log-record.js';
 
@@ -55,7 +55,13 @@ export const logPrinter = ({
 
   const isWanted = (record: LogRecord): boolean =>
     (wanted === undefined || record.stream === wanted) &&
-    (since === undefined || (logInstant(record.timestamp) ?? since) >= since);
+    (since === undefined || (logInstant(record.timestamp()) ?? since) >= since);
+
+  const printPart = (part: Uint8Array, to: Uint8Array[]): void => {
+    const fitting = part.length <= bytesLeft ? part : part.subarray(0, bytesLeft);
+    bytesLeft -= fitting.length;
+    to.push(fitting);
+  };
 
   const printLine = (line: Uint8Array, to: Uint8Array[]): void => {
     if (isFull()) return;
@@ -65,14 +71,11 @@ export const logPrinter = ({
     if (!record) return;
     linesLeft -= 1;
     if (isWanted(record)) {
-      const prefix = timestamps && isLineStart ? [new TextEncoder().encode(`${logTimestamp(record.timestamp)} `)] : [];
-      for (const part of [...prefix, record.content]) {
-        const fitting = part.subarray(0, bytesLeft);
-        bytesLeft -= fitting.length;
-        to.push(fitting);
-      }
+      if (timestamps && isLineStart) printPart(record.prefix(), to);
+      printPart(record.content, to);
     }
-    isLineStart = record.content.length === 0 || record.content.at(-1) === NEWLINE;
+    const { content } = record;
+    isLineStart = content.length === 0 || content[content.length - 1] === NEWLINE;
   };
 
   return {

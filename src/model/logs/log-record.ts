@@ -1,9 +1,16 @@
-import { type LogLine, parseCriLine, parseDockerLine } from '../cri/log-line.js';
+import { type LogLine, parseDockerLine } from '../cri/log-line.js';
+import { criHeader } from './cri-header.js';
+import { logTimestamp } from './log-time.js';
 
 /** One physical line of a log file, with its content as bytes: the output of a container is not always text. */
-export interface LogRecord extends Pick<LogLine, 'timestamp' | 'stream'> {
+export interface LogRecord {
+  readonly stream: LogLine['stream'];
   /** With its line break, unless a further line continues it. */
   readonly content: Uint8Array;
+  /** RFC 3339 with up to nine digits of a second, unchanged. */
+  readonly timestamp: () => string;
+  /** The time as it stands before the content, with a space behind it. */
+  readonly prefix: () => Uint8Array;
 }
 
 /** Parses one line, with its newline if it has one; undefined for a line that is not in the format. */
@@ -18,29 +25,20 @@ export const recordFormat = (firstLine: Uint8Array): ParseRecord | undefined =>
   [criRecord, dockerRecord].find((parse) => parse(firstLine) !== undefined);
 
 const NEWLINE = 10;
-const SPACE = 32;
-/** The length of a time, the name of a stream and tags, and more. */
-const LONGEST_HEADER = 1024;
 
 /** Source: staging/src/k8s.io/cri-client/pkg/logs/logs.go parseCRILog. */
 const criRecord: ParseRecord = (line) => {
-  const start = startOfContent(line);
-  if (start === undefined) return undefined;
-  const header = parseCriLine(String.fromCharCode(...line.subarray(0, start)));
+  const header = criHeader(line);
   if (!header) return undefined;
-  const { timestamp, stream, isPartial } = header;
-  const isTerminated = line.at(-1) === NEWLINE;
-  return { timestamp, stream, content: line.subarray(start, isPartial && isTerminated ? -1 : undefined) };
-};
-
-/** The position behind the third space. */
-const startOfContent = (line: Uint8Array): number | undefined => {
-  let position = 0;
-  for (let fields = 0; fields < 3; fields += 1) {
-    position = line.indexOf(SPACE, position) + 1;
-    if (position === 0 || position > LONGEST_HEADER) return undefined;
-  }
-  return position;
+  const { timeEnd, isExact, stream, isPartial, contentStart } = header;
+  const isTerminated = line[line.length - 1] === NEWLINE;
+  const timestamp = (): string => String.fromCharCode(...line.subarray(0, timeEnd));
+  return {
+    stream,
+    content: line.subarray(contentStart, isPartial && isTerminated ? -1 : undefined),
+    timestamp,
+    prefix: () => (isExact ? line.subarray(0, timeEnd + 1) : prefixOf(timestamp())),
+  };
 };
 
 /** Source: staging/src/k8s.io/cri-client/pkg/logs/logs.go parseDockerJSONLog. */
@@ -48,5 +46,12 @@ const dockerRecord: ParseRecord = (line) => {
   const parsed = parseDockerLine(new TextDecoder().decode(line));
   if (!parsed) return undefined;
   const { timestamp, stream, isPartial, content } = parsed;
-  return { timestamp, stream, content: new TextEncoder().encode(isPartial ? content : `${content}\n`) };
+  return {
+    stream,
+    content: new TextEncoder().encode(isPartial ? content : `${content}\n`),
+    timestamp: () => timestamp,
+    prefix: () => prefixOf(timestamp),
+  };
 };
+
+const prefixOf = (timestamp: string): Uint8Array => new TextEncoder().encode(`${logTimestamp(timestamp)} `);

@@ -1,11 +1,7 @@
-import type { JournalId } from '../journal/journal.js';
-import type { PodWait } from '../pod-actions/start-wait.js';
-import { isStaticPod, isTerminalPhase, type Pod, type PodRef, podSourceOf, type PodStatus } from '../pod/pod.js';
-import type { RuntimePod } from '../pleg/runtime-pod.js';
+import { isStaticPod, isTerminalPhase, type PodRef } from '../pod/pod.js';
 import { effectiveGracePeriod } from './grace-period.js';
-import { foldPodUpdate, mergeCauses, type PodUpdate, type PodUpdateType } from './pod-update.js';
+import { foldPodUpdate, type PodUpdate } from './pod-update.js';
 import {
-  type ActiveUpdate,
   fullNameOf,
   isTerminationRequested,
   newRecord,
@@ -15,73 +11,10 @@ import {
   workTypeOf,
   type WorkType,
 } from './pod-worker-record.js';
+import type { Completion, RunResult, Start } from './pod-worker-run.js';
+import { isMove, isStopping, mergeActive, replayed, requestTermination } from './record-rules.js';
 import { StaticPodTurns } from './static-pod-turns.js';
-
-/** A request to run the worker of a pod. */
-export interface Wake {
-  readonly uid: string;
-  /**
-   * The update that waits for the worker, folded with the earlier ones. The run takes the one in the record, which is newer if
-   * another update was applied while this wake waited at the gate or for its hop.
-   */
-  readonly update: PodUpdate;
-  /** Cancels the run in progress: the pod has to stop, or has less time to stop than before. */
-  readonly cancel: boolean;
-}
-
-/** The inputs of one run of a worker. */
-export interface Run {
-  readonly uid: string;
-  readonly work: WorkType;
-  readonly type: PodUpdateType;
-  readonly pod?: Pod;
-  readonly mirrorPod?: Pod;
-  readonly runningPod?: RuntimePod;
-  /** Seconds; undefined for the pod's own grace period. */
-  readonly graceSeconds?: number;
-  readonly statusOverride?: (status: PodStatus) => PodStatus;
-  readonly startedAt?: number;
-  /** This run is the first of its pod. */
-  readonly isFirst: boolean;
-  readonly lastSyncAt: number;
-  readonly causes: readonly JournalId[];
-}
-
-export type Start =
-  | { readonly kind: 'run'; readonly run: Run }
-  /** No update waits; an earlier run has taken the update of this wake. */
-  | { readonly kind: 'idle' }
-  /** Another static pod of the same full name is first, or one that is being stopped, of the same name and source. */
-  | { readonly kind: 'not-yet'; readonly pod: PodRef; readonly holder: PodRef; readonly causes: readonly JournalId[] }
-  /** The pod was stopped before its first run, so there is none. */
-  | {
-      readonly kind: 'never';
-      readonly pod: PodRef;
-      /** The next static pod of the same full name. */
-      readonly wakes: readonly Wake[];
-      readonly causes: readonly JournalId[];
-    };
-
-export type RunResult =
-  | { readonly error: unknown }
-  | {
-      readonly isTerminal: boolean;
-      /** The next run follows at once. */
-      readonly isUnfinished?: boolean;
-      /** Containers of the pod wait before they start. */
-      readonly wait?: PodWait;
-    };
-
-export interface Completion {
-  /** `again`: an update waits; `advance`: the next phase starts at once; `rest`: the pod is due later; `exit`: no run follows. */
-  readonly next: 'again' | 'advance' | 'rest' | 'exit';
-  /** The wake of this worker, after `again` and `advance`. */
-  readonly own?: Wake;
-  /** The next static pod of the same full name, after `exit`. */
-  readonly others: readonly Wake[];
-  /** The registry has dropped the record of this pod. */
-  readonly forgotten?: PodRef;
-}
+import type { Wake } from './wake.js';
 
 /** What the registry knows after it was compared with the desired pods. */
 export interface KnownPods {
@@ -427,39 +360,3 @@ export class PodWorkerRegistry {
     return { isForgotten: true, wakes: this.#release(record) };
   }
 }
-
-const isStopping = (record: PodWorkerRecord): boolean =>
-  isTerminationRequested(record) && record.startedAt !== undefined && !record.finished;
-
-/** Whether two static pods differ in their namespace alone, as far as a source can name them. */
-const isMove = (from: Pod | undefined, to: Pod | undefined): boolean =>
-  from !== undefined &&
-  to !== undefined &&
-  isStaticPod(from) &&
-  from.metadata.name === to.metadata.name &&
-  from.metadata.namespace !== to.metadata.namespace &&
-  podSourceOf(from) === podSourceOf(to);
-
-/** The first match decides why the pod stops; later kills only shorten the grace period. */
-const requestTermination = (record: PodWorkerRecord, update: PodUpdate, now: number): PodWorkerRecord => {
-  const terminating = { ...record, terminatingAt: now };
-  if (!update.pod) return { ...terminating, deleted: true };
-  if (update.pod.metadata.deletionTimestamp !== undefined) return { ...terminating, deleted: true };
-  if (isTerminalPhase(update.pod.status?.phase)) return terminating;
-  if (update.type === 'kill') return { ...terminating, evicted: update.kill?.evict === true };
-  return record;
-};
-
-/** Repeats the last update if no newer one waits: the next phase works on the same pod. */
-const replayed = (record: PodWorkerRecord): PodWorkerRecord => {
-  if (record.pending || !record.active) return record;
-  return { ...record, pending: { ...record.active, type: 'sync' }, working: true };
-};
-
-const mergeActive = (before: ActiveUpdate | undefined, update: PodUpdate): ActiveUpdate => ({
-  pod: update.pod ?? before?.pod,
-  runningPod: update.runningPod,
-  mirrorPod: update.mirrorPod ?? before?.mirrorPod,
-  kill: update.kill ? { evict: update.kill.evict, graceSeconds: update.kill.graceSeconds } : before?.kill,
-  causes: mergeCauses(before?.causes ?? [], update.causes),
-});

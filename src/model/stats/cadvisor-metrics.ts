@@ -1,6 +1,6 @@
 import type { CgroupUsage, Limit } from './cgroup-usage.js';
 import { labelText, type MetricFamily, type Series, withLabel } from './exposition.js';
-import { machineMetrics } from './machine-metrics.js';
+import { machineMetrics, scrapeError } from './machine-metrics.js';
 import type { CgroupSample, NodeSample, NetworkFigures } from './node-sample.js';
 import type { InterfaceFigures } from './proc-files.js';
 import type { Usage } from './usage.js';
@@ -40,12 +40,7 @@ export function* cadvisorMetrics(sample: NodeSample): Generator<MetricFamily> {
   yield* labelledFamilies(entries, sample.machine?.devices ?? new Map());
   yield* networkFamilies(entries);
   yield* machineMetrics(sample.machine);
-  yield {
-    name: 'container_scrape_error',
-    type: 'gauge',
-    help: '1 if a figure could not be read, else 0.',
-    series: [{ labels: '', value: sample.problems.length > 0 ? 1 : 0 }],
-  };
+  yield scrapeError(sample.problems);
 }
 
 /** Settings and start times are not sampled. */

@@ -41,3 +41,10 @@ export function* machineMetrics(machine: MachineSample | undefined): Generator<M
     series: [{ labels: '', value: machine ? 0 : 1 }],
   };
 }
+
+export const scrapeError = (problems: readonly string[]): MetricFamily => ({
+  name: 'container_scrape_error',
+  type: 'gauge',
+  help: '1 if a figure could not be read, else 0.',
+  series: [{ labels: '', value: problems.length > 0 ? 1 : 0 }],
+});

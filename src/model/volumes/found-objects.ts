@@ -1,4 +1,6 @@
 import type { ConfigMap, Secret } from '../references/referenced-object.js';
+import type { PodCertificateProjection } from '../references/pod-certificate-source.js';
+import type { PodCredential } from '../references/pod-certificate-state.js';
 import type { TokenPurpose } from '../references/token-request.js';
 import type { TrustBundle } from '../references/trust-bundle.js';
 
@@ -12,4 +14,6 @@ export interface FoundObjects {
   readonly token: (purpose: TokenPurpose) => string | Error;
   /** All bundles of the cluster; the Error says why they are not known. */
   readonly trustBundles: () => readonly TrustBundle[] | Error;
+  /** Takes the projection of the volume itself, not a copy. Errors: throws if there is no credential. */
+  readonly podCertificate: (projection: PodCertificateProjection) => PodCredential;
 }

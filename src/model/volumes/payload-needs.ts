@@ -1,6 +1,7 @@
 import type { V1ServiceAccountTokenProjection } from '@kubernetes/client-node';
 import type { Volume } from '../manifest/volume-defaults.js';
 import type { Json, Pod } from '../pod/pod.js';
+import { type PodCertificateSource, podCertificateSources } from '../references/pod-certificate-source.js';
 import type { TokenPurpose } from '../references/token-request.js';
 
 /** The objects and tokens from which the files of a volume are made, each once. */
@@ -9,10 +10,12 @@ export interface PayloadNeeds {
   readonly secrets: readonly string[];
   readonly tokens: readonly TokenPurpose[];
   readonly hasTrustBundles: boolean;
+  readonly podCertificates: readonly PodCertificateSource[];
 }
 
 /** Returns the needs of one volume; nothing for a volume whose files the agent does not write. */
-export const payloadNeeds = (pod: Pod, { configMap, secret, projected }: Volume): PayloadNeeds => {
+export const payloadNeeds = (pod: Pod, volume: Volume): PayloadNeeds => {
+  const { configMap, secret, projected } = volume;
   const sources = projected?.sources ?? [];
   return {
     configMaps: names([configMap?.name, ...sources.map((source) => source.configMap?.name)]),
@@ -21,6 +24,7 @@ export const payloadNeeds = (pod: Pod, { configMap, secret, projected }: Volume)
       serviceAccountToken ? [tokenPurpose(pod, serviceAccountToken)] : [],
     ),
     hasTrustBundles: sources.some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined),
+    podCertificates: podCertificateSources(pod, volume),
   };
 };
 

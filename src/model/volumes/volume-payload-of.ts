@@ -8,6 +8,7 @@ import type { FoundObjects } from './found-objects.js';
 import { fsUser } from './fs-group.js';
 import { configMapPayload, secretPayload } from './keyed-payload.js';
 import { cleanPayload } from './payload-path.js';
+import { podCertificatePayload } from './pod-certificate-payload.js';
 import { tokenPurpose } from './payload-needs.js';
 import { trustAnchors } from './trust-anchors.js';
 import type { VolumeFile, VolumePayload } from './volume-payload.js';
@@ -91,7 +92,10 @@ const sourcePayload = (
   }
   if (clusterTrustBundle)
     return new Map([[clusterTrustBundle.path, privateFile(pod, trustAnchors(clusterTrustBundle, found), mode)]]);
-  if (podCertificate) throw new Error(gateIsOff('podCertificate', 'PodCertificateRequest'));
+  if (podCertificate)
+    return podCertificatePayload(podCertificate, found.podCertificate(podCertificate), (text) =>
+      privateFile(pod, new Uint8Array(Buffer.from(text)), mode),
+    );
   return new Map();
 };
 
@@ -105,6 +109,3 @@ const privateFile = (pod: Pod, data: Uint8Array, mode: number): VolumeFile => {
     ...(user !== undefined && { user }),
   };
 };
-
-const gateIsOff = (source: string, gate: string): string =>
-  `a projected source of kind ${source} is not supported: the feature gate ${gate} is off`;

@@ -13,6 +13,7 @@ import { type NodeManagerOptions, type NodeManagerPorts, nodeManager } from '../
 import type { ApiServer } from '../ports/api-server.js';
 import type { LastKnown } from '../ports/last-known.js';
 import type { LookupHost } from '../ports/lookup-host.js';
+import type { PodCertificateKeys } from '../ports/pod-certificate-keys.js';
 import type { ReadMachine } from '../ports/read-machine.js';
 import type { RecordEvent } from '../ports/record-event.js';
 import { mirrorPods } from '../status/mirror-pods.js';
@@ -28,6 +29,8 @@ export interface ClusterPorts {
   readonly lookupHost: LookupHost;
   /** Keeps pods for a start while the API server is away. Default: no pods are kept. */
   readonly lastKnown?: LastKnown;
+  /** Makes keys for certificates of pods. Default: pods get no certificates. */
+  readonly podCertificateKeys?: PodCertificateKeys;
 }
 
 /** The settings of a node of a cluster. Defaults are those of the kubelet. */
@@ -91,7 +94,7 @@ export interface ClusterNode {
 
 /** Makes a node of a cluster. It sends no request until one of its streams is subscribed. */
 export const clusterNode = (ports: ClusterNodePorts, options: ClusterOptions, loop: LoopFacts): ClusterNode => {
-  const { api, resetConnections, log, random, scheduler, wallClock, metrics, lastKnown } = ports;
+  const { api, resetConnections, log, random, scheduler, wallClock, metrics, lastKnown, podCertificateKeys } = ports;
   const { node: settings, registerNode = true, host, changeDetection } = options;
   const { qps = 50, burst = 100, eventQps = 50, eventBurst = 100 } = options;
   const { nodeName } = settings;
@@ -111,7 +114,13 @@ export const clusterNode = (ports: ClusterNodePorts, options: ClusterOptions, lo
     },
   );
   const references = podReferences(
-    { api: client, scheduler, random, log, wallClock, lastKnown },
+    {
+      ...{ api: client, scheduler, random, log, wallClock, lastKnown },
+      certificates: {
+        ...{ keys: podCertificateKeys, recordEvent, metrics, nodeName },
+        node: () => identityOf(node.node()),
+      },
+    },
     {
       syncFrequencyMs: loop.syncFrequencyMs,
       ...(changeDetection && { changeDetection }),

@@ -119,6 +119,15 @@ export interface Metrics {
    * `kubelet_orphan_pod_cleaned_volumes_errors`.
    */
   readonly orphansCleaned: (count: OrphanCount) => void;
+  /** All sources `podCertificate` of the node, by signer and state: `kubelet_podcertificate_states`. */
+  readonly podCertificates: (counts: readonly PodCertificateCount[]) => void;
+}
+
+export interface PodCertificateCount {
+  readonly signerName: string;
+  /** `not_yet_issued`, `fresh`, `overdue_for_refresh`, `expired`, `denied` or `failed`. */
+  readonly state: string;
+  readonly count: number;
 }
 
 /** Pods that are over and had a directory. Source: pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs */
@@ -188,4 +197,5 @@ export const noMetrics: Metrics = {
   storageOperation: nothing,
   volumes: nothing,
   orphansCleaned: nothing,
+  podCertificates: nothing,
 };

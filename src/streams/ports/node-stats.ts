@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
-import type { NodeSample } from '../../model/stats/node-sample.js';
+import type { MachineSample, NodeSample } from '../../model/stats/node-sample.js';
+import type { RuntimeMetrics } from '../../model/stats/runtime-metrics.js';
 
 /**
  * Samples of the node, each taken when it is subscribed. Subscribers at the same time share one; the next one takes a new sample. Nothing
@@ -15,4 +16,11 @@ export interface NodeStats {
   readonly summary$: Observable<NodeSample>;
   /** All figures of cgroups, and network. */
   readonly cgroups$: Observable<NodeSample>;
+  /** The metrics that the runtime makes; undefined if these are not wanted, or the runtime does not implement them. */
+  readonly runtimeMetrics$: Observable<RuntimeSample | undefined>;
+}
+
+/** The metrics of the runtime, and the machine. */
+export interface RuntimeSample extends RuntimeMetrics {
+  readonly machine?: MachineSample;
 }

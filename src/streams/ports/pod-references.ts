@@ -26,7 +26,10 @@ export interface PodReferences {
    * not answered.
    */
   readonly trustBundles?: () => Observable<readonly TrustBundle[]>;
-  /** Emits whenever the content of an object that a registered pod refers to may have changed. Never errors or ends. */
+  /**
+   * Emits whenever the content of an object that a registered pod refers to, or a certificate of the pod, may have changed.
+   * Never errors or ends.
+   */
   readonly changed$: Observable<ReferenceChange>;
   /** The services of all namespaces; undefined until they have been read once. */
   readonly services: () => readonly Service[] | undefined;
@@ -34,7 +37,8 @@ export interface PodReferences {
 
 /** The name of an object that pods refer to. */
 export interface ReferencedName {
-  readonly kind: 'ConfigMap' | 'Secret';
+  /** `PodCertificate`: the certificates of the pod of that name. */
+  readonly kind: 'ConfigMap' | 'Secret' | 'PodCertificate';
   readonly namespace: string;
   readonly name: string;
 }

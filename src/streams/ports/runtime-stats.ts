@@ -1,6 +1,8 @@
 import type {
   ListContainerStatsRequest,
   ListContainerStatsResponse,
+  ListMetricDescriptorsResponse,
+  ListPodSandboxMetricsResponse,
   ListPodSandboxStatsRequest,
   ListPodSandboxStatsResponse,
 } from '../../generated/runtime/v1/api.js';
@@ -10,4 +12,6 @@ import type { CriCall } from './runtime-service.js';
 export interface RuntimeStats {
   readonly listPodSandboxStats: CriCall<ListPodSandboxStatsRequest, ListPodSandboxStatsResponse>;
   readonly listContainerStats: CriCall<ListContainerStatsRequest, ListContainerStatsResponse>;
+  readonly listMetricDescriptors: CriCall<object, ListMetricDescriptorsResponse>;
+  readonly listPodSandboxMetrics: CriCall<object, ListPodSandboxMetricsResponse>;
 }

@@ -15,6 +15,7 @@ import type { LastKnown } from '../ports/last-known.js';
 import type { Logger } from '../ports/logger.js';
 import type { PodReferences } from '../ports/pod-references.js';
 import type { RequestPodToken } from '../ports/request-pod-token.js';
+import type { ReadPodCertificate } from '../ports/read-pod-certificate.js';
 import type { RuntimeClasses } from '../ports/runtime-classes.js';
 import type { WallClock } from '../ports/wall-clock.js';
 import type { ApiClient } from '../cluster/api-client.js';
@@ -26,6 +27,7 @@ import { referencedObjects } from './referenced-objects.js';
 import { reflectedObjects } from '../reflector/reflected-objects.js';
 import { reflector, type ReflectorPorts } from '../reflector/reflector.js';
 import { followServices } from './services.js';
+import { podCertificates, type PodCertificatesOptions, type PodCertificatesPorts } from './pod-certificates.js';
 import { tokenManager } from './token-manager.js';
 import { followTrustBundles } from './follow-trust-bundles.js';
 import { trustBundles } from './trust-bundles.js';
@@ -44,6 +46,8 @@ export interface PodReferencesPorts extends ReflectorPorts {
   readonly wallClock: WallClock;
   /** Keeps objects for a start while the API server is away. Default: none are kept. Only used with watches. */
   readonly lastKnown?: LastKnown | undefined;
+  /** Requests certificates of pods. Default: none are requested. */
+  readonly certificates?: Pick<PodCertificatesPorts, 'keys' | 'recordEvent' | 'metrics'> & PodCertificatesOptions;
 }
 
 export interface PodReferencesOptions {
@@ -66,6 +70,8 @@ export interface ClusterReferences extends PodReferences {
   /** Throws until classes have been read once. */
   readonly runtimeClasses: RuntimeClasses;
   readonly podToken: RequestPodToken;
+  /** Absent without the ports for certificates. */
+  readonly podCertificate?: ReadPodCertificate;
   /** Keeps the objects up to date. Emits nothing and never ends. Errors: none. */
   readonly run$: Observable<never>;
 }
@@ -103,18 +109,21 @@ export const podReferences = (ports: PodReferencesPorts, options: PodReferencesO
   );
   const tokens = tokenManager({ ...ports, api });
   const bundles = trustBundles(followTrustBundles(ports), keeper?.of('ClusterTrustBundleList'), ports.scheduler);
+  const certificates = ports.certificates && podCertificates({ ...ports, ...ports.certificates }, ports.certificates);
 
   return {
     register: (pod) => {
       configMaps.register(pod);
       secrets.register(pod);
       bundles.register(pod);
+      certificates?.register(pod);
     },
     unregister: (pod) => {
       configMaps.unregister(pod);
       secrets.unregister(pod);
       bundles.unregister(pod);
       tokens.forget(pod.metadata.uid);
+      certificates?.forget(pod.metadata.uid);
     },
     configMap: configMaps.read,
     secret: secrets.read,
@@ -123,6 +132,7 @@ export const podReferences = (ports: PodReferencesPorts, options: PodReferencesO
       configMaps.changed$.pipe(map((name) => ({ kind: 'ConfigMap' as const, ...name }))),
       secrets.changed$.pipe(map((name) => ({ kind: 'Secret' as const, ...name }))),
       bundles.changed$,
+      certificates?.changed$ ?? NEVER,
     ),
     services: () => {
       const known = services.objects();
@@ -138,9 +148,10 @@ export const podReferences = (ports: PodReferencesPorts, options: PodReferencesO
       return known.get(name)?.handler;
     },
     podToken: tokens.podToken,
+    ...(certificates && { podCertificate: certificates.read }),
     run$: merge(
-      ...[configMaps.run$, secrets.run$, services.run$, classes.run$],
-      ...[bundles.run$, tokens.run$, keeper?.run$ ?? NEVER],
+      ...[configMaps.run$, secrets.run$, services.run$, classes.run$, tokens.run$],
+      ...[bundles.run$, certificates?.run$ ?? NEVER, keeper?.run$ ?? NEVER],
     ),
   };
 };

@@ -1,5 +1,5 @@
 import { merge, type MonoTypeOperatorFunction, type Observable, type SchedulerLike } from 'rxjs';
-import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../model/pod-workers/wake.js';
 import { gate } from '../operators/gate.js';
 import type { RuntimeHealth } from './runtime-health.js';
 

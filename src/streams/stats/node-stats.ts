@@ -13,6 +13,7 @@ import type { UsageReader, WantedCgroup } from '../ports/usage-reader.js';
 import type { WallClock } from '../ports/wall-clock.js';
 import { logUsage, NO_DISKS, nodeDisks } from './disk-usage.js';
 import { figuresReader, type ReadFigures, runtimeLists } from './runtime-lists.js';
+import { runtimeSample } from './runtime-sample.js';
 import { volumeUsage } from './volume-usage.js';
 
 /** The connection to the runtime. */
@@ -35,6 +36,8 @@ export interface NodeStatsOptions {
   readonly systemCgroups: () => SystemCgroups;
   /** The time for which the space of volumes is kept, in milliseconds. */
   readonly volumesKeptMs: number;
+  /** Whether the runtime is asked for its metrics (PodAndContainerStatsFromCRI). */
+  readonly asksRuntime?: boolean;
   readonly scheduler: SchedulerLike;
   /** For the times of samples, which scrapers compare with their own. */
   readonly wallClock: WallClock;
@@ -98,7 +101,14 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats => {
       );
     }).pipe(share());
 
-  return { resources$: sample('resources'), summary$: sample('summary'), cgroups$: sample('cgroups') };
+  return {
+    resources$: sample('resources'),
+    summary$: sample('summary'),
+    cgroups$: sample('cgroups'),
+    runtimeMetrics$: options.asksRuntime
+      ? runtimeSample({ stats: () => options.runtime()?.stats, reader, facts$ })
+      : of(undefined),
+  };
 };
 
 const groupsIn = (groups: SystemCgroups): readonly (string | undefined)[] => [

@@ -4,7 +4,7 @@ import { formatFieldPath } from '../../model/manifest/field-issue.js';
 import { priorityWarnings } from '../../model/manifest/priority-warnings.js';
 import type { PodConfigUpdate } from '../../model/config/pod-config.js';
 import type { PodUpdateType } from '../../model/pod-workers/pod-update.js';
-import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../model/pod-workers/wake.js';
 import { isReadinessOutdated } from '../../model/pod-status/readiness-reconcile.js';
 import { rejectedPodStatus } from '../../model/pod-status/rejected-pod-status.js';
 import { handleProblem } from './handle-problem.js';

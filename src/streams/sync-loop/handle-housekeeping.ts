@@ -1,5 +1,6 @@
 import { isStaticPod, isTerminalPhase, type Pod, podRef, type PodRef } from '../../model/pod/pod.js';
-import type { Wake, KnownPod } from '../../model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../model/pod-workers/wake.js';
+import type { KnownPod } from '../../model/pod-workers/pod-worker-registry.js';
 import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
 import type { PodCount, WorkingPods } from '../ports/metrics.js';
 import { activePods } from './active-pods.js';

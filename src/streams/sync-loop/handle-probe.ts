@@ -1,5 +1,5 @@
 import { podRef } from '../../model/pod/pod.js';
-import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../model/pod-workers/wake.js';
 import { withProbed } from '../../model/probes/probed-status.js';
 import type { ProbeChange } from '../probes/probe-worker.js';
 import type { LoopContext } from './loop-context.js';

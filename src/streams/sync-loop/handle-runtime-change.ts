@@ -1,5 +1,5 @@
 import type { PlegEvent } from '../../model/pleg/pleg.js';
-import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../model/pod-workers/wake.js';
 import type { LoopContext } from './loop-context.js';
 
 /**

@@ -1,7 +1,7 @@
 import { isPastActiveDeadline } from '../../model/pod/active-deadline.js';
 import type { JournalId } from '../../model/journal/journal.js';
 import { isTerminalPhase, type Pod, podRef } from '../../model/pod/pod.js';
-import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../model/pod-workers/wake.js';
 import type { LoopContext } from './loop-context.js';
 
 /**

@@ -8,14 +8,9 @@ import { ReasonCache, type StartFailure } from '../../model/pod-actions/reason-c
 import { PodStatusStore } from '../../model/pod-status/pod-status-store.js';
 import type { PodUpdate } from '../../model/pod-workers/pod-update.js';
 import type { WorkType } from '../../model/pod-workers/pod-worker-record.js';
-import {
-  type Completion,
-  type KnownPods,
-  PodWorkerRegistry,
-  type RunResult,
-  type Start,
-  type Wake,
-} from '../../model/pod-workers/pod-worker-registry.js';
+import type { Completion, RunResult, Start } from '../../model/pod-workers/pod-worker-run.js';
+import { type KnownPods, PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../model/pod-workers/wake.js';
 import { type DueWork, WorkQueue } from '../../model/pod-workers/work-queue.js';
 import type { Pod, PodSourceName, PodStatus } from '../../model/pod/pod.js';
 import { PodManager } from '../../model/pod/pod-manager.js';

@@ -1,5 +1,5 @@
 import type { PodRef } from '../../model/pod/pod.js';
-import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../model/pod-workers/wake.js';
 import type { Logger } from '../ports/logger.js';
 
 /** Returns the wakes that `handle` returns for one pod; none if it throws. */

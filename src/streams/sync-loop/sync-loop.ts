@@ -11,7 +11,7 @@ import {
 } from 'rxjs';
 import type { PlegEvent } from '../../model/pleg/pleg.js';
 import type { PodConfigUpdate } from '../../model/config/pod-config.js';
-import type { Wake } from '../../model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../model/pod-workers/wake.js';
 import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
 import type { ProbeChange } from '../probes/probe-worker.js';
 import type { StopRequest } from './handle-stop.js';

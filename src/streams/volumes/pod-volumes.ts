@@ -40,6 +40,7 @@ import type { ReferenceChange } from '../ports/pod-references.js';
 import type { PodReferences } from '../ports/pod-references.js';
 import type { RecordEvent } from '../ports/record-event.js';
 import type { RecordJournal } from '../ports/record-journal.js';
+import type { ReadPodCertificate } from '../ports/read-pod-certificate.js';
 import type { RequestPodToken } from '../ports/request-pod-token.js';
 import type { RuntimeClasses } from '../ports/runtime-classes.js';
 import type { VolumeFiles } from '../ports/volume-files.js';
@@ -99,6 +100,7 @@ export interface PodVolumesPorts {
   readonly volumeFiles: VolumeFiles;
   readonly podReferences?: Pick<PodReferences, 'configMap' | 'secret' | 'trustBundles' | 'changed$'> | undefined;
   readonly podToken?: RequestPodToken | undefined;
+  readonly podCertificate?: ReadPodCertificate | undefined;
   readonly node: NodeFacts;
   /** Returns the handlers of the runtime in its last status; undefined before the first. */
   readonly runtimeHandlers?: (() => readonly RuntimeHandler[] | undefined) | undefined;
@@ -278,10 +280,11 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
 };
 
 const usesObject = (pod: Pod, volume: Volume, object: ReferenceChange): boolean => {
-  const { configMaps, secrets, hasTrustBundles } = payloadNeeds(pod, volume);
+  const { configMaps, secrets, podCertificates, hasTrustBundles } = payloadNeeds(pod, volume);
   if (object.kind === 'ClusterTrustBundles') return hasTrustBundles;
   const { kind, namespace, name } = object;
   if (pod.metadata.namespace !== namespace) return false;
+  if (kind === 'PodCertificate') return pod.metadata.name === name && podCertificates.length > 0;
   return (kind === 'ConfigMap' ? configMaps : secrets).includes(name);
 };
 

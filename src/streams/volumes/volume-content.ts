@@ -4,6 +4,7 @@ import { isNotFound } from '../../model/kube-api/api-error.js';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
 import type { Pod } from '../../model/pod/pod.js';
 import type { ConfigMap, Secret } from '../../model/references/referenced-object.js';
+import type { PodCertificateProjection, PodCertificateSource } from '../../model/references/pod-certificate-source.js';
 import { tokenKey, type TokenPurpose } from '../../model/references/token-request.js';
 import type { TrustBundle } from '../../model/references/trust-bundle.js';
 import type { DownwardFacts } from '../../model/volumes/downward-payload.js';
@@ -11,6 +12,7 @@ import { payloadNeeds } from '../../model/volumes/payload-needs.js';
 import type { VolumePayload } from '../../model/volumes/volume-payload.js';
 import { volumePayload } from '../../model/volumes/volume-payload-of.js';
 import type { PodReferences } from '../ports/pod-references.js';
+import type { ReadPodCertificate } from '../ports/read-pod-certificate.js';
 import type { RequestPodToken } from '../ports/request-pod-token.js';
 
 export interface VolumeContentPorts {
@@ -18,6 +20,8 @@ export interface VolumeContentPorts {
   readonly podReferences?: Pick<PodReferences, 'configMap' | 'secret' | 'trustBundles'> | undefined;
   /** Absent for an agent without an API server. */
   readonly podToken?: RequestPodToken | undefined;
+  /** Absent for an agent without an API server. */
+  readonly podCertificate?: ReadPodCertificate | undefined;
   readonly node: () => DownwardFacts;
 }
 
@@ -30,7 +34,7 @@ export interface VolumeContentPorts {
 export const volumeContent = (
   pod: Pod,
   volume: Volume,
-  { podReferences, podToken, node }: VolumeContentPorts,
+  { podReferences, podToken, podCertificate = noCertificate, node }: VolumeContentPorts,
 ): Observable<VolumePayload | undefined> =>
   defer(() => {
     const { namespace } = pod.metadata;
@@ -59,6 +63,7 @@ export const volumeContent = (
             secret: (name) => secrets.get(name),
             token: (purpose) => tokens.get(tokenKey(purpose)) ?? new Error('no token was asked for'),
             trustBundles: () => bundles,
+            podCertificate: (source) => podCertificate(sourceOf(needs.podCertificates, source)),
           },
           node(),
         ),
@@ -88,6 +93,16 @@ const lookups = <T extends ConfigMap | Secret | string>(
     ),
   );
   return forkJoin(found$).pipe(map((entries) => new Map(entries)));
+};
+
+/** The needs of a volume have the projections of the volume itself. */
+const sourceOf = (
+  sources: readonly PodCertificateSource[],
+  projection: PodCertificateProjection,
+): PodCertificateSource => sources.find((source) => source.projection === projection)!;
+
+const noCertificate: ReadPodCertificate = () => {
+  throw new Error('a certificate of a pod needs an API server, and this node has none');
 };
 
 const nobodyKnows = (kind: string, name: string): Error =>

@@ -135,6 +135,7 @@ const listing = (field: string): CallRule => ({ kind: 'call', items: { field, id
 const CREDENTIAL_FIELDS: ReadonlySet<string> = new Set(['password', 'identityToken', 'registryToken', 'auth']);
 /** A hash of a password reveals it to a reader who can guess it. */
 const HASH_FIELDS: ReadonlySet<string> = new Set(['credentialHash']);
+const KEY_FIELDS: ReadonlySet<string> = new Set(['privateKey']);
 const record: CallRule = { kind: 'call', secrets: HASH_FIELDS };
 
 /** The target of a probe without the parts that follow from the configuration of the pod. */
@@ -255,6 +256,7 @@ export const PORT_RULES = {
       writeObject: ofApi,
       removeObject: call,
     },
+    podCertificateKeys: { kind: 'call', secrets: KEY_FIELDS },
   },
   node: fact,
   runtimeName: fact,

@@ -78,13 +78,14 @@ export const simulatedNetwork = ({
     if (!container) return { afterMs: wayMs, answer: 'refuses' };
     const { behaviour, startedAtMs = 0 } = container;
     const answer = probeAnswer(behaviour, question, scheduler.now() - startedAtMs);
-    const { which } = asker;
+    const { which, containerId: meantFor = container.told.containerId } = asker;
     const ok = answer === 'succeeds';
     tell({
       kind: 'asked',
       at: scheduler.now(),
       how: HOW[question.kind],
       ...(which && { which }),
+      ...(meantFor !== container.told.containerId && { meantFor }),
       ok,
       ...container.told,
     });

@@ -48,6 +48,8 @@ export type WorldEvent = { readonly at: number } & (
       readonly how: 'exec' | 'http' | 'tcp' | 'grpc';
       /** The probe, as far as the spec of the pod identifies it; absent for a hook. */
       readonly which?: ProbeName;
+      /** The instance that was meant, if it is another one: the answer of a slow probe may be that of its successor. */
+      readonly meantFor?: string;
       readonly ok: boolean;
     } & SimulatedInstance)
   /** The agent calls the runtime; `call` is the CRI method. `number` identifies the call within the world. */

@@ -43,3 +43,20 @@ it('says of the serving certificate when it ends, how old it was when replaced, 
     ]),
   );
 });
+
+it('counts the certificates of pods by signer and state, and forgets those of before', async () => {
+  const registry = new Registry();
+  const { podCertificates } = certificateMetrics(registry);
+  const lines = async (): Promise<string[]> =>
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith('kubelet_podcertificate_states'));
+  podCertificates([
+    { signerName: 'a/b', state: 'fresh', count: 2 },
+    { signerName: 'c/d', state: 'denied', count: 1 },
+  ]);
+  expect(await lines()).toEqual([
+    'kubelet_podcertificate_states{signer_name="a/b",state="fresh"} 2',
+    'kubelet_podcertificate_states{signer_name="c/d",state="denied"} 1',
+  ]);
+  podCertificates([{ signerName: 'a/b', state: 'expired', count: 2 }]);
+  expect(await lines()).toEqual(['kubelet_podcertificate_states{signer_name="a/b",state="expired"} 2']);
+});

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { NodeSample } from '../../../src/model/stats/node-sample.js';
 import { answerBy } from '../../../src/server/http-routes.js';
 import { statsRoutes } from '../../../src/server/stats-routes.js';
+import type { RuntimeSample } from '../../../src/streams/ports/node-stats.js';
 import { eventually } from '../../embedded/eventually.js';
 
 const SAMPLE: NodeSample = {
@@ -26,8 +27,12 @@ afterEach(() => {
   server?.closeAllConnections();
   server?.close();
 });
-const serve = async (sample$: Observable<NodeSample>): Promise<number> => {
-  const started = createServer(answerBy(statsRoutes({ resources$: sample$, summary$: sample$, cgroups$: sample$ })));
+const serve = async (
+  sample$: Observable<NodeSample>,
+  runtimeMetrics$: Observable<RuntimeSample | undefined> = of(undefined),
+): Promise<number> => {
+  const samples = { resources$: sample$, summary$: sample$, cgroups$: sample$, runtimeMetrics$ };
+  const started = createServer(answerBy(statsRoutes(samples)));
   server = started;
   await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
   return (started.address() as AddressInfo).port;
@@ -97,5 +102,17 @@ describe('the paths of statistics', () => {
     await eventually('the sample has begun', () => begun === 1);
     client.destroy();
     await eventually('it was cancelled', () => ended === 1);
+  });
+
+  it('serve the metrics of the runtime instead of those of cgroups', async () => {
+    const family = { name: 'container_x', help: 'X.', type: 'gauge', series: [{ labels: '', value: 4 }] } as const;
+    const port = await serve(
+      throwError(() => new Error('cgroups are not read')),
+      of({ families: [family], problems: [] }),
+    );
+    const { status, body } = await ask(port, '/metrics/cadvisor');
+    expect([status, body]).toEqual([200, expect.stringContaining('# TYPE container_x gauge\ncontainer_x 4\n')]);
+    expect(body).toContain('machine_scrape_error 1\n');
+    expect(body).toContain('container_scrape_error 0\n');
   });
 });

@@ -19,7 +19,7 @@ import { describe, expect, it } from 'vitest';
 import type { JournalRecord } from '../../../src/model/journal/journal.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import type { PodUpdate } from '../../../src/model/pod-workers/pod-update.js';
-import type { Wake } from '../../../src/model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../../src/model/pod-workers/wake.js';
 import { emptyPodStatus } from '../../../src/model/pleg/runtime-pod.js';
 import { NetworkNotReady, PodSyncError, SyncCancelled } from '../../../src/model/pod-actions/sync-error.js';
 import {

@@ -3,7 +3,7 @@ import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { StatusResponse } from '../../../src/generated/runtime/v1/api.js';
 import { EVENTED_PLEG } from '../../../src/model/pleg/pleg.js';
-import type { Wake } from '../../../src/model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../../src/model/pod-workers/wake.js';
 import { holdWhileUnhealthy } from '../../../src/streams/runtime-health/hold-while-unhealthy.js';
 import { runtimeHealth } from '../../../src/streams/runtime-health/runtime-health.js';
 import { loopStage } from '../../support/loop-stage.js';

@@ -26,6 +26,8 @@ const RUNTIME: StatsRuntime = {
   stats: {
     listPodSandboxStats: () => unimplemented('ListPodSandboxStats'),
     listContainerStats: () => of({ stats: [] }),
+    listMetricDescriptors: () => unimplemented('ListMetricDescriptors'),
+    listPodSandboxMetrics: () => unimplemented('ListPodSandboxMetrics'),
   },
 };
 
@@ -160,6 +162,38 @@ describe('a sample', () => {
       expectObservable(other.summary$.pipe(map(({ problems, pods }) => [problems, pods.length]))).toBe('(p|)', {
         p: [['statistics of the runtime: broken'], 1],
       });
+    }),
+  );
+
+  it(
+    'of the metrics of the runtime is taken only where they are wanted, and is absent where the runtime has none',
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const [descriptors, metrics] = [
+        cold('-(d|)', { d: { descriptors: [{ name: 'a', help: '', labelKeys: [] }] } }),
+        cold('--(m|)', { m: { podMetrics: [] } }),
+      ];
+      const stats = {
+        ...RUNTIME.stats,
+        listMetricDescriptors: () => descriptors,
+        listPodSandboxMetrics: () => metrics,
+      };
+      const of$ = (calls: typeof RUNTIME.stats | undefined, asksRuntime: boolean) => {
+        const runtime = () => (calls ? { ...RUNTIME, stats: calls } : undefined);
+        return nodeStats(options(scheduler, cold('(r|)'), { runtime, asksRuntime })).runtimeMetrics$.pipe(
+          map((found) => found && [found.families.length, found.problems, found.machine?.facts.cpus]),
+        );
+      };
+      const wanted$ = of$(stats, true);
+      expectObservable(of$(stats, false), '^').toBe('(u|)', { u: undefined });
+      expectObservable(wanted$, '          ^').toBe('--(s|)', { s: [0, [], aMachine.cpus] });
+      expectObservable(wanted$, '          -^').toBe('--(s|)', { s: [0, [], aMachine.cpus] });
+      expectObservable(of$(RUNTIME.stats, true)).toBe('(u|)', { u: undefined });
+      const broken = { ...stats, listPodSandboxMetrics: () => throwError(() => new Error('broken')) };
+      expectObservable(of$(broken, true)).toBe('(s|)', { s: [0, ['metrics of the runtime: broken'], aMachine.cpus] });
+      expectObservable(of$(undefined, true)).toBe('(s|)', {
+        s: [0, ['the runtime is not connected yet'], aMachine.cpus],
+      });
+      expectSubscriptions(metrics.subscriptions).toBe('^-!');
     }),
   );
 });

@@ -2,7 +2,7 @@ import { EMPTY, map, NEVER, type Observable, of, throwError } from 'rxjs';
 import { describe, it } from 'vitest';
 import type { PlegEvent } from '../../../src/model/pleg/pleg.js';
 import type { PodConfigUpdate } from '../../../src/model/config/pod-config.js';
-import type { Wake } from '../../../src/model/pod-workers/pod-worker-registry.js';
+import type { Wake } from '../../../src/model/pod-workers/wake.js';
 import type { RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
 import type { ProbeChange } from '../../../src/streams/probes/probe-worker.js';
 import type { StopRequest } from '../../../src/streams/sync-loop/handle-stop.js';

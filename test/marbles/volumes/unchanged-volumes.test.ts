@@ -23,6 +23,13 @@ const ROOTS: Volume = {
   name: 'roots',
   projected: { defaultMode: 0o644, sources: [{ clusterTrustBundle: { name: 'roots', path: 'ca.pem' } }] },
 };
+const CERTIFICATE: Volume = {
+  name: 'tls',
+  projected: {
+    defaultMode: 0o644,
+    sources: [{ podCertificate: { signerName: 's', keyType: 'ED25519', credentialBundlePath: 'bundle' } }],
+  },
+};
 const MINUTE = 60_000;
 const FILES = { metadata: { namespace: 'default', name: 'settings' }, data: { a: '1' } };
 
@@ -144,6 +151,28 @@ describe('a volume whose files are set up', () => {
       syncEachMinute(stage, () => podWith(TOKEN), 5);
       stage.run(5 * MINUTE);
       expectLanes(stage.timedCalls, { everyMs: MINUTE }).toBe('(SW)-(SW)', LEGEND);
+    }),
+  );
+
+  it(
+    'is written again with the notice of a new certificate of its pod, without a sync, and after none of another pod',
+    marbles(({ scheduler }) => {
+      const changed$ = new Subject<ReferencedName>();
+      const keys = ['one', 'two', 'three'].map((privateKey) => ({ privateKey, certificateChain: '' }));
+      const podCertificate = () => keys.shift()!;
+      const stage = aStage(scheduler, {
+        ports: { podCertificate, podReferences: { ...fakePodReferences(), changed$ } },
+      });
+      const notice = (name: string): void => changed$.next({ kind: 'PodCertificate', namespace: 'default', name });
+      stage.at(0, () => stage.volumes.mount(podWith(CERTIFICATE), []));
+      timer(2 * MINUTE, scheduler).subscribe(() => notice('web'));
+      timer(4 * MINUTE, scheduler).subscribe(() => notice('other'));
+      timer(5 * MINUTE, scheduler).subscribe(() =>
+        changed$.next({ kind: 'PodCertificate', namespace: 'n', name: 'web' }),
+      );
+      timer(6 * MINUTE, scheduler).subscribe(() => notice('web'));
+      stage.run(8 * MINUTE);
+      expectLanes(stage.timedCalls, { everyMs: MINUTE }).toBe('(SW)-(SW)---(SW)', LEGEND);
     }),
   );
 

@@ -4,6 +4,8 @@ import { apiStage, NODE, podNamed, PODS_PATH } from './api-stage.js';
 
 const NODES = '/api/v1/nodes';
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
+const CERTIFICATES = '/apis/certificates.k8s.io/v1/podcertificaterequests';
 const strategic = 'application/strategic-merge-patch+json';
 
 const withCluster = () => {
@@ -15,11 +17,28 @@ const withCluster = () => {
   server.do({ method: 'POST', path: NODES, body: { metadata: { name: 'node-2' } } });
   const spec = {
     nodeName: 'node-1',
+    serviceAccountName: 'robot',
     containers: [{ name: 'main', image: 'a', envFrom: [{ secretRef: { name: 'used' } }] }],
   };
+  for (const name of ['robot', 'other'])
+    server.do({ method: 'POST', path: ACCOUNTS, body: { metadata: { name, uid: `uid-of-${name}` } } });
   server.do({ method: 'POST', path: PODS_PATH, body: { ...podNamed('mine'), spec } });
   server.do({ method: 'POST', path: PODS_PATH, body: podNamed('theirs', { nodeName: 'node-2' }) });
-  return { ...stage, uid: node.metadata.uid };
+  const uidAt = (path: string): string => server.get(path)?.metadata.uid ?? '';
+  /** A request of the node for a certificate of its pod; `change` changes its spec. */
+  const certificate = (change: object = {}): ApiRequest => ({
+    method: 'POST',
+    path: CERTIFICATES.replace('/podc', '/namespaces/default/podc'),
+    body: {
+      metadata: { generateName: 'req-' },
+      spec: {
+        ...{ podName: 'mine', podUID: uidAt(`${PODS_PATH}/mine`), nodeName: 'node-1', nodeUID: node.metadata.uid },
+        ...{ serviceAccountName: 'robot', serviceAccountUID: uidAt(`${ACCOUNTS}/robot`) },
+        ...change,
+      },
+    },
+  });
+  return { ...stage, uid: node.metadata.uid, certificate, uidAt };
 };
 
 const mirror = (uid: string | undefined, controller = true): object => ({
@@ -64,8 +83,25 @@ describe('the agent of a node', () => {
       }),
     ],
     ['make its own lease', () => ({ method: 'POST', path: LEASES, body: { metadata: { name: 'node-1' } } })],
+    ['read the account of its pod', () => ({ method: 'GET', path: `${ACCOUNTS}/robot` })],
+    [
+      'list the requests for certificates of its pods',
+      () => ({ method: 'GET', path: CERTIFICATES, query: { fieldSelector: 'spec.nodeName=node-1' } }),
+    ],
     ['list services', () => ({ method: 'GET', path: '/api/v1/services' })],
   ];
+  it('may request a certificate of its own pod, for the account of the pod and as itself', () => {
+    const { ask, refusal, certificate, uidAt } = withCluster();
+    expect(() => ask(certificate(), NODE)).not.toThrow();
+    const changes = [
+      { podName: 'theirs', podUID: uidAt(`${PODS_PATH}/theirs`) },
+      ...[{ podName: 'none' }, { podUID: 'other' }, { nodeName: 'node-2' }, { nodeUID: uidAt(`${NODES}/node-2`) }],
+      { serviceAccountName: 'other', serviceAccountUID: uidAt(`${ACCOUNTS}/other`) },
+      { serviceAccountUID: uidAt(`${ACCOUNTS}/other`) },
+    ];
+    expect(changes.map((change) => refusal(certificate(change), NODE))).toEqual(changes.map(() => '403 Forbidden'));
+  });
+
   it.each(allowed)('may %s', (_, request) => {
     const { ask, uid } = withCluster();
     expect(() => ask(request(uid), NODE)).not.toThrow();
@@ -105,6 +141,8 @@ describe('the agent of a node', () => {
       (uid) => ({ method: 'POST', path: PODS_PATH, body: mirror(uid, false) }),
     ],
     ['read a secret that no pod names', () => ({ method: 'GET', path: '/api/v1/namespaces/default/secrets/unused' })],
+    ['read an account of no pod', () => ({ method: 'GET', path: `${ACCOUNTS}/other` })],
+    ['list all requests for certificates of pods', () => ({ method: 'GET', path: CERTIFICATES })],
     ['list all secrets', () => ({ method: 'GET', path: '/api/v1/namespaces/default/secrets' })],
     [
       'change another node',

@@ -32,8 +32,15 @@ export const removed = (at: number, id: string, sketch: Sketch = {}): WorldEvent
   ...{ kind: 'container-removed', at: ms(at) },
   ...instance(id, sketch),
 });
-export const asked = (at: number, id: string, which: 'readiness' | 'startup' | 'liveness', ok = true): WorldEvent => ({
+export const asked = (
+  at: number,
+  id: string,
+  which: 'readiness' | 'startup' | 'liveness',
+  ok = true,
+  meantFor?: string,
+): WorldEvent => ({
   ...{ kind: 'asked', at: ms(at), how: 'http', which, ok },
+  ...(meantFor !== undefined && { meantFor }),
   ...instance(id, {}),
 });
 /** A command of a hook. */

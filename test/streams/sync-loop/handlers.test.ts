@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PlegEvent } from '../../../src/model/pleg/pleg.js';
-import type { Run } from '../../../src/model/pod-workers/pod-worker-registry.js';
+import type { Run } from '../../../src/model/pod-workers/pod-worker-run.js';
 import type { WorkerOutcome } from '../../../src/streams/pod-workers/pod-workers.js';
 import { handleRuntimeChange } from '../../../src/streams/sync-loop/handle-runtime-change.js';
 import { handleStop, hasStopped } from '../../../src/streams/sync-loop/handle-stop.js';

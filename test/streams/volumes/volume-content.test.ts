@@ -112,6 +112,29 @@ describe('the content of a volume', () => {
     );
   });
 
+  it('has the certificate of each source, also of one that equals another', () => {
+    const source = (credentialBundlePath: string) => ({
+      podCertificate: { signerName: 's', keyType: 'ED25519', credentialBundlePath },
+    });
+    const volume = projected([source('a'), source('b')]);
+    const podCertificate = ({ key }: { readonly key: string }) => ({
+      privateKey: `${key} `,
+      certificateChain: 'chain',
+    });
+    expect(contentOf(volume, { podCertificate })).toEqual({ a: '["u","v",0] chain', b: '["u","v",1] chain' });
+    const slow = () => {
+      throw new Error('credential bundle is not issued yet');
+    };
+    expect(contentOf(volume, { podCertificate: slow })).toBe('credential bundle is not issued yet');
+  });
+
+  it('has no certificate without an API server', () => {
+    const podCertificate = { signerName: 's', keyType: 'ED25519', keyPath: 'a' };
+    expect(contentOf(projected([{ podCertificate }]))).toBe(
+      'a certificate of a pod needs an API server, and this node has none',
+    );
+  });
+
   it('is that of the moment of the subscription, with nothing kept', () => {
     const answer$ = new Subject<ConfigMap>();
     const values: unknown[] = [];

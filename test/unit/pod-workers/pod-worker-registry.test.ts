@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PodUpdate } from '../../../src/model/pod-workers/pod-update.js';
-import { PodWorkerRegistry, type Start, type Wake } from '../../../src/model/pod-workers/pod-worker-registry.js';
+import { PodWorkerRegistry } from '../../../src/model/pod-workers/pod-worker-registry.js';
+import type { Start } from '../../../src/model/pod-workers/pod-worker-run.js';
+import type { Wake } from '../../../src/model/pod-workers/wake.js';
 import { type Pod, podRef } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
 

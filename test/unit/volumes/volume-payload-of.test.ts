@@ -22,6 +22,10 @@ const FOUND: FoundObjects = {
   secret: (name) => (name === 's' ? { metadata: { name }, data: { key: base64('hidden') } } : undefined),
   token: ({ audiences }) => (audiences[0] === 'away' ? new Error('failed to fetch token: no route') : 'token'),
   trustBundles: () => [{ name: 'roots', signerName: '', labels: {}, certificates: ['AAAA'] }],
+  podCertificate: ({ signerName }) => {
+    if (signerName === 'slow') throw new Error('credential bundle is not issued yet');
+    return { privateKey: `key of ${signerName},`, certificateChain: 'chain' };
+  },
 };
 
 const filesOf = (
@@ -182,9 +186,24 @@ describe('the files of a projected volume', () => {
     );
   });
 
-  it.each([['podCertificate', 'PodCertificateRequest']])('do not include %s', (kind, gate) => {
-    expect(() => filesOf(projected({ [kind]: {} }))).toThrow(
-      `a projected source of kind ${kind} is not supported: the feature gate ${gate} is off`,
+  it('have the key and the chain of a certificate in one file, and each in one of its own', () => {
+    const certificate = (signerName: string, paths: object) => ({
+      podCertificate: { keyType: 'ED25519', signerName, ...paths },
+    });
+    const volume = projected(
+      certificate('one', { credentialBundlePath: 'bundle' }),
+      certificate('two', { keyPath: 'key', certificateChainPath: 'chain' }),
+      certificate('three', { credentialBundlePath: '', keyPath: 'third' }),
+    );
+    const [one, two] = ['key of one,chain', 'key of two,'];
+    expect(filesOf(volume)).toEqual({
+      ...{ bundle: `${one} 644`, key: `${two} 644`, chain: 'chain 644', third: 'key of three, 644' },
+    });
+    expect(filesOf(volume, { securityContext: { runAsUser: 5 } })).toEqual({
+      ...{ bundle: `${one} 600 5`, key: `${two} 600 5`, chain: 'chain 600 5', third: 'key of three, 600 5' },
+    });
+    expect(() => filesOf(projected(certificate('slow', { keyPath: 'key' })))).toThrow(
+      'credential bundle is not issued yet',
     );
   });
 
@@ -232,14 +251,21 @@ describe('the needs of a volume', () => {
         { ...purpose, audiences: [], expirationSeconds: 600 },
       ],
       hasTrustBundles: false,
+      podCertificates: [],
     });
     const roots = { clusterTrustBundle: { name: 'roots', path: 'ca.pem' } };
     expect(payloadNeeds(pod, { name: 'v', ...projected(token(), roots) }).hasTrustBundles).toBe(true);
     expect(payloadNeeds(pod, { name: 'v', configMap: { name: 'c' } }).configMaps).toEqual(['c']);
     expect(payloadNeeds(pod, { name: 'v', secret: { secretName: 's' } }).secrets).toEqual(['s']);
     expect(payloadNeeds(pod, { name: 'v', emptyDir: {} })).toEqual({
-      ...{ configMaps: [], secrets: [], tokens: [] },
+      ...{ configMaps: [], secrets: [], tokens: [], podCertificates: [] },
       hasTrustBundles: false,
     });
+    const projection = { signerName: 's', keyType: 'ED25519' };
+    const { podCertificates } = payloadNeeds(aPod({}, { uid: 'u' }), {
+      name: 'v',
+      ...projected(token(), { podCertificate: projection }),
+    });
+    expect(podCertificates).toEqual([{ key: '["u","v",1]', projection }]);
   });
 });

@@ -69,10 +69,19 @@ export const TRUST_BUNDLES: ApiResource = {
   kind: 'ClusterTrustBundle',
   isNamespaced: false,
 };
+export const POD_CERTIFICATE_REQUESTS: ApiResource = {
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'podcertificaterequests',
+  kind: 'PodCertificateRequest',
+  isNamespaced: true,
+  hasStatus: true,
+  selectable: ['spec.signerName', 'spec.podName', 'spec.nodeName'],
+};
 
 const RESOURCES: readonly ApiResource[] = [
   ...[PODS, NODES, EVENTS, CONFIG_MAPS, SECRETS, SERVICES, SERVICE_ACCOUNTS, NAMESPACES],
-  ...[LEASES, RUNTIME_CLASSES, SIGNING_REQUESTS, TRUST_BUNDLES],
+  ...[LEASES, RUNTIME_CLASSES, SIGNING_REQUESTS, TRUST_BUNDLES, POD_CERTIFICATE_REQUESTS],
 ];
 
 export const apiVersionOf = ({ group, version }: ApiResource): string =>

@@ -3,6 +3,7 @@ import { forbidden } from './api-refusals.js';
 import { type ApiResource, type ApiTarget, CONFIG_MAPS, LEASES, NODES, PODS, SECRETS } from './api-resource.js';
 import {
   EVENTS,
+  POD_CERTIFICATE_REQUESTS,
   RUNTIME_CLASSES,
   SERVICE_ACCOUNTS,
   SERVICES,
@@ -67,7 +68,17 @@ export const deniedToNode = ({ node, verb, target, query, store }: Asked): Error
     case EVENTS:
       return verb === 'create' || verb === 'patch' || verb === 'update' ? undefined : deny('can only write events');
     case SERVICE_ACCOUNTS:
+      if (verb === 'get' && subresource === undefined)
+        return store
+          .list(PODS, namespace)
+          .some(({ spec }) => spec?.['nodeName'] === node && spec['serviceAccountName'] === name)
+          ? undefined
+          : deny(`no relationship found between node '${node}' and this object`);
       return verb === 'create' && subresource === 'token' ? undefined : deny('can only create tokens');
+    case POD_CERTIFICATE_REQUESTS:
+      if (verb === 'create') return undefined;
+      if (isRead && (name !== undefined || selected['spec.nodeName'] === node)) return undefined;
+      return deny('can only list/watch podcertificaterequests with spec.nodeName field selector');
     case SIGNING_REQUESTS:
       return verb === 'create' || isRead ? undefined : deny('can only create and read requests');
     default:
@@ -95,6 +106,7 @@ export const refusedToNode = ({ node, target, store, before, after }: Write): Er
     return (after ?? before)?.metadata.name === node
       ? undefined
       : refuse('can only access node lease with the same name');
+  if (resource === POD_CERTIFICATE_REQUESTS) return refusedCertificate(node, store, target.namespace, after, refuse);
   if (resource === PODS) {
     if (subresource === 'status') {
       if (before?.spec?.['nodeName'] !== node)
@@ -119,6 +131,25 @@ export const refusedToNode = ({ node, target, store, before, after }: Write): Er
     return wrong.length > 0 ? refuse(`is not allowed to modify labels: ${wrong.join(', ')}`) : undefined;
   }
   return undefined;
+};
+
+const refusedCertificate = (
+  node: string,
+  store: ObjectStore,
+  namespace: string,
+  after: StoredObject | undefined,
+  refuse: (why: string) => Error,
+): Error | undefined => {
+  const spec = after?.spec ?? {};
+  const pod = store.get(PODS, namespace, String(spec['podName']));
+  if (!pod || pod.metadata.uid !== spec['podUID']) return refuse(`pod ${String(spec['podName'])} UID mismatch`);
+  if (pod.spec?.['nodeName'] !== node || spec['nodeName'] !== node)
+    return refuse(`node "${node}" can only request certificates of pods with spec.nodeName set to itself`);
+  if (store.get(NODES, '', node)?.metadata.uid !== spec['nodeUID']) return refuse(`node ${node} UID mismatch`);
+  const account = store.get(SERVICE_ACCOUNTS, namespace, String(pod.spec['serviceAccountName']));
+  return account?.metadata.name === spec['serviceAccountName'] && account?.metadata.uid === spec['serviceAccountUID']
+    ? undefined
+    : refuse('the service account is another one than that of the pod');
 };
 
 const refusedMirror = (

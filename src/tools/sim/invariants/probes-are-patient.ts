@@ -1,4 +1,3 @@
-import type { Pod } from '../../../model/pod/pod.js';
 import { containerOf } from './pod-spec.js';
 import type { Invariant } from './monitor.js';
 
@@ -11,13 +10,14 @@ export const probesArePatient: Invariant = {
   source: 'pkg/kubelet/prober/worker.go doProbe; with clocks that are set the rule is ours',
   watch: (truth) => ({
     on: (event) => {
-      if (event.kind !== 'asked' || !event.which) return undefined;
+      // A probe of the instance before, which connects only now, is not one of its successor.
+      if (event.kind !== 'asked' || !event.which || event.meantFor !== undefined) return undefined;
       const { uid, container, containerId, which, at } = event;
       const startedAt = truth.instances.get(containerId)?.startedAt;
       const pod = truth.pods.get(uid);
       if (startedAt === undefined || startedAt < truth.lifeSince || !pod?.manifest) return undefined;
-      // The agent may not have received the last version of the pod yet, and a probe of the instance before may reach its successor.
-      if (pod.specSince > startedAt || !isShown(pod.shown?.pod, containerId)) return undefined;
+      // The agent may not have received the last version of the pod yet.
+      if (pod.specSince > startedAt) return undefined;
       const delayMs = (containerOf(pod.manifest, container)?.[`${which}Probe`]?.initialDelaySeconds ?? 0) * 1000;
       const ranMs = at - startedAt;
       if (ranMs >= delayMs - SLACK_MS) return undefined;
@@ -26,9 +26,4 @@ export const probesArePatient: Invariant = {
       ];
     },
   }),
-};
-
-const isShown = (pod: Pod | undefined, containerId: string): boolean => {
-  const { containerStatuses = [], initContainerStatuses = [] } = pod?.status ?? {};
-  return [...containerStatuses, ...initContainerStatuses].some(({ containerID }) => containerID?.endsWith(containerId));
 };

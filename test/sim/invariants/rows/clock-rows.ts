@@ -56,7 +56,13 @@ export const clockRows: Rows = {
     ],
     [
       'a probe of the instance before that reaches its successor',
-      [agentStarted(0), wanted(0, delayed), started(2, 'b'), shown(3, showing('a')), asked(10, 'b', 'readiness')],
+      [
+        agentStarted(0),
+        wanted(0, delayed),
+        started(2, 'b'),
+        shown(3, showing('b')),
+        asked(10, 'b', 'readiness', true, 'a'),
+      ],
     ],
     [
       'a probe after it',
