@@ -168,10 +168,10 @@ describe.concurrent('exec without a cluster', () => {
     await started(daemon);
     const marker = join(daemon.directory, 'runs');
     const child = start(daemon, ['web/side', '--', 'sh', '-c', `touch ${marker}; ${SLEEP}`]);
-    const problems = text(child.stderr);
+    const [problems, exit] = [text(child.stderr), once(child, 'exit')];
     await eventually('the command runs', () => existsSync(marker));
     await daemon.kill('SIGKILL');
-    expect(await once(child, 'exit')).toEqual([1, null]);
+    expect(await exit).toEqual([1, null]);
     expect(await problems).toBe('Error: the connection was closed before the end was reported\n');
   });
 });
