@@ -1,10 +1,12 @@
 // The first lines of `npm test`: how long it takes, and what it leaves out on this machine.
 import { lackingForContainerd } from './containerd/lacking.js';
 import { lackingForCluster } from './cluster/lacking.js';
+import { canFakeTime } from './embedded/faked-clock.js';
 
 const isRoot = process.geteuid?.() === 0;
 const leftOut = [
   ...(isRoot ? [] : ['what only root may do: mounts, cgroups, other users']),
+  ...(canFakeTime ? [] : ['an agent with a wrong clock; missing: faketime']),
   ...(lackingForContainerd.length > 0
     ? [`the agent over a real containerd; missing: ${lackingForContainerd.join(', ')}`]
     : []),

@@ -46,7 +46,11 @@ const writeSynced = async (file: FileHandle, content: string | Uint8Array, mode:
   }
 };
 
-/** Does the same at once. */
+/** Writes a file of its own, such as one that is to be renamed, and its content to the disk, but not its name. */
+export const writeSyncedFile = async (path: string, content: string | Uint8Array, mode: number): Promise<void> =>
+  writeSynced(await open(path, 'w', mode), content, mode);
+
+/** Does the same as `replaceFile` at once. */
 export const replaceFileSync = (
   path: string,
   content: string | Uint8Array,
@@ -65,8 +69,7 @@ export const replaceFileSync = (
   syncDirectorySync(dirname(target));
 };
 
-/** Writes a file of its own, such as one that is to be renamed, and its content to the disk, but not its name. */
-export const writeSyncedSync = (path: string, content: string | Uint8Array, mode: number): void => {
+const writeSyncedSync = (path: string, content: string | Uint8Array, mode: number): void => {
   const file = openSync(path, 'w', mode);
   try {
     writeFileSync(file, content);

@@ -372,8 +372,8 @@ export const MUTANTS: readonly Mutant[] = [
     'a crash loop has no waits with a runtime whose clock is behind',
     {
       file: CRASH_LOOP,
-      find: 'return Math.min(Math.max(endOf(instance), decidedAt ?? -Infinity), now);',
-      replace: 'return decidedAt === undefined ? now : Math.min(endOf(instance), now);',
+      find: 'return end > now || (decidedAt !== undefined && end < decidedAt) ? now : end;',
+      replace: 'return end > now || decidedAt === undefined ? now : end;',
     },
   ),
   clockMutant(

@@ -249,14 +249,15 @@ const startsOver = (
 };
 
 /**
- * The end of the instance as it was first seen. The clock of the runtime may be wrong, but the instance has ended neither in the future
- * nor before this agent decided to start it.
+ * The end of the instance as it was first seen. It has ended neither in the future nor before this agent decided to start it: a stamp that
+ * says so is of a wrong clock, and the end counts from now.
  */
 const waitingSince = (instance: ExitedInstance, input: CrashLoopInput): number => {
   const { entry, now } = input;
   if (entry?.end?.id === instance.id) return entry.end.at;
   const decidedAt = isReplacing(input) ? entry?.decidedBefore : entry?.lastUpdate;
-  return Math.min(Math.max(endOf(instance), decidedAt ?? -Infinity), now);
+  const end = endOf(instance);
+  return end > now || (decidedAt !== undefined && end < decidedAt) ? now : end;
 };
 
 /**

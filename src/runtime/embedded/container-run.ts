@@ -50,16 +50,13 @@ export class ContainerRun {
   ) {}
 
   /** Saves a change before it is made. Errors: it cannot be saved, and must not be made. */
-  saveBefore(container: Container, change: Partial<ContainerRecord>): void {
-    const record = { ...container.record, ...change };
-    this.store.save(record);
-    container.record = record;
+  private saveBefore(container: Container, change: Partial<ContainerRecord>): Promise<void> {
+    return this.store.save(container, (record) => ({ ...record, ...change }));
   }
 
-  /** Saves a change after it was made. */
-  saveAfter(container: Container, change: Partial<ContainerRecord>): void {
-    container.record = { ...container.record, ...change };
-    this.store.saveEventually(container.record);
+  /** Saves a change after it was made; resolves when others can see it, after the first attempt to save it. */
+  private saveAfter(container: Container, change: Partial<ContainerRecord>): Promise<void> {
+    return this.store.saveEventually(container, (record) => ({ ...record, ...change }));
   }
 
   /**
@@ -67,7 +64,7 @@ export class ContainerRun {
    * as before if its own process was never reached because the machine was short of a resource.
    */
   async start(container: Container): Promise<void> {
-    this.saveBefore(container, { state: 'starting', attempts: container.record.attempts + 1 });
+    await this.saveBefore(container, { state: 'starting', attempts: container.record.attempts + 1 });
     try {
       const { isReady, failure, supervisorExit } = await this.launch(container);
       container.supervisorExit = supervisorExit;
@@ -78,7 +75,7 @@ export class ContainerRun {
         );
     } catch (error) {
       container.startError = errorText(error);
-      if (error instanceof NotBegun || errnoOf(error) !== '') this.backToCreated(container);
+      if (error instanceof NotBegun || errnoOf(error) !== '') await this.backToCreated(container);
       else await this.finish(container);
       throw error;
     }
@@ -99,11 +96,11 @@ export class ContainerRun {
     throw why?.neverBegun ? new NotBegun(why.text) : new Error(why?.text);
   }
 
-  private backToCreated(container: Container): void {
+  private async backToCreated(container: Container): Promise<void> {
     this.release(container);
     delete container.supervisorExit;
     delete container.startError;
-    this.saveAfter(container, { state: 'created' });
+    await this.saveAfter(container, { state: 'created' });
   }
 
   /** Retries until the attempt succeeds or the runtime is closed; then the next runtime continues. */
@@ -190,7 +187,7 @@ export class ContainerRun {
     }
     if (record.state === 'starting') {
       const claimedAt = statSync(ioFiles(io).claim, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n;
-      this.becomeRunning(container, claimedAt > container.createdAt ? claimedAt : container.createdAt);
+      await this.becomeRunning(container, claimedAt > container.createdAt ? claimedAt : container.createdAt);
     } else this.watch(container);
     if (container.config.stdin) this.input(container).closeIfTaken();
     if (!this.hasSupervisor(container) || exitCodeOf(this.ioDirectory(container)) !== undefined)
@@ -271,16 +268,17 @@ export class ContainerRun {
     return join(this.store.directory(id), `io-${record.attempts}`);
   }
 
-  private becomeRunning(container: Container, startedAt: bigint): void {
+  private async becomeRunning(container: Container, startedAt: bigint): Promise<void> {
     const claim = isOfEarlierBoot(container.record) ? 'unclaimed' : claimOf(this.ioDirectory(container));
     const supervisor = typeof claim === 'string' ? undefined : claim;
     const main = supervisor && this.mainProcess(container, supervisor);
-    this.saveAfter(container, {
+    await this.saveAfter(container, {
       state: 'running',
       startedAt: String(startedAt),
       ...(supervisor && { supervisor }),
       ...(main && { main }),
     });
+    if (this.closed) return;
     this.watch(container);
     this.onChange(container, 'CONTAINER_STARTED_EVENT');
   }
@@ -363,7 +361,7 @@ export class ContainerRun {
     await container.confinement.remove();
     if (this.closed) return;
     this.release(container);
-    this.saveAfter(container, { state: 'exited', ...end });
+    await this.saveAfter(container, { state: 'exited', ...end });
     container.ended.resolve();
     this.onChange(container, 'CONTAINER_STOPPED_EVENT');
   }

@@ -42,6 +42,11 @@ const signalNumber = (signal: Signal): number => {
   return (constants.signals as Partial<Record<string, number>>)[signal] ?? constants.signals.SIGTERM;
 };
 
+const encoded = (config: ContainerConfig): string =>
+  Buffer.from(ContainerConfig.encode(config).finish()).toString('base64');
+
+const decoded = (config: string): ContainerConfig => ContainerConfig.decode(Buffer.from(config, 'base64'));
+
 /** Merges an update into the resources. A field with the default value keeps the old value. */
 const mergeResources = (
   before: LinuxContainerResources | undefined,
@@ -99,7 +104,7 @@ export class Containers {
         id,
         sandboxId,
         createdAt: String(nowNs()),
-        config: Buffer.from(ContainerConfig.encode(config).finish()).toString('base64'),
+        config: encoded(config),
         bootId: bootId(),
         state: 'created',
         mark: this.isolation.instance.markOf(id),
@@ -120,7 +125,7 @@ export class Containers {
     );
     try {
       // Saved before anything is made, so that the next runtime finds it.
-      this.runs.saveBefore(container, {});
+      this.store.saveNew(container.record);
       makeMissingSources(plan);
     } catch (error) {
       this.discard(container);
@@ -158,7 +163,7 @@ export class Containers {
    */
   async start(id: string): Promise<void> {
     const container = this.get(id);
-    if (container.record.state !== 'created')
+    if (container.record.state !== 'created' || container.starting || container.removing)
       throw failedPrecondition(
         `container "${id}" is in state ${stateOf(container)}, only a created one can be started`,
       );
@@ -213,7 +218,7 @@ export class Containers {
     this.runs.release(container);
     await container.confinement.remove();
     // The last step that can fail: until then the record stays, and the client can retry.
-    this.store.remove(container.id);
+    await this.store.remove(container.id);
     this.containers.delete(container.id);
     this.idByName.delete(container.name);
     this.onChange(container, 'CONTAINER_DELETED_EVENT');
@@ -284,18 +289,16 @@ export class Containers {
   }
 
   /** Applies the values that the machine supports, and saves all of them. */
-  updateResources(id: string, resources: LinuxContainerResources | undefined): void {
+  async updateResources(id: string, resources: LinuxContainerResources | undefined): Promise<void> {
     const container = this.get(id);
     if (!resources) return;
-    const { linux } = container.config;
-    const config = {
-      ...container.config,
-      linux: { securityContext: linux?.securityContext, resources: mergeResources(linux?.resources, resources) },
-    };
-    this.runs.saveBefore(container, {
-      config: Buffer.from(ContainerConfig.encode(config).finish()).toString('base64'),
+    await this.store.save(container, (record) => {
+      const { linux, ...config } = decoded(record.config);
+      const merged = mergeResources(linux?.resources, resources);
+      const updated = { ...config, linux: { securityContext: linux?.securityContext, resources: merged } };
+      return { ...record, config: encoded(updated) };
     });
-    container.config = config;
+    container.config = decoded(container.record.config);
     if (container.record.state === 'running') this.runs.applyLimits(container);
   }
 
@@ -377,13 +380,13 @@ export class Containers {
     return adopted.length > 0;
   }
 
-  /** Stops managing the containers, which keep running. */
-  close(): void {
+  /** Stops managing the containers, which keep running; resolves when no record is written any more. */
+  async close(): Promise<void> {
     this.closed = true;
-    this.store.close();
     this.runs.close();
     this.commandGroups.close();
     for (const container of this.all()) this.runs.release(container);
+    await this.store.close();
   }
 
   /** Ends every container whose record was removed, which no later runtime can find. */
@@ -394,7 +397,7 @@ export class Containers {
   }
 
   private fromRecord(record: ContainerRecord, sandbox: Sandbox): Container {
-    const config = ContainerConfig.decode(Buffer.from(record.config, 'base64'));
+    const config = decoded(record.config);
     const cgroup = sandbox.cgroup?.child(record.id);
     let resolve = (): void => undefined;
     const promise = new Promise<void>((settle) => (resolve = settle));

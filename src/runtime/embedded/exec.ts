@@ -72,7 +72,8 @@ export const execSync = async (
     cgroup?.create();
     const child = await startCommand(container, command, files, cgroup, options.isolation);
     const confinement = cgroup ? cgroupConfinement(cgroup) : sessionConfinement(child, base);
-    return await outcomeOf(child, confinement, { container, command, timeoutSeconds, files }, options);
+    const relay = sessionConfinement(child, base);
+    return await outcomeOf(child, { confinement, relay }, { container, command, timeoutSeconds, files }, options);
   } finally {
     clearAway(files);
     options.groups.remove(container, cgroup);
@@ -123,7 +124,7 @@ const startCommand = async (
 
 const outcomeOf = async (
   child: ChildProcess,
-  confinement: Confinement,
+  { confinement, relay }: { readonly confinement: Confinement; readonly relay: Confinement },
   {
     container,
     command,
@@ -169,8 +170,14 @@ const outcomeOf = async (
     if (typeof outcome === 'string') {
       const isOver = (): boolean => container.record.state !== 'running';
       const what = 'cannot end a command that exceeded its timeout';
+      // The relay may not have begun the command yet, and would wait for ever for pipes that are removed.
+      const hasRelayEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+      const more = { what, fields: { command }, log };
+      const ended = Promise.all([
+        untilDone(() => killAll(relay, KILL_MS), { ...more, isOver: hasRelayEnded }),
+        untilDone(() => killAll(confinement, KILL_MS), { ...more, isOver }),
+      ]);
       // The call returns even if the machine cannot report whether the command has ended.
-      const ended = untilDone(() => killAll(confinement, KILL_MS), { what, fields: { command }, log, isOver });
       await within(ended, KILL_MS);
       throw outcome === 'timeout'
         ? new RuntimeError(

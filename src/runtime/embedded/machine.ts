@@ -4,8 +4,8 @@ import * as fsPromises from 'node:fs/promises';
 import * as net from 'node:net';
 import * as os from 'node:os';
 import { keepDirectoriesSync, makeDirectoriesSync } from '../../processes/make-directories.js';
-import { writeSyncedSync } from '../../processes/replace-file.js';
-import { syncDirectorySync } from '../../processes/sync-directory.js';
+import { writeSyncedFile } from '../../processes/replace-file.js';
+import * as directories from '../../processes/sync-directory.js';
 
 /**
  * All access of the embedded runtime to this machine's files and processes goes through this module: tests inject
@@ -14,8 +14,8 @@ import { syncDirectorySync } from '../../processes/sync-directory.js';
  */
 export type Access = 'read' | 'write' | 'spawn' | 'connect';
 
-/** Called before every access; throws the error of the simulated fault. */
-export type Faults = (access: Access, operation: string, target: string) => void;
+/** Called before every access; throws the error of the simulated fault. An asynchronous access waits for a promise that it returns. */
+export type Faults = (access: Access, operation: string, target: string) => unknown;
 
 let faults: Faults | null = null;
 
@@ -25,13 +25,25 @@ export const injectFaults = (next: Faults | null): void => {
 };
 
 /** Has to be called before an access that does not use the functions of this module. */
-export const mayFail = (access: Access, operation: string, target: string): void => faults?.(access, operation, target);
+export const mayFail = (access: Access, operation: string, target: string): unknown =>
+  faults?.(access, operation, target);
 
 const guarded = <Call extends (...args: never[]) => unknown>(access: Access, name: string, call: Call): Call =>
   ((...args: Parameters<Call>) => {
     mayFail(access, name, String(args[0]));
     return call(...args);
   }) as Call;
+
+const guardedAsync =
+  <Args extends readonly unknown[], Result>(
+    access: Access,
+    name: string,
+    call: (...args: Args) => Promise<Result>,
+  ): ((...args: Args) => Promise<Result>) =>
+  async (...args) => {
+    await mayFail(access, name, String(args[0]));
+    return call(...args);
+  };
 
 export const { constants } = fs;
 
@@ -57,8 +69,8 @@ export const openSync = guarded('write', 'open', fs.openSync);
 export const renameSync = guarded('write', 'rename', fs.renameSync);
 export const rmSync = guarded('write', 'rm', fs.rmSync);
 export const rmdirSync = guarded('write', 'rmdir', fs.rmdirSync);
-export const syncDirectory = guarded('write', 'fsync', syncDirectorySync);
-export const writeSynced = guarded('write', 'writeFile', writeSyncedSync);
+export const syncDirectory = guardedAsync('write', 'fsync', directories.syncDirectory);
+export const writeSynced = guardedAsync('write', 'writeFile', writeSyncedFile);
 export const writeFileSync = guarded('write', 'writeFile', fs.writeFileSync);
 export const writeSync = guarded(
   'write',

@@ -38,7 +38,7 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
   const serve = <Request, Response>(name: string, answer: Answer<Request, Response>) => unary(name, log, answer);
 
   const stopSandbox = async (sandbox: Sandbox): Promise<void> => {
-    const wasReady = sandboxes.retire(sandbox);
+    const wasReady = await sandboxes.retire(sandbox);
     await Promise.all(containers.ofSandbox(sandbox.id).map((container) => containers.stop(container, 0)));
     await sandboxes.stop(sandbox);
     if (wasReady) emitSandbox(sandbox, 'CONTAINER_STOPPED_EVENT');
@@ -149,8 +149,8 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
         }),
       };
     }),
-    updateContainerResources: serve('UpdateContainerResources', ({ containerId, linux }) => {
-      containers.updateResources(containerId, linux);
+    updateContainerResources: serve('UpdateContainerResources', async ({ containerId, linux }) => {
+      await containers.updateResources(containerId, linux);
       return {};
     }),
     reopenContainerLog: serve('ReopenContainerLog', ({ containerId }) => {

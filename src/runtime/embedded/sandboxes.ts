@@ -93,8 +93,9 @@ export class Sandboxes {
       ...(cgroups && { group: instance.group, tracking: cgroups.tracking }),
     });
     this.idByName.set(name, sandbox.id);
+    let holderExited: Promise<unknown> | undefined;
     try {
-      this.saveBefore(sandbox, {});
+      this.store.saveNew(sandbox.record);
       sandbox.cgroup?.child('pod').create();
       if (sandbox.kinds.size > 0) {
         const holder = await startHolder(
@@ -107,11 +108,13 @@ export class Sandboxes {
           this.isolation,
         );
         this.ownHolders.add(sandbox.id);
-        void holder.exited.then(() => this.holderEnded(sandbox));
-        this.saveBefore(sandbox, { holder: holder.process });
+        holderExited = holder.exited;
+        await this.saveBefore(sandbox, { holder: holder.process });
       }
-      this.saveBefore(sandbox, { state: 'ready' });
+      await this.saveBefore(sandbox, { state: 'ready' });
       this.sandboxes.set(sandbox.id, sandbox);
+      // It may have ended while the record was written.
+      void holderExited?.then(() => this.holderEnded(sandbox));
       return sandbox;
     } catch (error) {
       await this.discard(sandbox);
@@ -127,7 +130,7 @@ export class Sandboxes {
       try {
         forbidStart(this.ioDirectory(sandbox));
         await this.dismantle(sandbox);
-        this.forget(sandbox);
+        await this.forget(sandbox);
       } finally {
         tried();
       }
@@ -156,7 +159,7 @@ export class Sandboxes {
       this.sandboxes.set(record.id, sandbox);
       this.idByName.set(sandbox.name, record.id);
       // A sandbox whose holder cannot be read stays ready: the slow check reads it again.
-      if (record.state === 'ready' && this.isSurelyLost(sandbox)) this.saveAfter(sandbox, { state: 'not-ready' });
+      if (record.state === 'ready' && this.isSurelyLost(sandbox)) await this.saveAfter(sandbox, { state: 'not-ready' });
     }
   }
 
@@ -197,9 +200,10 @@ export class Sandboxes {
     }
   }
 
-  close(): void {
+  /** Resolves when no record is written any more. */
+  close(): Promise<void> {
     this.closed = true;
-    this.store.close();
+    return this.store.close();
   }
 
   /** Whether the holder of a ready sandbox is no child of this process. */
@@ -207,10 +211,10 @@ export class Sandboxes {
     return this.all().some(({ id, record }) => record.state === 'ready' && record.holder && !this.ownHolders.has(id));
   }
 
-  /** Forbids further starts in the sandbox. Returns false if that was so before. */
-  retire(sandbox: Sandbox): boolean {
+  /** Forbids further starts in the sandbox at once; resolves when that is saved, with false if it was so before. */
+  async retire(sandbox: Sandbox): Promise<boolean> {
     if (sandbox.record.state !== 'ready') return false;
-    this.saveAfter(sandbox, { state: 'not-ready' });
+    await this.saveAfter(sandbox, { state: 'not-ready' });
     return true;
   }
 
@@ -222,7 +226,7 @@ export class Sandboxes {
   /** Removes a stopped sandbox. */
   async remove(sandbox: Sandbox): Promise<void> {
     await sandbox.cgroup?.remove();
-    this.forget(sandbox);
+    await this.forget(sandbox);
   }
 
   find(id: string): Sandbox | undefined {
@@ -317,7 +321,7 @@ export class Sandboxes {
   private holderEnded(sandbox: Sandbox): void {
     if (this.closed || sandbox.record.state !== 'ready') return;
     this.log.warn({ sandboxId: sandbox.id }, 'the process that holds the pod together has ended');
-    this.saveAfter(sandbox, { state: 'not-ready' });
+    void this.saveAfter(sandbox, { state: 'not-ready' });
     this.onLost(sandbox);
   }
 
@@ -332,25 +336,23 @@ export class Sandboxes {
     await sandbox.cgroup.remove();
   }
 
-  private forget(sandbox: Sandbox): void {
+  private async forget(sandbox: Sandbox): Promise<void> {
     // The steps that can fail come first: until then the record stays, and the client can retry.
-    this.store.remove(sandbox.id);
+    await this.store.remove(sandbox.id);
     this.sandboxes.delete(sandbox.id);
     this.ownHolders.delete(sandbox.id);
     if (this.idByName.get(sandbox.name) === sandbox.id) this.idByName.delete(sandbox.name);
   }
 
   /** Saves a change before it is made. Errors: it cannot be saved, and must not be made. */
-  private saveBefore(sandbox: Sandbox, change: Partial<SandboxRecord>): void {
-    const record = { ...sandbox.record, ...change };
-    this.store.save(record);
-    sandbox.record = record;
+  private saveBefore(sandbox: Sandbox, change: Partial<SandboxRecord>): Promise<void> {
+    return this.store.save(sandbox, (record) => ({ ...record, ...change }));
   }
 
-  /** Saves a change after it was made. */
-  private saveAfter(sandbox: Sandbox, change: Partial<SandboxRecord>): void {
+  /** Makes a change at once, and saves it. */
+  private saveAfter(sandbox: Sandbox, change: Partial<SandboxRecord>): Promise<void> {
     sandbox.record = { ...sandbox.record, ...change };
-    this.store.saveEventually(sandbox.record);
+    return this.store.saveEventually(sandbox, (record) => record);
   }
 
   private fromRecord(record: SandboxRecord): Sandbox {

@@ -109,8 +109,7 @@ const serve = async (
     await bindSocket(server, socketPath);
   } catch (error) {
     // The next runtime must find the state unchanged.
-    containers.close();
-    sandboxes.close();
+    await Promise.all([containers.close(), sandboxes.close()]);
     server.forceShutdown();
     throw error;
   }
@@ -139,8 +138,7 @@ const serve = async (
           resolve();
         });
       });
-      containers.close();
-      sandboxes.close();
+      await Promise.all([containers.close(), sandboxes.close()]);
       try {
         rmSync(socketPath, { force: true });
       } finally {
@@ -164,8 +162,7 @@ const REMOVAL_MS = 2_000;
 
 /** Leaves everything to a successor, except the containers and sandboxes that it will never find. */
 const abandon = async (sandboxes: Sandboxes, containers: Containers, log: Logger): Promise<void> => {
-  containers.close();
-  sandboxes.close();
+  await Promise.all([containers.close(), sandboxes.close()]);
   await delayMs(REMOVAL_MS);
   const lost = [...containers.endLost(), ...sandboxes.endLost()];
   const failures = (await Promise.allSettled(lost)).filter((result) => result.status === 'rejected');

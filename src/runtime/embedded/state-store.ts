@@ -73,6 +73,12 @@ export interface ContainerRecord {
   readonly message?: string;
 }
 
+/** A container or a sandbox in memory. */
+interface Recorded<Entry> {
+  readonly id: string;
+  record: Entry;
+}
+
 interface Unreadable {
   readonly id: string;
   readonly error: unknown;
@@ -81,11 +87,17 @@ interface Unreadable {
 /**
  * One directory for each entry with one JSON file in it, which is replaced as a whole. From the first save of a durable entry on, the
  * record after a loss of power is that of the last such save or of a later one. Before, it may be broken or missing.
+ *
+ * The changes of an entry are made one after the other. Entries do not wait for each other, nor does anything else for the disk.
  */
 export class StateStore<Entry extends { readonly id: string }> {
   /** The entries that had a durable record. */
   private readonly kept = new Set<string>();
-  private readonly unsaved = new Map<string, Entry>();
+  /** The entries that have a record. */
+  private readonly known = new Set<string>();
+  private readonly unsaved = new Map<string, Recorded<Entry>>();
+  /** The last change of each entry that has not ended; it never rejects. */
+  private readonly turns = new Map<string, Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
 
@@ -104,32 +116,75 @@ export class StateStore<Entry extends { readonly id: string }> {
   }
 
   /**
-   * Saves a change before it is made, which must not be made otherwise. Errors: it could not be saved; the previous
-   * record stays.
+   * Saves the first record of an entry that is not durable. At once, since it waits for no disk, and the entry is made in one step.
+   * Errors: it could not be saved.
    */
-  save(entry: Entry): void {
+  saveNew(entry: Entry): void {
     this.mustBeOpen();
+    makeDirectories(this.directory(entry.id), 0o711);
+    this.writeUnsynced(entry);
+    this.known.add(entry.id);
+  }
+
+  /**
+   * Saves a change before it is made in memory, which must not be made otherwise. `change` is called more than once. Errors: it could not be
+   * saved; the previous record stays.
+   */
+  save(owner: Recorded<Entry>, change: (record: Entry) => Entry): Promise<void> {
+    return this.inTurn(owner.id, async () => {
+      await this.write(change(owner.record));
+      owner.record = change(owner.record);
+      this.unsaved.delete(owner.id);
+    });
+  }
+
+  private async write(entry: Entry): Promise<void> {
+    this.mustBeOpen();
+    if (!this.known.has(entry.id)) throw new Error(`the record of ${entry.id} was removed`);
     const directory = this.directory(entry.id);
-    const path = join(directory, this.fileName);
     makeDirectories(directory, 0o711);
-    const text = JSON.stringify(entry);
     const isDurable = this.isDurable(entry);
-    if (isDurable || this.kept.has(entry.id)) writeSynced(`${path}.new`, text, 0o600);
-    else writeFileSync(`${path}.new`, text, { mode: 0o600 });
-    renameSync(`${path}.new`, path);
-    if (isDurable) {
-      this.kept.add(entry.id);
-      syncDirectory(directory);
-      // The name of a new directory. The disk has nothing to write for an old one.
-      syncDirectory(this.root);
-    }
-    this.unsaved.delete(entry.id);
+    if (isDurable || this.kept.has(entry.id)) {
+      await writeSynced(this.draft(entry.id), JSON.stringify(entry), 0o600);
+      this.mustBeOpen();
+      renameSync(this.draft(entry.id), this.path(entry.id));
+    } else this.writeUnsynced(entry);
+    if (!isDurable) return;
+    this.kept.add(entry.id);
+    await syncDirectory(directory);
+    // The name of a new directory. The disk has nothing to write for an old one.
+    await syncDirectory(this.root);
+  }
+
+  private writeUnsynced(entry: Entry): void {
+    writeFileSync(this.draft(entry.id), JSON.stringify(entry), { mode: 0o600 });
+    renameSync(this.draft(entry.id), this.path(entry.id));
+  }
+
+  private path(id: string): string {
+    return join(this.directory(id), this.fileName);
+  }
+
+  private draft(id: string): string {
+    return `${this.path(id)}.new`;
+  }
+
+  /** Does it after all earlier changes of the entry. */
+  private inTurn(id: string, work: () => void | Promise<void>): Promise<void> {
+    const result = (this.turns.get(id) ?? Promise.resolve()).then(work);
+    const settled = result
+      .catch(() => undefined)
+      .then(() => {
+        if (this.turns.get(id) === settled) this.turns.delete(id);
+      });
+    this.turns.set(id, settled);
+    return result;
   }
 
   /** Whether the record certainly does not exist. */
   isGone(id: string): boolean {
     try {
-      statSync(join(this.directory(id), this.fileName));
+      statSync(this.path(id));
       return false;
     } catch (error) {
       return isGone(error);
@@ -137,44 +192,57 @@ export class StateStore<Entry extends { readonly id: string }> {
   }
 
   /**
-   * Saves a change after it was made: now, or as soon as possible. A runtime that ends before finds the same change
-   * again.
+   * Saves a change that was made: now, or as soon as possible. A runtime that ends before finds the same change again. Resolves after the
+   * first attempt, when the change is in memory. Errors: none.
    */
-  saveEventually(entry: Entry): void {
-    try {
-      this.save(entry);
-    } catch (error) {
-      if (this.closed) return;
-      this.log.warn({ id: entry.id, error: errorText(error) }, 'a record could not be written, will retry');
-      this.unsaved.set(entry.id, entry);
-      this.timer ??= setInterval(() => this.saveRest(), RETRY_MS).unref();
-    }
+  saveEventually(owner: Recorded<Entry>, change: (record: Entry) => Entry): Promise<void> {
+    return this.inTurn(owner.id, async () => {
+      try {
+        await this.write(change(owner.record));
+        this.unsaved.delete(owner.id);
+      } catch (error) {
+        if (!this.closed && this.known.has(owner.id)) {
+          this.log.warn({ id: owner.id, error: errorText(error) }, 'a record could not be written, will retry');
+          this.unsaved.set(owner.id, owner);
+          this.retryLater();
+        }
+      }
+      owner.record = change(owner.record);
+    });
   }
 
-  private saveRest(): void {
-    for (const entry of this.unsaved.values())
-      try {
-        this.save(entry);
-      } catch {
-        // The next attempt reports it.
-      }
-    if (this.unsaved.size === 0) this.stopTimer();
+  private retryLater(): void {
+    this.timer ??= setTimeout(() => void this.saveRest(), RETRY_MS).unref();
+  }
+
+  private async saveRest(): Promise<void> {
+    const same = (record: Entry): Entry => record;
+    // The next attempt reports an error.
+    await Promise.allSettled([...this.unsaved.values()].map((owner) => this.save(owner, same)));
+    this.stopTimer();
+    if (this.unsaved.size > 0 && !this.closed) this.retryLater();
   }
 
   /**
    * Errors: it is not removed completely; the record is unchanged, or only files are left that the next start removes.
    */
-  remove(id: string): void {
+  remove(id: string): Promise<void> {
+    return this.inTurn(id, () => this.removeNow(id));
+  }
+
+  private removeNow(id: string): void {
     this.mustBeOpen();
     rmSync(this.directory(id), { recursive: true, force: true });
     this.unsaved.delete(id);
+    this.known.delete(id);
     this.kept.delete(id);
   }
 
-  /** Stops all writing. */
-  close(): void {
+  /** Stops all writing; resolves when none is under way. */
+  async close(): Promise<void> {
     this.closed = true;
     this.stopTimer();
+    await Promise.all(this.turns.values());
   }
 
   /** The next runtime may own the files already. */
@@ -183,7 +251,7 @@ export class StateStore<Entry extends { readonly id: string }> {
   }
 
   private stopTimer(): void {
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     this.timer = undefined;
   }
 
@@ -204,6 +272,7 @@ export class StateStore<Entry extends { readonly id: string }> {
         this.log.error({ id: found.id, error: errorText(found.error) }, 'a record cannot be read');
         broken.push(found.id);
       } else {
+        this.known.add(found.id);
         this.kept.add(found.id);
         entries.push(found);
       }
@@ -214,9 +283,7 @@ export class StateStore<Entry extends { readonly id: string }> {
   private async read(id: string): Promise<Entry | Unreadable | undefined> {
     for (let tries = 1; ; tries += 1) {
       try {
-        const entry = JSON.parse(
-          readFileSync(join(this.directory(id), this.fileName), 'utf8'),
-        ) as Partial<Entry> | null;
+        const entry = JSON.parse(readFileSync(this.path(id), 'utf8')) as Partial<Entry> | null;
         if (entry?.id !== id) throw new SyntaxError('the record has another ID than its directory');
         return entry as Entry;
       } catch (error) {
@@ -230,7 +297,7 @@ export class StateStore<Entry extends { readonly id: string }> {
 
   private removeRest(id: string): void {
     try {
-      this.remove(id);
+      this.removeNow(id);
     } catch (error) {
       this.log.warn({ id, error: errorText(error) }, 'cannot remove the rest of a removed record');
     }

@@ -161,7 +161,12 @@ const heldText = ({ probe, since, message }: Held, now: number): string => {
 
 const nextText = (story: PodStory, containers: readonly ContainerStory[], now: number, agentRuns: boolean): string => {
   const { agent, agentStopped, forgotten, unhealthy, work, slow, delayed, ended, beforeRestart, config } = story;
-  const inTime = (at: number) => (at > now ? `in ${plainDuration(at - now)}` : 'now');
+  // What was written ahead of now was so before the clock was set back: no wait is longer than it was then.
+  const leftMs = (at: number, entry: JournalEntry) => at - Math.max(now, entry.at);
+  const inTime = (at: number, entry: JournalEntry) => {
+    const left = leftMs(at, entry);
+    return left > 0 ? `in ${plainDuration(left)}` : 'now';
+  };
   if (forgotten) return 'nothing: the pod is gone';
   if (agentStopped) return `nothing until the agent runs again; it stopped ${plainDuration(now - agentStopped.at)} ago`;
   if (!agentRuns) return 'nothing until the agent runs again; it does not run, and has not logged a stop';
@@ -172,12 +177,12 @@ const nextText = (story: PodStory, containers: readonly ContainerStory[], now: n
     return `nothing: a rejected pod is not tried again (${again})`;
   }
   if (unhealthy) return `waits for the runtime: ${unhealthy.message ?? 'it is not healthy'}`;
-  if (delayed) return `another check ${inTime(delayed.retryAt)}`;
+  if (delayed) return `another check ${inTime(delayed.retryAt, delayed)}`;
   if (work && slow) return slowText(slow, now);
   if (work?.work === 'terminating' && work.graceSeconds !== undefined && Number.isFinite(work.graceSeconds)) {
-    const killAt = work.at + work.graceSeconds * 1000;
-    return killAt > now
-      ? `running containers are killed in ${plainDuration(killAt - now)}, at the end of its ${work.graceSeconds} s of grace`
+    const left = leftMs(work.at + work.graceSeconds * 1000, work);
+    return left > 0
+      ? `running containers are killed in ${plainDuration(left)}, at the end of its ${work.graceSeconds} s of grace`
       : `running containers are being killed: its ${work.graceSeconds} s of grace are over`;
   }
   if (work) {
@@ -187,7 +192,7 @@ const nextText = (story: PodStory, containers: readonly ContainerStory[], now: n
     .flatMap(({ name, backOff }) => (backOff ? [{ name, backOff }] : []))
     .toSorted((a, b) => a.backOff.until - b.backOff.until);
   if (waits.length > 0)
-    return waits.map(({ name, backOff }) => backOffText(name, backOff, inTime(backOff.until))).join('; ');
+    return waits.map(({ name, backOff }) => backOffText(name, backOff, inTime(backOff.until, backOff))).join('; ');
   if (story.comesBack) return 'it is started again when it has been cleaned up';
   if (!ended) {
     const failed = config && !story.isWanted ? (story.problems.get(placeOf({ source: config.source })) ?? []) : [];
@@ -201,9 +206,9 @@ const nextText = (story: PodStory, containers: readonly ContainerStory[], now: n
     case 'now':
       return 'another sync at once';
     case 'resync':
-      return `routine sync ${inTime(ended.next.dueAt)}`;
+      return `routine sync ${inTime(ended.next.dueAt, ended)}`;
     case 'retry':
-      return `another try ${inTime(ended.next.dueAt)}: ${ended.next.reason}`;
+      return `another try ${inTime(ended.next.dueAt, ended)}: ${ended.next.reason}`;
     case 'nothing':
       return `nothing: ${ended.next.reason}`;
   }

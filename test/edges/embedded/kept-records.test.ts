@@ -13,9 +13,13 @@ const PROGRAM = `
   const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const isDurable = ({ state }) => state === 'starting' || state === 'exited';
   const store = new StateStore(process.env.DIR + '/state/things', 'thing.json', silent, isDurable);
-  for (const state of ${JSON.stringify(STATES)}) {
-    store.save({ id: 'a', state });
-    appendFileSync(process.env.DONE, state + '\\n');
+  const thing = { id: 'a', record: { id: 'a', state: ${JSON.stringify(STATES[0])} } };
+  store.saveNew(thing.record);
+  const done = (state) => appendFileSync(process.env.DONE, state + '\\n');
+  done(thing.record.state);
+  for (const state of ${JSON.stringify(STATES.slice(1))}) {
+    await store.save(thing, (record) => ({ ...record, state }));
+    done(state);
   }
 `;
 

@@ -167,7 +167,7 @@ describe('a store of records', () => {
 
   it.each(UNKNOWN)('waits for a record that cannot be read with %s', async (code) => {
     vi.useFakeTimers();
-    store().save({ id: 'a' });
+    store().saveNew({ id: 'a' });
     failing('thing.json', code, 5);
     const loaded = store().load();
     await vi.advanceTimersByTimeAsync(3_000);
@@ -176,7 +176,7 @@ describe('a store of records', () => {
 
   it.each(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'])('loads nothing when there is %s for good', async (code) => {
     vi.useFakeTimers();
-    store().save({ id: 'a' });
+    store().saveNew({ id: 'a' });
     failing('thing.json', code);
     const loaded = expect(store().load()).rejects.toThrow(code);
     await vi.advanceTimersByTimeAsync(20_000);
@@ -191,7 +191,7 @@ describe('a store of records', () => {
     ['of another one', '{"id":"b"}', undefined],
   ])('names a record %s, and keeps it', async (_what, text, code) => {
     vi.useFakeTimers();
-    store().save({ id: 'a' });
+    store().saveNew({ id: 'a' });
     writeFileSync(at('things', 'a', 'thing.json'), text);
     if (code) failing('thing.json', code);
     const loaded = store().load();
@@ -206,28 +206,36 @@ describe('a store of records', () => {
   it.each([...UNKNOWN, 'ENOSPC'])('writes what has happened as soon as it can, after %s', async (code) => {
     vi.useFakeTimers();
     const things = store();
-    things.save({ id: 'a', n: 1 });
+    const thing: { id: string; record: { id: string; n?: number } } = { id: 'a', record: { id: 'a', n: 1 } };
+    const withN = (n: number) => (record: { id: string }) => ({ ...record, n });
+    things.saveNew(thing.record);
     failing('thing.json', code);
-    expect(() => things.save({ id: 'a', n: 2 })).toThrow(code);
-    things.saveEventually({ id: 'a', n: 3 });
+    await expect(things.save(thing, withN(2))).rejects.toThrow(code);
+    expect(thing.record.n).toBe(1);
+    await things.saveEventually(thing, withN(3));
+    expect(thing.record.n).toBe(3);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(onDisk('a')).toEqual({ id: 'a', n: 1 });
     injectFaults(null);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(onDisk('a')).toEqual({ id: 'a', n: 3 });
-    things.close();
+    await things.close();
   });
 
   it('writes nothing of what was removed meanwhile', async () => {
     vi.useFakeTimers();
     const things = store();
+    const thing = { id: 'a', record: { id: 'a' } };
+    things.saveNew(thing.record);
     failing('thing.json', 'ENOSPC');
-    things.saveEventually({ id: 'a' });
+    await things.saveEventually(thing, (record) => record);
     injectFaults(null);
-    things.remove('a');
+    await things.remove('a');
+    await things.saveEventually(thing, (record) => record);
+    await expect(things.save(thing, (record) => record)).rejects.toThrow('the record of a was removed');
     await vi.advanceTimersByTimeAsync(5_000);
     expect(existsSync(at('things', 'a'))).toBe(false);
-    things.close();
+    await things.close();
   });
 });
 

@@ -57,8 +57,8 @@ describe('with a clock of the runtime that differs from that of the agent', () =
 
   it.each([
     ['agrees', 0, 1_070_000],
-    ['is behind by minutes: it has not ended before its start', -600, 1_030_000],
-    ['is behind by years', -600_000, 1_030_000],
+    ['is behind by minutes: it has not ended before its start', -600, 1_080_000],
+    ['is behind by years', -600_000, 1_080_000],
     [
       'is ahead by minutes: it has not ended in the future, and has not run for longer than ten minutes',
       660,
@@ -83,7 +83,7 @@ describe('with a clock of the runtime that differs from that of the agent', () =
       const verdict = decideBackOff({ pod, container, entry: before, newest, newestExited, now: 951_000 });
       expect(verdict).toMatchObject({
         blocked: true,
-        until: { 0: 1_030_000, [-600]: 1_020_000, 600: 1_031_000 }[aheadSeconds],
+        until: { 0: 1_030_000, [-600]: 1_031_000, 600: 1_031_000 }[aheadSeconds],
       });
     },
   );

@@ -31,6 +31,17 @@ describe('why', () => {
     ]);
   });
 
+  it('shows no wait as longer than it was, after the clock was set back', () => {
+    expect(why(running, -86_400)).toContain('next: routine sync in 1 min');
+    const backOff: JournalEvent = {
+      ...{ kind: 'back-off', subject: 'restart', delayMs: 10_000, until: 15_000, exitCode: 1 },
+      ...{ step: 1, steps: 6, resetAfterMs: 600_000 },
+    };
+    const waiting: readonly Line[] = [...running, [6, died(1), app], [6, backOff, app]];
+    expect(why(waiting, 8).join('\n')).toContain('restart of app in 7 s');
+    expect(why(waiting, -86_400).join('\n')).toContain('restart of app in 9 s');
+  });
+
   it('says what the runtime does not apply of the pod, until the pod is gone', () => {
     const message = 'The runtime does not apply seccompProfile of app; the pod runs without';
     const event: JournalEvent = { kind: 'event', type: 'Warning', reason: 'SecurityNotApplied', message };
@@ -255,6 +266,9 @@ describe('why', () => {
         { pod: web, causes: ['e8'] },
       ],
     ];
+    expect(why(stopping, -3600)).toContain(
+      'next: running containers are killed in 30 s, at the end of its 30 s of grace',
+    );
     expect(why(stopping, 32)).toEqual([
       'web_default is being stopped for 12 s',
       '  app runs for 30 s',
