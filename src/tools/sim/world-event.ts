@@ -35,6 +35,8 @@ export type WorldEvent = { readonly at: number } & (
   | ({ readonly kind: 'container-exited'; readonly exitCode: number } & SimulatedInstance)
   /** It ran, but after a boot the runtime has no record of its start, and shows it as created. */
   | ({ readonly kind: 'container-start-lost' } & SimulatedInstance)
+  /** After a boot the runtime shows it in an unknown state. */
+  | ({ readonly kind: 'container-status-lost' } & SimulatedInstance)
   /** StopContainer has reached the runtime. */
   | ({ readonly kind: 'container-stopping'; readonly graceSeconds: number } & SimulatedInstance)
   /** A directory that containers can mount is there from now on, or no more: a volume, or a sub-path of one. */

@@ -114,9 +114,9 @@ export const runHistory = (
       return steps(putFaults(ports, { scheduler: ports.scheduler, startMs, detached }));
     },
   });
-  const losePower = ({ forgetsMs, downMs, clockByMs }: PowerFault): void => {
+  const losePower = ({ forgetsMs, newShow, downMs, clockByMs }: PowerFault): void => {
     if (!node.isOn()) return;
-    node.losePower({ forgetsMs });
+    node.losePower({ forgetsMs, ...(newShow && { newShow }) });
     // Requests that were under way end with the machine.
     detached.unsubscribe();
     detached = new Subscription();
