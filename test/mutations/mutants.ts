@@ -1,4 +1,5 @@
 import type { HistoryKind } from '../../src/tools/sim/histories/history-kinds.js';
+import { CLOCK_MUTANTS } from './clock-mutants.js';
 import { POWER_MUTANTS } from './power-mutants.js';
 
 /** A change to one file of the product, by a text that stands in it exactly once. */
@@ -39,11 +40,6 @@ const START = 'src/streams/pod-sync/start-container.ts';
 const clusterMutant = (name: string, why: string, ...edits: readonly Edit[]): Mutant => ({
   ...{ name, why, edits },
   kind: 'cluster',
-});
-
-const clockMutant = (name: string, why: string, ...edits: readonly Edit[]): Mutant => ({
-  ...{ name, why, edits },
-  kind: 'clocks',
 });
 
 const MERGE_STATUS = 'src/model/pod-status/merge-pod-status.ts';
@@ -358,51 +354,6 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'LEASE_RENEWALS = 4;',
     replace: 'LEASE_RENEWALS = 0.5;',
   }),
-  clockMutant(
-    'an end in the future is seen anew each time',
-    'a container waits as long as the clock of the runtime is ahead',
-    {
-      file: CRASH_LOOP,
-      find: 'if (entry?.end?.id === instance.id) return entry.end.at;',
-      replace: '',
-    },
-  ),
-  clockMutant(
-    'the times of the runtime are trusted',
-    'a crash loop has no waits with a runtime whose clock is behind',
-    {
-      file: CRASH_LOOP,
-      find: 'return end > now || (decidedAt !== undefined && end < decidedAt) ? now : end;',
-      replace: 'return end > now || decidedAt === undefined ? now : end;',
-    },
-  ),
-  clockMutant(
-    'the age of an instance comes from the clock alone',
-    'a probe comes before its initial delay with a runtime whose clock is behind',
-    {
-      file: 'src/model/probes/probe-turn.ts',
-      find: 'if (!start) return ageMs;',
-      replace: 'if (!start || now >= 0) return ageMs;',
-    },
-  ),
-  clockMutant('instances are ordered by time', 'after a clock was set back an older instance counts as the newest', {
-    file: 'src/model/cri/runtime-pod-status.ts',
-    find: 'isInOrder &&= known.at(-1)!.restartCount >= container.restartCount;',
-    replace: 'isInOrder &&= true;',
-  }),
-  clockMutant(
-    'a deadline is compared with the wall clock',
-    'a pod fails for its deadline as soon as the clock is set on',
-    {
-      file: 'src/model/pod/active-times.ts',
-      find: 'if (known?.startTime === startTime) return now - known.at;',
-      replace: '',
-    },
-  ),
-  clockMutant('attempts do not rise', 'a new instance has the attempt of one that was removed', {
-    file: START,
-    find: 'return newest ? of(newest.restartCount + 1)',
-    replace: 'return newest ? of(newest.restartCount === 0 ? 1 : newest.restartCount - 1)',
-  }),
+  ...CLOCK_MUTANTS,
   ...POWER_MUTANTS,
 ];

@@ -27,6 +27,29 @@ export const POWER_MUTANTS: readonly Mutant[] = [
     find: "pod.spec.restartPolicy === 'Never' && sandbox.attempt !== 0 && hasRun",
     replace: "pod.spec.restartPolicy === 'Never' && sandbox.attempt === 0 && hasRun",
   }),
+  powerMutant('an unknown state counts as never started', 'a job runs twice whose end the runtime has lost', {
+    file: 'src/model/pod-actions/compute-pod-actions.ts',
+    find: "const hasRun = status.containers.some(({ state }) => state !== 'created');",
+    replace: "const hasRun = status.containers.some(({ state }) => state !== 'created' && state !== 'unknown');",
+  }),
+  powerMutant(
+    'an end that only the status shows is forgotten',
+    'what has succeeded runs again after the runtime has lost its end',
+    {
+      file: 'src/model/pod-actions/with-shown-ends.ts',
+      find: 'if (ends.size === 0) return status;',
+      replace: 'if (ends.size >= 0) return status;',
+    },
+  ),
+  powerMutant(
+    'a container of an unknown state is not stopped',
+    'its pod never ends, since no new sandbox is made for it',
+    {
+      file: 'src/streams/pod-sync/kill-pod.ts',
+      find: "({ state }) => state === 'running' || state === 'unknown'",
+      replace: "({ state }) => state === 'running'",
+    },
+  ),
   powerMutant(
     'the directory of a volume counts as the volume',
     'a container writes to the disk what belongs into memory',

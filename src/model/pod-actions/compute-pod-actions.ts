@@ -6,6 +6,7 @@ import type { ContainerToKill, ContainerToReset, KillReason, PodActions, ProbeRe
 import { asksForAll } from './restart-all.js';
 import { restartsAfterKill, restartVerdict, runsUntilSuccess } from './restart-policy.js';
 import { newestStatusOf, type RuntimeContainerStatus, type RuntimePodStatus } from '../pleg/runtime-pod.js';
+import { withShownEnds } from './with-shown-ends.js';
 import { sandboxChanged, type SandboxVerdict } from './sandbox-changed.js';
 
 export interface PodActionsInput {
@@ -25,7 +26,8 @@ export interface PodActionsInput {
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go computePodActions.
  */
-export const computePodActions = (input: PodActionsInput): PodActions => {
+export const computePodActions = (given: PodActionsInput): PodActions => {
+  const input = { ...given, status: withShownEnds(given.status, given.last) };
   const sandbox = sandboxChanged(input.pod, input.status);
   if (input.restartAll) return resetAll(input, sandbox);
   return sandbox.changed ? startOver(input, sandbox) : carryOn(input, sandbox);

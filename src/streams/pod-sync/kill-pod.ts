@@ -16,18 +16,14 @@ import {
 } from 'rxjs';
 import { errorText, isCriError } from '../../model/cri/cri-error.js';
 import { containersOf, isSidecar } from '../../model/pod/pod.js';
-import {
-  type RuntimeContainerStatus,
-  runningContainersOf,
-  type RuntimePodStatus,
-} from '../../model/pleg/runtime-pod.js';
+import { type RuntimeContainerStatus, type RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 import { ContainerSyncError, PodSyncError } from '../../model/pod-actions/sync-error.js';
 import { killContainer } from './kill-container.js';
 import { journaled, type PodSyncContext } from './pod-sync-context.js';
 
 /**
- * Stops every running container side by side, sidecars last and in reverse order, then every sandbox. Completes when
- * all have stopped.
+ * Stops every container that runs or may run side by side, sidecars last and in reverse order, then every sandbox. Completes when
+ * all have stopped. Upstream leaves those of an unknown state.
  *
  * Errors: `PodSyncError` with all that could not be stopped, after every stop was tried.
  * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go killPodWithSyncResult, kuberuntime_termination_order.go
@@ -47,7 +43,8 @@ const killContainers = (
   defer(() => {
     const specs = new Map(containersOf(context.pod).map((entry) => [entry.container.name, entry]));
     const sidecarNames = (context.pod.spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name);
-    const running = runningContainersOf(status);
+    // One of an unknown state may run, and ends in the eyes of the runtime only when it is stopped.
+    const running = status.containers.filter(({ state }) => state === 'running' || state === 'unknown');
     const kill = (instance: RuntimeContainerStatus, turn$?: Observable<unknown>) =>
       killContainer(context, {
         id: instance.id,

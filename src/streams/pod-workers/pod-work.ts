@@ -33,6 +33,7 @@ import { saysRestartAll } from '../../model/pod-actions/restart-all.js';
 import { isQuiet, type RuntimePod, runningContainersOf } from '../../model/pleg/runtime-pod.js';
 import { earliestEnd, isStartWait } from '../../model/pod-actions/start-wait.js';
 import { NetworkNotReady, PodSyncError, problemsText } from '../../model/pod-actions/sync-error.js';
+import { withShownEnds } from '../../model/pod-actions/with-shown-ends.js';
 import { volumesRefusal } from '../../model/volumes/refused-volumes.js';
 import { waitFailedText } from '../../model/volumes/volume-texts.js';
 import type { PodCgroups } from '../cgroups/pod-cgroups.js';
@@ -171,9 +172,10 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
   defer(() => {
     const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes };
     const { statusOverride } = run;
-    storeStatus(context, ports, run, { podIsTerminal: false, statusOverride });
+    const shown = storeStatus(context, ports, run, { podIsTerminal: false, statusOverride });
     ports.probes.stopLivenessAndStartup(run.pod);
-    const kill$ = concat(killPod(context, run.status, run.graceSeconds), ports.podCgroups.weigh()).pipe(
+    const view = withShownEnds(run.status, shown);
+    const kill$ = concat(killPod(context, view, run.graceSeconds), ports.podCgroups.weigh()).pipe(
       catchError((error: unknown) => {
         emitEvent(context, 'Warning', 'FailedKillPod', `error killing pod: ${errorText(error)}`);
         return throwError(() => error);

@@ -15,6 +15,7 @@ import type { SimulatedApiServer } from './api-server/simulated-api-server.js';
 import type { NodeBehaviours } from './behaviour.js';
 import { type NodeClock, nodeClock } from './node-clock.js';
 import { RUNTIME_NAME } from './runtime/status-calls.js';
+import type { RuntimeLoss } from './runtime/power-loss.js';
 import { type SimulatedRuntime, simulatedRuntime } from './runtime/simulated-runtime.js';
 import { seededRandom } from './seeded-random.js';
 import { simulatedClusterOptions, simulatedMachine } from './simulated-cluster.js';
@@ -69,7 +70,7 @@ export interface SimulatedNode {
   readonly stop: (reason: string, graceSeconds?: number) => void;
   readonly isAlive: () => boolean;
   /** The machine is off from now on, with the agent, the runtime, all containers and the memory. Does nothing if it is off. */
-  readonly losePower: (loss: { readonly forgetsMs: number }) => void;
+  readonly losePower: (loss: RuntimeLoss) => void;
   /** Boots the machine and starts the agent; the wall clocks of both processes are set by `clockByMs`. Does nothing if it is on. */
   readonly boot: (boot?: { readonly clockByMs?: number }) => void;
   readonly isOn: () => boolean;
@@ -260,11 +261,11 @@ export const simulatedNode = ({
     setClock('runtime', { byMs });
     setClock('agent', { byMs });
   };
-  const losePower: SimulatedNode['losePower'] = ({ forgetsMs }) => {
+  const losePower: SimulatedNode['losePower'] = (loss) => {
     if (bootRuntime) return;
     tell({ kind: 'power-lost', at: scheduler.now() });
     kill();
-    bootRuntime = runtime.losePower(forgetsMs);
+    bootRuntime = runtime.losePower(loss);
     disk.losePower();
   };
   const boot: SimulatedNode['boot'] = ({ clockByMs } = {}) => {

@@ -35,11 +35,15 @@ export type WorldEvent = { readonly at: number } & (
   | ({ readonly kind: 'container-exited'; readonly exitCode: number } & SimulatedInstance)
   /** It ran, but after a boot the runtime has no record of its start, and shows it as created. */
   | ({ readonly kind: 'container-start-lost' } & SimulatedInstance)
+  /** After a boot the runtime shows it in an unknown state. */
+  | ({ readonly kind: 'container-status-lost' } & SimulatedInstance)
   /** StopContainer has reached the runtime. */
   | ({ readonly kind: 'container-stopping'; readonly graceSeconds: number } & SimulatedInstance)
   /** A directory that containers can mount is there from now on, or no more: a volume, or a sub-path of one. */
   | { readonly kind: 'volume-made' | 'volume-gone'; readonly path: string; readonly uid: string }
-  | { readonly kind: 'image-pulled'; readonly image: string }
+  | { readonly kind: 'image-pulled'; readonly image: string; readonly wasThere?: boolean }
+  /** By the names in pods that were found to be it. */
+  | { readonly kind: 'image-removed'; readonly names: readonly string[] }
   /** The record of a pull that has begun is on the disk, or is being removed. */
   | { readonly kind: 'pull-intent'; readonly image: string; readonly isOnDisk: boolean }
   /** A probe or another command has reached a container and was answered. */

@@ -67,6 +67,24 @@ it(
 );
 
 it(
+  'stops a container of an unknown state, which may run',
+  marbles(({ cold, expectObservable, scheduler }) => {
+    const stops: string[] = [];
+    const { context } = syncStage(aPod(), scheduler, {
+      runtime: {
+        stopContainer: ({ containerId = '' }) => {
+          stops.push(containerId);
+          return cold<object>('-(x|)', { x: {} });
+        },
+      },
+    });
+    const status = aRuntimeStatus([aContainer({ name: 'main', state: 'unknown' })], []);
+    expectObservable(killPod(context, status)).toBe('-|');
+    scheduler.schedule(() => expect(stops).toEqual(['id-main']), 2);
+  }),
+);
+
+it(
   'leaves containers alone that do not run',
   marbles(({ expectObservable, scheduler }) => {
     const { context, events } = syncStage(aPod(), scheduler, { runtime: { stopPodSandbox: () => EMPTY } });

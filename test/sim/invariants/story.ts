@@ -105,6 +105,13 @@ export const stop = (at: number, containerId: string, seconds = 30): readonly Wo
 export const pull = (at: number, error?: string): readonly WorldEvent[] =>
   answered(at, 'PullImage', { sandboxConfig, image: { userSpecifiedImage: 'host' } }, error);
 
+/** Of the image of `instance`. */
+export const imageRemoved = (at: number): WorldEvent => ({ kind: 'image-removed', at: ms(at), names: ['host'] });
+export const imagePulled = (at: number, wasThere = false): WorldEvent => ({
+  ...{ kind: 'image-pulled', at: ms(at), image: 'host' },
+  ...(wasThere && { wasThere }),
+});
+
 let entries = 0;
 export const journal = (at: number, event: JournalEvent, rest: Partial<JournalEntry> = {}): WorldEvent => ({
   kind: 'journal',

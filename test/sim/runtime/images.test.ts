@@ -32,6 +32,27 @@ describe('images of the simulated runtime', () => {
     expect(answer(simulated.images.imageStatus(image('redis:7'))).image).toBeDefined();
   });
 
+  it('say by which names they were known when they are removed', () => {
+    const { answer, simulated, told } = runtimeStage({ images: { 'nginx:1': { isPresent: true } } });
+    answer(simulated.images.imageStatus(image('docker.io/library/nginx:1')));
+    const { id } = answer(simulated.images.listImages({})).images[0]!;
+    answer(simulated.images.removeImage(image(id)));
+    answer(simulated.images.removeImage(image(id)));
+    expect(told.filter(({ kind }) => kind === 'image-removed')).toEqual([
+      expect.objectContaining({ names: ['nginx:1', 'docker.io/library/nginx:1'] }),
+    ]);
+  });
+
+  it('say of a pull whether they were there', () => {
+    const { answer, simulated, told } = runtimeStage({ images: { nginx: { isPresent: true } } });
+    answer(simulated.images.pullImage(image('nginx')));
+    answer(simulated.images.pullImage(image('redis')));
+    expect(told.flatMap((event) => (event.kind === 'image-pulled' ? [[event.image, event.wasThere]] : []))).toEqual([
+      ['nginx', true],
+      ['redis', undefined],
+    ]);
+  });
+
   it('fail to be pulled as often as they are told to', () => {
     const { answer, simulated } = runtimeStage({
       images: {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeBehaviours } from '../../../src/tools/sim/behaviour.js';
+import type { RuntimeLoss } from '../../../src/tools/sim/runtime/power-loss.js';
 import { type RuntimeStage, runtimeStage } from './runtime-stage.js';
 
 const HOUR = 3_600_000;
@@ -7,12 +8,12 @@ const HOUR = 3_600_000;
 /** The machine is off for an hour; the stage before has run until 10 s. */
 const afterBoot = (
   prepare: (stage: RuntimeStage) => void,
-  { forgetsMs = 0, behaviours }: { readonly forgetsMs?: number; readonly behaviours?: NodeBehaviours } = {},
+  { forgetsMs = 0, behaviours, newShow }: Partial<RuntimeLoss> & { readonly behaviours?: NodeBehaviours } = {},
 ): RuntimeStage => {
   const stage = runtimeStage(behaviours);
   prepare(stage);
   stage.scheduler.runUntil(10_000);
-  const boot = stage.simulated.losePower(forgetsMs);
+  const boot = stage.simulated.losePower({ forgetsMs, ...(newShow && { newShow }) });
   stage.scheduler.runUntil(10_000 + HOUR);
   boot();
   return stage;
@@ -57,6 +58,40 @@ describe('the runtime after a loss of power', () => {
     expect(toldOf(stage)).toContain('container-start-lost 10000');
   });
 
+  it('shows a new container whose status is lost in an unknown state, until it is stopped or removed', () => {
+    const behaviours = { containers: { '*': [{ exitsAfterMs: 1_000 }] } };
+    const prepare = ({ sandbox, create, run, scheduler }: RuntimeStage) => {
+      const id = sandbox();
+      run(id, { name: 'old' });
+      scheduler.runUntil(8_000);
+      create(id, { name: 'made' });
+      run(id);
+    };
+    const stage = afterBoot(prepare, { behaviours, forgetsMs: 5_000, newShow: 'unknown' });
+    expect(statusOf(stage, 'old')).toMatchObject({ state: 'CONTAINER_EXITED', exitCode: 0 });
+    const lost = { createdAt: 0n, startedAt: 0n, finishedAt: 0n, exitCode: 255, reason: 'Unknown' };
+    expect(statusOf(stage)).toMatchObject({ state: 'CONTAINER_UNKNOWN', ...lost });
+    expect(statusOf(stage, 'made')).toMatchObject({ state: 'CONTAINER_UNKNOWN', ...lost });
+    stage.answer(stage.simulated.runtime.stopContainer({ containerId: statusOf(stage).id, timeout: 2n }));
+    expect(statusOf(stage)).toMatchObject({ state: 'CONTAINER_EXITED', createdAt: 0n, exitCode: 255 });
+    stage.answer(stage.simulated.runtime.removeContainer({ containerId: statusOf(stage, 'made').id }));
+    expect(stage.simulated.containers().map(({ container }) => container)).toEqual(['old', 'main']);
+    expect(toldOf(stage).filter((line) => line.startsWith('container-status-lost'))).toHaveLength(2);
+  });
+
+  it('has forgotten a new container whose status is lost, and frees its name', () => {
+    const prepare = ({ sandbox, run, scheduler }: RuntimeStage) => {
+      const id = sandbox();
+      run(id, { name: 'old' });
+      scheduler.runUntil(8_000);
+      run(id);
+    };
+    const stage = afterBoot(prepare, { forgetsMs: 5_000, newShow: 'gone' });
+    expect(stage.simulated.containers().map(({ container }) => container)).toEqual(['old']);
+    expect(toldOf(stage)).toContain('container-removed 10000');
+    expect(() => stage.create(stage.simulated.sandboxes()[0]!.sandboxId)).not.toThrow();
+  });
+
   it('shows a container that was never started as created, also while it was being started', () => {
     const behaviours = { containers: { '*': [{ startsAfterMs: 20_000 }] } };
     const prepare = ({ sandbox, create, ask, simulated }: RuntimeStage) => {
@@ -91,7 +126,7 @@ describe('the runtime after a loss of power', () => {
   it('is away until the boot, also if it was restarting', () => {
     const stage = runtimeStage();
     stage.simulated.restart(1_000);
-    const boot = stage.simulated.losePower(0);
+    const boot = stage.simulated.losePower({ forgetsMs: 0 });
     stage.scheduler.runUntil(5_000);
     expect(stage.simulated.isUp()).toBe(false);
     boot();

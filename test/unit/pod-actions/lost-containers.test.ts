@@ -12,6 +12,16 @@ const endedWith = (codes: object): PodStatus => ({
     state: { terminated: { exitCode: exitCode as number } },
   })),
 });
+/** A status in which this instance of the container `a` has ended. */
+const endOf = (id: string, exitCode: number): PodStatus => {
+  const containerID = `containerd://${id}`;
+  const terminated = { exitCode, containerID };
+  return {
+    containerStatuses: [
+      { ...{ name: 'a', image: '', imageID: '', ready: false, restartCount: 0, containerID }, state: { terminated } },
+    ],
+  };
+};
 const summary = ({ killPod, createSandbox, attempt, containersToStart }: PodActions) => ({
   ...(killPod && { killPod }),
   ...(createSandbox && { createSandbox: attempt }),
@@ -34,6 +44,39 @@ describe('a container that the runtime has lost', () => {
     const pod = aPod({ restartPolicy, containers: two });
     const actions = computePodActions({ pod, status: aRuntimePod([aStatus('b')]), last: endedWith({ a: exitCode }) });
     expect(summary(actions)).toEqual(expected);
+  });
+
+  it.each<[policy: string, exitCode: number, state: RuntimeContainerStatus['state'], expected: object]>([
+    ['OnFailure', 0, 'created', {}],
+    ['OnFailure', 0, 'unknown', {}],
+    ['OnFailure', 1, 'created', { start: ['a'] }],
+    ['Never', 1, 'created', {}],
+    ['Never', 1, 'unknown', {}],
+    ['Always', 0, 'created', { start: ['a'] }],
+  ])('%s, after exit code %i of an instance that shows as %s', (restartPolicy, exitCode, state, expected) => {
+    const pod = aPod({ restartPolicy, containers: two });
+    const [a, b] = [aStatus('a', { state }), aStatus('b')];
+    const actions = computePodActions({ pod, status: aRuntimePod([a, b]), last: endOf(a.id, exitCode) });
+    expect(summary(actions)).toEqual(expected);
+    expect(actions.containersToKill).toEqual([]);
+    const afterBoot = computePodActions({
+      ...{
+        pod,
+        status: aRuntimePod([a, { ...b, state: 'exited', exitCode: 255 }], [gone]),
+        last: endOf(a.id, exitCode),
+      },
+    });
+    const started = restartPolicy === 'Never' ? undefined : 'start' in expected ? ['a', 'b'] : ['b'];
+    expect(afterBoot.containersToStart).toEqual(started ?? []);
+  });
+
+  it.each<[what: string, last: PodStatus]>([
+    ['names another instance', endOf('before', 0)],
+    ['names none, since it could not be located', endedWith({ a: 0 })],
+  ])('has not ended if the status %s', (_, last) => {
+    const pod = aPod({ restartPolicy: 'OnFailure', containers: two });
+    const status = aRuntimePod([aStatus('a', { state: 'created' }), aStatus('b')]);
+    expect(summary(computePodActions({ pod, status, last }))).toEqual({ start: ['a'] });
   });
 
   it('is named with its end', () => {

@@ -105,6 +105,8 @@ export type PowerFault = {
   readonly downMs: number;
   /** The runtime forgets starts and ends of containers that it has recorded within this time before. */
   readonly forgetsMs: number;
+  /** How containers show that were created within this time, if their status is lost altogether. */
+  readonly newShow?: 'unknown' | 'gone';
   readonly clockByMs?: number;
 } & ({ readonly atMs: number } | AtWrite);
 

@@ -23,7 +23,11 @@ export const generateClockHistory = (seed: number): History => {
   const others = draw.chance(0.6) ? [] : base.faults.filter(({ kind }) => kind !== 'clock-jumps' || draw.chance(0.5));
   const faults = [...others, ...generateClockFaults(draw.fork('clocks'), base.quietFromMs)];
   const quiet = Math.max(base.quietFromMs, quietFromMs({ ...base, faults }));
-  return { ...base, faults, quietFromMs: quiet, endMs: quiet + base.endMs - base.quietFromMs };
+  const upkeep = draw.fork('upkeep');
+  // Shorter and longer than the five minutes between two collections of images.
+  const node = upkeep.chance(0.5) ? { ...base.node, imageMaxAgeMs: upkeep.pick([4, 20]) * MINUTE } : base.node;
+  const endMs = quiet + base.endMs - base.quietFromMs;
+  return { ...base, node, faults, quietFromMs: quiet, endMs: node === base.node ? endMs : Math.max(endMs, 6 * MINUTE) };
 };
 
 const generateClockFaults = (draw: SeededRandom, horizonMs: number): readonly ClockFault[] => {

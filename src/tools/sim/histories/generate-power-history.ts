@@ -25,7 +25,8 @@ export const generatePowerHistory = (seed: number): History => {
     [3, 2],
     [1, 3],
   ] as const);
-  const losses = Array.from({ length: count }, () => generateLoss(draw, base.quietFromMs));
+  const statuses = draw.fork('statuses');
+  const losses = Array.from({ length: count }, () => withLostStatuses(generateLoss(draw, base.quietFromMs), statuses));
   const faults = [...others, ...losses];
   const quiet = Math.max(base.quietFromMs, quietFromMs({ ...base, faults }));
   return { ...base, faults, quietFromMs: quiet, endMs: quiet + base.endMs - base.quietFromMs };
@@ -46,3 +47,7 @@ const generateLoss = (draw: SeededRandom, horizonMs: number): PowerFault => {
   const downMs = draw.chance(0.7) ? draw.integer(1, 20) * SECOND : draw.integer(1, 20) * MINUTE;
   return { kind: 'power-lost', atMs: draw.integer(1, Math.max(1, horizonMs)), downMs, ...rest };
 };
+
+/** In some losses the runtime also forgets that it has created a container: within the longest time, so that there often is one. */
+const withLostStatuses = (fault: PowerFault, draw: SeededRandom): PowerFault =>
+  draw.chance(0.4) ? { ...fault, forgetsMs: COMMIT_MS, newShow: draw.pick(['unknown', 'unknown', 'gone']) } : fault;

@@ -15,6 +15,8 @@ export interface HistoryNode {
   readonly maxRestartBackOffMs: number;
   /** The number of images that are pulled at a time. */
   readonly parallelPulls: number;
+  /** The time without use after which an image is removed; never by default. */
+  readonly imageMaxAgeMs?: number;
   /** Other facts than those of any simulated node, `node-1`. */
   readonly facts?: TellingFacts;
 }

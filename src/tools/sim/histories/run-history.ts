@@ -1,5 +1,6 @@
 import { defer, Subscription, switchMap, timer } from 'rxjs';
 import type { KubeletOptions } from '../../../kubelet-options.js';
+import { DEFAULT_IMAGE_GC } from '../../../model/images/image-gc.js';
 import { isMirrorPod, type Pod } from '../../../model/pod/pod.js';
 import { type SimulatedApiServer, simulatedApiServer } from '../api-server/simulated-api-server.js';
 import { without } from '../api-server/stored-object.js';
@@ -101,6 +102,9 @@ export const runHistory = (
       eventedPleg: history.node.eventedPleg,
       syncFrequencyMs: history.node.syncFrequencyMs,
       maxRestartBackOffMs: history.node.maxRestartBackOffMs,
+      ...(history.node.imageMaxAgeMs !== undefined && {
+        imageGc: { ...DEFAULT_IMAGE_GC, maxAgeMs: history.node.imageMaxAgeMs },
+      }),
       imagePulls: { serialized: history.node.parallelPulls === 1, maxParallel: history.node.parallelPulls },
       ...options,
     },
@@ -110,9 +114,9 @@ export const runHistory = (
       return steps(putFaults(ports, { scheduler: ports.scheduler, startMs, detached }));
     },
   });
-  const losePower = ({ forgetsMs, downMs, clockByMs }: PowerFault): void => {
+  const losePower = ({ forgetsMs, newShow, downMs, clockByMs }: PowerFault): void => {
     if (!node.isOn()) return;
-    node.losePower({ forgetsMs });
+    node.losePower({ forgetsMs, ...(newShow && { newShow }) });
     // Requests that were under way end with the machine.
     detached.unsubscribe();
     detached = new Subscription();

@@ -5,7 +5,7 @@ const SLACK_MS = 1_000;
 
 export const deadlinesAreReal: Invariant = {
   name: 'deadlines-are-real',
-  rule: 'However clocks are set, a pod that one agent has had from its start fails for its deadline only once it has been there for that time.',
+  rule: 'However clocks are set, a pod fails for its deadline only once it has been there for that time, if one agent has had it from its start or no clock was set since.',
   source: 'pkg/kubelet/active_deadline.go pastActiveDeadline; with clocks that are set the rule is ours',
   watch: (truth) => ({
     on: (event) => {
@@ -16,7 +16,8 @@ export const deadlinesAreReal: Invariant = {
       // The start time of a static pod may be that of the mirror pod of its former version.
       if (truth.hasApi && pod.source !== 'api') return undefined;
       // One that comes back under its UID goes on with its former start.
-      const isOwn = wantedSince >= truth.lifeSince && pod.sandboxes.every(({ createdAt }) => createdAt >= wantedSince);
+      const isOneTime = wantedSince >= truth.lifeSince || (truth.oneClockSince ?? Infinity) <= wantedSince;
+      const isOwn = isOneTime && pod.sandboxes.every(({ createdAt }) => createdAt >= wantedSince);
       if (!isOwn) return undefined;
       const deadlineMs = (pod.wanted.spec.activeDeadlineSeconds ?? 0) * 1000;
       const activeMs = event.at - Math.min(wantedSince, addedAt);

@@ -31,6 +31,7 @@ import { promisesAreKept } from './promises-are-kept.js';
 import { pullBackOff } from './pull-back-off.js';
 import { pullsAreRecorded } from './pulls-are-recorded.js';
 import { readyIsProven } from './ready-is-proven.js';
+import { removalsAreDue } from './removals-are-due.js';
 import { restartBackOff } from './restart-back-off.js';
 import { restartPolicyKept } from './restart-policy-kept.js';
 import { statusGoesForward } from './status-goes-forward.js';
@@ -68,6 +69,7 @@ export const INVARIANTS: readonly Invariant[] = [
   probesArePatient,
   promisesAreKept,
   noRemovalInUse,
+  removalsAreDue,
   volumesInPlace,
   noCallStorm,
   nothingLeaks,

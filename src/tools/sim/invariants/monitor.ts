@@ -43,6 +43,8 @@ export interface AgentSettings {
   readonly maxRestartBackOffMs: number;
   /** If true, changes without an event may go unseen until the next relist, which is minutes away. */
   readonly eventedPleg: boolean;
+  /** The time without use after which an image is removed. */
+  readonly imageMaxAgeMs: number;
 }
 
 /** A rule that holds in every world, with any faults. */

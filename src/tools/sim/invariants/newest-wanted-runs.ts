@@ -98,6 +98,9 @@ const unsettled = (truth: WorldTruth, pod: PodTruth, wanted: Pod, { at }: EndOfR
     if (live) return live.image === container.image || roleOf(wanted, container.name) === 'init' ? 'live' : 'outdated';
     const last = ofName.findLast(({ startedAt, exitedAt }) => (startedAt ?? exitedAt) !== undefined);
     if (last?.exitCode !== undefined && !restarts(wanted, container.name, last.exitCode)) return 'ended';
+    // The runtime may have lost the record of an end that the status shows.
+    const shown = shownEnd(pod, container.name, ofName.at(-1)?.containerId);
+    if (shown !== undefined && !restarts(wanted, container.name, shown)) return 'ended';
     if (last?.exitedAt !== undefined && at - last.exitedAt < RECENT_MS) return 'waiting';
     if (container.imagePullPolicy === 'Never' && shownReason(pod, container.name) === 'ErrImageNeverPull')
       return 'waiting';
@@ -152,6 +155,12 @@ const isBehindPull = ({ calls }: WorldTruth, { pass }: PodTruth, at: number): bo
   pass !== undefined &&
   at - pass.since < LONGEST_CALL_MS &&
   [...calls.values()].some(({ call, since }) => call === 'PullImage' && at - since < LONGEST_CALL_MS);
+
+/** The exit code of the instance in the status of the pod. */
+const shownEnd = ({ shown }: PodTruth, container: string, containerId = ''): number | undefined => {
+  const terminated = shown?.pod.status?.containerStatuses?.find(({ name }) => name === container)?.state?.terminated;
+  return containerId !== '' && terminated?.containerID?.endsWith(containerId) ? terminated.exitCode : undefined;
+};
 
 const shownReason = ({ shown }: PodTruth, container: string): string | undefined =>
   [...(shown?.pod.status?.containerStatuses ?? []), ...(shown?.pod.status?.initContainerStatuses ?? [])].find(

@@ -10,8 +10,16 @@ export const noRemovalInUse: Invariant = {
   source: 'pkg/kubelet/kuberuntime/kuberuntime_gc.go, pkg/kubelet/images/image_gc_manager.go',
   watch: (truth) => ({
     on: (event) => {
+      if (event.kind === 'image-removed') {
+        const user = [...truth.instances.values()].find(
+          (one) => event.names.includes(one.image) && isLive(one) && event.at - one.createdAt > UNHEARD_MS,
+        );
+        if (!user) return undefined;
+        const message = `its image ${user.image} is removed while it runs`;
+        return [{ uid: user.uid, container: user.container, message }];
+      }
       if (event.kind !== 'call' || !event.call.startsWith('Remove')) return undefined;
-      const { uid, container, containerId, sandboxId, image } = truth.subject(event);
+      const { uid, container, containerId, sandboxId } = truth.subject(event);
       switch (event.call) {
         case 'RemoveContainer': {
           const instance = truth.instances.get(containerId ?? '');
@@ -26,13 +34,6 @@ export const noRemovalInUse: Invariant = {
           );
           if (!running || event.at - (running.startedAt ?? 0) < UNHEARD_MS) return undefined;
           return [{ uid, message: `sandbox ${sandboxId} is removed while ${running.container} runs in it` }];
-        }
-        case 'RemoveImage': {
-          const user = [...truth.instances.values()].find(
-            (instance) => instance.image === image && isLive(instance) && event.at - instance.createdAt > UNHEARD_MS,
-          );
-          if (!user) return undefined;
-          return [{ uid: user.uid, container: user.container, message: `its image ${image} is removed while it runs` }];
         }
         default:
           return undefined;

@@ -110,8 +110,12 @@ const newestExited = (
   counts: (instance: InstanceTruth) => boolean,
 ): InstanceTruth | undefined =>
   instances.findLast(
-    (instance) => instance.container === container && instance.exitedAt !== undefined && counts(instance),
+    (instance) =>
+      instance.container === container && instance.exitedAt !== undefined && isShown(instance) && counts(instance),
   );
+
+/** Whether the runtime has its times; an end that it has not seen is none. */
+const isShown = ({ isStatusLost }: InstanceTruth): boolean => isStatusLost !== true;
 
 /** Whether its end restarts all containers, which removes it. */
 const hasAskedForAll = ({ manifest }: PodTruth, { container, exitCode }: InstanceTruth): boolean =>
@@ -132,14 +136,14 @@ const shownDelay = (
   const [newest, ...earlier] = instances
     .filter((instance) => instance.container === container && instance.removedAt === undefined)
     .toReversed();
-  if (!newest) return 0;
-  const left = [...earlier, ...sandboxes.filter(({ removedAt }) => removedAt === undefined)];
+  if (!newest || !isShown(newest)) return 0;
+  const left = [...earlier.filter(isShown), ...sandboxes.filter(({ removedAt }) => removedAt === undefined)];
   const oldest = Math.min(newest.createdAt, ...left.map(({ createdAt }) => createdAt));
   if (oldest <= clockSetAt) return 0;
   // The clocks of the agent and of the runtime differ by less than that.
   const roomMs = newest.createdAt - oldest - 2;
-  const isShown = earlier.some(({ exitedAt }) => exitedAt !== undefined);
-  return roomMs < firstMs ? (isShown ? firstMs : 0) : firstMs * 2 ** (1 + Math.floor(Math.log2(roomMs / firstMs)));
+  const hasEnded = earlier.some((instance) => isShown(instance) && instance.exitedAt !== undefined);
+  return roomMs < firstMs ? (hasEnded ? firstMs : 0) : firstMs * 2 ** (1 + Math.floor(Math.log2(roomMs / firstMs)));
 };
 
 const resourcesOf = ({ manifest }: PodTruth, container: string): string =>

@@ -1,11 +1,12 @@
 import type { Pod } from '../../../model/pod/pod.js';
 import type { Invariant } from './monitor.js';
-import { mayRestartAll, policyOf, restarts } from './pod-spec.js';
-import { type InstanceTruth, isRebirth } from './world-truth.js';
+import type { Finding } from './monitor.js';
+import { mayRestartAll, policyOf, restarts, roleOf } from './pod-spec.js';
+import { type InstanceTruth, isRebirth, type WorldTruth } from './world-truth.js';
 
 export const restartPolicyKept: Invariant = {
   name: 'restart-policy-kept',
-  rule: 'A container that its restart policy leaves ended is not started again: none under Never, none under OnFailure that ended with 0, no completed init container within its sandbox.',
+  rule: 'A container that its restart policy leaves ended is not started again: none under Never, none under OnFailure that ended with 0, no completed init container within its sandbox; after a boot also none whose end only the API still shows.',
   source: 'pkg/kubelet/container/helpers.go ShouldContainerBeRestarted',
   watch: (truth) => {
     const forgottenAt = new Map<string, number>();
@@ -16,8 +17,10 @@ export const restartPolicyKept: Invariant = {
      * started is created again.
      */
     const owed = new Set<string>();
+    let shownAtBoot: ReadonlyMap<string, ShownEnd> = new Map();
     return {
-      on: (event) => {
+      on: (event): readonly Finding[] | undefined => {
+        if (event.kind === 'booted') shownAtBoot = shownEnds(truth);
         if (event.kind === 'journal' && isRebirth(event.entry)) {
           if (event.entry.pod) forgottenAt.set(event.entry.pod.uid, event.at);
           return undefined;
@@ -31,6 +34,17 @@ export const restartPolicyKept: Invariant = {
         const { uid, container, containerId, image, sandboxId } = event;
         const pod = truth.pods.get(uid);
         if (!pod?.manifest) return undefined;
+        const shown = shownAtBoot.get(`${uid} ${container}`);
+        if (
+          shown?.image === image &&
+          event.kind === 'container-started' &&
+          roleOf(pod.manifest, container) === 'regular' &&
+          !mayRestartAll(pod.manifest) &&
+          !restarts(pod.manifest, container, shown.exitCode)
+        ) {
+          const message = `was started again after the boot, though the API shows its end with ${shown.exitCode}`;
+          return [{ uid, container, message }];
+        }
         const before = pod.instances.findLast(
           (other) =>
             other.container === container && other.containerId !== containerId && other.startedAt !== undefined,
@@ -57,6 +71,24 @@ export const restartPolicyKept: Invariant = {
     };
   },
 };
+
+/** An end that the status of a pod in the API shows. */
+interface ShownEnd {
+  readonly image: string;
+  readonly exitCode: number;
+}
+
+/** The ends of the newest instances, by pod and container. */
+const shownEnds = ({ apiPods, instances }: WorldTruth): ReadonlyMap<string, ShownEnd> =>
+  new Map(
+    apiPods.flatMap(({ metadata: { uid }, status }) =>
+      (status?.containerStatuses ?? []).flatMap(({ name, containerID = '', state }): [string, ShownEnd][] => {
+        const image = instances.get(containerID.replace(/^[^:]*:\/\//, ''))?.image;
+        if (!state?.terminated || image === undefined) return [];
+        return [[`${uid} ${name}`, { image, exitCode: state.terminated.exitCode }]];
+      }),
+    ),
+  );
 
 /**
  * A new sandbox starts every container except those that have succeeded under OnFailure; it also starts those that

@@ -1,7 +1,5 @@
 import type { Finding, Invariant } from './monitor.js';
 
-/** The back-offs that are checked, by the subject of their entries in the journal. */
-const CHECKED: readonly string[] = ['restart'];
 /** The longest time by which the next sync of a pod is late for another reason. Milliseconds. */
 const SLACK_MS = 1_000;
 
@@ -14,8 +12,9 @@ interface Wait {
 
 export const waitsEnd: Invariant = {
   name: 'waits-end',
-  rule: 'However clocks are set and differ, a back-off of a container is over after its delay, counted from when the agent first saw the reason for it.',
-  source: 'pkg/kubelet/kuberuntime/kuberuntime_manager.go doBackOff; with clocks that are set the rule is ours',
+  rule: 'However clocks are set and differ, a back-off of a container or of a pull is over after its delay, counted from when the agent first saw the reason for it.',
+  source:
+    'pkg/kubelet/kuberuntime/kuberuntime_manager.go doBackOff, pkg/kubelet/images/image_manager.go pullImage; with clocks that are set the rule is ours',
   watch: (truth) => {
     const waits = new Map<string, Wait>();
     const pulls = new Map<string, number>();
@@ -28,7 +27,6 @@ export const waitsEnd: Invariant = {
         }
         if (event.kind !== 'journal' || event.entry.kind !== 'back-off') return undefined;
         const { entry } = event;
-        if (!CHECKED.includes(entry.subject)) return undefined;
         const { uid = '' } = entry.pod ?? {};
         const container = entry.container ?? '';
         const ended = truth.pods

@@ -11,7 +11,12 @@ export interface Watch {
 }
 
 /** The settings of an agent without options. */
-const DEFAULTS: AgentSettings = { syncFrequencyMs: 60_000, maxRestartBackOffMs: 300_000, eventedPleg: false };
+const DEFAULTS: AgentSettings = {
+  syncFrequencyMs: 60_000,
+  maxRestartBackOffMs: 300_000,
+  eventedPleg: false,
+  imageMaxAgeMs: Infinity,
+};
 
 /** Watches a world from its beginning; a watch serves one world. */
 export const watchInvariants = (invariants: readonly Invariant[], settings: Partial<AgentSettings> = {}): Watch => {

@@ -3,6 +3,7 @@ import type { Pod } from '../../../model/pod/pod.js';
 import type { StoredObject } from '../api-server/stored-object.js';
 import type { SimulatedInstance, SimulatedPodSandbox, WorldEvent } from '../world-event.js';
 import { type CallSubject, subjectOf } from './cri-request.js';
+import { type ClockSetting, RIGHT, wallOf } from './clock-setting.js';
 import { longestGraceSeconds, withoutDuplicates } from './pod-spec.js';
 
 /** One instance of a container. Times are virtual milliseconds, those that end in `Wall` are of the wall clock. */
@@ -13,6 +14,8 @@ export interface InstanceTruth extends SimulatedInstance {
   readonly exitedWall?: number;
   readonly exitCode?: number;
   readonly removedAt?: number;
+  /** After a boot the runtime does not know when it was made, and whether it ever ran. */
+  readonly isStatusLost?: boolean;
 }
 
 export interface SandboxTruth extends SimulatedPodSandbox {
@@ -106,7 +109,7 @@ export class WorldTruth {
   /** The agent has no list of the API server yet, and goes on with the pods that an earlier agent has kept. */
   #usesKeptPods = false;
   #oneClockSince: number | undefined = -Infinity;
-  readonly #clocks: Record<'agent' | 'runtime', Clock> = { agent: RIGHT, runtime: RIGHT };
+  readonly #clocks: Record<'agent' | 'runtime', ClockSetting> = { agent: RIGHT, runtime: RIGHT };
   #asked: { readonly number: number; readonly subject: CallSubject } | undefined;
 
   get pods(): ReadonlyMap<string, PodTruth> {
@@ -215,6 +218,9 @@ export class WorldTruth {
       }
       case 'container-start-lost':
         this.#change(event.containerId, LOST_START);
+        break;
+      case 'container-status-lost':
+        this.#change(event.containerId, { isStatusLost: true });
         break;
       case 'container-removed':
         this.#change(event.containerId, { removedAt: event.at });
@@ -410,15 +416,6 @@ const LOST_START: Partial<InstanceTruth> = {
   exitedWall: undefined,
   exitCode: undefined,
 };
-
-interface Clock {
-  readonly aheadMs: number;
-  readonly rate: number;
-  readonly since: number;
-}
-const RIGHT: Clock = { aheadMs: 0, rate: 1, since: 0 };
-const wallOf = ({ aheadMs, rate, since }: Clock, at: number): number =>
-  rate === 1 ? at + aheadMs : at + aheadMs + (at - since) * (rate - 1);
 
 /** From here on the agent knows nothing of its earlier actions for the pod. */
 export const isRebirth = (entry: JournalEntry): boolean =>

@@ -48,6 +48,7 @@ export const containerCalls = (parts: RuntimeParts): ContainerCalls => {
         sandbox,
         config,
         createdAt: stamp(),
+        createdAtMs: scheduler.now(),
         image: { id: found.id, name: found.repoTags[0] ?? found.id, ref: found.repoDigests[0] ?? found.id },
         behaviour: instanceBehaviour(behaviours, { uid, pod, container, index, nodeName }),
       });
@@ -70,6 +71,7 @@ export const containerCalls = (parts: RuntimeParts): ContainerCalls => {
       if (!container) return answer.value({});
       const graceSeconds = Math.max(0, Number(timeout));
       tell({ kind: 'container-stopping', at: scheduler.now(), graceSeconds, ...container.told });
+      if (container.state === 'CONTAINER_UNKNOWN') processes.endUnknown(container);
       if (!container.isRunning) return answer.value({});
       const kill = daemon().schedule(() => processes.kill(container), graceSeconds * 1000);
       const done = () => {
@@ -130,6 +132,7 @@ export const removeContainer = (
   container: SimulatedContainer,
   call: string,
 ): void => {
+  if (container.state === 'CONTAINER_UNKNOWN') processes.endUnknown(container);
   processes.kill(container);
   if (container.isStarting) {
     const why = `failed to set removing state for container "${container.id}": container is in starting state, can't be removed`;

@@ -19,12 +19,17 @@ export interface ContainerEnd {
   readonly message: string;
 }
 
+/** What the runtime says of an end that it has not seen. */
+export const UNKNOWN_END = { exitCode: 255, reason: 'Unknown', message: '' } as const;
+
 /** The inputs of a container's creation. */
 export interface ContainerMaking {
   readonly id: string;
   readonly sandbox: SimulatedSandbox;
   readonly config: DeepPartial<ContainerConfig>;
   readonly createdAt: bigint;
+  /** The same on the scheduler's clock, in milliseconds. */
+  readonly createdAtMs: number;
   /** The runtime's name of the image. */
   readonly image: { readonly id: string; readonly name: string; readonly ref: string };
   readonly behaviour: InstanceBehaviour;
@@ -51,6 +56,7 @@ export class SimulatedContainer {
   startedAtMs: number | undefined;
   /** The same of its end. */
   endedAtMs: number | undefined;
+  #isStatusLost = false;
   #startedAt = 0n;
   #end: ContainerEnd | undefined;
   #listed: Container | undefined;
@@ -71,7 +77,12 @@ export class SimulatedContainer {
 
   get state(): ContainerState {
     if (this.#end) return 'CONTAINER_EXITED';
+    if (this.#isStatusLost) return 'CONTAINER_UNKNOWN';
     return this.#startedAt > 0n ? 'CONTAINER_RUNNING' : 'CONTAINER_CREATED';
+  }
+
+  get createdAtMs(): number {
+    return this.making.createdAtMs;
   }
 
   get isRunning(): boolean {
@@ -107,6 +118,12 @@ export class SimulatedContainer {
     this.changed();
   }
 
+  /** Every record of its status is lost, that of its creation included: its state is unknown until it is stopped. */
+  loseStatus(): void {
+    this.forgetStart();
+    this.#isStatusLost = true;
+  }
+
   /** The item of a list; the same object until something changes. */
   get listed(): Container {
     const { id, sandbox, config, createdAt, image } = this.making;
@@ -118,7 +135,7 @@ export class SimulatedContainer {
       imageRef: image.id,
       imageId: image.id,
       state: this.state,
-      createdAt,
+      createdAt: this.#isStatusLost ? 0n : createdAt,
       labels: { ...config.labels } as Record<string, string>,
       annotations: { ...config.annotations } as Record<string, string>,
     });
@@ -133,11 +150,11 @@ export class SimulatedContainer {
       id,
       metadata: this.#metadata(),
       state: this.state,
-      createdAt,
+      createdAt: this.#isStatusLost ? 0n : createdAt,
       startedAt: this.#startedAt,
       finishedAt: end?.at ?? 0n,
-      exitCode: end?.exitCode ?? 0,
-      reason: end?.reason ?? '',
+      exitCode: end?.exitCode ?? (this.#isStatusLost ? UNKNOWN_END.exitCode : 0),
+      reason: end?.reason ?? (this.#isStatusLost ? UNKNOWN_END.reason : ''),
       message: end?.message ?? '',
       image: this.#imageSpec(image.name),
       imageRef: image.ref,

@@ -34,8 +34,9 @@ export const imageCalls = ({ world, transport, images }: RuntimeParts): ImageSer
         () => {
           const problem = pullProblem(name);
           if (problem !== undefined) return answer.error(new CriError('unknown', 'PullImage', problem));
-          const { id } = images.find(name) ?? images.add(name);
-          tell({ kind: 'image-pulled', at: scheduler.now(), image: name });
+          const found = images.find(name);
+          const { id } = found ?? images.add(name);
+          tell({ kind: 'image-pulled', at: scheduler.now(), image: name, ...(found && { wasThere: true }) });
           answer.value({ imageRef: id });
         },
         images.behaviourOf(name).pullMs ?? PULL_MS,
@@ -43,7 +44,7 @@ export const imageCalls = ({ world, transport, images }: RuntimeParts): ImageSer
     }),
     removeImage: transport.sync('RemoveImage', ({ image }) => {
       const found = images.find(image?.image ?? '');
-      if (found) images.remove(found);
+      if (found) tell({ kind: 'image-removed', at: scheduler.now(), names: images.remove(found) });
       return {};
     }),
     imageFsInfo: transport.sync('ImageFsInfo', () => {

@@ -13,6 +13,8 @@ export class ImageStore {
   readonly #images = new Map<string, Image>();
   /** Ids by complete name. */
   readonly #names = new Map<string, string>();
+  /** The forms of its name by which an image was added or found, by its id. */
+  readonly #usedNames = new Map<string, Set<string>>();
   readonly #behaviourOf: (name: string) => ImageBehaviour;
 
   constructor({ behaviours }: Pick<RuntimeWorld, 'behaviours'>) {
@@ -29,7 +31,10 @@ export class ImageStore {
   /** Finds an image by id or by any form of its name. Images matched by `*` are created on first use. */
   find(nameOrId: string): Image | undefined {
     const known = this.#images.get(nameOrId) ?? this.#images.get(this.#names.get(completeName(nameOrId)) ?? '');
-    if (known) return known;
+    if (known) {
+      if (nameOrId !== known.id) this.#usedNames.get(known.id)?.add(nameOrId);
+      return known;
+    }
     const isPresent = !this.#wasRemoved.has(completeName(nameOrId)) && this.#behaviourOf(nameOrId).isPresent === true;
     return isPresent && !/^sha256:/.test(nameOrId) ? this.add(nameOrId) : undefined;
   }
@@ -55,16 +60,21 @@ export class ImageStore {
     };
     this.#images.set(id, image);
     this.#names.set(complete, id);
+    this.#usedNames.set(id, new Set([name]));
     return image;
   }
 
-  remove(image: Image): void {
+  /** Returns the forms of its name by which it was known. */
+  remove(image: Image): readonly string[] {
     this.#images.delete(image.id);
     for (const [name, id] of this.#names) {
       if (id !== image.id) continue;
       this.#names.delete(name);
       this.#wasRemoved.add(name);
     }
+    const used = [...(this.#usedNames.get(image.id) ?? [])];
+    this.#usedNames.delete(image.id);
+    return used;
   }
 
   all(): readonly Image[] {

@@ -2,7 +2,7 @@ import type { Subscription } from 'rxjs';
 import { CriError } from '../../../model/cri/cri-error.js';
 import { parseContainerAnnotations } from '../../../model/cri/labels.js';
 import { absolutePath } from '../../../model/cri/absolute-path.js';
-import type { SimulatedContainer } from './container.js';
+import { type SimulatedContainer, UNKNOWN_END } from './container.js';
 import type { EventStream } from './event-stream.js';
 import type { RuntimeWorld } from './runtime-world.js';
 
@@ -65,6 +65,11 @@ export class Processes {
   /** Ends the process now; does nothing if it does not run. */
   exit(container: SimulatedContainer, exitCode: number, reason = exitCode === 0 ? 'Completed' : 'Error'): void {
     if (container.isRunning) this.#end(container, exitCode, reason, '');
+  }
+
+  /** Ends a container whose state is unknown. */
+  endUnknown(container: SimulatedContainer): void {
+    this.#end(container, UNKNOWN_END.exitCode, UNKNOWN_END.reason, UNKNOWN_END.message);
   }
 
   /** The machine has lost its power: the process is gone without an end of its own. */

@@ -17,7 +17,7 @@ import { execCall } from './exec-call.js';
 import { hexIds } from './hex-ids.js';
 import { imageCalls } from './image-calls.js';
 import { ImageStore } from './image-store.js';
-import { powerLoss } from './power-loss.js';
+import { powerLoss, type RuntimeLoss } from './power-loss.js';
 import { Processes } from './processes.js';
 import type { RuntimeParts } from './runtime-parts.js';
 import { RuntimeStore } from './runtime-store.js';
@@ -52,7 +52,7 @@ export interface SimulatedRuntime {
   readonly restart: (downMs: number) => void;
   readonly isUp: () => boolean;
   /** The machine is off: see `RuntimePower`. The returned function is its boot. */
-  readonly losePower: (forgetsMs: number) => () => void;
+  readonly losePower: (loss: RuntimeLoss) => () => void;
   /** Every sandbox that has not been removed. */
   readonly sandboxes: () => readonly (SimulatedPodSandbox & { readonly isReady: boolean; readonly ip: string })[];
   /** Every container that has not been removed. */
@@ -111,14 +111,14 @@ export const simulatedRuntime = ({
     store.forgetUnborn();
     away = scheduler.schedule(comeBack, downMs);
   };
-  const losePower = (forgetsMs: number): (() => void) => {
+  const losePower = (loss: RuntimeLoss): (() => void) => {
     away.unsubscribe();
     daemon.close();
     daemon = scheduler.share();
     transport.goDown();
     events.break();
     store.forgetUnborn();
-    const boot = powerLoss(parts, forgetsMs);
+    const boot = powerLoss(parts, loss);
     return () => {
       boot();
       comeBack();

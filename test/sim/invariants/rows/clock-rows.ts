@@ -3,15 +3,20 @@ import { aPod } from '../../../support/a-pod.js';
 import {
   agentKilled,
   agentStarted,
+  answered,
   asked,
   begin,
   create,
   created,
   exited,
   heard,
+  imagePulled,
+  imageRemoved,
   journal,
   pass,
   POD,
+  pull,
+  removed,
   type Rows,
   running,
   sandbox,
@@ -39,6 +44,16 @@ const nextSandbox = (at: number, sandboxId: string, attempt: number): WorldEvent
   ({ ...sandbox(at, sandboxId), attempt }) as WorldEvent;
 const ended = [begin, pass(1), started(2, 'a'), exited(3, 'a', 1), waiting(4, 13)];
 
+const pulled = [pull(3, 'gone'), waiting(3, 13, 'image-pull')];
+const twice = [
+  begin,
+  started(1, 'a'),
+  exited(2, 'a', 1),
+  started(3, 'b', { attempt: 1 }),
+  exited(4, 'b', 1, { attempt: 1 }),
+];
+const removal = (at: number, containerId: string) => answered(at, 'RemoveContainer', { containerId });
+
 /** Stories of clocks that are set or that differ. */
 export const clockRows: Rows = {
   'waits-end': [
@@ -46,6 +61,20 @@ export const clockRows: Rows = {
     ['a wait whose end is too far', [ended, clock(5, -3600), waiting(6, 13)], 'waits 3607000 ms more'],
     ['as long as it should be', [ended, clock(5, -3600), waiting(13, 13 - 3600)]],
     ['each instance waits', [ended, started(14, 'b'), exited(15, 'b', 1), waiting(16, 25), waiting(25, 25)]],
+    [
+      'a pull that waits',
+      [begin, pulled, clock(5, -3600), waiting(20, 21 - 3600, 'image-pull')],
+      'has waited 17000 ms',
+    ],
+    [
+      'a pull that waits too long',
+      [begin, pulled, clock(5, -3600), waiting(6, 13, 'image-pull')],
+      'waits 3607000 ms more',
+    ],
+    [
+      'each failed pull waits',
+      [begin, pulled, pull(13, 'gone'), waiting(13, 23, 'image-pull'), waiting(23, 23, 'image-pull')],
+    ],
     ['another agent has only just seen the end', [ended, agentKilled(10), agentStarted(11, 2), waiting(16, 22)]],
   ],
   'probes-are-patient': [
@@ -107,10 +136,53 @@ export const clockRows: Rows = {
     ],
     ['its time is over', [agentStarted(0), wanted(1, limited), heard(1, 'ADD'), shown(61, late, limited)]],
     [
-      'another agent only has the times of the clock',
+      'another agent has the times of a right clock',
       [agentStarted(0), wanted(1, limited), agentStarted(2, 2), heard(3, 'ADD'), shown(6, late, limited)],
+      'fails for its deadline after 5000 ms',
+    ],
+    [
+      'another agent only has the times of the clock',
+      [
+        agentStarted(0),
+        wanted(1, limited),
+        clock(2, 3600),
+        agentStarted(2, 2),
+        heard(3, 'ADD'),
+        shown(6, late, limited),
+      ],
     ],
     ['another reason', [begin, shown(6, { phase: 'Failed', reason: 'Evicted' }, POD)]],
+  ],
+  'removals-are-due': [
+    ['the newest end', [twice, removal(5, 'b')], 'instance b with attempt 1 is removed (expected an older one to go)'],
+    ['the only end', [begin, started(1, 'a'), exited(2, 'a'), removal(3, 'a')], 'instance a with attempt 0 is removed'],
+    [
+      'an end beside a newer instance that runs',
+      [twice.slice(0, 3), started(3, 'b', { attempt: 1 }), removal(60, 'a')],
+      'instance a',
+    ],
+    ['the older end', [twice, removal(5, 'a')]],
+    ['the pod has to stop', [twice, pass(5, 'terminating'), removal(6, 'b')]],
+    ['the pod has no source', [twice, wanted(5), removal(6, 'b')]],
+    ['it never started', [begin, created(1, 'a'), removal(2, 'a')]],
+    [
+      'an image that was pulled',
+      [begin, imagePulled(10), imageRemoved(289)],
+      'without use (expected 300000 ms at least)',
+    ],
+    [
+      'an image whose container is gone',
+      [twice, wanted(5), removed(400, 'a'), removed(401, 'b'), imageRemoved(600)],
+      'after 199000 ms',
+    ],
+    ['an image in use', [begin, started(1, 'a'), exited(2, 'a'), imageRemoved(600)], 'after 0 ms without use'],
+    [
+      'an image that another agent has not seen long enough',
+      [begin, agentStarted(400, 2), imageRemoved(600)],
+      'after 200000 ms',
+    ],
+    ['an image that is old enough', [begin, imagePulled(10), imageRemoved(310)]],
+    ['an image that was there when it was pulled', [begin, imagePulled(250, true), imageRemoved(310)]],
   ],
 };
 

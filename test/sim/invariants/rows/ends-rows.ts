@@ -1,3 +1,4 @@
+import type { WorldEvent } from '../../../../src/tools/sim/world-event.js';
 import { aPod } from '../../../support/a-pod.js';
 import {
   agentStarted,
@@ -13,16 +14,43 @@ import {
   onFailure,
   pass,
   passEnded,
-  runSandbox,
   removed,
+  type Rows,
+  runSandbox,
   started,
   stop,
   upToDate,
   wanted,
+  wantedByApi,
   withInit,
   withSidecar,
-  type Rows,
 } from '../story.js';
+
+/** The status in the API has the end of an instance; then the machine boots. */
+const shownBeforeBoot = (exitCode: number): readonly (WorldEvent | readonly WorldEvent[])[] => [
+  agentStarted(0),
+  wantedByApi(0, onFailure),
+  started(1, 'a'),
+  exited(2, 'a', exitCode),
+  {
+    ...{ kind: 'api-changed', at: 3_000, resource: 'pods', type: 'MODIFIED', by: 'agent' },
+    object: {
+      ...onFailure,
+      metadata: { ...onFailure.metadata, resourceVersion: '2' },
+      status: {
+        containerStatuses: [
+          {
+            ...{ name: 'main', image: 'host', imageID: 'host', ready: false, restartCount: 0, containerID: 'sim://a' },
+            state: { terminated: { exitCode, containerID: 'sim://a' } },
+          },
+        ],
+      },
+    },
+  },
+  exited(4, 'a', 255),
+  { kind: 'booted', at: 5_000, bootId: 'two' },
+  agentStarted(5, 2),
+];
 
 export const endRows: Rows = {
   'grace-only-shrinks': [
@@ -230,6 +258,13 @@ export const endRows: Rows = {
       [agentStarted(0), wanted(0, onFailure), started(1, 'a'), exited(2, 'a', 0), started(3, 'b')],
       'expected policy OnFailure',
     ],
+    [
+      'an end that the API shows and the runtime has lost',
+      [shownBeforeBoot(0), started(6, 'b', { attempt: 1 })],
+      'was started again after the boot, though the API shows its end with 0',
+    ],
+    ['a failure that the API shows', [shownBeforeBoot(1), started(6, 'b', { attempt: 1 })]],
+    ['another image after such an end', [shownBeforeBoot(0), started(6, 'b', { attempt: 1, image: 'other' })]],
     [
       'OnFailure after a failure',
       [agentStarted(0), wanted(0, onFailure), started(1, 'a'), exited(2, 'a', 1), started(3, 'b')],

@@ -1,20 +1,22 @@
 import { aPod } from '../../../support/a-pod.js';
 import {
-  END,
-  POD,
   agentStarted,
   answered,
   begin,
   call,
   deleted,
+  END,
   exited,
   forgotten,
   heard,
+  imageRemoved,
   journal,
   never,
   pass,
   passEnded,
+  POD,
   removed,
+  type Rows,
   sandbox,
   shown,
   started,
@@ -22,7 +24,6 @@ import {
   upToDate,
   wanted,
   wantedByApi,
-  type Rows,
 } from '../story.js';
 
 const AWAY = 'the API server is away: going on with the pods that it had 3 s ago (1)';
@@ -220,11 +221,7 @@ export const wishRows: Rows = {
       [begin, sandbox(1, 's1'), started(1, 'a'), answered(60, 'RemovePodSandbox', { podSandboxId: 's1' })],
       'while main runs in it',
     ],
-    [
-      'an image in use',
-      [begin, started(1, 'a'), answered(60, 'RemoveImage', { image: { image: 'host' } })],
-      'its image host is removed',
-    ],
+    ['an image in use', [begin, started(1, 'a'), imageRemoved(60)], 'its image host is removed'],
     [
       'what has ended',
       [
@@ -234,7 +231,7 @@ export const wishRows: Rows = {
         exited(2, 'a'),
         answered(60, 'RemoveContainer', { containerId: 'a' }),
         answered(61, 'RemovePodSandbox', { podSandboxId: 's1' }),
-        answered(62, 'RemoveImage', { image: { image: 'host' } }),
+        imageRemoved(62),
       ],
     ],
   ],

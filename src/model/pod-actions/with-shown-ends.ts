@@ -1,0 +1,27 @@
+import type { RuntimePodStatus } from '../pleg/runtime-pod.js';
+import type { PodStatus } from '../pod/pod.js';
+import { runtimeContainerId } from '../pod-status/container-statuses.js';
+
+/**
+ * Returns the runtime's view in which regular containers have ended as the last status of the pod shows, where the runtime has lost the
+ * record of that end: after a loss of power it shows such an instance as created, or in an unknown state. An end counts only for the
+ * instance that it names; one that could not be located names none. Upstream believes the runtime.
+ */
+export const withShownEnds = (status: RuntimePodStatus, last: PodStatus | undefined): RuntimePodStatus => {
+  const ends = new Map(
+    (last?.containerStatuses ?? []).flatMap((entry) => {
+      const { terminated } = entry.state ?? {};
+      const isNamed = terminated?.containerID !== undefined && terminated.containerID === entry.containerID;
+      return isNamed ? [[runtimeContainerId(entry), terminated] as const] : [];
+    }),
+  );
+  if (ends.size === 0) return status;
+  return {
+    ...status,
+    containers: status.containers.map((instance) => {
+      const end = ends.get(instance.id);
+      if (!end || (instance.state !== 'created' && instance.state !== 'unknown')) return instance;
+      return { ...instance, state: 'exited', exitCode: end.exitCode, reason: end.reason ?? '' };
+    }),
+  };
+};

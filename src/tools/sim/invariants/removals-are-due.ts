@@ -1,0 +1,75 @@
+import type { Finding, Invariant } from './monitor.js';
+import { isTerminal, mayRestartAll, roleOf } from './pod-spec.js';
+import { type InstanceTruth, isLive, type PodTruth } from './world-truth.js';
+
+/** The agent reads what is in use a little before it acts. Milliseconds. */
+const SLACK_MS = 10_000;
+
+export const removalsAreDue: Invariant = {
+  name: 'removals-are-due',
+  rule: 'However clocks are set, the newest ended instance of a container stays while its pod is wanted, and an image goes only once it has been unused for its longest age in the time of one agent.',
+  source:
+    'pkg/kubelet/kuberuntime/kuberuntime_gc.go, pkg/kubelet/images/image_gc_manager.go freeOldImages; with clocks that are set the rule is ours',
+  watch: (truth, { imageMaxAgeMs }) => {
+    /** When an image was last pulled, or lost its last container. Virtual milliseconds, by the name in pods. */
+    const usedAt = new Map<string, number>();
+    return {
+      on: (event): readonly Finding[] | undefined => {
+        switch (event.kind) {
+          case 'image-pulled':
+            // Another pull of an image does not show in the lists of the runtime.
+            if (!event.wasThere) usedAt.set(event.image, event.at);
+            return undefined;
+          case 'container-removed':
+            usedAt.set(event.image, event.at);
+            return undefined;
+          case 'image-removed': {
+            const isInUse = [...truth.instances.values()].some(
+              ({ image, createdAt, removedAt }) =>
+                removedAt === undefined && event.at - createdAt > SLACK_MS && event.names.includes(image),
+            );
+            const times = event.names.map((name) => usedAt.get(name) ?? 0);
+            const since = isInUse ? event.at : Math.max(truth.lifeSince, ...times);
+            const unusedMs = event.at - since;
+            if (unusedMs >= imageMaxAgeMs - SLACK_MS) return undefined;
+            const message = `image ${event.names[0]} is removed after ${unusedMs} ms without use (expected ${imageMaxAgeMs} ms at least)`;
+            return [{ message }];
+          }
+          case 'call': {
+            if (event.call !== 'RemoveContainer') return undefined;
+            const { uid = '', container = '', containerId = '' } = truth.subject(event);
+            const pod = truth.pods.get(uid);
+            const instance = truth.instances.get(containerId);
+            if (!pod || !instance || !mustStay(pod, instance, event.at)) return undefined;
+            const message = `instance ${containerId} with attempt ${instance.attempt} is removed (expected an older one to go)`;
+            return [{ uid, container, message }];
+          }
+          default:
+            return undefined;
+        }
+      },
+    };
+  },
+};
+
+/** Whether it is the newest ended instance of a regular container, in a pod that goes on. */
+const mustStay = (pod: PodTruth, instance: InstanceTruth, at: number): boolean => {
+  const { container, startedAt, exitedAt, attempt } = instance;
+  if (startedAt === undefined || exitedAt === undefined || !pod.wanted || mayGo(pod)) return false;
+  // The containers of a new sandbox and a restart of all containers replace every instance.
+  if (roleOf(pod.wanted, container) !== 'regular' || mayRestartAll(pod.wanted)) return false;
+  return pod.instances.every(
+    (other) =>
+      other.container !== container ||
+      other.attempt <= attempt ||
+      other.removedAt !== undefined ||
+      // It had been created and not started when the agent listed it, which counts as ended.
+      (isLive(other) && at - (other.startedAt ?? at) > SLACK_MS),
+  );
+};
+
+/** Whether the pod has ended, is about to end, or has come back while it ended. */
+const mayGo = ({ wanted, phase, shown, ...pod }: PodTruth): boolean =>
+  wanted?.metadata.deletionTimestamp !== undefined ||
+  [wanted?.status?.phase, phase, shown?.pod.status?.phase].some(isTerminal) ||
+  [pod.terminatingSince, pod.killRequestedAt, pod.rejectedAt, pod.removalHandledAt].some((time) => time !== undefined);
