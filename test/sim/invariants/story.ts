@@ -28,6 +28,11 @@ export const exited = (at: number, id: string, exitCode = 0, sketch: Sketch = {}
   ...{ kind: 'container-exited', at: ms(at), exitCode },
   ...instance(id, sketch),
 });
+/** A boot after which the runtime shows the instance as created. */
+export const startLost = (at: number, id: string, sketch: Sketch = {}): WorldEvent => ({
+  ...{ kind: 'container-start-lost', at: ms(at) },
+  ...instance(id, sketch),
+});
 export const removed = (at: number, id: string, sketch: Sketch = {}): WorldEvent => ({
   ...{ kind: 'container-removed', at: ms(at) },
   ...instance(id, sketch),

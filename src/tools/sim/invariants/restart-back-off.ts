@@ -125,8 +125,8 @@ const isNewest = ({ instances }: PodTruth, instance: InstanceTruth): boolean =>
   instances.findLast(({ container }) => container === instance.container) === instance;
 
 /**
- * The longest wait that another agent can know of: the one before it, half as long, fits between the oldest item of the
- * pod in the runtime and the newest instance. Milliseconds.
+ * The longest wait that another agent can know of: that of the attempt of the newest instance, as long as the one before it, half as long, fits between
+ * the oldest item of the pod in the runtime and that instance. One whose start the runtime has forgotten shows nothing. Milliseconds.
  */
 const shownDelay = (
   { instances, sandboxes }: PodTruth,
@@ -134,7 +134,10 @@ const shownDelay = (
   { firstMs, clockSetAt }: { readonly firstMs: number; readonly clockSetAt: number },
 ): number => {
   const [newest, ...earlier] = instances
-    .filter((instance) => instance.container === container && instance.removedAt === undefined)
+    .filter(
+      ({ container: own, removedAt, startedAt }) =>
+        own === container && removedAt === undefined && startedAt !== undefined,
+    )
     .toReversed();
   if (!newest || !isShown(newest)) return 0;
   const left = [...earlier.filter(isShown), ...sandboxes.filter(({ removedAt }) => removedAt === undefined)];
@@ -143,7 +146,9 @@ const shownDelay = (
   // The clocks of the agent and of the runtime differ by less than that.
   const roomMs = newest.createdAt - oldest - 2;
   const hasEnded = earlier.some((instance) => isShown(instance) && instance.exitedAt !== undefined);
-  return roomMs < firstMs ? (hasEnded ? firstMs : 0) : firstMs * 2 ** (1 + Math.floor(Math.log2(roomMs / firstMs)));
+  const fittingMs =
+    roomMs < firstMs ? (hasEnded ? firstMs : 0) : firstMs * 2 ** (1 + Math.floor(Math.log2(roomMs / firstMs)));
+  return Math.min(fittingMs, newest.attempt === 0 ? 0 : firstMs * 2 ** (newest.attempt - 1));
 };
 
 const resourcesOf = ({ manifest }: PodTruth, container: string): string =>

@@ -8,12 +8,14 @@ interface Shown {
   startTime?: string;
   /** An earlier agent showed it, and the API has no end of the pod. */
   isUnwritten?: boolean;
+  /** The runtime has lost what a container of it had done. */
+  isForgotten?: boolean;
   readonly restarts: Map<string, number>;
 }
 
 export const statusGoesForward: Invariant = {
   name: 'status-goes-forward',
-  rule: 'A pod that has ended stays ended, unless the API has no end of it and a later agent finds it past its deadline; while the agent knows a pod its restart counts never fall and its start time stays.',
+  rule: 'A pod that has ended stays ended, unless the API has no end of it and a later agent finds it past its deadline, or the runtime has forgotten that a container had run; while the agent knows a pod its restart counts never fall and its start time stays.',
   source: 'pkg/kubelet/status/status_manager.go updateStatusInternal, pkg/kubelet/kubelet_pods.go generateAPIPodStatus',
   watch: (truth) => {
     const pods = new Map<string, Shown>();
@@ -30,6 +32,11 @@ export const statusGoesForward: Invariant = {
             shown.startTime = undefined;
             shown.restarts.clear();
           }
+          return undefined;
+        }
+        if (event.kind === 'container-start-lost' || event.kind === 'container-status-lost') {
+          const shown = pods.get(event.uid);
+          if (shown) shown.isForgotten = true;
           return undefined;
         }
         if (event.kind === 'journal') {
@@ -49,7 +56,9 @@ export const statusGoesForward: Invariant = {
         const before: Shown = pods.get(uid) ?? { restarts: new Map() };
         // As upstream, an agent that knows of no end compares the time with the deadline before it asks how the containers ended.
         const isLate = before.isUnwritten === true && reason === 'DeadlineExceeded';
-        if (isTerminal(before.phase) && phase !== before.phase && pod.wanted && !isLate) {
+        // Nothing shows the next agent that it had ended.
+        const isUnknown = before.isUnwritten === true && before.isForgotten === true;
+        if (isTerminal(before.phase) && phase !== before.phase && pod.wanted && !isLate && !isUnknown) {
           findings.push({ uid, message: `went from ${before.phase} to ${phase} (expected ${before.phase} for good)` });
         }
         if (before.startTime !== undefined && startTime !== before.startTime) {
@@ -66,7 +75,7 @@ export const statusGoesForward: Invariant = {
           }
           before.restarts.set(name, restartCount);
         }
-        pods.set(uid, Object.assign(before, { phase, reason, startTime, isUnwritten: false }));
+        pods.set(uid, Object.assign(before, { phase, reason, startTime, isUnwritten: false, isForgotten: false }));
         return findings;
       },
     };

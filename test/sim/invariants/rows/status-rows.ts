@@ -18,6 +18,7 @@ import {
   running,
   shown,
   started,
+  startLost,
   type Rows,
   upToDate,
   wanted,
@@ -132,6 +133,13 @@ export const statusRows: Rows = {
       'an end in another life',
       [begin, upToDate, shown(4, { phase: 'Failed' }), nextLife, shown(8, { phase: 'Running' })],
       'went from Failed to Running',
+    ],
+    [
+      'an end in another life, after a boot that forgot the start of its container',
+      [
+        [...begin, started(2, 'a'), ...upToDate, shown(4, { phase: 'Failed' })],
+        [startLost(5, 'a'), nextLife, shown(8, { phase: 'Running' })],
+      ],
     ],
     [
       'an end in another life, after a read that failed',
