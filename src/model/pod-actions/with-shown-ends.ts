@@ -21,7 +21,14 @@ export const withShownEnds = (status: RuntimePodStatus, last: PodStatus | undefi
     containers: status.containers.map((instance) => {
       const end = ends.get(instance.id);
       if (!end || (instance.state !== 'created' && instance.state !== 'unknown')) return instance;
-      return { ...instance, state: 'exited', exitCode: end.exitCode, reason: end.reason ?? '' };
+      return {
+        ...{ ...instance, state: 'exited', exitCode: end.exitCode },
+        ...{ reason: end.reason ?? '', message: end.message ?? '' },
+        ...{ startedAt: nanosAt(end.startedAt), finishedAt: nanosAt(end.finishedAt) },
+      };
     }),
   };
 };
+
+/** 0 for a time that the status does not have. */
+const nanosAt = (time: string | undefined): bigint => BigInt(Date.parse(time ?? '') || 0) * 1_000_000n;

@@ -274,10 +274,11 @@ const storeStatus = (
   const previous = statuses.get(uid);
   // The API's status of a pod that started over belongs to its former life, and would make every new status illegal.
   const reported = statuses.isReborn(uid) ? undefined : mirrorPod?.status;
+  const before = previous ?? reported ?? pod.status ?? {};
   const generated = statusOverride(
     generatePodStatus({
       pod,
-      runtime,
+      runtime: withShownEnds(runtime, before),
       previous,
       reported,
       hasNewSandbox,
@@ -295,7 +296,6 @@ const storeStatus = (
           : (startFailures.get(uid, container) ?? volumeFailure(pod)),
     }),
   );
-  const before = previous ?? reported ?? pod.status ?? {};
   // After a restart of the agent a static pod may be in a new life, while its mirror pod still shows the former one.
   const mayBeNewLife = previous === undefined && isStaticPod(pod);
   const status = mayBeNewLife ? generated : withFormerEnds(pod, before, generated);

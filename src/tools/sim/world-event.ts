@@ -42,7 +42,7 @@ export type WorldEvent = { readonly at: number } & (
   /** A directory that containers can mount is there from now on, or no more: a volume, or a sub-path of one. */
   | { readonly kind: 'volume-made' | 'volume-gone'; readonly path: string; readonly uid: string }
   | { readonly kind: 'image-pulled'; readonly image: string; readonly wasThere?: boolean }
-  /** By the names in pods that were found to be it. */
+  /** By the names in pods that stood for this image. */
   | { readonly kind: 'image-removed'; readonly names: readonly string[] }
   /** The record of a pull that has begun is on the disk, or is being removed. */
   | { readonly kind: 'pull-intent'; readonly image: string; readonly isOnDisk: boolean }
