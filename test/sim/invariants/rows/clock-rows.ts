@@ -39,6 +39,7 @@ const delayed = aPod({
   spec: { containers: [{ name: 'main', image: 'host', readinessProbe: { initialDelaySeconds: 20 } }] },
 });
 const limited = aPod({ spec: { activeDeadlineSeconds: 60 } });
+const brief = aPod({ spec: { activeDeadlineSeconds: 4 } });
 const late = { phase: 'Failed', reason: 'DeadlineExceeded' } as const;
 const nextSandbox = (at: number, sandboxId: string, attempt: number): WorldEvent =>
   ({ ...sandbox(at, sandboxId), attempt }) as WorldEvent;
@@ -149,6 +150,13 @@ export const clockRows: Rows = {
         agentStarted(2, 2),
         heard(3, 'ADD'),
         shown(6, late, limited),
+      ],
+    ],
+    [
+      'a pod that has failed gets a later deadline',
+      [
+        [agentStarted(0), wanted(1, brief), heard(1, 'ADD'), shown(6, late, brief)],
+        [wanted(7, limited), agentStarted(8, 2), heard(9, 'ADD'), shown(9, late, limited)],
       ],
     ],
     ['another reason', [begin, shown(6, { phase: 'Failed', reason: 'Evicted' }, POD)]],
