@@ -2,8 +2,8 @@ import type { Finding, Invariant } from './monitor.js';
 import { isTerminal, mayRestartAll, roleOf } from './pod-spec.js';
 import { type InstanceTruth, isLive, type PodTruth } from './world-truth.js';
 
-/** The agent reads what is in use a little before it acts. Milliseconds. */
-const SLACK_MS = 10_000;
+/** The agent reads what is in use a little before it acts; the replies may be late. Milliseconds. */
+const SLACK_MS = 20_000;
 
 export const removalsAreDue: Invariant = {
   name: 'removals-are-due',

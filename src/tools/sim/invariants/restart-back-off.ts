@@ -38,10 +38,15 @@ export const restartBackOff: Invariant = {
     let clockSetAt = -1;
     /** The start of this life of the agent, which remembers what it has removed. Virtual milliseconds. */
     let livesSince = 0;
+    /** When the power went, and when the machine booted: what ended with it has the time of the boot. Virtual milliseconds. */
+    let lostAt = -1;
+    let bootedAt = -1;
     const firstMs = Math.min(FIRST_MS, maxRestartBackOffMs);
     return {
       on: (event) => {
         if (event.kind === 'clock-set' || event.kind === 'runtime-clock-set') clockSetAt = event.at;
+        if (event.kind === 'power-lost') lostAt = event.at;
+        if (event.kind === 'booted') bootedAt = event.at;
         if (event.kind === 'agent-started') {
           stopped = new Map();
           livesSince = event.at;
@@ -79,7 +84,8 @@ export const restartBackOff: Invariant = {
         const entry = isSame ? known : undefined;
         const now = event.at;
         const { since } = pod.pass;
-        const ranUntil = last && isNewest(pod, last) ? (last.exitedAt ?? 0) : now;
+        const endedAt = last?.exitedAt === lostAt ? bootedAt : (last?.exitedAt ?? 0);
+        const ranUntil = last && isNewest(pod, last) ? endedAt : now;
         // The stamps of the last instance are right.
         const isSure = truth.oneClockSince !== undefined && truth.oneClockSince < (last?.createdAt ?? now);
         const resetMs = RESET_AFTER_MS - (isSure ? 0 : SEEN_AFTER_MS);

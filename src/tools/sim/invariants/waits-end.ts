@@ -18,6 +18,8 @@ export const waitsEnd: Invariant = {
   watch: (truth) => {
     const waits = new Map<string, Wait>();
     const pulls = new Map<string, number>();
+    /** Instances that the present run of their pod has asked to stop, by the run: it decides by the ends before. */
+    const stopped = new Map<string, string>();
     return {
       on: (event): readonly Finding[] | undefined => {
         if (event.kind === 'agent-started') waits.clear();
@@ -25,14 +27,20 @@ export const waitsEnd: Invariant = {
           const { uid = '' } = truth.subject(event);
           pulls.set(uid, event.number);
         }
+        if (event.kind === 'call' && event.call === 'StopContainer') {
+          const { uid = '', containerId = '' } = truth.subject(event);
+          stopped.set(containerId, truth.pods.get(uid)?.pass?.id ?? '');
+        }
         if (event.kind !== 'journal' || event.entry.kind !== 'back-off') return undefined;
         const { entry } = event;
         const { uid = '' } = entry.pod ?? {};
         const container = entry.container ?? '';
-        const ended = truth.pods
-          .get(uid)
-          ?.instances.findLast((one) => one.container === container && one.exitedAt !== undefined);
-        const version = truth.pods.get(uid)?.specSince;
+        const pod = truth.pods.get(uid);
+        const ended = pod?.instances.findLast(
+          ({ container: own, exitedAt, containerId }) =>
+            own === container && exitedAt !== undefined && (!pod.pass || stopped.get(containerId) !== pod.pass.id),
+        );
+        const version = pod?.specSince;
         const of = entry.subject === 'restart' ? `${ended?.containerId}` : `${pulls.get(uid)}`;
         const key = `${uid} ${container} ${entry.subject}`;
         const known = waits.get(key);

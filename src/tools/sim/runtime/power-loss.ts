@@ -36,9 +36,9 @@ export const powerLoss = (
     const { state, createdAtMs, startedAtMs, endedAtMs, told } = container;
     if (newShow !== undefined && !isRecorded(createdAtMs)) {
       tell({ kind: 'container-exited', at, exitCode: UNKNOWN_END.exitCode, ...told });
+      tell({ kind: 'container-status-lost', at, ...told });
       if (newShow === 'unknown') {
         container.loseStatus();
-        tell({ kind: 'container-status-lost', at, ...told });
       } else {
         store.removeContainer(container);
         tell({ kind: 'container-removed', at, ...told });

@@ -14,6 +14,7 @@ import {
   imageRemoved,
   journal,
   pass,
+  passEnded,
   POD,
   pull,
   removed,
@@ -22,6 +23,7 @@ import {
   sandbox,
   shown,
   started,
+  stop,
   wanted,
 } from '../story.js';
 
@@ -61,6 +63,14 @@ export const clockRows: Rows = {
     ['a wait that goes on', [ended, clock(5, -3600), waiting(20, 21 - 3600)], 'has waited 16000 ms'],
     ['a wait whose end is too far', [ended, clock(5, -3600), waiting(6, 13)], 'waits 3607000 ms more'],
     ['as long as it should be', [ended, clock(5, -3600), waiting(13, 13 - 3600)]],
+    [
+      'a run that stops an instance waits for the one before',
+      [
+        ...[begin, pass(1), started(2, 'a'), exited(3, 'a', 1), passEnded(3), started(4, 'b')],
+        ...[pass(5), stop(5, 'b'), exited(6, 'b', 1), waiting(6, 13), passEnded(6)],
+        ...[pass(14), waiting(14, 24), passEnded(14), pass(20), waiting(20, 24)],
+      ],
+    ],
     ['each instance waits', [ended, started(14, 'b'), exited(15, 'b', 1), waiting(16, 25), waiting(25, 25)]],
     [
       'a pull that waits',
