@@ -7,7 +7,7 @@
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { killProcess } from '../test/support/kill-process.js';
+import { runtimePid } from './embedded-agent.js';
 import type { Arrivals, Ports } from './probes/far-side.js';
 import { cpuSeconds } from './startup/proc.js';
 
@@ -93,15 +94,13 @@ const measure = async (kind: Kind, ports: Ports, farSide: ChildProcess): Promise
   const flags = ['--pod-manifest-path', manifests, '--root-dir', state, '--healthz-port', '0'];
   const agent = spawn('bin/rx-kubelet', ['run', ...flags, '--stop-pods-on-exit'], { stdio: 'ignore' });
   const ended = once(agent, 'exit');
-  const runtimePid = (): number =>
-    (JSON.parse(readFileSync(join(state, 'runtime', 'state', 'runtime.lock'), 'utf8')) as { readonly pid: number }).pid;
   try {
     const deadline = performance.now() + 180_000;
     while ((await readyPods(state)) < pods) {
       if (performance.now() > deadline) throw new Error(`${pods} pods with ${kind}: not ready within 3 minutes`);
       await pause(500);
     }
-    const pid = runtimePid();
+    const pid = runtimePid(state);
     await pause(SETTLING_MS);
     await arrivalsAt(farSide);
     const before = { agent: cpuSeconds(agent.pid!), runtime: cpuSeconds(pid) };
@@ -114,7 +113,7 @@ const measure = async (kind: Kind, ports: Ports, farSide: ChildProcess): Promise
   } finally {
     agent.kill('SIGTERM');
     await ended;
-    killProcess(runtimePid(), 'SIGTERM');
+    killProcess(runtimePid(state), 'SIGTERM');
     rmSync(root, { recursive: true, force: true });
   }
 };

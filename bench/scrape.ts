@@ -8,12 +8,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildSync } from 'esbuild';
 import { killProcess } from '../test/support/kill-process.js';
+import { freePort, runtimePid } from './embedded-agent.js';
 import { cpuSeconds } from './startup/proc.js';
 
 const [pods = 110, reads = 30] = process.argv.slice(2).map(Number);
@@ -25,14 +25,6 @@ const PATHS = [
   '/metrics',
 ];
 const SETTLING_MS = 15_000;
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-};
 
 const root = mkdtempSync(join(tmpdir(), 'rx-kubelet-bench-'));
 const [manifests, state, script, turns] = ['manifests', 'state', 'turns.mjs', 'turns'].map((name) =>
@@ -64,8 +56,6 @@ const agent = spawn('bin/rx-kubelet', ['run', ...flags, ...served, '--stop-pods-
   env: { ...process.env, NODE_OPTIONS: `--import=${script}`, CPU_OF_TURNS: turns },
 });
 const ended = once(agent, 'exit');
-const runtimePid = (): number =>
-  (JSON.parse(readFileSync(join(state, 'runtime', 'state', 'runtime.lock'), 'utf8')) as { readonly pid: number }).pid;
 const scrape = async (path: string): Promise<string> => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
 const ready = async (): Promise<number> => {
   try {
@@ -116,6 +106,6 @@ try {
 } finally {
   agent.kill('SIGTERM');
   await ended;
-  killProcess(runtimePid(), 'SIGTERM');
+  killProcess(runtimePid(state), 'SIGTERM');
   rmSync(root, { recursive: true, force: true });
 }

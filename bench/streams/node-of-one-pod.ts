@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { firstValueFrom } from 'rxjs';
 import { type CriClient, criClient } from '../../src/runtime/cri-client.js';
 import { killProcess } from '../../test/support/kill-process.js';
+import { freePort, runtimePid } from '../embedded-agent.js';
 
 /** An agent over the embedded runtime, with one pod of one container that runs. */
 export interface NodeOfOnePod {
@@ -86,14 +86,3 @@ const running = async (cri: CriClient): Promise<Pick<NodeOfOnePod, 'containerId'
     await pause(LOOK_EVERY_MS);
   }
 };
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-};
-
-const runtimePid = (state: string): number =>
-  (JSON.parse(readFileSync(join(state, 'runtime', 'state', 'runtime.lock'), 'utf8')) as { readonly pid: number }).pid;

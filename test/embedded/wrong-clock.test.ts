@@ -6,7 +6,7 @@ import { type Daemon, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
 import { canFakeTime, FakedClock } from './faked-clock.js';
 import { type PodOf, SLEEP } from './manifests.js';
-import { watchRuntime } from './watch.js';
+import { type Watch, watchRuntime } from './watch.js';
 
 const SLOW_MACHINE_MS = 600_000;
 const HOUR = 3600;
@@ -70,9 +70,11 @@ const moreProbes = async (daemon: Daemon, name: string): Promise<void> => {
   await eventually(`${name} is probed again`, () => noted(daemon, `probes-${name}`).length > before + 1);
 };
 
-/** Everything that has run once, and only once, with the containers that it had. */
-const expectUntouched = async (daemon: Daemon, ids: ReadonlyMap<string, string>): Promise<void> => {
-  for (const [name, id] of ids) {
+/** Ends the watch, which has seen nothing forbidden; each container, by its pod, is the only one of the pod and has started once. */
+const expectUntouched = async (daemon: Daemon, watch: Watch, ids: Readonly<Record<string, string>>): Promise<void> => {
+  await watch.stop();
+  expect(watch.violations).toEqual([]);
+  for (const [name, id] of Object.entries(ids)) {
     expect((await daemon.containersOf(name)).map((one) => [name, one.id, one.attempt])).toEqual([[name, id, 0]]);
     expect([name, daemon.lines(`starts-${name}`).length]).toEqual([name, 1]);
   }
@@ -132,16 +134,7 @@ describe.runIf(canFakeTime)('a clock that is wrong', { concurrent: true }, () =>
       await moreProbes(daemon, 'steady');
       await moreProbes(daemon, 'fresh');
       await phaseIs(daemon, 'once', 'Succeeded');
-      await watch.stop();
-      expect(watch.violations).toEqual([]);
-      await expectUntouched(
-        daemon,
-        new Map([
-          ['steady', steady],
-          ['once', once],
-          ['fresh', fresh.id],
-        ]),
-      );
+      await expectUntouched(daemon, watch, { steady, once, fresh: fresh.id });
     },
     SLOW_MACHINE_MS,
   );
@@ -192,16 +185,7 @@ describe.runIf(canFakeTime)('a clock that is wrong', { concurrent: true }, () =>
       );
       await moreProbes(daemon, 'slow');
       expect((noted(daemon, 'probes-slow')[0] ?? 0) - appliedAt).toBeGreaterThanOrEqual(DEADLINE_SECONDS * 1000);
-      await watch.stop();
-      expect(watch.violations).toEqual([]);
-      await expectUntouched(
-        daemon,
-        new Map([
-          ['once', once],
-          ['slow', slow],
-          ['limited', limitedId],
-        ]),
-      );
+      await expectUntouched(daemon, watch, { once, slow, limited: limitedId });
     },
     SLOW_MACHINE_MS,
   );
@@ -234,15 +218,7 @@ describe.runIf(canFakeTime)('a clock that is wrong', { concurrent: true }, () =>
       const [ends, starts] = [noted(daemon, 'loop-ends'), noted(daemon, 'loop-starts')];
       expect((starts[3] ?? 0) - (ends[2] ?? Infinity)).toBeGreaterThanOrEqual(WAIT_SECONDS * 1000);
       expect(daemon.runtimeProcess()).toEqual(runtime);
-      await watch.stop();
-      expect(watch.violations).toEqual([]);
-      await expectUntouched(
-        daemon,
-        new Map([
-          ['once', once],
-          ['steady', steady],
-        ]),
-      );
+      await expectUntouched(daemon, watch, { once, steady });
     },
   );
 });

@@ -161,7 +161,7 @@ const heldText = ({ probe, since, message }: Held, now: number): string => {
 
 const nextText = (story: PodStory, containers: readonly ContainerStory[], now: number, agentRuns: boolean): string => {
   const { agent, agentStopped, forgotten, unhealthy, work, slow, delayed, ended, beforeRestart, config } = story;
-  // What was written ahead of now was so before the clock was set back: no wait is longer than it was then.
+  // An entry of a later time than now is from before the clock was set back: a wait takes no longer than it did then.
   const leftMs = (at: number, entry: JournalEntry) => at - Math.max(now, entry.at);
   const inTime = (at: number, entry: JournalEntry) => {
     const left = leftMs(at, entry);
