@@ -32,7 +32,7 @@ describe.each(INVARIANTS)('$name', (invariant) => {
   });
 
   it.each(rows.map(([what, story, says]) => ({ what, story, says })))('$what', ({ story, says }) => {
-    const watch = watchInvariants([invariant], { imageMaxAgeMs: 300_000 });
+    const watch = watchInvariants([invariant], { imageMaxAgeMs: 1_200_000 });
     const events = story.flat(2);
     const found = [...events.flatMap((event) => watch.tell(event)), ...watch.end({ at: END * 1000, quietSince: 0 })];
     const messages = found.map(({ message }) => message);

@@ -1,3 +1,4 @@
+import { IMAGE_DETECTION_PERIOD_MS } from '../../../streams/images/image-gc.js';
 import type { Finding, Invariant } from './monitor.js';
 import { isTerminal, mayRestartAll, roleOf } from './pod-spec.js';
 import { type InstanceTruth, isLive, type PodTruth } from './world-truth.js';
@@ -11,7 +12,7 @@ export const removalsAreDue: Invariant = {
   source:
     'pkg/kubelet/kuberuntime/kuberuntime_gc.go, pkg/kubelet/images/image_gc_manager.go freeOldImages; with clocks that are set the rule is ours',
   watch: (truth, { imageMaxAgeMs }) => {
-    /** When an image was last pulled, or lost its last container. Virtual milliseconds, by the name in pods. */
+    /** When an image was last pulled, or last seen in use at the latest. Virtual milliseconds, by the name in pods. */
     const usedAt = new Map<string, number>();
     return {
       on: (event): readonly Finding[] | undefined => {
@@ -20,9 +21,11 @@ export const removalsAreDue: Invariant = {
             // Another pull of an image does not show in the lists of the runtime.
             if (!event.wasThere) usedAt.set(event.image, event.at);
             return undefined;
-          case 'container-removed':
-            usedAt.set(event.image, event.at);
+          case 'container-removed': {
+            const seenAt = lastSeenUse(truth.instances.get(event.containerId), event.at);
+            usedAt.set(event.image, Math.max(usedAt.get(event.image) ?? 0, seenAt));
             return undefined;
+          }
           case 'image-removed': {
             const isInUse = [...truth.instances.values()].some(
               ({ image, createdAt, removedAt }) =>
@@ -50,6 +53,12 @@ export const removalsAreDue: Invariant = {
       },
     };
   },
+};
+
+/** The earliest time at which the agent may have seen the use of an image for the last time, by a container that is removed at `at`. */
+const lastSeenUse = (instance: InstanceTruth | undefined, at: number): number => {
+  const isSeen = instance !== undefined && at - instance.createdAt > IMAGE_DETECTION_PERIOD_MS + SLACK_MS;
+  return isSeen ? at - IMAGE_DETECTION_PERIOD_MS - SLACK_MS : 0;
 };
 
 /** Whether it is the newest ended instance of a regular container, in a pod that goes on. */

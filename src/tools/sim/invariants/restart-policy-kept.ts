@@ -36,7 +36,8 @@ export const restartPolicyKept: Invariant = {
         if (!pod?.manifest) return undefined;
         const shown = shownAtBoot.get(`${uid} ${container}`);
         if (
-          shown?.image === image &&
+          shown?.instance.image === image &&
+          !(shown.instance.sandboxId !== sandboxId && runsInEachSandbox(pod.manifest, container)) &&
           event.kind === 'container-started' &&
           roleOf(pod.manifest, container) === 'regular' &&
           !mayRestartAll(pod.manifest) &&
@@ -63,7 +64,8 @@ export const restartPolicyKept: Invariant = {
         const isOfThatPass = pod.pass !== undefined && stopped.get(before.containerId) === pod.pass.id;
         if (policy !== 'Never' && (isOfThatPass || isOwed)) return undefined;
         if (isInitOfAnotherSandbox(before, sandboxId, pod.manifest.spec.initContainers)) return undefined;
-        if (before.sandboxId !== sandboxId && mayStartOver(before, policy, pod.manifest)) return undefined;
+        const isGone = before.removedAt !== undefined;
+        if (before.sandboxId !== sandboxId && (isGone || runsInEachSandbox(pod.manifest, container))) return undefined;
         if (mayRestartAll(pod.manifest) || restarts(pod.manifest, container, before.exitCode)) return undefined;
         const message = `was started again after it had ended with ${before.exitCode} (expected policy ${policy} to leave it)`;
         return [{ uid, container, message }];
@@ -74,7 +76,7 @@ export const restartPolicyKept: Invariant = {
 
 /** An end that the status of a pod in the API shows. */
 interface ShownEnd {
-  readonly image: string;
+  readonly instance: InstanceTruth;
   readonly exitCode: number;
 }
 
@@ -83,20 +85,19 @@ const shownEnds = ({ apiPods, instances }: WorldTruth): ReadonlyMap<string, Show
   new Map(
     apiPods.flatMap(({ metadata: { uid }, status }) =>
       (status?.containerStatuses ?? []).flatMap(({ name, containerID = '', state }): [string, ShownEnd][] => {
-        const image = instances.get(containerID.replace(/^[^:]*:\/\//, ''))?.image;
-        if (!state?.terminated || image === undefined) return [];
-        return [[`${uid} ${name}`, { image, exitCode: state.terminated.exitCode }]];
+        const instance = instances.get(containerID.replace(/^[^:]*:\/\//, ''));
+        if (!state?.terminated || !instance) return [];
+        return [[`${uid} ${name}`, { instance, exitCode: state.terminated.exitCode }]];
       }),
     ),
   );
 
 /**
- * A new sandbox starts every container except those that have succeeded under OnFailure; it also starts those that
- * Never leaves ended and those that are gone. A pod with the policy Never gets no new sandbox, as long as a container
- * of it is left.
+ * A new sandbox starts every container except those that have succeeded under OnFailure, and so those that a policy Never of their own
+ * leaves ended. A pod with the policy Never gets no new sandbox, as long as a container of it is left.
  */
-const mayStartOver = ({ removedAt }: InstanceTruth, policy: string, { spec }: Pod): boolean =>
-  removedAt !== undefined || (policy === 'Never' && spec.restartPolicy !== 'Never');
+const runsInEachSandbox = (pod: Pod, container: string): boolean =>
+  policyOf(pod, container) === 'Never' && pod.spec.restartPolicy !== 'Never';
 
 const isInitOfAnotherSandbox = (
   { container, sandboxId }: InstanceTruth,

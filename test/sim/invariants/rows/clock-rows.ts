@@ -185,22 +185,30 @@ export const clockRows: Rows = {
     ['it never started', [begin, created(1, 'a'), removal(2, 'a')]],
     [
       'an image that was pulled',
-      [begin, imagePulled(10), imageRemoved(289)],
-      'without use (expected 300000 ms at least)',
+      [begin, imagePulled(10), imageRemoved(1189)],
+      'without use (expected 1200000 ms at least)',
     ],
     [
       'an image whose container is gone',
-      [twice, wanted(5), removed(400, 'a'), removed(401, 'b'), imageRemoved(600)],
-      'after 199000 ms',
+      [twice, wanted(5), removed(400, 'a'), removed(401, 'b'), imageRemoved(1230)],
+      'after 1149000 ms',
     ],
-    ['an image in use', [begin, started(1, 'a'), exited(2, 'a'), imageRemoved(600)], 'after 0 ms without use'],
+    [
+      'an image whose use was last seen in the middle of a detection period',
+      [twice, wanted(5), removed(400, 'a'), removed(401, 'b'), imageRemoved(1300)],
+    ],
+    [
+      'an image whose container was too short to be seen',
+      [begin, started(1100, 'a'), exited(1101, 'a'), removed(1150, 'a'), imageRemoved(1200)],
+    ],
+    ['an image in use', [begin, started(1, 'a'), exited(2, 'a'), imageRemoved(1300)], 'after 0 ms without use'],
     [
       'an image that another agent has not seen long enough',
-      [begin, agentStarted(400, 2), imageRemoved(600)],
-      'after 200000 ms',
+      [begin, agentStarted(400, 2), imageRemoved(1500)],
+      'after 1100000 ms',
     ],
-    ['an image that is old enough', [begin, imagePulled(10), imageRemoved(310)]],
-    ['an image that was there when it was pulled', [begin, imagePulled(250, true), imageRemoved(310)]],
+    ['an image that is old enough', [begin, imagePulled(10), imageRemoved(1210)]],
+    ['an image that was there when it was pulled', [begin, imagePulled(250, true), imageRemoved(1210)]],
   ],
 };
 

@@ -26,17 +26,19 @@ import {
   withSidecar,
 } from '../story.js';
 
+const ownNever = aPod({ spec: { containers: [{ name: 'main', image: 'host', restartPolicy: 'Never' }] } });
+
 /** The status in the API has the end of an instance; then the machine boots. */
-const shownBeforeBoot = (exitCode: number): readonly (WorldEvent | readonly WorldEvent[])[] => [
+const shownBeforeBoot = (exitCode: number, pod = onFailure): readonly (WorldEvent | readonly WorldEvent[])[] => [
   agentStarted(0),
-  wantedByApi(0, onFailure),
+  wantedByApi(0, pod),
   started(1, 'a'),
   exited(2, 'a', exitCode),
   {
     ...{ kind: 'api-changed', at: 3_000, resource: 'pods', type: 'MODIFIED', by: 'agent' },
     object: {
-      ...onFailure,
-      metadata: { ...onFailure.metadata, resourceVersion: '2' },
+      ...pod,
+      metadata: { ...pod.metadata, resourceVersion: '2' },
       status: {
         containerStatuses: [
           {
@@ -264,6 +266,15 @@ export const endRows: Rows = {
       'was started again after the boot, though the API shows its end with 0',
     ],
     ['a failure that the API shows', [shownBeforeBoot(1), started(6, 'b', { attempt: 1 })]],
+    [
+      'Never of a container that stays in its sandbox, after such an end',
+      [shownBeforeBoot(1, ownNever), started(6, 'b', { attempt: 1 })],
+      'was started again after the boot, though the API shows its end with 1',
+    ],
+    [
+      'Never of a container, in another sandbox after such an end',
+      [shownBeforeBoot(1, ownNever), started(6, 'b', { sandboxId: 's2' })],
+    ],
     ['another image after such an end', [shownBeforeBoot(0), started(6, 'b', { attempt: 1, image: 'other' })]],
     [
       'OnFailure after a failure',
@@ -318,13 +329,7 @@ export const endRows: Rows = {
     ],
     [
       'Never of a container, in another sandbox that its pod gets',
-      [
-        agentStarted(0),
-        wanted(0, aPod({ spec: { containers: [{ name: 'main', image: 'host', restartPolicy: 'Never' }] } })),
-        started(1, 'a'),
-        exited(2, 'a', 1),
-        started(3, 'b', { sandboxId: 's2' }),
-      ],
+      [agentStarted(0), wanted(0, ownNever), started(1, 'a'), exited(2, 'a', 1), started(3, 'b', { sandboxId: 's2' })],
     ],
     [
       'a pod that has come back',
