@@ -6,11 +6,11 @@ import type { ContainerToKill, ContainerToReset, KillReason, PodActions, ProbeRe
 import { asksForAll } from './restart-all.js';
 import { restartsAfterKill, restartVerdict, runsUntilSuccess } from './restart-policy.js';
 import { newestStatusOf, type RuntimeContainerStatus, type RuntimePodStatus } from '../pleg/runtime-pod.js';
-import { withShownEnds } from './with-shown-ends.js';
 import { sandboxChanged, type SandboxVerdict } from './sandbox-changed.js';
 
 export interface PodActionsInput {
   readonly pod: Pod;
+  /** The runtime's view; `withShownEnds` gives it the ends that the runtime has lost. */
   readonly status: RuntimePodStatus;
   /** Absent without probes: then no probe delays or kills a container. */
   readonly probeResults?: ProbeResults;
@@ -26,8 +26,7 @@ export interface PodActionsInput {
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go computePodActions.
  */
-export const computePodActions = (given: PodActionsInput): PodActions => {
-  const input = { ...given, status: withShownEnds(given.status, given.last) };
+export const computePodActions = (input: PodActionsInput): PodActions => {
   const sandbox = sandboxChanged(input.pod, input.status);
   if (input.restartAll) return resetAll(input, sandbox);
   return sandbox.changed ? startOver(input, sandbox) : carryOn(input, sandbox);

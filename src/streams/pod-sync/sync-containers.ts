@@ -15,7 +15,6 @@ import {
   toArray,
 } from 'rxjs';
 import { computePodActions, type PodActionsInput } from '../../model/pod-actions/compute-pod-actions.js';
-import { withShownEnds } from '../../model/pod-actions/with-shown-ends.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { JournalId } from '../../model/journal/journal.js';
 import type { PodActions } from '../../model/pod-actions/pod-actions.js';
@@ -88,8 +87,7 @@ export const syncContainers = (
     const dueHooks = dueHooksOf(context, actions, status, ports);
     const decided = acts ? withCause(context, journalActions(context, actions)) : context;
     return concat(
-      // A stop would replace an end that only the status shows.
-      makeWay(decided, actions, withShownEnds(status, last), ports),
+      makeWay(decided, actions, status, ports),
       throwIfCancelled(decided),
       from(dueHooks).pipe(concatMap((due) => repeatHook(decided, due, status, ports))),
       defer(() => startAll(decided, actions, status, ports)),

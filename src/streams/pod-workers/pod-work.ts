@@ -82,12 +82,16 @@ export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 's
  *
  * Source: pkg/kubelet/kubelet.go SyncPod, SyncTerminatingPod, SyncTerminatingRuntimePod, SyncTerminatedPod
  */
-export const podWork = (ports: PodWorkPorts): PodWork => ({
-  syncPod: (run, signal) => syncPod(ports, run, signal),
-  syncTerminatingPod: (run) => syncTerminatingPod(ports, run),
-  syncTerminatingRuntimePod: (run) => syncTerminatingRuntimePod(ports, run),
-  syncTerminatedPod: (run) => syncTerminatedPod(ports, run),
-});
+export const podWork = (ports: PodWorkPorts): PodWork => {
+  // Every decision of a run is made on one view, in which no end is lost that the status shows.
+  const seen = (run: PodRun): PodRun => ({ ...run, status: withShownEnds(run.status, lastStatus(ports, run)) });
+  return {
+    syncPod: (run, signal) => defer(() => syncPod(ports, seen(run), signal)),
+    syncTerminatingPod: (run) => defer(() => syncTerminatingPod(ports, seen(run))),
+    syncTerminatingRuntimePod: (run) => syncTerminatingRuntimePod(ports, run),
+    syncTerminatedPod: (run) => defer(() => syncTerminatedPod(ports, seen(run))),
+  };
+};
 
 const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observable<SyncResult> =>
   concat(findDueHooks({ pod: run.pod, ports }, run.status, ports.state), syncKnownPod(ports, run, signal));
@@ -172,10 +176,9 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
   defer(() => {
     const context: PodSyncContext = { pod: run.pod, ports, causes: run.causes };
     const { statusOverride } = run;
-    const shown = storeStatus(context, ports, run, { podIsTerminal: false, statusOverride });
+    storeStatus(context, ports, run, { podIsTerminal: false, statusOverride });
     ports.probes.stopLivenessAndStartup(run.pod);
-    const view = withShownEnds(run.status, shown);
-    const kill$ = concat(killPod(context, view, run.graceSeconds), ports.podCgroups.weigh()).pipe(
+    const kill$ = concat(killPod(context, run.status, run.graceSeconds), ports.podCgroups.weigh()).pipe(
       catchError((error: unknown) => {
         emitEvent(context, 'Warning', 'FailedKillPod', `error killing pod: ${errorText(error)}`);
         return throwError(() => error);
@@ -187,7 +190,8 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
       return EMPTY;
     });
     const confirm$ = defer(() => journalIfSlow(ports, about, ports.reader.podStatus(about.pod))).pipe(
-      map((fresh) => {
+      map((listed) => {
+        const fresh = withShownEnds(listed, lastStatus(ports, run));
         const running = runningContainersOf(fresh);
         if (running.length > 0) {
           const ids = running.map(({ id }) => id).join(' ');
@@ -247,6 +251,16 @@ const findings = ({ probes, state }: PodWorkPorts, pod: Pod): ProbeFindings => {
   return { isReady, hasStarted: (id, status) => !isDue(id) && hasStarted(id, status) };
 };
 
+/** The API's status of a static pod. That of a pod that started over belongs to its former life, and would make every new status illegal. */
+const reportedStatus = (
+  { state }: PodWorkPorts,
+  { uid, mirrorPod }: Pick<PodRun, 'uid' | 'mirrorPod'>,
+): PodStatus | undefined => (state.statuses.isReborn(uid) ? undefined : mirrorPod?.status);
+
+/** The last status of the pod: from this agent, or else from the API. */
+const lastStatus = (ports: PodWorkPorts, run: Pick<PodRun, 'uid' | 'pod' | 'mirrorPod'>): PodStatus =>
+  ports.state.statuses.get(run.uid) ?? reportedStatus(ports, run) ?? run.pod.status ?? {};
+
 /** The inputs of a status beside the runtime's view of the pod. */
 interface StatusView {
   readonly podIsTerminal: boolean;
@@ -264,7 +278,7 @@ interface StatusView {
 const storeStatus = (
   context: PodSyncContext,
   ports: PodWorkPorts,
-  { status: runtime, mirrorPod }: Pick<PodRun, 'status' | 'mirrorPod'>,
+  run: Pick<PodRun, 'uid' | 'pod' | 'status' | 'mirrorPod'>,
   { podIsTerminal, statusOverride = (status) => status, waits, hasNewSandbox = false }: StatusView,
 ): PodStatus => {
   const { pod } = context;
@@ -272,13 +286,12 @@ const storeStatus = (
   const { statuses, startFailures, apply } = state;
   const { uid } = pod.metadata;
   const previous = statuses.get(uid);
-  // The API's status of a pod that started over belongs to its former life, and would make every new status illegal.
-  const reported = statuses.isReborn(uid) ? undefined : mirrorPod?.status;
-  const before = previous ?? reported ?? pod.status ?? {};
+  const reported = reportedStatus(ports, run);
+  const before = lastStatus(ports, run);
   const generated = statusOverride(
     generatePodStatus({
       pod,
-      runtime: withShownEnds(runtime, before),
+      runtime: run.status,
       previous,
       reported,
       hasNewSandbox,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { computePodActions } from '../../../src/model/pod-actions/compute-pod-actions.js';
 import type { PodActions } from '../../../src/model/pod-actions/pod-actions.js';
+import { withShownEnds } from '../../../src/model/pod-actions/with-shown-ends.js';
 import type { PodStatus } from '../../../src/model/pod/pod.js';
 import type { RuntimeContainerStatus } from '../../../src/model/pleg/runtime-pod.js';
 import { aContainer, aPod, aRuntimePod, aSandbox, aStatus } from '../pods.js';
@@ -49,23 +50,20 @@ describe('a container that the runtime has lost', () => {
   it.each<[policy: string, exitCode: number, state: RuntimeContainerStatus['state'], expected: object]>([
     ['OnFailure', 0, 'created', {}],
     ['OnFailure', 0, 'unknown', {}],
+    ['OnFailure', 0, 'exited', {}],
     ['OnFailure', 1, 'created', { start: ['a'] }],
     ['Never', 1, 'created', {}],
     ['Never', 1, 'unknown', {}],
     ['Always', 0, 'created', { start: ['a'] }],
   ])('%s, after exit code %i of an instance that shows as %s', (restartPolicy, exitCode, state, expected) => {
     const pod = aPod({ restartPolicy, containers: two });
-    const [a, b] = [aStatus('a', { state }), aStatus('b')];
-    const actions = computePodActions({ pod, status: aRuntimePod([a, b]), last: endOf(a.id, exitCode) });
+    const [a, b] = [aStatus('a', { state, exitCode: 255, reason: 'Unknown' }), aStatus('b')];
+    const last = endOf(a.id, exitCode);
+    const actions = computePodActions({ pod, status: withShownEnds(aRuntimePod([a, b]), last), last });
     expect(summary(actions)).toEqual(expected);
     expect(actions.containersToKill).toEqual([]);
-    const afterBoot = computePodActions({
-      ...{
-        pod,
-        status: aRuntimePod([a, { ...b, state: 'exited', exitCode: 255 }], [gone]),
-        last: endOf(a.id, exitCode),
-      },
-    });
+    const booted = aRuntimePod([a, { ...b, state: 'exited', exitCode: 255 }], [gone]);
+    const afterBoot = computePodActions({ pod, status: withShownEnds(booted, last), last });
     const started = restartPolicy === 'Never' ? undefined : 'start' in expected ? ['a', 'b'] : ['b'];
     expect(afterBoot.containersToStart).toEqual(started ?? []);
   });
@@ -76,7 +74,8 @@ describe('a container that the runtime has lost', () => {
   ])('has not ended if the status %s', (_, last) => {
     const pod = aPod({ restartPolicy: 'OnFailure', containers: two });
     const status = aRuntimePod([aStatus('a', { state: 'created' }), aStatus('b')]);
-    expect(summary(computePodActions({ pod, status, last }))).toEqual({ start: ['a'] });
+    const actions = computePodActions({ pod, status: withShownEnds(status, last), last });
+    expect(summary(actions)).toEqual({ start: ['a'] });
   });
 
   it('is named with its end', () => {

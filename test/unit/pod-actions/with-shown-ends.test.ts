@@ -18,24 +18,33 @@ const shown: PodStatus = {
   ],
 };
 
-it.each(['unknown', 'created'] as const)(
-  'an end in the status stays there, all of it, where the runtime shows %s',
-  (state) => {
-    const lost = aRuntimePod(
-      [aStatus('a', { id: 'a1', state, createdAt: 0n, startedAt: 0n, finishedAt: 0n, exitCode: 255 })],
-      [aSandbox({ state: 'SANDBOX_NOTREADY' })],
-    );
-    const runtime = withShownEnds(lost, shown);
-    const status = generatePodStatus({
-      ...{ pod: aPod({ restartPolicy: 'Never', containers: [aContainer('a')] }), runtime, previous: shown },
-      ...{
-        podIsTerminal: false,
-        now: Date.parse('2026-01-01T01:00:00Z'),
-        runtimeName: 'containerd',
-        hostIps: ['192.0.2.1'],
-      },
-    });
-    expect(status.phase).toBe('Failed');
-    expect(status.containerStatuses?.[0]?.state).toEqual({ terminated });
-  },
-);
+it.each([
+  ['unknown', ''],
+  ['created', ''],
+  ['exited', 'Unknown'],
+] as const)('an end in the status stays there, all of it, where the runtime shows %s %s', (state, reason) => {
+  const lost = aRuntimePod(
+    [aStatus('a', { id: 'a1', state, reason, createdAt: 0n, startedAt: 0n, finishedAt: 0n, exitCode: 255 })],
+    [aSandbox({ state: 'SANDBOX_NOTREADY' })],
+  );
+  const runtime = withShownEnds(lost, shown);
+  const status = generatePodStatus({
+    ...{ pod: aPod({ restartPolicy: 'Never', containers: [aContainer('a')] }), runtime, previous: shown },
+    ...{
+      podIsTerminal: false,
+      now: Date.parse('2026-01-01T01:00:00Z'),
+      runtimeName: 'containerd',
+      hostIps: ['192.0.2.1'],
+    },
+  });
+  expect(status.phase).toBe('Failed');
+  expect(status.containerStatuses?.[0]?.state).toEqual({ terminated });
+});
+
+it.each([
+  ['another code', { exitCode: 1, reason: 'Unknown' }],
+  ['another reason', { exitCode: 255, reason: 'Error' }],
+])('an end that the runtime shows with %s is believed', (_, end) => {
+  const runtime = aRuntimePod([aStatus('a', { id: 'a1', state: 'exited', ...end })]);
+  expect(withShownEnds(runtime, shown)).toEqual(runtime);
+});
