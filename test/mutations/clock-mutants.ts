@@ -34,8 +34,8 @@ export const CLOCK_MUTANTS: readonly Mutant[] = [
     'a probe comes before its initial delay with a runtime whose clock is behind',
     {
       file: 'src/model/probes/probe-turn.ts',
-      find: 'if (!start) return ageMs;',
-      replace: 'if (!start || now >= 0) return ageMs;',
+      find: '(start ? now - (start.answeredAt ?? now) : wallNow - startedAt)',
+      replace: '(start && now < 0 ? now : wallNow - startedAt)',
     },
   ),
   clockMutant('instances are ordered by time', 'after a clock was set back an older instance counts as the newest', {

@@ -1,9 +1,7 @@
 /** The start of an instance by this agent, in the scheduler's milliseconds. */
 export interface InstanceStart {
   readonly containerId: string;
-  /** When the runtime was called: the instance cannot have started before. */
-  readonly calledAt: number;
-  /** When the runtime had answered: the instance cannot have started later. Absent before, and after an error. */
+  /** When the runtime had answered: the instance ran by then. Absent before, and after an error. */
   readonly answeredAt?: number;
 }
 

@@ -175,20 +175,12 @@ const startOf = (found: ContainerStatus, exact: number | undefined): number =>
 const delayLeft = ({ pace: { initialDelayMs } }: ProbeWorker, ageMs: number): number =>
   Math.min(Math.max(initialDelayMs - ageMs, 0), initialDelayMs);
 
-/** The two clocks of one machine differ by less. Milliseconds. */
-const SAME_CLOCK_MS = 10;
-
 /**
- * The time for which the instance runs, by the clock of the runtime. If that cannot be true, since this agent has started it at another
- * time, at least the time since its start was answered. Milliseconds.
+ * The time for which the instance runs, in milliseconds. What this agent has started is as old as the runtime's answer to its start, which
+ * no clock makes older; any other instance is as old as the clocks say. Upstream uses the clocks alone.
  */
 const ageOf = (
   startedAt: number,
   { now, wallNow }: Pick<ProbeTurnFacts, 'now' | 'wallNow'>,
   start: InstanceStart | undefined,
-): number => {
-  const ageMs = wallNow - startedAt;
-  if (!start) return ageMs;
-  const [least, most] = [now - (start.answeredAt ?? now), now - start.calledAt];
-  return ageMs < least - SAME_CLOCK_MS || ageMs > most + SAME_CLOCK_MS ? least : Math.min(ageMs, most);
-};
+): number => (start ? now - (start.answeredAt ?? now) : wallNow - startedAt);

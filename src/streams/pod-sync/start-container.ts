@@ -198,7 +198,7 @@ const createAndStart = (
   );
 };
 
-/** Keeps the times of the call that starts an instance: those of the runtime's clock may be wrong. */
+/** Keeps the time of the answer to the call that starts an instance: the clock of the runtime may be wrong. */
 const measureStart = (
   { pod, ports: { scheduler } }: PodSyncContext,
   { name, containerId }: { readonly name: string; readonly containerId: string },
@@ -207,10 +207,9 @@ const measureStart = (
   const { uid } = pod.metadata;
   return (start$) =>
     defer(() => {
-      const calledAt = scheduler.now();
-      apply({ kind: 'instance-started', uid, container: name, start: { containerId, calledAt } });
+      apply({ kind: 'instance-started', uid, container: name, start: { containerId } });
       const answered = (): void => {
-        const start = { containerId, calledAt, answeredAt: scheduler.now() };
+        const start = { containerId, answeredAt: scheduler.now() };
         apply({ kind: 'instance-started', uid, container: name, start });
       };
       return start$.pipe(tap({ complete: answered }));

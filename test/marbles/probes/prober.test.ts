@@ -70,7 +70,7 @@ const play = (
 };
 
 describe('a container without a result yet', () => {
-  const own = { containerId: 'c1', calledAt: 0, answeredAt: 0 };
+  const own = { containerId: 'c1', answeredAt: 0 };
   const wallTime = Date.parse('1970-01-01T00:01:00Z');
   it.each([
     ['of an earlier agent is as ready as the API says', 'fake://c1', undefined, wallTime, true],

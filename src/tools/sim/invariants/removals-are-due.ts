@@ -65,6 +65,7 @@ const lastSeenUse = (instance: InstanceTruth | undefined, at: number): number =>
 const mustStay = (pod: PodTruth, instance: InstanceTruth, at: number): boolean => {
   const { container, startedAt, exitedAt, attempt } = instance;
   if (startedAt === undefined || exitedAt === undefined || !pod.wanted || mayGo(pod)) return false;
+  if ((pod.forgottenAt ?? -1) >= startedAt) return false;
   // The containers of a new sandbox and a restart of all containers replace every instance.
   if (roleOf(pod.wanted, container) !== 'regular' || mayRestartAll(pod.wanted)) return false;
   return pod.instances.every(

@@ -2,14 +2,13 @@ import type { Pod } from '../../../model/pod/pod.js';
 import type { Invariant } from './monitor.js';
 import type { Finding } from './monitor.js';
 import { mayRestartAll, policyOf, restarts, roleOf } from './pod-spec.js';
-import { type InstanceTruth, isRebirth, type WorldTruth } from './world-truth.js';
+import type { InstanceTruth, WorldTruth } from './world-truth.js';
 
 export const restartPolicyKept: Invariant = {
   name: 'restart-policy-kept',
   rule: 'A container that its restart policy leaves ended is not started again: none under Never, none under OnFailure that ended with 0, no completed init container within its sandbox; after a boot also none whose end only the API still shows.',
   source: 'pkg/kubelet/container/helpers.go ShouldContainerBeRestarted',
   watch: (truth) => {
-    const forgottenAt = new Map<string, number>();
     /** Instances that a run has stopped, by the run: it may do so to start another one. */
     const stopped = new Map<string, string>();
     /**
@@ -21,10 +20,6 @@ export const restartPolicyKept: Invariant = {
     return {
       on: (event): readonly Finding[] | undefined => {
         if (event.kind === 'booted') shownAtBoot = shownEnds(truth);
-        if (event.kind === 'journal' && isRebirth(event.entry)) {
-          if (event.entry.pod) forgottenAt.set(event.entry.pod.uid, event.at);
-          return undefined;
-        }
         if (event.kind === 'call' && event.call === 'StopContainer') {
           const { uid = '', containerId = '' } = truth.subject(event);
           stopped.set(containerId, truth.pods.get(uid)?.pass?.id ?? '');
@@ -58,7 +53,7 @@ export const restartPolicyKept: Invariant = {
         const isOwed = owed.delete(key);
         // A changed definition restarts with any policy, and an init container runs again in another sandbox.
         if (before?.exitCode === undefined || before.image !== image) return undefined;
-        if ((forgottenAt.get(uid) ?? -1) >= (before.startedAt ?? 0)) return undefined;
+        if ((pod.forgottenAt ?? -1) >= (before.startedAt ?? 0)) return undefined;
         const policy = policyOf(pod.manifest, container);
         // A container that has failed a probe is started again after any exit, unless the policy is Never.
         const isOfThatPass = pod.pass !== undefined && stopped.get(before.containerId) === pod.pass.id;

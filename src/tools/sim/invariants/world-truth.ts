@@ -62,6 +62,8 @@ export interface PodTruth {
   readonly wantedSince?: number;
   /** The longest grace period of any of its versions. */
   readonly longestGraceSeconds: number;
+  /** When an agent last forgot what it had done for the pod. What ran before belongs to a life that is over. */
+  readonly forgottenAt?: number;
 
   // The following is of the present life of the agent.
   readonly pass?: PassTruth;
@@ -71,7 +73,6 @@ export interface PodTruth {
   readonly lastPass?: PassTruth & { readonly ended: Journaled<'sync-ended'>; readonly endedAt: number };
   /** Since the agent has acknowledged that the pod has to stop; until it has forgotten the pod. */
   readonly terminatingSince?: number;
-  readonly forgottenAt?: number;
   readonly rejectedAt?: number;
   readonly killRequestedAt?: number;
   readonly removalHandledAt?: number;
@@ -387,6 +388,7 @@ export class WorldTruth {
           forgetLife(pod);
           pod.addedAt = addedAt;
           pod.heardAt = heardAt;
+          pod.forgottenAt = at;
         }
         break;
       case 'start-delayed':
@@ -429,7 +431,6 @@ const forgetLife = (pod: MutablePod): void => {
   pod.lastPassEndedAt = undefined;
   pod.passBeforeEndedAt = undefined;
   pod.terminatingSince = undefined;
-  pod.forgottenAt = undefined;
   pod.rejectedAt = undefined;
   pod.killRequestedAt = undefined;
   pod.removalHandledAt = undefined;

@@ -9,6 +9,7 @@ import {
   create,
   created,
   exited,
+  forgotten,
   heard,
   imagePulled,
   imageRemoved,
@@ -182,6 +183,7 @@ export const clockRows: Rows = {
     ['the older end', [twice, removal(5, 'a')]],
     ['the pod has to stop', [twice, pass(5, 'terminating'), removal(6, 'b')]],
     ['the pod has no source', [twice, wanted(5), removal(6, 'b')]],
+    ['it ran in a former life of the pod', [twice, forgotten(5), removal(6, 'b')]],
     ['it never started', [begin, created(1, 'a'), removal(2, 'a')]],
     [
       'an image that was pulled',
