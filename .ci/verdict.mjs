@@ -179,8 +179,11 @@ export const verdictOf = (lines) => {
     }
     if (stage === 'fresh') continue;
     const first = runsOf(lines, stage).find((line) => line.try === 1);
-    const hung = first?.code === 124 || first?.code === 137;
-    if (hung) failed.push({ title: `failed: ${stage}: ended after its limit of ${first.limit} s`, error: [] });
+    // Of `timeout` at its limit, and of KILL, whoever has sent it.
+    const isEnded = first?.code === 124 || first?.code === 137;
+    if (isEnded && first.seconds < first.limit)
+      failed.push({ title: `failed: ${stage}: vitest was killed after ${first.seconds} s`, error: [] });
+    else if (isEnded) failed.push({ title: `failed: ${stage}: ended after its limit of ${first.limit} s`, error: [] });
     else if (first === undefined) failed.push({ title: `failed: ${stage}: did not come to its end`, error: [] });
     else if (cases.length === 0)
       failed.push({ title: `failed: ${stage}: no test was run (exit code ${first.code})`, error: [] });

@@ -193,6 +193,15 @@ describe('the verdict of the check', () => {
     expect(lines).toContain('failed: edges: ended after its limit of 900 s');
   });
 
+  it('tells a stage that was killed from one that was ended after its limit', () => {
+    say({ kind: 'run', stage: 'edges', try: 1, code: 137, limit: 900, seconds: 12 });
+    say({ kind: 'run', stage: 'cluster', try: 1, code: 137, limit: 900, seconds: 930 });
+    expect(verdict('end').lines.filter((line) => line.startsWith('failed: '))).toEqual([
+      'failed: edges: vitest was killed after 12 s',
+      'failed: cluster: ended after its limit of 900 s',
+    ]);
+  });
+
   it('names what was planned and did not happen', () => {
     say({ kind: 'planned', name: 'lint' }, { kind: 'planned', name: 'edges' }, { kind: 'planned', name: 'cluster' });
     say({ kind: 'check', name: 'lint', state: 'passed' });
