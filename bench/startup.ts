@@ -6,7 +6,9 @@
  *
  * `CONTAINERD` names another containerd than that of the PATH. Several `--agent` compare builds. `--at-once 4,8,all` are the numbers of
  * pods that the bare driver starts at a time. `--volumes` starts the pods without volumes, and with three volumes each: a ConfigMap, a
- * Secret with facts of the pod, and an empty directory. The order of the two changes with each round.
+ * Secret with facts of the pod, and an empty directory. The order of the two changes with each round. `--widths learned,4,8,16,all`
+ * compares the number of parallel starts that the agent learns with fixed ones: agents that are built for it from this checkout, and
+ * take the place of `--agent`.
  */
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,6 +31,10 @@ const SETTLE_MS = 2_000;
 /** The compiler and the garbage collector of Node.js go on for a while after a burst. */
 const REST_MS = 10_000;
 
+interface Contender {
+  readonly who: string;
+  readonly program: string;
+}
 interface Burst {
   readonly wallMs: number;
   readonly containerdCpu: number;
@@ -55,6 +61,7 @@ async function main(): Promise<void> {
       singles: { type: 'string', default: '20' },
       agent: { type: 'string', multiple: true, default: ['bin/rx-kubelet'] },
       volumes: { type: 'boolean', default: false },
+      widths: { type: 'string' },
     },
   });
   const sizes = values.pods.split(',').map(Number);
@@ -67,20 +74,23 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'rx-startup-'));
   const stage = await bringUp(join(folder, 'stage'));
   let driver: ChildProcess | undefined;
+  const agents: readonly Contender[] = values.widths
+    ? values.widths.split(',').map((width) => buildWithWidth(folder, width))
+    : values.agent.map((program) => ({ who: program, program }));
   try {
     console.log(`${stage.runtime}; load average before: ${loadavg()[0]?.toFixed(2)}`);
     let requests: PodRequests | undefined;
-    for (const program of values.agent) {
+    for (const { who, program } of agents) {
       const recorded = await recordPodStart(stage, program, folder);
       requests ??= recorded.requests;
-      console.log(`calls for one pod, until its status is known, ${program}: ${recorded.counts}`);
+      console.log(`calls for one pod, until its status is known, ${who}: ${recorded.counts}`);
     }
     if (!requests) throw new Error('--agent: expected a program');
     driver = fork(fileURLToPath(import.meta.url), [stage.endpoint]);
 
     for (const [index, pods] of sizes.entries()) {
       const floors = new Map<number, Burst[]>();
-      const agents = new Map<string, AgentBurst[]>();
+      const bursts = new Map<string, AgentBurst[]>();
       let levels: readonly number[] = atOnceLevels.filter((level) => level < pods || level === Infinity);
       let idle = '';
       for (let round = 0; round < rounds; round++) {
@@ -88,28 +98,29 @@ async function main(): Promise<void> {
           const burst = await floorBurst(stage, driver, { pods, atOnce, requests });
           floors.set(atOnce, [...(floors.get(atOnce) ?? []), burst]);
         }
-        const runs = values.agent.flatMap((program) =>
-          (values.volumes ? [false, true] : [false]).map((hasVolumes) => ({ program, hasVolumes })),
+        const runs = agents.flatMap((agent) =>
+          (values.volumes ? [false, true] : [false]).map((hasVolumes) => ({ ...agent, hasVolumes })),
         );
         // A machine that gets busier or calmer favours neither of two.
-        for (const { program, hasVolumes } of round % 2 === 0 ? runs : runs.toReversed()) {
+        for (const { who: agent, program, hasVolumes } of round % 2 === 0 ? runs : runs.toReversed()) {
           const isLast = index === sizes.length - 1 && round === rounds - 1;
           const { burst, idleShare } = await agentBurst(stage, program, folder, {
             ...{ pods, hasVolumes },
             idleSeconds: isLast ? idleSeconds : 0,
           });
-          const who = hasVolumes ? `${program}, with volumes` : program;
-          agents.set(who, [...(agents.get(who) ?? []), burst]);
+          const who = hasVolumes ? `${agent}, with volumes` : agent;
+          bursts.set(who, [...(bursts.get(who) ?? []), burst]);
           if (isLast && idleSeconds > 0) idle += `idle at ${pods} pods over ${idleSeconds} s, ${who}: ${idleShare}\n`;
         }
         const byTime = [...floors].toSorted(([, one], [, other]) => wallMs(one) - wallMs(other));
         levels = byTime.slice(0, CANDIDATES).map(([level]) => level);
       }
-      tell(pods, floors, agents);
+      tell(pods, floors, bursts);
+      if (values.widths) console.log(learnedAgainstFixed(bursts));
       if (idle !== '') console.log(idle);
     }
-    for (const program of singles > 0 ? values.agent : []) {
-      console.log(`one manifest at a time, ${program}: ${await oneByOne(stage, program, folder, singles)}`);
+    for (const { who, program } of singles > 0 ? agents : []) {
+      console.log(`one manifest at a time, ${who}: ${await oneByOne(stage, program, folder, singles)}`);
     }
     if (singles > 0) {
       const { podMs } = await drive(driver, { pods: singles, atOnce: 1, requests });
@@ -121,6 +132,28 @@ async function main(): Promise<void> {
     await stage.down();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** An agent in a folder of its own, with this number of parallel starts: `8`, `all`, or `learned`. */
+function buildWithWidth(folder: string, width: string): Contender {
+  const own = join(folder, `width-${width}`);
+  const script = fileURLToPath(new URL('startup/build-with-width.mjs', import.meta.url));
+  execFileSync(process.execPath, [script, own, width], { stdio: ['ignore', 'inherit', 'inherit'] });
+  return { who: widthName(width), program: join(own, 'bin/rx-kubelet') };
+}
+
+function widthName(width: string): string {
+  return `width ${width}`;
+}
+
+/** How much less time the learned width takes than each fixed one, from the medians; of the time of the fixed one. */
+function learnedAgainstFixed(bursts: ReadonlyMap<string, readonly Burst[]>): string {
+  const learned = bursts.get(widthName('learned'));
+  if (!learned) return '';
+  const gains = [...bursts].flatMap(([who, fixed]) =>
+    fixed === learned ? [] : [`${who}: ${(100 * (1 - wallMs(learned) / wallMs(fixed))).toFixed(1)} %`],
+  );
+  return `time that the learned width saves, against ${gains.join(', ')}`;
 }
 
 /** The requests of the agent that start one pod, recorded by a proxy before the runtime. */

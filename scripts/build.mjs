@@ -2,22 +2,14 @@
 import { build } from 'esbuild';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { forNode, root } from './bundle-options.mjs';
+import { commandLine, root } from './bundle-options.mjs';
 
 const { metafile } = await build({
-  ...forNode,
+  ...commandLine,
   metafile: true,
-  // The second entry is started as a worker thread, by its file.
-  entryPoints: { 'rx-kubelet': 'src/cli/main.ts', 'manifest-worker': 'src/sources/manifest-worker.ts' },
   outdir: 'dist',
-  splitting: true,
   sourcemap: 'linked',
   legalComments: 'linked',
-  chunkNames: 'chunks/[name]-[hash]',
-  // Some packages of the bundle are CommonJS: they load Node's modules with `require`, and read the path of their file.
-  banner: {
-    js: "#!/usr/bin/env node\nimport { createRequire as bundledRequire } from 'node:module';\nconst require = bundledRequire(import.meta.url);\nimport { fileURLToPath as bundledPath } from 'node:url';\nconst __filename = bundledPath(import.meta.url);\nconst __dirname = bundledPath(new URL('.', import.meta.url));",
-  },
 });
 
 // Removes the chunks of earlier builds, except those that a running agent may still load.

@@ -15,3 +15,16 @@ export const forNode = {
   alias: { rxjs: join(root, 'node_modules/rxjs/dist/esm/index.js') },
   logLevel: 'warning',
 };
+
+/** @type {import('esbuild').BuildOptions} */
+export const commandLine = {
+  ...forNode,
+  // The second entry is started as a worker thread, by its file.
+  entryPoints: { 'rx-kubelet': 'src/cli/main.ts', 'manifest-worker': 'src/sources/manifest-worker.ts' },
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
+  // Some packages of the bundle are CommonJS: they load Node's modules with `require`, and read the path of their file.
+  banner: {
+    js: "#!/usr/bin/env node\nimport { createRequire as bundledRequire } from 'node:module';\nconst require = bundledRequire(import.meta.url);\nimport { fileURLToPath as bundledPath } from 'node:url';\nconst __filename = bundledPath(import.meta.url);\nconst __dirname = bundledPath(new URL('.', import.meta.url));",
+  },
+};

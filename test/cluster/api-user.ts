@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiList, ApiObject } from '../../src/model/kube-api/api-object.js';
 
-/** What somebody is known by to the API server: PEM. */
+/** The credentials of a user at the API server, as PEM. */
 export interface Credentials {
   readonly ca: string;
   readonly cert?: string;
@@ -12,7 +13,7 @@ export interface Credentials {
   readonly token?: string;
 }
 
-/** The API server said no. */
+/** A reply of the API server that refuses a request. */
 export class Refusal extends Error {
   constructor(
     readonly code: number,
@@ -23,29 +24,31 @@ export class Refusal extends Error {
   }
 }
 
-/** What a server says whose data answer too late, that has too much to do, or that is not ready. */
+/** The codes of a server that is overloaded or not ready, or whose etcd replies too late. */
 const BUSY: readonly number[] = [500, 429, 503, 504];
 const ATTEMPTS = 6;
+/** The wait before an attempt is longer by this much than the one before it. */
+const BACK_OFF_STEP_MS = 200;
 
 export type PatchKind = 'merge' | 'strategic-merge' | 'json';
 
-/** One thing that has happened to an object, as a watch tells it. */
+/** One event of a watch. */
 export interface WatchEvent<Item extends ApiObject = ApiObject> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: Item;
 }
 
 export interface Watched<Item extends ApiObject = ApiObject> {
-  /** Everything so far, in order. */
+  /** All events so far, in order. */
   readonly events: readonly WatchEvent<Item>[];
   readonly close: () => void;
 }
 
 /**
- * Asks the API server as somebody, in plain JSON. It has nothing in common with the client of the agent, so that it does not share
- * its mistakes.
+ * Sends requests to the API server as one user, in plain JSON. It shares no code with the client of the agent, and so none of its
+ * mistakes.
  *
- * Errors: a `Refusal` when the server says no, those of the connection when it says nothing.
+ * Errors: a `Refusal` by the server; the error of a connection that breaks.
  */
 export class ApiUser {
   private readonly agent: Agent;
@@ -53,7 +56,7 @@ export class ApiUser {
   constructor(
     private readonly address: string,
     private readonly credentials: Credentials,
-    /** Whether it asks again a few times when the server is too busy to answer. */
+    /** Whether it repeats a request a few times while the server is busy. */
     private readonly isPatient = false,
   ) {
     const { ca, cert, key } = credentials;
@@ -64,7 +67,7 @@ export class ApiUser {
     return this.ask('GET', path) as Promise<Item>;
   }
 
-  /** The object, or undefined when there is none. */
+  /** Resolves with the object; with undefined if it does not exist. */
   async find<Item extends ApiObject>(path: string): Promise<Item | undefined> {
     try {
       return await this.get<Item>(path);
@@ -90,12 +93,12 @@ export class ApiUser {
     return this.ask('PATCH', path, patch, `application/${kind}-patch+json`) as Promise<Item>;
   }
 
-  /** Deletes; without a grace period the object's own one applies. */
+  /** Deletes an object, by default with its own grace period. */
   async remove(path: string, gracePeriodSeconds?: number): Promise<void> {
     await this.ask('DELETE', path, gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds });
   }
 
-  /** What happens to the objects of a list from now on, and what is there already. Resolves when the server has begun to tell. */
+  /** Watches the objects of a list: the existing ones, and all changes from now on. Resolves when the server has accepted the watch. */
   async watch<Item extends ApiObject>(path: string): Promise<Watched<Item>> {
     const events: WatchEvent<Item>[] = [];
     const reply = await this.send('GET', `${path}${path.includes('?') ? '&' : '?'}watch=true`);
@@ -107,7 +110,7 @@ export class ApiUser {
       rest = lines.pop() ?? '';
       for (const line of lines) events.push(JSON.parse(line) as WatchEvent<Item>);
     });
-    // Whoever looks at the events finds that some are missing.
+    // The test fails for the events that are missing.
     reply.on('error', () => undefined);
     return { events, close: () => reply.destroy() };
   }
@@ -125,13 +128,13 @@ export class ApiUser {
       }
       const problem = await refusal(method, path, reply);
       if (attempt > 1) {
-        // The earlier request was done nevertheless.
+        // The server has carried out the earlier request.
         const name = (body as { readonly metadata?: { readonly name?: string } } | undefined)?.metadata?.name;
         if (method === 'POST' && problem.reason === 'AlreadyExists' && name) return this.ask('GET', `${path}/${name}`);
         if (method === 'DELETE' && problem.code === 404) return '';
       }
       if (!this.isPatient || !BUSY.includes(problem.code) || attempt === ATTEMPTS) throw problem;
-      await new Promise((resolve) => setTimeout(resolve, 200 * attempt));
+      await pause(BACK_OFF_STEP_MS * attempt);
     }
   }
 
@@ -143,7 +146,7 @@ export class ApiUser {
       agent: this.agent,
       headers: {
         accept: 'application/json',
-        // Node.js says how long a body is by itself, but not with DELETE.
+        // Node.js adds the length of a body, except for DELETE.
         ...(content && { 'content-type': contentType, 'content-length': content.length }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },

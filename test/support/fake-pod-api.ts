@@ -1,21 +1,19 @@
 import { concatMap, defer, EMPTY, map, type Observable, type SchedulerLike, Subject, timer } from 'rxjs';
-import { ApiError } from '../../src/model/kube-api/api-error.js';
-import {
-  applyStrategicMergePatch,
-  type JsonObject,
-  POD_MERGE_KEYS,
-} from '../../src/model/kube-api/strategic-merge-patch.js';
+import { podPath } from '../../src/model/kube-api/api-paths.js';
+import type { JsonObject } from '../../src/model/kube-api/strategic-merge-patch.js';
 import type { Pod } from '../../src/model/pod/pod.js';
 import type { ApiClient } from '../../src/streams/cluster/api-client.js';
+import type { ApiRequest } from '../../src/streams/ports/api-server.js';
+import { fakeObjects } from './fake-objects.js';
 
 export interface FakePodApi {
   readonly api: Pick<ApiClient, 'get' | 'create' | 'patchLate' | 'delete'>;
-  /** What is asked, when it is asked: `PATCH web`. */
+  /** Emits each request at its time: `PATCH web`. */
   readonly request$: Observable<string>;
   /** The bodies of patches, in order. */
   readonly patches: JsonObject[];
   readonly pod: (name: string) => Pod | undefined;
-  /** What somebody else writes. */
+  /** Writes a pod as another client does. */
   readonly write: (pod: Pod) => void;
   readonly take: (name: string) => void;
 }
@@ -32,7 +30,7 @@ export interface FakePodApiOptions {
   readonly keeps?: (status: Pod['status']) => Pod['status'];
 }
 
-/** The pods of an API server, all in one namespace: UIDs and versions are preconditions, a version is a number that grows. */
+/** The pods of an API server in the namespace `default`: UIDs and versions are preconditions. */
 export const fakePodApi = ({
   scheduler,
   tookMs = () => 1,
@@ -40,77 +38,45 @@ export const fakePodApi = ({
   turnMs = () => 0,
   keeps = (status) => status,
 }: FakePodApiOptions): FakePodApi => {
-  const pods = new Map<string, Pod>();
   const patches: JsonObject[] = [];
   const request$ = new Subject<string>();
-  let version = 0;
-  const write = (pod: Pod): Pod => {
-    version += 1;
-    const stored = { ...pod, metadata: { ...pod.metadata, resourceVersion: String(version) } };
-    pods.set(pod.metadata.name, stored);
-    return stored;
-  };
-  const refusal = (code: number, reason: string) => new ApiError({ code, reason, message: reason });
-  const found = (name: string, uid?: unknown, resourceVersion?: unknown): Pod => {
-    const pod = pods.get(name);
-    if (!pod) throw refusal(404, 'NotFound');
-    const isMeant = (uid ?? pod.metadata.uid) === pod.metadata.uid;
-    if (!isMeant || (resourceVersion ?? pod.metadata.resourceVersion) !== pod.metadata.resourceVersion) {
-      throw refusal(409, 'Conflict');
-    }
-    return pod;
-  };
-  const answer = <T>(method: string, name: string, act: () => unknown): Observable<T> =>
+  const objects = fakeObjects({
+    stamp: (_path, created) => ({ uid: `made-${created}` }),
+    keeps: ({ status, ...object }) => ({ ...object, status: keeps(status as Pod['status']) }),
+  });
+  const pathOf = (name: string): string => podPath('default', name);
+  const answer = <T>(request: Pick<ApiRequest, 'method' | 'path' | 'body'>, name: string): Observable<T> =>
     defer(() => {
-      const request = `${method} ${name}`;
-      request$.next(request);
-      return timer(tookMs(request), scheduler).pipe(
+      const what = `${request.method} ${name}`;
+      request$.next(what);
+      return timer(tookMs(what), scheduler).pipe(
         map(() => {
-          const error = failure(request);
+          const error = failure(what);
           if (error) throw error;
-          return act() as T;
+          return objects.answer(request) as T;
         }),
       );
     });
   const nameIn = (path: string): string => path.split('/').at(path.endsWith('/status') ? -2 : -1) ?? '';
   return {
     api: {
-      get: (path) => answer('GET', nameIn(path), () => found(nameIn(path))),
-      create: (_path, body) => {
-        const pod = body as Pod;
-        return answer('POST', pod.metadata.name, () => {
-          if (pods.has(pod.metadata.name)) throw refusal(409, 'AlreadyExists');
-          return write({ ...pod, metadata: { ...pod.metadata, uid: `made-${version}` } });
-        });
-      },
+      get: (path) => answer({ method: 'GET', path }, nameIn(path)),
+      create: (path, body) => answer({ method: 'POST', path, body }, (body as Pod).metadata.name),
       patchLate: <T>(path: string, body: () => unknown) =>
         timer(turnMs(), scheduler).pipe(
           concatMap(() => {
             const patch = body() as JsonObject | undefined;
             if (!patch) return EMPTY;
             patches.push(patch);
-            return answer<T>('PATCH', nameIn(path), () => {
-              const { metadata, status: change } = patch as Record<'metadata' | 'status', JsonObject>;
-              const before = found(nameIn(path), metadata['uid'], metadata['resourceVersion']);
-              const original = { status: before.status ?? {} };
-              const { status } = applyStrategicMergePatch(original, { status: change }, POD_MERGE_KEYS);
-              const kept = keeps(status as Pod['status']);
-              return write({ ...before, ...(kept && { status: kept }) });
-            });
+            return answer<T>({ method: 'PATCH', path, body: patch }, nameIn(path));
           }),
         ),
-      delete: (path, body) =>
-        answer('DELETE', nameIn(path), () => {
-          const { preconditions } = body as { readonly preconditions?: { readonly uid?: string } };
-          const pod = found(nameIn(path), preconditions?.uid);
-          pods.delete(pod.metadata.name);
-          return pod;
-        }),
+      delete: (path, body) => answer({ method: 'DELETE', path, body }, nameIn(path)),
     },
     request$,
     patches,
-    pod: (name) => pods.get(name),
-    write: (pod) => void write(pod),
-    take: (name) => void pods.delete(name),
+    pod: (name) => objects.find(pathOf(name)) as Pod | undefined,
+    write: (pod) => void objects.write(pathOf(pod.metadata.name), pod),
+    take: (name) => void objects.set(pathOf(name), undefined),
   };
 };

@@ -34,10 +34,10 @@ const out = (text: string): ForwardLine => ({ to: 'stdout', text });
 const warn = (text: string): ForwardLine => ({ to: 'stderr', text });
 
 /**
- * Forwards ports from subscribing to unsubscribing, over one connection to the agent. Emits the lines of kubectl. A port of the pod
- * that cannot be reached ends only its own connection; kubectl ends then.
+ * Forwards ports until it is unsubscribed, over one connection to the agent. Emits the lines that kubectl prints. If a port of the pod
+ * refuses a connection, only that connection ends; kubectl itself would end.
  *
- * Errors: the streams are refused; no port can be listened on; the connection to the pod is lost.
+ * Errors: the agent refuses the streams; none of the local ports can be opened; the connection to the agent breaks.
  * Source: staging/src/k8s.io/client-go/tools/portforward/portforward.go
  */
 export const forwardPorts = ({ socketPath, path, ports, addresses }: ForwardRequest): Observable<ForwardLine> => {

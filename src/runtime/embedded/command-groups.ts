@@ -18,7 +18,7 @@ const FIRST_MS = 10;
 const LONGEST_MS = 10_000;
 
 /**
- * Attempts to remove the group of a command that has ended, at once and then in doubling steps: the command may have
+ * Attempts to remove the cgroup of an ended command at once, and then again after waits that double: the command may have
  * left processes in it. Emits nothing.
  *
  * Errors: none.
@@ -43,16 +43,16 @@ const PREFIX = 'exec-';
 
 let commands = 0;
 
-/** The cgroups of the commands that run, or have run, beside the main processes of containers. */
+/** The cgroups of commands in containers: each command has its own, beside the main process of its container. */
 export class CommandGroups {
-  /** Also ends attempts that begin later. */
+  /** Emits when the runtime ends, and again for each attempt that begins later. */
   private readonly over$ = new ReplaySubject<void>(1);
 
   constructor(private readonly scheduler: SchedulerLike = asyncScheduler) {}
 
   /**
-   * A name for the files of a new command, and its group, which is still to be made: no other one has either, also none
-   * that an earlier runtime has left with processes. No group without cgroups.
+   * Returns a name for the files of a new command, and its cgroup, which does not exist yet. No other command has this name, not
+   * even one that an earlier runtime has left behind. `group` is undefined if the container has no cgroup.
    */
   next(
     { cgroup }: Pick<Container, 'cgroup'>,
@@ -66,23 +66,23 @@ export class CommandGroups {
     }
   }
 
-  /** Removes the group of an ended command now, or when its last process has ended. */
+  /** Removes the cgroup of an ended command: now, or after its last process has ended. */
   remove(container: Pick<Container, 'record'>, group: Cgroup | undefined): void {
     if (!group) return;
-    // The groups of a container that has ended are removed with its own.
+    // The end of a container removes its cgroup with all groups in it.
     const isOver = (): boolean => container.record.state !== 'running';
     removeWhenEmpty({ tryRemove: () => group.tryRemove(), isOver }, this.scheduler)
       .pipe(takeUntil(this.over$))
       .subscribe();
   }
 
-  /** Does the same for all commands of earlier runtimes. Errors: the groups cannot be read. */
+  /** Removes the cgroups of the commands of earlier runtimes in the same way. Errors: the cgroup of the container cannot be read. */
   adopt(container: Container): void {
     for (const name of container.cgroup?.names() ?? [])
       if (name.startsWith(PREFIX)) this.remove(container, container.cgroup?.child(name));
   }
 
-  /** Ends all attempts; the next runtime goes on with them. */
+  /** Ends all attempts. The next runtime adopts the groups. */
   close(): void {
     this.over$.next();
   }

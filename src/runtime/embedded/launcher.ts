@@ -23,7 +23,7 @@ export const ioFiles = (directory: string): IoFiles => ({
   terminal: join(directory, 'terminal'),
 });
 
-/** As long as the longest exit code with its newline: it is overwritten in place, which needs no space on a full disk. */
+/** It has the length of the longest exit code and a newline. The exit code overwrites it, which needs no space on a full disk. */
 const NO_EXIT = '    ';
 const SILENCE_MS = 60_000;
 const STRAY_WRITER_MS = 2_000;
@@ -50,7 +50,7 @@ export interface LaunchPlan {
   /** The prefix of the payload, such as `nsenter`; empty without namespaces. */
   readonly enter: readonly string[];
   readonly payload: PayloadPlan;
-  /** Whether clients can attach to the input; without this and without a terminal it is empty. */
+  /** Whether clients can attach to the input. The input of a container without this and without a terminal is empty. */
   readonly hasInput: boolean;
   readonly hasTerminal: boolean;
 }
@@ -58,9 +58,9 @@ export interface LaunchPlan {
 export interface Launched {
   /** Settles when the supervisor has ended. */
   readonly supervisorExit: Promise<void>;
-  /** Whether the container's own process was reached; otherwise its remaining processes end soon. */
+  /** Whether the container's own process has started. If not, the shells before it end soon. */
   readonly isReady: boolean;
-  /** The reason why not, if it could not be written into a file. */
+  /** The reason of a failed start, if it could not be written into a file. */
   readonly failure: string | undefined;
 }
 
@@ -72,7 +72,7 @@ export class NotBegun extends Error {
   override readonly name = 'NotBegun';
 }
 
-/** Shell lines that continue only if this process is the first to claim. */
+/** Shell lines that exit unless this process is the first that claims the container. */
 export const claimScript = (claimFile: string): string => `
 read -r line < /proc/$$/stat
 set -C
@@ -81,12 +81,12 @@ set +C`;
 
 const NO_INPUT: ReturnType<typeof inputLines> = { before: '', from: '/dev/null', payloadCloses: '', after: '' };
 
-/** Stands in the output of a container in place of what a full disk did not take. */
+/** The line in the output of a container that replaces the lines for which the disk had no space. */
 const LOST_OUTPUT = '[rx-kubelet: output was lost here, since it could not be written to the disk]';
 
 /**
- * A shell function that copies its input, open as 0 and 6, behind a file until it ends. What cannot be written is dropped, a second of it
- * at a time, so that a container on a full disk neither waits for a reader nor ends because there is none.
+ * A shell function that appends its input, open as the descriptors 0 and 6, to a file, until the input ends. On a full disk it drops the
+ * input of a second and tries again. It always reads, so the container neither blocks on a full pipe nor ends by SIGPIPE.
  */
 const relayFunction = (cat: string, sleep: string): string => `
 relay() {
@@ -179,8 +179,8 @@ export const spawnShell = async (script: string): Promise<ChildProcess> => {
 };
 
 /**
- * The first line of the child on descriptor 3; empty if it ends, closes the descriptor, or writes nothing for a minute
- * (a hanging mount).
+ * Resolves with the first line of the child on descriptor 3. The line is empty if the child ends, closes the descriptor, or writes
+ * nothing for a minute, as with a hanging mount.
  */
 export const firstLine = (child: ChildProcess, ended: Promise<void>): Promise<string> =>
   new Promise((resolve) => {
@@ -198,8 +198,8 @@ export const firstLine = (child: ChildProcess, ended: Promise<void>): Promise<st
     });
     pipe?.on('error', () => settle(''));
     pipe?.on('end', () => settle(''));
-    // The last line may still be in the pipe, whose end settles this; only another process that holds the pipe would
-    // delay that.
+    // The last line may still be in the pipe, so the end of the pipe settles the promise. The timer is for another process that
+    // keeps the pipe open.
     void ended.then(() => setTimeout(() => settle(''), STRAY_WRITER_MS).unref());
   });
 
@@ -218,12 +218,12 @@ export const startErrorOf = (ioDirectory: string): string => {
   );
 };
 
-/** The reasons of a failed start that end with the messages of the programs that mount. */
+/** Reasons of a failed start that end with the message of a program that mounts. */
 const MOUNT_FAILED = /^(the container's own|the mount point|a mount|\/etc\/resolv\.conf) .*could not be /;
 
 /**
- * Whether a failed start never reached the container's own process, because the machine had no process, descriptor or
- * memory left for the shells in front of it. A shell that cannot fork ends at once, without a message.
+ * Whether a start failed before the container's own process, because the machine had no process, descriptor or memory left for the
+ * shells before it. A shell that cannot fork ends at once, without a message.
  */
 export const wasNeverBegun = (ioDirectory: string): boolean => {
   const io = ioFiles(ioDirectory);
@@ -233,7 +233,7 @@ export const wasNeverBegun = (ioDirectory: string): boolean => {
   return exitCodeOf(ioDirectory) === undefined || words === '' || isShortageText(words);
 };
 
-/** The claim of the container: a supervisor, none yet, or forbidden by an adopter. Errors: it cannot be read. */
+/** The supervisor that has claimed the container, if any; `forbidden` if an adopter forbids the claim. Errors: the file cannot be read. */
 export const claimOf = (ioDirectory: string): ProcessId | 'unclaimed' | 'forbidden' => {
   const line = readIfThere(ioFiles(ioDirectory).claim);
   if (line === undefined) return 'unclaimed';
@@ -241,8 +241,8 @@ export const claimOf = (ioDirectory: string): ProcessId | 'unclaimed' | 'forbidd
 };
 
 /**
- * Forbids the claim of a supervisor that may still be starting. Returns false if a supervisor was faster. Errors: one
- * may still start.
+ * Forbids the claim of a supervisor that may still be starting. Returns false if a supervisor has claimed already. Errors: the file
+ * cannot be written, so a supervisor may still start.
  */
 export const forbidStart = (ioDirectory: string): boolean => {
   makeDirectories(ioFiles(ioDirectory).directory, 0o711);
@@ -256,8 +256,8 @@ export const forbidStart = (ioDirectory: string): boolean => {
 };
 
 /**
- * The payload's process: the supervisor's youngest child, the child of that if `nsenter` had to fork, and the child of
- * that if `script` makes its terminal.
+ * The payload's process. It is the supervisor's youngest child. If `nsenter` forks, it is one level below; if `script` makes the
+ * terminal, one more.
  */
 export const mainProcess = (
   supervisor: ProcessId,

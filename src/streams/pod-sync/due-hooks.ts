@@ -6,14 +6,14 @@ import { POD_DIRECTORY_MODE, podDueHooksDirectory } from '../../model/pod/pod-pa
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import type { PodSyncContext } from './pod-sync-context.js';
 
-// A postStart hook belongs to the pass that starts its container. If the agent ends before the hook does, the next agent finds a container
-// that runs, and the mark of its hook on the disk; it runs the hook again. Kubernetes promises each hook at least once, and a kubelet
-// forgets it here.
+// A postStart hook belongs to the sync that starts its container. If the agent ends before the hook, the next agent finds a running
+// container and the mark of its hook on the disk, and runs the hook again. Kubernetes promises that each hook runs at least once; a
+// kubelet that is started again forgets the hook.
 
 type Context = Pick<PodSyncContext, 'pod' | 'ports'>;
 type State = Pick<KubeletState, 'dueHooks' | 'apply'>;
 
-/** Marks the hook of a container before its start. Errors: none; a failure is logged, and the next agent does not know of the hook. */
+/** Marks the hook of a container before the container starts. Errors: none. A failure is logged; the next agent does not know of the hook then. */
 export const beginHook = (context: Context, containerId: string, { apply }: Pick<State, 'apply'>): Observable<never> =>
   defer(() => {
     apply({ kind: 'hook-begun', uid: context.pod.metadata.uid, containerId });
@@ -23,8 +23,8 @@ export const beginHook = (context: Context, containerId: string, { apply }: Pick
   });
 
 /**
- * Removes the mark of a hook that has ended well, or whose container has ended. Errors: none; a failure is logged, and the next agent runs
- * the hook again.
+ * Removes the mark of a hook that has succeeded, or whose container has ended. Errors: none. A failure is logged; the next agent runs
+ * the hook again then.
  */
 export const endHook = (context: Context, containerId: string, { apply }: Pick<State, 'apply'>): Observable<never> =>
   defer(() => {
@@ -35,8 +35,8 @@ export const endHook = (context: Context, containerId: string, { apply }: Pick<S
   });
 
 /**
- * Drops the hooks of containers that have ended, and reads the marks of an earlier agent once for each pod that has a postStart hook.
- * Errors: none; a failure is logged, and the next sync reads again.
+ * The first time for a pod with a postStart hook, it reads the marks of an earlier agent. From then on it removes the hooks of containers
+ * that have ended. Errors: none. A failure is logged; the next sync reads again then.
  */
 export const findDueHooks = (
   context: Context,
@@ -52,7 +52,7 @@ export const findDueHooks = (
     }
     if (!hasPostStart(pod)) return EMPTY;
     const found = (containerIds: readonly string[]): void => apply({ kind: 'due-hooks-found', uid, containerIds });
-    // One in an unknown state may be seen to run later.
+    // A container in an unknown state may be running.
     const alive = containers.filter(({ state }) => state === 'running' || state === 'unknown').map(({ id }) => id);
     if (alive.length === 0) {
       found([]);
@@ -70,7 +70,7 @@ export const findDueHooks = (
 const hasPostStart = (pod: Pod): boolean =>
   containersOf(pod).some(({ container }) => container.lifecycle?.postStart !== undefined);
 
-/** The id comes from the runtime: no part of it leads out of the directory. */
+/** The name of the mark. The id comes from the runtime: encoded, it cannot lead out of the directory. */
 const markOf = (containerId: string): string => encodeURIComponent(containerId).replaceAll('.', '%2E');
 
 const logged = (

@@ -1,6 +1,6 @@
 import { isMirrorPod, type Pod } from '../../../model/pod/pod.js';
 import type { Finding, Invariant } from './monitor.js';
-import { isLive } from './world-truth.js';
+import { isLive } from './pod-truth.js';
 
 export const apiPodsOutliveContainers: Invariant = {
   name: 'api-pods-outlive-containers',

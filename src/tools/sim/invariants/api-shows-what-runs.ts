@@ -1,7 +1,7 @@
 import { isMirrorPod, type Pod } from '../../../model/pod/pod.js';
 import type { Finding, Invariant } from './monitor.js';
 import { isTerminal } from './pod-spec.js';
-import { isLive, type PodTruth } from './world-truth.js';
+import { isLive, type PodTruth } from './pod-truth.js';
 
 /** Older events have been written, in a quiet time: all statuses are reconciled every 10 s. */
 const WRITTEN_MS = 40_000;

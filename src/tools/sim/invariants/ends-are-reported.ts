@@ -1,7 +1,7 @@
 import type { Pod } from '../../../model/pod/pod.js';
 import type { Finding, Invariant } from './monitor.js';
 import { isTerminal, restarts } from './pod-spec.js';
-import { isLive, liveInstances, type PodTruth, seenSinceOf } from './world-truth.js';
+import { isLive, liveInstances, type PodTruth, seenSinceOf } from './pod-truth.js';
 
 /** Older events have been seen, in a quiet time. Milliseconds. */
 const SEEN_MS = 30_000;

@@ -1,5 +1,5 @@
 import type { Finding, Invariant } from './monitor.js';
-import { isRebirth } from './world-truth.js';
+import { isRebirth } from './journal-truth.js';
 
 /** The seconds that every container gets, for any requested grace period. */
 const MINIMUM = 2;

@@ -1,7 +1,8 @@
 import type { Container, Pod } from '../../../model/pod/pod.js';
 import type { EndOfRun, Finding, Invariant } from './monitor.js';
 import { isTerminal, restarts, roleOf } from './pod-spec.js';
-import { isLive, isReady, type PodTruth, type WorldTruth } from './world-truth.js';
+import { isLive, isReady, type PodTruth } from './pod-truth.js';
+import type { WorldTruth } from './world-truth.js';
 
 /** The quiet time after which every desired pod runs, or waits for something known. Milliseconds. */
 const SETTLED_MS = 100_000;

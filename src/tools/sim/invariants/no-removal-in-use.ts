@@ -1,5 +1,5 @@
 import type { Invariant } from './monitor.js';
-import { isLive } from './world-truth.js';
+import { isLive } from './pod-truth.js';
 
 /** The time for which an agent may not know that its created container has been started. */
 const UNHEARD_MS = 10_000;

@@ -1,5 +1,5 @@
 import type { Finding, Invariant } from './monitor.js';
-import { isRebirth } from './world-truth.js';
+import { isRebirth } from './journal-truth.js';
 
 /** The calls that create something. A created container is started, since no run is cancelled between the two. */
 const MAKES: ReadonlySet<string> = new Set(['RunPodSandbox', 'CreateContainer']);

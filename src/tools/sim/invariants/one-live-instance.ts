@@ -1,5 +1,5 @@
 import type { Invariant } from './monitor.js';
-import { liveInstances } from './world-truth.js';
+import { liveInstances } from './pod-truth.js';
 
 export const oneLiveInstance: Invariant = {
   name: 'one-live-instance',

@@ -1,6 +1,6 @@
 import type { Invariant } from './monitor.js';
 import { isStaticSource } from './pod-spec.js';
-import { isLive } from './world-truth.js';
+import { isLive } from './pod-truth.js';
 
 export const oneRevision: Invariant = {
   name: 'one-revision',

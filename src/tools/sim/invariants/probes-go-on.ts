@@ -1,6 +1,6 @@
 import type { Finding, Invariant } from './monitor.js';
 import { isTerminal } from './pod-spec.js';
-import { isLive } from './world-truth.js';
+import { isLive } from './pod-truth.js';
 
 /** The longest delay of a probe beside its period. Milliseconds. */
 const SLACK_MS = 60_000;

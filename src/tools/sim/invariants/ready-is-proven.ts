@@ -1,7 +1,8 @@
 import type { ContainerStatus, Pod } from '../../../model/pod/pod.js';
 import { containerOf, roleOf } from './pod-spec.js';
 import type { Finding, Invariant } from './monitor.js';
-import { type InstanceTruth, type PodTruth, seenSinceOf, type WorldTruth } from './world-truth.js';
+import { type InstanceTruth, type PodTruth, seenSinceOf } from './pod-truth.js';
+import type { WorldTruth } from './world-truth.js';
 
 /** The successes in a row of one instance's probes of one kind. */
 interface Row {

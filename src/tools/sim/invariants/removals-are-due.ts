@@ -1,7 +1,7 @@
 import { IMAGE_DETECTION_PERIOD_MS } from '../../../streams/images/image-gc.js';
 import type { Finding, Invariant } from './monitor.js';
 import { isTerminal, mayRestartAll, roleOf } from './pod-spec.js';
-import { type InstanceTruth, isLive, type PodTruth } from './world-truth.js';
+import { type InstanceTruth, isLive, type PodTruth } from './pod-truth.js';
 
 /** The agent reads what is in use a little before it acts; the replies may be late. Milliseconds. */
 const SLACK_MS = 20_000;

@@ -1,6 +1,7 @@
 import { asksForAll, containerOf } from './pod-spec.js';
 import type { Invariant } from './monitor.js';
-import { type InstanceTruth, isRebirth, type PodTruth } from './world-truth.js';
+import { isRebirth } from './journal-truth.js';
+import type { InstanceTruth, PodTruth } from './pod-truth.js';
 
 const FIRST_MS = 10_000;
 const RESET_AFTER_MS = 600_000;

@@ -2,7 +2,8 @@ import type { Pod } from '../../../model/pod/pod.js';
 import type { Invariant } from './monitor.js';
 import type { Finding } from './monitor.js';
 import { mayRestartAll, policyOf, restarts, roleOf } from './pod-spec.js';
-import type { InstanceTruth, WorldTruth } from './world-truth.js';
+import type { InstanceTruth } from './pod-truth.js';
+import type { WorldTruth } from './world-truth.js';
 
 export const restartPolicyKept: Invariant = {
   name: 'restart-policy-kept',

@@ -1,6 +1,7 @@
 import { isTerminal } from './pod-spec.js';
 import type { Finding, Invariant } from './monitor.js';
-import { isRead, isRebirth } from './world-truth.js';
+import { isRebirth } from './journal-truth.js';
+import { isRead } from './pod-truth.js';
 
 interface Shown {
   phase?: string;

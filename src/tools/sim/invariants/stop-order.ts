@@ -1,6 +1,6 @@
 import type { Invariant } from './monitor.js';
 import { roleOf } from './pod-spec.js';
-import { isLive } from './world-truth.js';
+import { isLive } from './pod-truth.js';
 
 export const stopOrder: Invariant = {
   name: 'stop-order',

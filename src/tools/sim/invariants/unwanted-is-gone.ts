@@ -1,6 +1,6 @@
 import type { Finding, Invariant } from './monitor.js';
 import { isTerminal } from './pod-spec.js';
-import { isLive, isReady } from './world-truth.js';
+import { isLive, isReady } from './pod-truth.js';
 
 /**
  * The time beside the grace period of the pod: until every call from before the quiet has ended or failed.

@@ -1,5 +1,5 @@
 import type { Finding, Invariant } from './monitor.js';
-import { isLive, type PodTruth } from './world-truth.js';
+import { isLive, type PodTruth } from './pod-truth.js';
 
 /** The time beside the grace period of the pod: until every call from before the quiet has ended or failed. Milliseconds. */
 const SETTLED_MS = 60_000;

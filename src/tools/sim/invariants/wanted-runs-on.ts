@@ -1,6 +1,6 @@
 import { containerOf, isTerminal, roleOf } from './pod-spec.js';
 import type { Finding, Invariant } from './monitor.js';
-import { isLive, isReady, type PodTruth } from './world-truth.js';
+import { isLive, isReady, type PodTruth } from './pod-truth.js';
 
 export const wantedRunsOn: Invariant = {
   name: 'wanted-runs-on',

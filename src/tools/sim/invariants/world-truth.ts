@@ -1,28 +1,19 @@
 import type { JournalEntry } from '../../../model/journal/journal.js';
 import type { Pod } from '../../../model/pod/pod.js';
 import type { StoredObject } from '../api-server/stored-object.js';
-import type { SimulatedInstance, SimulatedPodSandbox, WorldEvent } from '../world-event.js';
+import type { SimulatedInstance, WorldEvent } from '../world-event.js';
 import { type CallSubject, subjectOf } from './cri-request.js';
 import { type ClockSetting, RIGHT, wallOf } from './clock-setting.js';
+import { applyEntry, forgetLife, keptPodsAfter } from './journal-truth.js';
 import { longestGraceSeconds, withoutDuplicates } from './pod-spec.js';
-
-/** One instance of a container. Times are virtual milliseconds, those that end in `Wall` are of the wall clock. */
-export interface InstanceTruth extends SimulatedInstance {
-  readonly createdAt: number;
-  readonly startedAt?: number;
-  readonly exitedAt?: number;
-  readonly exitedWall?: number;
-  readonly exitCode?: number;
-  readonly removedAt?: number;
-  /** After a boot the runtime does not know when it was made, and whether it ever ran. */
-  readonly isStatusLost?: boolean;
-}
-
-export interface SandboxTruth extends SimulatedPodSandbox {
-  readonly createdAt: number;
-  readonly stoppedAt?: number;
-  readonly removedAt?: number;
-}
+import {
+  type InstanceTruth,
+  type Mutable,
+  type MutablePod,
+  newPodTruth,
+  type PodTruth,
+  type SandboxTruth,
+} from './pod-truth.js';
 
 /** A pending call of the runtime. */
 export interface CallTruth extends CallSubject {
@@ -30,71 +21,6 @@ export interface CallTruth extends CallSubject {
   readonly call: string;
   readonly since: number;
 }
-
-/** One run of a worker. */
-export interface PassTruth {
-  /** The id of its `sync-started`. */
-  readonly id: string;
-  readonly work: 'sync' | 'terminating' | 'terminated';
-  readonly since: number;
-  readonly sinceWall: number;
-  readonly graceSeconds?: number;
-}
-
-type Journaled<Kind extends JournalEntry['kind']> = Extract<JournalEntry, { readonly kind: Kind }>;
-
-/** The true state of the pod of one UID. */
-export interface PodTruth {
-  readonly uid: string;
-  readonly name: string;
-  readonly namespace: string;
-  /** In the order of their creation, removed ones included. */
-  readonly instances: readonly InstanceTruth[];
-  readonly sandboxes: readonly SandboxTruth[];
-  /** The version of its source now. */
-  readonly wanted?: Pod;
-  readonly source?: string;
-  /** The last version of a source. */
-  readonly manifest?: Pod;
-  /** Since when its source has had this version, or none. */
-  readonly specSince: number;
-  /** Since when a source has had the pod, without a break. */
-  readonly wantedSince?: number;
-  /** The longest grace period of any of its versions. */
-  readonly longestGraceSeconds: number;
-  /** When an agent last forgot what it had done for the pod. What ran before belongs to a life that is over. */
-  readonly forgottenAt?: number;
-
-  // The following is of the present life of the agent.
-  readonly pass?: PassTruth;
-  /** The number of ended runs of the worker that read the pod. */
-  readonly lastPassEndedAt?: number;
-  readonly passBeforeEndedAt?: number;
-  readonly lastPass?: PassTruth & { readonly ended: Journaled<'sync-ended'>; readonly endedAt: number };
-  /** Since the agent has acknowledged that the pod has to stop; until it has forgotten the pod. */
-  readonly terminatingSince?: number;
-  readonly rejectedAt?: number;
-  readonly killRequestedAt?: number;
-  readonly removalHandledAt?: number;
-  readonly addedAt?: number;
-  /** When the agent last received the pod from its source. */
-  readonly heardAt?: number;
-  readonly startDelayed?: { readonly at: number; readonly holder: string };
-  readonly phase?: string;
-  /** By container, and by `image-pull` of a container as `<container> image`. Unix milliseconds. */
-  readonly backOffUntil: ReadonlyMap<string, number>;
-  /** When a liveness or startup probe of a container last failed. */
-  readonly probeFailedAt: ReadonlyMap<string, number>;
-  readonly shown?: { readonly pod: Pod; readonly at: number };
-}
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-type MutablePod = Mutable<Omit<PodTruth, 'instances' | 'sandboxes' | 'backOffUntil' | 'probeFailedAt'>> & {
-  readonly instances: Mutable<InstanceTruth>[];
-  readonly sandboxes: Mutable<SandboxTruth>[];
-  readonly backOffUntil: Map<string, number>;
-  readonly probeFailedAt: Map<string, number>;
-};
 
 /** The state of a world that every monitor would have to keep. */
 export class WorldTruth {
@@ -288,21 +214,9 @@ export class WorldTruth {
     this.#oneClockSince = isOne ? at : undefined;
   }
 
-  #pod({ uid, pod: name, namespace }: Pick<SimulatedInstance, 'uid' | 'pod' | 'namespace'>): MutablePod {
-    const known = this.#pods.get(uid);
-    if (known) return known;
-    const pod: MutablePod = {
-      uid,
-      name,
-      namespace,
-      instances: [],
-      sandboxes: [],
-      specSince: 0,
-      longestGraceSeconds: 0,
-      backOffUntil: new Map(),
-      probeFailedAt: new Map(),
-    };
-    this.#pods.set(uid, pod);
+  #pod(of: Pick<SimulatedInstance, 'uid' | 'pod' | 'namespace'>): MutablePod {
+    const pod = this.#pods.get(of.uid) ?? newPodTruth(of);
+    this.#pods.set(of.uid, pod);
     return pod;
   }
 
@@ -336,79 +250,9 @@ export class WorldTruth {
   }
 
   #journal(entry: JournalEntry, at: number): void {
-    if (entry.kind === 'config-problem' && entry.source === 'api' && KEPT_PODS.test(entry.problem))
-      this.#usesKeptPods = true;
-    if (entry.kind === 'config-recovered' && entry.source === 'api') this.#usesKeptPods = false;
+    this.#usesKeptPods = keptPodsAfter(entry) ?? this.#usesKeptPods;
     const pod = entry.pod && this.#pods.get(entry.pod.uid);
-    if (!pod) return;
-    switch (entry.kind) {
-      case 'sync-started':
-        pod.pass = {
-          id: entry.id,
-          work: entry.work,
-          since: at,
-          sinceWall: this.wall(at),
-          graceSeconds: entry.graceSeconds,
-        };
-        pod.startDelayed = undefined;
-        if (entry.work !== 'sync') pod.terminatingSince ??= at;
-        break;
-      case 'sync-ended':
-        if (pod.pass) pod.lastPass = { ...pod.pass, ended: entry, endedAt: at };
-        pod.pass = undefined;
-        // A worker that could not read its pod has not seen its state.
-        if (entry.error?.startsWith('error determining status')) break;
-        pod.passBeforeEndedAt = pod.lastPassEndedAt;
-        pod.lastPassEndedAt = at;
-        break;
-      case 'forgotten': {
-        // A pod that was added again while it ended keeps its status.
-        const shown = pod.wanted && pod.shown;
-        forgetLife(pod);
-        pod.shown = shown;
-        pod.forgottenAt = at;
-        break;
-      }
-      case 'admission-rejected':
-        pod.rejectedAt = at;
-        break;
-      case 'kill-requested':
-        pod.killRequestedAt = at;
-        break;
-      case 'config':
-        if (entry.op === 'REMOVE') pod.removalHandledAt = at;
-        if (entry.op === 'ADD') pod.addedAt = at;
-        // Pods that an earlier agent has kept may have changed meanwhile.
-        if (entry.source === 'api' && this.#usesKeptPods) break;
-        if (entry.op === 'ADD' || entry.op === 'UPDATE') pod.heardAt = at;
-        break;
-      case 'housekeeping':
-        if (isRebirth(entry)) {
-          const { addedAt, heardAt } = pod;
-          forgetLife(pod);
-          pod.addedAt = addedAt;
-          pod.heardAt = heardAt;
-          pod.forgottenAt = at;
-        }
-        break;
-      case 'start-delayed':
-        pod.startDelayed = { at, holder: entry.holder.uid };
-        break;
-      case 'phase':
-        pod.phase = entry.to;
-        break;
-      case 'probe':
-        if (entry.probe !== 'readiness' && entry.result === 'failure' && entry.container !== undefined)
-          pod.probeFailedAt.set(entry.container, at);
-        break;
-      case 'back-off': {
-        const container = entry.container ?? '';
-        pod.backOffUntil.set(entry.subject === 'restart' ? container : `${container} image`, entry.until);
-        break;
-      }
-      default:
-        break;
-    }
+    if (pod) applyEntry(pod, entry, { at, wall: this.wall(at), usesKeptPods: this.#usesKeptPods });
   }
 }
 
@@ -419,65 +263,4 @@ const LOST_START: Partial<InstanceTruth> = {
   exitCode: undefined,
 };
 
-/** From here on the agent knows nothing of its earlier actions for the pod. */
-export const isRebirth = (entry: JournalEntry): boolean =>
-  entry.kind === 'forgotten' ||
-  (entry.kind === 'housekeeping' && entry.finding.startsWith('the pod is wanted and nothing works on it'));
-
-/** The facts that only the running agent knows of a pod. */
-const forgetLife = (pod: MutablePod): void => {
-  pod.pass = undefined;
-  pod.lastPass = undefined;
-  pod.lastPassEndedAt = undefined;
-  pod.passBeforeEndedAt = undefined;
-  pod.terminatingSince = undefined;
-  pod.rejectedAt = undefined;
-  pod.killRequestedAt = undefined;
-  pod.removalHandledAt = undefined;
-  pod.addedAt = undefined;
-  pod.heardAt = undefined;
-  pod.startDelayed = undefined;
-  pod.phase = undefined;
-  pod.shown = undefined;
-  pod.backOffUntil.clear();
-  pod.probeFailedAt.clear();
-};
-
-/** The problem by which the agent says that its pods are those that an earlier agent has kept. */
-const KEPT_PODS = /^the API server is away: going on with the pods that it had/;
-
 const text = ({ metadata, spec }: Pod): string => JSON.stringify([metadata, spec]);
-
-/** The time between two relists while the runtime emits events. Milliseconds. */
-const RELIST_MS = 330_000;
-
-/**
- * Whether this agent has read the pod from the runtime. Until then the pod shows the status of its source: a sync that cannot read
- * its pod makes no status. Source: pkg/kubelet/pod_workers.go podWorkerLoop
- */
-export const isRead = ({ lastPassEndedAt }: PodTruth): boolean => lastPassEndedAt !== undefined;
-
-/**
- * The time before which the agent knows every event, if a sync of the pod has just ended; -Infinity while it has not read the pod.
- * Virtual milliseconds.
- */
-export const seenSinceOf = (
-  truth: WorldTruth,
-  pod: PodTruth,
-  { at, eventedPleg }: { readonly at: number; readonly eventedPleg: boolean },
-): number => {
-  if (!isRead(pod)) return -Infinity;
-  return Math.min(pod.passBeforeEndedAt ?? truth.lifeSince, eventedPleg ? at - RELIST_MS : Infinity);
-};
-
-export const isLive = ({ startedAt, exitedAt, removedAt }: InstanceTruth): boolean =>
-  startedAt !== undefined && exitedAt === undefined && removedAt === undefined;
-
-export const isReady = ({ stoppedAt, removedAt }: SandboxTruth): boolean =>
-  stoppedAt === undefined && removedAt === undefined;
-
-/** The running instances of one container of the pod. */
-export const liveInstances = (
-  { instances }: Pick<PodTruth, 'instances'>,
-  container: string,
-): readonly InstanceTruth[] => instances.filter((instance) => instance.container === container && isLive(instance));
