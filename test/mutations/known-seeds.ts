@@ -64,6 +64,8 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'an unknown end gets an exit code': 2,
   'a pull does not wait for its record': 2,
   'a Never pod is started again after a boot': 12,
+  'a start leaves no mark': 88,
+  'the mark of a start is not kept': 88,
   'an unknown state counts as never started': 171,
   'an end that only the status shows is forgotten': 68,
   'a container of an unknown state is not stopped': 156,
