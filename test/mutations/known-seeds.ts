@@ -53,6 +53,7 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'the lease is renewed too rarely': 1,
   'an end in the future is seen anew each time': 1,
   'the times of the runtime are trusted': 6,
+  'an end is compared with the wall clock at each look': 4,
   'the age of an instance comes from the clock alone': 16,
   'instances are ordered by time': 6,
   'a deadline is compared with the wall clock': 27,

@@ -1,5 +1,5 @@
 /** The entry by which a runtime declares that it keeps starts, in the JSON text `info` of its verbose status. */
-export interface KeptStarts {
+interface KeptStarts {
   readonly keepsStarts?: boolean;
 }
 
