@@ -1,17 +1,14 @@
 import { access, chmod, readdir, rm, symlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
 import type { NodeFiles } from '../streams/ports/node-files.js';
 import { makeDirectories } from '../processes/make-directories.js';
+import { syncDirectory } from '../processes/sync-directory.js';
 
 /** The `NodeFiles` port for the file system of this machine. Errors: Node's own, which name the call and the path. */
 export const nodeFiles: NodeFiles = {
-  makeDirectory: (path, mode) =>
-    effect(async () => {
-      const made = await makeDirectories(path, mode);
-      // The umask of the process may have removed bits from the mode.
-      if (made !== undefined) await chmod(path, mode);
-    }),
+  makeDirectory: (path, mode) => effect(() => makeDirectory(path, mode)),
+  keepDirectory: (path, mode, root) => effect(() => keepDirectory(path, mode, root)),
   listDirectory: (path) => defer(() => from(readdir(path).catch(noneIfMissing))),
   remove: (path) => effect(() => rm(path, { recursive: true, force: true })),
   removeLog: (path) =>
@@ -27,6 +24,21 @@ export const nodeFiles: NodeFiles = {
       await symlink(target, path);
     }),
   danglingLinks: (directory) => defer(() => from(danglingLinks(directory))),
+};
+
+const makeDirectory = async (path: string, mode: number): Promise<void> => {
+  const made = await makeDirectories(path, mode);
+  // The umask of the process may have removed bits from the mode.
+  if (made !== undefined) await chmod(path, mode);
+};
+
+const keepDirectory = async (path: string, mode: number, root: string): Promise<void> => {
+  await makeDirectory(path, mode);
+  const top = resolve(root);
+  for (let parent = dirname(resolve(path)); ; parent = dirname(parent)) {
+    await syncDirectory(parent);
+    if (parent === top || parent === dirname(parent)) return;
+  }
 };
 
 const danglingLinks = async (directory: string): Promise<string[]> => {

@@ -51,7 +51,10 @@ export interface NodeSettings {
 }
 
 /** The facts that the runtime reports. */
-export type RuntimeFacts = Pick<NodeFacts, 'canMount' | 'hasSupplementalGroupsPolicy' | 'unappliedSecurity'>;
+export type RuntimeFacts = Pick<
+  NodeFacts,
+  'canMount' | 'keepsStarts' | 'hasSupplementalGroupsPolicy' | 'unappliedSecurity'
+>;
 
 /**
  * Collects the facts of the node from this machine, the settings and the runtime. A value that cannot be read counts as
@@ -60,7 +63,12 @@ export type RuntimeFacts = Pick<NodeFacts, 'canMount' | 'hasSupplementalGroupsPo
 export const readNodeFacts = (
   settings: NodeSettings,
   log: Pick<Logger, 'warn'>,
-  { canMount = true, hasSupplementalGroupsPolicy, unappliedSecurity = [] }: Partial<RuntimeFacts> = {},
+  {
+    canMount = true,
+    keepsStarts = false,
+    hasSupplementalGroupsPolicy,
+    unappliedSecurity = [],
+  }: Partial<RuntimeFacts> = {},
 ): NodeFacts => {
   const { seccompDirectory = '/var/lib/kubelet/seccomp', resolvConf: resolvConfPath = '/etc/resolv.conf' } = settings;
   const isCgroup2 = isThere('/sys/fs/cgroup/cgroup.controllers');
@@ -68,6 +76,8 @@ export const readNodeFacts = (
   return {
     rootDirectory: settings.rootDirectory,
     canMount,
+    keepsStarts,
+    bootId: readIfThere('/proc/sys/kernel/random/boot_id')?.trim() ?? '',
     unappliedSecurity,
     podLogsDirectory: settings.podLogsDirectory,
     containerLogsDirectory: settings.containerLogsDirectory ?? join(dirname(settings.podLogsDirectory), 'containers'),

@@ -30,6 +30,20 @@ export const CLOCK_MUTANTS: readonly Mutant[] = [
     },
   ),
   clockMutant(
+    'an end is compared with the wall clock at each look',
+    'a clock that is set in a crash loop makes the wait as much longer, or ends it',
+    {
+      file: CRASH_LOOP,
+      find: 'if (entry?.end?.id === instance.id) return entry.end.at;',
+      replace: '',
+    },
+    {
+      file: CRASH_LOOP,
+      find: 'return end > now || (decidedAt !== undefined && end < decidedAt) ? now : end;',
+      replace: 'return end;',
+    },
+  ),
+  clockMutant(
     'the age of an instance comes from the clock alone',
     'a probe comes before its initial delay with a runtime whose clock is behind',
     {

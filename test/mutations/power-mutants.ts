@@ -27,6 +27,16 @@ export const POWER_MUTANTS: readonly Mutant[] = [
     find: "pod.spec.restartPolicy === 'Never' && sandbox.attempt !== 0 && hasRun",
     replace: "pod.spec.restartPolicy === 'Never' && sandbox.attempt === 0 && hasRun",
   }),
+  powerMutant('a start leaves no mark', 'a job runs twice whose start the runtime has forgotten', {
+    file: 'src/streams/pod-sync/start-container.ts',
+    find: 'markStart(context, containerId)',
+    replace: 'of(markStart).pipe(ignoreElements())',
+  }),
+  powerMutant('the mark of a start is not kept', 'it is lost with the start that it stands for', {
+    file: 'src/streams/pod-sync/begun-starts.ts',
+    find: 'return context.ports.files.keepDirectory(mark, POD_DIRECTORY_MODE, context.ports.node.rootDirectory);',
+    replace: 'return context.ports.files.makeDirectory(mark, POD_DIRECTORY_MODE);',
+  }),
   powerMutant('an unknown state counts as never started', 'a job runs twice whose end the runtime has lost', {
     file: 'src/model/pod-actions/compute-pod-actions.ts',
     find: "const hasRun = status.containers.some(({ state }) => state !== 'created');",

@@ -44,6 +44,29 @@ describe('the files after a loss of power', () => {
     }
   });
 
+  it('have a directory that was synced, with those above it, and not what it holds', () => {
+    const trees = afterLoss((tree) => {
+      tree.makeDirectory('/pods/uid/mark');
+      tree.sync('/pods/uid/mark');
+      tree.write('/pods/uid/mark/file', 'new');
+    });
+    for (const tree of trees) expect(tree.list('/pods/uid')).toEqual(['mark']);
+    expect([...new Set(trees.map((tree) => tree.list('/pods/uid/mark').join(' ')))].sort()).toEqual(['', 'file']);
+  });
+
+  it('have a directory that was synced after its parent had been removed and made again', () => {
+    const trees = afterLoss(
+      (tree) => {
+        tree.remove('/pods/uid');
+        tree.makeDirectory('/pods/uid');
+        tree.makeDirectory('/pods/uid/mark');
+        tree.sync('/pods/uid/mark');
+      },
+      (tree) => tree.makeDirectory('/pods/uid/old'),
+    );
+    for (const tree of trees) expect(tree.list('/pods/uid')).toEqual(['mark']);
+  });
+
   it('have the old content, the new one or none', () => {
     const trees = afterLoss(
       (tree) => tree.write('/a', 'new'),

@@ -1,11 +1,13 @@
 import { catchError, EMPTY, map, type Observable, of, type Subscription, tap } from 'rxjs';
 import type { ImageStatusResponse } from '../../src/generated/runtime/v1/api.js';
+import type { NodeFacts } from '../../src/model/node/node-facts.js';
 import type { Pod } from '../../src/model/pod/pod.js';
 import type { RuntimePodStatus } from '../../src/model/pleg/runtime-pod.js';
 import { noPodCgroups, type PodCgroups } from '../../src/streams/cgroups/pod-cgroups.js';
 import { podWork, type PodWorkPorts } from '../../src/streams/pod-workers/pod-work.js';
 import { noProbes } from '../../src/streams/probes/no-probes.js';
 import type { PodRun, PodWork, SyncResult } from '../../src/streams/pod-workers/pod-workers.js';
+import type { NodeFiles } from '../../src/streams/ports/node-files.js';
 import type { PodReferences } from '../../src/streams/ports/pod-references.js';
 import type { PodVolumes } from '../../src/streams/volumes/pod-volumes.js';
 import type { RuntimeService } from '../../src/streams/ports/runtime-service.js';
@@ -14,7 +16,7 @@ import { type KubeletState, kubeletState } from '../../src/streams/sync-loop/kub
 import { aPod } from './a-pod.js';
 import { aContainer, aRuntimeStatus, aSandbox } from './a-runtime-status.js';
 import { nodeFacts } from './node-facts.js';
-import { type SyncStage, syncStage } from './sync-context.js';
+import { noFiles, type SyncStage, syncStage } from './sync-context.js';
 
 const image = { image: { id: 'host', uid: { value: 0n }, username: '' }, info: {} } as unknown as ImageStatusResponse;
 /** A pod whose container has ended and whose sandbox is not ready any more. */
@@ -48,6 +50,8 @@ export const podWorkStage = (
     volumes,
     podReferences,
     wallClock,
+    files = noFiles,
+    node = nodeFacts,
   }: {
     readonly pod?: Pod;
     readonly fresh?: Observable<RuntimePodStatus>;
@@ -58,6 +62,8 @@ export const podWorkStage = (
     readonly volumes?: PodVolumes;
     readonly podReferences?: PodReferences;
     readonly wallClock?: () => number;
+    readonly files?: NodeFiles;
+    readonly node?: NodeFacts;
   } = {},
 ): PodWorkStage => {
   const calls: string[] = [];
@@ -67,6 +73,8 @@ export const podWorkStage = (
     (request: object) =>
       of(answer).pipe(tap(() => calls.push(what(request))));
   const stage = syncStage(pod, scheduler, {
+    files,
+    node,
     ...(volumes && { volumes }),
     ...(podReferences && { podReferences }),
     images: { imageStatus: () => of(image) },
@@ -89,7 +97,7 @@ export const podWorkStage = (
     podCgroups: cgroups,
     probes: noProbes,
     state,
-    node: nodeFacts,
+    node,
     runtimeName: 'fake',
     maxRestartBackOffMs: 300_000,
     networkProblem: () => networkProblem,

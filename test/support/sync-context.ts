@@ -1,5 +1,6 @@
 import { EMPTY, identity, NEVER, of, type SchedulerLike } from 'rxjs';
 import type { JournalRecord } from '../../src/model/journal/journal.js';
+import type { NodeFacts } from '../../src/model/node/node-facts.js';
 import type { Pod } from '../../src/model/pod/pod.js';
 import { recordNodeEventOnce } from '../../src/streams/pod-sync/record-node-event.js';
 import type { PodSyncContext } from '../../src/streams/pod-sync/pod-sync-context.js';
@@ -35,6 +36,7 @@ export const only = <Port extends object>(calls: Partial<Port>): Port =>
 
 export const noFiles: NodeFiles = {
   makeDirectory: () => EMPTY,
+  keepDirectory: () => EMPTY,
   listDirectory: () => of([]),
   remove: () => EMPTY,
   removeLog: () => EMPTY,
@@ -109,6 +111,7 @@ export const syncStage = (
     podReferences,
     signal,
     wallClock = () => scheduler.now(),
+    node = nodeFacts,
   }: {
     readonly runtime?: Partial<RuntimeService>;
     readonly images?: Partial<ImageService>;
@@ -125,6 +128,7 @@ export const syncStage = (
     readonly podReferences?: PodReferences;
     readonly signal?: AbortSignal;
     readonly wallClock?: () => number;
+    readonly node?: NodeFacts;
   } = {},
 ): SyncStage => {
   const events: string[] = [];
@@ -148,7 +152,7 @@ export const syncStage = (
       httpRequest,
       runtimeClasses,
       podReferences,
-      node: nodeFacts,
+      node,
       log: { debug: say, info: say, warn: say, error: say },
       ...noCredentials,
       ...credentials,

@@ -12,6 +12,9 @@ const LOCKED_ON = [
   'DynamicResourceAllocation',
 ];
 
+/** On by default in 1.37; here there is no way to switch them off. */
+const ALWAYS_ON = ['ClusterTrustBundle', 'ClusterTrustBundleProjection', 'PodCertificateRequest'];
+
 const BETA_ON = [
   'ContainerRestartRules',
   'RestartAllContainersOnContainerExits',
@@ -71,7 +74,14 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const SWITCHES = ['AllAlpha', 'AllBeta'];
-const KNOWN = new Set([...LOCKED_ON, ...BETA_ON, ...ALPHA, ...DEPRECATED, ...SWITCHES]);
+const KNOWN = new Set([...LOCKED_ON, ...ALWAYS_ON, ...BETA_ON, ...ALPHA, ...DEPRECATED, ...SWITCHES]);
+
+/** Every gate that the agent knows, without the switches for whole stages, and its default. docs/configuration.md has a row for each. */
+export const GATE_DEFAULTS: ReadonlyMap<string, 'locked on' | 'on' | 'off'> = new Map([
+  ...LOCKED_ON.map((name) => [name, 'locked on'] as const),
+  ...[...ALWAYS_ON, ...BETA_ON].map((name) => [name, 'on'] as const),
+  ...[...ALPHA, ...DEPRECATED].map((name) => [name, 'off'] as const),
+]);
 
 /**
  * Reads `--feature-gates A=true,B=false`.
@@ -108,9 +118,10 @@ export const checkFeatureGates = (
         return off.length > 0 ? [`feature gate ${name} is on, but what it needs is off: ${off.join(', ')}`] : [];
       }),
   ],
-  warnings: Object.keys(gates)
-    .filter((name) => !KNOWN.has(name))
-    .map((name) => `unrecognized feature gate: ${name}`),
+  warnings: Object.entries(gates).flatMap(([name, value]) => {
+    if (!KNOWN.has(name)) return [`unrecognized feature gate: ${name}`];
+    return ALWAYS_ON.includes(name) && !value ? [`feature gate ${name} stays on: it cannot be switched off`] : [];
+  }),
 });
 
 /** The alpha gates that are on. */
@@ -119,7 +130,7 @@ export const alphaGatesOn = (gates: Readonly<Record<string, boolean>>): readonly
 
 /** Whether a gate is on: by its name, by a switch for its stage, else by its default. */
 export const isGateOn = (gates: Readonly<Record<string, boolean>>, name: string): boolean => {
-  if (LOCKED_ON.includes(name)) return true;
+  if (LOCKED_ON.includes(name) || ALWAYS_ON.includes(name)) return true;
   if (BETA_ON.includes(name)) return gates[name] ?? gates.AllBeta ?? true;
   return gates[name] ?? (ALPHA.includes(name) && (gates.AllAlpha ?? false));
 };

@@ -18,6 +18,10 @@ export interface NodeFacts extends AdmissionFacts {
   readonly rootDirectory: string;
   /** Whether the runtime can mount files of the agent into containers. */
   readonly canMount: boolean;
+  /** The id of the machine's boot; absent if it is unknown. */
+  readonly bootId?: string;
+  /** Whether the runtime has the start of a container on the disk before the process runs; not unless given. */
+  readonly keepsStarts?: boolean;
   /** The machine has SELinux enabled, so the runtime has to relabel the files of pods; off unless given. */
   readonly hasSelinux?: boolean;
   /** The fields of security contexts that the runtime does not apply; none by default. */

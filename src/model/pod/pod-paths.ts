@@ -20,6 +20,13 @@ export const podContainerDirectory = (root: string, uid: string, container: stri
 /** The marks of the postStart hooks that have not ended well; each is a directory with the id of its container. */
 export const podDueHooksDirectory = (root: string, uid: string): string => `${podDirectory(root, uid)}/due-hooks`;
 
+/** The name of a directory for a container. The id comes from the runtime: no part of it leads out of the directory. */
+export const directoryNameOf = (containerId: string): string => encodeURIComponent(containerId).replaceAll('.', '%2E');
+
+/** The mark of a container whose start has begun: it holds a directory with the id of the boot. */
+export const podBegunStartDirectory = (root: string, uid: string, containerId: string): string =>
+  `${podDirectory(root, uid)}/begun-starts/${directoryNameOf(containerId)}`;
+
 /** The `/etc/hosts` of all containers of the pod. */
 export const podHostsFile = (root: string, uid: string): string => `${podDirectory(root, uid)}/etc-hosts`;
 

@@ -62,6 +62,7 @@ export const execSync = async (
   options: ExecOptions,
 ): Promise<ExecSyncResponse> => {
   if (command.length === 0) throw invalidArgument('cmd: expected a command');
+  if (options.signal.aborted) throw cancelled();
   const { name, group: cgroup } = options.groups.next(container);
   const base = join(options.scratchDirectory, name);
   const files: ExecFiles = {
@@ -165,6 +166,8 @@ const outcomeOf = async (
         timer = setTimeout(() => resolve('timeout'), Math.min(timeoutSeconds * 1000, 2_147_483_647));
       onAbort = () => resolve('cancelled');
       signal.addEventListener('abort', onAbort);
+      // It may have fired while the process was started.
+      if (signal.aborted) onAbort();
     });
     const outcome = await Promise.race([exited, interrupted]);
     if (typeof outcome === 'string') {
@@ -184,7 +187,7 @@ const outcomeOf = async (
             status.DEADLINE_EXCEEDED,
             `command ${JSON.stringify(command)} timed out after ${timeoutSeconds}s`,
           )
-        : new RuntimeError(status.CANCELLED, 'the client cancelled the call');
+        : cancelled();
     }
     const startError = readIfThere(files.error) ?? /^failed (.*)$/m.exec(said)?.[1];
     if (startError !== undefined) throw new RuntimeError(status.UNKNOWN, startError);
@@ -205,6 +208,8 @@ const outcomeOf = async (
     child.stdio[3]?.destroy();
   }
 };
+
+const cancelled = (): RuntimeError => new RuntimeError(status.CANCELLED, 'the client cancelled the call');
 
 /** Files that cannot be removed now are removed with the container. */
 const clearAway = ({ error, fifos }: ExecFiles): void => {

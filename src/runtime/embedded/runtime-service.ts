@@ -66,6 +66,7 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
         notIsolated: isolation.missing,
         namespaces: [...isolation.namespaces],
         mounts: isolation.namespaces.has('mount'),
+        keepsStarts: true,
         securityNotApplied: isolation.securityNotApplied,
       }),
       runtimeHandlers: [

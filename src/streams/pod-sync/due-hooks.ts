@@ -2,7 +2,7 @@ import { catchError, concatMap, defer, EMPTY, from, type Observable, tap } from 
 import { errorText } from '../../model/cri/cri-error.js';
 import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 import { containersOf, type Pod } from '../../model/pod/pod.js';
-import { POD_DIRECTORY_MODE, podDueHooksDirectory } from '../../model/pod/pod-paths.js';
+import { directoryNameOf, POD_DIRECTORY_MODE, podDueHooksDirectory } from '../../model/pod/pod-paths.js';
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import type { PodSyncContext } from './pod-sync-context.js';
 
@@ -18,7 +18,7 @@ export const beginHook = (context: Context, containerId: string, { apply }: Pick
   defer(() => {
     apply({ kind: 'hook-begun', uid: context.pod.metadata.uid, containerId });
     return logged(context, 'cannot mark the postStart hook of a container', (directory) =>
-      context.ports.files.makeDirectory(`${directory}/${markOf(containerId)}`, POD_DIRECTORY_MODE),
+      context.ports.files.makeDirectory(`${directory}/${directoryNameOf(containerId)}`, POD_DIRECTORY_MODE),
     );
   });
 
@@ -30,7 +30,7 @@ export const endHook = (context: Context, containerId: string, { apply }: Pick<S
   defer(() => {
     apply({ kind: 'hook-ended', uid: context.pod.metadata.uid, containerId });
     return logged(context, 'cannot remove the mark of a postStart hook', (directory) =>
-      context.ports.files.remove(`${directory}/${markOf(containerId)}`),
+      context.ports.files.remove(`${directory}/${directoryNameOf(containerId)}`),
     );
   });
 
@@ -60,8 +60,8 @@ export const findDueHooks = (
     }
     return logged(context, 'cannot read the marks of postStart hooks', (directory) =>
       ports.files.listDirectory(directory).pipe(
-        tap((marks) => found(alive.filter((id) => marks.includes(markOf(id))))),
-        concatMap((marks) => from(marks.filter((mark) => !alive.some((id) => markOf(id) === mark)))),
+        tap((marks) => found(alive.filter((id) => marks.includes(directoryNameOf(id))))),
+        concatMap((marks) => from(marks.filter((mark) => !alive.some((id) => directoryNameOf(id) === mark)))),
         concatMap((mark) => ports.files.remove(`${directory}/${mark}`)),
       ),
     );
@@ -69,9 +69,6 @@ export const findDueHooks = (
 
 const hasPostStart = (pod: Pod): boolean =>
   containersOf(pod).some(({ container }) => container.lifecycle?.postStart !== undefined);
-
-/** The name of the mark. The id comes from the runtime: encoded, it cannot lead out of the directory. */
-const markOf = (containerId: string): string => encodeURIComponent(containerId).replaceAll('.', '%2E');
 
 const logged = (
   { pod, ports: { node, log } }: Context,

@@ -1,6 +1,7 @@
 import { catchError, concat, concatMap, defer, EMPTY, from, ignoreElements, map, type Observable } from 'rxjs';
 import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 import { ignoreNotFound } from '../upkeep/remove-dead-container.js';
+import { unmarkStart } from './begun-starts.js';
 import { unlinkLog } from './link-log.js';
 import { journaled, type PodSyncContext } from './pod-sync-context.js';
 
@@ -26,6 +27,7 @@ export const removeContainer = (
         context.ports.runtime.removeContainer({ containerId: id }),
       ).pipe(ignoreElements()),
     ),
+    unmarkStart(context, id),
   );
 
 /**

@@ -26,6 +26,7 @@ import { ContainerSyncError, SyncCancelled } from '../../model/pod-actions/sync-
 import { errorOnAbort } from '../operators/error-on-abort.js';
 import type { MetricContainerType } from '../ports/metrics.js';
 import { agentMounts } from './agent-mounts.js';
+import { markStart } from './begun-starts.js';
 import { crashLoopWait } from './crash-loop-wait.js';
 import { beginHook, endHook } from './due-hooks.js';
 import { ensureImage, type PresentImage } from '../images/ensure-image.js';
@@ -189,6 +190,7 @@ const createAndStart = (
         tap({ complete: () => emitEvent(context, 'Normal', 'Started', 'Container started', name) }),
       );
       return concat(
+        markStart(context, containerId).pipe(catchError(fail('RunContainerError', containerId))),
         container.lifecycle?.postStart ? beginHook(context, containerId, state) : EMPTY,
         start$,
         linkLog(context, { id: containerId, name }, log),

@@ -30,13 +30,14 @@ import { newTerminations } from '../../model/pod-status/new-terminations.js';
 import { terminatedPodStatus } from '../../model/pod-status/terminated-pod-status.js';
 import type { StartFailure } from '../../model/pod-actions/reason-cache.js';
 import { saysRestartAll } from '../../model/pod-actions/restart-all.js';
-import { isQuiet, type RuntimePod, runningContainersOf } from '../../model/pleg/runtime-pod.js';
+import { isQuiet, type RuntimePod, type RuntimePodStatus, runningContainersOf } from '../../model/pleg/runtime-pod.js';
 import { earliestEnd, isStartWait } from '../../model/pod-actions/start-wait.js';
 import { NetworkNotReady, PodSyncError, problemsText } from '../../model/pod-actions/sync-error.js';
 import { withShownEnds } from '../../model/pod-actions/with-shown-ends.js';
 import { volumesRefusal } from '../../model/volumes/refused-volumes.js';
 import { waitFailedText } from '../../model/volumes/volume-texts.js';
 import type { PodCgroups } from '../cgroups/pod-cgroups.js';
+import { seeLostStarts } from '../pod-sync/begun-starts.js';
 import { findDueHooks } from '../pod-sync/due-hooks.js';
 import { ensurePodCgroup } from '../pod-sync/ensure-pod-cgroup.js';
 import { killPod } from '../pod-sync/kill-pod.js';
@@ -83,15 +84,28 @@ export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 's
  * Source: pkg/kubelet/kubelet.go SyncPod, SyncTerminatingPod, SyncTerminatingRuntimePod, SyncTerminatedPod
  */
 export const podWork = (ports: PodWorkPorts): PodWork => {
-  // Every decision of a run is made on one view, in which no end is lost that the status shows.
-  const seen = (run: PodRun): PodRun => ({ ...run, status: withShownEnds(run.status, lastStatus(ports, run)) });
+  // Every decision of a run is made on one view.
+  const seen = (run: PodRun): Observable<PodRun> =>
+    viewOf(ports, run, run.status).pipe(map((status) => ({ ...run, status })));
+  const seenAtEnd = (run: PodRun): Observable<PodRun> =>
+    viewAtEnd(ports, run, run.status).pipe(map((status) => ({ ...run, status })));
   return {
-    syncPod: (run, signal) => defer(() => syncPod(ports, seen(run), signal)),
-    syncTerminatingPod: (run) => defer(() => syncTerminatingPod(ports, seen(run))),
+    syncPod: (run, signal) => seen(run).pipe(concatMap((known) => syncPod(ports, known, signal))),
+    syncTerminatingPod: (run) => seenAtEnd(run).pipe(concatMap((known) => syncTerminatingPod(ports, known))),
     syncTerminatingRuntimePod: (run) => syncTerminatingRuntimePod(ports, run),
-    syncTerminatedPod: (run) => defer(() => syncTerminatedPod(ports, seen(run))),
+    syncTerminatedPod: (run) => seenAtEnd(run).pipe(concatMap((known) => syncTerminatedPod(ports, known))),
   };
 };
+
+/**
+ * The view of a pod in which no end is lost that the status shows, and no start that the agent has marked. Errors: the marks cannot be read.
+ */
+const viewOf = (ports: PodWorkPorts, run: PodRun, listed: RuntimePodStatus): Observable<RuntimePodStatus> =>
+  defer(() => seeLostStarts({ pod: run.pod, ports }, withShownEnds(listed, lastStatus(ports, run))));
+
+/** The same of a pod that has to stop, which does not wait for a disk whose marks cannot be read. Errors: none. */
+const viewAtEnd = (ports: PodWorkPorts, run: PodRun, listed: RuntimePodStatus): Observable<RuntimePodStatus> =>
+  viewOf(ports, run, listed).pipe(catchError(() => of(withShownEnds(listed, lastStatus(ports, run)))));
 
 const syncPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Observable<SyncResult> =>
   concat(findDueHooks({ pod: run.pod, ports }, run.status, ports.state), syncKnownPod(ports, run, signal));
@@ -190,8 +204,8 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
       return EMPTY;
     });
     const confirm$ = defer(() => journalIfSlow(ports, about, ports.reader.podStatus(about.pod))).pipe(
-      map((listed) => {
-        const fresh = withShownEnds(listed, lastStatus(ports, run));
+      concatMap((listed) => viewAtEnd(ports, run, listed)),
+      map((fresh) => {
         const running = runningContainersOf(fresh);
         if (running.length > 0) {
           const ids = running.map(({ id }) => id).join(' ');

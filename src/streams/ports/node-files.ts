@@ -4,6 +4,8 @@ import type { Observable } from 'rxjs';
 export interface NodeFiles {
   /** Creates the directory and its parents, with `mode`. Existing ones stay as they are. */
   readonly makeDirectory: (path: string, mode: number) => Observable<never>;
+  /** Does the same, and completes when the directory and its parents up to `root` are on the disk: no loss of power undoes it. */
+  readonly keepDirectory: (path: string, mode: number, root: string) => Observable<never>;
   /** Emits once the names in the directory; none if it does not exist. */
   readonly listDirectory: (path: string) => Observable<readonly string[]>;
   /** Removes the file or tree. A missing one is no error. */

@@ -186,6 +186,7 @@ export const PORT_RULES = {
   },
   files: {
     makeDirectory: call,
+    keepDirectory: call,
     listDirectory: call,
     remove: call,
     removeLog: call,

@@ -163,6 +163,13 @@ export const simulatedDisk = ({
     return {
       files: {
         makeDirectory: (path) => act(() => tree.makeDirectory(path)),
+        keepDirectory: (path) =>
+          keep(() => {
+            tree.makeDirectory(path);
+            return () => {
+              if (tree instanceof VolatileTree) tree.sync(path);
+            };
+          }),
         listDirectory: (path) => ask(() => tree.list(path)),
         remove: (path) => act(() => tree.remove(path)),
         removeLog: (path) => act(() => withPrefix(tree, path).forEach((one) => tree.removeFile(one))),

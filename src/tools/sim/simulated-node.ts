@@ -170,7 +170,7 @@ export const simulatedNode = ({
     const ports: KubeletPorts = {
       runtime: runtime.runtime,
       images: runtime.images,
-      node,
+      node: power ? { ...node, bootId: machine.bootId } : node,
       log,
       record,
       ...diskPorts,

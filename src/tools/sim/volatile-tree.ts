@@ -7,6 +7,7 @@ export const COMMIT_MS = 5_000;
 /** A change that is not on the disk yet. */
 interface Unsynced {
   readonly atMs: number;
+  readonly path: string;
   readonly redo: (tree: FileTree) => void;
   /** The file is there, but none of its content is. */
   readonly redoEmpty?: (tree: FileTree) => void;
@@ -24,40 +25,50 @@ export class VolatileTree extends FileTree {
   }
 
   override makeDirectory(path: string): void {
-    this.#change(() => super.makeDirectory(path), { redo: (tree) => tree.makeDirectory(path) });
+    this.#change(() => super.makeDirectory(path), { path, redo: (tree) => tree.makeDirectory(path) });
   }
 
   override remove(path: string): void {
-    this.#change(() => super.remove(path), { redo: (tree) => tree.remove(path) });
+    this.#change(() => super.remove(path), { path, redo: (tree) => tree.remove(path) });
   }
 
   override removeFile(path: string): void {
-    this.#change(() => super.removeFile(path), { redo: (tree) => tree.removeFile(path) });
+    this.#change(() => super.removeFile(path), { path, redo: (tree) => tree.removeFile(path) });
   }
 
   override write(path: string, text: string): void {
     const redo = (tree: FileTree): void => tree.write(path, text);
-    this.#change(() => super.write(path, text), { redo, redoEmpty: (tree) => tree.write(path, '') });
+    this.#change(() => super.write(path, text), { path, redo, redoEmpty: (tree) => tree.write(path, '') });
   }
 
   override link(target: string, path: string): void {
-    this.#change(() => super.link(target, path), { redo: (tree) => tree.link(target, path) });
+    this.#change(() => super.link(target, path), { path, redo: (tree) => tree.link(target, path) });
   }
 
   override rename(from: string, to: string): void {
-    this.#change(() => super.rename(from, to), { redo: (tree) => tree.rename(from, to) });
+    this.#change(() => super.rename(from, to), { path: to, redo: (tree) => tree.rename(from, to) });
   }
 
   override compress(path: string): void {
-    this.#change(() => super.compress(path), { redo: (tree) => tree.compress(path) });
+    this.#change(() => super.compress(path), { path, redo: (tree) => tree.compress(path) });
   }
 
   override openLog(path: string, bytesPerSecond: number): void {
-    this.#change(() => super.openLog(path, bytesPerSecond), { redo: (tree) => tree.openLog(path, bytesPerSecond) });
+    this.#change(() => super.openLog(path, bytesPerSecond), {
+      path,
+      redo: (tree) => tree.openLog(path, bytesPerSecond),
+    });
   }
 
   override closeLog(path: string): void {
-    this.#change(() => super.closeLog(path), { redo: (tree) => tree.closeLog(path) });
+    this.#change(() => super.closeLog(path), { path, redo: (tree) => tree.closeLog(path) });
+  }
+
+  /** Puts the entry of that path and those above it on the disk, with all that has changed about them. */
+  sync(path: string): void {
+    const isAbove = (change: Unsynced): boolean => `${path}/`.startsWith(`${change.path}/`);
+    for (const { redo } of this.#unsynced.filter(isAbove)) redone(redo, this.#durable);
+    this.#unsynced = this.#unsynced.filter((change) => !isAbove(change));
   }
 
   /**

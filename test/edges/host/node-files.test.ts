@@ -11,8 +11,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom } from 'rxjs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { nodeFiles } from '../../../src/host/node-files.js';
+import { syncDirectory } from '../../../src/processes/sync-directory.js';
+
+vi.mock('../../../src/processes/sync-directory.js', { spy: true });
 
 let directory: string;
 const at = (name: string): string => join(directory, name);
@@ -39,6 +42,18 @@ describe('a link to a log', () => {
     writeFileSync(at('0.log'), '');
     writeFileSync(at('web.log'), 'kept');
     await expect(done(nodeFiles.link(at('0.log'), at('web.log')))).rejects.toThrow(/EEXIST.*web\.log/);
+  });
+});
+
+describe('a directory that is kept', () => {
+  it('is made with its parents, and all of them are synced up to the root', async () => {
+    const synced = () => vi.mocked(syncDirectory).mock.calls.map(([path]) => path);
+    await done(nodeFiles.keepDirectory(at('pods/uid/mark'), 0o750, directory));
+    expect(statSync(at('pods/uid/mark')).mode & 0o777).toBe(0o750);
+    expect(synced()).toEqual([at('pods/uid'), at('pods'), directory]);
+    // One that an earlier call has made may not be on the disk yet.
+    await done(nodeFiles.keepDirectory(at('pods/uid/mark'), 0o750, directory));
+    expect(synced()).toHaveLength(6);
   });
 });
 

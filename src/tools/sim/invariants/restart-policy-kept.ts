@@ -4,10 +4,11 @@ import type { Finding } from './monitor.js';
 import { mayRestartAll, policyOf, restarts, roleOf } from './pod-spec.js';
 import type { InstanceTruth } from './pod-truth.js';
 import type { WorldTruth } from './world-truth.js';
+import type { SimulatedInstance } from '../world-event.js';
 
 export const restartPolicyKept: Invariant = {
   name: 'restart-policy-kept',
-  rule: 'A container that its restart policy leaves ended is not started again: none under Never, none under OnFailure that ended with 0, no completed init container within its sandbox; after a boot also none whose end only the API still shows.',
+  rule: 'A container that its restart policy leaves ended is not started again: none under Never, none under OnFailure that ended with 0, no completed init container within its sandbox; after a boot also none whose end only the API still shows, and none of a pod under Never of which the runtime has forgotten that it ran.',
   source: 'pkg/kubelet/container/helpers.go ShouldContainerBeRestarted',
   watch: (truth) => {
     /** Instances that a run has stopped, by the run: it may do so to start another one. */
@@ -18,9 +19,12 @@ export const restartPolicyKept: Invariant = {
      */
     const owed = new Set<string>();
     let shownAtBoot: ReadonlyMap<string, ShownEnd> = new Map();
+    /** Containers of which the runtime has forgotten that they had started. */
+    const forgotten = new Map<string, SimulatedInstance & { readonly at: number }>();
     return {
       on: (event): readonly Finding[] | undefined => {
         if (event.kind === 'booted') shownAtBoot = shownEnds(truth);
+        if (event.kind === 'container-start-lost') forgotten.set(`${event.uid} ${event.container}`, event);
         if (event.kind === 'call' && event.call === 'StopContainer') {
           const { uid = '', containerId = '' } = truth.subject(event);
           stopped.set(containerId, truth.pods.get(uid)?.pass?.id ?? '');
@@ -30,6 +34,17 @@ export const restartPolicyKept: Invariant = {
         const { uid, container, containerId, image, sandboxId } = event;
         const pod = truth.pods.get(uid);
         if (!pod?.manifest) return undefined;
+        const ran = forgotten.get(`${uid} ${container}`);
+        if (
+          ran?.image === image &&
+          event.kind === 'container-started' &&
+          pod.manifest.spec.restartPolicy === 'Never' &&
+          (pod.forgottenAt ?? -1) < ran.at &&
+          !mayRestartAll(pod.manifest)
+        ) {
+          const message = 'was started again after the boot, though it had run before and its pod has the policy Never';
+          return [{ uid, container, message }];
+        }
         const shown = shownAtBoot.get(`${uid} ${container}`);
         if (
           shown?.instance.image === image &&

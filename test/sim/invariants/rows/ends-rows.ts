@@ -18,6 +18,7 @@ import {
   type Rows,
   runSandbox,
   started,
+  startLost,
   stop,
   upToDate,
   wanted,
@@ -259,6 +260,19 @@ export const endRows: Rows = {
       'OnFailure after a success',
       [agentStarted(0), wanted(0, onFailure), started(1, 'a'), exited(2, 'a', 0), started(3, 'b')],
       'expected policy OnFailure',
+    ],
+    [
+      'Never of a pod, after a boot that has forgotten its start',
+      [agentStarted(0), wanted(0, never), started(1, 'a'), startLost(4, 'a'), started(6, 'b', { sandboxId: 's2' })],
+      'though it had run before and its pod has the policy Never',
+    ],
+    [
+      'OnFailure of a pod, after such a boot',
+      [agentStarted(0), wanted(0, onFailure), started(1, 'a'), startLost(4, 'a'), started(6, 'b', { sandboxId: 's2' })],
+    ],
+    [
+      'Never of a pod, after such a boot with another image',
+      [agentStarted(0), wanted(0, never), started(1, 'a'), startLost(4, 'a'), started(6, 'b', { image: 'new' })],
     ],
     [
       'an end that the API shows and the runtime has lost',

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { checkFeatureGates, GATE_DEFAULTS, isGateOn } from '../../../src/cli/config/feature-gates.js';
+
+const ROOT = new URL('../../../', import.meta.url);
+const PAGE = readFileSync(new URL('docs/configuration.md', ROOT), 'utf8');
+
+/** The gates of the table and their defaults. */
+const rows = (): readonly (readonly [string, string])[] =>
+  (PAGE.split('## Feature gates\n')[1]?.split('\n## ')[0] ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => {
+      const [, names = '', standard = ''] = line.split('|').map((cell) => cell.trim());
+      return names.split(', ').map((name) => [name.replaceAll('`', ''), standard] as const);
+    });
+
+/** The gates by which some file decides. */
+const gatesRead = (): ReadonlySet<string> =>
+  new Set(
+    readdirSync(new URL('src', ROOT), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.startsWith('generated'))
+      .flatMap((file) => [...readFileSync(new URL(`src/${file}`, ROOT), 'utf8').matchAll(/isGateOn\([^)]*?'(\w+)'/g)])
+      .flatMap(([, name]) => name ?? []),
+  );
+
+describe('the table of feature gates in docs/configuration.md', () => {
+  it('has each gate that the agent knows, once, with its default', () => {
+    const byName = (list: readonly (readonly [string, string])[]) => list.toSorted(([a], [b]) => (a < b ? -1 : 1));
+    expect(byName(rows())).toEqual(byName([...GATE_DEFAULTS]));
+  });
+
+  it('has each gate by which the agent decides', () => {
+    const names = rows().map(([name]) => name);
+    expect(gatesRead().size).toBeGreaterThan(10);
+    for (const name of gatesRead()) expect(names).toContain(name);
+  });
+
+  it('names defaults that are in effect', () => {
+    for (const [name, standard] of rows()) expect([name, isGateOn({}, name)]).toEqual([name, standard !== 'off']);
+  });
+});
+
+it.each(['ClusterTrustBundle', 'ClusterTrustBundleProjection', 'PodCertificateRequest'])(
+  '%s stays on, and says so to whom switches it off',
+  (name) => {
+    expect(isGateOn({ [name]: false }, name)).toBe(true);
+    expect(checkFeatureGates({ [name]: true })).toEqual({ errors: [], warnings: [] });
+    expect(checkFeatureGates({ [name]: false })).toEqual({
+      errors: [],
+      warnings: [`feature gate ${name} stays on: it cannot be switched off`],
+    });
+  },
+);
