@@ -89,7 +89,9 @@ describe.runIf(isRoot)('over the embedded runtime, the volumes of a pod of a clu
       body: { metadata: { labels: { tier: 'front' }, annotations: { note: 'new' } } },
     });
     await isRead(daemon, 'reader', '/rx/about/labels', 'tier="front"');
-    await isRead(daemon, 'reader', '/rx/about/annotations', 'note="new"');
+    await eventually('the annotation is there', async () =>
+      (await inside(daemon, 'reader', 'cat /rx/about/annotations')).includes('note="new"'),
+    );
     await eventually('the token is a later one', async () => {
       const [now = ''] = await inside(daemon, 'reader', 'cat /rx/token/token');
       return issued.indexOf(now) > issued.indexOf(first);

@@ -165,7 +165,7 @@ describe.runIf(isRoot).concurrent('a volume over the embedded runtime', () => {
       inside(daemon, 'propagation', "cut -d' ' -f2 /proc/mounts | grep ^/rx/data/ | sort", name);
     expect(await mounted('none')).toEqual(['/rx/data/below']);
     expect(await mounted('inward')).toEqual(['/rx/data/below', '/rx/data/later']);
-    const write = 'cd /rx/data; for to in . below; do (echo x > $to/$0) 2>/dev/null && echo $to; done; echo end';
+    const write = 'cd /rx/data; for to in . below; do (echo x > $to/new) 2>/dev/null && echo $to; done; echo end';
     expect(await inside(daemon, 'propagation', write, 'plain')).toEqual(['below', 'end']);
     expect(await inside(daemon, 'propagation', write, 'deep')).toEqual(['end']);
     // Mounts of a container never reach the machine over this runtime.
@@ -175,7 +175,7 @@ describe.runIf(isRoot).concurrent('a volume over the embedded runtime', () => {
   it('of an image, or of huge pages that no container requests, is refused with the reason', async ({ daemon }) => {
     const pod = (name: string, volume: object): void =>
       daemon.apply({ name, volumes: [{ name: 'data', ...volume }], containers: [{ volumeMounts: [mount('data')] }] });
-    pod('image', { image: { reference: 'some:1', pullPolicy: 'IfNotPresent' } });
+    pod('image', { image: { reference: 'host', pullPolicy: 'IfNotPresent' } });
     pod('huge', { emptyDir: { medium: 'HugePages-2Mi' } });
     await daemon.start();
     expect(await waitsWith(daemon, 'image', 'CreateContainerError')).toContain(
@@ -267,7 +267,7 @@ describe.runIf(isRoot).concurrent('a volume over the embedded runtime', () => {
       ],
     });
     await daemon.start('--config', daemon.configuration(QUICK_RESTARTS));
-    await eventually('four instances have looked', () => daemon.lines('seen').length >= 4, 200_000);
+    await eventually('three instances have looked', () => daemon.lines('seen').length >= 3, 200_000);
     expect(new Set(daemon.lines('seen'))).toEqual(new Set(['nothing']));
   });
 });
