@@ -2,7 +2,7 @@
  * The CPU of routine syncs of pods without volumes, and of the same pods with three volumes each: a ConfigMap, a Secret with facts of
  * the pod, and an empty directory. Needs root, for the mounts of the embedded runtime.
  *
- *   npm run build && npx tsx bench/volume-syncs.ts [--agent bin/rx-kubelet] [--pods 12] [--seconds 60] [--rounds 3]
+ *   npm run bench:volumes -- [--agent bin/rx-kubelet] [--pods 12] [--seconds 60] [--rounds 3]
  *
  * Pods sync each 1 to 1.5 s here, instead of each 60 to 90 s. Several `--agent` compare builds.
  */

@@ -155,12 +155,14 @@ overCluster('the files of a container, by the strategy Get,', () => {
         {
           volumeMounts: ['token', 'log'].map((name) => ({ name, mountPath: `/${name}` })),
           // A directory that was entered may be removed in the middle, which ends a read with an error; the newest one never is.
+          // Looks follow each other quickly after a change, then more slowly.
           script: `exec 3< /token/token
-last=
-while :; do
+last= hundredths=1
+while usleep "$hundredths"0000; do
+  [ "$hundredths" = 20 ] || hundredths=$((hundredths + 1))
   cd -P /token/..data 2>/dev/null || continue
   if token=$(cat token 2>/dev/null); then
-    if [ "$token" != "$last" ]; then echo "$token" >> /log/seen; last=$token; fi
+    if [ "$token" != "$last" ]; then echo "$token" >> /log/seen; last=$token hundredths=1; fi
   elif [ "$(readlink /token/..data)" = "$(basename "$(pwd -P)")" ]; then echo "no token" >> /log/seen
   fi
 done`,

@@ -61,14 +61,11 @@ const settled = (node: ClusterNode, pod: Pod): Promise<unknown> =>
     return last?.kind === 'sync-ended' && last.next.kind === 'resync';
   });
 
-/** Makes a change and resolves with its Unix milliseconds and those of the file with the new content. */
+/** Makes a change and resolves with its Unix milliseconds and those of a look that finds the new content in the file. */
 const switchOf = async (path: string, content: string, change: () => Promise<unknown>) => {
   const from = Date.now();
   await change();
-  while (readFileSync(path, 'utf8') !== content) {
-    if (Date.now() - from > 180_000) throw new Error(`${path} is not ${content} after 180 s`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
+  await eventually(`${path} is ${content}`, () => readFileSync(path, 'utf8') === content);
   return { from, to: Date.now() };
 };
 

@@ -16,8 +16,11 @@ export interface ApiOverHttp {
   readonly close: () => void;
 }
 
+/** Returns what the node gets instead of the answer to a request. */
+export type AlterAnswer = (request: ApiRequest, answer: unknown) => unknown;
+
 /** The API server in memory for one node, over HTTP and in real time. */
-export const apiOverHttp = async (node: string): Promise<ApiOverHttp> => {
+export const apiOverHttp = async (node: string, alter: AlterAnswer = (_, answer) => answer): Promise<ApiOverHttp> => {
   const startMs = Date.now();
   const scheduler = new VirtualScheduler({ startMs });
   const server = simulatedApiServer({ scheduler, random: seededRandom('api over http') });
@@ -61,7 +64,7 @@ export const apiOverHttp = async (node: string): Promise<ApiOverHttp> => {
     api.request(request).subscribe({
       next: (found) => {
         response.writeHead(request.method === 'POST' ? 201 : 200, { 'Content-Type': 'application/json' });
-        response.end(JSON.stringify(found));
+        response.end(JSON.stringify(alter(request, found)));
       },
       error: fail,
     });

@@ -1,5 +1,7 @@
-import { readdirSync, watch } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect } from 'vitest';
 import { type Daemon, isRoot, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
@@ -10,9 +12,22 @@ import { runningVersions } from './churn.js';
 import { dice, pause, SEED } from './seeded.js';
 import { readVolume } from './volume-reader.js';
 
-const KILLS = Number(process.env.VOLUME_KILLS ?? 15);
+const KILLS = Number(process.env.VOLUME_KILLS ?? 30);
 const LONGEST_MS = KILLS * 20_000 + 600_000;
 const CONVERGED_MS = 120_000;
+const KILLER = pathToFileURL(fileURLToPath(new URL('./killed-in-volumes.mjs', import.meta.url))).href;
+/** The calls by which each step changes the disk. Agents end right before one of them, or at any time. */
+const POINTS = [
+  ...['mkdir', 'mount', 'chmod', 'lchown', 'writeFile', 'symlink', 'rename'].map((call) => ['mount', call] as const),
+  ...['mkdir', 'chmod', 'lchown', 'writeFile', 'symlink', 'rename', 'unlink', 'rmdir'].map(
+    (call) => ['update', call] as const,
+  ),
+  ...['unlink', 'rename', 'rmdir', 'umount'].map((call) => ['unmount', call] as const),
+];
+/** Every fifth agent. */
+const ANY = 5;
+/** Each step of a pod has at least as many of each call. */
+const LAST = 2;
 /** The volumes that a reader reads, in the directory of the volumes of their pod. */
 const WRITTEN = ['kubernetes.io~configmap/settings', 'kubernetes.io~secret/keys'];
 const KEYS = ['a', 'b', 'c'];
@@ -72,23 +87,38 @@ const volumeChurn = (daemon: Daemon, { between, oneOf }: ReturnType<typeof dice>
   };
   edit();
   for (const name of ['steady', ...NAMES]) put(name);
-  const step = (): void => {
+  /** Work that needs this step, or any. */
+  const step = (kind: (typeof POINTS)[number][0] | 'any'): void => {
     const name = oneOf(NAMES);
-    const kind = between(1, 6);
-    if (kind <= 3) edit();
-    else if (kind === 4 && wanted.has(`${name}-${NODE_NAME}`)) {
+    const needed = kind === 'any' ? oneOf(['mount', 'update', 'unmount'] as const) : kind;
+    if (needed === 'update') edit();
+    else if (needed === 'unmount' && wanted.has(`${name}-${NODE_NAME}`) && between(1, 2) === 1) {
       daemon.withdraw(name);
       wanted.delete(`${name}-${NODE_NAME}`);
+      // Another version of a pod has a directory of its own, so that the one of before goes.
     } else put(name);
   };
   return { wanted, step, edit, content: () => content };
 };
 
-/** The first change of the entries of a directory. */
-const firstChange = (directory: string): { readonly done: Promise<void>; readonly close: () => void } => {
-  const watcher = watch(directory);
-  const done = new Promise<void>((resolve) => watcher.once('change', () => resolve()));
-  return { done, close: () => watcher.close() };
+/** Agents that end right before a chosen call; what they did not come to is left to the next. */
+const killer = (daemon: Daemon) => {
+  const control = join(daemon.directory, 'volume-kill');
+  daemon.preload = { args: ['--import', KILLER], env: { RX_TEST_VOLUME_KILL: control } };
+  return {
+    plan: (step: string, call: string, nth: number): void =>
+      writeFileSync(control, JSON.stringify({ step, call, nth })),
+    none: (): void => rmSync(control, { force: true }),
+    /** The step and the call before which each of them ended, in order. */
+    points: (): readonly string[] =>
+      existsSync(`${control}.log`) ? readFileSync(`${control}.log`, 'utf8').trimEnd().split('\n') : [],
+  };
+};
+
+const countOf = (values: readonly string[]): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
 };
 
 describe.runIf(isRoot)('an agent that is killed while it works on volumes', () => {
@@ -104,28 +134,40 @@ describe.runIf(isRoot)('an agent that is killed while it works on volumes', () =
       const readers = WRITTEN.map((volume) => readVolume(join(volumes, volume), KEYS));
       await daemon.kill('SIGKILL');
 
-      const moments = new Map<string, number>();
-      for (let kill = 1; kill <= KILLS; kill += 1) {
-        const moment = draw.oneOf(['early', 'any', 'update', 'update', 'mount', 'mount'] as const);
-        moments.set(moment, (moments.get(moment) ?? 0) + 1);
-        // Some are killed before they have done anything, some in the middle of their first pass, some in the middle of a change.
+      const kills = killer(daemon);
+      const isAsWanted = async (): Promise<boolean> =>
+        isDeepStrictEqual(Object.fromEntries(await runningVersions(daemon)), Object.fromEntries(churn.wanted)) &&
+        readers.every(({ newest }) => newest() === churn.content()) &&
+        readdirSync(join(daemon.rootDir, 'pods')).length === churn.wanted.size;
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const isAny = kill % ANY === ANY - 1;
+        const [step, call] = POINTS[(kill - Math.floor(kill / ANY)) % POINTS.length]!;
+        const end = isAny ? 'any' : step;
+        if (isAny) kills.none();
+        else kills.plan(step, call, draw.between(1, LAST));
+        // Some find their work when they start, some are at rest before.
+        if (draw.between(1, 2) === 1) churn.step(end);
         daemon.spawn('--pod-manifest-path', daemon.manifests);
-        if (moment === 'early') await pause(draw.between(200, 1_200));
-        else {
-          await eventually('the agent serves', async () => (await daemon.get('/pods')).status === 200);
-          const changed = firstChange(
-            moment === 'mount' ? join(daemon.rootDir, 'pods') : join(volumes, draw.oneOf(WRITTEN)),
+        if (isAny) {
+          churn.step(end);
+          await pause(draw.between(200, 1_200));
+        } else {
+          await eventually(
+            'the agent serves',
+            async () => !daemon.isAgentThere() || (await daemon.get('/pods')).status === 200,
           );
-          for (let steps = draw.between(1, 3); steps > 0; steps -= 1) churn.step();
-          if (moment === 'update') churn.edit();
-          if (moment === 'any') await pause(draw.between(0, 600));
-          else await Promise.race([changed.done, pause(2_000)]);
-          changed.close();
-          if (moment === 'mount') await pause(draw.between(0, 150));
+          churn.step(end);
+          await eventually(
+            'the agent is killed, or has nothing left to do',
+            async () => !daemon.isAgentThere() || (await isAsWanted()),
+            CONVERGED_MS,
+          );
         }
         await daemon.kill('SIGKILL');
-        if (draw.between(1, 2) === 1) churn.step();
+        const mounted = mountedBelow(daemon.rootDir);
+        expect(new Set(mounted).size).toBe(mounted.length);
       }
+      kills.none();
       churn.edit();
       await daemon.start();
       await eventually(
@@ -144,7 +186,7 @@ describe.runIf(isRoot)('an agent that is killed while it works on volumes', () =
       await eventually('the directories are those of the pods', () => {
         expect(readdirSync(join(daemon.rootDir, 'pods')).toSorted()).toEqual(uids.toSorted());
         const mounted = mountedBelow(daemon.rootDir);
-        expect(mounted.toSorted()).toEqual([...new Set(mounted)].toSorted());
+        expect(new Set(mounted).size).toBe(mounted.length);
         return true;
       });
       for (const reader of readers) await reader.stop();
@@ -158,11 +200,11 @@ describe.runIf(isRoot)('an agent that is killed while it works on volumes', () =
         expect(readdirSync(join(daemon.rootDir, 'pods'))).toEqual([]);
         return true;
       });
-      const counts = readers.map(({ seen, looks }) => `${seen.size} contents in ${looks()} looks`);
-      const steps = daemon.journal().filter(({ kind }) => kind === 'volume').length;
-      console.log(
-        `${JSON.stringify(Object.fromEntries(moments))}: ${counts.join(', ')}; ${steps} mounts and unmounts in the journal`,
-      );
+      const points = kills.points();
+      const contents = readers.map(({ seen, looks }) => `${seen.size} contents in ${looks()} looks`);
+      console.log(`${JSON.stringify(Object.fromEntries(countOf(points)))}: ${contents.join(', ')}`);
+      // No kind of call of a step was left out.
+      expect(new Set(points)).toEqual(new Set(POINTS.map((point) => point.join(' '))));
       expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     },
     LONGEST_MS,

@@ -10,6 +10,8 @@ export interface VolumeReader {
   readonly looks: () => number;
   /** Different contents that it has seen. */
   readonly seen: ReadonlySet<string>;
+  /** The content of the last look. */
+  readonly newest: () => string | undefined;
   /** What no reader may ever find. */
   readonly problems: readonly string[];
   readonly stop: () => Promise<void>;
@@ -21,6 +23,7 @@ export interface VolumeReader {
  */
 export const readVolume = (directory: string, files: readonly string[]): VolumeReader => {
   const seen = new Set<string>();
+  let newest: string | undefined;
   const problems: string[] = [];
   let looks = 0;
   let isStopped = false;
@@ -32,6 +35,7 @@ export const readVolume = (directory: string, files: readonly string[]): VolumeR
       const contents = new Set(files.map((file) => readFileSync(join(directory, before, file), 'utf8')));
       if (contents.size !== 1 || names.join() !== files.join())
         throw new Error(`a mixture: ${names.join()} with ${[...contents].join()}`);
+      [newest] = contents;
       for (const content of contents) seen.add(content);
     } catch (error) {
       if (target() === before) throw error;
@@ -58,6 +62,7 @@ export const readVolume = (directory: string, files: readonly string[]): VolumeR
   return {
     looks: () => looks,
     seen,
+    newest: () => newest,
     problems,
     stop: () => {
       isStopped = true;

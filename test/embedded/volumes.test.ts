@@ -6,34 +6,10 @@ import { eventually } from './eventually.js';
 import { SLEEP } from './manifests.js';
 import { mountedBelow } from '../support/mounted-below.js';
 import { configMap, secret } from './objects.js';
-
-/** Runs a script in the running container, and returns its output, line by line. */
-const inside = async (daemon: Daemon, pod: string, script: string): Promise<readonly string[]> => {
-  const { id } = await daemon.reached(pod, 'CONTAINER_RUNNING');
-  const { stdout, stderr, exitCode } = await daemon.ask((runtime) =>
-    runtime.execSync({ containerId: id, cmd: ['/bin/sh', '-c', script], timeout: 20n }),
-  );
-  if (exitCode !== 0) throw new Error(`${script}: exit code ${exitCode}: ${Buffer.from(stderr).toString()}`);
-  return Buffer.from(stdout).toString().trimEnd().split('\n');
-};
-
-/** Waits until the container reads this in a file. */
-const isRead = (daemon: Daemon, pod: string, path: string, content: string) =>
-  eventually(`${path} of ${pod} is ${content}`, async () => {
-    expect(await inside(daemon, pod, `cat ${path}`)).toEqual([content]);
-    return true;
-  });
+import { inside, isGone, isRead } from './volume-views.js';
 
 const modeAndOwner = (daemon: Daemon, pod: string, ...paths: readonly string[]) =>
   inside(daemon, pod, `stat -L -c '%a %u:%g %n' ${paths.join(' ')}`);
-
-/** Waits until no mount and no directory of a pod is left. */
-const isGone = (daemon: Daemon) =>
-  eventually('no mount and no directory is left', () => {
-    expect(mountedBelow(daemon.rootDir)).toEqual([]);
-    expect(readdirSync(join(daemon.rootDir, 'pods'))).toEqual([]);
-    return true;
-  });
 
 const settings = (version: string) => configMap('settings', { level: `level ${version}`, color: `color ${version}` });
 const owners = { runAsUser: 1234, runAsGroup: 1234, fsGroup: 2345 };

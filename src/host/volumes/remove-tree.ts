@@ -74,8 +74,9 @@ const emptyOnce = async (calls: FileCalls, top: FileHandle, path: string): Promi
   };
   await emptyFlat(calls, pathOf(top), moveToTop);
   for (let each = pending.pop(); each !== undefined; each = pending.pop()) {
-    const directory = await unless(calls.open(each, DIRECTORY), 'ELOOP', 'ENOTDIR');
-    // A process has put a file in its place, which the next round removes.
+    // A process has put a file in its place, which the next round removes; or it is an empty one that an earlier call has left, and whose
+    // name another directory got before it was moved on.
+    const directory = await unless(calls.open(each, DIRECTORY), 'ELOOP', 'ENOTDIR', 'ENOENT');
     if (directory === undefined) continue;
     try {
       await namingPath(emptyFlat(calls, pathOf(directory), moveToTop), pathOf(directory), each);

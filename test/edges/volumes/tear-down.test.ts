@@ -44,6 +44,14 @@ describe('a volume that is taken down', () => {
     expect(existsSync(volume().directory)).toBe(false);
   });
 
+  it('is removed with the empty directories that a killed process has left of its removal', async () => {
+    await setUp();
+    for (const name of ['b', 'a', '..removed.0', '..removed.1', '..removed.2', 'd', 'c']) mkdirSync(inside(name));
+    writeFileSync(inside('a', 'file'), '');
+    await done(files.tearDown(volume()));
+    expect(existsSync(volume().directory)).toBe(false);
+  });
+
   it('is removed with paths that are longer than the kernel accepts', async () => {
     await setUp();
     const script = 'for _ in $(seq 60); do mkdir "$0" && cd -P "./$0" || exit 1; done; : > file';
