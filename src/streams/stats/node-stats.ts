@@ -83,6 +83,7 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats => {
                         )
                       : of(NO_DISKS),
                     logs: ofSummary ? logUsage(disks, pods) : of<SampleParts['logs']>(new Map()),
+                    fileSystems: kind === 'cgroups' ? reader.fileSystems() : of<SampleParts['fileSystems']>([]),
                     volumes: ofSummary ? volumesOf(pods.map(({ pod }) => pod)) : of<SampleParts['volumes']>(new Map()),
                   }).pipe(
                     map((space) =>

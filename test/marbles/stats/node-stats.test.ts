@@ -51,6 +51,7 @@ const options = (
         })),
       ),
     machine: () => of(statsMachine()),
+    fileSystems: () => of([]),
     fileSystem: () => throwError(() => new Error('no file system')),
     directory: () => throwError(() => new Error('no directory')),
   };
