@@ -19,7 +19,7 @@ import type { PreparedRun } from './prepare-run.js';
 
 export interface DebugPathsInputs {
   readonly prepared: Pick<PreparedRun, 'config' | 'paths'>;
-  readonly kubelet: Pick<KubeletHandle, 'pods' | 'runtime'>;
+  readonly kubelet: Pick<KubeletHandle, 'pods' | 'findRunning' | 'runtime'>;
 }
 
 /** Source: pkg/kubelet/kubelet_server_journal.go nodeLogDir */
@@ -28,12 +28,12 @@ const NODE_LOGS = '/var/log';
 /** The paths of the kubelet API with names of pods in them, over the files and the runtime of this machine. */
 export const debugPaths = ({
   prepared: { config, paths },
-  kubelet: { pods, runtime },
+  kubelet: { pods, findRunning, runtime },
 }: DebugPathsInputs): readonly ParameterRoute[] => {
   const now = () => Date.now();
   const directory = join(paths.rootDir, 'checkpoints');
   const checkpoint = checkpointContainer({
-    ...{ pods, runtime, directory, now },
+    ...{ pods, findRunning, runtime, directory, now },
     makeDirectory: () => defer(() => makeDirectories(directory, 0o700)),
     requestTimeoutSeconds: Math.floor(config.runtimeRequestTimeoutMs / 1_000),
   });
@@ -52,7 +52,7 @@ export const debugPaths = ({
       }),
     ),
     ...(config.enableSystemLogHandler ? nodeLogs(NODE_LOGS, readLogs) : []),
-    ...commandRoutes(runCommand({ pods, runtime })),
+    ...commandRoutes(runCommand({ pods, findRunning, runtime })),
     ...(isGateOn(config.featureGates, 'ContainerCheckpoint') ? [checkpointRoute(checkpoint)] : []),
   ];
 };

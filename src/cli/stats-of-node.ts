@@ -14,7 +14,7 @@ export interface ConnectedRuntime extends StatsRuntime, Pick<KubeletPorts, 'runt
 
 /** The figures of this node for the kubelet API. `runtime` returns undefined before the connection. */
 export const statsOfNode = (
-  { config, nodeName, paths }: KubeletEnvironment,
+  { config, nodeName, paths, log }: KubeletEnvironment,
   pods: () => readonly Pod[],
   runtime: () => ConnectedRuntime | undefined,
 ): NodeStats => {
@@ -33,6 +33,7 @@ export const statsOfNode = (
     }),
     volumesKeptMs: config.volumeStatsAggPeriodMs,
     asksRuntime: isGateOn(config.featureGates, 'PodAndContainerStatsFromCRI'),
+    log,
     scheduler: monotonicScheduler,
     wallClock,
   });

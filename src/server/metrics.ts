@@ -130,6 +130,12 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     'Seconds between the starts of two relists.',
     DEFAULT_BUCKETS,
   );
+  const cgroupSeconds = histogram(
+    'kubelet_cgroup_manager_duration_seconds',
+    'Seconds of one change of a cgroup, failed ones included.',
+    DEFAULT_BUCKETS,
+    'operation_type',
+  );
   const podRelistSeconds = histogram(
     'kubelet_pleg_pod_relist_duration_seconds',
     'Seconds of one relist of a single pod.',
@@ -198,6 +204,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
       if (intervalSeconds !== undefined) relistInterval.observe(intervalSeconds);
       plegSeen.set(at / 1000);
     },
+    cgroupOperation: (operation, seconds) => cgroupSeconds.observe({ operation_type: operation }, seconds),
     podRelist: (seconds) => podRelistSeconds.observe(seconds),
     podReadLate: () => lateReads.inc(),
     runtimeEvent: (seconds) => eventedPlegLatency.observe(seconds),

@@ -1,7 +1,17 @@
+import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { NODE_NAME } from '../embedded/agent-files.js';
 import { eventually } from '../embedded/eventually.js';
 import { BURN, HELD_BYTES, rateOf, scrape, type ScrapedSummary, seriesNamed } from '../embedded/scraped.js';
+import {
+  GROWN,
+  OF_CONTAINERS,
+  OF_KUBELET,
+  OF_MACHINE,
+  OF_NETWORKS,
+  OF_TRANSFERS,
+} from '../support/dashboard-series.js';
 import { CADVISOR_NAMES, lintExposition } from '../support/lint-exposition.js';
 import { freeHostPort } from './host-port.js';
 import { overContainerd } from './missing.js';
@@ -11,39 +21,21 @@ const port = await freeHostPort();
 const it = onOneNode(() => ['--address', '127.0.0.1', '--port', '0', '--read-only-port', String(port)]);
 const limits = { cpu: '200m', memory: '64Mi' };
 
-/** The series behind the panels and alerts about pods and nodes of the common set of Kubernetes dashboards. */
-const OF_CONTAINERS = [
-  ...['container_cpu_usage_seconds_total', 'container_memory_working_set_bytes', 'container_memory_rss'],
-  ...[
-    'container_memory_cache',
-    'container_memory_swap',
-    'container_memory_usage_bytes',
-    'container_start_time_seconds',
-  ],
-  ...['container_cpu_cfs_periods_total', 'container_cpu_cfs_throttled_periods_total', 'container_spec_cpu_quota'],
-  ...['container_spec_cpu_shares', 'container_spec_memory_limit_bytes', 'container_last_seen', 'container_processes'],
-];
-const OF_NETWORKS = ['receive', 'transmit'].flatMap((way) =>
-  ['bytes', 'packets', 'packets_dropped', 'errors'].map((what) => `container_network_${way}_${what}_total`),
-);
-const OF_MACHINE = ['machine_cpu_cores', 'machine_memory_bytes', 'machine_scrape_error', 'container_scrape_error'];
+/** Writes to the disk again and again. */
+const WRITE = 'while :; do dd if=/dev/zero of=/data/file bs=64k count=1 conv=fsync 2>/dev/null; sleep 0.1; done';
+
 /**
- * Transfers of disks are not among them: since Linux 6.10 the kernel counts them under cgroup v1 only after a limit was set on the device.
- * `test/unit/stats/cgroup-usage.test.ts` has their files.
+ * Since Linux 6.10 the kernel counts transfers under cgroup v1 only after a limit was set on the device: this one, of a terabyte a
+ * second, ends with the cgroup.
  */
-/** Under load these are above 0. */
-const GROWN = [
-  ...['container_cpu_usage_seconds_total', 'container_memory_working_set_bytes', 'container_cpu_cfs_periods_total'],
-  ...['container_cpu_cfs_throttled_periods_total'],
-];
-const OF_KUBELET = [
-  ...['kubelet_node_name', 'kubelet_running_pods', 'kubelet_running_containers', 'kubelet_runtime_operations_total'],
-  ...['kubelet_runtime_operations_duration_seconds_bucket', 'kubelet_pod_worker_duration_seconds_bucket'],
-  ...['kubelet_pod_start_duration_seconds_bucket', 'kubelet_pleg_relist_duration_seconds_bucket'],
-  ...['kubelet_pleg_relist_interval_seconds_bucket', 'volume_manager_total_volumes'],
-  ...['storage_operation_duration_seconds_bucket', 'process_cpu_seconds_total', 'process_resident_memory_bytes'],
-  ...['kubernetes_build_info', 'kubelet_certificate_manager_client_ttl_seconds'],
-];
+const countTransfers = (cgroup: string, path: string): void => {
+  const limit = join('/sys/fs/cgroup/blkio', cgroup, 'blkio.throttle.write_bps_device');
+  if (!existsSync(limit)) return;
+  const { dev } = statSync(path);
+  const device = join('/sys/dev/block', `${Math.floor(dev / 256)}:${dev % 256}`);
+  const disk = existsSync(join(device, 'partition')) ? join(realpathSync(device), '..') : device;
+  writeFileSync(limit, `${readFileSync(join(disk, 'dev'), 'utf8').trim()} 1000000000000`);
+};
 
 overContainerd('the numbers of a node with containerd', () => {
   it('of a pod that uses CPU, memory and network are in every series of the dashboards', async ({ node }) => {
@@ -52,7 +44,7 @@ overContainerd('the numbers of a node with containerd', () => {
       volumes: [{ name: 'data', emptyDir: {} }],
       containers: [
         {
-          script: BURN,
+          script: `(${WRITE}) & ${BURN}`,
           resources: { requests: limits, limits },
           volumeMounts: [{ name: 'data', mountPath: '/data' }],
         },
@@ -60,6 +52,11 @@ overContainerd('the numbers of a node with containerd', () => {
     });
     await node.reached('burns', 'CONTAINER_RUNNING');
     const pod = `burns-${NODE_NAME}`;
+    const cgroup = await eventually('the container is in the metrics', async () => {
+      const found = seriesNamed(await scrape(port, '/metrics/cadvisor'), 'container_processes', pod);
+      return found.find(({ labels }) => labels.container === 'main')?.labels.id;
+    });
+    countTransfers(cgroup, node.rootDir);
     const text = await eventually('the counters have grown', async () => {
       const scraped = await scrape(port, '/metrics/cadvisor');
       const has = (name: string) =>
@@ -70,6 +67,7 @@ overContainerd('the numbers of a node with containerd', () => {
     const named = (name: string, container: string) =>
       seriesNamed(text, name, pod).filter(({ labels }) => labels.container === container).length;
     expect(OF_CONTAINERS.filter((name) => named(name, 'main') === 0)).toEqual([]);
+    expect(OF_TRANSFERS.filter((name) => named(name, 'main') === 0)).toEqual([]);
     expect(OF_NETWORKS.filter((name) => named(name, '') !== 1)).toEqual([]);
     expect(OF_MACHINE.filter((name) => seriesNamed(text, name).length !== 1)).toEqual([]);
     // The cgroup of the pod, which contains the sandbox and the container.

@@ -36,7 +36,8 @@ const metricsOf = async (handlers: Handlers): Promise<string | undefined> => {
   const client = criClient({ endpoint: address });
   cleanups.push(client.close);
   const reader = { machine: () => of(statsMachine()) };
-  const sample = await firstValueFrom(runtimeSample({ stats: () => client.stats, reader, facts$: of(undefined) }));
+  const log = { warn: () => undefined };
+  const sample = await firstValueFrom(runtimeSample({ stats: () => client.stats, reader, facts$: of(undefined), log }));
   return sample && [...sample.families.map(familyText), ...sample.problems].join('');
 };
 

@@ -65,4 +65,5 @@ export const lintExposition = (text: string): readonly string[] => {
 export const CADVISOR_NAMES = [
   'container_memory_failcnt counter metrics should have "_total" suffix',
   "cadvisor_version_info label names should be written in 'snake_case'",
+  'container_fs_inodes_total non-counter metrics should not have "_total" suffix',
 ];

@@ -2,6 +2,7 @@ import type { Container, PodSandbox } from '../../src/generated/runtime/v1/api.j
 import type { MachineFacts } from '../../src/model/node/machine-facts.js';
 import type { Pod } from '../../src/model/pod/pod.js';
 import { type CgroupTexts, cgroupUsage } from '../../src/model/stats/cgroup-usage.js';
+import type { NodeSample } from '../../src/model/stats/node-sample.js';
 import type { MachineReading, ReadCgroup } from '../../src/model/stats/readings.js';
 import type { MachineTotals } from '../../src/model/stats/usage.js';
 
@@ -109,4 +110,14 @@ export const aMachine: MachineFacts = {
   osImage: 'Debian GNU/Linux 12 (bookworm)',
   architecture: 'amd64',
   network: { interfaces: [] },
+};
+
+/** The sample of a node without cgroups and pods. */
+export const EMPTY_SAMPLE: NodeSample = {
+  timeMs: START_MS,
+  node: {
+    ...{ name: 'n1', bootedAtMs: undefined, usage: undefined, network: undefined, tasks: undefined },
+    ...{ disk: undefined, imageDisk: undefined, containerDisk: undefined },
+  },
+  ...{ systemContainers: [], pods: [], groups: [], fileSystems: [], problems: [] },
 };

@@ -1,7 +1,7 @@
 import { lstat, opendir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defer, Observable } from 'rxjs';
-import type { DirectoryFigures } from '../../model/stats/node-sample.js';
+import type { DirectoryFigures, FileSystemFigures } from '../../model/stats/node-sample.js';
 import { isAbsence } from '../../model/values/file-error.js';
 import type { UsageReader } from '../../streams/ports/usage-reader.js';
 
@@ -56,14 +56,15 @@ const unlessGone = (error: unknown): false => {
 };
 
 /** The space of the file system of a path. */
-export const fileSystemUsage: UsageReader['fileSystem'] = (path) =>
-  defer(async () => {
-    const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(path);
-    return {
-      capacityBytes: blocks * bsize,
-      availableBytes: bavail * bsize,
-      usedBytes: (blocks - bfree) * bsize,
-      inodes: files,
-      inodesFree: ffree,
-    };
-  });
+export const spaceOf = async (path: string): Promise<FileSystemFigures> => {
+  const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(path);
+  return {
+    capacityBytes: blocks * bsize,
+    availableBytes: bavail * bsize,
+    usedBytes: (blocks - bfree) * bsize,
+    inodes: files,
+    inodesFree: ffree,
+  };
+};
+
+export const fileSystemUsage: UsageReader['fileSystem'] = (path) => defer(() => spaceOf(path));

@@ -11,6 +11,7 @@ import type { CgroupReading, ReadCgroup } from '../../model/stats/readings.js';
 import type { UsageReader, WantedCgroup } from '../../streams/ports/usage-reader.js';
 import { cgroupIndex, type CgroupPaths } from './cgroup-index.js';
 import { inSlices } from './in-slices.js';
+import { openFiles } from './open-files.js';
 
 export interface ReadCgroupsOptions {
   readonly mounts: CgroupMounts;
@@ -51,7 +52,13 @@ export const readCgroups = ({
     }
   };
 
-  const readOne = (paths: CgroupPaths, wanted: WantedCgroup, detail: UsageDetail, problems: string[]) => {
+  const readOne = async (
+    paths: CgroupPaths,
+    wanted: WantedCgroup,
+    detail: UsageDetail,
+    problems: string[],
+    pause: () => Promise<void>,
+  ) => {
     const texts = { v1: {} as Record<string, string>, v2: {} as Record<string, string> };
     const timeMs = now();
     for (const tree of trees) {
@@ -71,6 +78,7 @@ export const readCgroups = ({
       usage: cgroupUsage(texts),
       processes: pids?.length || undefined,
       network: pids?.[0] === undefined ? undefined : networkOf(proc, pids[0], timeMs),
+      openFiles: pids && detail === 'full' ? await openFiles(proc, pids, pause) : undefined,
     };
     return sample;
   };
@@ -106,7 +114,7 @@ export const readCgroups = ({
       const pause = inSlices();
       for (const each of wanted) {
         const found = paths.get(each.key);
-        const sample = found && readOne(found, each, detail, problems);
+        const sample = found && (await readOne(found, each, detail, problems, pause));
         if (sample) cgroups.set(each.key, sample);
         else if (found) index.forget(each.key);
         await pause();

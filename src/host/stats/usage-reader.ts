@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { cgroupMounts, type CgroupMounts } from '../../model/cgroups/cgroup-mounts.js';
 import type { UsageReader } from '../../streams/ports/usage-reader.js';
 import { directoryUsage, fileSystemUsage } from './directory-usage.js';
+import { fileSystems } from './file-systems.js';
 import { machineUsage } from './machine-usage.js';
 import { readCgroups, type ReadCgroupsOptions } from './read-cgroups.js';
 
@@ -12,6 +13,7 @@ export const usageReader = ({
 }: Required<Pick<ReadCgroupsOptions, 'now' | 'steadyNow'>>): UsageReader => ({
   cgroups: readCgroups({ mounts: mountsOfMachine(), proc: '/proc', now, steadyNow }),
   machine: machineUsage({ proc: '/proc', sys: '/sys', now }),
+  fileSystems: fileSystems({ proc: '/proc', now }),
   fileSystem: fileSystemUsage,
   directory: directoryUsage(now),
 });

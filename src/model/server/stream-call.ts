@@ -1,6 +1,6 @@
 import type { AttachRequest, ExecRequest, PortForwardRequest } from '../../generated/runtime/v1/api.js';
-import { runningContainersOf, type RuntimePodStatus } from '../pleg/runtime-pod.js';
-import { type Pod, podFullName, type PodRef } from '../pod/pod.js';
+import { type Pod, podFullName } from '../pod/pod.js';
+import { type FindRunning, podNamed, runningContainerId } from './named-pod.js';
 import { forwardedPorts, streamOptions } from './stream-options.js';
 import type { StreamPath } from './stream-path.js';
 import type { StreamRefusal } from './stream-refusal.js';
@@ -14,8 +14,7 @@ export type StreamCall =
 export interface StreamSubject {
   /** The pods that the agent wants to run. */
   readonly pods: () => readonly Pod[];
-  /** The pod in the runtime, if it runs there. The UID of a mirror pod means its static pod. */
-  readonly findRunning: (pod: PodRef) => RuntimePodStatus | undefined;
+  readonly findRunning: FindRunning;
 }
 
 export interface StreamAsked {
@@ -43,8 +42,7 @@ const commandCall = (
   const pod = podOf(path, subject);
   if (!pod) return NO_POD;
   const name = path.container ?? '';
-  const running = subject.findRunning({ ...refOf(pod), uid: path.uid ?? pod.metadata.uid });
-  const containerId = running && runningContainersOf(running).find((container) => container.name === name)?.id;
+  const containerId = runningContainerId(subject.findRunning, pod, { container: name, uid: path.uid });
   if (kind === 'exec') {
     if (containerId === undefined) return failed(`container not found (${JSON.stringify(name)})`);
     return { kind, request: { containerId, cmd: query.getAll('command'), ...options } };
@@ -62,7 +60,8 @@ const forwardCall = ({ path, query, isWebSocket }: StreamAsked, subject: StreamS
   if (!pod) return NO_POD;
   const { uid } = pod.metadata;
   if (path.uid !== undefined && path.uid !== uid) return { status: 404, body: 'pod not found' };
-  const running = subject.findRunning({ ...refOf(pod), uid });
+  const { namespace, name } = pod.metadata;
+  const running = subject.findRunning({ namespace, name, uid });
   if (!running) return failed(`pod not found (${JSON.stringify(podFullName(pod))})`);
   const [sandbox] = running.sandboxes;
   if (!sandbox) return failed(`failed to find sandboxID for pod ${podFullName(pod)}(${uid})`);
@@ -72,10 +71,8 @@ const forwardCall = ({ path, query, isWebSocket }: StreamAsked, subject: StreamS
 const NO_POD: StreamRefusal = { status: 404, body: 'pod does not exist' };
 const failed = (body: string): StreamRefusal => ({ status: 500, body });
 
-const podOf = (path: StreamPath, { pods }: StreamSubject): Pod | undefined =>
-  pods().find(({ metadata }) => metadata.name === path.pod && metadata.namespace === path.namespace);
-
-const refOf = ({ metadata: { namespace, name } }: Pod) => ({ namespace, name });
+const podOf = ({ namespace, pod }: StreamPath, { pods }: StreamSubject): Pod | undefined =>
+  podNamed(pods(), namespace, pod);
 
 const containersOf = ({ spec }: Pod): readonly { readonly name: string; readonly tty?: boolean }[] => [
   ...spec.containers,

@@ -4,6 +4,7 @@ import { diskOf } from './disk-of.js';
 import type {
   ContainerSample,
   DiskFigures,
+  MountedFileSystem,
   NodeSample,
   PodSample,
   SystemContainerSample,
@@ -37,6 +38,7 @@ export interface SampleParts {
   readonly reading: CgroupReading;
   readonly read: { readonly figures: RuntimeFigures; readonly problems: readonly string[] };
   readonly disks: NodeDisks;
+  readonly fileSystems: readonly MountedFileSystem[];
   /** By container ID. */
   readonly logs: ReadonlyMap<string, Omit<DiskFigures, 'fileSystem'>>;
   /** By UID. */
@@ -87,6 +89,7 @@ export const assembleSample = (parts: SampleParts, rates: CpuRates, { timeMs, st
     pods,
     ...(parts.facts && { machine: { facts: parts.facts, ...machine.processors, devices: machine.devices } }),
     groups: ['/', podsGroup, burstable, besteffort].flatMap((key) => (key && reading.cgroups.get(key)) || []),
+    fileSystems: parts.fileSystems,
     problems: [
       ...(lists.failure === undefined ? [] : [lists.failure]),
       ...reading.problems,

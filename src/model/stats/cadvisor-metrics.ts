@@ -1,7 +1,8 @@
 import type { CgroupUsage, Limit } from './cgroup-usage.js';
 import { labelText, type MetricFamily, type Series, withLabel } from './exposition.js';
+import { fileSystemMetrics } from './file-system-metrics.js';
 import { machineMetrics, scrapeError } from './machine-metrics.js';
-import type { CgroupSample, NodeSample, NetworkFigures } from './node-sample.js';
+import type { CgroupSample, MountedFileSystem, NetworkFigures, NodeSample, OpenFiles } from './node-sample.js';
 import type { InterfaceFigures } from './proc-files.js';
 import type { Usage } from './usage.js';
 
@@ -11,6 +12,7 @@ interface Entry {
   readonly timeMs: number;
   readonly cgroup: CgroupUsage | undefined;
   readonly processes: number | undefined;
+  readonly openFiles: OpenFiles | undefined;
   /** Completes figures that the cgroup lacks. */
   readonly usage: Usage | undefined;
   readonly network: NetworkFigures | undefined;
@@ -38,6 +40,7 @@ export function* cadvisorMetrics(sample: NodeSample): Generator<MetricFamily> {
     };
   }
   yield* labelledFamilies(entries, sample.machine?.devices ?? new Map());
+  yield* fileSystemMetrics(labelText({ ...BLANK, id: '/' }), sample.fileSystems);
   yield* networkFamilies(entries);
   yield* machineMetrics(sample.machine);
   yield scrapeError(sample.problems);
@@ -87,6 +90,18 @@ const SINGLE: readonly Row[] = [
     ({ cgroup }) => seconds(cgroup?.cpu.throttledNs),
   ],
   [
+    'cpu_cfs_burst_periods_total',
+    'counter',
+    'Periods that used more than the CPU quota.',
+    ({ cgroup }) => cgroup?.cpu.burstPeriods,
+  ],
+  [
+    'cpu_cfs_burst_seconds_total',
+    'counter',
+    'Seconds of CPU time above the quota.',
+    ({ cgroup }) => seconds(cgroup?.cpu.burstNs),
+  ],
+  [
     'memory_working_set_bytes',
     'gauge',
     'Bytes of the working set.',
@@ -102,11 +117,25 @@ const SINGLE: readonly Row[] = [
   ['memory_cache', 'gauge', 'Bytes of cached files.', ({ cgroup }) => cgroup?.memory.cache],
   ['memory_swap', 'gauge', 'Bytes of swap.', ({ cgroup, usage }) => cgroup?.memory.swap ?? usage?.swapUsage],
   ['memory_mapped_file', 'gauge', 'Bytes of mapped files.', ({ cgroup }) => cgroup?.memory.mappedFile],
+  [
+    'memory_total_active_file_bytes',
+    'gauge',
+    'Bytes of cached files in use.',
+    ({ cgroup }) => cgroup?.memory.activeFile,
+  ],
+  [
+    'memory_total_inactive_file_bytes',
+    'gauge',
+    'Bytes of cached files that may be dropped.',
+    ({ cgroup }) => cgroup?.memory.inactiveFile,
+  ],
   ['memory_max_usage_bytes', 'gauge', 'The most bytes of memory so far.', ({ cgroup }) => cgroup?.memory.maxUsage],
   ['memory_kernel_usage', 'gauge', 'Bytes of memory of the kernel.', ({ cgroup }) => cgroup?.memory.kernel],
   ['memory_failcnt', 'counter', 'Allocations that reached the memory limit.', ({ cgroup }) => cgroup?.memory.failures],
   ['oom_events_total', 'counter', 'Processes that the kernel killed without memory.', ({ cgroup }) => cgroup?.oomKills],
   ['processes', 'gauge', 'Processes.', ({ processes }) => processes],
+  ['file_descriptors', 'gauge', 'Open descriptors.', ({ openFiles }) => openFiles?.descriptors],
+  ['sockets', 'gauge', 'Open sockets.', ({ openFiles }) => openFiles?.sockets],
   ['threads', 'gauge', 'Threads.', ({ cgroup }) => cgroup?.tasks],
   ['threads_max', 'gauge', 'The limit of threads, 0 without one.', ({ cgroup }) => limited(cgroup?.tasksLimit)],
   [
@@ -202,6 +231,15 @@ function* labelledFamilies(entries: readonly Entry[], devices: ReadonlyMap<strin
       }),
     ),
   };
+  yield {
+    name: 'container_ulimits_soft',
+    type: 'gauge',
+    help: 'The soft limits of the first process, -1 without a limit.',
+    series: entries.flatMap(({ labels, timeMs, openFiles }) => {
+      const value = openFiles?.softLimit;
+      return value === undefined ? [] : [{ labels: withLabel(labels, 'ulimit', 'max_open_files'), value, timeMs }];
+    }),
+  };
   for (const [name, help, of] of TRANSFERS) {
     yield {
       name: `container_fs_${name}_total`,
@@ -292,14 +330,14 @@ function* networkFamilies(entries: readonly Entry[]): Generator<MetricFamily> {
 const BLANK = { container: '', id: '', image: '', name: '', namespace: '', pod: '' };
 
 /** The network of a pod is that of its sandbox, which is a cgroup of its own in most runtimes; else that of the pod. */
-const entriesOf = ({ groups, node, pods }: NodeSample): readonly Entry[] => [
+const entriesOf = ({ groups, node, pods, fileSystems }: NodeSample): readonly Entry[] => [
   ...groups.map((group) =>
     entryOf({ id: group.id }, group, {
       ...(group.id === '/' && {
         usage: node.usage,
         network: node.network,
         startedAtMs: node.bootedAtMs,
-        cgroup: rootUsage(group, node.usage),
+        cgroup: rootUsage(group, node.usage, fileSystems),
       }),
     }),
   ),
@@ -349,17 +387,41 @@ const entryOf = (
   timeMs: sample?.timeMs ?? more.usage?.timeMs ?? 0,
   cgroup: sample?.usage,
   processes: sample?.processes,
+  openFiles: sample?.openFiles,
   usage: undefined,
   network: undefined,
   startedAtMs: undefined,
   ...more,
 });
 
-/** The root has no limits of its own: the memory is that of the machine. cgroup v2 does not count the memory of the root. */
-const rootUsage = ({ usage }: CgroupSample, node: Usage | undefined): CgroupUsage => ({
+/**
+ * The root has no limits of its own: the memory is that of the machine. cgroup v2 does not count the memory of the root. Where
+ * its transfers are not counted, they are those of the devices of its file systems.
+ */
+const rootUsage = (
+  { usage }: CgroupSample,
+  node: Usage | undefined,
+  fileSystems: readonly MountedFileSystem[],
+): CgroupUsage => ({
   ...usage,
+  devices: usage.devices.length > 0 ? usage.devices : devicesOf(fileSystems),
   cpu: { ...usage.cpu, usageNs: node?.cpuNs ?? usage.cpu.usageNs },
   cpuPressure: usage.cpuPressure ?? node?.cpuPressure,
   memoryPressure: usage.memoryPressure ?? node?.memoryPressure,
   ioPressure: usage.ioPressure ?? node?.ioPressure,
 });
+
+/** A device with two file systems counts once. */
+const devicesOf = (fileSystems: readonly MountedFileSystem[]): CgroupUsage['devices'] => {
+  const transfers = new Map(fileSystems.map((each) => [each.device, each.transfers]));
+  return [...transfers].flatMap(([device, of]) =>
+    of
+      ? [
+          {
+            ...{ device, reads: of.reads, writes: of.writes },
+            ...{ readBytes: of.sectorsRead * 512, writeBytes: of.sectorsWritten * 512 },
+          },
+        ]
+      : [],
+  );
+};

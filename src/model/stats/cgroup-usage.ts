@@ -25,6 +25,9 @@ export interface CpuFigures {
   readonly periods: number | undefined;
   readonly throttledPeriods: number | undefined;
   readonly throttledNs: number | undefined;
+  /** Periods that used more than the quota, and the time above it. */
+  readonly burstPeriods: number | undefined;
+  readonly burstNs: number | undefined;
   /** In the units of cgroup v1, 2 to 262144. */
   readonly shares: number | undefined;
   /** Microseconds; undefined without a quota. */
@@ -38,6 +41,8 @@ export interface MemoryFigures {
   readonly rss: number | undefined;
   readonly cache: number | undefined;
   readonly mappedFile: number | undefined;
+  readonly activeFile: number | undefined;
+  readonly inactiveFile: number | undefined;
   readonly swap: number | undefined;
   readonly maxUsage: number | undefined;
   readonly kernel: number | undefined;
@@ -144,14 +149,16 @@ const cpuFigures = (v1: Texts, v2: Texts): CpuFigures => {
   const isV1 = v1Ns !== undefined && v1Ns >= (v2Ns ?? 0);
   const periods = limitedPeriods(v1, v2);
   const stat = 'cpu.stat' in v1 ? statV1 : statV2;
+  const ofPeriods = (value: number | undefined) => (periods.quotaMicros === undefined ? undefined : value);
   return {
     usageNs: isV1 ? v1Ns : v2Ns,
     userNs: isV1 ? scaled(ticks('user'), NS_PER_TICK) : scaled(statV2('user_usec'), 1_000),
     systemNs: isV1 ? scaled(ticks('system'), NS_PER_TICK) : scaled(statV2('system_usec'), 1_000),
-    periods: periods.quotaMicros === undefined ? undefined : stat('nr_periods'),
-    throttledPeriods: periods.quotaMicros === undefined ? undefined : stat('nr_throttled'),
-    throttledNs:
-      periods.quotaMicros === undefined ? undefined : (stat('throttled_time') ?? scaled(stat('throttled_usec'), 1_000)),
+    periods: ofPeriods(stat('nr_periods')),
+    throttledPeriods: ofPeriods(stat('nr_throttled')),
+    throttledNs: ofPeriods(stat('throttled_time') ?? scaled(stat('throttled_usec'), 1_000)),
+    burstPeriods: ofPeriods(stat('nr_bursts')),
+    burstNs: ofPeriods(stat('burst_time') ?? scaled(stat('burst_usec'), 1_000)),
     shares: count(v1['cpu.shares']) ?? sharesOfWeight(count(v2['cpu.weight'])),
     ...periods,
   };
@@ -177,6 +184,8 @@ const memoryV1 = (texts: Texts): MemoryFigures => {
     rss: stat('total_rss'),
     cache: stat('total_cache'),
     mappedFile: stat('total_mapped_file'),
+    activeFile: stat('total_active_file'),
+    inactiveFile: stat('total_inactive_file'),
     swap: stat('total_swap'),
     maxUsage: count(texts['memory.max_usage_in_bytes']),
     kernel: count(texts['memory.kmem.usage_in_bytes']),
@@ -201,6 +210,8 @@ const memoryV2 = (texts: Texts): MemoryFigures => {
     rss: stat('anon'),
     cache: stat('file'),
     mappedFile: stat('file_mapped'),
+    activeFile: stat('active_file'),
+    inactiveFile: stat('inactive_file'),
     swap: count(texts['memory.swap.current']),
     maxUsage: count(texts['memory.peak']),
     kernel: stat('kernel'),

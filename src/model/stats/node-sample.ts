@@ -1,7 +1,7 @@
 import type { MachineFacts } from '../node/machine-facts.js';
 import type { PodRef } from '../pod/pod.js';
 import type { CgroupUsage } from './cgroup-usage.js';
-import type { InterfaceFigures } from './proc-files.js';
+import type { DiskTransfers, InterfaceFigures } from './proc-files.js';
 import type { Usage } from './usage.js';
 
 /** The space of a file system. Bytes and inodes. */
@@ -29,6 +29,26 @@ export interface DiskFigures {
   readonly inodesUsed: number | undefined;
 }
 
+/** A local file system of the node. */
+export interface MountedFileSystem {
+  /** The source of its mount, such as `/dev/sda1`. */
+  readonly source: string;
+  /** `<major>:<minor>` */
+  readonly device: string;
+  readonly timeMs: number;
+  readonly space: FileSystemFigures;
+  /** Undefined if the kernel counts none for its device, as for an overlay. */
+  readonly transfers: DiskTransfers | undefined;
+}
+
+/** What the processes of a cgroup have open. */
+export interface OpenFiles {
+  readonly descriptors: number;
+  readonly sockets: number;
+  /** The soft limit of descriptors of the first process, -1 without a limit; undefined if it is not known. */
+  readonly softLimit: number | undefined;
+}
+
 /** One cgroup with its figures. */
 export interface CgroupSample {
   /** The path below the mount, such as `/kubepods/pod1`. */
@@ -37,6 +57,8 @@ export interface CgroupSample {
   readonly usage: CgroupUsage;
   /** The processes in it and below; undefined if they were not read. */
   readonly processes: number | undefined;
+  /** Undefined if they were not read. */
+  readonly openFiles?: OpenFiles | undefined;
 }
 
 export interface NetworkFigures {
@@ -119,6 +141,8 @@ export interface NodeSample {
   readonly pods: readonly PodSample[];
   /** Cgroups of no pod: the root, the one of all pods, those of QoS classes. */
   readonly groups: readonly CgroupSample[];
+  /** The file systems of the node; none unless the sample has all figures of cgroups. */
+  readonly fileSystems: readonly MountedFileSystem[];
   /** Undefined unless the sample has all figures of cgroups, or if the machine cannot be read. */
   readonly machine?: MachineSample;
   /** Faults that left out figures. Not: something that ended meanwhile. */

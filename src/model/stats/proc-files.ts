@@ -84,3 +84,44 @@ export const parseDevices = (text: string): ReadonlyMap<string, string> =>
   new Map(
     [...text.matchAll(/^\s*(\d+)\s+(\d+)\s+(\S+)/gm)].map(([, major, minor, name = '']) => [`${major}:${minor}`, name]),
   );
+
+/** The transfers of a block device since the boot. Times are milliseconds, and sectors 512 bytes. */
+export interface DiskTransfers {
+  readonly reads: number;
+  readonly readsMerged: number;
+  readonly sectorsRead: number;
+  readonly readMs: number;
+  readonly writes: number;
+  readonly writesMerged: number;
+  readonly sectorsWritten: number;
+  readonly writeMs: number;
+  readonly inProgress: number;
+  /** The time in which some transfer was in progress. */
+  readonly busyMs: number;
+  /** The same, times the number of transfers. */
+  readonly weightedMs: number;
+}
+
+/** The transfers in `/proc/diskstats`, by `<major>:<minor>`. Source: github.com/google/cadvisor fs/fs.go getDiskStatsMap */
+export const parseDiskTransfers = (text: string): ReadonlyMap<string, DiskTransfers> =>
+  new Map(
+    text.split('\n').flatMap((line) => {
+      const [major, minor, , ...rest] = line.trim().split(/\s+/);
+      const [reads, readsMerged, sectorsRead, readMs, writes, writesMerged, sectorsWritten, ...more] = rest.map(Number);
+      const [writeMs, inProgress, busyMs, weightedMs] = more;
+      if (weightedMs === undefined || rest.slice(0, 11).some((value) => !/^\d+$/.test(value))) return [];
+      const transfers = {
+        ...{ reads: reads ?? 0, readsMerged: readsMerged ?? 0, sectorsRead: sectorsRead ?? 0, readMs: readMs ?? 0 },
+        ...{ writes: writes ?? 0, writesMerged: writesMerged ?? 0, sectorsWritten: sectorsWritten ?? 0 },
+        ...{ writeMs: writeMs ?? 0, inProgress: inProgress ?? 0, busyMs: busyMs ?? 0, weightedMs },
+      };
+      return [[`${major}:${minor}`, transfers] as const];
+    }),
+  );
+
+/** The soft limit of open files in `/proc/<pid>/limits`, -1 without a limit. Source: cadvisor processLimitsFile, parseUlimit */
+export const parseOpenFilesLimit = (text: string): number | undefined => {
+  const [, soft] = /^Max open files\s+(unlimited|\d+)\s/m.exec(text) ?? [];
+  if (soft === undefined) return undefined;
+  return soft === 'unlimited' ? -1 : Number(soft);
+};

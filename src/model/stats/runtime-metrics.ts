@@ -5,7 +5,7 @@ import type { MachineSample } from './node-sample.js';
 
 export interface RuntimeMetrics {
   readonly families: readonly MetricFamily[];
-  /** One for each name with series that had to be left out. */
+  /** One for each name with series that had to be left out, with the reason for the first of them. */
   readonly problems: readonly string[];
 }
 
@@ -32,14 +32,12 @@ export const runtimeMetrics = (
 ): RuntimeMetrics => {
   const known = new Map(descriptors.map((descriptor) => [descriptor.name, descriptor]));
   const families = new Map<string, Family>();
-  const refused = new Map<string, { readonly why: string; readonly count: number }>();
+  const refused = new Map<string, string>();
 
   const take = (metric: Metric): void => {
     const { name } = metric;
     const why = problemOf(metric, known.get(name)) ?? add(metric, known.get(name)?.labelKeys ?? []);
-    if (why === undefined) return;
-    const before = refused.get(name);
-    refused.set(name, { why: before?.why ?? why, count: (before?.count ?? 0) + 1 });
+    if (why !== undefined && !refused.has(name)) refused.set(name, why);
   };
   const add = (metric: Metric, keys: readonly string[]): string | undefined => {
     const type = metric.metricType === 'GAUGE' ? 'gauge' : 'counter';
@@ -61,9 +59,7 @@ export const runtimeMetrics = (
       const family = families.get(name);
       return family ? [{ name, help: escaped(help), type: family.type, series: [...family.series.values()] }] : [];
     }),
-    problems: [...refused].map(
-      ([name, { why, count }]) => `metric ${JSON.stringify(name)} of the runtime, ${count} series: ${why}`,
-    ),
+    problems: [...refused].map(([name, why]) => `metric ${JSON.stringify(name)} of the runtime: ${why}`),
   };
 };
 

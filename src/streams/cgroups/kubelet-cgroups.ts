@@ -1,5 +1,7 @@
 import { EMPTY, merge, type Observable } from 'rxjs';
 import type { NodeFacts } from '../../model/node/node-facts.js';
+import type { Metrics } from '../ports/metrics.js';
+import { measuredCgroups } from './measured-cgroups.js';
 import { type NodeCgroups, type NodeCgroupsOptions, prepareNodeCgroups, tendNodeCgroups } from './node-cgroups.js';
 import { orphanedCgroups } from './orphaned-cgroups.js';
 import { noPodCgroups, podCgroups, type PodCgroups } from './pod-cgroups.js';
@@ -16,12 +18,13 @@ export interface KubeletCgroups {
 export interface KubeletCgroupsOptions extends Omit<NodeCgroupsOptions, keyof NodeCgroups> {
   readonly nodeCgroups?: NodeCgroups;
   readonly node: NodeFacts;
+  readonly metrics: Pick<Metrics, 'cgroupOperation'>;
 }
 
 /** Makes the management of cgroups. Without `nodeCgroups` it does nothing: pods stay in the cgroups of the runtime. */
 export const kubeletCgroups = ({ nodeCgroups, ...options }: KubeletCgroupsOptions): KubeletCgroups => {
   if (!nodeCgroups) return { prepare$: EMPTY, podCgroups: noPodCgroups, tend: () => EMPTY };
-  const all = { ...options, ...nodeCgroups };
+  const all = { ...options, ...nodeCgroups, cgroups: measuredCgroups(nodeCgroups.cgroups, options) };
   const { root } = nodeCgroups.settings;
   return {
     prepare$: prepareNodeCgroups(all),

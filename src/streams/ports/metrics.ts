@@ -112,6 +112,8 @@ export interface Metrics {
   readonly nodeStartup: (part: NodeStartupPart, seconds: number) => void;
   /** One attempt of an operation on a volume: `storage_operation_duration_seconds`. */
   readonly storageOperation: (operation: StorageOperation) => void;
+  /** One change of a cgroup, failed ones too: `kubelet_cgroup_manager_duration_seconds`. */
+  readonly cgroupOperation: (operation: 'create' | 'update' | 'destroy', seconds: number) => void;
   /** All volumes of the node, by plugin: `volume_manager_total_volumes`. */
   readonly volumes: (counts: readonly VolumeCount[]) => void;
   /**
@@ -195,6 +197,7 @@ export const noMetrics: Metrics = {
   firstNetworkPodStart: nothing,
   nodeStartup: nothing,
   storageOperation: nothing,
+  cgroupOperation: nothing,
   volumes: nothing,
   orphansCleaned: nothing,
   podCertificates: nothing,

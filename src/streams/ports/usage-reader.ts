@@ -1,13 +1,13 @@
 import type { Observable } from 'rxjs';
 import type { UsageDetail } from '../../model/stats/cgroup-usage.js';
-import type { DirectoryFigures, FileSystemFigures } from '../../model/stats/node-sample.js';
+import type { DirectoryFigures, FileSystemFigures, MountedFileSystem } from '../../model/stats/node-sample.js';
 import type { CgroupReading, MachineReading } from '../../model/stats/readings.js';
 
 /** A cgroup to read. */
 export interface WantedCgroup {
   /** `pod<uid>` or the ID of a container, by which its directory is found; a path below the mount if it begins with a slash. */
   readonly key: string;
-  /** Reads the number of its processes, and the network of the first one. */
+  /** Reads the number of its processes, and the network of the first one; in full detail also what they have open. */
   readonly hasProcesses?: boolean;
 }
 
@@ -17,6 +17,8 @@ export interface UsageReader {
   readonly cgroups: (wanted: readonly WantedCgroup[], detail: UsageDetail) => Observable<CgroupReading>;
   /** Emits once. Errors: none; what cannot be read is undefined. */
   readonly machine: () => Observable<MachineReading>;
+  /** Emits the local file systems of the node once. Errors: none; what cannot be read is left out. */
+  readonly fileSystems: () => Observable<readonly MountedFileSystem[]>;
   /** Emits once. Errors: Node's own, which name the path. */
   readonly fileSystem: (path: string) => Observable<FileSystemFigures>;
   /** Walks a directory with all below, on the same file system, and emits once. Unsubscribing ends the walk. Errors: as above. */

@@ -2,12 +2,13 @@ import { catchError, concatMap, defer, last, map, type Observable, of, throwErro
 import { rpcErrorText } from '../../model/cri/rpc-error-text.js';
 import type { Pod } from '../../model/pod/pod.js';
 import { checkpointName, checkpointTimeout } from '../../model/server/checkpoint.js';
-import { hasContainer, podNamed, runningContainerId } from '../../model/server/named-pod.js';
+import { type FindRunning, hasContainer, podNamed, runningContainerId } from '../../model/server/named-pod.js';
 import type { CheckpointContainer, CommandReply } from '../ports/container-command.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
 
 export interface CheckpointOptions {
   readonly pods: () => readonly Pod[];
+  readonly findRunning: FindRunning;
   readonly runtime: Pick<RuntimeService, 'checkpointContainer'>;
   /** The folder of checkpoints. */
   readonly directory: string;
@@ -26,7 +27,15 @@ export interface CheckpointOptions {
  * Source: pkg/kubelet/server/server.go checkpoint, pkg/kubelet/kubelet.go CheckpointContainer
  */
 export const checkpointContainer =
-  ({ pods, runtime, directory, makeDirectory, requestTimeoutSeconds, now }: CheckpointOptions): CheckpointContainer =>
+  ({
+    pods,
+    findRunning,
+    runtime,
+    directory,
+    makeDirectory,
+    requestTimeoutSeconds,
+    now,
+  }: CheckpointOptions): CheckpointContainer =>
   ({ namespace, pod: name, container, timeouts }) =>
     defer((): Observable<CommandReply> => {
       const pod = podNamed(pods(), namespace, name);
@@ -37,7 +46,7 @@ export const checkpointContainer =
       const location = `${directory}/${checkpointName(pod, container, now())}`;
       return defer(() => {
         if (asked < 0) return failed('CheckpointContainer requires the timeout value to be > 0');
-        const containerId = runningContainerId(pod, container);
+        const containerId = runningContainerId(findRunning, pod, { container });
         if (containerId === undefined) return failed(`container ${container} not found`);
         const timeout = BigInt(Math.max(asked, requestTimeoutSeconds));
         return makeDirectory().pipe(

@@ -1,13 +1,14 @@
 import { catchError, defer, map, type Observable, of } from 'rxjs';
 import { rpcErrorText } from '../../model/cri/rpc-error-text.js';
 import type { Pod } from '../../model/pod/pod.js';
-import { podNamed, runningContainerId } from '../../model/server/named-pod.js';
+import { type FindRunning, podNamed, runningContainerId } from '../../model/server/named-pod.js';
 import { limitByKey } from '../operators/limit-by-key.js';
 import type { CommandReply, RunCommand } from '../ports/container-command.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
 
 export interface RunCommandOptions {
   readonly pods: () => readonly Pod[];
+  readonly findRunning: FindRunning;
   readonly runtime: Pick<RuntimeService, 'execSync'>;
 }
 
@@ -20,7 +21,7 @@ const LIMITS = { inAll: 20, perKey: 10 };
  * Errors: none; a command that fails is a reply.
  * Source: pkg/kubelet/server/server.go getRun, pkg/kubelet/kubelet_pods.go RunInContainer
  */
-export const runCommand = ({ pods, runtime }: RunCommandOptions): RunCommand => {
+export const runCommand = ({ pods, findRunning, runtime }: RunCommandOptions): RunCommand => {
   const limited = limitByKey({
     ...LIMITS,
     tooMany: () => new TooManyCommands('too many commands are running already'),
@@ -29,8 +30,7 @@ export const runCommand = ({ pods, runtime }: RunCommandOptions): RunCommand => 
     defer((): Observable<CommandReply> => {
       const pod = podNamed(pods(), namespace, name);
       if (!pod) return of({ status: 404, body: 'pod does not exist' });
-      const isOther = uid !== undefined && uid !== pod.metadata.uid;
-      const containerId = isOther ? undefined : runningContainerId(pod, container);
+      const containerId = runningContainerId(findRunning, pod, { container, uid });
       if (containerId === undefined) {
         return of({ status: 500, body: `container not found (${JSON.stringify(container)})` });
       }

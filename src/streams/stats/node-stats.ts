@@ -5,6 +5,7 @@ import { CpuRates } from '../../model/stats/cpu-rates.js';
 import type { NodeSample } from '../../model/stats/node-sample.js';
 import { sampledPods } from '../../model/stats/sampled-pods.js';
 import type { ImageService } from '../ports/image-service.js';
+import type { Logger } from '../ports/logger.js';
 import type { NodeStats } from '../ports/node-stats.js';
 import type { ReadMachine } from '../ports/read-machine.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
@@ -12,6 +13,7 @@ import type { RuntimeStats } from '../ports/runtime-stats.js';
 import type { UsageReader, WantedCgroup } from '../ports/usage-reader.js';
 import type { WallClock } from '../ports/wall-clock.js';
 import { logUsage, NO_DISKS, nodeDisks } from './disk-usage.js';
+import { logNewProblems } from './log-new-problems.js';
 import { figuresReader, type ReadFigures, runtimeLists } from './runtime-lists.js';
 import { runtimeSample } from './runtime-sample.js';
 import { volumeUsage } from './volume-usage.js';
@@ -38,6 +40,7 @@ export interface NodeStatsOptions {
   readonly volumesKeptMs: number;
   /** Whether the runtime is asked for its metrics (PodAndContainerStatsFromCRI). */
   readonly asksRuntime?: boolean;
+  readonly log: Pick<Logger, 'warn'>;
   readonly scheduler: SchedulerLike;
   /** For the times of samples, which scrapers compare with their own. */
   readonly wallClock: WallClock;
@@ -47,7 +50,7 @@ type Kind = 'resources' | 'summary' | 'cgroups';
 
 /** Makes the samples of one node. Rates of the CPU count from the last sample of any kind. */
 export const nodeStats = (options: NodeStatsOptions): NodeStats => {
-  const { reader, scheduler, wallClock, nodeName } = options;
+  const { reader, scheduler, wallClock, nodeName, log } = options;
   const rates = new CpuRates();
   const readFigures = figuresReader();
   const volumesOf = volumeUsage({ ...options, keptMs: options.volumesKeptMs });
@@ -83,6 +86,7 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats => {
                         )
                       : of(NO_DISKS),
                     logs: ofSummary ? logUsage(disks, pods) : of<SampleParts['logs']>(new Map()),
+                    fileSystems: kind === 'cgroups' ? reader.fileSystems() : of<SampleParts['fileSystems']>([]),
                     volumes: ofSummary ? volumesOf(pods.map(({ pod }) => pod)) : of<SampleParts['volumes']>(new Map()),
                   }).pipe(
                     map((space) =>
@@ -99,14 +103,14 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats => {
           );
         }),
       );
-    }).pipe(share());
+    }).pipe(logNewProblems(log), share());
 
   return {
     resources$: sample('resources'),
     summary$: sample('summary'),
     cgroups$: sample('cgroups'),
     runtimeMetrics$: options.asksRuntime
-      ? runtimeSample({ stats: () => options.runtime()?.stats, reader, facts$ })
+      ? runtimeSample({ stats: () => options.runtime()?.stats, reader, facts$, log })
       : of(undefined),
   };
 };

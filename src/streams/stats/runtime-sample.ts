@@ -2,9 +2,11 @@ import { catchError, defer, forkJoin, map, type Observable, of, share } from 'rx
 import { errorText, isCriError } from '../../model/cri/cri-error.js';
 import type { MachineFacts } from '../../model/node/machine-facts.js';
 import { runtimeMetrics } from '../../model/stats/runtime-metrics.js';
+import type { Logger } from '../ports/logger.js';
 import type { RuntimeSample } from '../ports/node-stats.js';
 import type { RuntimeStats } from '../ports/runtime-stats.js';
 import type { UsageReader } from '../ports/usage-reader.js';
+import { logNewProblems } from './log-new-problems.js';
 
 export interface RuntimeSampleOptions {
   /** Undefined while there is no connection. */
@@ -12,6 +14,7 @@ export interface RuntimeSampleOptions {
   readonly reader: Pick<UsageReader, 'machine'>;
   /** Emits undefined for a machine that cannot be read. */
   readonly facts$: Observable<MachineFacts | undefined>;
+  readonly log: Pick<Logger, 'warn'>;
 }
 
 /**
@@ -24,6 +27,7 @@ export const runtimeSample = ({
   stats,
   reader,
   facts$,
+  log,
 }: RuntimeSampleOptions): Observable<RuntimeSample | undefined> => {
   const metrics$ = defer(() => {
     const calls = stats();
@@ -44,6 +48,7 @@ export const runtimeSample = ({
       ([metrics, { processors, devices }, facts]) =>
         metrics && { ...metrics, ...(facts && { machine: { facts, ...processors, devices } }) },
     ),
+    logNewProblems(log),
     share(),
   );
 };

@@ -86,6 +86,22 @@ describe.each(users)('Exec, run by $who', ({ uid }) => {
     expect(JSON.parse(await ended)).toEqual(SUCCESS);
   });
 
+  // Only root can have a container of another user.
+  if (isRoot && uid === undefined) {
+    it('lets a user other than root open them by name, too', async () => {
+      const asked = { linux: { securityContext: { runAsUser: { value: 65533n } } } };
+      const ofUser = await host.run(await host.sandbox('of-user'), 'exec sleep 100000', asked);
+      const cmd = ['/bin/sh', '-c', 'id -u; cat /dev/stdin > /dev/stdout; echo problem > /dev/stderr'];
+      const wanted = { stdin: true, stdout: true, stderr: true };
+      const { url } = await host.runtime.exec({ containerId: ofUser, cmd, ...wanted });
+      const { streams, ended } = await commandClient(url, Object.keys(wanted));
+      streams.stdin!.end('one\n');
+      const texts = Promise.all([textOf(streams.stdout!), textOf(streams.stderr!)]);
+      expect(await texts).toEqual(['65533\none\n', 'problem\n']);
+      expect(JSON.parse(await ended)).toEqual(SUCCESS);
+    });
+  }
+
   it('gives a command without input an input that has ended', async () => {
     const { streams, ended } = await exec('cat; echo end', ['stdout']);
     expect(await textOf(streams.stdout!)).toBe('end\n');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it as baseIt } from 'vitest';
+import type { UsageDetail } from '../../../src/model/stats/cgroup-usage.js';
 import { readCgroups } from '../../../src/host/stats/read-cgroups.js';
 import type { WantedCgroup } from '../../../src/streams/ports/usage-reader.js';
 
@@ -43,6 +44,8 @@ const treeV2 = (folder: string) => {
   const container = join(pod, 'cri-containerd-abc123.scope');
   write(container, v2Files(40, [77, 78]));
   const proc = join(folder, 'proc');
+  mkdirSync(join(proc, '77', 'fd'), { recursive: true });
+  for (const [fd, link] of ['pipe:[1]', 'socket:[2]'].entries()) symlinkSync(link, join(proc, '77', 'fd', String(fd)));
   write(join(proc, '77', 'net'), { dev: '  eth0: 1 2 0 0 0 0 0 0 3 4 0 0 0 0 0 0\n' });
   for (const [pid, space] of [
     ['77', 'net:[1]'],
@@ -72,7 +75,7 @@ const readerOf = (
     now,
     ...(read && { read }),
   });
-  return (wanted = ALL) => firstValueFrom(reader(wanted, 'full'));
+  return (wanted = ALL, detail: UsageDetail = 'full') => firstValueFrom(reader(wanted, detail));
 };
 
 describe('cgroups of version 2', () => {
@@ -89,9 +92,15 @@ describe('cgroups of version 2', () => {
     expect(cgroups.get('abc123')).toMatchObject({
       id: `/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod${UID.replaceAll('-', '_')}.slice/cri-containerd-abc123.scope`,
       processes: 2,
+      openFiles: { descriptors: 2, sockets: 1, softLimit: undefined },
       usage: { cpu: { usageNs: 40_000 } },
       network: { defaultInterface: 'eth0', interfaces: [{ name: 'eth0', rxBytes: 1, txPackets: 4 }] },
     });
+  });
+
+  it('are asked for open descriptors in full detail alone', async ({ folder }) => {
+    const { cgroups } = await readerOf(treeV2(folder))(ALL, 'basic');
+    expect(cgroups.get('abc123')).toMatchObject({ processes: 2, openFiles: undefined });
   });
 
   it('in the network of the node have no network', async ({ folder }) => {

@@ -6,32 +6,31 @@ import type {
   ExecSyncRequest,
 } from '../../../src/generated/runtime/v1/api.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
-import type { ContainerStatus, Pod } from '../../../src/model/pod/pod.js';
+import { findRunningPod } from '../../../src/model/pleg/running-pods.js';
+import { emptyPodStatus, type RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
+import { type Pod, podRef } from '../../../src/model/pod/pod.js';
+import type { FindRunning } from '../../../src/model/server/named-pod.js';
 import { checkpointRoute, commandRoutes } from '../../../src/server/container-commands.js';
 import { checkpointContainer } from '../../../src/streams/server/checkpoint-container.js';
 import { runCommand } from '../../../src/streams/server/run-command.js';
 import { eventually } from '../../embedded/eventually.js';
 import { aPod } from '../../support/a-pod.js';
+import { aContainer } from '../../support/a-runtime-status.js';
 import { KubeletStage } from './kubelet-stage.js';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
-const running = (name: string): ContainerStatus => ({
-  ...{ name, image: '', imageID: '', ready: true, restartCount: 0 },
-  ...{ state: { running: {} }, containerID: `rx://${name}` },
-});
-const pod: Pod = {
-  ...aPod({
-    spec: { containers: ['main', 'unable', 'ended'].map((name) => ({ name, image: 'i' })) },
-  }),
-  status: {
-    containerStatuses: [
-      running('main'),
-      running('unable'),
-      { ...running('ended'), state: { terminated: { exitCode: 0 } } },
-    ],
-  },
+/** Its status is that of a moment before, in which none of its containers ran. */
+const pod: Pod = aPod({ spec: { containers: ['main', 'unable', 'ended'].map((name) => ({ name, image: 'i' })) } });
+const status: RuntimePodStatus = {
+  ...emptyPodStatus(podRef(pod)),
+  containers: (['main', 'unable', 'ended'] as const).map((name) =>
+    aContainer({ id: name, name, state: name === 'ended' ? 'exited' : 'running' }),
+  ),
 };
+const MIRROR_UID = 'uid-of-its-mirror-pod';
+const findRunning: FindRunning = (wanted) =>
+  findRunningPod([status], { ...wanted, uid: wanted.uid === MIRROR_UID ? pod.metadata.uid : wanted.uid });
 
 describe('a container over the kubelet API', () => {
   const stage = new KubeletStage();
@@ -56,7 +55,7 @@ describe('a container over the kubelet API', () => {
   beforeAll(async () => {
     stage.furnish();
     const checkpoint = checkpointContainer({
-      pods: () => [pod],
+      ...{ pods: () => [pod], findRunning },
       runtime: {
         checkpointContainer: (request) =>
           defer(() => {
@@ -70,7 +69,7 @@ describe('a container over the kubelet API', () => {
       requestTimeoutSeconds: 120,
       now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678),
     });
-    const run = runCommand({ pods: () => [pod], runtime: { execSync } });
+    const run = runCommand({ pods: () => [pod], findRunning, runtime: { execSync } });
     await stage.start({ debugPaths: [...commandRoutes(run), checkpointRoute(checkpoint)] });
   });
   afterAll(() => stage.dispose());
@@ -85,9 +84,11 @@ describe('a container over the kubelet API', () => {
       headers: { 'content-type': 'application/json' },
     });
     expect((await post('/run/default/web/uid-1/main?cmd=a')).status).toBe(200);
+    expect((await post(`/run/default/web/${MIRROR_UID}/main?cmd=b`)).status).toBe(200);
     expect(commands).toEqual([
       { containerId: 'main', cmd: ['a', 'b', '', 'c'], timeout: 0n },
       { containerId: 'main', cmd: ['a'], timeout: 0n },
+      { containerId: 'main', cmd: ['b'], timeout: 0n },
     ]);
   });
 

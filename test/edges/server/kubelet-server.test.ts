@@ -8,10 +8,15 @@ import { NEVER, Observable, of } from 'rxjs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pemSource } from '../../../src/kube-api/pem-source.js';
 import { tlsSettings } from '../../../src/model/server/tls-settings.js';
+import { checkpointRoute, commandRoutes } from '../../../src/server/container-commands.js';
+import { containerLogs } from '../../../src/server/container-logs.js';
+import { healthSlis } from '../../../src/server/health-slis.js';
+import { nodeLogs } from '../../../src/server/node-logs.js';
 import { profileRoutes } from '../../../src/server/profiles.js';
 import { verbosityRoute } from '../../../src/server/verbosity.js';
 import { zPages } from '../../../src/server/z-pages.js';
 import { eventually } from '../../embedded/eventually.js';
+import { EMPTY_SAMPLE } from '../../support/stats-parts.js';
 import { Authority } from '../kube-api/authority.js';
 import { type Asked, KubeletStage, openSockets } from './kubelet-stage.js';
 
@@ -41,8 +46,16 @@ describe('a client of the kubelet API', () => {
       'a bad certificate and a token with access': { ...other.pair('/CN=guest'), token: 'admin' },
     };
     const facts = { startedAt: 0, version: '0.1.0', nodeVersion: 'v1', emulationVersion: '1.37', paths: [] };
+    const done = () => of({ status: 200, body: '' });
+    const sample$ = of(EMPTY_SAMPLE);
     await stage.start({
+      slis: healthSlis(),
+      stats: { resources$: sample$, summary$: sample$, cgroups$: sample$, runtimeMetrics$: of(undefined) },
       debugPaths: [
+        containerLogs(() => of({ kind: 'refused', status: 404, text: 'no such pod' })),
+        ...nodeLogs(stage.subfolder('logs')),
+        ...commandRoutes(done),
+        checkpointRoute(done),
         ...zPages({ facts, flags: {}, now: () => Date.now(), random: Math.random }),
         ...profileRoutes(() => of({ status: 200, body: '{}' })),
         verbosityRoute(() => undefined),
@@ -59,6 +72,19 @@ describe('a client of the kubelet API', () => {
     ['GET', '/configz', 'configz proxy', 200],
     ['GET', '/metrics', 'metrics', 200],
     ['GET', '/metrics/probes', 'metrics', 200],
+    ['GET', '/metrics/resource', 'metrics', 200],
+    ['GET', '/metrics/cadvisor', 'metrics', 200],
+    ['GET', '/metrics/slis', 'metrics', 200],
+    ['DELETE', '/metrics/slis', 'metrics', 200],
+    ['GET', '/stats/summary', 'stats', 200],
+    ['POST', '/stats/summary?only_cpu_and_memory=true', 'stats', 200],
+    ['GET', '/containerLogs/ns/pod/c', 'proxy', 404],
+    ['GET', '/logs/', 'log', 200],
+    ['GET', '/logs/missing', 'log', 404],
+    ['POST', '/run/ns/pod/c?cmd=x', 'proxy', 200],
+    ['GET', '/run/ns/pod/uid/c?cmd=x', 'proxy', 405],
+    ['POST', '/checkpoint/ns/pod/c', 'checkpoint', 200],
+    ['GET', '/healthz/ping', 'healthz proxy', 200],
     ['GET', '/statusz', 'statusz', 200],
     ['GET', '/flagz', 'configz', 200],
     ['DELETE', '/statusz', 'statusz', 405],

@@ -18,6 +18,7 @@ const SAMPLE: NodeSample = {
   systemContainers: [],
   pods: [],
   groups: [],
+  fileSystems: [],
   problems: [],
 };
 const FAILED: NodeSample = { ...SAMPLE, failure: 'no runtime', problems: ['no runtime'] };

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CgroupSettings } from '../../../src/model/cgroups/cgroup-settings.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import { quantity } from '../../../src/model/resources/quantity.js';
+import { noMetrics } from '../../../src/streams/ports/metrics.js';
 import { kubeletCgroups } from '../../../src/streams/cgroups/kubelet-cgroups.js';
 import { prepareNodeCgroups, tendNodeCgroups } from '../../../src/streams/cgroups/node-cgroups.js';
 import { aPod } from '../../support/a-pod.js';
@@ -225,7 +226,7 @@ it(
   marbles(({ scheduler, hot, expectObservable }) => {
     const { options } = stageOf(scheduler);
     const { activePods, recordEvent, log } = options;
-    const none = kubeletCgroups({ activePods, recordEvent, log, scheduler, node: nodeFacts });
+    const none = kubeletCgroups({ activePods, recordEvent, log, scheduler, node: nodeFacts, metrics: noMetrics });
     expectObservable(
       concat(
         none.prepare$,

@@ -1,5 +1,5 @@
-import { map, type Observable, of, type SchedulerLike, throwError } from 'rxjs';
-import { describe, it } from 'vitest';
+import { defer, ignoreElements, map, type Observable, of, type SchedulerLike, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import { nodeStats, type NodeStatsOptions, type StatsRuntime } from '../../../src/streams/stats/node-stats.js';
 import type { UsageReader } from '../../../src/streams/ports/usage-reader.js';
@@ -51,6 +51,7 @@ const options = (
         })),
       ),
     machine: () => of(statsMachine()),
+    fileSystems: () => of([]),
     fileSystem: () => throwError(() => new Error('no file system')),
     directory: () => throwError(() => new Error('no directory')),
   };
@@ -64,6 +65,7 @@ const options = (
     systemCgroups: () => ({}),
     readMachine: () => of(aMachine),
     volumesKeptMs: 60_000,
+    log: { warn: () => undefined },
     scheduler,
     wallClock,
     ...over,
@@ -194,6 +196,49 @@ describe('a sample', () => {
         s: [0, ['the runtime is not connected yet'], aMachine.cpus],
       });
       expectSubscriptions(metrics.subscriptions).toBe('^-!');
+    }),
+  );
+
+  it(
+    'logs what is wrong with a metric of the runtime, or with a file, once for as long as it lasts',
+    marbles(({ cold, expectObservable, scheduler, flush }) => {
+      const logged: unknown[] = [];
+      const log = { warn: (fields: object, message: string) => logged.push([scheduler.now(), fields, message]) };
+      const metric = (name: string) => ({
+        name,
+        timestamp: 0n,
+        metricType: 'GAUGE',
+        labelValues: [],
+        value: { value: 1n },
+      });
+      const names = [['a'], ['a', 'b'], [], ['a']];
+      const stats = {
+        ...RUNTIME.stats,
+        listMetricDescriptors: () => of({ descriptors: [] }),
+        listPodSandboxMetrics: () =>
+          defer(() => of({ podMetrics: [{ metrics: (names.shift() ?? []).map(metric), containerMetrics: [] }] })),
+      } as unknown as StatsRuntime['stats'];
+      const { runtimeMetrics$, cgroups$ } = nodeStats(
+        options(scheduler, cold('(r|)'), { runtime: () => ({ ...RUNTIME, stats }), asksRuntime: true, log }),
+      );
+      for (const at of ['^', '-^', '--^', '---^']) expectObservable(runtimeMetrics$.pipe(ignoreElements()), at);
+      const reading = { cgroups: new Map(), problems: Array.from({ length: 12 }, (_, index) => `file ${index}`) };
+      const { reader } = options(scheduler, cold('(r|)'));
+      const broken = nodeStats(
+        options(scheduler, cold('(r|)'), { reader: { ...reader, cgroups: () => of(reading) }, log }),
+      );
+      for (const at of ['----^', '-----^']) expectObservable(broken.cgroups$.pipe(ignoreElements()), at);
+      expectObservable(cgroups$.pipe(ignoreElements()), '^');
+      flush();
+      const unknown = 'a figure for metrics is not known';
+      const lacks = (name: string) => ({ problem: `metric "${name}" of the runtime: it has no descriptor` });
+      expect(logged).toEqual([
+        [0, lacks('a'), unknown],
+        [1, lacks('b'), unknown],
+        [3, lacks('a'), unknown],
+        ...Array.from({ length: 10 }, (_, index) => [4, { problem: `file ${index}` }, unknown]),
+        [4, { count: 2 }, 'more figures for metrics are not known'],
+      ]);
     }),
   );
 });

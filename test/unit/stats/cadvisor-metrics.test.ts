@@ -3,6 +3,7 @@ import { assembleSample, type SampleParts } from '../../../src/model/stats/assem
 import { cadvisorMetrics } from '../../../src/model/stats/cadvisor-metrics.js';
 import { CpuRates } from '../../../src/model/stats/cpu-rates.js';
 import { familyText } from '../../../src/model/stats/exposition.js';
+import type { MountedFileSystem } from '../../../src/model/stats/node-sample.js';
 import { NO_FIGURES } from '../../../src/model/stats/runtime-figures.js';
 import { sampledPods } from '../../../src/model/stats/sampled-pods.js';
 import { CADVISOR_NAMES, lintExposition, samplesIn } from '../../support/lint-exposition.js';
@@ -30,12 +31,22 @@ const NETWORK = {
 const FULL = {
   'cpu.max': '50000 100000\n',
   'cpu.stat':
-    'usage_usec 4000000\nuser_usec 3000000\nsystem_usec 1000000\nnr_periods 9\nnr_throttled 2\nthrottled_usec 500000\n',
+    'usage_usec 4000000\nuser_usec 3000000\nsystem_usec 1000000\nnr_periods 9\nnr_throttled 2\nthrottled_usec 500000\n' +
+    'nr_bursts 4\nburst_usec 250000\n',
   'cpu.weight': '1\n',
   'io.stat': '8:0 rbytes=1 wbytes=2 rios=3 wios=4\n9:9 rbytes=5 wbytes=6 rios=7 wios=8\n',
   'pids.current': '6\n',
   'pids.max': 'max\n',
   'cpu.pressure': 'some avg10=0 avg60=0 avg300=0 total=2000000\nfull avg10=0 avg60=0 avg300=0 total=1000000\n',
+};
+const FILE_SYSTEM: MountedFileSystem = {
+  ...{ source: '/dev/sda', device: '8:0', timeMs: START_MS },
+  space: { capacityBytes: 100, availableBytes: 50, usedBytes: 40, inodes: 10, inodesFree: 7 },
+  transfers: {
+    ...{ reads: 1, readsMerged: 2, sectorsRead: 3, readMs: 4_000 },
+    ...{ writes: 5, writesMerged: 6, sectorsWritten: 7, writeMs: 8_000 },
+    ...{ inProgress: 9, busyMs: 10_000, weightedMs: 11_000 },
+  },
 };
 const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
   nodeName: 'n1',
@@ -50,12 +61,19 @@ const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
       ['/kubepods', statsCgroup('/kubepods', textsV2(6))],
       ['poduid-a', statsCgroup('/kubepods/poduid-a', textsV2(5_000_000, 4_000))],
       ['sandbox-a', { ...statsCgroup('/kubepods/poduid-a/sandbox-a', textsV2(1)), processes: 1, network: NETWORK }],
-      ['a-main', { ...statsCgroup('/kubepods/poduid-a/a-main', textsV2(4, 3_000, FULL)), processes: 2 }],
+      [
+        'a-main',
+        {
+          ...statsCgroup('/kubepods/poduid-a/a-main', textsV2(4, 3_000, FULL)),
+          ...{ processes: 2, openFiles: { descriptors: 9, sockets: 3, softLimit: 1_024 } },
+        },
+      ],
     ]),
     problems: [],
   },
   read: { figures: NO_FIGURES, problems: [] },
   disks: { node: undefined, images: undefined, containers: undefined, fileSystems: new Map(), problems: [] },
+  fileSystems: [FILE_SYSTEM, { ...FILE_SYSTEM, source: 'overlay', device: '0:21', transfers: undefined }],
   logs: new Map(),
   volumes: new Map(),
   ...over,
@@ -102,6 +120,11 @@ describe('the metrics of cAdvisor', () => {
     ['container_cpu_cfs_periods_total', [[MAIN, 'main', {}, 9]]],
     ['container_cpu_cfs_throttled_periods_total', [[MAIN, 'main', {}, 2]]],
     ['container_cpu_cfs_throttled_seconds_total', [[MAIN, 'main', {}, 0.5]]],
+    ['container_cpu_cfs_burst_periods_total', [[MAIN, 'main', {}, 4]]],
+    ['container_cpu_cfs_burst_seconds_total', [[MAIN, 'main', {}, 0.25]]],
+    ['container_file_descriptors', [[MAIN, 'main', {}, 9]]],
+    ['container_sockets', [[MAIN, 'main', {}, 3]]],
+    ['container_ulimits_soft', [[MAIN, 'main', { ulimit: 'max_open_files' }, 1_024]]],
     ['container_spec_cpu_quota', [[MAIN, 'main', {}, 50_000]]],
     ['container_spec_cpu_shares', [[MAIN, 'main', {}, 2]]],
     ['container_threads_max', [[MAIN, 'main', {}, 0]]],
@@ -126,6 +149,38 @@ describe('the metrics of cAdvisor', () => {
     const series = seriesOf(textOf(), name);
     expect(series.filter(([id]) => expected.some(([of]) => of === id))).toEqual(expected);
     if (name.includes('network') || name.includes('cfs') || expected.length === 0) expect(series).toEqual(expected);
+  });
+
+  it.each([
+    ['usage_bytes', 40, true],
+    ['limit_bytes', 100, true],
+    ['inodes_total', 10, true],
+    ['inodes_free', 7, true],
+    ['sector_reads_total', 3, false],
+    ['reads_merged_total', 2, false],
+    ['read_seconds_total', 4, false],
+    ['sector_writes_total', 7, false],
+    ['writes_merged_total', 6, false],
+    ['write_seconds_total', 8, false],
+    ['io_current', 9, false],
+    ['io_time_seconds_total', 10, false],
+    ['io_time_weighted_seconds_total', 11, false],
+  ])('have container_fs_%s of the file systems of the node', (name, value, ofOverlay) => {
+    expect(seriesOf(textOf(), `container_fs_${name}`)).toEqual([
+      ['/', '', { device: '/dev/sda' }, value],
+      ...(ofOverlay ? [['/', '', { device: 'overlay' }, value]] : []),
+    ]);
+  });
+
+  it('count the transfers of the devices for a root whose own are not counted, each device once', () => {
+    const ofRoot = (over: Partial<SampleParts>, name: string) =>
+      seriesOf(textOf(over), name).filter(([id]) => id === '/');
+    const twice = { fileSystems: [FILE_SYSTEM, { ...FILE_SYSTEM, source: '/dev/root' }] };
+    expect(ofRoot(twice, 'container_fs_reads_total')).toEqual([['/', '', { device: '/dev/sda' }, 1]]);
+    expect(ofRoot(twice, 'container_fs_writes_bytes_total')).toEqual([['/', '', { device: '/dev/sda' }, 7 * 512]]);
+    const root = statsCgroup('/', { v1: {}, v2: { 'io.stat': '8:0 rbytes=1 wbytes=2 rios=30 wios=4\n' } });
+    const reading = { cgroups: new Map([['/', root]]), problems: [] };
+    expect(ofRoot({ reading }, 'container_fs_reads_total')).toEqual([['/', '', { device: '/dev/sda' }, 30]]);
   });
 
   it('have times, except for settings and start times', () => {
@@ -153,7 +208,7 @@ describe('the metrics of cAdvisor', () => {
       '/rt/sandbox-a',
       '/rt/sandbox-a/a-main',
     ]);
-    expect(lintExposition(text)).toEqual(CADVISOR_NAMES.slice(1));
+    expect(lintExposition(text).toSorted()).toEqual(CADVISOR_NAMES.slice(1));
   });
 
   it('report faults', () => {

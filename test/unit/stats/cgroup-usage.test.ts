@@ -3,11 +3,13 @@ import { cgroupUsage, usageFiles } from '../../../src/model/stats/cgroup-usage.j
 
 const V2 = {
   'cpu.stat':
-    'usage_usec 1500000\nuser_usec 1000000\nsystem_usec 500000\nnr_periods 10\nnr_throttled 3\nthrottled_usec 7\n',
+    'usage_usec 1500000\nuser_usec 1000000\nsystem_usec 500000\nnr_periods 10\nnr_throttled 3\nthrottled_usec 7\n' +
+    'nr_bursts 2\nburst_usec 5\n',
   'cpu.max': '50000 100000\n',
   'cpu.weight': '39\n',
   'memory.current': '5000\n',
-  'memory.stat': 'anon 3000\nfile 1500\nkernel 200\nfile_mapped 400\ninactive_file 1200\npgfault 11\npgmajfault 2\n',
+  'memory.stat':
+    'anon 3000\nfile 1500\nkernel 200\nfile_mapped 400\nactive_file 300\ninactive_file 1200\npgfault 11\npgmajfault 2\n',
   'memory.max': '8000\n',
   'memory.peak': '6000\n',
   'memory.low': '0\n',
@@ -22,14 +24,14 @@ const V2 = {
 const V1 = {
   'cpuacct.usage': '1500000000\n',
   'cpuacct.stat': 'user 100\nsystem 50\n',
-  'cpu.stat': 'nr_periods 10\nnr_throttled 3\nthrottled_time 7000\n',
+  'cpu.stat': 'nr_periods 10\nnr_throttled 3\nthrottled_time 7000\nnr_bursts 2\nburst_time 5000\n',
   'cpu.shares': '1024\n',
   'cpu.cfs_quota_us': '50000\n',
   'cpu.cfs_period_us': '100000\n',
   'memory.usage_in_bytes': '5000\n',
   'memory.stat':
     'cache 1\npgfault 5\npgmajfault 1\ntotal_cache 1500\ntotal_rss 3000\ntotal_mapped_file 400\ntotal_swap 100\n' +
-    'total_pgfault 11\ntotal_pgmajfault 2\ntotal_inactive_file 1200\n',
+    'total_pgfault 11\ntotal_pgmajfault 2\ntotal_active_file 300\ntotal_inactive_file 1200\n',
   'memory.limit_in_bytes': '8000\n',
   'memory.memsw.limit_in_bytes': '8300\n',
   'memory.max_usage_in_bytes': '6000\n',
@@ -44,10 +46,11 @@ const V1 = {
 };
 const CPU = {
   ...{ usageNs: 1.5e9, userNs: 1e9, systemNs: 5e8, periods: 10, throttledPeriods: 3, throttledNs: 7_000 },
-  ...{ quotaMicros: 50_000, periodMicros: 100_000 },
+  ...{ burstPeriods: 2, burstNs: 5_000, quotaMicros: 50_000, periodMicros: 100_000 },
 };
 const MEMORY = {
   ...{ usage: 5_000, workingSet: 3_800, rss: 3_000, cache: 1_500, mappedFile: 400, swap: 100, maxUsage: 6_000 },
+  ...{ activeFile: 300, inactiveFile: 1_200 },
   ...{ kernel: 200, hierarchyPageFaults: 11, hierarchyMajorPageFaults: 2, limit: 8_000, swapLimit: 300 },
 };
 const DEVICES = [{ device: '8:0', reads: 1, writes: 2, readBytes: 4_096, writeBytes: 8_192 }];

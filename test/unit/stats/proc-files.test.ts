@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { parseCpuTime, parseMemoryInfo, parseNetDev, parseTaskCount } from '../../../src/model/stats/proc-files.js';
+import {
+  parseCpuTime,
+  parseDiskTransfers,
+  parseMemoryInfo,
+  parseNetDev,
+  parseOpenFilesLimit,
+  parseTaskCount,
+} from '../../../src/model/stats/proc-files.js';
 import { parsePressure } from '../../../src/model/stats/psi.js';
 
 it('has the interfaces of a network namespace, without loopback and the ends of pods', () => {
@@ -40,4 +47,33 @@ it('has no pressure without a file, and no full pressure of the CPU before Linux
     some,
     full: { ...some, total: 0 },
   });
+});
+
+it('has the transfers of block devices, and none of a line that it cannot read', () => {
+  const text = [
+    ' 254       0 vda 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17',
+    '   8       1 sda1 1 2 3 4 5 6 7 8 9 10 11',
+    '   8       2 sda2 1 2 3 4 5 6 7 8 9 10',
+    '   8       3 sda3 1 2 3 4 5 6 7 8 x 10 11',
+    '',
+  ].join('\n');
+  const transfers = {
+    ...{ reads: 1, readsMerged: 2, sectorsRead: 3, readMs: 4, writes: 5, writesMerged: 6, sectorsWritten: 7 },
+    ...{ writeMs: 8, inProgress: 9, busyMs: 10, weightedMs: 11 },
+  };
+  expect([...parseDiskTransfers(text)]).toEqual([
+    ['254:0', transfers],
+    ['8:1', transfers],
+  ]);
+});
+
+it.each([
+  ['Max open files            1024                 524288               files     \n', 1_024],
+  ['Max open files            unlimited            unlimited            files     \n', -1],
+  ['Max open files            x                    524288               files     \n', undefined],
+  ['Max processes             95997                95997                processes \n', undefined],
+])('has the soft limit of open files in %j: %s', (text, limit) => {
+  expect(
+    parseOpenFilesLimit(`Limit                     Soft Limit           Hard Limit           Units     \n${text}`),
+  ).toBe(limit);
 });

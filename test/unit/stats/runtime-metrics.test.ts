@@ -48,21 +48,21 @@ describe('the metrics of a runtime', () => {
   });
 
   it.each<[why: string, bad: Metric, problem: string]>([
-    ['without a descriptor', metric('other', 1, []), 'metric "other" of the runtime, 1 series: it has no descriptor'],
+    ['without a descriptor', metric('other', 1, []), 'metric "other" of the runtime: it has no descriptor'],
     [
       'with a label too few',
       metric(CPU.name, 1, ['/']),
-      `metric "${CPU.name}" of the runtime, 1 series: it has 1 labels (expected 2)`,
+      `metric "${CPU.name}" of the runtime: it has 1 labels (expected 2)`,
     ],
     [
       'of a second type',
       metric(MEMORY.name, 1, ['/'], { metricType: 'GAUGE' }),
-      `metric "${MEMORY.name}" of the runtime, 1 series: it is a gauge (expected counter)`,
+      `metric "${MEMORY.name}" of the runtime: it is a gauge (expected counter)`,
     ],
     [
       'with the labels of another one',
       metric(MEMORY.name, 1, ['/a']),
-      `metric "${MEMORY.name}" of the runtime, 1 series: its labels {id="/a"} are there twice`,
+      `metric "${MEMORY.name}" of the runtime: its labels {id="/a"} are there twice`,
     ],
   ])('are left out where one is %s, and the others stay', (_, bad, problem) => {
     const { text, problems } = textOf(pod([metric(MEMORY.name, 5, ['/a'])], [bad, metric(MEMORY.name, 6, ['/b'])]));
@@ -81,8 +81,8 @@ describe('the metrics of a runtime', () => {
     ]);
     expect(families).toEqual([]);
     expect(problems).toEqual([
-      'metric "a-b" of the runtime, 2 series: it has no valid name',
-      'metric "ab" of the runtime, 1 series: "c-d" is no name of a label',
+      'metric "a-b" of the runtime: it has no valid name',
+      'metric "ab" of the runtime: "c-d" is no name of a label',
     ]);
   });
 

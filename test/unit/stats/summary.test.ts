@@ -78,6 +78,7 @@ const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
     fileSystems: new Map([['/var', SPACE]]),
     problems: [],
   },
+  fileSystems: [],
   logs: new Map([['a-main', { timeMs: START_MS, usedBytes: 70, inodesUsed: 2 }]]),
   volumes: new Map([
     [

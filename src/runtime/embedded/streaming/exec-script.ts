@@ -52,12 +52,11 @@ ${run}
 `;
 };
 
-/** Reports the terminal's device, and gives it to the user, who may open it by its name. */
-const terminalLines = (uid: number): string => `
-echo "tty $(tty)" >&3
-${giveInput(uid)}`;
+/** Reports the terminal's device. */
+const terminalLine = `
+echo "tty $(tty)" >&3`;
 
-/** The command in the container's surroundings; see `payloadScript`. */
+/** The command in the container's surroundings; see `payloadScript`. Its user may open its input by name. */
 export const commandScript = (
   { config, record, sandbox }: Container,
   command: readonly string[],
@@ -75,5 +74,5 @@ export const commandScript = (
     mounts: undefined,
     oomScoreAdjustment: undefined,
   };
-  return `exec 5<&-${tty ? terminalLines(record.user.uid) : ''}\n${payloadScript(payload, isolation, files.error)}`;
+  return `exec 5<&-${tty ? terminalLine : ''}\n${giveInput(record.user.uid)}\n${payloadScript(payload, isolation, files.error)}`;
 };

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { inSlices } from '../../../src/host/stats/in-slices.js';
+import { openFiles } from '../../../src/host/stats/open-files.js';
+
+it('counts what a real process has open, and reads its limit', async () => {
+  const file = openSync('/dev/null', 'r');
+  const script = 'ulimit -Sn 77; exec 3>&- 4>&-; read -r line';
+  // A pipe of Node is a socket.
+  const child = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', file, file] });
+  try {
+    await once(child, 'spawn');
+    const pid = child.pid ?? 0;
+    expect(pid).toBeGreaterThan(0);
+    await expect
+      .poll(() => openFiles('/proc', [pid], inSlices()))
+      .toEqual({ descriptors: 3, sockets: 1, softLimit: 77 });
+  } finally {
+    child.stdin?.end();
+    await once(child, 'exit');
+    closeSync(file);
+  }
+});
+
+it('adds the processes, leaves out those that have ended, and lets other work have its turn', async () => {
+  const proc = mkdtempSync(join(tmpdir(), 'open-files-'));
+  try {
+    for (const [pid, links] of [
+      ['1', ['socket:[5]', 'pipe:[6]']],
+      ['2', Array.from({ length: 250 }, (_, index) => `socket:[${index}]`)],
+    ] as const) {
+      mkdirSync(join(proc, pid, 'fd'), { recursive: true });
+      for (const [index, link] of links.entries()) symlinkSync(link, join(proc, pid, 'fd', String(index)));
+    }
+    writeFileSync(join(proc, '1', 'limits'), 'Max open files            9   10   files\n');
+    let pauses = 0;
+    const pause = async () => void (pauses += 1);
+    expect(await openFiles(proc, [1, 2, 3], pause)).toEqual({ descriptors: 252, sockets: 251, softLimit: 9 });
+    // Two in the second process, and one after each.
+    expect(pauses).toBe(4);
+    expect(await openFiles(proc, [3], pause)).toBeUndefined();
+    expect(await openFiles(proc, [], pause)).toBeUndefined();
+  } finally {
+    rmSync(proc, { recursive: true });
+  }
+});
