@@ -19,7 +19,7 @@ const isDateTime = (value: unknown): boolean =>
   typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 
 /** Blanks around a quantity do not count. Source: apimachinery/pkg/api/resource/quantity.go UnmarshalJSON. */
-const textOfQuantity = (value: string | number): string => String(value).trim();
+export const textOfQuantity = (value: string | number): string => String(value).trim();
 
 const SCALARS: Readonly<Record<string, Scalar>> = {
   s: { expected: 'a string', accepts: (value) => typeof value === 'string' },
