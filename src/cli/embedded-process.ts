@@ -15,6 +15,8 @@ import {
   timer,
 } from 'rxjs';
 import { makeDirectoriesSync } from '../processes/make-directories.js';
+import { ownerOf } from '../runtime/embedded/directory-lock.js';
+import { stateLockPath } from '../runtime/embedded/state-lock.js';
 import { restartWithBackoff, type RunFailed } from './restart-with-backoff.js';
 
 export interface EmbeddedRuntimeOptions {
@@ -32,7 +34,7 @@ export interface EmbeddedRuntimeOptions {
 
 export interface RuntimeReady {
   readonly kind: 'ready';
-  /** Absent for a runtime that was running already. */
+  /** Absent for a runtime that was running already and whose process ID is unknown. */
   readonly pid?: number;
 }
 export type EmbeddedRuntimeEvent = RuntimeReady | RunFailed;
@@ -57,9 +59,11 @@ export const embeddedRuntime = (options: EmbeddedRuntimeOptions): Observable<Emb
 /** One run of a runtime. Errors: when it ends, or does not start. */
 const oneRuntime = (options: EmbeddedRuntimeOptions, scheduler: SchedulerLike): Observable<RuntimeReady> =>
   connection(options.socketPath).pipe(
-    map((): RuntimeReady => ({ kind: 'ready' })),
+    map((): RuntimeReady => found(ownerOf(stateLockPath(options.stateDirectory)))),
     catchError((error: unknown) => (hasNoListener(error) ? started(options, scheduler) : throwError(() => error))),
   );
+
+const found = (pid: number | undefined): RuntimeReady => ({ kind: 'ready', ...(pid !== undefined && { pid }) });
 
 /** No process listens: the socket is missing, or was left by an ended process. */
 const hasNoListener = (error: unknown): boolean =>

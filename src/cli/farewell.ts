@@ -4,7 +4,7 @@ export interface Leaving {
   /** The pods of the agent. */
   readonly pods: readonly Pod[];
   readonly stopsPods: boolean;
-  /** The process ID of the embedded runtime, if this agent has started it. */
+  /** The process ID of the embedded runtime, if it is known: this agent has started it, or has found it running. */
   readonly runtimePid: number | undefined;
 }
 

@@ -4,8 +4,9 @@ import { errorText } from '../model/cri/cri-error.js';
 import { DANGLING_LINK, type ManifestFile } from '../model/config/fold-manifest-listing.js';
 import { decodeManifest } from '../model/manifest/decode-manifest.js';
 import type { FileReading } from '../model/manifest/duplicate-manifests.js';
-import { type ManifestReading, type ManifestRules, readManifest } from '../model/manifest/parse-manifest.js';
+import type { ManifestReading, ManifestRules } from '../model/manifest/parse-manifest.js';
 import { isMissing, manifestLister, MANIFEST_LIMIT_BYTES, readLimited, TOO_LARGE } from '../sources/manifest-files.js';
+import { manifestReader, type ReadText } from '../sources/manifest-reader.js';
 
 export interface ReadFile extends FileReading {
   /** The folder from which the agent would read it together with other files; empty for standard input. */
@@ -23,6 +24,7 @@ export const readManifests = async (
   rules: ManifestRules = {},
 ): Promise<readonly ReadFile[]> => {
   const files: ReadFile[] = [];
+  const read = manifestReader(rules);
   const seen = new Set<string>();
   for (const path of paths) {
     for (const { file, content } of await contentsOf(path)) {
@@ -31,7 +33,7 @@ export const readManifests = async (
       if (seen.has(place)) continue;
       seen.add(place);
       const folder = path === '-' ? '' : dirname(place);
-      files.push({ file, folder, reading: readingOf(file, content, rules) });
+      files.push({ file, folder, reading: await readingOf(file, content, read) });
     }
   }
   return files;
@@ -77,9 +79,13 @@ const whyNot = (path: string, error: unknown): string => {
   return lstatSync(path, { throwIfNoEntry: false }) ? DANGLING_LINK : MISSING;
 };
 
-const readingOf = (file: string, content: ManifestFile['content'], rules: ManifestRules): ManifestReading => {
-  if (content.kind === 'text') return readManifest(content.text, { file }, rules);
-  const message = content.kind === 'unreadable' ? content.message : DANGLING_LINK;
+const readingOf = async (file: string, content: ManifestFile['content'], read: ReadText): Promise<ManifestReading> => {
+  if (content.kind === 'text')
+    return read(content.text, { file }).catch((error: unknown) => unread(file, errorText(error)));
+  return unread(file, content.kind === 'unreadable' ? content.message : DANGLING_LINK);
+};
+
+const unread = (file: string, message: string): ManifestReading => {
   const problem = { file, document: 1, line: 1, column: 1, field: '', message };
   return { pods: [], objects: [], problems: [problem], warnings: [] };
 };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { asyncScheduler, firstValueFrom, Observable, type SchedulerLike } from 'rxjs';
+import { asyncScheduler, defer, firstValueFrom, Observable, type SchedulerLike } from 'rxjs';
 import { errorText } from '../model/cri/cri-error.js';
 import type { ManifestFile, ManifestListing } from '../model/config/fold-manifest-listing.js';
 import {
@@ -37,8 +37,10 @@ export const manifestReader =
   (rules: ManifestRules, scheduler: SchedulerLike = asyncScheduler, worker = builtWorker()): ReadText =>
   async (text, origin) => {
     await setImmediate();
-    if (text.length <= MOST_CHARACTERS || !worker) return readManifest(text, origin, rules);
-    const reading$ = inWorker(worker, { text, origin, rules });
+    const isShort = text.length <= MOST_CHARACTERS || !worker;
+    const reading$ = isShort
+      ? defer(() => [readManifest(text, origin, rules)])
+      : inWorker(worker, { text, origin, rules });
     return firstValueFrom(reading$.pipe(boundedReading(origin.file, scheduler)));
   };
 

@@ -1,6 +1,7 @@
 // Loaded into an agent of a test before its program (`node --import`): lets files, processes and sockets of this process fail for as long
 // as the file that RX_TEST_FAULTS names holds a plan, and as that plan says. Every access that was made to fail is a line of `<file>.log`.
 import childProcess from 'node:child_process';
+import dns from 'node:dns/promises';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
@@ -124,6 +125,7 @@ const READS = ['opendir', 'readdir', 'readFile', 'readlink'];
 const WRITES = [
   'chmod',
   'chown',
+  'lchown',
   'mkdir',
   'open',
   'rename',
@@ -156,8 +158,22 @@ const guardHandles = async () => {
   wrap('write', 'chmod', 'sync', 'truncate', 'write', 'writeFile');
 };
 
+/** Every name of a directory that is read bit by bit. */
+const guardDirectories = () => {
+  const { prototype } = fs.Dir;
+  const names = prototype[Symbol.asyncIterator];
+  prototype[Symbol.asyncIterator] = async function* () {
+    for await (const name of names.call(this)) {
+      const error = fault('look', 'readdir', this.path);
+      if (error) throw error;
+      yield name;
+    }
+  };
+};
+
 const guardFiles = async () => {
   await guardHandles();
+  guardDirectories();
   guardSync(fs, 'look', ...LOOKS.map(sync), 'fstatSync', 'readSync');
   guardSync(fs, 'read', ...READS.map(sync), 'watch');
   guardSync(
@@ -172,7 +188,7 @@ const guardFiles = async () => {
   );
   guardCallback(fs, 'look', ...LOOKS, 'fstat', 'read');
   guardCallback(fs, 'read', ...READS);
-  guardCallback(fs, 'write', ...WRITES, 'fchown', 'fsync', 'write');
+  guardCallback(fs, 'write', ...WRITES, 'fchown', 'fsync', 'write', 'writev');
   guardPromise(fs.promises, 'look', ...LOOKS);
   guardPromise(fs.promises, 'read', ...READS);
   guardPromise(fs.promises, 'write', ...WRITES);
@@ -218,6 +234,7 @@ const guardProcesses = () => {
 };
 
 const guardSockets = () => {
+  guardPromise(dns, 'connect', 'lookup');
   const { connect } = net.Socket.prototype;
   net.Socket.prototype.connect = function (...args) {
     const [first] = args;

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { healthServer, type HealthServer } from '../support/health-server.js';
+import { apiOverHttp } from './api-over-http.js';
 import { it as itWithDaemon, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
 import { LIFE_SECONDS, liveThrough, RECORD_SECONDS } from './incident.js';
-import { SLEEP } from './manifests.js';
+import { joined } from './joined.js';
+import { manifest, SLEEP } from './manifests.js';
 import { expectLongerBackOffFound, expectSame } from './replays.js';
 import { dice, SEED } from './seeded.js';
 
@@ -108,6 +110,48 @@ it(
     }
     const { stdout } = await daemon.run('replay', next, '--pod', `another-${NODE_NAME}`);
     expect(stdout).toMatch(/started main/);
+  },
+  LONGEST_MS,
+);
+
+it(
+  'replays an agent of a cluster that was killed, and the one after it, and both can be lived through in tests',
+  async ({ daemon }) => {
+    const api = await apiOverHttp(NODE_NAME);
+    const inCluster = (name: string, script: string): void => {
+      const containers = [{ script, envFrom: [{ configMapRef: { name: 'settings' } }] }];
+      const body = JSON.parse(
+        manifest(daemon.directory, { name: `${name}-${NODE_NAME}`, nodeName: NODE_NAME, containers }),
+      ) as unknown;
+      api.server.do({ method: 'POST', path: '/api/v1/namespaces/default/pods', body });
+    };
+    try {
+      const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { COLOR: 'blue' } };
+      api.server.do({ method: 'POST', path: '/api/v1/namespaces/default/configmaps', body: settings });
+      const file = join(daemon.directory, 'node.rec');
+      const args = ['--record', file, '--kubeconfig', joined(daemon.directory, api.url), '--port', '0'];
+      inCluster('steady', SLEEP);
+      inCluster('looping', 'sleep 0.3; test "$COLOR" = blue && exit 3; exit 1');
+      daemon.apply({ name: 'static' });
+      await daemon.start(...args);
+      const { id } = await daemon.reached('steady', 'CONTAINER_RUNNING');
+      await daemon.reached('static', 'CONTAINER_RUNNING');
+      await daemon.reached('looping', 'CONTAINER_EXITED', { attempt: 2 });
+      await daemon.kill('SIGKILL');
+      await daemon.start(...args);
+      inCluster('another', 'sleep 0.3; exit 1');
+      await daemon.reached('another', 'CONTAINER_EXITED', { attempt: 2 });
+      await daemon.kill('SIGTERM');
+      expect(await daemon.reached('steady', 'CONTAINER_RUNNING')).toMatchObject({ id });
+
+      for (const recording of [file, join(daemon.directory, 'node-2.rec')]) {
+        const { code, stdout, stderr } = await daemon.run('replay', recording, '--to-test', `${recording}.test.ts`);
+        expect({ code, stdout, stderr }).toMatchObject({ code: 0, stderr: '' });
+        expect(stdout).toMatch(/^no difference: /);
+      }
+    } finally {
+      api.close();
+    }
   },
   LONGEST_MS,
 );

@@ -62,6 +62,7 @@ const RICH = {
 const GARBAGE: readonly unknown[] = [
   ...[null, 'x', '', 7, -1, 1e300, true, [], {}, [null], ['x'], [[]], { a: null }, { toString: 1 }],
   ...['../../../etc', '..', '/', 'a/b', 'a\u0000b', '\u001b[2J', 'x'.repeat(300), '${HOME}', '-rf'],
+  ...['1e400', ' 1Gi ', '9'.repeat(500)],
   JSON.parse(`${'{"a":'.repeat(300)}1${'}'.repeat(300)}`),
 ];
 

@@ -1,6 +1,6 @@
 import { podSchema } from '../../generated/pod-schema.js';
 import { formatFieldPath } from '../manifest/field-issue.js';
-import { scalarOf } from '../manifest/check-shape.js';
+import { scalarOf, textOfQuantity } from '../manifest/check-shape.js';
 import { DNS_LABEL, DNS_SUBDOMAIN, POD_UID, type TextRule } from '../manifest/names.js';
 import type { ApiObject } from './api-object.js';
 
@@ -126,7 +126,7 @@ const readCode = (value: unknown, code: string, place: Place | undefined): unkno
   // A field of 64 bits may exceed JavaScript's exact integers.
   if (code === 'l' ? !Number.isInteger(value) : !scalar.accepts(value))
     throw new Unreadable(place, nameOf(value), scalar.expected);
-  return code === 'q' && typeof value === 'number' ? String(value) : value;
+  return code === 'q' ? textOfQuantity(value as string | number) : value;
 };
 
 const readObject = (value: unknown, type: string, place: Place | undefined): unknown => {

@@ -18,6 +18,9 @@ const isBase64 = (text: string): boolean => text.length % 4 === 0 && /^[A-Za-z0-
 const isDateTime = (value: unknown): boolean =>
   typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 
+/** Blanks around a quantity do not count. Source: apimachinery/pkg/api/resource/quantity.go UnmarshalJSON. */
+export const textOfQuantity = (value: string | number): string => String(value).trim();
+
 const SCALARS: Readonly<Record<string, Scalar>> = {
   s: { expected: 'a string', accepts: (value) => typeof value === 'string' },
   b: { expected: 'true or false', accepts: (value) => typeof value === 'boolean' },
@@ -27,7 +30,7 @@ const SCALARS: Readonly<Record<string, Scalar>> = {
   q: {
     expected: 'a quantity such as "500m", "128Mi" or 2',
     accepts: (value) =>
-      (typeof value === 'string' || typeof value === 'number') && parseQuantity(String(value)) !== undefined,
+      (typeof value === 'string' || typeof value === 'number') && parseQuantity(textOfQuantity(value)) !== undefined,
   },
   x: {
     expected: 'a whole number or a string',
@@ -84,7 +87,7 @@ const readCode = (value: unknown, code: string, path: FieldPath, check: ShapeChe
     check.issues.push(issue(path, describeWrong(value, code), scalar.expected));
     return undefined;
   }
-  return code === 'q' ? String(value) : value;
+  return code === 'q' ? textOfQuantity(value as string | number) : value;
 };
 
 const readList = (value: unknown, code: string, path: FieldPath, check: ShapeCheck): unknown => {

@@ -2,6 +2,8 @@
 export type Nanos = bigint;
 
 const NANOS = 1_000_000_000n;
+const NANOS_PER_MILLI = 1_000_000n;
+const MOST_MILLIS = BigInt(Number.MAX_SAFE_INTEGER);
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 /** Power of ten of each decimal suffix. */
 const DECIMAL_SUFFIXES: Readonly<Record<string, number>> = {
@@ -70,8 +72,17 @@ export const quantity = (text: string): Nanos => {
   return amount;
 };
 
-/** Returns whole thousandths, rounded up. CPU shares and quotas are computed from these. */
-export const milliValue = (amount: Nanos): number => Number(divideUp(amount, 1_000_000n));
+/** Returns the amount, rounded up to whole thousandths of its unit. */
+export const roundUpToMillis = (amount: Nanos): Nanos => divideUp(amount, NANOS_PER_MILLI) * NANOS_PER_MILLI;
+
+/**
+ * Returns whole thousandths, rounded up, at most `Number.MAX_SAFE_INTEGER`, of which a CPU quota still has 64 bits. CPU
+ * shares and quotas are computed from these.
+ */
+export const milliValue = (amount: Nanos): number => {
+  const millis = divideUp(amount, NANOS_PER_MILLI);
+  return Number(millis > MOST_MILLIS ? MOST_MILLIS : millis);
+};
 
 /** Returns whole units, rounded up. Memory and storage are bytes. */
 export const unitValue = (amount: Nanos): bigint => divideUp(amount, NANOS);

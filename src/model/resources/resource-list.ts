@@ -1,5 +1,12 @@
 import { isSidecar, type Pod, type PodSpec } from '../pod/pod.js';
-import { formatOf, formatQuantity, milliValue, type Nanos, parseQuantity, type QuantityFormat } from './quantity.js';
+import {
+  formatOf,
+  formatQuantity,
+  type Nanos,
+  parseQuantity,
+  type QuantityFormat,
+  roundUpToMillis,
+} from './quantity.js';
 
 /** Amounts by the name of their resource, in the API's text. */
 export type ResourceList = Readonly<Record<string, string>>;
@@ -48,11 +55,9 @@ export const roundedToMillis = (list: ResourceList): ResourceList =>
     Object.entries(list).map(([name, text]) => {
       const nanos = parseQuantity(text);
       if (nanos === undefined) return [name, text];
-      return [name, formatQuantity(BigInt(milliValue(nanos)) * NANOS_PER_MILLI, formatOf(text))];
+      return [name, formatQuantity(roundUpToMillis(nanos), formatOf(text))];
     }),
   );
-
-const NANOS_PER_MILLI = 1_000_000n;
 
 interface Amount {
   readonly nanos: Nanos;

@@ -4,6 +4,7 @@ import {
   fstatSync,
   ftruncateSync,
   openSync,
+  readFileSync,
   readSync,
   spawnSync,
   statSync,
@@ -141,9 +142,22 @@ const writeOwner = (descriptor: number): void => {
 const ownerIn = (descriptor: number): string => {
   try {
     const text = Buffer.alloc(MAX_OWNER_BYTES);
-    const owner = JSON.parse(text.toString('utf8', 0, readSync(descriptor, text))) as ProcessId;
-    return isAlive(owner) ? String(owner.pid) : 'unknown';
+    return String(livingOwner(text.toString('utf8', 0, readSync(descriptor, text))) ?? 'unknown');
   } catch {
     return 'unknown';
   }
+};
+
+/** The process ID of the owner of a locked file; undefined if it is unknown, or if the owner has ended. */
+export const ownerOf = (path: string): number | undefined => {
+  try {
+    return livingOwner(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+};
+
+const livingOwner = (text: string): number | undefined => {
+  const owner = JSON.parse(text) as ProcessId;
+  return isAlive(owner) ? owner.pid : undefined;
 };

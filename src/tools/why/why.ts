@@ -150,6 +150,8 @@ const containerText = (
     const looping = backOff?.subject === 'restart' ? ' and waits to be started again (CrashLoopBackOff)' : '';
     return `${name} ${endText(died)} ${plainDuration(now - timeOf(died))} ago${looping}`;
   }
+  // Of an earlier pod with this UID: its containers are still in the runtime, and its back-off goes on.
+  if (backOff?.subject === 'restart') return `${name} waits to be started again (CrashLoopBackOff)`;
   return deaths.length > 0 ? `${name} does not run` : `${name} has not started yet`;
 };
 

@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ReplaySubject, filter, firstValueFrom, skip, type Subscription, take, toArray } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../../../src/cli/embedded-process.js';
 import { isProcess } from '../../../src/processes/send-signal.js';
+import { processId } from '../../../src/runtime/embedded/process-tree.js';
 import { eventually } from '../../embedded/eventually.js';
 import { killProcess } from '../../support/kill-process.js';
 import { endRuntime } from '../embedded/end-runtime.js';
@@ -75,6 +76,22 @@ it('leaves the runtime alone when it is unsubscribed, and finds it again', async
 
   expect(await firstValueFrom(supervise().ready$)).toEqual({ kind: 'ready' });
   expect(pids()).toEqual([pid]);
+});
+
+it('says the number of a runtime that it finds, by the lock of its state, and none of one that has ended', async () => {
+  const { ready$, running } = supervise();
+  await firstValueFrom(ready$);
+  running.unsubscribe();
+  const [pid] = await pidsOf(1);
+  const lock = join(folder, 'state', 'runtime.lock');
+  mkdirSync(dirname(lock));
+  writeFileSync(lock, JSON.stringify(processId(pid!)));
+  const again = supervise();
+  expect(await firstValueFrom(again.ready$)).toEqual({ kind: 'ready', pid });
+  again.running.unsubscribe();
+
+  writeFileSync(lock, JSON.stringify({ ...processId(pid!), startTime: '1' }));
+  expect(await firstValueFrom(supervise().ready$)).toEqual({ kind: 'ready' });
 });
 
 it('takes the place of a socket that a dead runtime left behind', async () => {

@@ -74,3 +74,14 @@ it('reads at the next listing what no thread could be had for, though the file h
   expect(await list()).toEqual(listed({ kind: 'text', text, digest: 'd', reading }));
   expect(await list()).toEqual(listed({ kind: 'unchanged' }));
 });
+
+it('makes a problem of its file of a small text that cannot be read', async () => {
+  const rules = Object.defineProperty({}, 'gates', {
+    get: () => {
+      throw new Error('a mistake of the program');
+    },
+  });
+  const { pods: none, problems } = await manifestReader(rules)(pods(2), { file: 'f' });
+  expect(none).toEqual([]);
+  expect(problems).toMatchObject([{ file: 'f', message: 'could not be read: a mistake of the program' }]);
+});

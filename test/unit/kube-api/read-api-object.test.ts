@@ -25,14 +25,20 @@ describe('an object of the API', () => {
 
   it('is read as a kubelet reads JSON: nulls, and what is missing, are empty', () => {
     const spec = {
-      containers: [null, { name: 'a', env: null, args: ['x', null], resources: { limits: { cpu: 1, memory: null } } }],
+      containers: [
+        null,
+        { name: 'a', env: null, args: ['x', null], resources: { limits: { cpu: 1, memory: null, 'a.b/c': ' 2 ' } } },
+      ],
       initContainers: null,
       nodeSelector: { disk: null },
     };
     expect(read(TYPE_OF_PODS, pod({ spec, status: { containerStatuses: [{ name: 'a' }] } }))).toEqual({
       metadata: meta,
       spec: {
-        containers: [{ name: '' }, { name: 'a', args: ['x', ''], resources: { limits: { cpu: '1', memory: '0' } } }],
+        containers: [
+          { name: '' },
+          { name: 'a', args: ['x', ''], resources: { limits: { cpu: '1', memory: '0', 'a.b/c': '2' } } },
+        ],
         nodeSelector: { disk: '' },
       },
       status: { containerStatuses: [{ name: 'a', image: '', imageID: '', ready: false, restartCount: 0 }] },

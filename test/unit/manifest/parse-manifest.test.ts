@@ -82,6 +82,13 @@ describe('readManifest', () => {
     expect(found?.pod.metadata.annotations).toEqual({ a: '' });
   });
 
+  it('takes quantities with blanks around them, and ones that no machine has', () => {
+    const text = withContainer(`resources: {limits: {cpu: "1e400", memory: " 1Gi ", a.b/c: "${'9'.repeat(40_000)}"}}`);
+    expect(said(text)).toEqual([]);
+    const [found] = read(text).pods;
+    expect(found?.pod.spec.containers[0]?.resources?.limits).toMatchObject({ cpu: '10e399', memory: '1Gi' });
+  });
+
   it('says where each pod stands', () => {
     const text = `# first\n${pod('a')}---\napiVersion: v1\nkind: PodList\nitems:\n- metadata: {name: b}\n  spec: {containers: [{name: c, image: i}]}\n`;
     expect(read(text).pods.map(({ document, line, column }) => [document, line, column])).toEqual([

@@ -78,6 +78,14 @@ describe('values of a quantity', () => {
   });
 });
 
+it.each([
+  ['an exponent', '1e999'],
+  ['many digits', '9'.repeat(40_000)],
+  ['the first that is too large', '9007199254740.992'],
+])('bounds the thousandths of what no machine has: %s', (_what, text) => {
+  expect(milliValue(quantity(text))).toBe(Number.MAX_SAFE_INTEGER);
+});
+
 describe('formatQuantity', () => {
   it('writes exponents as large as they come, where suffixes end with E', () => {
     expect(formatQuantity(quantity('1000e18'), 'DecimalExponent')).toBe('1e21');

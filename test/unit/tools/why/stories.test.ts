@@ -99,6 +99,28 @@ const STORIES: Readonly<Record<string, Story>> = {
     says: ['web_default is Running for 7 s', 'app runs for 8 s'],
     never: [/is gone/, /ended \d+ times/],
   },
+  'a crash that goes on in the pod that was restored': {
+    at: 40,
+    lines: [
+      ...up,
+      [10, change('ContainerDied', 'c1'), app],
+      [20, removed, of],
+      [24, forgotten, of],
+      [30, added, of],
+      [30, sync('config'), of],
+      [
+        31,
+        {
+          kind: 'back-off',
+          ...{ subject: 'restart', delayMs: 40_000, until: 70_000, step: 3, steps: 6, resetAfterMs: 600_000 },
+          ...{ exitCode: 3 },
+        },
+        app,
+      ],
+    ],
+    says: ['app waits to be started again (CrashLoopBackOff)'],
+    never: [/has not started yet/],
+  },
   'a pod that was forgotten, of which the runtime still removes things': {
     at: 60,
     lines: [...up, [10, removed, of], [12, forgotten, of], [40, change('ContainerRemoved', 'c1'), app]],
