@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 import { firstValueFrom } from 'rxjs';
 import { criClient } from '../src/runtime/cri-client.js';
 import { killProcess } from '../test/support/kill-process.js';
-import { serveSimulatedRuntime } from './pleg/simulated-runtime.js';
+import { serveFakeRuntime } from './pleg/serve-fake-runtime.js';
 import { NODE_NAME, startAgent } from './startup/agent.js';
 import { cpuSeconds } from './startup/proc.js';
 import { type RecordedCall, recordingProxy } from './startup/recording-proxy.js';
@@ -35,7 +35,7 @@ const WITHOUT_CGROUPS = { cgroupsPerQOS: false, enforceNodeAllocatable: [] };
 
 const [simulated] = process.argv.slice(2);
 if (process.send && simulated !== undefined) {
-  await serveSimulatedRuntime(simulated);
+  await serveFakeRuntime(simulated);
   process.send('ready');
   process.on('disconnect', () => process.exit(0));
 } else await main();

@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 import { firstValueFrom } from 'rxjs';
 import { criClient } from '../src/runtime/cri-client.js';
 import { healthServer } from '../test/support/health-server.js';
-import { serveSimulatedRuntime } from './pleg/simulated-runtime.js';
+import { serveFakeRuntime } from './pleg/serve-fake-runtime.js';
 import { cpuSeconds, residentMiB } from './startup/proc.js';
 
 /** The compiler and the garbage collector of Node.js go on for a while after a burst. */
@@ -29,7 +29,7 @@ const BEHAVIOURS = { flaky: [{ exitsAfterMs: 5_000, exitCode: 1 }] };
 
 const [simulated] = process.argv.slice(2);
 if (process.send && simulated !== undefined) {
-  await serveSimulatedRuntime(simulated, BEHAVIOURS);
+  await serveFakeRuntime(simulated, BEHAVIOURS);
   process.send('ready');
   process.on('disconnect', () => process.exit(0));
 } else await main();

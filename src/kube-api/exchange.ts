@@ -1,3 +1,4 @@
+import { errorText } from '../model/cri/cri-error.js';
 import { ApiError } from '../model/kube-api/api-error.js';
 import type { ApiRequest } from '../streams/ports/api-server.js';
 import type { Logger } from '../streams/ports/logger.js';
@@ -124,7 +125,7 @@ export const exchanges = ({ base, pool, credentials, userAgent, log, metrics }: 
 
 /** The error of a request without a complete reply. */
 export const lost = (place: string, cause: unknown): ApiError =>
-  new ApiError({ message: `${place}: ${cause instanceof Error ? cause.message : String(cause)}`, cause });
+  new ApiError({ message: `${place}: ${errorText(cause)}`, cause });
 
 const isSame = (one: ApiCredential, other: ApiCredential): boolean =>
   one.tls === other.tls && one.headers.authorization === other.headers.authorization;

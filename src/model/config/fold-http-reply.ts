@@ -1,3 +1,4 @@
+import { errorText } from '../cri/cri-error.js';
 import { manifestProblems, oneAnswer } from './fold-manifest-listing.js';
 import { type ManifestReading, type ManifestRules, readManifest } from '../manifest/parse-manifest.js';
 import { placeObjects } from '../manifest/place-objects.js';
@@ -51,7 +52,7 @@ export const foldHttpReply = (
 ): { readonly state: HttpPollState; readonly events: readonly SourceEvent[] } => {
   if (outcome.kind === 'failed') {
     const { error } = outcome;
-    return failed(state, place, error instanceof Error ? error.message : String(error));
+    return failed(state, place, errorText(error));
   }
   const { status, statusLine, body, reading: known } = outcome.value;
   if (status !== 200) return failed(state, place, statusLine);

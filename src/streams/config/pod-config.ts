@@ -1,3 +1,4 @@
+import { errorText } from '../../model/cri/cri-error.js';
 import {
   asyncScheduler,
   catchError,
@@ -79,7 +80,7 @@ export const podConfig = (
           return slicePodUpdates(folded.updates, MOST_AT_ONCE);
         } catch (error) {
           // The source of a user may emit any value.
-          const message = `the pods of source ${source} are not valid, so they are kept as they were: ${textOf(error)}`;
+          const message = `the pods of source ${source} are not valid, so they are kept as they were: ${errorText(error)}`;
           return [{ kind: 'problem', source, problem: { severity: 'error', message } }];
         }
       }),
@@ -91,8 +92,6 @@ export const podConfig = (
 const failure = (source: PodSourceName, error: unknown): SourceEvent => {
   return sourceProblem({
     severity: 'error',
-    message: `pod source ${source} failed and will be tried again: ${textOf(error)}`,
+    message: `pod source ${source} failed and will be tried again: ${errorText(error)}`,
   });
 };
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,3 +1,4 @@
+import { errorText } from '../../model/cri/cri-error.js';
 import type { InputEntry, Moment, OutputEntry, RecordingEntry } from './recording-entry.js';
 import type { StepClock } from './step-clock.js';
 
@@ -100,7 +101,7 @@ export class EntryTape {
       this.#isBroken = true;
       return {
         kind: 'cut',
-        reason: `something cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+        reason: `something cannot be written: ${errorText(error)}`,
       };
     }
   }

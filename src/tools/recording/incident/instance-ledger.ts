@@ -1,3 +1,4 @@
+import { errorText } from '../../../model/cri/cri-error.js';
 import type {
   ContainerStatus,
   ListContainersResponse,
@@ -90,7 +91,7 @@ export class InstanceLedger {
     const story = this.#stories.get(((args[0] ?? {}) as Request).containerId ?? '');
     if (port === 'probeHandlers.probe') return true;
     if (port !== 'runtime.startContainer' || !story) return false;
-    const startError = error instanceof Error ? error.message : String(error);
+    const startError = errorText(error);
     Object.assign(story, { startError, startTookMs: now - at });
     return true;
   }

@@ -1,4 +1,4 @@
-import { CriError } from '../../../model/cri/cri-error.js';
+import { errorText, CriError } from '../../../model/cri/cri-error.js';
 import { TELLING_FACTS, type TellingFacts } from '../../../model/node/node-facts.js';
 import type { Pod, PodRef } from '../../../model/pod/pod.js';
 import type { SourceEvent } from '../../../model/pod/pod-set.js';
@@ -64,7 +64,7 @@ export const readIncident = (header: RecordingHeader, entries: Iterable<Recordin
     const { port, args } = call;
     if (port === 'images.pullImage') {
       const image = (args[0] as { image?: { image?: string } }).image?.image ?? '';
-      pulls.push({ image, atMs: call.at, tookMs: now - call.at, error: messageOf(error) });
+      pulls.push({ image, atMs: call.at, tookMs: now - call.at, error: errorText(error) });
       return;
     }
     if (!(error instanceof CriError)) return void instances.failed(call, error, now);
@@ -161,8 +161,6 @@ const criMethod = (port: string): string => {
   const name = port.slice(port.indexOf('.') + 1);
   return name.charAt(0).toUpperCase() + name.slice(1);
 };
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 interface ToldEvent {
   readonly pod?: PodRef;

@@ -33,7 +33,7 @@ const failureOf = (error: unknown): object => ({
  * Serves the in-memory runtime of the tests as CRI on a socket, with events: any number of pods, and no process. `behaviours` are by the
  * names of containers.
  */
-export const serveSimulatedRuntime = async (
+export const serveFakeRuntime = async (
   socket: string,
   behaviours: Readonly<Record<string, Behaviour>> = {},
 ): Promise<void> => {
