@@ -6,13 +6,15 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import { fc } from '@fast-check/vitest';
-import { asyncScheduler, of, type Observable, type Subscription } from 'rxjs';
+import { asyncScheduler, defer, finalize, NEVER, of, type Observable, type Subscription } from 'rxjs';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
-import type { ContainerStatusResponse } from '../../../src/generated/runtime/v1/api.js';
+import type { ContainerStatusResponse, DeepPartial, ExecRequest } from '../../../src/generated/runtime/v1/api.js';
 import { journalctl } from '../../../src/host/journalctl.js';
 import { logReading } from '../../../src/host/log-reading.js';
 import { recordProfile } from '../../../src/host/record-profile.js';
+import type { RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
+import type { TokenVerdict } from '../../../src/model/server/authenticate.js';
 import { agentServer } from '../../../src/server/agent-server.js';
 import { commandRoutes } from '../../../src/server/container-commands.js';
 import { containerLogs } from '../../../src/server/container-logs.js';
@@ -25,12 +27,15 @@ import { verbosityRoute } from '../../../src/server/verbosity.js';
 import { zPages } from '../../../src/server/z-pages.js';
 import { nodeServiceLogs } from '../../../src/streams/server/node-service-logs.js';
 import { podLogs } from '../../../src/streams/server/pod-logs.js';
+import { runCommand } from '../../../src/streams/server/run-command.js';
 import { timedProfile } from '../../../src/streams/server/timed-profile.js';
 import { eventually } from '../../embedded/eventually.js';
 import { criLine } from '../../support/memory-logs.js';
+import { EMPTY_SAMPLE } from '../../support/stats-parts.js';
 import { type OddRequest, oddRequests } from './odd-requests.js';
 import { header, UPGRADE } from './stream-client.js';
 import { StreamStage } from './stream-stage.js';
+import { type Behaviour, echoing } from './streaming-peer.js';
 
 /** Connections at a time: below each limit, so that none is closed because there are too many. */
 const AT_A_TIME = 40;
@@ -63,16 +68,34 @@ const replyTo = (connect: Connect, { parts }: OddRequest): Promise<string> =>
 const EXPECTED_5XX = /Upgrade request required|container not found|rpc error|not implemented/i;
 const isFault = (reply: string): boolean => /^HTTP\/1\.1 5\d\d/.test(reply) && !EXPECTED_5XX.test(reply);
 
+/** The second container is one about which the runtime does not answer. */
+const CONTAINERS = ['c', 'slow'];
 const pod: Pod = {
-  ...{ metadata: { name: 'p', namespace: 'd', uid: 'u' }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+  metadata: { name: 'p', namespace: 'd', uid: 'u' },
+  spec: { containers: CONTAINERS.map((name) => ({ name, image: 'i' })) },
   status: {
-    containerStatuses: [
-      {
-        ...{ name: 'c', image: '', imageID: '', ready: true, restartCount: 0 },
-        ...{ state: { running: {} }, containerID: 'rx://c' },
-      },
-    ],
+    containerStatuses: CONTAINERS.map((name) => ({
+      ...{ name, image: '', imageID: '', ready: true, restartCount: 0 },
+      ...{ state: { running: {} }, containerID: `rx://${name}` },
+    })),
   },
+};
+
+/** It runs in the runtime, too. */
+const running = {
+  ...{ name: 'p', namespace: 'd', uid: 'u', ips: [], sandboxes: [{ id: 's1', state: 'SANDBOX_READY' }] },
+  containers: [{ id: 'c', name: 'c', state: 'running' }],
+} as unknown as RuntimePodStatus;
+
+/** What the server waits for while the client of a request is there. */
+type Waits = 'token' | 'status' | 'command' | 'exec' | 'sample';
+
+/** A streaming server that does as the client of it says. */
+const asAsked: Behaviour = (socket, asked, rest) => {
+  if (asked.includes('X-Peer: silent')) return;
+  if (asked.includes('X-Peer: refuses')) {
+    socket.write(`HTTP/1.1 503 Service Unavailable\r\nContent-Length: 1000000\r\n\r\n${'x'.repeat(1_000)}`);
+  } else echoing(socket, asked, rest);
 };
 
 describe('hostile clients', () => {
@@ -83,6 +106,18 @@ describe('hostile clients', () => {
   const servers: Subscription[] = [];
   const problems: unknown[] = [];
   const note = (problem: unknown): void => void problems.push(problem);
+
+  /** The subscriptions of what the server asks for, by kind. */
+  const open = new Map<Waits, number>();
+  /** The most that there were at a time. */
+  const seen = new Map<Waits, number>();
+  const counted = <T>(kind: Waits, source$: Observable<T>): Observable<T> =>
+    defer(() => {
+      open.set(kind, (open.get(kind) ?? 0) + 1);
+      seen.set(kind, Math.max(seen.get(kind) ?? 0, open.get(kind) ?? 0));
+      return source$.pipe(finalize(() => open.set(kind, (open.get(kind) ?? 0) - 1)));
+    });
+  const stillOpen = () => [...open].filter(([, count]) => count > 0);
 
   const started = (server$: Observable<ServerEvent>): Promise<string> =>
     new Promise((resolve, reject) => {
@@ -104,8 +139,13 @@ describe('hostile clients', () => {
     const read = podLogs({
       pods: () => [pod],
       runtime: {
-        containerStatus: () =>
-          of({ status: { state: 'CONTAINER_RUNNING', logPath: join(logs, 'c.log') } } as ContainerStatusResponse),
+        containerStatus: ({ containerId }) =>
+          counted(
+            'status',
+            containerId === 'slow'
+              ? NEVER
+              : of({ status: { state: 'CONTAINER_RUNNING', logPath: join(logs, 'c.log') } } as ContainerStatusResponse),
+          ),
       },
       files: logReading,
       splitStreams: false,
@@ -116,13 +156,38 @@ describe('hostile clients', () => {
     const debugPaths = [
       containerLogs(read),
       ...nodeLogs(logs, nodeServiceLogs({ journal: journalctl({ path: folder }), files: readBelow(logs), scheduler })),
-      ...commandRoutes(() => of({ status: 200, body: '' })),
+      ...commandRoutes(
+        runCommand({
+          pods: () => [pod],
+          findRunning: () => running,
+          runtime: {
+            execSync: ({ cmd }) =>
+              counted(
+                'command',
+                cmd?.[0] === 'wait' ? NEVER : of({ exitCode: 0, stdout: Buffer.from(''), stderr: Buffer.from('') }),
+              ),
+          },
+        }),
+      ),
       ...zPages({ flags: {}, now: () => Date.now(), random: Math.random }),
       ...profileRoutes(timedProfile({ record: recordProfile, scheduler })),
       verbosityRoute(() => undefined),
     ];
-    const forward = { ...stage.streaming(), portForward: () => of({ url: stage.urlOf() }) };
-    await stage.begin({ streaming: forward }, {}, { debugPaths });
+    stage.peer.behaviour = asAsked;
+    const url$ = of({ url: stage.urlOf() });
+    const streaming = {
+      ...stage.streaming(),
+      exec: ({ cmd }: DeepPartial<ExecRequest>) => counted('exec', cmd?.[0] === 'wait' ? NEVER : url$),
+      portForward: () => url$,
+    };
+    const admin: TokenVerdict = { user: { name: 'admin', uid: '', groups: [], extra: {} } };
+    const authenticateToken = (token: string) =>
+      token === 'slow' ? counted('token', NEVER) : of(token === 'admin' ? admin : {});
+    const stats = {
+      ...{ resources$: of(EMPTY_SAMPLE), summary$: of(EMPTY_SAMPLE) },
+      ...{ cgroups$: counted('sample', NEVER), runtimeMetrics$: of(undefined) },
+    };
+    await stage.begin({ streaming }, { authenticateToken }, { debugPaths, stats });
     health = new URL(await started(healthServer({ address: '127.0.0.1', port: 0, healthChecks: {}, names: [] })));
     socketPath = await started(
       agentServer({
@@ -187,6 +252,10 @@ describe('hostile clients', () => {
       expect(descriptors()).toBeLessThanOrEqual(before.descriptors);
       return true;
     });
+    await eventually('nothing is asked for any more', () => {
+      expect(stillOpen()).toEqual([]);
+      return true;
+    });
     await eventually('the handles are those of before', () => {
       expect(more()).toEqual([]);
       return true;
@@ -223,7 +292,7 @@ describe('hostile clients', () => {
     expect([...statuses]).toEqual(expect.arrayContaining([...expected]));
   });
 
-  type Way = 'at once' | 'while it reads' | 'with a reset';
+  type Way = 'at once' | 'while it reads' | 'with a reset' | 'while it waits';
 
   /** A client that has sent this, and then leaves: at once, or after the first bytes of the reply. */
   const vanish = (connect: Connect, bytes: string, way: Way): Promise<void> =>
@@ -235,11 +304,32 @@ describe('hostile clients', () => {
       };
       socket.on('error', () => undefined).on('close', () => resolve());
       if (way === 'at once') socket.write(bytes, 'latin1', leave);
+      else if (way === 'while it waits') socket.write(bytes, 'latin1', () => setTimeout(leave, 20));
       else socket.once('data', leave).write(bytes, 'latin1');
+    });
+
+  /** The status of a reply that may go on. */
+  const beginningOf = (bytes: string): Promise<{ readonly status: string; readonly socket: Socket }> =>
+    new Promise((resolve, reject) => {
+      const socket = api();
+      socket.on('error', reject).on('close', () => reject(new Error('it was closed')));
+      socket.once('data', (part: Buffer) => {
+        socket.pause();
+        resolve({ status: /^HTTP\/1\.1 (\d+)/.exec(part.toString('latin1'))?.[1] ?? 'none', socket });
+      });
+      socket.write(bytes, 'latin1');
     });
 
   it('that vanish half-way leave nothing behind', async () => {
     const get = (path: string) => header('GET', path, '');
+    const waiting = [
+      header('GET', '/pods', '', 'slow'),
+      get('/containerLogs/d/p/slow'),
+      header('POST', '/run/d/p/c?cmd=wait', ''),
+      header('POST', '/exec/d/p/c?output=1&command=wait', UPGRADE),
+      header('POST', '/exec/d/p/c?output=1', `${UPGRADE}X-Peer: silent\r\n`),
+      get('/metrics/cadvisor'),
+    ];
     const scenes: readonly (readonly [Connect, string])[] = [
       [api, get('/containerLogs/d/p/c?follow=true')],
       [api, get('/containerLogs/d/p/c')],
@@ -252,10 +342,13 @@ describe('hostile clients', () => {
       [api, header('PUT', '/debug/flags/v', 'Content-Length: 9\r\n')],
       [healthPort, 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: '],
       [agentSocket, 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+      ...waiting.map((bytes) => [api, bytes] as const),
+      [api, header('POST', '/exec/d/p/c?output=1', `${UPGRADE}X-Peer: refuses\r\n`)],
     ];
     const waysOf = (connect: Connect, bytes: string): readonly Way[] => {
       // These have no reply before their end.
       if (/pprof|flags|X: $/.test(bytes)) return ['at once'];
+      if (waiting.includes(bytes)) return ['while it waits', 'at once'];
       return connect === agentSocket ? ['at once', 'while it reads'] : ['at once', 'while it reads', 'with a reset'];
     };
     const clients = Array.from({ length: 500 }, (_, index) => {
@@ -264,5 +357,34 @@ describe('hostile clients', () => {
       return [connect, bytes, ways[Math.floor(index / scenes.length) % ways.length]!] as const;
     });
     await forEachOf(clients, ([connect, bytes, way]) => vanish(connect, bytes, way));
+    // They have reached what they are meant for.
+    expect([...seen.keys()].toSorted()).toEqual(['command', 'exec', 'sample', 'status', 'token']);
+    await eventually('nothing is asked for any more', () => stillOpen().length === 0);
+    await eventually('the streaming server has no connection', () =>
+      stage.peer.sockets.every(({ destroyed }) => destroyed),
+    );
+
+    // Each place that they had is free again.
+    for (const [what, bytes, limit] of [
+      ['streams of a pod', header('POST', '/exec/d/p/c?output=1', UPGRADE), 20],
+      ['logs of a pod', get('/containerLogs/d/p/c?follow=true'), 20],
+      ['files of logs', get('/logs/big'), 20],
+      ['queries of logs', get('/logs/?query=unknown-service&query=none'), 5],
+      ['profiles', get('/debug/pprof/allocs?seconds=1'), 1],
+    ] as const) {
+      const replies = await Promise.all(Array.from({ length: limit }, () => beginningOf(bytes)));
+      expect([what, replies.map(({ status }) => status).filter((status) => !/^(200|101)$/.test(status))]).toEqual([
+        what,
+        [],
+      ]);
+      for (const { socket } of replies) socket.destroy();
+    }
+    const commands = Array.from({ length: 10 }, () => {
+      const socket = api();
+      socket.on('error', () => undefined).write(header('POST', '/run/d/p/c?cmd=wait', ''));
+      return socket;
+    });
+    await eventually('ten commands run', () => open.get('command') === 10);
+    for (const socket of commands) socket.destroy();
   });
 });

@@ -18,6 +18,7 @@ import { zPages } from '../../../src/server/z-pages.js';
 import { eventually } from '../../embedded/eventually.js';
 import { EMPTY_SAMPLE } from '../../support/stats-parts.js';
 import { Authority } from '../kube-api/authority.js';
+import { ROUTES } from './routes.js';
 import { type Asked, KubeletStage, openSockets } from './kubelet-stage.js';
 
 const HOUR = 3_600;
@@ -64,48 +65,6 @@ describe('a client of the kubelet API', () => {
   });
   afterAll(() => stage.dispose());
 
-  const ROUTES = [
-    ['GET', '/healthz', 'healthz proxy', 200],
-    ['GET', '/healthz/syncloop', 'healthz proxy', 200],
-    ['GET', '/pods', 'pods proxy', 200],
-    ['GET', '/runningpods/', 'pods proxy', 200],
-    ['GET', '/configz', 'configz proxy', 200],
-    ['GET', '/metrics', 'metrics', 200],
-    ['GET', '/metrics/probes', 'metrics', 200],
-    ['GET', '/metrics/resource', 'metrics', 200],
-    ['GET', '/metrics/cadvisor', 'metrics', 200],
-    ['GET', '/metrics/slis', 'metrics', 200],
-    ['DELETE', '/metrics/slis', 'metrics', 200],
-    ['GET', '/stats/summary', 'stats', 200],
-    ['POST', '/stats/summary?only_cpu_and_memory=true', 'stats', 200],
-    ['GET', '/containerLogs/ns/pod/c', 'proxy', 404],
-    ['GET', '/logs/', 'log', 200],
-    ['GET', '/logs/missing', 'log', 404],
-    ['POST', '/run/ns/pod/c?cmd=x', 'proxy', 200],
-    ['GET', '/run/ns/pod/uid/c?cmd=x', 'proxy', 405],
-    ['POST', '/checkpoint/ns/pod/c', 'checkpoint', 200],
-    ['GET', '/healthz/ping', 'healthz proxy', 200],
-    ['GET', '/statusz', 'statusz', 200],
-    ['GET', '/flagz', 'configz', 200],
-    ['DELETE', '/statusz', 'statusz', 405],
-    ['GET', '/debug/pprof/', 'proxy', 200],
-    ['GET', '/debug/pprof/heap', 'proxy', 200],
-    ['GET', '/debug/pprof/goroutine', 'proxy', 404],
-    ['POST', '/debug/pprof/profile', 'proxy', 405],
-    ['PUT', '/debug/flags/v', 'proxy', 400],
-    ['GET', '/debug/flags/v', 'proxy', 405],
-    ['GET', '/livez', 'proxy', 404],
-    ['GET', '/readyz', 'proxy', 404],
-    ['GET', '/nowhere', 'proxy', 404],
-    ['GET', '/exec/ns/pod/c', 'proxy', 400],
-    ['POST', '/exec/ns/pod/c?output=1', 'proxy', 404],
-    ['GET', '/attach/ns/pod/uid/c?output=1', 'proxy', 404],
-    ['POST', '/attach/ns/pod/c?output=1', 'proxy', 404],
-    ['GET', '/portForward/ns/pod', 'proxy', 404],
-    ['POST', '/portForward/ns/pod', 'proxy', 404],
-    ['DELETE', '/exec/ns/pod/c?output=1', 'proxy', 405],
-    ['DELETE', '/pods', 'pods proxy', 405],
-  ] as const;
   /** An upgrade to another protocol is refused and answered as any request. */
   const AS = {
     'a request': {},
