@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
+import { closeQueuedReplies } from './close-queued-replies.js';
 import { type ListenFailed, retryListening } from './retry-listening.js';
 
 export interface Listening {
@@ -70,6 +71,7 @@ export const listenOnce = ({
 }: Omit<ListenOptions, 'scheduler'>): Observable<Listening> =>
   new Observable((subscriber) => {
     const server = create(TIMEOUTS, answer);
+    closeQueuedReplies(server);
     const open = limitConnections(server, mostConnections);
     server.on('error', (error) => subscriber.error(error));
     listen(server, (at) => subscriber.next({ kind: 'listening', at }));
