@@ -65,7 +65,7 @@ export class InstanceLedger {
         return;
       }
       case 'runtime.containerStatus':
-        return this.#status((value as { status?: ContainerStatus }).status);
+        return this.#status((value as { status?: ContainerStatus }).status, now);
       case 'runtime.execSync': {
         const { exitCode = 0 } = value as { exitCode?: number };
         const command = request.cmd ?? [];
@@ -117,13 +117,15 @@ export class InstanceLedger {
     this.#stories.set(id, { ...sandbox, sandboxId, container, attempt, isAdopted, probes: [], commands: [] });
   }
 
-  #status(status: ContainerStatus | undefined): void {
+  #status(status: ContainerStatus | undefined, now: number): void {
     const story = status && this.#stories.get(status.id);
     if (!story || status.startedAt <= 0n) return;
     // By the clock of the runtime, which is that of the node.
     story.startedMs ??= Number(status.startedAt / 1000n) / 1000 - this.#startedAt - this.wallOffset;
     if (status.state !== 'CONTAINER_EXITED' || story.lifeMs !== undefined) return;
-    story.lifeMs = Math.max(0, Number(status.finishedAt - status.startedAt) / NANOS_PER_MS);
+    // The answer to a start comes later than the start, but the end was there when the agent saw it.
+    const lifeMs = Number(status.finishedAt - status.startedAt) / NANOS_PER_MS;
+    story.lifeMs = Math.max(0, Math.min(lifeMs, now - story.startedMs));
     story.exitCode = status.exitCode;
     story.reason = status.reason;
   }
