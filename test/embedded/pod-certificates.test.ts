@@ -1,16 +1,15 @@
-import { execFileSync } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
 import { eventsPath, podCertificateRequestsPath } from '../../src/model/kube-api/api-paths.js';
-import type { PodCertificateRequest } from '../../src/model/references/pod-certificate-request.js';
 import { type ApiOverHttp, apiOverHttp } from './api-over-http.js';
 import { type Daemon, isRoot, it as itWithDaemon, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
 import { joined } from './joined.js';
 import { manifest, SLEEP } from './manifests.js';
+import { asked, requests, signer } from './pod-certificate-signer.js';
 import { expectSame } from './replays.js';
 
 const MINUTE = 60_000;
@@ -29,55 +28,11 @@ const it = itWithDaemon.extend<{ readonly api: ApiOverHttp }>({
   },
 });
 
-type Request = PodCertificateRequest & { readonly spec: { readonly stubPKCS10Request: string } };
-const requests = ({ server }: ApiOverHttp): readonly Request[] =>
-  server.list(podCertificateRequestsPath()) as unknown as readonly Request[];
-
 /** The events of pods at the API server, as `<reason>: <message>`. */
 const saidOf = ({ server }: ApiOverHttp): readonly string[] =>
   (server.list(eventsPath('default')) as unknown as readonly Readonly<Record<string, string>>[]).map(
     ({ reason, message }) => `${reason}: ${message}`,
   );
-
-/** The next request that has no answer yet. */
-const asked = (api: ApiOverHttp, deadlineMs?: number): Promise<Request> =>
-  eventually(
-    'a certificate is requested',
-    () => requests(api).find(({ status }) => status?.conditions === undefined),
-    deadlineMs,
-  );
-
-/** OpenSSL as the signer, with its files in a folder of the test. */
-const signer = (folder: string) => {
-  mkdirSync(folder, { recursive: true });
-  const openssl = (...args: readonly string[]): string =>
-    execFileSync('openssl', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-  openssl(
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-    ...['-subj', '/CN=signer', '-keyout', 'ca.key', '-out', 'ca.crt'],
-  );
-  const ca = new X509Certificate(readFileSync(join(folder, 'ca.crt')));
-  return {
-    ca,
-    /** Answers a request with a certificate that is to be refreshed after this time. */
-    sign: ({ server }: ApiOverHttp, { metadata, spec }: Request, refreshAfterMs: number): void => {
-      writeFileSync(join(folder, 'request.der'), Buffer.from(spec.stubPKCS10Request, 'base64'));
-      openssl('req', '-inform', 'DER', '-in', 'request.der', '-verify', '-noout');
-      const chain = openssl(
-        ...['x509', '-req', '-inform', 'DER', '-in', 'request.der', '-days', '1'],
-        ...['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial'],
-      );
-      const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
-      const path = `${podCertificateRequestsPath(metadata.namespace)}/${metadata.name}`;
-      const status = {
-        conditions: [{ type: 'Issued', status: 'True', reason: 'Issued', message: '' }],
-        certificateChain: `a comment\n${chain}`,
-        ...{ notBefore: at(-60 * MINUTE), beginRefreshAt: at(refreshAfterMs), notAfter: at(60 * MINUTE) },
-      };
-      server.do({ method: 'PUT', path: `${path}/status`, body: { ...server.get(path), status } });
-    },
-  };
-};
 
 /** Creates a pod with a certificate in its volume `tls`, and starts an agent for it; returns the arguments of the agent. */
 const start = async (
