@@ -233,7 +233,7 @@ const logBytes = (
 };
 
 /**
- * Runs the postStart hook, and removes its mark. Kills a container whose hook fails, since it does not match its spec. The sync waits for the hook, but
+ * Runs the postStart hook, and removes its mark once it has succeeded. Kills a container whose hook fails, since it does not match its spec. The sync waits for the hook, but
  * ends at once when the pod has to stop.
  */
 export const postStart = (
@@ -246,16 +246,16 @@ export const postStart = (
   const hook = container.lifecycle?.postStart;
   if (!hook) return EMPTY;
   const { name } = container;
-  const end$ = endHook(context, containerId, state);
-  return concat(runHook(context, { hook, containerId, container, podIps }), end$).pipe(
+  return concat(runHook(context, { hook, containerId, container, podIps }), endHook(context, containerId, state)).pipe(
     errorOnAbort(context.signal, () => new SyncCancelled()),
     catchError((error: unknown) => {
       if (error instanceof SyncCancelled) throw error;
       emitEvent(context, 'Warning', 'FailedPostStartHook', 'PostStartHook failed', name);
       const kill = { id: containerId, name, container, podIps, message: 'FailedPostStartHook' };
       return concat(
-        // The problem is the hook, also if the kill fails; it stays due then.
-        concat(killContainer(context, kill), end$).pipe(catchError(() => EMPTY)),
+        // The problem is the hook, also if the kill fails. It stays due, so that the container is not ready while the view of the
+        // runtime is from before the kill; a sync that sees its end removes the mark.
+        killContainer(context, kill).pipe(catchError(() => EMPTY)),
         throwError(() => new ContainerSyncError(name, 'PostStartHookError', errorText(error), { cause: error })),
       );
     }),

@@ -177,7 +177,7 @@ describe('a container whose postStart hook is due', () => {
   );
 
   it(
-    'ends if the hook fails',
+    'ends if the hook fails, and is not ready until its end is seen',
     marbles(({ flush, scheduler }) => {
       const stage = stageOf(scheduler, { ...scene, runtime: ends(1) });
       const problems: unknown[] = [];
@@ -185,7 +185,11 @@ describe('a container whose postStart hook is due', () => {
       flush();
       expect(problems).toEqual([['PostStartHookError']]);
       expect(stage.calls).toEqual(['stop a']);
+      expect(stage.due()).toEqual(['a']);
+      findDueHooks(stage.context, aRuntimeStatus([running('a', { state: 'exited' })]), stage.state).subscribe();
+      flush();
       expect(stage.due()).toEqual([]);
+      expect(stage.marks.size).toBe(0);
     }),
   );
 
