@@ -72,7 +72,8 @@ const mustStay = (pod: PodTruth, instance: InstanceTruth, at: number): boolean =
     (other) =>
       other.container !== container ||
       other.attempt <= attempt ||
-      other.removedAt !== undefined ||
+      // It may have been removed between the listing and this removal.
+      (other.removedAt !== undefined && at - other.removedAt > SLACK_MS) ||
       // It had been created and not started when the agent listed it, which counts as ended.
       (isLive(other) && at - (other.startedAt ?? at) > SLACK_MS),
   );

@@ -155,7 +155,21 @@ const shownDelay = (
   const hasEnded = earlier.some((instance) => isShown(instance) && instance.exitedAt !== undefined);
   const fittingMs =
     roomMs < firstMs ? (hasEnded ? firstMs : 0) : firstMs * 2 ** (1 + Math.floor(Math.log2(roomMs / firstMs)));
-  return Math.min(fittingMs, newest.attempt === 0 ? 0 : firstMs * 2 ** (newest.attempt - 1));
+  const ends = shownEnds(newest, instances);
+  return Math.min(fittingMs, ends === 0 ? 0 : firstMs * 2 ** (ends - 1));
+};
+
+/**
+ * The ends before the newest instance that count for it: those of the same image, and the last one before that. Where an image replaced that of the
+ * very first instance, this may have been killed for it, and the runtime does not show which. It may have been removed since the agent saw it.
+ */
+const shownEnds = (newest: InstanceTruth, instances: readonly InstanceTruth[]): number => {
+  const replaced = instances.findLast(
+    ({ container, image, startedAt }) =>
+      container === newest.container && image !== newest.image && startedAt !== undefined,
+  );
+  if (!replaced) return newest.attempt;
+  return newest.attempt - replaced.attempt - (replaced.attempt > 0 ? 0 : 1);
 };
 
 const resourcesOf = ({ manifest }: PodTruth, container: string): string =>

@@ -186,6 +186,15 @@ export const clockRows: Rows = {
     ['it ran in a former life of the pod', [twice, forgotten(5), removal(6, 'b')]],
     ['it never started', [begin, created(1, 'a'), removal(2, 'a')]],
     [
+      'a newer one, which never started, is removed between the listing and the removal',
+      [twice, created(5, 'c', { attempt: 2 }), removed(5, 'c', { attempt: 2 }), removal(6, 'b')],
+    ],
+    [
+      'a newer one, which never started, was removed long before',
+      [twice, created(5, 'c', { attempt: 2 }), removed(5, 'c', { attempt: 2 }), removal(30, 'b')],
+      'instance b with attempt 1 is removed',
+    ],
+    [
       'an image that was pulled',
       [begin, imagePulled(10), imageRemoved(1189)],
       'without use (expected 1200000 ms at least)',

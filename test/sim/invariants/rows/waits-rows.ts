@@ -96,6 +96,38 @@ export const waitRows: Rows = {
       ],
     ],
     [
+      'another life of the agent cannot tell whether the first instance, of another image, had ended by itself',
+      [
+        ...[begin, sandbox(0, 's1'), pass(0), create(1, 'main', 'former'), started(1, 'a', { image: 'former' })],
+        ...[
+          exited(2, 'a', 143, { image: 'former' }),
+          passEnded(2),
+          pass(3),
+          create(30),
+          started(30, 'b', { attempt: 1 }),
+        ],
+        ...[passEnded(31), agentKilled(32), agentStarted(33, 2), exited(40, 'b', 0, { attempt: 1 })],
+        ...[removed(40, 'a', { image: 'former' }), pass(40), create(41)],
+      ],
+    ],
+    [
+      'another life of the agent sees that two of three instances have ended, one of them of another image',
+      [
+        ...[begin, sandbox(0, 's1'), pass(0), create(1, 'main', 'former'), started(1, 'a', { image: 'former' })],
+        ...[
+          exited(2, 'a', 143, { image: 'former' }),
+          passEnded(2),
+          pass(3),
+          create(30),
+          started(30, 'b', { attempt: 1 }),
+        ],
+        ...[exited(31, 'b', 1, { attempt: 1 }), passEnded(32), pass(33), create(50), started(50, 'c', { attempt: 2 })],
+        ...[passEnded(51), agentKilled(52), agentStarted(53, 2), exited(60, 'c', 0, { attempt: 2 })],
+        ...[pass(60), create(61)],
+      ],
+      'expected 10000 ms',
+    ],
+    [
       'too soon after the second end that removes all containers',
       [
         [agentStarted(0), wanted(0, startedAgain), heard(0, 'ADD')],
