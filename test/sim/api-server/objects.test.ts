@@ -106,6 +106,19 @@ describe('a write', () => {
     expect(refusal({ method: 'PATCH', path: POD, body: other, contentType })).toBe('403 Forbidden');
   });
 
+  it('may set the deadline of a pod and make it shorter, not longer', () => {
+    const { ask, object, refusal } = apiStage();
+    ask({ method: 'POST', path: PODS_PATH, body: podNamed('web') });
+    const deadline = (activeDeadlineSeconds: number | null): ApiRequest => ({
+      ...{ method: 'PATCH', path: POD, contentType: 'application/merge-patch+json' },
+      body: { spec: { activeDeadlineSeconds } },
+    });
+    expect(object(deadline(60)).spec).toMatchObject({ activeDeadlineSeconds: 60 });
+    expect(object(deadline(15)).spec).toMatchObject({ activeDeadlineSeconds: 15 });
+    expect([refusal(deadline(42)), refusal(deadline(null))]).toEqual(['422 Invalid', '422 Invalid']);
+    expect(object(deadline(15)).spec).toMatchObject({ activeDeadlineSeconds: 15 });
+  });
+
   it('that changes nothing makes no version', () => {
     const { ask, object, server } = apiStage();
     ask({ method: 'POST', path: PODS_PATH, body: podNamed('web') });

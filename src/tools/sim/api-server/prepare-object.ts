@@ -153,8 +153,22 @@ const specWritten = (before: StoredObject, after: StoredObject): StoredObject =>
       name,
       'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
     );
+  const problem = deadlineProblem(before.spec ?? {}, spec ?? {});
+  if (problem !== undefined) throw invalid(PODS, name, `spec.activeDeadlineSeconds: Invalid value: ${problem}`);
   return { ...after, spec, metadata: { ...after.metadata, generation: generation + 1 } };
 };
+
+/** A deadline may be set and made shorter. Source: pkg/apis/core/validation/validation.go ValidatePodUpdate */
+const deadlineProblem = (before: Deadline, after: Deadline): string | undefined => {
+  const [old, next] = [before.activeDeadlineSeconds, after.activeDeadlineSeconds];
+  if (old === undefined) return undefined;
+  if (next === undefined) return 'null: must not update from a positive integer to nil value';
+  return next > old ? `${next}: must be less than or equal to previous value` : undefined;
+};
+
+interface Deadline {
+  readonly activeDeadlineSeconds?: number;
+}
 
 const fixedPart = ({ spec = {} }: StoredObject): object => {
   const { containers, initContainers } = spec;
