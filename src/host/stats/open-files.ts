@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { type Dir, opendirSync, readlinkSync } from 'node:fs';
 import type { OpenFiles } from '../../model/stats/node-sample.js';
 import { parseOpenFilesLimit } from '../../model/stats/proc-files.js';
 import { readIfThere } from '../read-if-there.js';
@@ -20,13 +20,19 @@ export const openFiles = async (
   let [seen, descriptors, sockets] = [0, 0, 0];
   for (const pid of pids) {
     const directory = `${proc}/${pid}/fd`;
-    const names = namesIn(directory);
-    if (!names) continue;
+    const links = linksIn(directory);
+    if (!links) continue;
     seen += 1;
-    descriptors += names.length;
-    for (const [index, name] of names.entries()) {
-      if (isSocket(`${directory}/${name}`)) sockets += 1;
-      if (index % LINKS_AT_A_TIME === LINKS_AT_A_TIME - 1) await pause();
+    try {
+      let read = 0;
+      for (let link = links.readSync(); link !== null; link = links.readSync()) {
+        if (isSocket(`${directory}/${link.name}`)) sockets += 1;
+        read += 1;
+        if (read % LINKS_AT_A_TIME === 0) await pause();
+      }
+      descriptors += read;
+    } finally {
+      links.closeSync();
     }
     await pause();
   }
@@ -34,9 +40,9 @@ export const openFiles = async (
   return { descriptors, sockets, softLimit: parseOpenFilesLimit(readIfThere(`${proc}/${pids[0]}/limits`) ?? '') };
 };
 
-const namesIn = (directory: string): readonly string[] | undefined => {
+const linksIn = (directory: string): Dir | undefined => {
   try {
-    return readdirSync(directory);
+    return opendirSync(directory, { bufferSize: LINKS_AT_A_TIME });
   } catch {
     return undefined;
   }
