@@ -6,9 +6,8 @@
  *
  * `CONTAINERD` names another containerd than that of the PATH. Several `--agent` compare builds. `--at-once 4,8,all` are the numbers of
  * pods that the bare driver starts at a time. `--volumes` starts the pods without volumes, and with three volumes each: a ConfigMap, a
- * Secret with facts of the pod, and an empty directory. The order of the two changes with each round. `--widths learned,4,8,16,all`
- * compares the number of parallel starts that the agent learns with fixed ones: agents that are built for it from this checkout, and
- * take the place of `--agent`.
+ * Secret with facts of the pod, and an empty directory. The order of the two changes with each round. `--widths 4,8,16,all`
+ * compares numbers of parallel starts: agents that are built for it from this checkout, and take the place of `--agent`.
  */
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -116,7 +115,6 @@ async function main(): Promise<void> {
         levels = byTime.slice(0, CANDIDATES).map(([level]) => level);
       }
       tell(pods, floors, bursts);
-      if (values.widths) console.log(learnedAgainstFixed(bursts));
       if (idle !== '') console.log(idle);
     }
     for (const { who, program } of singles > 0 ? agents : []) {
@@ -134,26 +132,12 @@ async function main(): Promise<void> {
   }
 }
 
-/** An agent in a folder of its own, with this number of parallel starts: `8`, `all`, or `learned`. */
+/** An agent in a folder of its own, with this number of parallel starts: `8`, or `all`. */
 function buildWithWidth(folder: string, width: string): Contender {
   const own = join(folder, `width-${width}`);
   const script = fileURLToPath(new URL('startup/build-with-width.mjs', import.meta.url));
   execFileSync(process.execPath, [script, own, width], { stdio: ['ignore', 'inherit', 'inherit'] });
-  return { who: widthName(width), program: join(own, 'bin/rx-kubelet') };
-}
-
-function widthName(width: string): string {
-  return `width ${width}`;
-}
-
-/** How much less time the learned width takes than each fixed one, from the medians; of the time of the fixed one. */
-function learnedAgainstFixed(bursts: ReadonlyMap<string, readonly Burst[]>): string {
-  const learned = bursts.get(widthName('learned'));
-  if (!learned) return '';
-  const gains = [...bursts].flatMap(([who, fixed]) =>
-    fixed === learned ? [] : [`${who}: ${(100 * (1 - wallMs(learned) / wallMs(fixed))).toFixed(1)} %`],
-  );
-  return `time that the learned width saves, against ${gains.join(', ')}`;
+  return { who: `width ${width}`, program: join(own, 'bin/rx-kubelet') };
 }
 
 /** The requests of the agent that start one pod, recorded by a proxy before the runtime. */

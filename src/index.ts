@@ -97,12 +97,6 @@ export type { NodeObjectSettings } from './model/node/node-settings.js';
 export type { MachineFacts } from './model/node/machine-facts.js';
 
 // Operators, which know no pods
-export {
-  type AdaptiveLimit,
-  adaptiveLimit,
-  type AdaptiveLimitOptions,
-  type LimitedCall,
-} from './streams/operators/adaptive-limit.js';
 export { alongside } from './streams/operators/alongside.js';
 export { concatMapBounded, type WaitingLine } from './streams/operators/concat-map-bounded.js';
 export { debounceAtMost, type DebounceTiming } from './streams/operators/debounce-at-most.js';

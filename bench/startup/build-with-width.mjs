@@ -1,32 +1,30 @@
-// Builds the command line of this checkout into a folder, with a width of its starts: a number, `all`, or `learned`, which is the agent as it is.
+// Builds the command line of this checkout into a folder, with a number of parallel starts: a number, or `all`.
 //
 //   node bench/startup/build-with-width.mjs /tmp/agent-8 8 && /tmp/agent-8/bin/rx-kubelet --version
 import { build } from 'esbuild';
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandLine, root } from '../../scripts/bundle-options.mjs';
 
 const [folder = '', width = ''] = process.argv.slice(2);
-if (folder === '' || !/^(learned|all|[1-9]\d*)$/.test(width))
-  throw new Error(`expected a folder, and a number, all or learned as width, got ${JSON.stringify([folder, width])}`);
+if (folder === '' || !/^(all|[1-9]\d*)$/.test(width))
+  throw new Error(`expected a folder, and a number or all as width, got ${JSON.stringify([folder, width])}`);
 
+const OWN_WIDTH = /const STARTS_AT_ONCE = \d+;/;
 let replaced = 0;
 /** @type {import('esbuild').Plugin} */
-const fixedWidth = {
-  name: 'fixed width',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /\/limit-climb\.js$/ }, () => {
-      replaced += 1;
-      return { path: join(root, 'bench/startup/fixed-climb.ts') };
+const otherWidth = {
+  name: 'another width',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/start-queue\.ts$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      if (OWN_WIDTH.test(text)) replaced += 1;
+      const contents = text.replace(OWN_WIDTH, `const STARTS_AT_ONCE = ${width === 'all' ? 'Infinity' : width};`);
+      return { contents, loader: 'ts' };
     }),
 };
-const isFixed = width !== 'learned';
-await build({
-  ...commandLine,
-  outdir: join(folder, 'dist'),
-  ...(isFixed && { plugins: [fixedWidth], define: { START_WIDTH: width === 'all' ? 'Infinity' : width } }),
-});
-if (isFixed && replaced === 0) throw new Error('no module of the agent imports limit-climb.js: the width is not fixed');
+await build({ ...commandLine, outdir: join(folder, 'dist'), plugins: [otherWidth] });
+if (replaced !== 1) throw new Error('start-queue.ts has no line with STARTS_AT_ONCE: the width is not set');
 
 mkdirSync(join(folder, 'bin'));
 copyFileSync(join(root, 'bin/rx-kubelet'), join(folder, 'bin/rx-kubelet'));

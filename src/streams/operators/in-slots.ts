@@ -23,9 +23,19 @@ export interface Slots {
   readonly scheduler?: SchedulerLike;
 }
 
+/** Every fourth turn is that of the subscription that waits longest, of any rank. */
+const OLDEST_EVERY = 4;
+
+interface Waiting {
+  readonly rank: number;
+  readonly begin: () => void;
+}
+
 /**
- * Makes an operator whose subscriptions share `count` slots, for any sources: each waits for a free slot, in order of arrival,
- * before it subscribes to its source. `longestMs` bounds the time for which a source that hangs delays the others.
+ * Makes an operator whose subscriptions share `count` slots, for any sources: each waits for a free slot before it subscribes to
+ * its source. The one of the highest `rank` (default 0) goes first, and of one rank the one that came first; every fourth turn is
+ * that of the one that waits longest, so that no rank starves another. `longestMs` bounds the time for which a source that hangs
+ * delays the others.
  *
  * Errors: those of the source.
  * Ends:   with the source; the end or an unsubscription frees the slot.
@@ -34,24 +44,33 @@ export const inSlots = ({
   count,
   longestMs,
   scheduler = asyncScheduler,
-}: Slots): (<T>() => MonoTypeOperatorFunction<T>) => {
-  const waiting = new Set<() => void>();
+}: Slots): (<T>(rank?: number) => MonoTypeOperatorFunction<T>) => {
+  /** In order of arrival. */
+  const waiting = new Set<Waiting>();
   let taken = 0;
+  let turns = 0;
   let isServing = false;
+
+  const takeNext = (): Waiting | undefined => {
+    turns += 1;
+    let next: Waiting | undefined;
+    for (const one of waiting) {
+      if (!next || one.rank > next.rank) next = one;
+      if (turns % OLDEST_EVERY === 0) break;
+    }
+    if (next) waiting.delete(next);
+    return next;
+  };
 
   /** A loop without recursion, for any number of subscriptions that end as soon as they begin. */
   const serve = (): void => {
     if (isServing) return;
     isServing = true;
-    for (const begin of waiting) {
-      if (taken >= count) break;
-      waiting.delete(begin);
-      begin();
-    }
+    while (waiting.size > 0 && taken < count) takeNext()?.begin();
     isServing = false;
   };
 
-  return <T>() =>
+  return <T>(rank = 0) =>
     (source: Observable<T>) =>
       defer(() => {
         let isHeld = false;
@@ -69,9 +88,10 @@ export const inSlots = ({
             subscriber.next();
             subscriber.complete();
           };
-          waiting.add(begin);
+          const place: Waiting = { rank, begin };
+          waiting.add(place);
           serve();
-          return () => waiting.delete(begin);
+          return () => waiting.delete(place);
         });
         const limit$ = longestMs === undefined ? EMPTY : timer(longestMs, scheduler).pipe(tap(free));
         return turn$.pipe(

@@ -1,7 +1,12 @@
 import { defer, type MonoTypeOperatorFunction, type SchedulerLike, tap } from 'rxjs';
 import { SyncCancelled } from '../../model/pod-actions/sync-error.js';
-import { adaptiveLimit } from '../operators/adaptive-limit.js';
 import { errorOnAbort } from '../operators/error-on-abort.js';
+import { inSlots } from '../operators/in-slots.js';
+
+/** Runtimes start pods fastest with a few calls at a time: docs/performance.md has the figures. */
+const STARTS_AT_ONCE = 8;
+/** A call that hangs goes on, but delays the others no longer. */
+const START_TURN_MS = 5_000;
 
 /** The call with the highest number is next: a pod whose start has begun is finished before another start begins. */
 const RANKS = { RunPodSandbox: 0, CreateContainer: 1, StartContainer: 2 } as const;
@@ -16,20 +21,19 @@ export type StartingCall = keyof typeof RANKS;
 export type StartQueue = <T>(call: StartingCall, signal?: AbortSignal) => MonoTypeOperatorFunction<T>;
 
 /**
- * The queue of all starting calls. A runtime is fastest with a few such calls at a time; `adaptiveLimit` learns their number from
- * their durations. Calls that stop, remove or read do not wait here.
+ * The queue of all starting calls, eight of which run side by side. Calls that stop, remove or read do not wait here.
  *
  * Errors: those of the call, and `SyncCancelled`.
  */
 export const startQueue = (scheduler: SchedulerLike): StartQueue => {
-  const limited = adaptiveLimit({ scheduler });
+  const inSlot = inSlots({ count: STARTS_AT_ONCE, longestMs: START_TURN_MS, scheduler });
   return (call, signal) => (source) =>
     defer(() => {
       let hasBegun = false;
       const cancelled = () => new SyncCancelled();
       return source.pipe(
         tap({ subscribe: () => (hasBegun = true) }),
-        limited({ kind: call, rank: RANKS[call] }),
+        inSlot(RANKS[call]),
         errorOnAbort(signal, cancelled, () => !hasBegun),
       );
     });

@@ -1,7 +1,6 @@
 import { catchError, EMPTY, map, merge, mergeMap, type Observable, of, Subject, tap, timer } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, it } from 'vitest';
-import { adaptiveLimit } from '../../../src/streams/operators/adaptive-limit.js';
 import { alongside } from '../../../src/streams/operators/alongside.js';
 import { concatMapBounded } from '../../../src/streams/operators/concat-map-bounded.js';
 import { debounceAtMost } from '../../../src/streams/operators/debounce-at-most.js';
@@ -61,11 +60,6 @@ const SETUPS: Readonly<Record<string, Setup>> = {
           ),
         ),
       );
-  },
-  adaptiveLimit: (cold, scheduler) => {
-    const limited = adaptiveLimit({ scheduler });
-    return (source) =>
-      cold(source).pipe(mergeMap((value) => lasting(5, scheduler)(value).pipe(limited({ kind: 'call' }))));
   },
   gate: (cold, scheduler) => (source) =>
     cold(source).pipe(

@@ -19,38 +19,53 @@ const beginning = (name: string, queue: StartQueue, call$: Observable<string>, s
 
 describe('what a runtime has to start', () => {
   it(
-    'waits for one of four slots; containers that are made go first, then pods that have a sandbox',
+    'waits for one of eight slots; containers that are made go first, then pods that have a sandbox',
     marbles(({ cold, hot, expectObservable, scheduler }) => {
-      const name$ = hot('rrrrrcsrr           ');
-      const call = cold('----------|         ');
-      const begun = '    rrrr------scrr      ';
+      const name$ = hot('rrrrrrrrrcsrr       ');
+      const call = cold('--------------|     ');
+      const begun = '    rrrrrrrr------scrr  ';
       const queue = startQueue(scheduler);
       const begun$ = name$.pipe(mergeMap((name) => beginning(name, queue, call)));
-      expectObservable(begun$, '-----------------!').toBe(begun);
+      expectObservable(begun$, '------------------!').toBe(begun);
     }),
   );
 
   it(
     'leaves the queue when its pod has to stop, and goes on if it has begun',
     marbles(({ cold, hot, expectObservable, expectSubscriptions, scheduler }) => {
-      const name$ = hot('rrrrrr           ');
-      const call = cold('----------|      ');
-      const stop = '     -------s         ';
-      const begun = '    rrrr---x--r      ';
+      const name$ = hot('rrrrrrrrrr           ');
+      const call = cold('--------------|      ');
+      const stop = '     -----------s         ';
+      const begun = '    rrrrrrrr---x--r      ';
       const queue = startQueue(scheduler);
       const abort = new AbortController();
       cold(stop).subscribe((value) => value === 's' && abort.abort());
       const begun$ = name$.pipe(
-        mergeMap((name, index) => beginning(name, queue, call, index === 0 || index === 4 ? abort.signal : undefined)),
+        mergeMap((name, index) => beginning(name, queue, call, index === 0 || index === 8 ? abort.signal : undefined)),
       );
-      expectObservable(begun$, '--------------!').toBe(begun);
+      expectObservable(begun$, '------------------!').toBe(begun);
       expectSubscriptions(call.subscriptions).toBe([
-        '^---------!     ',
-        '-^---------!    ',
-        '--^---------!   ',
-        '---^---------!  ',
-        '----------^---! ',
+        '^-------------!     ',
+        '-^-------------!    ',
+        '--^-------------!   ',
+        '---^-------------!  ',
+        '----^-------------! ',
+        '-----^------------! ',
+        '------^-----------! ',
+        '-------^----------! ',
+        '--------------^---! ',
       ]);
+    }),
+  );
+
+  it(
+    'gives the slot of a call that hangs to the next one after 5 s',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const name$ = hot('rrrrrrrrrr              ');
+      const begun = '    rrrrrrrr 4992ms rr      ';
+      const queue = startQueue(scheduler);
+      const begun$ = name$.pipe(mergeMap((name) => beginning(name, queue, NEVER)));
+      expectObservable(begun$, '5010ms !').toBe(begun);
     }),
   );
 
