@@ -1,10 +1,10 @@
 import { monotonicScheduler } from '../host/monotonic-scheduler.js';
 import { recordProfile } from '../host/record-profile.js';
 import { KUBERNETES_VERSION } from '../model/node/kubernetes-version.js';
-import type { ParameterRoute } from '../server/parameter-routes.js';
-import { profileRoutes } from '../server/profiles.js';
-import { verbosityRoute } from '../server/verbosity.js';
-import { zPages } from '../server/z-pages.js';
+import type { ParameterRoute } from '../server/routes/parameter-routes.js';
+import { profileRoutes } from '../server/diagnostics/profiles.js';
+import { verbosityRoute } from '../server/diagnostics/verbosity.js';
+import { zPages } from '../server/diagnostics/z-pages.js';
 import { timedProfile } from '../streams/server/timed-profile.js';
 import { configurationView } from './config/configuration-view.js';
 import { isGateOn } from './config/feature-gates.js';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { currentCertificatePath } from '../kube-api/certificate-store.js';
 import { pemSource } from '../kube-api/pem-source.js';
-import { selfSignedPair } from '../server/self-signed-pair.js';
-import type { PemSources } from '../server/server-tls.js';
+import { selfSignedPair } from '../server/tls/self-signed-pair.js';
+import type { PemSources } from '../server/tls/server-tls.js';
 import type { PreparedRun } from './prepare-run.js';
 
 export type ServingInputs = Pick<PreparedRun, 'config' | 'nodeName' | 'certDir' | 'cluster'>;

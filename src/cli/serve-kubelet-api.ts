@@ -3,11 +3,11 @@ import { concatMap, connect, ignoreElements, merge, NEVER, type Observable, take
 import { monotonicScheduler } from '../host/monotonic-scheduler.js';
 import { type ServerAccess, serverAccess } from '../model/server/server-access.js';
 import { tlsSettings } from '../model/server/tls-settings.js';
-import { healthSlis, type HealthSlis } from '../server/health-slis.js';
-import type { HealthChecks } from '../server/health.js';
+import { healthSlis, type HealthSlis } from '../server/routes/health-slis.js';
+import type { HealthChecks } from '../server/routes/health.js';
 import { kubeletServer } from '../server/kubelet-server.js';
-import type { ServerEvent } from '../server/listen-while.js';
-import type { MeteredRegistry } from '../server/metrics.js';
+import type { ServerEvent } from '../server/listening/listen-while.js';
+import type { MeteredRegistry } from '../server/metrics/metrics.js';
 import { readOnlyServer } from '../server/read-only-server.js';
 import { alwaysAllow } from '../streams/ports/authorize-access.js';
 import { noToken } from '../streams/ports/authenticate-token.js';

@@ -1,6 +1,6 @@
 import { logReading } from '../../host/log-reading.js';
 import { criClient } from '../../runtime/cri-client.js';
-import { untilDrained } from '../../server/until-drained.js';
+import { untilDrained } from '../../server/logs/until-drained.js';
 import { requestedLog } from '../../streams/logs/requested-log.js';
 import { readAgentFile } from '../agent-file.js';
 import { findLog } from '../logs/find-log.js';
