@@ -122,7 +122,6 @@ export { poll, type Polled, type PollTiming } from './streams/operators/poll.js'
 export { repeatWhile } from './streams/operators/repeat-while.js';
 export { type RetryTiming, retryWithBackoff } from './streams/operators/retry-with-backoff.js';
 export { type KeptAnswers, reuseByKey } from './streams/operators/reuse-by-key.js';
-export { reuseFor } from './streams/operators/reuse-for.js';
 export { tapIfSlow } from './streams/operators/tap-if-slow.js';
 export { type ConnectionTiming, tendConnection, type TendedConnection } from './streams/operators/tend-connection.js';
 export { type Patience, untilTrue } from './streams/operators/until-true.js';
