@@ -14,7 +14,7 @@ export const turns =
   (): Answer =>
     answers.shift() ?? 0;
 
-export interface Setup extends Omit<PlegOptions, 'reader' | 'cache' | 'scheduler'> {
+interface Setup extends Omit<PlegOptions, 'reader' | 'cache' | 'scheduler'> {
   /** Of a cadence that never changes. */
   readonly periodMs?: number;
   readonly list?: () => Answer;

@@ -24,7 +24,7 @@ export const died: PlegEvent = {
 };
 export const away = new CriError('unavailable', 'any', 'away');
 
-export const statusOfContainer = (id: string): ContainerStatusResponse =>
+const statusOfContainer = (id: string): ContainerStatusResponse =>
   ({
     status: {
       id,
@@ -52,7 +52,7 @@ export interface Scene extends Partial<Omit<GarbageCollectionOptions, 'scheduler
   readonly callMs?: number;
 }
 
-export const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Scene) => {
+const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Scene) => {
   const { pods = [], gone = [], areSourcesReady = true, fails = {}, callMs = 0, ...options } = scene;
   const calls: string[] = [];
   const logged: string[] = [];

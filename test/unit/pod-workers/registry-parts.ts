@@ -7,7 +7,12 @@ import type { Pod } from '../../../src/model/pod/pod.js';
 
 export const OK = { isTerminal: false };
 export const wake = (uid: string, cancel = false): Wake => ({ uid, update: expect.any(Object) as PodUpdate, cancel });
-export const update = (pod: Pod, rest: Partial<PodUpdate> = {}): PodUpdate => ({ type: 'sync', pod, causes: [], ...rest });
+export const update = (pod: Pod, rest: Partial<PodUpdate> = {}): PodUpdate => ({
+  type: 'sync',
+  pod,
+  causes: [],
+  ...rest,
+});
 export const create = (pod: Pod) => update(pod, { type: 'create' });
 export const kill = (pod: Pod, graceSeconds?: number) => update(pod, { type: 'kill', kill: { graceSeconds } });
 export const runOf = (start: Start) => {
