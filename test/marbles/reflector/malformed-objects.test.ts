@@ -8,8 +8,8 @@ import { type KeptList } from '../../../src/streams/reflector/reflected-objects.
 import { objectKeeper } from '../../../src/streams/references/kept-objects.js';
 import { memoryLastKnown } from '../../support/memory-last-known.js';
 import { marbles } from '../marbles.js';
-import { follow } from '../reflector/reflector-story.js';
-import { line, listOf, objectOf, opened } from '../reflector/scripted-api.js';
+import { follow } from './reflector-story.js';
+import { line, listOf, objectOf, opened } from './scripted-api.js';
 
 const odd = (name: string, version: number): ApiObject => ({ ...objectOf(name, version), data: 7 }) as ApiObject;
 const secrets = { path: '/api/v1/secrets', name: 'secrets' };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isOwnHost } from '../../src/server/access/own-host.js';
+import { isOwnHost } from '../../../src/server/access/own-host.js';
 
 it.each([
   ['192.168.1.5', '192.168.1.5', true],
