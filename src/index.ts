@@ -7,41 +7,49 @@ export { kubelet } from './kubelet.js';
 
 // Ports: the outside world of the agent
 export type * from './streams/ports/api-server.js';
-export type * from './streams/ports/certificate-keys.js';
-export type * from './streams/ports/certificate-store.js';
 export type * from './streams/ports/cgroups.js';
 export type * from './streams/ports/check-health.js';
-export type * from './streams/ports/credential-ports.js';
 export type * from './streams/ports/disk-space.js';
 export type * from './streams/ports/http-request.js';
 export type * from './streams/ports/image-service.js';
 export type * from './streams/ports/last-known.js';
 export type * from './streams/ports/log-files.js';
-export type * from './streams/ports/log-reading.js';
 export type * from './streams/ports/logger.js';
 export type * from './streams/ports/lookup-host.js';
-export type * from './streams/ports/metrics.js';
 export type * from './streams/ports/node-files.js';
 export type * from './streams/ports/pod-certificate-keys.js';
 export type * from './streams/ports/pod-files.js';
 export type * from './streams/ports/pod-references.js';
 export type * from './streams/ports/probe-handlers.js';
-export type * from './streams/ports/probe-records.js';
-export type * from './streams/ports/pull-records.js';
 export type * from './streams/ports/random.js';
 export type * from './streams/ports/read-machine.js';
 export type * from './streams/ports/record-event.js';
 export type * from './streams/ports/record-journal.js';
-export type * from './streams/ports/request-pod-token.js';
 export type * from './streams/ports/runtime-classes.js';
 export type * from './streams/ports/runtime-service.js';
 export type * from './streams/ports/tcp-connect.js';
+export type * from './streams/ports/volume-files.js';
 export type * from './streams/ports/wall-clock.js';
 /** Requests and answers of the CRI: `cri.RunPodSandboxRequest`. */
 export type * as cri from './generated/runtime/v1/api.js';
-export { noLogs } from './streams/ports/log-reading.js';
-export { noMetrics } from './streams/ports/metrics.js';
-export { noPullRecords } from './streams/ports/pull-records.js';
+export { type CredentialPorts, noCredentials } from './streams/ports/credential-ports.js';
+export { type LogReading, noLogs, type OpenLog } from './streams/ports/log-reading.js';
+export {
+  type EventDropReason,
+  type MetricContainerType,
+  type Metrics,
+  type NodeStartupPart,
+  noMetrics,
+  type OrphanCount,
+  type PodCertificateCount,
+  type PodCount,
+  type StorageOperation,
+  type VolumeCount,
+  type WorkingPods,
+} from './streams/ports/metrics.js';
+export { noProbeRecords, type ProbeRecords } from './streams/ports/probe-records.js';
+export { noPullRecords, type PullRecords } from './streams/ports/pull-records.js';
+export type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
 export { CriError, type CriErrorCode } from './model/cri/cri-error.js';
 export { HttpFailure, type HttpFailureStage } from './model/config/http-failure.js';
 export { HealthFailure, type HealthFailureStage } from './model/probes/health-failure.js';
@@ -92,7 +100,7 @@ export { apiSource, type ApiSourceOptions, type ApiSourcePorts } from './streams
 export { type ClusterOptions, type ClusterPorts } from './streams/cluster/cluster-node.js';
 export { type ChangeDetection } from './streams/references/pod-references.js';
 export { type ManifestReferences, manifestReferences } from './streams/references/manifest-references.js';
-export type { ConfigMap, RuntimeClass, Secret, Service } from './model/references/referenced-object.js';
+export type { ConfigMap, Secret, Service } from './model/references/referenced-object.js';
 export type { NodeObjectSettings } from './model/node/node-settings.js';
 export type { MachineFacts } from './model/node/machine-facts.js';
 
@@ -116,7 +124,6 @@ export { poll, type Polled, type PollTiming } from './streams/operators/poll.js'
 export { repeatWhile } from './streams/operators/repeat-while.js';
 export { type RetryTiming, retryWithBackoff } from './streams/operators/retry-with-backoff.js';
 export { type KeptAnswers, reuseByKey } from './streams/operators/reuse-by-key.js';
-export { reuseFor } from './streams/operators/reuse-for.js';
 export { tapIfSlow } from './streams/operators/tap-if-slow.js';
 export { type ConnectionTiming, tendConnection, type TendedConnection } from './streams/operators/tend-connection.js';
 export { type Patience, untilTrue } from './streams/operators/until-true.js';
@@ -128,8 +135,25 @@ export {
 } from './streams/operators/watched-listing.js';
 
 // The model: wanted pods, running pods, and the decisions about both
-export type * from './model/pod/pod.js';
-export type * from './model/pleg/runtime-pod.js';
+export type {
+  Container,
+  ContainerStatus,
+  HttpGetAction,
+  Json,
+  Pod,
+  PodRef,
+  PodSourceName,
+  PodSpec,
+  PodStatus,
+  Probe,
+} from './model/pod/pod.js';
+export type {
+  RuntimeContainerState,
+  RuntimeContainerStatus,
+  RuntimeItem,
+  RuntimePod,
+  RuntimePodStatus,
+} from './model/pleg/runtime-pod.js';
 export { computePodActions, type PodActionsInput } from './model/pod-actions/compute-pod-actions.js';
 export type { ContainerToKill, KillReason, PodActions, ProbeResults } from './model/pod-actions/pod-actions.js';
 export { type ProbePace } from './model/probes/probe-pace.js';

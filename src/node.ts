@@ -28,7 +28,7 @@ export { type FileSource, fileSource } from './sources/file-source.js';
 export { type HttpSource, httpSource } from './sources/http-source.js';
 export { createJournal, type Journal, type JournalOptions } from './journal/journal-writer.js';
 export { type JournalContents, readJournal } from './journal/journal-reader.js';
-export { createMetrics, type MeteredRegistry, type MetricsOptions } from './server/metrics.js';
+export { createMetrics, type MeteredRegistry, type MetricsOptions } from './server/metrics/metrics.js';
 export {
   createRecordingFile,
   type RecordingFile,

@@ -5,7 +5,7 @@ import type { DescribeFlags } from './commands/describe.js';
 import type { ExecFlags } from './commands/exec.js';
 import type { ForwardFlags } from './commands/port-forward.js';
 import type { TopFlags } from './commands/top.js';
-import { rootDirOption } from './run-flags.js';
+import { rootDirOption } from './arguments/run-flags.js';
 
 const POD = 'a name, name_namespace or a UID';
 const POD_CONTAINER = `${POD}; CONTAINER is as -c`;

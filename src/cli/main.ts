@@ -1,3 +1,3 @@
 import { runProgram } from './program.js';
 
-await runProgram(process.argv.slice(2), async () => (await import('./compose-kubelet.js')).composeKubelet);
+await runProgram(process.argv.slice(2), async () => (await import('./kubelet/compose-kubelet.js')).composeKubelet);

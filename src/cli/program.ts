@@ -2,16 +2,16 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { parseGoDuration } from '../model/values/go-duration.js';
 import { errorText } from '../model/cri/cri-error.js';
 import { closestName } from '../model/manifest/closest-name.js';
-import { endWithOutput } from './closed-output.js';
+import { endWithOutput } from './process/closed-output.js';
 import type { PlanCommand } from './commands/plan.js';
 import type { ValidateOptions } from './commands/validate.js';
 import type { TimelineOptions } from './commands/timeline.js';
 import { logDate, logDuration, type LogFlags, logNumber } from './logs/log-flags.js';
 import type { ReplayFlags } from './commands/replay.js';
-import type { CreateKubelet } from './kubelet-handle.js';
+import type { CreateKubelet } from './kubelet/kubelet-handle.js';
 import { addLocalCommands } from './local-commands.js';
-import { addRunFlags, commonForms, featureGatesOption, readRunFlags, rootDirOption } from './run-flags.js';
-import { packageVersion } from './version.js';
+import { addRunFlags, commonForms, featureGatesOption, readRunFlags, rootDirOption } from './arguments/run-flags.js';
+import { packageVersion } from './process/version.js';
 
 /** Loads the composition of the kubelet; only `run` needs it. */
 export type LoadKubelet = () => Promise<CreateKubelet>;
@@ -68,7 +68,7 @@ const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Comma
         const closest = closestName(stray, names);
         throw new Error(`unknown command ${stray}${closest === undefined ? '' : ` (Did you mean ${closest}?)`}`);
       }
-      const { runAgent } = await import('./run.js');
+      const { runAgent } = await import('./run/run.js');
       await runAgent(readRunFlags(options), await loadKubelet());
       // Unused connections must not keep the process running.
       process.exit();
@@ -82,7 +82,7 @@ const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Comma
     .action(async ({ rootDir, output }: { rootDir: string; output: 'table' | 'wide' | 'json' }) => {
       const [{ printPods }, { pathsFor }] = await Promise.all([
         import('./commands/pods.js'),
-        import('./prepare-run.js'),
+        import('./arguments/prepare-run.js'),
       ]);
       await printPods(pathsFor(rootDir), { output });
     });
@@ -130,7 +130,10 @@ const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Comma
     .addArgument(new Argument('<POD[/CONTAINER]>', 'POD is a name, name_namespace or a UID'))
     .addOption(rootDirOption())
     .action(async (target: string, { rootDir }: { rootDir: string }) => {
-      const [{ printWhy }, { pathsFor }] = await Promise.all([import('./commands/why.js'), import('./prepare-run.js')]);
+      const [{ printWhy }, { pathsFor }] = await Promise.all([
+        import('./commands/why.js'),
+        import('./arguments/prepare-run.js'),
+      ]);
       printWhy(pathsFor(rootDir), target, Date.now());
     });
 
@@ -155,7 +158,7 @@ const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Comma
     .action(async (pod: string, { rootDir, ...options }: TimelineOptions & { rootDir: string }) => {
       const [{ printTimeline }, { pathsFor }] = await Promise.all([
         import('./commands/timeline.js'),
-        import('./prepare-run.js'),
+        import('./arguments/prepare-run.js'),
       ]);
       printTimeline(pathsFor(rootDir), pod, options, Date.now());
     });
@@ -213,9 +216,9 @@ const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Comma
     .action(async ({ rootDir, socket, stateDir }: { rootDir: string; socket?: string; stateDir?: string }) => {
       const [{ serveRuntime }, { pathsFor }, { createLogger }, { stopSignal }] = await Promise.all([
         import('./commands/runtime.js'),
-        import('./prepare-run.js'),
-        import('./logger.js'),
-        import('./stop-signal.js'),
+        import('./arguments/prepare-run.js'),
+        import('./process/logger.js'),
+        import('./process/stop-signal.js'),
       ]);
       const { embedded } = pathsFor(rootDir);
       const log = createLogger({

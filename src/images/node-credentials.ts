@@ -6,7 +6,7 @@ import { errorText } from '../model/cri/cri-error.js';
 import { isAbsence, isShortage } from '../model/values/file-error.js';
 import { type DockerConfig, parseDockerConfigJson, parseDockercfg } from '../model/images/docker-config.js';
 import { credentialsFor } from '../model/images/keyring.js';
-import { reuseFor } from '../streams/operators/reuse-for.js';
+import { reuseByKey } from '../streams/operators/reuse-by-key.js';
 import type { CredentialPorts } from '../streams/ports/credential-ports.js';
 import type { Logger } from '../streams/ports/logger.js';
 
@@ -49,7 +49,8 @@ export const nodeCredentials = (
   places: readonly DockerConfigPlace[],
   { log, scheduler }: { readonly log: Pick<Logger, 'warn'>; readonly scheduler: SchedulerLike },
 ): CredentialPorts['nodeCredentials'] => {
-  const config$ = defer(() => from(readFirst(places, log))).pipe(reuseFor(KEPT_FOR_MS, scheduler));
+  const reused = reuseByKey<DockerConfig>({ lifetimeMs: () => KEPT_FOR_MS, most: 1, scheduler });
+  const config$ = defer(() => from(readFirst(places, log))).pipe(reused('node'));
   return (repository) => config$.pipe(map((config) => credentialsFor(Object.entries(config), repository)));
 };
 

@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 import { createServer } from 'node:http';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { makeDirectoriesSync } from '../processes/make-directories.js';
-import { answerStreams, type StreamView } from './answer-streams.js';
-import { answerUpgrades } from './answer-upgrades.js';
-import { answerBy } from './http-routes.js';
-import { nodeRoutes, type NodeView } from './kubelet-routes.js';
-import { listenWhile, type ServerEvent } from './listen-while.js';
+import { answerStreams, type StreamView } from './streaming/answer-streams.js';
+import { answerUpgrades } from './streaming/answer-upgrades.js';
+import { answerBy } from './routes/http-routes.js';
+import { nodeRoutes, type NodeView } from './routes/kubelet-routes.js';
+import { listenWhile, type ServerEvent } from './listening/listen-while.js';
 
 export interface AgentServerOptions extends NodeView {
   /** The path of the socket, in a folder that only this user can open. A file at this path is replaced. */

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Observable, SchedulerLike } from 'rxjs';
-import type { HealthChecks } from './health.js';
-import { answerBy, send } from './http-routes.js';
-import { healthRoutes } from './kubelet-routes.js';
-import { listenWhile, type ServerEvent, urlOf } from './listen-while.js';
-import { isOwnHost } from './own-host.js';
+import type { HealthChecks } from './routes/health.js';
+import { answerBy, send } from './routes/http-routes.js';
+import { healthRoutes } from './routes/kubelet-routes.js';
+import { listenWhile, type ServerEvent, urlOf } from './listening/listen-while.js';
+import { isOwnHost } from './access/own-host.js';
 
 export interface HealthServerOptions {
   /** The address to listen on; port 0 takes a free one. */

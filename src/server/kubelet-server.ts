@@ -5,11 +5,11 @@ import { asyncScheduler, defer, type Observable, type SchedulerLike, switchMap }
 import { errorText } from '../model/cri/cri-error.js';
 import type { EndpointSwitches } from '../model/server/disabled-endpoint.js';
 import type { TlsSettings } from '../model/server/tls-settings.js';
-import { answerStreams, type StreamView } from './answer-streams.js';
-import { answerUpgrades } from './answer-upgrades.js';
-import { type GuardOptions, guardRequests } from './guard-requests.js';
-import { sliRoutes } from './health-slis.js';
-import type { HealthChecks } from './health.js';
+import { answerStreams, type StreamView } from './streaming/answer-streams.js';
+import { answerUpgrades } from './streaming/answer-upgrades.js';
+import { type GuardOptions, guardRequests } from './access/guard-requests.js';
+import { sliRoutes } from './routes/health-slis.js';
+import type { HealthChecks } from './routes/health.js';
 import {
   answerUnlessDisabled,
   debugRoutes,
@@ -17,12 +17,12 @@ import {
   healthRoutes,
   nodeRoutes,
   type NodeView,
-} from './kubelet-routes.js';
-import { listenOnce, type Listening, type ServerEvent, urlOf } from './listen-while.js';
-import type { ParameterRoute } from './parameter-routes.js';
-import type { CountRequests } from './request-metrics.js';
-import { retryListening } from './retry-listening.js';
-import { type CurrentTls, type PemSources, serverTls } from './server-tls.js';
+} from './routes/kubelet-routes.js';
+import { listenOnce, type Listening, type ServerEvent, urlOf } from './listening/listen-while.js';
+import type { ParameterRoute } from './routes/parameter-routes.js';
+import type { CountRequests } from './metrics/request-metrics.js';
+import { retryListening } from './listening/retry-listening.js';
+import { type CurrentTls, type PemSources, serverTls } from './tls/server-tls.js';
 
 export interface KubeletServerOptions extends NodeView, DebugView {
   readonly address: string;

@@ -1,9 +1,9 @@
 import type { Observable, SchedulerLike } from 'rxjs';
-import { sliRoutes } from './health-slis.js';
-import type { HealthChecks } from './health.js';
-import { answerUnlessDisabled, healthRoutes, nodeRoutes, type NodeView } from './kubelet-routes.js';
-import { listenWhile, type ServerEvent, urlOf } from './listen-while.js';
-import type { CountRequests } from './request-metrics.js';
+import { sliRoutes } from './routes/health-slis.js';
+import type { HealthChecks } from './routes/health.js';
+import { answerUnlessDisabled, healthRoutes, nodeRoutes, type NodeView } from './routes/kubelet-routes.js';
+import { listenWhile, type ServerEvent, urlOf } from './listening/listen-while.js';
+import type { CountRequests } from './metrics/request-metrics.js';
 
 export interface ReadOnlyServerOptions extends NodeView {
   readonly address: string;

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'nod
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { bootId } from '../../src/runtime/embedded/process-tree.js';
-import { readAgentFile } from '../../src/cli/agent-file.js';
+import { readAgentFile } from '../../src/cli/running-agent/agent-file.js';
 import { killProcess } from '../support/kill-process.js';
 import type { FileOperation } from '../support/power-loss/file-operation.js';
 import {

@@ -12,7 +12,7 @@ const clockMutant = (name: string, why: string, ...edits: readonly Edit[]): Muta
 /** Mistakes that wrong clocks show. */
 export const CLOCK_MUTANTS: readonly Mutant[] = [
   clockMutant(
-    'an end in the future is seen anew each time',
+    'an end in the future begins a new wait each time',
     'a container waits as long as the clock of the runtime is ahead',
     {
       file: CRASH_LOOP,

@@ -50,17 +50,17 @@ const MIRRORS = 'src/streams/status/mirror-pods.ts';
 export const MUTANTS: readonly Mutant[] = [
   mutant(
     'exhaustMap without the trailing slot',
-    'an update that arrives while the worker lets go of a pass is lost',
+    'an update that arrives while a cancelled sync is ending is lost',
     LATEST,
     ['repeatWhile(() => undelivered !== undefined)', 'repeatWhile(() => false)'],
   ),
-  mutant('switchMap in the worker', 'a pass is dropped while what it asked for goes on', LATEST, [
+  mutant('switchMap in the worker', 'a sync is dropped while its calls go on', LATEST, [
     '  exhaustMap,\n',
     '  switchMap as exhaustMap,\n',
   ]),
   mutant(
     'the slot keeps the oldest',
-    'of several updates during a pass the first one is worked on',
+    'of several updates during a sync the first one is delivered',
     'src/model/pod-workers/pod-update.ts',
     ['return { ...update, startedAt,', 'return { ...before, startedAt,'],
   ),
@@ -79,12 +79,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   mutant(
     'take(1) on a group',
-    'the worker of a pod hears only of the first update while it works',
+    'the worker of a pod receives only the first update while it works',
     LATEST,
     ['  tap,\n} from', '  tap,\n  take,\n} from'],
     [LANE, LANE.replace('value$.pipe(', 'value$.pipe(take(1), ')],
   ),
-  mutant('a kill does not cancel', 'a pass goes on starting what is to be stopped', WORKERS, [
+  mutant('a kill does not cancel', 'a sync goes on starting containers of a pod that has to stop', WORKERS, [
     '({ cancel }) => cancel,',
     '() => false,',
   ]),
@@ -109,7 +109,7 @@ export const MUTANTS: readonly Mutant[] = [
   ]),
   {
     name: 'a terminated pod is started again',
-    why: 'a pod that has ended is forgotten at once, and then taken for one that nobody has started',
+    why: 'a pod that has ended is forgotten at once, and is later treated as one that never started',
     edits: [
       {
         file: REGISTRY,
@@ -135,7 +135,7 @@ export const MUTANTS: readonly Mutant[] = [
     'src/model/pod-workers/static-pod-turns.ts',
     ['if (holder !== undefined) return holder === uid;', ''],
   ),
-  mutant('the cache ignores how new a view has to be', 'a pass works on a view from before the last one', CACHE, [
+  mutant('the cache ignores how new a view has to be', 'a sync works on a view from before the last one', CACHE, [
     'if (isNewerThan(uid, timeMs)) return',
     'if (entries.has(uid) || isNewerThan(uid, timeMs)) return',
   ]),
@@ -161,8 +161,8 @@ export const MUTANTS: readonly Mutant[] = [
     ['...(state.sources.all ? stopOrphans(context, known, running) : [])', '...stopOrphans(context, known, running)'],
   ),
   mutant(
-    'one source is as good as all',
-    'once one source is heard, the pods of the others are taken for orphans',
+    'one source stands for all',
+    'after the first set of one source, the pods of the others are taken for orphans',
     'src/model/config/sources-ready.ts',
     ['this.#expected.every(', 'this.#expected.some('],
   ),
@@ -179,7 +179,7 @@ export const MUTANTS: readonly Mutant[] = [
     'CRASH_LOOP_RESET_AFTER_MS = 600_000',
     'CRASH_LOOP_RESET_AFTER_MS = 6_000',
   ]),
-  mutant('back-off is forgotten with the agent', 'a crash loop begins anew with every life of the agent', CRASH_LOOP, [
+  mutant('back-off is forgotten with the agent', 'a crash loop starts over with every life of the agent', CRASH_LOOP, [
     'input.entry === undefined ? entryFromFacts(input, table) : undefined',
     'undefined as BackOffEntry | undefined',
   ]),
@@ -195,7 +195,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'pulls do not back off',
-    'an image that cannot be had is asked for at every look',
+    'an image that is not available is pulled with every sync',
     'src/model/images/image-back-off.ts',
     ['  if (!isBlocked(', '  if (now >= 0 || !isBlocked('],
   ),
@@ -208,7 +208,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a half-made container is left',
-    'what was created by a pass that was cut short is still there when its successor is made',
+    'a container of a sync that was cut short is still there when its successor is made',
     START,
     [
       'const create$ = concat(cleared$, config$).pipe(',
@@ -227,7 +227,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'ready until a probe says otherwise',
-    'a new instance shows as ready before anybody has asked it',
+    'a new instance shows as ready before its first probe',
     'src/model/probes/probed-status.ts',
     ['ranBefore &&\n    isKnownToApi(pod, status) &&', '!ranBefore ||\n    isKnownToApi(pod, status) &&'],
   ),
@@ -319,7 +319,7 @@ export const MUTANTS: readonly Mutant[] = [
       replace: '(isFinished || status !== undefined);',
     },
   ),
-  clusterMutant('nobody takes pods that have ended out of the API', 'a deletion never finishes', {
+  clusterMutant('a deleted pod that has ended stays in the API', 'a deletion never finishes', {
     file: DELETION,
     find: 'metadata.deletionTimestamp !== undefined &&',
     replace: "metadata.deletionTimestamp === '' &&",
@@ -329,7 +329,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'isMirrorPod(api) ? own.startTime :',
     replace: 'own.startTime !== undefined ? own.startTime :',
   }),
-  clusterMutant('a mirror that belongs to nobody', 'the API server does not take it', {
+  clusterMutant('a mirror pod names no controller', 'the API server does not take it', {
     file: 'src/model/pod/mirror-pod.ts',
     find: ', controller: true }',
     replace: ' }',
@@ -339,7 +339,7 @@ export const MUTANTS: readonly Mutant[] = [
     find: "if (action === 'none') {",
     replace: "if (action === 'none' || action === 'remove') {",
   }),
-  clusterMutant('nobody hears that a pod is gone', 'the agent looks after it for good', {
+  clusterMutant('the deletion of a pod is not passed on', 'the agent looks after it for good', {
     file: 'src/model/kube-api/pod-objects.ts',
     find: 'state.pods.delete(objectKey(object));',
     replace: '',

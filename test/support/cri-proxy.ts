@@ -18,6 +18,7 @@ import {
   ImageServiceService,
   RuntimeServiceService,
 } from '../../src/generated/runtime/v1/api.js';
+import { asBytes, type Codec, same } from './as-bytes.js';
 import { CallNames, type WhatItIsAbout } from './cri-call-names.js';
 
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -367,30 +368,6 @@ export class CriProxy {
     return upstream;
   }
 }
-
-interface Codec<Answer> {
-  readonly path: string;
-  readonly requestDeserialize: (bytes: Buffer) => object;
-  readonly responseDeserialize: (bytes: Buffer) => Answer;
-  readonly responseSerialize: (answer: Answer) => Buffer;
-}
-
-const same = (bytes: Buffer): Buffer => bytes;
-
-/** The same service, whose messages stay as they came. */
-const asBytes = (service: ServiceDefinition): ServiceDefinition =>
-  Object.fromEntries(
-    Object.entries(service).map(([name, method]) => [
-      name,
-      {
-        ...method,
-        requestSerialize: same,
-        requestDeserialize: same,
-        responseSerialize: same,
-        responseDeserialize: same,
-      },
-    ]),
-  );
 
 const fits = ({ methods, pod, container, ofAll }: Which, method: CriMethod, about: WhatItIsAbout): boolean => {
   if (!(typeof methods === 'string' ? [methods] : methods).includes(method)) return false;

@@ -5,7 +5,7 @@ import { certificateStore } from '../../kube-api/certificate-store.js';
 import type { NodeCertificate } from '../../model/certificates/node-certificate.js';
 import type { NodeAddress } from '../../model/node/node.js';
 import { servingCertificates } from '../../streams/certificates/serving-certificates.js';
-import type { KubeletEnvironment } from '../kubelet-handle.js';
+import type { KubeletEnvironment } from '../kubelet/kubelet-handle.js';
 import type { JoinedCluster } from './join-cluster.js';
 
 /**

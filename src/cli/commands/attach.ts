@@ -1,7 +1,7 @@
 import type { Pod } from '../../model/pod/pod.js';
 import { containerTarget, findContainer } from '../local/find-container.js';
 import { runSession } from '../local/run-session.js';
-import { pathsFor } from '../prepare-run.js';
+import { pathsFor } from '../arguments/prepare-run.js';
 
 /** The flags of `attach`, as commander returns them. */
 export interface AttachFlags {

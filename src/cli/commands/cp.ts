@@ -10,7 +10,7 @@ import { remoteSession } from '../local/remote-session.js';
 import { streamRequestPath } from '../local/stream-request.js';
 import { tarDownload } from '../local/tar-download.js';
 import { tarUpload } from '../local/tar-upload.js';
-import { pathsFor } from '../prepare-run.js';
+import { pathsFor } from '../arguments/prepare-run.js';
 
 /** The flags of `cp`, as commander returns them. */
 export interface CopyFlags {

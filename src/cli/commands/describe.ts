@@ -2,7 +2,7 @@ import { readJournal } from '../../journal/journal-reader.js';
 import { explainWhy } from '../../tools/why/why.js';
 import { describePod } from '../local/describe-pod.js';
 import { findPod } from '../local/find-container.js';
-import { pathsFor } from '../prepare-run.js';
+import { pathsFor } from '../arguments/prepare-run.js';
 
 /** The flags of `describe`, as commander returns them. */
 export interface DescribeFlags {

@@ -1,4 +1,4 @@
-import { pathsFor } from '../prepare-run.js';
+import { pathsFor } from '../arguments/prepare-run.js';
 import { containerTarget, findContainer } from '../local/find-container.js';
 import { runSession } from '../local/run-session.js';
 

@@ -1,11 +1,11 @@
 import { logReading } from '../../host/log-reading.js';
 import { criClient } from '../../runtime/cri-client.js';
-import { untilDrained } from '../../server/until-drained.js';
+import { untilDrained } from '../../server/logs/until-drained.js';
 import { requestedLog } from '../../streams/logs/requested-log.js';
-import { readAgentFile } from '../agent-file.js';
+import { readAgentFile } from '../running-agent/agent-file.js';
 import { findLog } from '../logs/find-log.js';
 import { type LogFlags, readLogFlags, requestedContainer } from '../logs/log-flags.js';
-import { pathsFor } from '../prepare-run.js';
+import { pathsFor } from '../arguments/prepare-run.js';
 
 /** The deadline of a call to the runtime, which may hang. */
 const RUNTIME_TIMEOUT_MS = 10_000;

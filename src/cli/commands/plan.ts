@@ -12,9 +12,9 @@ import { type PlannedPods, runPlan } from '../../tools/sim/plan/run-plan.js';
 import { readScenario } from '../../tools/sim/scenario/read-scenario.js';
 import { NOTHING_ASSUMED, type Scenario } from '../../tools/sim/scenario/scenario.js';
 import { scenarioMismatches } from '../../tools/sim/scenario/scenario-mismatches.js';
-import { paintTimeline } from '../paint-timeline.js';
+import { paintTimeline } from '../screen/paint-timeline.js';
 import { alphaGatesOn } from '../config/feature-gates.js';
-import { readManifests } from '../read-manifests.js';
+import { readManifests } from '../arguments/read-manifests.js';
 
 export const PLAN_FORMATS = ['text', 'json', 'svg', 'html'] as const;
 

@@ -1,10 +1,10 @@
 import { readJournal } from '../../journal/journal-reader.js';
 import type { Pod } from '../../model/pod/pod.js';
-import { askAgent } from '../ask-agent.js';
+import { askAgent } from '../running-agent/ask-agent.js';
 import type { AgentPaths } from '../config/agent-paths.js';
-import { podRow } from '../pod-row.js';
-import { refusedIn } from '../refused-manifests.js';
-import { podTable } from '../pod-table.js';
+import { podRow } from '../screen/pod-row.js';
+import { refusedIn } from '../running-agent/refused-manifests.js';
+import { podTable } from '../screen/pod-table.js';
 
 export interface PodsOptions {
   readonly output: 'table' | 'wide' | 'json';

@@ -4,7 +4,7 @@ import { localAddresses, localPorts } from '../../model/server/local-ports.js';
 import { containerTarget, findPod } from '../local/find-container.js';
 import { forwardPorts } from '../local/forward-ports.js';
 import { forwardRequestPath } from '../local/stream-request.js';
-import { pathsFor } from '../prepare-run.js';
+import { pathsFor } from '../arguments/prepare-run.js';
 
 /** The flags of `port-forward`, as commander returns them. */
 export interface ForwardFlags {

@@ -13,7 +13,7 @@ import type { ReplayResult } from '../../tools/recording/replay-result.js';
 import { entryText, journalEntry, shortCallText } from '../replay/entry-text.js';
 import { differenceLines, describeDifference, type DifferenceReport } from '../replay/describe-difference.js';
 import { writeIncidentTest } from '../to-test/write-incident-test.js';
-import { packageVersion } from '../version.js';
+import { packageVersion } from '../process/version.js';
 
 export interface ReplayFlags {
   /** A duration since the recording began, or a date. */

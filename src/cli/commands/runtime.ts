@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { startEmbeddedRuntime } from '../../runtime/embedded/server.js';
-import { closeDescriptors, inheritedDescriptors } from '../inherited-descriptors.js';
+import { closeDescriptors, inheritedDescriptors } from '../runtime/inherited-descriptors.js';
 import type { Logger } from '../../streams/ports/logger.js';
 
 export interface RuntimeOptions {

@@ -12,9 +12,9 @@ import { unknownPod } from '../../tools/why/why.js';
 import { fullName, nodesIn, podsCalled, podsIn } from '../../tools/why/find-pod.js';
 import { readStory } from '../../tools/recording/read-story.js';
 import { openRecording } from '../../tools/recording/recording-reader.js';
-import { isAgentAlive, readAgentFile } from '../agent-file.js';
+import { isAgentAlive, readAgentFile } from '../running-agent/agent-file.js';
 import type { AgentPaths } from '../config/agent-paths.js';
-import { paintTimeline } from '../paint-timeline.js';
+import { paintTimeline } from '../screen/paint-timeline.js';
 
 export interface TimelineOptions {
   /** A recording to read instead of the journal. */

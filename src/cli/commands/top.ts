@@ -11,10 +11,10 @@ import {
   usageRows,
 } from '../../model/stats/usage-table.js';
 import { twoSamples } from '../../streams/stats/two-samples.js';
-import { askAgent } from '../ask-agent.js';
+import { askAgent } from '../running-agent/ask-agent.js';
 import { findPod } from '../local/find-container.js';
-import { pathsFor } from '../prepare-run.js';
-import { textTable } from '../text-table.js';
+import { pathsFor } from '../arguments/prepare-run.js';
+import { textTable } from '../screen/text-table.js';
 
 /** The flags of `top`, as commander returns them. */
 export interface TopFlags {

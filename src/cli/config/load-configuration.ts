@@ -6,7 +6,7 @@ import { checkFeatureGates, isGateOn } from './feature-gates.js';
 import { type AgentConfig, fieldNames, kubeletConfiguration, toAgentConfig } from './kubelet-configuration.js';
 import { isJsonObject, type JsonObject, mergePatch } from './merge-patch.js';
 import { withoutUnset } from './unset-fields.js';
-import { validateConfiguration } from './validate-configuration.js';
+import { validateConfiguration } from './validation/validate-configuration.js';
 
 export interface ConfigurationInputs {
   /** `--config`; empty unless given. */

@@ -7,8 +7,8 @@ import type {
   Pod,
   PodSpec,
 } from '../../model/pod/pod.js';
-import { shortAge } from '../pod-row.js';
-import { textTable } from '../text-table.js';
+import { shortAge } from '../screen/pod-row.js';
+import { textTable } from '../screen/text-table.js';
 
 export interface Description {
   readonly pod: Pod;

@@ -1,7 +1,7 @@
 import { chooseContainer, namedContainers } from '../../model/logs/choose-container.js';
 import { type Pod, podRef } from '../../model/pod/pod.js';
-import { readAgentFile } from '../agent-file.js';
-import { askAgent } from '../ask-agent.js';
+import { readAgentFile } from '../running-agent/agent-file.js';
+import { askAgent } from '../running-agent/ask-agent.js';
 import type { AgentPaths } from '../config/agent-paths.js';
 import { choosePods } from '../logs/choose-pod.js';
 

@@ -1,6 +1,6 @@
 import { errorText } from '../../model/cri/cri-error.js';
-import { isAgentAlive, readAgentFile } from '../agent-file.js';
-import { askAgent } from '../ask-agent.js';
+import { isAgentAlive, readAgentFile } from '../running-agent/agent-file.js';
+import { askAgent } from '../running-agent/ask-agent.js';
 import { findByAgent } from './find-by-agent.js';
 import { findByFiles } from './find-by-files.js';
 import type { FoundLog, LogPlaces, LogRequest } from './found-log.js';

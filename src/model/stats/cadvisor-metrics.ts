@@ -1,24 +1,10 @@
-import type { CgroupUsage, Limit } from './cgroup-usage.js';
+import { BLANK_LABELS, type CadvisorEntry, cadvisorEntries } from './cadvisor-entries.js';
+import type { Limit } from './cgroup-usage.js';
 import { labelText, type MetricFamily, type Series, withLabel } from './exposition.js';
 import { fileSystemMetrics } from './file-system-metrics.js';
 import { machineMetrics, scrapeError } from './machine-metrics.js';
-import type { CgroupSample, MountedFileSystem, NetworkFigures, NodeSample, OpenFiles } from './node-sample.js';
+import type { NodeSample } from './node-sample.js';
 import type { InterfaceFigures } from './proc-files.js';
-import type { Usage } from './usage.js';
-
-/** The series of one cgroup, or of a container whose runtime has no cgroups. */
-interface Entry {
-  readonly labels: string;
-  readonly timeMs: number;
-  readonly cgroup: CgroupUsage | undefined;
-  readonly processes: number | undefined;
-  readonly openFiles: OpenFiles | undefined;
-  /** Completes figures that the cgroup lacks. */
-  readonly usage: Usage | undefined;
-  readonly network: NetworkFigures | undefined;
-  /** Unix milliseconds. */
-  readonly startedAtMs: number | undefined;
-}
 
 /**
  * Yields the families of `/metrics/cadvisor`, one by one: with many pods all of them at once would hold up the process. A series
@@ -27,7 +13,7 @@ interface Entry {
  * Source: github.com/google/cadvisor metrics/prometheus.go, pkg/kubelet/server/server.go containerPrometheusLabelsFunc
  */
 export function* cadvisorMetrics(sample: NodeSample): Generator<MetricFamily> {
-  const entries = entriesOf(sample);
+  const entries = cadvisorEntries(sample);
   for (const [name, type, help, valueOf] of SINGLE) {
     yield {
       name: `container_${name}`,
@@ -40,21 +26,21 @@ export function* cadvisorMetrics(sample: NodeSample): Generator<MetricFamily> {
     };
   }
   yield* labelledFamilies(entries, sample.machine?.devices ?? new Map());
-  yield* fileSystemMetrics(labelText({ ...BLANK, id: '/' }), sample.fileSystems);
+  yield* fileSystemMetrics(labelText({ ...BLANK_LABELS, id: '/' }), sample.fileSystems);
   yield* networkFamilies(entries);
   yield* machineMetrics(sample.machine);
   yield scrapeError(sample.problems);
 }
 
 /** Settings and start times are not sampled. */
-const timeOf = (name: string, { timeMs }: Entry): Pick<Series, 'timeMs'> =>
+const timeOf = (name: string, { timeMs }: CadvisorEntry): Pick<Series, 'timeMs'> =>
   name.startsWith('spec_') || name === 'start_time_seconds' ? {} : { timeMs };
 
 type Row = readonly [
   name: string,
   type: MetricFamily['type'],
   help: string,
-  valueOf: (entry: Entry) => number | undefined,
+  valueOf: (entry: CadvisorEntry) => number | undefined,
 ];
 
 const seconds = (nanoseconds: number | undefined): number | undefined =>
@@ -209,7 +195,10 @@ const SINGLE: readonly Row[] = [
   ],
 ];
 
-function* labelledFamilies(entries: readonly Entry[], devices: ReadonlyMap<string, string>): Generator<MetricFamily> {
+function* labelledFamilies(
+  entries: readonly CadvisorEntry[],
+  devices: ReadonlyMap<string, string>,
+): Generator<MetricFamily> {
   yield {
     name: 'container_cpu_usage_seconds_total',
     type: 'counter',
@@ -309,7 +298,7 @@ const INTERFACES: readonly (readonly [
   ['transmit_errors', 'Errors while sending.', ({ txErrors }) => txErrors],
 ];
 
-function* networkFamilies(entries: readonly Entry[]): Generator<MetricFamily> {
+function* networkFamilies(entries: readonly CadvisorEntry[]): Generator<MetricFamily> {
   for (const [name, help, valueOf] of INTERFACES) {
     yield {
       name: `container_network_${name}_total`,
@@ -326,102 +315,3 @@ function* networkFamilies(entries: readonly Entry[]): Generator<MetricFamily> {
     };
   }
 }
-
-const BLANK = { container: '', id: '', image: '', name: '', namespace: '', pod: '' };
-
-/** The network of a pod is that of its sandbox, which is a cgroup of its own in most runtimes; else that of the pod. */
-const entriesOf = ({ groups, node, pods, fileSystems }: NodeSample): readonly Entry[] => [
-  ...groups.map((group) =>
-    entryOf({ id: group.id }, group, {
-      ...(group.id === '/' && {
-        usage: node.usage,
-        network: node.network,
-        startedAtMs: node.bootedAtMs,
-        cgroup: rootUsage(group, node.usage, fileSystems),
-      }),
-    }),
-  ),
-  ...pods.flatMap((pod): readonly Entry[] => {
-    const { name, namespace } = pod.ref;
-    const ofPod = { namespace, pod: name };
-    const timed = { startedAtMs: pod.startedAtMs };
-    const hasPod = pod.cgroup !== undefined || pod.usage !== undefined;
-    return [
-      ...(hasPod
-        ? [
-            entryOf({ ...ofPod, id: pod.cgroup?.id ?? '' }, pod.cgroup, {
-              ...timed,
-              usage: pod.usage,
-              network: pod.sandbox ? undefined : pod.network,
-            }),
-          ]
-        : []),
-      ...(pod.sandbox
-        ? [
-            entryOf({ ...ofPod, id: pod.sandbox.id, name: pod.sandboxId }, pod.sandbox, {
-              ...timed,
-              network: pod.network,
-            }),
-          ]
-        : []),
-      ...pod.containers.flatMap(({ id, name: container, image, createdAtMs, cgroup, usage }) =>
-        cgroup || usage
-          ? [
-              entryOf({ ...ofPod, container, id: cgroup?.id ?? '', image, name: id }, cgroup, {
-                usage,
-                startedAtMs: createdAtMs,
-              }),
-            ]
-          : [],
-      ),
-    ];
-  }),
-];
-
-const entryOf = (
-  labels: Partial<typeof BLANK>,
-  sample: CgroupSample | undefined,
-  more: Partial<Pick<Entry, 'usage' | 'network' | 'startedAtMs' | 'cgroup'>>,
-): Entry => ({
-  labels: labelText({ ...BLANK, ...labels }),
-  timeMs: sample?.timeMs ?? more.usage?.timeMs ?? 0,
-  cgroup: sample?.usage,
-  processes: sample?.processes,
-  openFiles: sample?.openFiles,
-  usage: undefined,
-  network: undefined,
-  startedAtMs: undefined,
-  ...more,
-});
-
-/**
- * The root has no limits of its own: the memory is that of the machine. cgroup v2 does not count the memory of the root. Where
- * its transfers are not counted, they are those of the devices of its file systems.
- */
-const rootUsage = (
-  { usage }: CgroupSample,
-  node: Usage | undefined,
-  fileSystems: readonly MountedFileSystem[],
-): CgroupUsage => ({
-  ...usage,
-  devices: usage.devices.length > 0 ? usage.devices : devicesOf(fileSystems),
-  cpu: { ...usage.cpu, usageNs: node?.cpuNs ?? usage.cpu.usageNs },
-  cpuPressure: usage.cpuPressure ?? node?.cpuPressure,
-  memoryPressure: usage.memoryPressure ?? node?.memoryPressure,
-  ioPressure: usage.ioPressure ?? node?.ioPressure,
-});
-
-/** A device with two file systems counts once. */
-const devicesOf = (fileSystems: readonly MountedFileSystem[]): CgroupUsage['devices'] => {
-  const transfers = new Map(fileSystems.map((each) => [each.device, each.transfers]));
-  return [...transfers].flatMap(([device, of]) =>
-    of
-      ? [
-          {
-            ...{ device, reads: of.reads, writes: of.writes },
-            ...{ readBytes: of.sectorsRead * 512, writeBytes: of.sectorsWritten * 512 },
-          },
-        ]
-      : [],
-  );
-};

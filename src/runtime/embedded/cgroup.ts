@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { LinuxContainerResources } from '../../generated/runtime/v1/api.js';
 import { pidsInCgroup } from '../../processes/cgroup-procs.js';
-import { delayMs } from './clock.js';
+import { checkDelayMs, delayMs } from './clock.js';
 import {
   errnoOf,
   isGone,
@@ -173,9 +173,9 @@ const REMOVAL_MS = 1_000;
  */
 const removeTree = async (path: string): Promise<void> => {
   let waitedMs = 0;
-  for (let stepMs = 1; !tryRemoveTree(path) && waitedMs < REMOVAL_MS; stepMs = Math.min(stepMs * 2, 50)) {
-    await delayMs(stepMs);
-    waitedMs += stepMs;
+  for (let check = 1; !tryRemoveTree(path) && waitedMs < REMOVAL_MS; check += 1) {
+    await delayMs(checkDelayMs(check));
+    waitedMs += checkDelayMs(check);
   }
 };
 

@@ -1,3 +1,5 @@
+import { type Backoff, nextDelay } from '../../model/values/back-off.js';
+
 /** A clock that goes back by less is being slowed down, and by more it was set; nanoseconds. */
 const SET_BACK_NS = 1_000_000_000n;
 let last = 0n;
@@ -17,3 +19,8 @@ export const wallClockNs = (): bigint => BigInt(Date.now()) * 1_000_000n + (proc
 
 /** Waits without keeping the process alive. */
 export const delayMs = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const CHECKS: Backoff = { initialMs: 1, maxMs: 50 };
+
+/** The wait between two checks of processes or cgroups that are about to end, in milliseconds; the first check has the number 1. */
+export const checkDelayMs = (check: number): number => nextDelay(CHECKS, check);

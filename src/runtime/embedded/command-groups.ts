@@ -10,12 +10,13 @@ import {
   takeUntil,
   timer,
 } from 'rxjs';
+import { type Backoff, nextDelay } from '../../model/values/back-off.js';
 import type { Cgroup } from './cgroup.js';
 import type { Container } from './container.js';
 
-const FIRST_MS = 10;
 /** The longest time between two attempts, and so the longest life of an empty group. */
 const LONGEST_MS = 10_000;
+const BACKOFF: Backoff = { initialMs: 10, maxMs: LONGEST_MS };
 
 /**
  * Attempts to remove the cgroup of an ended command at once, and then again after waits that double: the command may have
@@ -29,12 +30,11 @@ export const removeWhenEmpty = (
   scheduler: SchedulerLike,
 ): Observable<never> =>
   defer(() => {
-    let delayMs = FIRST_MS;
+    let failures = 0;
     const attempt = (): Observable<0> => {
       if (isOver() || tryRemove()) return EMPTY;
-      const wait$ = timer(delayMs, scheduler);
-      delayMs = Math.min(delayMs * 2, LONGEST_MS);
-      return wait$;
+      failures += 1;
+      return timer(nextDelay(BACKOFF, failures), scheduler);
     };
     return defer(attempt).pipe(expand(attempt), ignoreElements());
   });

@@ -1,5 +1,5 @@
 import type { Cgroup } from './cgroup.js';
-import { delayMs } from './clock.js';
+import { checkDelayMs, delayMs } from './clock.js';
 import { isShortage } from './machine.js';
 import { markedProcesses, sendSignal } from './process-tree.js';
 
@@ -41,7 +41,7 @@ export const markConfinement = (mark: string, markCommand: string | undefined): 
  */
 export const killAll = async ({ pids, kill }: Confinement, deadlineMs = 10_000): Promise<boolean> => {
   let waitedMs = 0;
-  for (let stepMs = 1; ; stepMs = Math.min(stepMs * 2, 50)) {
+  for (let check = 1; ; check += 1) {
     try {
       if (pids().length === 0) return true;
       if (waitedMs >= deadlineMs) return false;
@@ -49,7 +49,7 @@ export const killAll = async ({ pids, kill }: Confinement, deadlineMs = 10_000):
     } catch (error) {
       if (!isShortage(error) || waitedMs >= deadlineMs) throw error;
     }
-    await delayMs(stepMs);
-    waitedMs += stepMs;
+    await delayMs(checkDelayMs(check));
+    waitedMs += checkDelayMs(check);
   }
 };

@@ -5,6 +5,7 @@ import type { Logger } from '../../streams/ports/logger.js';
 import { delayMs, nowNs } from './clock.js';
 import { killAll } from './confinement.js';
 import { endsWithClient, logPathOf, type Container } from './container.js';
+import { containerEnd } from './container-end.js';
 import { ContainerInput } from './container-input.js';
 import { enterArguments } from './enter.js';
 import type { Isolation } from './isolation.js';
@@ -35,7 +36,6 @@ import { terminalProblem } from './terminal.js';
  * holds them open.
  */
 const SUPERVISOR_DEADLINE_MS = 5_000;
-const UNKNOWN_EXIT = { exitCode: 255, reason: 'Unknown' } as const;
 
 /** The time in a container's life between CREATED and EXITED, across restarts of the runtime. */
 export class ContainerRun {
@@ -357,7 +357,7 @@ export class ContainerRun {
     if (sameBoot) await this.supervisorGone(container);
     await container.logWriter?.finish();
     if (this.closed) return;
-    const end = this.howItEnded(container);
+    const end = containerEnd(container, this.ioDirectory(container));
     await container.confinement.remove();
     if (this.closed) return;
     this.release(container);
@@ -379,34 +379,7 @@ export class ContainerRun {
     if (gone()) return;
     for (const pid of session()) sendSignal(pid, 'SIGKILL');
   }
-
-  private howItEnded(container: Container): Partial<ContainerRecord> {
-    const io = ioFiles(this.ioDirectory(container));
-    const exitCode = exitCodeOf(io.directory);
-    const startedAt = BigInt(container.record.startedAt ?? 0);
-    if (container.record.startedAt === undefined)
-      return {
-        exitCode: 128,
-        reason: 'StartError',
-        message: container.startError ?? startErrorOf(io.directory),
-        finishedAt: String(nowNs()),
-      };
-    if (exitCode === undefined) {
-      const message = container.supervisorExit
-        ? "the container's supervisor was killed; the exit code is unknown"
-        : 'the container ended while the runtime was not running; its exit code is unknown';
-      return { ...UNKNOWN_EXIT, message, finishedAt: String(nowNs()) };
-    }
-    const writtenAt = statSync(io.exit, { bigint: true }).mtimeNs;
-    const finishedAt = String(writtenAt > startedAt ? writtenAt : startedAt);
-    const isStartError = exitCode === 128 && hasFile(io.startError);
-    if (isStartError) return { exitCode, reason: 'StartError', message: startErrorOf(io.directory), finishedAt };
-    if (exitCode === 137 && container.cgroup?.wasOutOfMemory()) return { exitCode, reason: 'OOMKilled', finishedAt };
-    return { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', finishedAt };
-  }
 }
 
 /** No process of such a container can run. */
 const isOfEarlierBoot = (record: ContainerRecord): boolean => record.bootId !== bootId();
-
-const hasFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -1,5 +1,6 @@
-import { join } from 'node:path';
 import type { FSWatcher } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
 import type {
   Container as CriContainer,
   ContainerConfig,
@@ -65,6 +66,13 @@ export const logPathOf = ({ sandbox, config }: Pick<Container, 'sandbox' | 'conf
   sandbox.config.logDirectory === '' || config.logPath === ''
     ? undefined
     : join(sandbox.config.logDirectory, config.logPath);
+
+/** The number of the stop signal; real-time signals are named by their distance from the first or the last one. */
+export const stopSignalOf = ({ config }: Pick<Container, 'config'>): number => {
+  const realTime = /^SIGRT(MIN|MAX)(?:(?:PLUS|MINUS)(\d+))?$/.exec(config.stopSignal);
+  if (realTime) return realTime[1] === 'MIN' ? 34 + Number(realTime[2] ?? 0) : 64 - Number(realTime[2] ?? 0);
+  return (constants.signals as Partial<Record<string, number>>)[config.stopSignal] ?? constants.signals.SIGTERM;
+};
 
 export const listEntry = (container: Container): CriContainer => ({
   id: container.id,

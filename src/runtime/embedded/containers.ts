@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { join } from 'node:path';
 import {
   ContainerConfig,
@@ -6,18 +5,18 @@ import {
   type ContainerEventType,
   type ContainerFilter,
   type LinuxContainerResources,
-  type Signal,
 } from '../../generated/runtime/v1/api.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { Logger } from '../../streams/ports/logger.js';
 import { delayMs, nowNs } from './clock.js';
 import { CommandGroups } from './command-groups.js';
 import { cgroupConfinement, killAll, markConfinement } from './confinement.js';
-import { containerStatus, listEntry, stateOf, type Container } from './container.js';
+import { containerStatus, listEntry, stateOf, stopSignalOf, type Container } from './container.js';
 import type { ContainerInput } from './container-input.js';
 import { ContainerRun } from './container-run.js';
 import { requireHostImage } from './images.js';
 import type { Isolation } from './isolation.js';
+import { mergeResources } from './merge-resources.js';
 import { makeMissingSources, planMounts } from './mounts.js';
 import { isAlive, sendSignal, signalProcess, bootId } from './process-tree.js';
 import { alreadyExists, failedPrecondition, invalidArgument, notFound } from './runtime-error.js';
@@ -35,35 +34,10 @@ const ADOPTION_MS = 10_000;
 const containerName = (config: ContainerConfig, sandboxId: string): string =>
   `${config.metadata?.name}_${sandboxId}_${config.metadata?.attempt}`;
 
-/** The number of a CRI signal; real-time signals are named by their distance from the first or the last one. */
-const signalNumber = (signal: Signal): number => {
-  const realTime = /^SIGRT(MIN|MAX)(?:(?:PLUS|MINUS)(\d+))?$/.exec(signal);
-  if (realTime) return realTime[1] === 'MIN' ? 34 + Number(realTime[2] ?? 0) : 64 - Number(realTime[2] ?? 0);
-  return (constants.signals as Partial<Record<string, number>>)[signal] ?? constants.signals.SIGTERM;
-};
-
 const encoded = (config: ContainerConfig): string =>
   Buffer.from(ContainerConfig.encode(config).finish()).toString('base64');
 
 const decoded = (config: string): ContainerConfig => ContainerConfig.decode(Buffer.from(config, 'base64'));
-
-/** Merges an update into the resources. A field with the default value keeps the old value. */
-const mergeResources = (
-  before: LinuxContainerResources | undefined,
-  update: LinuxContainerResources,
-): LinuxContainerResources => ({
-  ...update,
-  cpuPeriod: update.cpuPeriod || (before?.cpuPeriod ?? 0n),
-  cpuQuota: update.cpuQuota || (before?.cpuQuota ?? 0n),
-  cpuShares: update.cpuShares || (before?.cpuShares ?? 0n),
-  memoryLimitInBytes: update.memoryLimitInBytes || (before?.memoryLimitInBytes ?? 0n),
-  memorySwapLimitInBytes: update.memorySwapLimitInBytes || (before?.memorySwapLimitInBytes ?? 0n),
-  oomScoreAdj: update.oomScoreAdj || (before?.oomScoreAdj ?? 0n),
-  cpusetCpus: update.cpusetCpus || (before?.cpusetCpus ?? ''),
-  cpusetMems: update.cpusetMems || (before?.cpusetMems ?? ''),
-  hugepageLimits: update.hugepageLimits.length > 0 ? update.hugepageLimits : (before?.hugepageLimits ?? []),
-  unified: { ...before?.unified, ...update.unified },
-});
 
 /** All containers, in memory and on disk: create, start, stop, remove, list, adopt. */
 export class Containers {
@@ -185,7 +159,7 @@ export class Containers {
     if (container.record.state !== 'running') return;
     const { main } = container.record;
     if (timeoutSeconds > 0 && !container.finishing) {
-      const signal = signalNumber(container.config.stopSignal);
+      const signal = stopSignalOf(container);
       if (!main || !isAlive(main)) for (const pid of container.confinement.pids()) sendSignal(pid, signal);
       else signalProcess(main, signal);
       if (await this.endsWithin(container, timeoutSeconds * 1000)) return;

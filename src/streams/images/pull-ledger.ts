@@ -11,6 +11,7 @@ import {
   type Observable,
   of,
   type SchedulerLike,
+  share,
   throwError,
 } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
@@ -31,7 +32,6 @@ import {
 } from '../../model/images/pulled-record.js';
 import type { PullCredential } from '../../model/images/pull-secret.js';
 import type { StartWait } from '../../model/pod-actions/start-wait.js';
-import { reuseFor } from '../operators/reuse-for.js';
 import { inSlots } from '../operators/in-slots.js';
 import type { ImageService } from '../ports/image-service.js';
 import type { Logger } from '../ports/logger.js';
@@ -97,7 +97,8 @@ export const pullLedger = (ports: PullLedgerPorts, verification: ImageVerificati
   const { pullRecords, log, scheduler } = ports;
   const pulling = new Map<string, number>();
   const oneAtATime = inSlots({ count: 1, scheduler });
-  const recovered$ = recover(ports).pipe(reuseFor(Infinity, scheduler));
+  // Once it has completed, it completes at once for every later subscriber.
+  const recovered$ = recover(ports).pipe(share({ resetOnComplete: false }));
   const logFailure = (what: string): MonoTypeOperatorFunction<never> =>
     catchError((error: unknown) => {
       log.warn({ error: errorText(error) }, what);

@@ -8,13 +8,13 @@ import {
   NEVER,
   type Observable,
   type OperatorFunction,
-  repeat,
   type SchedulerLike,
   switchMap,
   take,
   tap,
   timer,
 } from 'rxjs';
+import { every } from './every.js';
 
 /** The number of reads of the counter in the longest silence. */
 const READS_PER_SILENCE = 10;
@@ -73,10 +73,9 @@ export const tendConnection =
           }),
         );
       });
-      const reads$ = defer(() => (silentMs() >= silenceMs ? answer$ : EMPTY)).pipe(
-        ignoreElements(),
-        repeat({ delay: () => timer(silenceMs / READS_PER_SILENCE, scheduler) }),
-      );
+      const reads$ = every({ periodMs: silenceMs / READS_PER_SILENCE, scheduler }, () =>
+        silentMs() >= silenceMs ? answer$ : EMPTY,
+      ).pipe(ignoreElements());
       return merge(source, NEVER).pipe(
         distinctUntilChanged(),
         tap(silentMs),

@@ -32,7 +32,7 @@ import { exhaustMapLatestBy } from '../operators/exhaust-map-latest.js';
 import type { ReferenceChange } from '../ports/pod-references.js';
 import { type FailedAttempt, type VolumeOperation, type VolumeRequest, volumeWork } from './volume-work.js';
 
-/** Changed volumes are counted after so many milliseconds. */
+/** The time after which changed volumes are counted, in milliseconds. */
 export const COUNT_MS = 1_000;
 /** A container waits for another set-up of its volumes for this time, in milliseconds, then starts on the files from before. */
 export const START_PATIENCE_MS = 10_000;
@@ -40,7 +40,7 @@ export const START_PATIENCE_MS = 10_000;
 export interface VolumeManagerOptions {
   readonly setUp: VolumeOperation;
   readonly tearDown: VolumeOperation;
-  /** The volumes that a container of the pod uses. Errors: throws for a volume that cannot be had here. */
+  /** The volumes that a container of the pod uses. Errors: throws for a volume that is not available here. */
   readonly wantedOf: (pod: Pod) => readonly Volume[];
   /** The volumes that may exist of a pod, by what the disk has of it. */
   readonly foundOf: (uid: string) => Observable<readonly Volume[]>;

@@ -1,6 +1,6 @@
 // The command line over a kubelet that does nothing but be there, for what the process around the loop does by itself.
 import { defer, EMPTY, NEVER, of, throwError, timer } from 'rxjs';
-import type { CreateKubelet } from '../../../src/cli/kubelet-handle.js';
+import type { CreateKubelet } from '../../../src/cli/kubelet/kubelet-handle.js';
 import { noStreaming } from '../../../src/streams/ports/streaming-service.js';
 import { runProgram } from '../../../src/cli/program.js';
 

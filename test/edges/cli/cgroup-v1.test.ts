@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { prepareRun } from '../../../src/cli/prepare-run.js';
+import { prepareRun } from '../../../src/cli/arguments/prepare-run.js';
 import { isCgroupV1 } from '../../../src/host/cgroups/host-cgroups.js';
 
 let folder: string;

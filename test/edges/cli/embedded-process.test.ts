@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ReplaySubject, filter, firstValueFrom, skip, type Subscription, take, toArray } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../../../src/cli/embedded-process.js';
+import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../../../src/cli/runtime/embedded-process.js';
 import { isProcess } from '../../../src/processes/send-signal.js';
 import { processId } from '../../../src/runtime/embedded/process-tree.js';
 import { eventually } from '../../embedded/eventually.js';

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { concat, NEVER, of } from 'rxjs';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUNDLE } from '../../embedded/daemon.js';
-import { packageVersion } from '../../../src/cli/version.js';
+import { packageVersion } from '../../../src/cli/process/version.js';
 import { podSet } from '../../../src/model/pod/pod-set.js';
 import { createRecordingFile } from '../../../src/tools/recording/recording-file.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';

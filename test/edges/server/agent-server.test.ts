@@ -8,7 +8,7 @@ import type { Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import { agentServer, type AgentServerOptions } from '../../../src/server/agent-server.js';
-import { createMetrics } from '../../../src/server/metrics.js';
+import { createMetrics } from '../../../src/server/metrics/metrics.js';
 import { aProbeWorker } from '../../support/a-probe.js';
 
 const web: Pod = {

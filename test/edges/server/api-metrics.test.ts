@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { apiMetrics } from '../../../src/server/api-metrics.js';
+import { apiMetrics } from '../../../src/server/metrics/api-metrics.js';
 
 it('tells what is asked of the API server by the names of every client of Kubernetes', async () => {
   const registry = new Registry();

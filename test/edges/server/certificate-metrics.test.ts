@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { certificateMetrics } from '../../../src/server/certificate-metrics.js';
+import { certificateMetrics } from '../../../src/server/metrics/certificate-metrics.js';
 
 const TTL = 'kubelet_certificate_manager_client_ttl_seconds';
 

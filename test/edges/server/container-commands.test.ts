@@ -10,7 +10,7 @@ import { findRunningPod } from '../../../src/model/pleg/running-pods.js';
 import { emptyPodStatus, type RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
 import { type Pod, podRef } from '../../../src/model/pod/pod.js';
 import type { FindRunning } from '../../../src/model/server/named-pod.js';
-import { checkpointRoute, commandRoutes } from '../../../src/server/container-commands.js';
+import { checkpointRoute, commandRoutes } from '../../../src/server/routes/container-commands.js';
 import { checkpointContainer } from '../../../src/streams/server/checkpoint-container.js';
 import { runCommand } from '../../../src/streams/server/run-command.js';
 import { eventually } from '../../embedded/eventually.js';

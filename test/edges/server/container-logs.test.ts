@@ -9,7 +9,7 @@ import type { ContainerStatusResponse } from '../../../src/generated/runtime/v1/
 import { logReading } from '../../../src/host/log-reading.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { ContainerStatus, Pod } from '../../../src/model/pod/pod.js';
-import { containerLogs } from '../../../src/server/container-logs.js';
+import { containerLogs } from '../../../src/server/logs/container-logs.js';
 import type { LogReading } from '../../../src/streams/ports/log-reading.js';
 import { podLogs, type PodLogsOptions } from '../../../src/streams/server/pod-logs.js';
 import { eventually } from '../../embedded/eventually.js';

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { registerEventLoopDelay } from '../../../src/server/event-loop-metrics.js';
+import { registerEventLoopDelay } from '../../../src/server/metrics/event-loop-metrics.js';
 
 const HELD_UP_MS = 300;
 

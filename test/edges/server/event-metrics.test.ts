@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { eventMetrics } from '../../../src/server/event-metrics.js';
+import { eventMetrics } from '../../../src/server/metrics/event-metrics.js';
 
 it('counts events on their way, and those that do not arrive by the reason', async () => {
   const registry = new Registry();

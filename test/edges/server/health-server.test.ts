@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { filter, firstValueFrom, type Subscription } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { HealthChecks } from '../../../src/server/health.js';
+import type { HealthChecks } from '../../../src/server/routes/health.js';
 import { healthServer, type HealthServerOptions } from '../../../src/server/health-server.js';
 import { eventually } from '../../embedded/eventually.js';
 

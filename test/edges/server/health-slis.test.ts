@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { healthSlis } from '../../../src/server/health-slis.js';
-import { Remark } from '../../../src/server/health.js';
+import { healthSlis } from '../../../src/server/routes/health-slis.js';
+import { Remark } from '../../../src/server/routes/health.js';
 import { KubeletStage } from './kubelet-stage.js';
 
 describe('the metrics of health checks over the kubelet API', () => {

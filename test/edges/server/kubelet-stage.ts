@@ -11,7 +11,7 @@ import type { TokenVerdict } from '../../../src/model/server/authenticate.js';
 import { tlsSettings } from '../../../src/model/server/tls-settings.js';
 import { kubeletServer, type KubeletServerOptions } from '../../../src/server/kubelet-server.js';
 import { noStreaming } from '../../../src/streams/ports/streaming-service.js';
-import { createMetrics } from '../../../src/server/metrics.js';
+import { createMetrics } from '../../../src/server/metrics/metrics.js';
 import { Authority } from '../kube-api/authority.js';
 
 export interface Reply {

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readlinkSync, symlinkSync, utimesSync, writeFil
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeLogs } from '../../../src/server/node-logs.js';
+import { nodeLogs } from '../../../src/server/logs/node-logs.js';
 import { eventually } from '../../embedded/eventually.js';
 import { KubeletStage } from './kubelet-stage.js';
 

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { nodeMetrics } from '../../../src/server/node-metrics.js';
+import { nodeMetrics } from '../../../src/server/metrics/node-metrics.js';
 
 it('has the names of the kubelet for the parts of the start of a node', async () => {
   const registry = new Registry();

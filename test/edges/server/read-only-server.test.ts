@@ -1,6 +1,6 @@
 import type { Subscription } from 'rxjs';
 import { afterEach, expect, it } from 'vitest';
-import { createMetrics } from '../../../src/server/metrics.js';
+import { createMetrics } from '../../../src/server/metrics/metrics.js';
 import { readOnlyServer } from '../../../src/server/read-only-server.js';
 
 let running: Subscription | undefined;

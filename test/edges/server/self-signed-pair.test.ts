@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { selfSignedPair } from '../../../src/server/self-signed-pair.js';
+import { selfSignedPair } from '../../../src/server/tls/self-signed-pair.js';
 
 let folder = '';
 beforeEach(() => {

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { Observable, of, throwError } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { NodeSample } from '../../../src/model/stats/node-sample.js';
-import { answerBy } from '../../../src/server/http-routes.js';
-import { statsRoutes } from '../../../src/server/stats-routes.js';
+import { answerBy } from '../../../src/server/routes/http-routes.js';
+import { statsRoutes } from '../../../src/server/routes/stats-routes.js';
 import type { RuntimeSample } from '../../../src/streams/ports/node-stats.js';
 import { eventually } from '../../embedded/eventually.js';
 

@@ -2,7 +2,7 @@ import { of, type Observable } from 'rxjs';
 import { expect } from 'vitest';
 import type { DeepPartial, ExecRequest, ExecResponse } from '../../../src/generated/runtime/v1/api.js';
 import type { RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
-import type { StreamView } from '../../../src/server/answer-streams.js';
+import type { StreamView } from '../../../src/server/streaming/answer-streams.js';
 import type { KubeletServerOptions } from '../../../src/server/kubelet-server.js';
 import { noStreaming, type StreamingService } from '../../../src/streams/ports/streaming-service.js';
 import { eventually } from '../../embedded/eventually.js';

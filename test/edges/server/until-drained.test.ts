@@ -3,7 +3,7 @@ import { lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { containerLog } from '../../../src/streams/logs/container-log.js';
 import { LOG_BLOCK_BYTES } from '../../../src/streams/logs/tail-start.js';
-import { untilDrained } from '../../../src/server/until-drained.js';
+import { untilDrained } from '../../../src/server/logs/until-drained.js';
 import { criLine, MemoryLogs } from '../../support/memory-logs.js';
 
 /** An output whose reader takes something only when it is asked to. */

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { volumeMetrics } from '../../../src/server/volume-metrics.js';
+import { volumeMetrics } from '../../../src/server/metrics/volume-metrics.js';
 
 it('has the counts of the last clean-up of pods that are over', async () => {
   const registry = new Registry();

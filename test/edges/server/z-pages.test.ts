@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { zPages } from '../../../src/server/z-pages.js';
+import { zPages } from '../../../src/server/diagnostics/z-pages.js';
 import { KubeletStage } from './kubelet-stage.js';
 
 const facts = { startedAt: 0, version: '0.1.0', nodeVersion: 'v20', emulationVersion: '1.37', paths: ['/pods'] };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Frame, frameText } from '../../../src/cli/frame-text.js';
-import { frames } from '../../../src/cli/live-table.js';
-import type { Note } from '../../../src/cli/kubelet-handle.js';
+import { type Frame, frameText } from '../../../src/cli/screen/frame-text.js';
+import { frames } from '../../../src/cli/screen/live-table.js';
+import type { Note } from '../../../src/cli/kubelet/kubelet-handle.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import { marbles } from '../marbles.js';
 

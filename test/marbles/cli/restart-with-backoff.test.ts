@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { restartWithBackoff } from '../../../src/cli/restart-with-backoff.js';
+import { restartWithBackoff } from '../../../src/cli/runtime/restart-with-backoff.js';
 import { inTurn, marbles } from '../marbles.js';
 
 const failed = (retryInMs: number) => ({ kind: 'failed' as const, problem: 'gone', retryInMs });

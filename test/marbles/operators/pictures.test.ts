@@ -15,7 +15,6 @@ import { poll } from '../../../src/streams/operators/poll.js';
 import { repeatWhile } from '../../../src/streams/operators/repeat-while.js';
 import { retryWithBackoff } from '../../../src/streams/operators/retry-with-backoff.js';
 import { reuseByKey } from '../../../src/streams/operators/reuse-by-key.js';
-import { reuseFor } from '../../../src/streams/operators/reuse-for.js';
 import { tapIfSlow } from '../../../src/streams/operators/tap-if-slow.js';
 import { tendConnection } from '../../../src/streams/operators/tend-connection.js';
 import { untilTrue } from '../../../src/streams/operators/until-true.js';
@@ -100,10 +99,6 @@ const SETUPS: Readonly<Record<string, Setup>> = {
     cold(source).pipe(retryWithBackoff({ initialMs: 1, maxMs: 4, scheduler })),
   reuseByKey: (cold, scheduler) => (source) => {
     const answer$ = cold('-(s|)').pipe(reuseByKey<string>({ lifetimeMs: () => 3, most: 9, scheduler })('key'));
-    return cold(source).pipe(mergeMap(() => answer$));
-  },
-  reuseFor: (cold, scheduler) => (source) => {
-    const answer$ = cold('-(s|)').pipe(reuseFor(3, scheduler));
     return cold(source).pipe(mergeMap(() => answer$));
   },
   tapIfSlow: (cold, scheduler) => (source) => {

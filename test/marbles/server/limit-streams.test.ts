@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { TooManyStreams } from '../../../src/model/server/stream-refusal.js';
-import { limitStreams } from '../../../src/server/limit-streams.js';
+import { limitStreams } from '../../../src/server/streaming/limit-streams.js';
 import { marbles } from '../marbles.js';
 
 const tooMany = (reason: string) => new TooManyStreams(`too many streams: ${reason}`);

@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { retryListening } from '../../../src/server/retry-listening.js';
+import { retryListening } from '../../../src/server/listening/retry-listening.js';
 import { inTurn, marbles } from '../marbles.js';
 
 it(

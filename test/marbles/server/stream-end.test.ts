@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
-import { echoRefusal } from '../../../src/server/echo-refusal.js';
-import { streamEnd } from '../../../src/server/stream-end.js';
+import { echoRefusal } from '../../../src/server/streaming/echo-refusal.js';
+import { streamEnd } from '../../../src/server/streaming/stream-end.js';
 import { inTurn, marbles } from '../marbles.js';
 
 describe('a stream', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { farewell } from '../../../src/cli/farewell.js';
+import { farewell } from '../../../src/cli/run/farewell.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 
 const pod = (phase: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLogger, logForm, type LogForm } from '../../../src/cli/logger.js';
+import { createLogger, logForm, type LogForm } from '../../../src/cli/process/logger.js';
 
 const lines = (options: { verbosity?: number; form?: LogForm } = {}) => {
   const written: string[] = [];

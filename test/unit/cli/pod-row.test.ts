@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { podRow, shortAge } from '../../../src/cli/pod-row.js';
-import { podTable } from '../../../src/cli/pod-table.js';
+import { podRow, shortAge } from '../../../src/cli/screen/pod-row.js';
+import { podTable } from '../../../src/cli/screen/pod-table.js';
 import type { ContainerState, ContainerStatus, Pod } from '../../../src/model/pod/pod.js';
 
 const NOW = Date.parse('2026-01-01T01:00:00Z');

@@ -1,9 +1,9 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { refusedIn, refusedManifests } from '../../../src/cli/refused-manifests.js';
+import { refusedIn, refusedManifests } from '../../../src/cli/running-agent/refused-manifests.js';
 import type { JournalEntry, JournalRecord } from '../../../src/model/journal/journal.js';
-import { allHealth, oneHealth, Remark } from '../../../src/server/health.js';
-import { registerRefusedManifests } from '../../../src/server/refused-manifests-metric.js';
+import { allHealth, oneHealth, Remark } from '../../../src/server/routes/health.js';
+import { registerRefusedManifests } from '../../../src/server/metrics/refused-manifests-metric.js';
 
 const bad = (from: string, problem: string, more: object = {}): JournalRecord => ({
   ...{ kind: 'config-problem', source: 'file', from, problem, causes: [] },

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { kubeletConfiguration, toAgentConfig } from '../../../src/cli/config/kubelet-configuration.js';
 import { loadConfiguration } from '../../../src/cli/config/load-configuration.js';
-import { addRunFlags, commonForms, FIELD_FLAG_DEFAULTS, readRunFlags } from '../../../src/cli/run-flags.js';
+import { addRunFlags, commonForms, FIELD_FLAG_DEFAULTS, readRunFlags } from '../../../src/cli/arguments/run-flags.js';
 import { parseGoDuration } from '../../../src/model/values/go-duration.js';
 
 describe('the help of run', () => {

@@ -1,30 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { PodUpdate } from '../../../src/model/pod-workers/pod-update.js';
 import { PodWorkerRegistry } from '../../../src/model/pod-workers/pod-worker-registry.js';
-import type { Start } from '../../../src/model/pod-workers/pod-worker-run.js';
-import type { Wake } from '../../../src/model/pod-workers/wake.js';
-import { type Pod, podRef } from '../../../src/model/pod/pod.js';
+import { podRef } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
-
-const OK = { isTerminal: false };
-const wake = (uid: string, cancel = false): Wake => ({ uid, update: expect.any(Object) as PodUpdate, cancel });
-const update = (pod: Pod, rest: Partial<PodUpdate> = {}): PodUpdate => ({ type: 'sync', pod, causes: [], ...rest });
-const create = (pod: Pod) => update(pod, { type: 'create' });
-const kill = (pod: Pod, graceSeconds?: number) => update(pod, { type: 'kill', kill: { graceSeconds } });
-const runOf = (start: Start) => {
-  if (start.kind !== 'run') throw new Error(`expected a run, got ${start.kind}`);
-  return start.run;
-};
-const runningPod = (uid: string) => ({ uid, name: 'lost', namespace: 'default', items: [], observedAt: 0 });
-
-/** A registry in which `pod` was created and has synced once. */
-const withSyncedPod = (pod: Pod) => {
-  const registry = new PodWorkerRegistry();
-  registry.update(create(pod), 0);
-  registry.start(pod.metadata.uid, 0);
-  registry.complete(pod.metadata.uid, 'sync', OK, 1);
-  return registry;
-};
+import { create, kill, OK, runningPod, runOf, update, wake, withSyncedPod } from './registry-parts.js';
 
 describe('the life of a pod', () => {
   it('goes from sync over terminating and terminated to finished, and back only after it is forgotten', () => {
@@ -210,98 +188,6 @@ describe('a wake', () => {
     registry.update(kill(pod), 2);
     registry.start('uid-1', 2);
     expect(registry.complete('uid-1', 'terminating', OK, 3).own?.update).toMatchObject({ type: 'sync', pod });
-  });
-});
-
-describe('static pods of one full name', () => {
-  const [older, newer, newest] = ['old', 'new', 'newest'].map((uid) => aPod({ uid })) as [Pod, Pod, Pod];
-
-  it('wait for each other in order of arrival, and the next is woken by the end of the one before', () => {
-    const registry = withSyncedPod(older);
-    registry.update(create(newer), 2);
-    registry.update(create(newest), 2);
-    expect(registry.start('newest', 3)).toMatchObject({ kind: 'not-yet', holder: { uid: 'old' } });
-    expect(registry.start('new', 3)).toMatchObject({ kind: 'not-yet', holder: { uid: 'old' } });
-    registry.update(kill(older), 4);
-    registry.start('old', 4);
-    registry.complete('old', 'terminating', OK, 5);
-    registry.start('old', 5);
-    expect(registry.complete('old', 'terminated', OK, 6).others).toEqual([wake('new')]);
-    expect(registry.start('newest', 6)).toMatchObject({ kind: 'not-yet', holder: { uid: 'new' } });
-    expect(runOf(registry.start('new', 6)).work).toBe('sync');
-  });
-
-  it('skip one that is stopped while it waits: it never runs at all', () => {
-    const registry = withSyncedPod(older);
-    registry.update(create(newer), 2);
-    registry.update(create(newest), 2);
-    registry.start('new', 2);
-    registry.update(kill(newer), 3);
-    expect(registry.start('new', 3).kind).toBe('never');
-    expect(registry.shouldBeFinished('new')).toBe(true);
-    registry.update(kill(older), 4);
-    registry.start('old', 4);
-    registry.complete('old', 'terminating', OK, 5);
-    registry.start('old', 5);
-    expect(registry.complete('old', 'terminated', OK, 6).others).toEqual([wake('newest')]);
-  });
-
-  it('are in nobody’s way when they come from the API', () => {
-    const registry = withSyncedPod(aPod({ uid: 'a', source: 'api' }));
-    registry.update(create(aPod({ uid: 'b', source: 'api' })), 2);
-    expect(registry.start('b', 2).kind).toBe('run');
-  });
-
-  it('keep a mirror while the one that holds the name is stopping', () => {
-    const registry = withSyncedPod(older);
-    expect(registry.isTerminatingByFullName('web_default')).toBe(false);
-    registry.update(kill(older), 2);
-    expect(registry.isTerminatingByFullName('web_default')).toBe(true);
-    registry.start('old', 2);
-    registry.complete('old', 'terminating', OK, 3);
-    expect(registry.isTerminatingByFullName('web_default')).toBe(false);
-  });
-});
-
-describe('a static pod that is given another namespace', () => {
-  const [older, newer] = [aPod({ uid: 'old', namespace: 'one' }), aPod({ uid: 'new', namespace: 'two' })];
-
-  it('starts when the pod in the former namespace has stopped', () => {
-    const registry = withSyncedPod(older);
-    registry.update(kill(older), 2);
-    registry.update(create(newer), 2);
-    expect(registry.start('new', 3)).toMatchObject({ kind: 'not-yet', holder: { uid: 'old' } });
-    registry.start('old', 4);
-    registry.complete('old', 'terminating', OK, 5);
-    expect(registry.start('new', 5)).toMatchObject({ kind: 'not-yet', holder: { uid: 'old' } });
-    registry.start('old', 5);
-    expect(registry.complete('old', 'terminated', OK, 6).others).toEqual([wake('new')]);
-    expect(runOf(registry.start('new', 6)).work).toBe('sync');
-    expect(registry.syncKnownPods(new Set(), 7).forgotten).toEqual([podRef(older)]);
-  });
-
-  it('waits for no other pod', () => {
-    const others = [
-      { why: 'one that runs on', before: older, stops: false },
-      { why: 'one of another name', before: aPod({ uid: 'old', name: 'other', namespace: 'one' }), stops: true },
-      { why: 'one of another source', before: aPod({ uid: 'old', namespace: 'one', source: 'http' }), stops: true },
-      { why: 'one of the API', before: aPod({ uid: 'old', namespace: 'one', source: 'api' }), stops: true },
-    ];
-    for (const { why, before, stops } of others) {
-      const registry = withSyncedPod(before);
-      if (stops) registry.update(kill(before), 2);
-      registry.update(create(newer), 2);
-      expect([why, registry.start('new', 3).kind]).toEqual([why, 'run']);
-    }
-  });
-
-  it('never runs when it is removed while it waits', () => {
-    const registry = withSyncedPod(older);
-    registry.update(kill(older), 2);
-    registry.update(create(newer), 2);
-    registry.start('new', 3);
-    registry.update(kill(newer), 4);
-    expect(registry.start('new', 4).kind).toBe('never');
   });
 });
 

@@ -1,7 +1,0 @@
-import type { AgentConfig } from './kubelet-configuration.js';
-import type { JsonObject } from './merge-patch.js';
-
-/**
- * A rule of one field: returns the problem, or nothing. `given` holds the fields of files and flags, without defaults.
- */
-export type ConfigurationRule = (config: AgentConfig, given: JsonObject) => string | false;

@@ -1,0 +1,69 @@
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { Observable } from 'rxjs';
+import { forwardedHeaders } from '../../model/server/forwarded-headers.js';
+
+/** The reply of a streaming server. After an upgrade its connection emits all bytes after the header of the reply. */
+export type DialedUpgrade =
+  | { readonly kind: 'upgraded'; readonly reply: IncomingMessage; readonly connection: Socket }
+  | { readonly kind: 'refused'; readonly reply: IncomingMessage };
+
+/**
+ * Sends the header of a request for another protocol to the URL of a stream. Emits the reply, and stays until it is
+ * unsubscribed, which closes the connection. Certificates are not verified: the runtime has named the URL.
+ *
+ * Errors: it cannot connect, or the connection ends without a reply; the URL is none of HTTP.
+ * Source: staging/src/k8s.io/apimachinery/pkg/util/proxy/upgradeaware.go
+ */
+export const dialUpgrade = (target: URL, asked: IncomingMessage): Observable<DialedUpgrade> =>
+  new Observable((subscriber) => {
+    if (!['http:', 'https:'].includes(target.protocol)) throw new Error(`the runtime has sent the URL ${target.href}`);
+    const connection = connectTo(target);
+    let isConnected = false;
+    connection.once(target.protocol === 'https:' ? 'secureConnect' : 'connect', () => (isConnected = true));
+    const sent = headerOf(target, asked, connection);
+    sent.on('upgrade', (reply, _, head) => {
+      if (head.length > 0) connection.unshift(head);
+      subscriber.next({ kind: 'upgraded', reply, connection });
+    });
+    sent.on('response', (reply) => subscriber.next({ kind: 'refused', reply }));
+    sent.on('error', (error) =>
+      subscriber.error(isConnected ? error : new Error(`error dialing backend: ${error.message}`, { cause: error })),
+    );
+    sent.end();
+    return () => {
+      sent.destroy();
+      connection.destroy();
+    };
+  });
+
+/** Each side may end its direction before the other one. */
+const connectTo = ({ protocol, hostname, port }: URL): Socket => {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const place = { host, port: port === '' ? DEFAULT_PORTS[protocol]! : Number(port), allowHalfOpen: true };
+  const connection =
+    protocol === 'https:'
+      ? connectTls({ ...place, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
+      : connect(place);
+  // Also after the reply, when the request has no listeners there.
+  return connection.setNoDelay(true).on('error', () => undefined);
+};
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+const headerOf = (target: URL, asked: IncomingMessage, connection: Socket): ClientRequest => {
+  const sent = request({
+    createConnection: () => connection,
+    method: asked.method,
+    path: `${target.pathname}${target.search}`,
+    setHost: false,
+  });
+  for (const [name, values] of forwardedHeaders(asked.rawHeaders, asked.socket.remoteAddress)) {
+    sent.setHeader(name, values);
+  }
+  // Node would announce a body.
+  sent.removeHeader('Transfer-Encoding');
+  sent.removeHeader('Content-Length');
+  return sent;
+};

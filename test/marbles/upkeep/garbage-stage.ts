@@ -1,0 +1,121 @@
+import { defer, delay, EMPTY, NEVER, type Observable, of, throwError, timer } from 'rxjs';
+import type { ContainerStatusResponse } from '../../../src/generated/runtime/v1/api.js';
+import { DEFAULT_CONTAINER_GC } from '../../../src/model/upkeep/container-gc.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
+import type { PlegEvent } from '../../../src/model/pleg/pleg.js';
+import type { RuntimeItem, RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
+import { garbageCollection, type GarbageCollectionOptions } from '../../../src/streams/upkeep/garbage-collection.js';
+import { noFiles } from '../../support/sync-context.js';
+import { marbles } from '../marbles.js';
+
+export const MINUTE = 60_000;
+export const item = (id: string, rest: Partial<RuntimeItem> = {}): RuntimeItem => ({
+  ...{ kind: 'container', id, name: 'main', state: 'exited', createdAt: 1n, sandboxId: 'sb', attempt: 0 },
+  ...rest,
+});
+export const podWith = (uid: string, ...items: readonly RuntimeItem[]): RuntimePod => ({
+  ...{ uid, name: uid, namespace: 'default', observedAt: 0, items },
+});
+export const died: PlegEvent = {
+  pod: { uid: 'a', namespace: 'default', name: 'a' },
+  type: 'ContainerDied',
+  id: 'c3',
+  container: 'main',
+};
+export const away = new CriError('unavailable', 'any', 'away');
+
+const statusOfContainer = (id: string): ContainerStatusResponse =>
+  ({
+    status: {
+      id,
+      metadata: { name: 'main', attempt: 0 },
+      state: id.startsWith('running') ? 'CONTAINER_RUNNING' : 'CONTAINER_EXITED',
+      labels: {
+        'io.kubernetes.pod.uid': 'uid',
+        'io.kubernetes.pod.name': 'web',
+        'io.kubernetes.pod.namespace': 'default',
+      },
+      logPath: `/logs/${id}`,
+      mounts: [{ hostPath: `/root-dir/pods/uid/containers/main/0000000${id.at(-1)}` }],
+    },
+    info: {},
+  }) as unknown as ContainerStatusResponse;
+
+export interface Scene extends Partial<Omit<GarbageCollectionOptions, 'scheduler'>> {
+  readonly pods?: readonly RuntimePod[];
+  /** Pods of which everything may go. */
+  readonly gone?: readonly string[];
+  /** Default: true. */
+  readonly areSourcesReady?: boolean;
+  /** Calls that fail, by what `calls` shows of them. */
+  readonly fails?: Readonly<Record<string, Error>>;
+  readonly callMs?: number;
+}
+
+const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Scene) => {
+  const { pods = [], gone = [], areSourcesReady = true, fails = {}, callMs = 0, ...options } = scene;
+  const calls: string[] = [];
+  const logged: string[] = [];
+  const events: string[] = [];
+  const call = (what: string): Observable<object> =>
+    defer(() => {
+      calls.push(`${scheduler.now()} ${what}`);
+      const error = fails[what];
+      const answer$ = error ? throwError(() => error) : of({});
+      return callMs === 0 ? answer$ : timer(callMs, scheduler).pipe(delay(0, scheduler));
+    });
+  const silently = (what: string): Observable<never> =>
+    defer(() => {
+      calls.push(`${scheduler.now()} ${what}`);
+      return EMPTY;
+    });
+  const said = (fields: object, message: string) => logged.push(message);
+  const gc$ = garbageCollection({
+    reader: { listPods: () => of(pods) },
+    runtime: {
+      containerStatus: ({ containerId }) =>
+        defer(() => {
+          const error = fails[`look at ${containerId}`];
+          if (error) throw error;
+          return of(statusOfContainer(containerId ?? ''));
+        }),
+      stopContainer: ({ containerId }) => call(`stop ${containerId}`),
+      removeContainer: ({ containerId }) => call(`remove ${containerId}`),
+      stopPodSandbox: ({ podSandboxId }) => call(`stop ${podSandboxId}`),
+      removePodSandbox: ({ podSandboxId }) => call(`remove ${podSandboxId}`),
+    },
+    files: {
+      ...noFiles,
+      removeLog: (path) => (fails[`log ${path}`] ? throwError(() => fails[`log ${path}`]) : silently(`log ${path}`)),
+      // What belongs to every container has a test of its own.
+      remove: (path) => (path.startsWith('/logs') ? silently(`folder ${path}`) : EMPTY),
+    },
+    state: { workers: { shouldContentBeRemoved: (uid) => gone.includes(uid) }, sources: { all: areSourcesReady } },
+    statusOf: () => undefined,
+    pleg$: NEVER,
+    rootDirectory: '/root-dir',
+    podLogsDirectory: '/logs',
+    containerLogsDirectory: '/links',
+    recordEvent: (event) => events.push(`${scheduler.now()} ${event.type} ${event.reason} ${event.message}`),
+    policy: DEFAULT_CONTAINER_GC,
+    log: { debug: said, info: said, warn: said, error: said },
+    scheduler,
+    wallClock: () => scheduler.now(),
+    ...options,
+  });
+  return { gc$, calls, logged, events };
+};
+
+/** What was done until `untilMs`, as `<ms> <what>`. */
+export const played = (
+  scene: (t: { readonly scheduler: GarbageCollectionOptions['scheduler'] }) => Scene,
+  untilMs: number,
+) => {
+  let result!: ReturnType<typeof collecting>;
+  marbles(({ scheduler }) => {
+    result = collecting(scheduler, scene({ scheduler }));
+    const subscription = result.gc$.subscribe();
+    scheduler.schedule(() => subscription.unsubscribe(), untilMs);
+  })();
+  return result;
+};
