@@ -4,8 +4,8 @@ import ts from 'typescript';
 
 export interface LibraryExport {
   readonly name: string;
-  readonly kind: 'value' | 'type';
-  /** A value of which only the type is exported. */
+  readonly kind: 'value' | 'class' | 'type';
+  /** A value, but no class, of which only the type is exported. */
   readonly isTypeOfValue: boolean;
 }
 
@@ -24,8 +24,8 @@ const declared = (node: ts.Statement): readonly LibraryExport[] => {
   if (ts.isVariableStatement(node))
     return node.declarationList.declarations.map((each) => exported(each.name.getText(), 'value'));
   if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return [exported(node.name.text, 'type')];
-  if ((ts.isClassDeclaration(node) || ts.isFunctionDeclaration(node)) && node.name)
-    return [exported(node.name.text, 'value')];
+  if (ts.isClassDeclaration(node) && node.name) return [exported(node.name.text, 'class')];
+  if (ts.isFunctionDeclaration(node) && node.name) return [exported(node.name.text, 'value')];
   throw new Error(`an export of an unknown kind: ${node.getText()}`);
 };
 
@@ -49,4 +49,4 @@ const passedOn = (file: string, node: ts.ExportDeclaration): readonly LibraryExp
 const exported = (name: string, kind: LibraryExport['kind']): LibraryExport => ({ name, kind, isTypeOfValue: false });
 
 const asType = (one: LibraryExport, isOnlyType: boolean): LibraryExport =>
-  isOnlyType && one.kind === 'value' ? { ...one, kind: 'type', isTypeOfValue: true } : one;
+  isOnlyType ? { ...one, kind: 'type', isTypeOfValue: one.kind === 'value' } : one;

@@ -1,8 +1,8 @@
 import { map, type Observable, type SchedulerLike } from 'rxjs';
 import type { PlegEvent } from '../../../src/model/pleg/pleg.js';
 import { pleg, type PlegOptions } from '../../../src/streams/pleg/pleg.js';
-import { createPodCache } from '../../../src/streams/pleg/pod-cache.js';
-import { type Answer, fakePods } from '../fake-pods.js';
+import { createPodCache, type PodCache } from '../../../src/streams/pleg/pod-cache.js';
+import { type Answer, type FakePods, fakePods } from '../fake-pods.js';
 import { every } from '../cadences.js';
 
 /** `a c Started`, `a PodSync` */
@@ -20,7 +20,17 @@ interface Setup extends Omit<PlegOptions, 'reader' | 'cache' | 'scheduler'> {
   readonly list?: () => Answer;
   readonly read?: (uid: string) => Answer;
 }
-export const setup = (scheduler: SchedulerLike, { list, read, periodMs, ...options }: Setup = {}) => {
+
+export interface PlegStage {
+  readonly runtime: FakePods;
+  readonly cache: PodCache;
+  readonly event$: Observable<PlegEvent>;
+  readonly summary$: Observable<string>;
+  /** Emits the states of the pod's containers once there is a view of it that is newer than `timeMs`. */
+  readonly waited: (uid: string, timeMs: number) => Observable<string>;
+}
+
+export const setup = (scheduler: SchedulerLike, { list, read, periodMs, ...options }: Setup = {}): PlegStage => {
   const runtime = fakePods(scheduler, { ...(list ? { list } : {}), ...(read ? { read } : {}) });
   const cache = createPodCache();
   const event$ = pleg({

@@ -52,7 +52,16 @@ export interface Scene extends Partial<Omit<GarbageCollectionOptions, 'scheduler
   readonly callMs?: number;
 }
 
-const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Scene) => {
+export interface Collecting {
+  readonly gc$: Observable<never>;
+  /** What was done, as `<ms> <what>`. */
+  readonly calls: readonly string[];
+  readonly logged: readonly string[];
+  /** The events about the node, as `<ms> <type> <reason> <message>`. */
+  readonly events: readonly string[];
+}
+
+const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Scene): Collecting => {
   const { pods = [], gone = [], areSourcesReady = true, fails = {}, callMs = 0, ...options } = scene;
   const calls: string[] = [];
   const logged: string[] = [];
@@ -106,12 +115,12 @@ const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Sce
   return { gc$, calls, logged, events };
 };
 
-/** What was done until `untilMs`, as `<ms> <what>`. */
+/** Collects until `untilMs`. */
 export const played = (
   scene: (t: { readonly scheduler: GarbageCollectionOptions['scheduler'] }) => Scene,
   untilMs: number,
-) => {
-  let result!: ReturnType<typeof collecting>;
+): Collecting => {
+  let result!: Collecting;
   marbles(({ scheduler }) => {
     result = collecting(scheduler, scene({ scheduler }));
     const subscription = result.gc$.subscribe();

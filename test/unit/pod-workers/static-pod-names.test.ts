@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Pod, podRef } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
-import { create, kill, OK, runOf, update, wake, withSyncedPod } from './registry-parts.js';
+import { create, kill, OK, runOf, wake, withSyncedPod } from './registry-parts.js';
 
 describe('static pods of one full name', () => {
   const [older, newer, newest] = ['old', 'new', 'newest'].map((uid) => aPod({ uid })) as [Pod, Pod, Pod];
