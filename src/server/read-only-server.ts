@@ -1,9 +1,11 @@
 import type { Observable, SchedulerLike } from 'rxjs';
+import { isLoopback } from './access/own-host.js';
+import { refuseOtherHosts } from './access/refuse-other-hosts.js';
+import { listenWhile, type ServerEvent, urlOf } from './listening/listen-while.js';
+import type { CountRequests } from './metrics/request-metrics.js';
 import { sliRoutes } from './routes/health-slis.js';
 import type { HealthChecks } from './routes/health.js';
 import { answerUnlessDisabled, healthRoutes, nodeRoutes, type NodeView } from './routes/kubelet-routes.js';
-import { listenWhile, type ServerEvent, urlOf } from './listening/listen-while.js';
-import type { CountRequests } from './metrics/request-metrics.js';
 
 export interface ReadOnlyServerOptions extends NodeView {
   readonly address: string;
@@ -11,6 +13,8 @@ export interface ReadOnlyServerOptions extends NodeView {
   readonly port: number;
   readonly healthChecks: HealthChecks;
   readonly countRequests: CountRequests;
+  /** Names and addresses of the node. A process of this machine is refused under any other one, except for those of loopback. */
+  readonly names: readonly string[];
   readonly scheduler?: SchedulerLike;
 }
 
@@ -23,7 +27,8 @@ const NO_DEBUGGING = {
 };
 
 /**
- * Serves health, pods and metrics over plain HTTP to every client, from subscribing to unsubscribing. Emits as
+ * Serves health, pods and metrics over plain HTTP to every client, from subscribing to unsubscribing. Over loopback a request for
+ * another host is refused, unlike upstream: a web page that a user of this machine opens could read the pods. Emits as
  * `listenWhile` does.
  *
  * Source: pkg/kubelet/server/server.go ListenAndServeKubeletReadOnlyServer
@@ -33,18 +38,22 @@ export const readOnlyServer = ({
   port,
   healthChecks,
   countRequests,
+  names,
   scheduler,
   ...view
-}: ReadOnlyServerOptions): Observable<ServerEvent> =>
-  listenWhile({
+}: ReadOnlyServerOptions): Observable<ServerEvent> => {
+  const answer = answerUnlessDisabled(
+    { ...healthRoutes(healthChecks, view.slis), ...nodeRoutes(view) },
+    NO_DEBUGGING,
+    view.slis ? sliRoutes(view.slis) : [],
+  );
+  const answerOwn = refuseOtherHosts(names, answer);
+  return listenWhile({
     scheduler,
-    answer: countRequests(
-      'readonly',
-      answerUnlessDisabled(
-        { ...healthRoutes(healthChecks, view.slis), ...nodeRoutes(view) },
-        NO_DEBUGGING,
-        view.slis ? sliRoutes(view.slis) : [],
-      ),
+    // Clients elsewhere may know this node by names that it does not know itself.
+    answer: countRequests('readonly', (request, response) =>
+      (isLoopback(request.socket.localAddress) ? answerOwn : answer)(request, response),
     ),
     listen: (server, listening) => server.listen(port, address, () => listening(urlOf(server, 'http', address))),
   });
+};

@@ -28,6 +28,8 @@ export interface KubeletApiInputs {
   readonly meters: Pick<MeteredRegistry, 'registry' | 'probeRegistry' | 'countRequests'>;
   /** The process, for `/statusz` and `/flagz`. */
   readonly process: ProcessView;
+  /** Names and addresses of the node. */
+  readonly names: readonly string[];
   readonly log: Logger;
 }
 
@@ -86,7 +88,7 @@ const view = ({ kubelet, healthChecks, meters, slis }: ServedInputs) => ({
 
 const readOnly = (inputs: ServedInputs): Observable<ServerEvent> => {
   const { address, readOnlyPort: port } = inputs.prepared.config;
-  return readOnlyServer({ ...view(inputs), address, port });
+  return readOnlyServer({ ...view(inputs), address, port, names: inputs.names });
 };
 
 const serverOptions = (inputs: ServedInputs, access: OpenAccess) => {

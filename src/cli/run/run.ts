@@ -116,6 +116,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
       },
     });
     let runtimePid: number | undefined;
+    const names = [nodeName, hostname(), ...(cluster?.nodeIps ?? [])];
     const healthChecks = { ...kubelet.healthChecks, manifests: () => remarkOn(refused.count()) };
     const health$ =
       config.healthzPort === 0
@@ -124,7 +125,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
             address: config.healthzBindAddress,
             port: config.healthzPort,
             healthChecks,
-            names: [nodeName, hostname(), ...(cluster?.nodeIps ?? [])],
+            names,
           }).pipe(
             tap((event) => {
               if (event.kind === 'listening') announce({ ...agent, url: event.at });
@@ -140,7 +141,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
       streams: { findRunning: kubelet.findRunning, streaming: kubelet.streaming, scheduler: monotonicScheduler },
     }).pipe(tap((event) => tellServer('pods and metrics', event, log)));
     const api$ = serveKubeletApi({
-      ...{ prepared, kubelet, healthChecks, meters, log },
+      ...{ prepared, kubelet, healthChecks, meters, names, log },
       process: { flags, startedAt, version, setVerbosity: log.setVerbosity },
     });
     const table$ = isLive

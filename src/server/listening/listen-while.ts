@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
+import { checkWhileConnected } from './check-while-connected.js';
 import { closeQueuedReplies } from './close-queued-replies.js';
 import { type ListenFailed, retryListening } from './retry-listening.js';
 
@@ -72,6 +73,7 @@ export const listenOnce = ({
   new Observable((subscriber) => {
     const server = create(TIMEOUTS, answer);
     closeQueuedReplies(server);
+    checkWhileConnected(server, TIMEOUTS.connectionsCheckingInterval);
     const open = limitConnections(server, mostConnections);
     server.on('error', (error) => subscriber.error(error));
     listen(server, (at) => subscriber.next({ kind: 'listening', at }));

@@ -5,7 +5,7 @@ import type { Pod } from '../../model/pod/pod.js';
 import { disabledEndpoint, type EndpointSwitches } from '../../model/server/disabled-endpoint.js';
 import { requestPath } from '../../model/server/request-path.js';
 import type { HealthSlis } from './health-slis.js';
-import { allHealth, type HealthChecks, oneHealth, ping } from './health.js';
+import { allHealth, type HealthChecks, log, oneHealth, ping } from './health.js';
 import type { NodeStats } from '../../streams/ports/node-stats.js';
 import { type Answer, answerBy, type Routes, send } from './http-routes.js';
 import { answerByParameters, type ParameterRoute } from './parameter-routes.js';
@@ -30,9 +30,9 @@ export const nodeRoutes = ({ pods, metrics, probeMetrics, stats }: NodeView): Ro
   ...(stats && statsRoutes(stats)),
 });
 
-/** `/healthz` with one path below it for each check, and for `ping`. */
+/** `/healthz` with one path below it for each check, and for `ping` and `log`. */
 export const healthRoutes = (healthChecks: HealthChecks, slis?: Pick<HealthSlis, 'observe'>): Routes => {
-  const checks: HealthChecks = { ping, ...healthChecks };
+  const checks: HealthChecks = { ping, log, ...healthChecks };
   return {
     '/healthz': ({ url = '/' }) => allHealth(checks, new URL(url, 'http://local').searchParams, slis?.observe),
     ...Object.fromEntries(Object.entries(checks).map(([name, check]) => [`/healthz/${name}`, () => oneHealth(check)])),

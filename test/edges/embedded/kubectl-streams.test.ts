@@ -11,7 +11,7 @@ import { eventually, RuntimeUnderTest } from './runtime-under-test.js';
 import { textOf } from './streaming-client.js';
 
 /** A client written in Go, with a client of SPDY and, if it is new enough, one of WebSockets. */
-const KUBECTL = 'kubectl';
+const KUBECTL = process.env.KUBECTL ?? 'kubectl';
 /** Makes a terminal around kubectl. */
 const SCRIPT = 'script';
 const host = new RuntimeUnderTest();
@@ -155,7 +155,7 @@ describe.each([
   it('attaches to a shell, and hands its input to its end over', async () => {
     const metadata = { name: `shell-${sockets}`, attempt: 0 };
     attachable.set('shell', await host.run(sandboxId, 'exec sh', { metadata, stdin: true, stdinOnce: true }));
-    const { code, stdout } = await kubectl(['attach', '-i', '-q', 'shell'], 'echo $((6*7)); sleep 0.1; echo last');
+    const { code, stdout } = await kubectl(['attach', '-i', 'shell'], 'echo $((6*7)); sleep 0.1; echo last');
     expect([code, stdout.toString()]).toEqual([0, '42\nlast\n']);
   });
 
@@ -163,7 +163,7 @@ describe.each([
     const metadata = { name: `terminal-${sockets}`, attempt: 0 };
     const script = 'read line; echo "got $line"; read line; exit 0';
     attachable.set('terminal', await host.run(sandboxId, script, { metadata, stdin: true, tty: true }));
-    const child = spawn(SCRIPT, ['-qec', `${KUBECTL} attach -it -q terminal`, '/dev/null'], { env, stdio: 'pipe' });
+    const child = spawn(SCRIPT, ['-qec', `${KUBECTL} attach -it terminal`, '/dev/null'], { env, stdio: 'pipe' });
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
     let seen = '';
     child.stdout.on('data', (chunk: Buffer) => (seen += chunk.toString()));

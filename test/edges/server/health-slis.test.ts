@@ -28,9 +28,11 @@ describe('the metrics of health checks over the kubelet API', () => {
     await ask('/healthz?exclude=ping');
     expect(await series()).toEqual([
       'kubernetes_healthcheck{name="ping",type="healthz"} 1',
+      'kubernetes_healthcheck{name="log",type="healthz"} 1',
       'kubernetes_healthcheck{name="syncloop",type="healthz"} 0',
       'kubernetes_healthcheck{name="manifests",type="healthz"} 1',
       'kubernetes_healthchecks_total{name="ping",type="healthz",status="success"} 1',
+      'kubernetes_healthchecks_total{name="log",type="healthz",status="success"} 2',
       'kubernetes_healthchecks_total{name="syncloop",type="healthz",status="success"} 1',
       'kubernetes_healthchecks_total{name="manifests",type="healthz",status="success"} 2',
       'kubernetes_healthchecks_total{name="syncloop",type="healthz",status="error"} 1',

@@ -1,6 +1,7 @@
 /** Requests to the kubelet API: the method, the path, the subresources of its access, and the status for a client with access. */
 export const ROUTES = [
   ['GET', '/healthz', 'healthz proxy', 200],
+  ['GET', '/healthz/log', 'healthz proxy', 200],
   ['GET', '/healthz/syncloop', 'healthz proxy', 200],
   ['GET', '/pods', 'pods proxy', 200],
   ['GET', '/runningpods/', 'pods proxy', 200],
