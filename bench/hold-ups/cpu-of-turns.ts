@@ -15,7 +15,7 @@ if (isMainThread && file !== undefined) {
   // The first thread has the id of the process. Node.js 20 does not report the CPU time of a thread. The agent closes descriptors that it did
   // not open, so the file is opened each time. Its first number is the CPU time in nanoseconds.
   const loopMs = (): number =>
-    Number.parseInt(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1')) / 1e6;
+    Number.parseInt(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1'), 10) / 1e6;
   const processMs = (): number => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1_000;
