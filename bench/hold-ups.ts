@@ -5,9 +5,10 @@
  *
  *   npm run bench:hold-ups -- [--pods 110] [--agent bin/rx-kubelet] [--only folder,server] [--match keys]
  *
- * Beside each figure are the delays of an idle process, which are those of the machine, and the highest CPU time of the agent between two ticks
- * of a timer. A busy machine does not change the CPU time, but it includes the other threads of the agent. With `--prompt` both
- * processes have real-time priority where that is allowed; their children do not.
+ * Beside each figure are the delays of an idle process, which are those of the machine, and the highest CPU times between two ticks of a timer:
+ * that of the agent's loop, and that of all its threads. A busy machine changes the CPU times little. With `--prompt` both
+ * processes have real-time priority where that is allowed; their children do not. `--patience 5` makes all scenes five times as long, for
+ * a machine without a free core.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,13 +35,16 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: 'pods,folder,why,server' },
     match: { type: 'string', default: '' },
     prompt: { type: 'boolean', default: false },
+    patience: { type: 'string', default: '1' },
   },
 });
 const pods = Number(options.pods);
 const scenes = new Set(options.only.split(','));
 const isWanted = (what: string): boolean => what.includes(options.match);
-const SCENE_MS = 12_000;
-const LONG_SCENE_MS = 25_000;
+const patience = Number(options.patience);
+const SCENE_MS = 12_000 * patience;
+const LONG_SCENE_MS = 25_000 * patience;
+const REST_MS = 5_000 * patience;
 const ENTRIES = 100_000;
 
 /** The command that gives real-time priority to all threads of a process, but not to its children. */
@@ -73,15 +77,24 @@ const startIdle = () => {
   return { delays, end: () => child.kill() };
 };
 
-/** Loads the measurement into an agent; `most` returns the highest CPU time since its last call, in milliseconds, or 0 below 10 ms. */
+/** The highest CPU times between two ticks, in milliseconds, or 0 below 10 ms. */
+interface CpuOfTurns {
+  readonly loop: number;
+  readonly allThreads: number;
+}
+
+/** Loads the measurement into an agent; `most` returns the highest CPU times since its last call. */
 const cpuOfTurns = (state: string) => {
   const [script, file] = [join(root, 'cpu-of-turns.mjs'), join(state, 'cpu-of-turns')];
   buildSync({ entryPoints: [join(import.meta.dirname, 'hold-ups/cpu-of-turns.ts')], outfile: script, format: 'esm' });
   writeFileSync(file, '');
-  const most = (): number => {
-    const found = readFileSync(file, 'utf8').split('\n').map(Number);
+  const most = (): CpuOfTurns => {
+    const found = readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => line.split(' ').map(Number));
     writeFileSync(file, '');
-    return Math.max(...found);
+    const highest = (column: number): number => Math.max(...found.map((line) => line[column] ?? 0));
+    return { loop: highest(0), allThreads: highest(1) };
   };
   return { env: { ...process.env, NODE_OPTIONS: `--import=${script}`, CPU_OF_TURNS: file }, most };
 };
@@ -121,7 +134,7 @@ const idle = startIdle();
 
 /** Runs scenes against an agent, and prints the delays of its loop. */
 const stage =
-  (agent: { readonly delays: () => Promise<Delays>; readonly most: () => number }) =>
+  (agent: { readonly delays: () => Promise<Delays>; readonly most: () => CpuOfTurns }) =>
   async (what: string, act: () => unknown, ms = SCENE_MS) => {
     // Two scrapes drop the earlier delays.
     await agent.delays();
@@ -130,12 +143,12 @@ const stage =
     agent.most();
     await act();
     await pause(ms);
-    const most = agent.most();
+    const { loop, allThreads } = agent.most();
     const [own, others] = [await agent.delays(), await idle.delays()];
     const figures = ({ p999, longest }: Delays) =>
       `99.9 % ${p999.toFixed(0).padStart(5)} ms, longest ${longest.toFixed(0).padStart(5)} ms`;
     console.log(
-      `${what.padEnd(42)} CPU ${most.toFixed(0).padStart(5)} ms   ${figures(own)}   idle process: ${figures(others)}`,
+      `${what.padEnd(42)} CPU ${loop.toFixed(0).padStart(5)} ms, of all threads ${allThreads.toFixed(0).padStart(5)} ms   ${figures(own)}   idle process: ${figures(others)}`,
     );
   };
 
@@ -171,7 +184,7 @@ const overFiles = async (): Promise<void> => {
   };
   const agent = await startAgent(state, ['--pod-manifest-path', manifests]);
   try {
-    await pause(5_000);
+    await pause(REST_MS);
     const play = stage(agent);
     await play('nothing happens', () => undefined);
     if (scenes.has('pods')) {
@@ -192,7 +205,7 @@ const overFiles = async (): Promise<void> => {
       for (const [what, content] of Object.entries(HOSTILE_MANIFESTS).filter(([what]) => isWanted(what))) {
         await play(`folder: ${what}`, () => place('hostile.yaml', content()));
         rmSync(join(manifests, 'hostile.yaml'));
-        await pause(4_000);
+        await pause(REST_MS);
       }
     }
   } finally {
@@ -216,7 +229,7 @@ const overServer = async (): Promise<void> => {
   try {
     const isFollowed = () => stub.requests.some(({ path }) => path === podsPath());
     while (!isFollowed()) await pause(50);
-    await pause(5_000);
+    await pause(REST_MS);
     const play = stage(agent);
     for (const [what, speech] of Object.entries(HOSTILE_SPEECHES).filter(([what]) => isWanted(what))) {
       const { list, lines } = speech();

@@ -52,6 +52,19 @@ const spanOf = (text: string): number => {
   return milliseconds;
 };
 
+const suggestion = (closest: string | undefined): string =>
+  closest === undefined ? '' : ` (Did you mean ${closest}?)`;
+
+/** The error of an option that the command `run` does not have. The kubelet has a flag for nearly every field of its configuration. */
+const unknownOption = async (option: string, { options }: Command): Promise<Error> => {
+  const { fieldOfFlag } = await import('./config/field-of-flag.js');
+  const [flag = ''] = option.split('=');
+  const field = fieldOfFlag(flag);
+  if (field !== undefined) return new Error(`unknown option '${flag}' (set ${field} in the file of --config)`);
+  const known = options.flatMap(({ long }) => long ?? []);
+  return new Error(`unknown option '${option}'${suggestion(closestName(flag, known))}`);
+};
+
 const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Command => {
   const program = new Command('rx-kubelet')
     .description('A Kubernetes node agent')
@@ -61,12 +74,13 @@ const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Comma
   addRunFlags(program.command('run', { isDefault: true }))
     .description('run the pods of manifests on this machine (the default)')
     .allowExcessArguments(true)
+    .allowUnknownOption(true)
     .action(async (options: Record<string, unknown>, command: Command) => {
       const [stray] = command.args;
+      if (stray?.startsWith('-')) throw await unknownOption(stray, command);
       if (stray !== undefined) {
         const names = program.commands.map((one) => one.name());
-        const closest = closestName(stray, names);
-        throw new Error(`unknown command ${stray}${closest === undefined ? '' : ` (Did you mean ${closest}?)`}`);
+        throw new Error(`unknown command ${stray}${suggestion(closestName(stray, names))}`);
       }
       const { runAgent } = await import('./run/run.js');
       await runAgent(readRunFlags(options), await loadKubelet());

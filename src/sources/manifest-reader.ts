@@ -72,7 +72,7 @@ const newWorker = (url: URL, job: ReadingJob): Worker => {
 
 /**
  * Lists the manifests with their texts parsed. A text without a reader is parsed at the next listing, even if the file
- * is unchanged.
+ * is unchanged. The listing comes a turn of the loop after the last reading, since a large one takes a while to arrive from its thread.
  */
 export const readListing = (list: () => Promise<ManifestListing>, read: ReadText): (() => Promise<ManifestListing>) => {
   let unread = new Map<string, TextContent>();
@@ -95,6 +95,7 @@ export const readListing = (list: () => Promise<ManifestListing>, read: ReadText
         files.push({ file, content: { kind: 'unreadable', message: errorText(error), isUnknown: true } });
       }
     }
+    await setImmediate();
     return { kind: 'files', files };
   };
 };

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { closestName } from '../../model/manifest/closest-name.js';
 import { type FieldPath, formatFieldPath } from '../../model/manifest/field-issue.js';
 import { parseDocuments } from '../../model/manifest/manifest-documents.js';
+import { innerSchema } from './field-paths.js';
 import { kubeletConfiguration } from './kubelet-configuration.js';
 import { isJsonObject, type JsonObject, mergePatch } from './merge-patch.js';
 
@@ -107,18 +108,10 @@ const removeField = (fields: JsonObject, [key, ...below]: FieldPath): JsonObject
 const namesBeside = (path: FieldPath): readonly string[] => {
   let schema: unknown = kubeletConfiguration;
   for (const part of path.slice(0, -1)) {
-    const inner = unwrap(schema);
+    const inner = innerSchema(schema);
     if (inner instanceof z.ZodObject && typeof part === 'string') schema = inner.shape[part];
     else if (inner instanceof z.ZodArray) schema = inner.element;
   }
-  const inner = unwrap(schema);
+  const inner = innerSchema(schema);
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
-};
-
-/** The schema inside a default, an option or a conversion. */
-const unwrap = (schema: unknown): unknown => {
-  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional) {
-    return unwrap(schema.unwrap());
-  }
-  return schema instanceof z.ZodPipe ? unwrap(schema.in) : schema;
 };

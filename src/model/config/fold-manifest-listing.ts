@@ -213,11 +213,10 @@ const readFile = (
   const [places, names] = [new Set(pods.map(podFullName)), new Set(objects.map(sourceObjectKey))];
   const kept = isBroken ? before.pods.filter((pod) => !places.has(podFullName(pod))) : [];
   const keptObjects = isBroken ? before.objects.filter((object) => !names.has(sourceObjectKey(object))) : [];
-  // The same reader made all of them, so that equal pods have their keys in the same order.
-  const known = new Map(before.pods.map((pod) => [JSON.stringify(pod), pod]));
+  const known = new Map(before.pods.map((pod) => [pod.metadata.uid, pod]));
   return {
     known: {
-      pods: [...pods.map((pod) => known.get(JSON.stringify(pod)) ?? pod), ...kept],
+      pods: [...pods.map((pod) => sameAs(known.get(pod.metadata.uid), pod)), ...kept],
       objects: [...objects, ...keptObjects],
       isBroken,
       version,
@@ -225,6 +224,13 @@ const readFile = (
     events: oneAnswer([...manifestProblems(problems), ...keeping(file, kept, keptObjects)]),
   };
 };
+
+/**
+ * The pod as it was read before, if nothing of it has changed. The same reader made both, so that equal pods have their keys in the same
+ * order. An edited pod has another UID, unless its author gave it one.
+ */
+const sameAs = (before: Pod | undefined, pod: Pod): Pod =>
+  before && JSON.stringify(before) === JSON.stringify(pod) ? before : pod;
 
 const versionOf = (content: ManifestFile['content']): string | undefined => {
   if (content.kind === 'text') return content.digest === undefined ? undefined : `text ${content.digest}`;

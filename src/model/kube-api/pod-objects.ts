@@ -1,4 +1,5 @@
 import { DNS_LABEL, DNS_SUBDOMAIN, POD_UID } from '../manifest/names.js';
+import { ANNOTATION_BYTES } from '../manifest/validate-metadata.js';
 import { type Pod, type PodRef, podRef } from '../pod/pod.js';
 import { type SourceProblem } from '../pod/pod-set.js';
 import { type ApiObject, objectKey } from './api-object.js';
@@ -112,12 +113,28 @@ export const readPod = (value: unknown): ReadPod => {
     problemOfName(metadata.namespace, DNS_LABEL, 'metadata.namespace') ??
     problemOfName(metadata.uid, POD_UID, 'metadata.uid');
   if (misnamed !== undefined) return { lack: misnamed };
+  const excess = problemOfAnnotations(metadata.annotations);
+  if (excess !== undefined) return { lack: excess };
   if (typeof spec !== 'object' || spec === null) return { lack: 'has no spec' };
   if (spec.containers === undefined || spec.containers === null) return { lack: 'has no spec.containers' };
   const read = readApiObject<Pod & ApiObject>(value, TYPE_OF_PODS);
   if ('problem' in read) return { lack: read.problem };
   const lack = problemOfNamesWithin(read.object);
   return lack === undefined ? { pod: read.object } : { lack };
+};
+
+/**
+ * The server stores no larger annotations. They would be copied into the sandbox, and from there into every listing of the runtime. A text has at least
+ * as many bytes as characters, which are cheap to count.
+ */
+const problemOfAnnotations = (annotations: unknown): string | undefined => {
+  if (typeof annotations !== 'object' || annotations === null) return undefined;
+  let length = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    length += key.length + (typeof value === 'string' ? value.length : 0);
+    if (length > ANNOTATION_BYTES) return `has annotations of more than ${ANNOTATION_BYTES} bytes`;
+  }
+  return undefined;
 };
 
 export type ReadPod = { readonly pod: Pod } | { readonly lack: string };

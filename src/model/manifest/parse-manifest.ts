@@ -9,6 +9,7 @@ import { withPodDefaults } from './pod-defaults.js';
 import type { ManifestPod, PodManifest } from './pod-manifest.js';
 import { podWarnings } from './pod-warnings.js';
 import { readObject } from './read-object.js';
+import { podContentHash } from './source-defaults.js';
 import { type StaticPodRules, staticPodRestrictions } from './static-pod-restrictions.js';
 import { withoutApiAdditions } from './without-api-additions.js';
 import { validatePod } from './validate-pod.js';
@@ -92,7 +93,7 @@ const readDocument = (document: ManifestDocument, origin: ManifestOrigin, rules:
     const { pod, issues: podIssues, warnings = [] } = readPod(value, path, rules);
     for (const found of podIssues) issues.push(found);
     if (!pod) continue;
-    pods.push({ pod, ...place() });
+    pods.push({ pod, ...place(), contentHash: podContentHash(pod) });
     doubts.push(...warnings, ...podWarnings(pod, path));
   }
   const inPlace = (found: readonly FieldIssue[]): readonly ManifestProblem[] => {

@@ -15,8 +15,8 @@ export const placePods = (
 ): { readonly pods: readonly Pod[]; readonly problems: readonly ManifestProblem[] } => {
   const pods: Pod[] = [];
   const problems = [...reading.problems];
-  for (const { pod, document, line, column } of reading.pods) {
-    const placed = applySourceDefaults(pod, source);
+  for (const { pod, document, line, column, contentHash } of reading.pods) {
+    const placed = applySourceDefaults(pod, source, contentHash);
     const { name } = placed.metadata;
     if (name.length <= DNS_SUBDOMAIN.maxLength && DNS_SUBDOMAIN.pattern.test(name)) pods.push(placed);
     else {

@@ -15,4 +15,6 @@ export interface ManifestPod {
   readonly document: number;
   readonly line: number;
   readonly column: number;
+  /** The result of `podContentHash`. */
+  readonly contentHash: string;
 }

@@ -12,13 +12,18 @@ export interface SourceOfManifest {
 
 /**
  * Returns the pod as its source delivers it: with a node, with the node in its name, with a UID. A pod without a UID
- * gets one that depends on all of its fields and on its origin, so that an edited pod is another pod.
+ * gets one that depends on all of its fields and on its origin, so that an edited pod is another pod. The hash of the fields takes a
+ * long time for a large pod, so the reader of the manifest, which may be another thread, can compute it.
  *
  * Source: pkg/kubelet/config/common.go applyDefaults.
  */
-export const applySourceDefaults = (pod: PodManifest, { source, nodeName, origin }: SourceOfManifest): Pod => {
+export const applySourceDefaults = (
+  pod: PodManifest,
+  { source, nodeName, origin }: SourceOfManifest,
+  contentHash = podContentHash(pod),
+): Pod => {
   const place = source === 'file' ? `host:${nodeName}file:${origin}` : `url:${origin}`;
-  const uid = pod.metadata.uid || fnv1a128Hex(stableJson(pod) + place);
+  const uid = pod.metadata.uid || fnv1a128Hex(place, BigInt(`0x${contentHash}`));
   const tolerations = source === 'file' ? withNoExecute(pod.spec.tolerations ?? []) : pod.spec.tolerations;
   return {
     ...pod,
@@ -33,6 +38,9 @@ export const applySourceDefaults = (pod: PodManifest, { source, nodeName, origin
     status: { phase: 'Pending' },
   };
 };
+
+/** The hash of all fields of a pod, 32 hex digits: equal for equal pods. */
+export const podContentHash = (pod: PodManifest): string => fnv1a128Hex(stableJson(pod));
 
 /** Returns the name in the API of the pod `name` of a manifest. */
 const staticPodName = (name: string, nodeName: string): string => `${name}-${nodeName.toLowerCase()}`;

@@ -12,7 +12,8 @@ import {
 } from './names.js';
 import type { PodManifest } from './pod-manifest.js';
 
-const ANNOTATION_BYTES = 256 * 1024;
+/** The limit for the keys and values of all annotations of an object. Source: TotalAnnotationSizeLimitB in the file below. */
+export const ANNOTATION_BYTES = 256 * 1024;
 
 /** Source: staging/src/k8s.io/apimachinery/pkg/api/validation/objectmeta.go. */
 export function* validateMetadata(

@@ -14,9 +14,11 @@ export const fnv1a64 = (text: string): bigint =>
 /**
  * FNV-1a with 128 bits, in four numbers of 32 bits: a bigint for each byte takes about
  * fifty times as long, and manifests have many kilobytes. The prime is 2^88 + 0x13b.
+ *
+ * `from` is the hash of a text before this one: the result is then that of both together.
  */
-export const fnv1a128 = (text: string): bigint => {
-  let [d, c, b, a] = [0x6c62272e, 0x07bb0142, 0x62b82175, 0x6295c58d];
+export const fnv1a128 = (text: string, from = OFFSET_128): bigint => {
+  let [d, c, b, a] = [96n, 64n, 32n, 0n].map((shift) => Number((from >> shift) & 0xffffffffn)) as Words;
   for (const byte of BYTES.encode(text)) {
     const low = (a ^ byte) >>> 0;
     // Each product has 41 bits at most, which a number holds exactly.
@@ -29,7 +31,9 @@ export const fnv1a128 = (text: string): bigint => {
   return [d, c, b, a].reduce((hash, word) => (hash << 32n) | BigInt(word), 0n);
 };
 
+const OFFSET_128 = 0x6c62272e07bb014262b821756295c58dn;
 const WORD = 2 ** 32;
+type Words = [number, number, number, number];
 
 /** FNV-1a 128 as 32 lower-case hex digits, in the byte order in which Go's `hash.Hash.Sum` gives them. */
-export const fnv1a128Hex = (text: string): string => fnv1a128(text).toString(16).padStart(32, '0');
+export const fnv1a128Hex = (text: string, from?: bigint): string => fnv1a128(text, from).toString(16).padStart(32, '0');

@@ -77,6 +77,15 @@ describe('the command line', () => {
   it.each([
     [['--nonsense'], /^Error: unknown option '--nonsense'\n$/],
     [['--sync-frequenc', '1s'], /^Error: unknown option '--sync-frequenc' \(Did you mean --sync-frequency\?\)\n$/],
+    [
+      ['--cluster-dns=10.96.0.10'],
+      /^Error: unknown option '--cluster-dns' \(set clusterDNS in the file of --config\)\n$/,
+    ],
+    [
+      ['run', '--Cluster_dns', '10.96.0.10'],
+      /^Error: unknown option '--Cluster-dns' \(set clusterDNS in the file of --config\)\n$/,
+    ],
+    [['pods', '--cluster-dns=10.96.0.10'], /^Error: unknown option '--cluster-dns=10.96.0.10'\n$/],
     [['frobnicate'], /^Error: unknown command frobnicate\n$/],
     [['pdos'], /^Error: unknown command pdos \(Did you mean pods\?\)\n$/],
     [['--root-dir', '/dev/null/x'], /^Error: .*'\/dev\/null\/x'; --root-dir names another folder\n$/],

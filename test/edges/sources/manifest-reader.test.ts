@@ -51,6 +51,18 @@ it.each([
   expect(problems).toMatchObject([{ file: 'f', message }]);
 });
 
+it('gives a listing a turn after its last reading', async () => {
+  const listing = {
+    kind: 'files',
+    files: [{ file: 'f', content: { kind: 'text', text: pods(1), digest: 'd' } }],
+  } as const;
+  const list = readListing(
+    () => Promise.resolve(listing),
+    (one, origin) => Promise.resolve(readManifest(one, origin)),
+  );
+  expect((await turnsDuring(list())).turns).toBe(1);
+});
+
 it('reads at the next listing what no thread could be had for, though the file has not changed', async () => {
   // Node refuses this at once, as it does when the machine is short of threads.
   const refused = new URL('http://localhost/');

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { DOUBT_MS } from '../../../src/model/config/absences.js';
 import {
   foldManifestListing,
@@ -8,6 +8,7 @@ import {
   type ManifestListing,
   NO_MANIFEST_FILES,
 } from '../../../src/model/config/fold-manifest-listing.js';
+import { readManifest } from '../../../src/model/manifest/parse-manifest.js';
 
 const PLACE = { path: '/m', nodeName: 'n' };
 
@@ -54,6 +55,27 @@ const play = (listings: readonly ManifestListing[], everyMs: number = DOUBT_MS):
 };
 
 describe('foldManifestListing', () => {
+  it('makes no text of a pod whose reader has made its hash, unless the pod was there before with this UID', () => {
+    const read = (digest: number, ...documents: readonly string[]): ManifestFile => {
+      const one = documents.join('---\n');
+      return {
+        file: 'a',
+        content: { kind: 'text', text: one, digest: String(digest), reading: readManifest(one, { file: 'a' }) },
+      };
+    };
+    const [first, second] = [read(1, doc('p'), doc('q')), read(2, doc('p'), doc('q', 'j'))];
+    const texts = vi.spyOn(JSON, 'stringify');
+    try {
+      const { state } = foldManifestListing(NO_MANIFEST_FILES, files(first), PLACE, 0);
+      expect(texts.mock.calls.length).toBe(0);
+      const again = foldManifestListing(state, files(second), PLACE, 0);
+      expect(texts.mock.calls.length).toBe(2);
+      expect(again.state.pods?.map((pod, index) => pod === state.pods?.[index])).toEqual([true, false]);
+    } finally {
+      texts.mockRestore();
+    }
+  });
+
   it.each<[what: string, listings: readonly ManifestListing[], said: readonly string[]]>([
     ['an empty directory is a set, once', [files(), files()], ['[]', '']],
     [

@@ -48,6 +48,11 @@ describe('pods of the API server', () => {
     expect(growth(follow, 100)).toBeLessThan(2.1);
   });
 
+  it('may have annotations of 256 KiB', () => {
+    const annotated = podOf('a', 1, { metadata: { ...podOf('a').metadata, annotations: { ab: 'x'.repeat(262_142) } } });
+    expect(play(list(5, annotated)).names).toBe('a');
+  });
+
   it('are kept whole, the very objects that came', () => {
     const pod = podOf('a');
     expect([...play(list(5, pod)).state.pods.values()][0]).toBe(pod);
@@ -127,6 +132,11 @@ describe('a pod that Kubernetes would not have', () => {
   const containing = (spec: object): ApiObject => podOf('a', 1, { spec: { containers: [{ name: 'main' }], ...spec } });
 
   it.each<[string, ApiObject, string]>([
+    [
+      'annotations of more than 256 KiB',
+      named({ annotations: { first: 'x'.repeat(131_072), last: 'x'.repeat(131_072) } }),
+      'has annotations of more than 262144 bytes',
+    ],
     ['a null container', containing({ containers: [null] }), 'has no spec.containers[0].name'],
     [
       'init containers of text',

@@ -46,6 +46,13 @@ describe('applySourceDefaults', () => {
     expect(uidOf(PLAIN, ofUrl)).toBe(uidOf(PLAIN, { ...ofUrl, nodeName: 'node2' }));
   });
 
+  it('gives the UID that earlier versions gave, with a hash from elsewhere too', () => {
+    const { pod, contentHash } = readManifest(PLAIN, { file: 'p' }).pods[0]!;
+    expect(uidOf(PLAIN)).toBe('3954ad313ebccc10402a7022da316620');
+    expect(applySourceDefaults(pod, FILE, contentHash).metadata.uid).toBe('3954ad313ebccc10402a7022da316620');
+    expect(applySourceDefaults(pod, FILE, '0').metadata.uid).not.toBe(uidOf(PLAIN));
+  });
+
   it('lets a pod of a file stay whatever taints its node gets', () => {
     const everything = { operator: 'Exists', effect: 'NoExecute' };
     const tolerationsOf = (given: string, source = FILE) =>

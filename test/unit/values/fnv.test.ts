@@ -33,6 +33,12 @@ it('hashes the UTF-8 bytes of a text, not its UTF-16 units', () => {
   expect(fnv1a32('é')).toBe([0xc3, 0xa9].reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193) >>> 0, 0x811c9dc5));
 });
 
+it('goes on from the hash of an earlier text', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (one, other) => fnv1a128(other, fnv1a128(one)) === fnv1a128(one + other)),
+  );
+});
+
 it('pads the hex form to 32 digits', () => {
   expect(fnv1a128Hex('ab')).toBe('08809544bbab1be95aa0733055b69a62');
 });
