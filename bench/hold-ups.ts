@@ -102,9 +102,9 @@ const startAgent = async (state: string, flags: readonly string[]) => {
         .on('error', reject)
         .end();
     });
-    const at = (quantile: string) =>
-      1_000 * Number(new RegExp(`event_loop_delay_seconds\\{quantile="${quantile}"\\} (\\S+)`).exec(metrics)?.[1]);
-    return { p999: at('0.999'), longest: at('1') };
+    const at = (percentile: string) =>
+      1_000 * Number(new RegExp(`event_loop_delay_seconds\\{percentile="${percentile}"\\} (\\S+)`).exec(metrics)?.[1]);
+    return { p999: at('99.9'), longest: at('100') };
   };
   const end = async (): Promise<void> => {
     child.kill('SIGTERM');

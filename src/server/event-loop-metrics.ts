@@ -17,17 +17,18 @@ export const registerEventLoopDelay = (registry: Registry): void => {
   let [read, next] = [startHistogram(), startHistogram()];
   new Gauge({
     name: 'rx_kubelet_event_loop_delay_seconds',
-    help: 'How late the event loop was since the last scrape but one; the quantile 1 is the longest delay.',
-    labelNames: ['quantile'],
+    help: 'How late the event loop was since the last scrape but one; the percentile 100 is the longest delay.',
+    // Prometheus keeps `quantile` for summaries, which count from the start.
+    labelNames: ['percentile'],
     registers: [registry],
     collect() {
-      for (const [quantile, nanoseconds] of [
-        ['0.5', read.percentile(50)],
-        ['0.999', read.percentile(99.9)],
-        ['1', read.max],
+      for (const [percentile, nanoseconds] of [
+        ['50', read.percentile(50)],
+        ['99.9', read.percentile(99.9)],
+        ['100', read.max],
       ] as const) {
         // The histogram measures the time between two samples, which includes the period.
-        this.set({ quantile }, Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000));
+        this.set({ percentile }, Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000));
       }
       read.reset();
       [read, next] = [next, read];

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { NODE_NAME } from '../embedded/agent-files.js';
 import { eventually } from '../embedded/eventually.js';
+import { expectNoComplaint } from '../embedded/expect-no-complaint.js';
+import { asksPromtool } from '../embedded/promtool.js';
 import { BURN, HELD_BYTES, rateOf, scrape, type ScrapedSummary, seriesNamed } from '../embedded/scraped.js';
 import {
   GROWN,
@@ -12,7 +14,8 @@ import {
   OF_NETWORKS,
   OF_TRANSFERS,
 } from '../support/dashboard-series.js';
-import { CADVISOR_NAMES, lintExposition } from '../support/lint-exposition.js';
+import { lintExposition } from '../support/lint-exposition.js';
+import { OF_UPSTREAM } from '../support/names-of-upstream.js';
 import { freeHostPort } from './host-port.js';
 import { overContainerd } from './missing.js';
 import { onOneNode } from './one-node.js';
@@ -80,7 +83,7 @@ overContainerd('the numbers of a node with containerd', () => {
       seriesNamed(text, 'container_spec_memory_limit_bytes', pod).find(({ labels }) => labels.container === 'main')
         ?.value,
     ).toBe(64 * 2 ** 20);
-    const known = new Set(CADVISOR_NAMES);
+    const known = new Set(OF_UPSTREAM.map(({ name, complaint }) => `${name} ${complaint}`));
     expect(lintExposition(text).filter((problem) => !known.has(problem))).toEqual([]);
     expect(text).toContain('\ncontainer_scrape_error 0\n');
     // Volumes are counted a second after they changed, and a quick machine is here before that.
@@ -89,6 +92,13 @@ overContainerd('the numbers of a node with containerd', () => {
       expect(OF_KUBELET.filter((name) => !metrics.includes(`\n${name}`))).toEqual([]);
       return true;
     });
+  });
+
+  it.runIf(asksPromtool)('have names that promtool accepts, or that are those of upstream', async ({ node }) => {
+    const livenessProbe = { periodSeconds: 1, exec: { command: ['true'] } };
+    node.apply({ name: 'probed', containers: [{ script: BURN, livenessProbe, resources: { limits } }] });
+    await node.reached('probed', 'CONTAINER_RUNNING');
+    await expectNoComplaint(port);
   });
 
   it('give metrics-server a rate, and are in the summary with layers and network', async ({ node }) => {
