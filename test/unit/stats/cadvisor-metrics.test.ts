@@ -51,6 +51,7 @@ const FILE_SYSTEM: MountedFileSystem = {
 };
 const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
   nodeName: 'n1',
+  startedAtMs: START_MS,
   systemCgroups: { pods: '/kubepods' },
   lists: {},
   machine: statsMachine({ network: NETWORK }),
@@ -76,6 +77,7 @@ const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
   disks: { node: undefined, images: undefined, containers: undefined, fileSystems: new Map(), problems: [] },
   fileSystems: [FILE_SYSTEM, { ...FILE_SYSTEM, source: 'overlay', device: '0:21', transfers: undefined }],
   logs: new Map(),
+  hostsFiles: new Map(),
   volumes: new Map(),
   ...over,
 });
