@@ -56,7 +56,8 @@ export const lintExposition = (text: string): readonly string[] => {
     if (seen.has(key)) problems.push(`twice: ${key}`);
     seen.add(key);
     for (const label of Object.keys(labels))
-      if (/[a-z][A-Z]/.test(label)) problems.push(`${name} label names should be written in 'snake_case' not 'camelCase'`);
+      if (/[a-z][A-Z]/.test(label))
+        problems.push(`${name} label names should be written in 'snake_case' not 'camelCase'`);
   }
   return [...new Set(problems)];
 };

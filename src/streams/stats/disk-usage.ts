@@ -83,7 +83,10 @@ type SpaceByKey = ReadonlyMap<string, Omit<DiskFigures, 'fileSystem'>>;
 const READS = 4;
 
 /** Emits once the space of the logs of running containers, by container ID. A container without logs is left out. Errors: none. */
-export const logUsage = ({ podLogsDirectory, reader }: DiskUsageOptions, pods: readonly SampledPod[]) =>
+export const logUsage = (
+  { podLogsDirectory, reader }: DiskUsageOptions,
+  pods: readonly SampledPod[],
+): Observable<SpaceByKey> =>
   spaceByKey(
     reader,
     pods.flatMap(({ pod, containers }) =>
@@ -98,7 +101,10 @@ export const logUsage = ({ podLogsDirectory, reader }: DiskUsageOptions, pods: r
  *
  * Source: pkg/kubelet/stats/host_stats_provider.go getPodEtcHostsStats
  */
-export const hostsUsage = ({ rootDirectory, reader }: DiskUsageOptions, pods: readonly SampledPod[]) =>
+export const hostsUsage = (
+  { rootDirectory, reader }: DiskUsageOptions,
+  pods: readonly SampledPod[],
+): Observable<SpaceByKey> =>
   spaceByKey(
     reader,
     pods.map(({ pod: { metadata } }) => [metadata.uid, podHostsFile(rootDirectory, metadata.uid)] as const),

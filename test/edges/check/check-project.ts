@@ -89,7 +89,15 @@ export const checkProject = (): CheckProject => {
     writeFileSync(path(name), `#!/usr/bin/env bash\n${text}\n`);
     chmodSync(path(name), 0o755);
   };
-  for (const name of ['bin', 'plan', 'tmp', 'test/cluster/stage', 'test/containerd/stage', 'test/embedded/stage', ...PROPERTIES]) {
+  for (const name of [
+    'bin',
+    'plan',
+    'tmp',
+    'test/cluster/stage',
+    'test/containerd/stage',
+    'test/embedded/stage',
+    ...PROPERTIES,
+  ]) {
     mkdirSync(path(name), { recursive: true });
   }
   cpSync(CHECK, path('.ci'), { recursive: true });
