@@ -2,17 +2,20 @@ import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { NODE_NAME } from '../embedded/agent-files.js';
+import { emptySeries } from '../embedded/empty-series.js';
 import { eventually } from '../embedded/eventually.js';
 import { expectNoComplaint } from '../embedded/expect-no-complaint.js';
 import { asksPromtool } from '../embedded/promtool.js';
 import { BURN, HELD_BYTES, rateOf, scrape, type ScrapedSummary, seriesNamed } from '../embedded/scraped.js';
 import {
+  DASHBOARD_DEVICE,
   GROWN,
   OF_CONTAINERS,
   OF_KUBELET,
   OF_MACHINE,
   OF_NETWORKS,
   OF_TRANSFERS,
+  WITHOUT_SOURCE,
 } from '../support/dashboard-series.js';
 import { lintExposition } from '../support/lint-exposition.js';
 import { OF_UPSTREAM } from '../support/names-of-upstream.js';
@@ -67,8 +70,14 @@ overContainerd('the numbers of a node with containerd', () => {
       expect(GROWN.filter((name) => !has(name))).toEqual([]);
       return scraped;
     });
+    // Panels ask for series with an image, and for disks.
     const named = (name: string, container: string) =>
-      seriesNamed(text, name, pod).filter(({ labels }) => labels.container === container).length;
+      seriesNamed(text, name, pod).filter(
+        ({ labels }) =>
+          labels.container === container &&
+          (container === '' || labels.image !== '') &&
+          (labels.device === undefined || DASHBOARD_DEVICE.test(labels.device)),
+      ).length;
     expect(OF_CONTAINERS.filter((name) => named(name, 'main') === 0)).toEqual([]);
     expect(OF_TRANSFERS.filter((name) => named(name, 'main') === 0)).toEqual([]);
     expect(OF_NETWORKS.filter((name) => named(name, '') !== 1)).toEqual([]);
@@ -89,7 +98,8 @@ overContainerd('the numbers of a node with containerd', () => {
     // Volumes are counted a second after they changed, and a quick machine is here before that.
     await eventually('the metrics of the agent are complete', async () => {
       const metrics = await scrape(port, '/metrics');
-      expect(OF_KUBELET.filter((name) => !metrics.includes(`\n${name}`))).toEqual([]);
+      expect(emptySeries(metrics, OF_KUBELET)).toEqual([]);
+      expect(WITHOUT_SOURCE.filter((name) => metrics.includes(name))).toEqual([]);
       return true;
     });
   });
