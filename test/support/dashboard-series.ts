@@ -66,6 +66,12 @@ export const OF_KUBELET: readonly (readonly [name: string, ...labels: readonly s
   ['kubelet_server_expiration_renew_errors'],
 ];
 
+/** On `/metrics` of a node of a cluster. */
+export const OF_API_CLIENT: typeof OF_KUBELET = [
+  ['rest_client_requests_total', 'code', 'method', 'host'],
+  ['rest_client_request_duration_seconds_bucket', 'verb', 'host', 'le'],
+];
+
 /** These stay 0 on a healthy node. */
 export const COUNTS_OF_FAULTS: ReadonlySet<string> = new Set([
   'kubelet_certificate_manager_client_expiration_renew_errors',
