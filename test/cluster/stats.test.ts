@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { nodePath } from '../../src/model/kube-api/api-paths.js';
 import { freeHostPort } from '../containerd/host-port.js';
+import { emptySeries } from '../embedded/empty-series.js';
 import { eventually } from '../embedded/eventually.js';
 import { BURN, HELD_BYTES, rateOf, type ScrapedSummary, seriesNamed } from '../embedded/scraped.js';
+import { OF_API_CLIENT } from '../support/dashboard-series.js';
 import { overCluster } from './missing.js';
 import { onNode } from './one-node.js';
 
@@ -35,5 +37,6 @@ overCluster('the numbers of a node', () => {
     });
     expect(pod).toMatchObject({ podRef: { namespace: NAME }, containers: [{ name: 'main' }] });
     expect(await proxied('/metrics/cadvisor')).toContain('container_scrape_error 0');
+    expect(emptySeries((await proxied('/metrics')) as string, OF_API_CLIENT)).toEqual([]);
   });
 });

@@ -2,17 +2,23 @@ import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { NODE_NAME } from '../embedded/agent-files.js';
+import { emptySeries } from '../embedded/empty-series.js';
 import { eventually } from '../embedded/eventually.js';
+import { expectNoComplaint } from '../embedded/expect-no-complaint.js';
+import { asksPromtool } from '../embedded/promtool.js';
 import { BURN, HELD_BYTES, rateOf, scrape, type ScrapedSummary, seriesNamed } from '../embedded/scraped.js';
 import {
+  DASHBOARD_DEVICE,
   GROWN,
   OF_CONTAINERS,
   OF_KUBELET,
   OF_MACHINE,
   OF_NETWORKS,
   OF_TRANSFERS,
+  WITHOUT_SOURCE,
 } from '../support/dashboard-series.js';
-import { CADVISOR_NAMES, lintExposition } from '../support/lint-exposition.js';
+import { lintExposition } from '../support/lint-exposition.js';
+import { OF_UPSTREAM } from '../support/names-of-upstream.js';
 import { freeHostPort } from './host-port.js';
 import { overContainerd } from './missing.js';
 import { onOneNode } from './one-node.js';
@@ -64,8 +70,14 @@ overContainerd('the numbers of a node with containerd', () => {
       expect(GROWN.filter((name) => !has(name))).toEqual([]);
       return scraped;
     });
+    // Panels ask for series with an image, and for disks.
     const named = (name: string, container: string) =>
-      seriesNamed(text, name, pod).filter(({ labels }) => labels.container === container).length;
+      seriesNamed(text, name, pod).filter(
+        ({ labels }) =>
+          labels.container === container &&
+          (container === '' || labels.image !== '') &&
+          (labels.device === undefined || DASHBOARD_DEVICE.test(labels.device)),
+      ).length;
     expect(OF_CONTAINERS.filter((name) => named(name, 'main') === 0)).toEqual([]);
     expect(OF_TRANSFERS.filter((name) => named(name, 'main') === 0)).toEqual([]);
     expect(OF_NETWORKS.filter((name) => named(name, '') !== 1)).toEqual([]);
@@ -80,15 +92,23 @@ overContainerd('the numbers of a node with containerd', () => {
       seriesNamed(text, 'container_spec_memory_limit_bytes', pod).find(({ labels }) => labels.container === 'main')
         ?.value,
     ).toBe(64 * 2 ** 20);
-    const known = new Set(CADVISOR_NAMES);
+    const known = new Set(OF_UPSTREAM.map(({ name, complaint }) => `${name} ${complaint}`));
     expect(lintExposition(text).filter((problem) => !known.has(problem))).toEqual([]);
     expect(text).toContain('\ncontainer_scrape_error 0\n');
     // Volumes are counted a second after they changed, and a quick machine is here before that.
     await eventually('the metrics of the agent are complete', async () => {
       const metrics = await scrape(port, '/metrics');
-      expect(OF_KUBELET.filter((name) => !metrics.includes(`\n${name}`))).toEqual([]);
+      expect(emptySeries(metrics, OF_KUBELET)).toEqual([]);
+      expect(WITHOUT_SOURCE.filter((name) => metrics.includes(name))).toEqual([]);
       return true;
     });
+  });
+
+  it.runIf(asksPromtool)('have names that promtool accepts, or that are those of upstream', async ({ node }) => {
+    const livenessProbe = { periodSeconds: 1, exec: { command: ['true'] } };
+    node.apply({ name: 'probed', containers: [{ script: BURN, livenessProbe, resources: { limits } }] });
+    await node.reached('probed', 'CONTAINER_RUNNING');
+    await expectNoComplaint(port);
   });
 
   it('give metrics-server a rate, and are in the summary with layers and network', async ({ node }) => {

@@ -2,6 +2,8 @@ import { describe, expect } from 'vitest';
 import { lintExposition } from '../support/lint-exposition.js';
 import { freePort, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
+import { expectNoComplaint } from './expect-no-complaint.js';
+import { asksPromtool } from './promtool.js';
 import { BURN, HELD_BYTES, rateOf, scrape, type ScrapedSummary, seriesNamed } from './scraped.js';
 
 const POD = `burns-${NODE_NAME}`;
@@ -65,5 +67,16 @@ describe('the numbers of a node with the embedded runtime', () => {
     ).toEqual(['', 'main']);
     expect(cadvisor).toContain('\ncontainer_scrape_error 0\n');
     expect(await scrape(port, '/metrics/resource')).toContain('\nresource_scrape_error 0\n');
+  });
+});
+
+describe('the metrics of a node with the embedded runtime', () => {
+  it.runIf(asksPromtool)('have names that promtool accepts, or that are those of upstream', async ({ daemon }) => {
+    const port = await freePort();
+    const livenessProbe = { periodSeconds: 1, exec: { command: ['true'] } };
+    daemon.apply({ name: 'probed', containers: [{ script: BURN, livenessProbe }] });
+    await daemon.start('--port', '0', '--address', '127.0.0.1', '--read-only-port', String(port));
+    await daemon.reached('probed', 'CONTAINER_RUNNING');
+    await expectNoComplaint(port);
   });
 });

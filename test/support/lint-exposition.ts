@@ -23,8 +23,8 @@ export const samplesIn = (text: string): readonly SampleLine[] =>
     });
 
 /**
- * The problems of a text of metrics: those that `promtool check metrics` reports, series that are there twice, and families in more than one
- * part.
+ * The problems of a text of metrics, without another process: those that `promtool check metrics` would report about these families, series that
+ * are there twice, and families in more than one part. promtool sees no series that is there twice.
  */
 export const lintExposition = (text: string): readonly string[] => {
   const problems: string[] = [];
@@ -56,14 +56,8 @@ export const lintExposition = (text: string): readonly string[] => {
     if (seen.has(key)) problems.push(`twice: ${key}`);
     seen.add(key);
     for (const label of Object.keys(labels))
-      if (/[a-z][A-Z]/.test(label)) problems.push(`${name} label names should be written in 'snake_case'`);
+      if (/[a-z][A-Z]/.test(label))
+        problems.push(`${name} label names should be written in 'snake_case' not 'camelCase'`);
   }
   return [...new Set(problems)];
 };
-
-/** Names of cAdvisor that break the rules, which clients ask for nevertheless. */
-export const CADVISOR_NAMES = [
-  'container_memory_failcnt counter metrics should have "_total" suffix',
-  "cadvisor_version_info label names should be written in 'snake_case'",
-  'container_fs_inodes_total non-counter metrics should not have "_total" suffix',
-];

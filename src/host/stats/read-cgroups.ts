@@ -79,8 +79,25 @@ export const readCgroups = ({
       processes: pids?.length || undefined,
       network: pids?.[0] === undefined ? undefined : networkOf(proc, pids[0], timeMs),
       openFiles: pids && detail === 'full' ? await openFiles(proc, pids, pause) : undefined,
+      createdAtMs: wanted.hasCreation ? createdAt(paths) : undefined,
     };
     return sample;
+  };
+
+  /**
+   * The lowest time of the directories, and of a file in each: the time of a directory may change with every cgroup that is made in it.
+   *
+   * Source: github.com/google/cadvisor container/common/helpers.go GetSpec
+   */
+  const createdAt = (paths: CgroupPaths): number | undefined => {
+    const times = trees.flatMap(({ mountPoint, version }) => {
+      const path = paths.get(mountPoint);
+      if (path === undefined) return [];
+      const directory = join(mountPoint, path);
+      const file = join(directory, version === 2 ? 'cgroup.events' : 'cgroup.clone_children');
+      return [directory, file].flatMap((each) => timeOf(each) ?? []);
+    });
+    return times.length === 0 ? undefined : Math.min(...times);
   };
 
   /** The tree with most processes: on a hybrid machine some cgroups are empty in some trees. */
@@ -128,6 +145,15 @@ const QUIETLY = { throwIfNoEntry: false } as const;
 /** The cgroup ended, or the kernel does not count this: a machine without pressure stall information has its files. */
 const IS_UNKNOWN: ReadonlySet<unknown> = new Set(['ENOENT', 'ENODEV', 'ENOTDIR', 'EOPNOTSUPP']);
 const codeOf = (error: unknown): unknown => (error as NodeJS.ErrnoException).code;
+
+/** The time of the last change in Unix milliseconds; undefined for a file that is not there. */
+const timeOf = (path: string): number | undefined => {
+  try {
+    return statSync(path, QUIETLY)?.mtimeMs;
+  } catch {
+    return undefined;
+  }
+};
 
 const MOST_LEVELS = 5;
 

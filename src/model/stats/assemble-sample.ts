@@ -29,6 +29,8 @@ export interface SystemCgroups {
 /** Everything that was read for one sample. */
 export interface SampleParts {
   readonly nodeName: string;
+  /** Unix milliseconds of the start of the agent. */
+  readonly startedAtMs: number;
   readonly systemCgroups: SystemCgroups;
   readonly lists: { readonly failure?: string };
   readonly machine: MachineReading;
@@ -41,6 +43,8 @@ export interface SampleParts {
   readonly fileSystems: readonly MountedFileSystem[];
   /** By container ID. */
   readonly logs: ReadonlyMap<string, Omit<DiskFigures, 'fileSystem'>>;
+  /** The files `/etc/hosts` of pods, by UID. */
+  readonly hostsFiles: ReadonlyMap<string, Omit<DiskFigures, 'fileSystem'>>;
   /** By UID. */
   readonly volumes: ReadonlyMap<string, readonly VolumeSample[]>;
 }
@@ -101,7 +105,7 @@ export const assembleSample = (parts: SampleParts, rates: CpuRates, { timeMs, st
 
 const podSample = (
   { pod, sandbox, startedAtMs, containers }: SampledPod,
-  { reading: { cgroups }, read: { figures }, disks, logs, volumes }: SampleParts,
+  { reading: { cgroups }, read: { figures }, disks, logs, hostsFiles, volumes }: SampleParts,
   usageOf: (key: string, cgroup: ReadCgroup | undefined) => Usage | undefined,
 ): PodSample => {
   const { uid, namespace, name } = pod.metadata;
@@ -125,6 +129,7 @@ const podSample = (
   const cgroup = cgroups.get(podKey) ?? (isAround ? ofSandbox : undefined);
   const network = [ofSandbox, ...samples.map(({ id }) => cgroups.get(id))].find((each) => each?.network)?.network;
   const ofRuntime = figures.sandboxes.get(sandbox.id);
+  const hostsFile = hostsFiles.get(uid);
   const usage =
     mergedUsage(usageOf(podKey, cgroup), ofRuntime?.usage) ??
     (samples.length > 0 ? summedUsage(samples.map((each) => each.usage)) : undefined);
@@ -140,6 +145,7 @@ const podSample = (
       ofRuntime?.processes ?? processesOf(isAround ? [ofSandbox] : [ofSandbox, ...samples.map((each) => each.cgroup)]),
     containers: samples,
     volumes: volumes.get(uid) ?? [],
+    hostsFile: hostsFile && { ...hostsFile, fileSystem: disks.node?.fileSystem },
   };
 };
 
@@ -151,7 +157,7 @@ const processesOf = (
 };
 
 const systemUsages = (
-  { systemCgroups, machine }: SampleParts,
+  { systemCgroups, machine, startedAtMs, reading: { cgroups } }: SampleParts,
   usageOf: (key: string) => Usage | undefined,
 ): readonly SystemContainerSample[] => {
   const keys: readonly (readonly [SystemContainerSample['name'], string | undefined])[] = [
@@ -162,7 +168,8 @@ const systemUsages = (
   ];
   return keys.flatMap(([name, key]) => {
     const usage = key === undefined ? undefined : usageOf(key);
-    return usage ? [{ name, usage }] : [];
+    const createdAtMs = key === undefined ? undefined : cgroups.get(key)?.createdAtMs;
+    return usage ? [{ name, usage, startedAtMs: name === 'kubelet' ? startedAtMs : createdAtMs }] : [];
   });
 };
 

@@ -101,11 +101,15 @@ export interface PodSample {
   readonly processes: number | undefined;
   readonly containers: readonly ContainerSample[];
   readonly volumes: readonly VolumeSample[];
+  /** Its file `/etc/hosts`; undefined if none was written for it. */
+  readonly hostsFile: DiskFigures | undefined;
 }
 
 /** A part of the system outside of pods. Source: stats/v1alpha1 SystemContainerKubelet and the others */
 export interface SystemContainerSample {
   readonly name: 'kubelet' | 'runtime' | 'misc' | 'pods';
+  /** Unix milliseconds: the start of the agent, or the creation of the cgroup. */
+  readonly startedAtMs: number | undefined;
   readonly usage: Usage;
 }
 

@@ -11,6 +11,8 @@ import type { MachineTotals } from './usage.js';
 export interface ReadCgroup extends CgroupSample {
   /** The interfaces of its network namespace; undefined if that is the one of the node. */
   readonly network: NetworkFigures | undefined;
+  /** Unix milliseconds; undefined if this was not asked for. */
+  readonly createdAtMs?: number | undefined;
 }
 
 export interface CgroupReading {

@@ -34,19 +34,20 @@ export const summaryOf = (
 ): Summary => ({
   node: {
     nodeName: node.name,
-    systemContainers: systemContainers.map(systemContainer),
+    systemContainers: systemContainers.map((each) => systemContainer(each, onlyCpuAndMemory)),
     startTime: node.bootedAtMs === undefined ? null : toTimestamp(node.bootedAtMs),
     ...resources(node.usage),
     ...(!onlyCpuAndMemory && restOfNode(node)),
     swap: swapOf(node.usage),
   },
-  pods: pods.map((pod) => podStats(pod, onlyCpuAndMemory)),
+  pods: pods.map((pod) => podStats(pod, node.disk, onlyCpuAndMemory)),
 });
 
-const systemContainer = ({ name, usage }: SystemContainerSample) => ({
+const systemContainer = ({ name, usage, startedAtMs }: SystemContainerSample, onlyCpuAndMemory: boolean) => ({
   name,
-  startTime: null,
+  startTime: startedAtMs === undefined ? null : toTimestamp(startedAtMs),
   ...resources(usage),
+  ...(!onlyCpuAndMemory && { io: ioOf(usage) }),
   swap: swapOf(usage),
 });
 
@@ -58,7 +59,7 @@ const restOfNode = ({ usage, network, disk, imageDisk, containerDisk, tasks }: N
   rlimit: tasks && { time: toTimestamp(tasks.timeMs), maxpid: tasks.most, curproc: tasks.current },
 });
 
-const podStats = (pod: PodSample, onlyCpuAndMemory: boolean) => ({
+const podStats = (pod: PodSample, ofNode: DiskFigures | undefined, onlyCpuAndMemory: boolean) => ({
   podRef: { name: pod.ref.name, namespace: pod.ref.namespace, uid: pod.ref.uid },
   startTime: toTimestamp(pod.startedAtMs),
   containers: pod.containers.map((container) => containerStats(container, onlyCpuAndMemory)),
@@ -67,7 +68,7 @@ const podStats = (pod: PodSample, onlyCpuAndMemory: boolean) => ({
     io: ioOf(pod.usage),
     network: networkOf(pod.network),
     volume: pod.volumes.length === 0 ? undefined : pod.volumes.map(({ name, disk }) => ({ ...diskOf(disk), name })),
-    'ephemeral-storage': diskOf(ephemeralStorage(pod)),
+    'ephemeral-storage': diskOf(ephemeralStorage(pod, ofNode)),
     process_stats: pod.processes === undefined ? undefined : { process_count: pod.processes },
   }),
   swap: swapOf(pod.usage),
@@ -82,21 +83,25 @@ const containerStats = ({ name, createdAtMs, usage, rootfs, logs }: ContainerSam
 });
 
 /**
- * The ephemeral storage of a pod: the layers and logs of its containers, and its volumes. Undefined without any of them.
+ * The ephemeral storage of a pod: the layers and logs of its containers, its volumes and its hosts file, with the space of the file system of the
+ * node. Undefined without any of them.
  *
  * Source: pkg/kubelet/stats/cri_stats_provider.go makePodStorageStats, helper.go calcEphemeralStorage
  */
-const ephemeralStorage = ({ containers, volumes }: PodSample): DiskFigures | undefined => {
+const ephemeralStorage = (
+  { containers, volumes, hostsFile }: PodSample,
+  ofNode: DiskFigures | undefined,
+): DiskFigures | undefined => {
   const parts = [
     ...containers.flatMap(({ rootfs, logs }) => [rootfs, logs]),
     ...volumes.flatMap(({ isEphemeral, disk }) => (isEphemeral ? [disk] : [])),
+    hostsFile,
   ].flatMap((disk) => (disk?.usedBytes === undefined ? [] : [{ ...disk, usedBytes: disk.usedBytes }]));
   if (parts.length === 0) return undefined;
   const inodes = parts.flatMap(({ inodesUsed }) => inodesUsed ?? []);
   return {
     timeMs: Math.max(...parts.map(({ timeMs }) => timeMs)),
-    // Logs are on the file system of the node.
-    fileSystem: containers.flatMap(({ logs }) => logs?.fileSystem ?? [])[0] ?? parts[0]?.fileSystem,
+    fileSystem: ofNode?.fileSystem,
     usedBytes: parts.reduce((sum, { usedBytes }) => sum + usedBytes, 0),
     inodesUsed: inodes.length === 0 ? undefined : inodes.reduce((sum, count) => sum + count, 0),
   };

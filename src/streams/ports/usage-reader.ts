@@ -9,6 +9,8 @@ export interface WantedCgroup {
   readonly key: string;
   /** Reads the number of its processes, and the network of the first one; in full detail also what they have open. */
   readonly hasProcesses?: boolean;
+  /** Reads when it was made. */
+  readonly hasCreation?: boolean;
 }
 
 /** Reads the usage that the kernel counts, on request and in slices that do not hold up the event loop. Calls are cold. */

@@ -1,6 +1,7 @@
 import { catchError, concatMap, forkJoin, from, map, mergeMap, type Observable, of, toArray } from 'rxjs';
 import type { FilesystemUsage } from '../../generated/runtime/v1/api.js';
 import { containerLogDirectory } from '../../model/cri/log-paths.js';
+import { podHostsFile } from '../../model/pod/pod-paths.js';
 import { diskOf } from '../../model/stats/disk-of.js';
 import type { DiskFigures, FileSystemFigures } from '../../model/stats/node-sample.js';
 import type { NodeDisks } from '../../model/stats/readings.js';
@@ -76,19 +77,48 @@ export const nodeDisks = (
   );
 };
 
-/** Directories of logs that are read at a time. */
+type SpaceByKey = ReadonlyMap<string, Omit<DiskFigures, 'fileSystem'>>;
+
+/** Directories that are read at a time. */
 const READS = 4;
 
 /** Emits once the space of the logs of running containers, by container ID. A container without logs is left out. Errors: none. */
 export const logUsage = (
   { podLogsDirectory, reader }: DiskUsageOptions,
   pods: readonly SampledPod[],
-): Observable<ReadonlyMap<string, Omit<DiskFigures, 'fileSystem'>>> =>
-  from(pods.flatMap(({ pod, containers }) => containers.map((container) => ({ pod, container })))).pipe(
+): Observable<SpaceByKey> =>
+  spaceByKey(
+    reader,
+    pods.flatMap(({ pod, containers }) =>
+      containers.map(
+        ({ id, metadata }) => [id, containerLogDirectory(podLogsDirectory, pod, metadata?.name ?? '')] as const,
+      ),
+    ),
+  );
+
+/**
+ * Emits once the space of the hosts files of pods, by UID. A pod without one is left out. Errors: none.
+ *
+ * Source: pkg/kubelet/stats/host_stats_provider.go getPodEtcHostsStats
+ */
+export const hostsUsage = (
+  { rootDirectory, reader }: DiskUsageOptions,
+  pods: readonly SampledPod[],
+): Observable<SpaceByKey> =>
+  spaceByKey(
+    reader,
+    pods.map(({ pod: { metadata } }) => [metadata.uid, podHostsFile(rootDirectory, metadata.uid)] as const),
+  );
+
+const spaceByKey = (
+  reader: DiskUsageOptions['reader'],
+  paths: readonly (readonly [key: string, path: string])[],
+): Observable<SpaceByKey> =>
+  from(paths).pipe(
     mergeMap(
-      ({ pod, container }) =>
-        reader.directory(containerLogDirectory(podLogsDirectory, pod, container.metadata?.name ?? '')).pipe(
-          map((usage) => [container.id, usage] as const),
+      ([key, path]) =>
+        reader.directory(path).pipe(
+          map((usage) => [key, usage] as const),
           catchError(() => []),
         ),
       READS,

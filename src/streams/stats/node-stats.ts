@@ -12,7 +12,7 @@ import type { RuntimeService } from '../ports/runtime-service.js';
 import type { RuntimeStats } from '../ports/runtime-stats.js';
 import type { UsageReader, WantedCgroup } from '../ports/usage-reader.js';
 import type { WallClock } from '../ports/wall-clock.js';
-import { logUsage, NO_DISKS, nodeDisks } from './disk-usage.js';
+import { hostsUsage, logUsage, NO_DISKS, nodeDisks } from './disk-usage.js';
 import { logNewProblems } from './log-new-problems.js';
 import { figuresReader, type ReadFigures, runtimeLists } from './runtime-lists.js';
 import { runtimeSample } from './runtime-sample.js';
@@ -48,9 +48,10 @@ export interface NodeStatsOptions {
 
 type Kind = 'resources' | 'summary' | 'cgroups';
 
-/** Makes the samples of one node. Rates of the CPU count from the last sample of any kind. */
+/** Makes the samples of one node, whose agent starts now. Rates of the CPU count from the last sample of any kind. */
 export const nodeStats = (options: NodeStatsOptions): NodeStats => {
   const { reader, scheduler, wallClock, nodeName, log } = options;
+  const startedAtMs = wallClock();
   const rates = new CpuRates();
   const readFigures = figuresReader();
   const volumesOf = volumeUsage({ ...options, keptMs: options.volumesKeptMs });
@@ -86,12 +87,13 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats => {
                         )
                       : of(NO_DISKS),
                     logs: ofSummary ? logUsage(disks, pods) : of<SampleParts['logs']>(new Map()),
+                    hostsFiles: ofSummary ? hostsUsage(disks, pods) : of<SampleParts['hostsFiles']>(new Map()),
                     fileSystems: kind === 'cgroups' ? reader.fileSystems() : of<SampleParts['fileSystems']>([]),
                     volumes: ofSummary ? volumesOf(pods.map(({ pod }) => pod)) : of<SampleParts['volumes']>(new Map()),
                   }).pipe(
                     map((space) =>
                       assembleSample(
-                        { nodeName, systemCgroups, lists, machine, facts, pods, reading, read, ...space },
+                        { nodeName, startedAtMs, systemCgroups, lists, machine, facts, pods, reading, read, ...space },
                         rates,
                         { timeMs: wallClock(), steadyMs: scheduler.now() },
                       ),
@@ -129,7 +131,9 @@ const wantedCgroups = (
   const hasProcesses = kind !== 'resources';
   return [
     { key: '/' },
-    ...[...new Set(system)].flatMap((key) => (key === undefined || key === '/' ? [] : [{ key }])),
+    ...[...new Set(system)].flatMap((key) =>
+      key === undefined || key === '/' ? [] : [{ key, hasCreation: kind !== 'cgroups' }],
+    ),
     ...pods.flatMap(({ pod, sandbox, containers }) => [
       { key: `pod${pod.metadata.uid}` },
       { key: sandbox.id, hasProcesses },

@@ -41,8 +41,8 @@ const STEPS = [
   ['test/containerd', 'containerd'],
   ['test/cluster', 'cluster'],
 ] as const;
-/** `again`: a file that is run alone; `build`: of the API server; `newer`: a newer containerd is asked for. */
-type Step = (typeof STEPS)[number][1] | 'again' | 'build' | 'newer';
+/** `again`: a file that is run alone; `build`: of the API server; `newer`: a newer containerd is asked for; `promtool`: so is promtool. */
+type Step = (typeof STEPS)[number][1] | 'again' | 'build' | 'newer' | 'promtool';
 
 /**
  * What a shell of a step can say: `test NAME passed|failed ERROR`, for the reporter that is not there. Each writes the lines of a file of its
@@ -89,7 +89,15 @@ export const checkProject = (): CheckProject => {
     writeFileSync(path(name), `#!/usr/bin/env bash\n${text}\n`);
     chmodSync(path(name), 0o755);
   };
-  for (const name of ['bin', 'plan', 'tmp', 'test/cluster/stage', 'test/containerd/stage', ...PROPERTIES]) {
+  for (const name of [
+    'bin',
+    'plan',
+    'tmp',
+    'test/cluster/stage',
+    'test/containerd/stage',
+    'test/embedded/stage',
+    ...PROPERTIES,
+  ]) {
     mkdirSync(path(name), { recursive: true });
   }
   cpSync(CHECK, path('.ci'), { recursive: true });
@@ -104,6 +112,7 @@ export const checkProject = (): CheckProject => {
   script('bin/npx', `${REPORTER}\nstep=again\n[[ $* == *.test.ts* ]] || exit 0\n${doStep}`);
   script('test/cluster/stage/build.sh', `[[ \${1:-} != --cached ]] || exit 0\nstep=build\n${doStep}`);
   script('test/containerd/stage/newer.sh', `step=newer\n${doStep}\necho containerd`);
+  script('test/embedded/stage/promtool.sh', `step=promtool\n${doStep}\necho promtool`);
   for (const name of [...TOOLS, 'sleep']) script(`bin/${name}`, ':');
 
   const start = (): ChildProcess => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstValueFrom } from 'rxjs';
@@ -96,6 +96,23 @@ describe('cgroups of version 2', () => {
       usage: { cpu: { usageNs: 40_000 } },
       network: { defaultInterface: 'eth0', interfaces: [{ name: 'eth0', rxBytes: 1, txPackets: 4 }] },
     });
+  });
+
+  it('report when they were made, by the lower time of the directory and its events', async ({ folder }) => {
+    const tree = treeV2(folder);
+    const events = join(tree.container, 'cgroup.events');
+    writeFileSync(events, 'populated 1\n');
+    const madeAt = async (hasCreation: boolean) =>
+      (await readerOf(tree)([{ key: 'abc123', hasCreation }])).cgroups.get('abc123')?.createdAtMs;
+    utimesSync(events, 1_000, 1_000);
+    // A cgroup that is made in it changes the time of the directory.
+    utimesSync(tree.container, 2_000, 2_000);
+    expect(await madeAt(true)).toBe(1_000_000);
+    utimesSync(tree.container, 500, 500);
+    expect(await madeAt(true)).toBe(500_000);
+    expect(await madeAt(false)).toBeUndefined();
+    rmSync(events);
+    expect(await madeAt(true)).toBeGreaterThan(500_000);
   });
 
   it('are asked for open descriptors in full detail alone', async ({ folder }) => {

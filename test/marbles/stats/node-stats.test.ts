@@ -1,6 +1,7 @@
 import { defer, ignoreElements, map, type Observable, of, type SchedulerLike, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri/cri-error.js';
+import type { NodeSample } from '../../../src/model/stats/node-sample.js';
 import { nodeStats, type NodeStatsOptions, type StatsRuntime } from '../../../src/streams/stats/node-stats.js';
 import type { UsageReader } from '../../../src/streams/ports/usage-reader.js';
 import {
@@ -126,6 +127,43 @@ describe('a sample', () => {
       expectObservable(rateOf(resources$), '1000ms ^').toBe('1000ms (h|)', { h: half });
       expectObservable(rateOf(resources$), '1500ms ^').toBe('1500ms (h|)', { h: half });
       expectObservable(rateOf(cgroups$), ' 9000ms ^').toBe('9000ms (h|)', { h: half });
+    }),
+  );
+
+  it(
+    'has the start of the agent, the time at which cgroups of the system were made, and the hosts files of pods',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const { reader, ...rest } = options(scheduler, cold('(r|)'), {
+        systemCgroups: () => ({ pods: '/pods', kubelet: '/agent' }),
+      });
+      const dated: UsageReader = {
+        ...reader,
+        cgroups: (wanted, detail) =>
+          reader.cgroups(wanted, detail).pipe(
+            map(({ cgroups, problems }) => ({
+              problems,
+              cgroups: new Map(
+                [...cgroups].map(([key, cgroup]) => {
+                  const isAsked = wanted.some((each) => each.key === key && each.hasCreation);
+                  return [key, { ...cgroup, createdAtMs: isAsked ? START_MS - 5_000 : undefined }] as const;
+                }),
+              ),
+            })),
+          ),
+        directory: (path) =>
+          path === '/r/pods/uid-a/etc-hosts'
+            ? of({ timeMs: START_MS, usedBytes: 4_096, inodesUsed: 1 })
+            : throwError(() => new Error('no directory')),
+      };
+      const { summary$, resources$ } = nodeStats({ ...rest, reader: dated });
+      const starts = map(({ systemContainers }: NodeSample) =>
+        systemContainers.map(({ name, startedAtMs }) => `${name} ${(startedAtMs ?? NaN) - START_MS}`),
+      );
+      const s = ['kubelet 0', 'pods -5000'];
+      expectObservable(summary$.pipe(starts), '  3000ms ^').toBe('3000ms (s|)', { s });
+      expectObservable(resources$.pipe(starts), '4000ms ^').toBe('4000ms (s|)', { s });
+      const hosts$ = summary$.pipe(map(({ pods }) => pods.map(({ hostsFile }) => hostsFile?.usedBytes)));
+      expectObservable(hosts$, '5000ms ^').toBe('5000ms (h|)', { h: [4_096] });
     }),
   );
 

@@ -41,6 +41,7 @@ const eth0 = (name: string) => ({
 
 const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
   nodeName: 'n1',
+  startedAtMs: START_MS - 30_000,
   systemCgroups: { pods: '/kubepods' },
   lists: {},
   machine: statsMachine({
@@ -53,7 +54,7 @@ const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
     cgroups: new Map([
       ['/', statsCgroup('/', textsV2(50))],
       ['/agent', statsCgroup('/agent', textsV2(7))],
-      ['/kubepods', statsCgroup('/kubepods', textsV2(6))],
+      ['/kubepods', { ...statsCgroup('/kubepods', textsV2(6)), createdAtMs: START_MS - 20_000 }],
       ['poduid-a', statsCgroup('/kubepods/poduid-a', textsV2(5, 4_000))],
       [
         'sandbox-a',
@@ -80,6 +81,7 @@ const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
   },
   fileSystems: [],
   logs: new Map([['a-main', { timeMs: START_MS, usedBytes: 70, inodesUsed: 2 }]]),
+  hostsFiles: new Map([['uid-a', { timeMs: START_MS, usedBytes: 4, inodesUsed: 1 }]]),
   volumes: new Map([
     [
       'uid-a',
@@ -120,8 +122,8 @@ describe('the summary', () => {
         nodeName: 'n1',
         startTime: '2026-11-26T23:59:00Z',
         systemContainers: [
-          { name: 'kubelet', startTime: null, cpu: cpu(7_000), memory: memory(3_000), swap: SWAP },
-          { name: 'pods', startTime: null, cpu: cpu(6_000), memory: memory(3_000), swap: SWAP },
+          { name: 'kubelet', startTime: '2026-11-26T23:59:30Z', cpu: cpu(7_000), memory: memory(3_000), swap: SWAP },
+          { name: 'pods', startTime: '2026-11-26T23:59:40Z', cpu: cpu(6_000), memory: memory(3_000), swap: SWAP },
         ],
         cpu: cpu(50_000),
         memory: memory(3_000, { availableBytes: 998_000 }),
@@ -158,7 +160,7 @@ describe('the summary', () => {
             { ...SPACE_JSON, name: 'data', usedBytes: 5, inodesUsed: 1 },
             { ...SPACE_JSON, name: 'memory', usedBytes: 11, inodesUsed: 1 },
           ],
-          'ephemeral-storage': { ...SPACE_JSON, usedBytes: 75, inodesUsed: 3 },
+          'ephemeral-storage': { ...SPACE_JSON, usedBytes: 79, inodesUsed: 4 },
           process_stats: { process_count: 3 },
           swap: SWAP,
         },
