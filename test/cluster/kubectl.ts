@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
+import { isCommand } from '../containerd/lacking.js';
 import { killProcess } from '../support/kill-process.js';
 import type { ClusterNode } from './cluster-node.js';
 
@@ -23,8 +24,11 @@ export interface Dialogue {
 /** The standard input of a command. */
 export type Input = string | Buffer | Dialogue;
 
+/** A node of a cluster as kubectl needs it, over every runtime. */
+type Node = Pick<ClusterNode, 'cluster' | 'nodeName' | 'rootDir'>;
+
 /** The arguments that every kubectl has: the cluster, and the namespace of the node. */
-export const kubectlFlags = (node: ClusterNode): readonly string[] => [
+export const kubectlFlags = (node: Node): readonly string[] => [
   ...['--kubeconfig', join(node.cluster.folder, 'admin.kubeconfig'), '--namespace', node.nodeName],
   ...['--cache-dir', join(node.rootDir, 'kubectl-cache')],
 ];
@@ -56,9 +60,20 @@ export const runCommand = ([command = '', ...args]: readonly string[], input: In
 
 const program = process.env.KUBECTL ?? 'kubectl';
 
+/** The minor version of kubectl, such as 20; 0 where there is none, as where its tests are skipped. */
+export const kubectlMinor = (): number => {
+  if (!isCommand(program)) return 0;
+  const text = execFileSync(program, ['version', '--client', '--output=json'], { encoding: 'utf8' });
+  const { clientVersion } = JSON.parse(text) as { readonly clientVersion: { readonly minor: string } };
+  return Number.parseInt(clientVersion.minor, 10);
+};
+
+/** The beginning of the command line of kubectl as the admin of the cluster, in the namespace of the node. */
+export const kubectlCommand = (node: Node): readonly string[] => [program, ...kubectlFlags(node)];
+
 /** Runs kubectl as the admin of the cluster, in the namespace of the node unless the arguments name another one. */
-export const kubectl = (node: ClusterNode, args: readonly string[], input?: Input): Promise<KubectlResult> =>
-  runCommand([program, ...kubectlFlags(node), ...args], input);
+export const kubectl = (node: Node, args: readonly string[], input?: Input): Promise<KubectlResult> =>
+  runCommand([...kubectlCommand(node), ...args], input);
 
 export interface RunningKubectl {
   /** The output so far. */

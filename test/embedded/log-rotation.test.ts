@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { it } from './daemon.js';
 import { eventually } from './eventually.js';
+import { followLog } from './follow-log.js';
 import { SLEEP } from './manifests.js';
 import { linesWritten, rotatedNames, writeLines, writtenOver } from './rotated-logs.js';
 
@@ -11,7 +12,7 @@ const LINES = 4_000;
 
 describe('over the embedded runtime, a log that grows', () => {
   it(
-    'is rotated without losing or doubling a line, though the agent is killed meanwhile',
+    'is rotated and followed without losing or doubling a line, though the agent is killed meanwhile',
     { timeout: SLOW_MACHINE_MS },
     async ({ daemon }) => {
       const config = daemon.configuration({
@@ -26,6 +27,7 @@ describe('over the embedded runtime, a log that grows', () => {
       // It is made when the runtime has answered, which may be after the runtime shows the container.
       await eventually('there is a link to the log', () => readlinkSync(link) === logPath);
 
+      const followed = followLog(daemon, 'writer');
       await eventually('the log is rotated', () => rotatedNames(logPath).length > 0, SLOW_MACHINE_MS / 4);
       await daemon.kill('SIGKILL');
       await daemon.start('--config', config);
@@ -39,6 +41,12 @@ describe('over the embedded runtime, a log that grows', () => {
         SLOW_MACHINE_MS / 2,
       );
       expect(written).toEqual(linesWritten(1, LINES));
+      // Its reader does not need the agent, either.
+      await eventually('all lines have been followed', () => {
+        expect(followed.problems).toBe('');
+        return followed.output.length >= written.join('\n').length + 1;
+      });
+      expect(followed.output.split('\n')).toEqual([...written, '']);
       await eventually('all but the newest are compressed, and the link leads to what is written now', () => {
         const rotated = rotatedNames(logPath);
         for (const name of rotated.slice(0, -1)) expect(name).toMatch(/^0\.log\.\d{8}-\d{6}\.gz$/);

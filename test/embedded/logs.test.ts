@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { BUNDLE, type Daemon, it } from './daemon.js';
+import { it } from './daemon.js';
 import { eventually } from './eventually.js';
+import { followLog } from './follow-log.js';
 import { SLEEP } from './manifests.js';
 
 /** Prints its number and waits for a file of that number, then ends. */
@@ -13,18 +12,6 @@ const IN_TURNS =
   'while [ ! -e "$DIR/end-$run" ]; do sleep 0.05; done; echo "end $run"; exit 1';
 
 const printed = (stdout: string, stderr = '') => ({ code: 0, stdout, stderr });
-
-/** Starts the command that follows a log, and returns its output so far. */
-const follow = (daemon: Daemon, ...args: readonly string[]) => {
-  const child = spawn(process.execPath, [BUNDLE, 'logs', '-f', '--root-dir', daemon.rootDir, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  daemon.beforeDispose(async () => child.kill('SIGKILL'));
-  const followed = { output: '', problems: '', exit: once(child, 'exit') };
-  child.stdout.on('data', (part: Buffer) => (followed.output += part.toString()));
-  child.stderr.on('data', (part: Buffer) => (followed.problems += part.toString()));
-  return followed;
-};
 
 describe.concurrent('the logs of a pod', () => {
   it('are printed while its agent runs, and after that was killed, and its runtime, too', async ({ daemon }) => {
@@ -84,7 +71,7 @@ describe.concurrent('the logs of a pod', () => {
     const logs = (...args: readonly string[]) => daemon.run('logs', '--root-dir', daemon.rootDir, 'turns', ...args);
     await eventually('the agent knows the container', async () => (await logs()).stdout === 'run 1\n');
 
-    const first = follow(daemon, 'turns');
+    const first = followLog(daemon, 'turns');
     await eventually('the log is followed', () => first.output === 'run 1\n');
     writeFileSync(join(daemon.directory, 'end-1'), '');
     expect([await first.exit, first.output, first.problems]).toEqual([[0, null], 'run 1\nend 1\n', '']);
@@ -97,11 +84,11 @@ describe.concurrent('the logs of a pod', () => {
     });
 
     // The log goes on without the agent.
-    const second = follow(daemon, 'turns');
+    const second = followLog(daemon, 'turns');
     await eventually('the log is followed', () => second.output === 'run 2\n');
     await daemon.kill('SIGKILL');
     expect(await logs('-p', '--tail=1')).toEqual(printed('end 1\n'));
-    const third = follow(daemon, 'turns', '--tail=0');
+    const third = followLog(daemon, 'turns', '--tail=0');
     writeFileSync(join(daemon.directory, 'end-2'), '');
     expect([await second.exit, second.output, second.problems]).toEqual([[0, null], 'run 2\nend 2\n', '']);
     expect([await third.exit, third.problems]).toEqual([[0, null], '']);

@@ -8,6 +8,8 @@
 #   FOLDER/audit.log                      what nodes have asked for, one JSON object per line
 #   FOLDER/etcd.pid, kube-apiserver.pid   process ids, for who wants to kill one
 #
+# Where the server has ephemeral containers only as an alpha feature, they are switched on.
+#
 # There is neither a scheduler nor a controller manager: whoever uses it says on which node a pod is. A namespace gets the service
 # account that pods need by furnish.mjs, without a token in each pod: a server of 1.20 would look for a Secret that a controller makes.
 #
@@ -92,6 +94,8 @@ fi
 address=https://127.0.0.1:$(port kube-apiserver)
 kubeconfig admin "$address" >"$DIR/admin.kubeconfig.new" && mv "$DIR/admin.kubeconfig.new" "$DIR/admin.kubeconfig"
 if [[ -z $(stage_pid kube-apiserver) ]]; then
+  gates=()
+  if [[ $("$server" --help) == *EphemeralContainers=true\|false* ]]; then gates=(--feature-gates=EphemeralContainers=true); fi
   start kube-apiserver env -i PATH="$PATH" HOME="$DIR" "$server" \
     --etcd-servers="$client" --etcd-prefix=/registry \
     --bind-address=127.0.0.1 --secure-port="$(port kube-apiserver)" --endpoint-reconciler-type=none \
@@ -101,7 +105,7 @@ if [[ -z $(stage_pid kube-apiserver) ]]; then
     --authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction --enable-bootstrap-token-auth=true \
     --service-account-issuer=https://kubernetes.default.svc --api-audiences=https://kubernetes.default.svc \
     --service-account-key-file="$PKI/service-account.pub" --service-account-signing-key-file="$PKI/service-account.key" \
-    --service-cluster-ip-range=10.0.0.0/16 --allow-privileged=true --profiling=false \
+    --service-cluster-ip-range=10.0.0.0/16 --allow-privileged=true --profiling=false "${gates[@]}" \
     --audit-policy-file="$DIR/audit-policy.yaml" "${SIGN[kube-apiserver]}" --audit-log-maxsize=1000 --v=1
 fi
 until node "$here/furnish.mjs" "$DIR" 2>"$DIR/furnish.log"; do

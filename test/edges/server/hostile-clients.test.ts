@@ -130,6 +130,8 @@ describe('hostile clients', () => {
 
   beforeAll(async () => {
     process.on('unhandledRejection', note).on('uncaughtExceptionMonitor', note);
+    // Node warns of a file that it closes because its last user has forgotten it.
+    process.on('warning', note);
     folder = mkdtempSync(join(tmpdir(), 'hostile-clients-'));
     const logs = join(folder, 'logs');
     mkdirSync(logs);
@@ -201,7 +203,7 @@ describe('hostile clients', () => {
     for (const server of servers) server.unsubscribe();
     stage.dispose();
     rmSync(folder, { recursive: true, force: true });
-    process.off('unhandledRejection', note).off('uncaughtExceptionMonitor', note);
+    process.off('unhandledRejection', note).off('uncaughtExceptionMonitor', note).off('warning', note);
   });
 
   /** The connections below those of TLS, which can be reset. */
