@@ -1,6 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { lstat, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+// For `toLegacyObject`: in Node.js 20 the module has no `createSecureContext` for the life of the process if that method loads it.
+import 'node:tls';
 import { defer, from, ignoreElements } from 'rxjs';
 import { CertificateRefused } from '../model/certificates/certificate-refused.js';
 import { type NodeCertificate, isExpired } from '../model/certificates/node-certificate.js';

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   lstatSync,
@@ -14,6 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { certificateStore } from '../../../src/kube-api/certificate-store.js';
@@ -56,6 +58,18 @@ const pairAtNow = (subject = SUBJECT, secondsLeft = 3_600) => {
 };
 
 describe('certificates on disk', () => {
+  it('are read by the first module that knows of TLS, and connections over TLS can still be made', async () => {
+    await replace(pairAtNow());
+    const module = fileURLToPath(new URL('../../../src/kube-api/certificate-store.ts', import.meta.url));
+    const script = `import { firstValueFrom } from 'rxjs';
+      import { certificateStore } from ${JSON.stringify(module)};
+      const store = certificateStore(${JSON.stringify(folder)}, { now: () => ${now}, log: { warn: console.log } });
+      const { commonName } = await firstValueFrom(store.current());
+      console.log(commonName, typeof (await import('node:tls')).createSecureContext);`;
+    const node = ['--import', 'tsx', '--input-type=module', '-e', script];
+    expect(execFileSync(process.execPath, node, { encoding: 'utf8' })).toBe('system:node:node-1 function\n');
+  });
+
   it('stay in use where the machine cannot read the one in use just now', async () => {
     await replace(pairAtNow());
     now += 1_000;
