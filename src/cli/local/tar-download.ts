@@ -35,6 +35,8 @@ export const tarDownload = async (archive: Extract, { copied, target, warn }: Ta
     else if (header.type === 'link') await copyLinked(header, { copied, root, path });
     else if (header.type === 'file' || header.type === 'contiguous-file') {
       await makeDirectories(dirname(`${root}${path}`));
+      // The streams of the package emit nothing for who comes later: a copy of one that has ended meanwhile would wait forever.
+      if (entry.destroyed) throw new Error('the archive ended within a file');
       await pipeline(entry, createWriteStream(`${root}${path}`, { mode: (header.mode ?? 0o666) & 0o777 }));
       continue;
     } else warn(`warning: skipping ${JSON.stringify(`${root}${path}`)}, which is no file, folder or symlink`);
