@@ -52,8 +52,8 @@ export const findDueHooks = (
     }
     if (!hasPostStart(pod)) return EMPTY;
     const found = (containerIds: readonly string[]): void => apply({ kind: 'due-hooks-found', uid, containerIds });
-    // A container in an unknown state may be running.
-    const alive = containers.filter(({ state }) => state === 'running' || state === 'unknown').map(({ id }) => id);
+    // A container in an unknown state may be running, and the runtime may still start one that it has created, as the earlier agent asked.
+    const alive = containers.filter(({ state }) => state !== 'exited').map(({ id }) => id);
     if (alive.length === 0) {
       found([]);
       return EMPTY;

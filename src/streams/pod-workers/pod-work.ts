@@ -13,6 +13,7 @@ import {
   throwError,
 } from 'rxjs';
 import { DEADLINE_EXCEEDED } from '../../model/pod/active-deadline.js';
+import { isMirrorOf } from '../../model/pod/mirror-pod.js';
 import { restoredPod } from '../../model/cri/restored-pod.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import {
@@ -265,11 +266,15 @@ const findings = ({ probes, state }: PodWorkPorts, pod: Pod): ProbeFindings => {
   return { isReady, hasStarted: (id, status) => !isDue(id) && hasStarted(id, status) };
 };
 
-/** The API's status of a static pod. That of a pod that started over belongs to its former life, and would make every new status illegal. */
+/**
+ * The API's status of a static pod. That of another version of the manifest, or of the former life of a pod that started over, is the status
+ * of another pod, and would make every new status illegal. Upstream takes it nevertheless, and stores no status until the mirror pod is new.
+ */
 const reportedStatus = (
   { state }: PodWorkPorts,
-  { uid, mirrorPod }: Pick<PodRun, 'uid' | 'mirrorPod'>,
-): PodStatus | undefined => (state.statuses.isReborn(uid) ? undefined : mirrorPod?.status);
+  { uid, pod, mirrorPod }: Pick<PodRun, 'uid' | 'pod' | 'mirrorPod'>,
+): PodStatus | undefined =>
+  mirrorPod && isMirrorOf(mirrorPod, pod) && !state.statuses.isReborn(uid) ? mirrorPod.status : undefined;
 
 /** The last status of the pod: from this agent, or else from the API. */
 const lastStatus = (ports: PodWorkPorts, run: Pick<PodRun, 'uid' | 'pod' | 'mirrorPod'>): PodStatus =>
