@@ -33,6 +33,8 @@ export const restartBackOff: Invariant = {
   watch: (truth, { maxRestartBackOffMs }) => {
     const entries = new Map<string, Entry>();
     const restarts = new Map<string, Restart>();
+    /** The image and resources of the spec when an instance was removed: the agent remembers the end for these. */
+    const removedAs = new Map<string, string>();
     /** Instances that the present run of their pod has asked to stop, by the run. */
     let stopped = new Map<string, string>();
     /** When the wall clock was last set: older times do not show how much time passed. Virtual milliseconds. */
@@ -65,6 +67,11 @@ export const restartBackOff: Invariant = {
           if (restart?.entry) entries.set(key, restart.entry);
           return undefined;
         }
+        if (event.kind === 'container-removed') {
+          const pod = truth.pods.get(event.uid);
+          if (pod) removedAs.set(event.containerId, definitionOf(pod, event.container));
+          return undefined;
+        }
         if (event.kind !== 'call') return undefined;
         const { uid = '', container = '', containerId = '', image = '' } = truth.subject(event);
         const pod = truth.pods.get(uid);
@@ -73,10 +80,17 @@ export const restartBackOff: Invariant = {
         if (event.call !== 'CreateContainer') return undefined;
 
         const key = `${uid} ${container}`;
+        const hasInstance = pod.instances.some(
+          (one) => one.container === container && one.removedAt === undefined && one.startedAt !== undefined,
+        );
+        const isRemembered = (instance: InstanceTruth): boolean =>
+          !hasInstance &&
+          (instance.removedAt ?? 0) >= livesSince &&
+          removedAs.get(instance.containerId) === definitionOf(pod, container) &&
+          hasAskedForAll(pod, instance);
         const last = newestExited(pod, container, (instance) => {
-          const { removedAt, containerId } = instance;
-          if (removedAt !== undefined && !(removedAt >= livesSince && hasAskedForAll(pod, instance))) return false;
-          return stopped.get(containerId) !== pod.pass?.id;
+          if (instance.removedAt !== undefined && !isRemembered(instance)) return false;
+          return stopped.get(instance.containerId) !== pod.pass?.id;
         });
         const resources = resourcesOf(pod, container);
         const known = entries.get(key);
@@ -171,6 +185,9 @@ const shownEnds = (newest: InstanceTruth, instances: readonly InstanceTruth[]): 
   if (!replaced) return newest.attempt;
   return newest.attempt - replaced.attempt - (replaced.attempt > 0 ? 0 : 1);
 };
+
+const definitionOf = (pod: PodTruth, container: string): string =>
+  `${pod.manifest && containerOf(pod.manifest, container)?.image} ${resourcesOf(pod, container)}`;
 
 const resourcesOf = ({ manifest }: PodTruth, container: string): string =>
   JSON.stringify((manifest && containerOf(manifest, container)?.resources) ?? {});

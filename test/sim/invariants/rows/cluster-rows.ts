@@ -156,6 +156,8 @@ export const clusterRows: Rows = {
   'few-status-writes': [
     ['forty in a minute', [times(40, 1)]],
     ['forty-one in a minute', [times(41, 1)], '41 times in a minute'],
+    ['forty-five in a minute with a start', [started(20, 'a'), times(45, 1)]],
+    ['forty-six in a minute with a start', [started(20, 'a'), times(46, 1)], '(expected 45 at most)'],
     ['many over a long time', [times(200, 2)]],
   ],
   'nothing-forbidden': [

@@ -125,6 +125,18 @@ export const endRows: Rows = {
       'CreateContainer was called after its deletion',
     ],
     [
+      'the deletion does not reach the sync while the runtime is ill',
+      [begin, pass(1), journal(2, { kind: 'runtime-health', healthy: false }), heard(3, 'DELETE'), create(4)],
+    ],
+    [
+      'a container is made after the runtime is well again',
+      [
+        ...[begin, pass(1), journal(2, { kind: 'runtime-health', healthy: false }), heard(3, 'DELETE')],
+        ...[journal(4, { kind: 'runtime-health', healthy: true }), create(5)],
+      ],
+      'CreateContainer was called after its deletion',
+    ],
+    [
       'an ended pod is started anew',
       [
         begin,

@@ -1,3 +1,4 @@
+import type { Pod } from '../../../../src/model/pod/pod.js';
 import { apart } from './clock-rows.js';
 import {
   agentKilled,
@@ -18,6 +19,11 @@ import {
   wanted,
   type Rows,
 } from '../story.js';
+
+const withImage = (pod: Pod, image: string): Pod => ({
+  ...pod,
+  spec: { ...pod.spec, containers: pod.spec.containers.map((container) => ({ ...container, image })) },
+});
 
 export const waitRows: Rows = {
   'restart-back-off': [
@@ -135,6 +141,26 @@ export const waitRows: Rows = {
         ...[create(3), started(3, 'b'), exited(4, 'b', 42), removed(4, 'b'), create(13)],
       ],
       'is restarted 9000 ms after its end (expected 10000 ms',
+    ],
+    [
+      'a removed instance has no part in the wait once there is another one',
+      [
+        [agentStarted(0), wanted(0, startedAgain), heard(0, 'ADD')],
+        ...[pass(0), started(1, 'a'), exited(2, 'a', 42), removed(2, 'a'), create(3), started(3, 'b'), passEnded(4)],
+        ...[pass(14), stop(14, 'b'), exited(14, 'b', 143), create(14), started(14, 'c'), passEnded(15)],
+        ...[pass(26), stop(26, 'c'), exited(26, 'c', 143), create(26)],
+      ],
+    ],
+    [
+      'another image begins anew after an end that removed all containers',
+      [
+        [agentStarted(0), wanted(0, startedAgain), heard(0, 'ADD')],
+        ...[pass(0), started(1, 'a'), exited(2, 'a', 42), removed(2, 'a')],
+        ...[create(3), started(3, 'b'), exited(4, 'b', 42), removed(4, 'b'), passEnded(4)],
+        [wanted(5, withImage(startedAgain, 'newer')), heard(5, 'UPDATE')],
+        ...[pass(5), create(5, 'main', 'newer'), started(5, 'c', { image: 'newer' })],
+        ...[exited(6, 'c', 42, { image: 'newer' }), removed(6, 'c', { image: 'newer' }), create(7, 'main', 'newer')],
+      ],
     ],
     [
       'another life of the agent does not know of an end that removed all containers',
