@@ -53,7 +53,7 @@ import type { ImageService } from '../streams/ports/image-service.js';
 import type { RuntimeService } from '../streams/ports/runtime-service.js';
 import type { RuntimeStats } from '../streams/ports/runtime-stats.js';
 import type { StreamingService } from '../streams/ports/streaming-service.js';
-import { type Connection, containerEvents, orElse, streamedList, unary } from './cri-calls.js';
+import { type Connection, containerEvents, orElse, repliesInTurns, streamedList, unary } from './cri-calls.js';
 import { parseCriEndpoint } from './cri-endpoint.js';
 
 export interface CriClientOptions {
@@ -112,11 +112,13 @@ export const criClient = ({
 }: CriClientOptions): CriClient => {
   const runtimeAddress = parseCriEndpoint(endpoint);
   const imageAddress = parseCriEndpoint(imageEndpoint, 'imageServiceEndpoint');
+  const inTurn = repliesInTurns();
   const connect = (address: string): Connection => ({
     client: new Client(address, credentials.createInsecure(), CHANNEL_OPTIONS),
     endpoint: address,
     requestTimeoutMs,
     observe,
+    inTurn,
   });
   const runtime = connect(runtimeAddress);
   const images = imageAddress === runtimeAddress ? runtime : connect(imageAddress);
