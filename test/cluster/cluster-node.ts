@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ApiObject } from '../../src/model/kube-api/api-object.js';
 import { nodePath, podPath, podsPath } from '../../src/model/kube-api/api-paths.js';
 import type { ContainerStatus, Pod } from '../../src/model/pod/pod.js';
@@ -113,6 +115,17 @@ export class ClusterNode extends ContainerdNode {
   }
 
   // Pods
+
+  /**
+   * The agent has on its disk, for the one after it, pods with these names and objects with these keys, such as `Secret default/token`. It
+   * starts a pod before that where the disk is slow.
+   */
+  async remembers(...wanted: readonly string[]): Promise<void> {
+    await eventually(`the agent has ${wanted.join(', ')} on its disk`, () => {
+      const found = new Set(lastKnown(join(this.rootDir, 'last-known')));
+      return wanted.every((one) => found.has(one));
+    });
+  }
 
   /** Creates a pod that is bound to this node. */
   create(pod: ApiPodOf): Promise<Pod> {
@@ -231,3 +244,15 @@ const container = ({ script = WAIT, ...own }: ContainerOf): object => ({
   command: ['sh', '-c', script],
   ...own,
 });
+
+/** The names of the pods and the keys of the objects in the files of an agent. */
+const lastKnown = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.json'))
+    .flatMap((path) => {
+      const { pods, key } = JSON.parse(readFileSync(join(folder, path), 'utf8')) as {
+        readonly pods?: readonly Pod[];
+        readonly key?: string;
+      };
+      return [...(pods ?? []).map(({ metadata }) => metadata.name), ...(key === undefined ? [] : [key])];
+    });

@@ -1,29 +1,13 @@
-import { expect, it as baseIt } from 'vitest';
+import { expect } from 'vitest';
 import type { Pod } from '../../src/model/pod/pod.js';
 import { eventually } from '../embedded/eventually.js';
-import { Cluster } from './cluster.js';
-import { type ApiEvent, ClusterNode, containerOf } from './cluster-node.js';
+import { type ApiEvent, type ClusterNode, containerOf } from './cluster-node.js';
 import { overCluster } from './missing.js';
+import { itOnOwnServer } from './own-server.js';
 
 const NODE = 'teller';
 
-/** `it` with a node of a cluster whose API server is nobody else's, for all tests of the file. */
-const it = baseIt.extend<{ readonly node: ClusterNode }>({
-  node: [
-    async ({}, use) =>
-      Cluster.ofItsOwn(async (cluster) => {
-        const node = new ClusterNode(cluster, NODE);
-        try {
-          await node.startRuntime();
-          await node.start();
-          await use(node);
-        } finally {
-          await node.dispose();
-        }
-      }),
-    { scope: 'file' },
-  ],
-});
+const it = itOnOwnServer(NODE);
 
 /** An event is tried again after ten seconds at most, and the first one of several may have to wait twice; much more is no matter. */
 const AFTER_OUTAGE_MS = 180_000;

@@ -2,6 +2,7 @@ import { it as baseIt, expect } from 'vitest';
 import { podsPath } from '../../src/model/kube-api/api-paths.js';
 import type { Pod } from '../../src/model/pod/pod.js';
 import { BUSYBOX, NAMED } from '../containerd/containerd-node.js';
+import { keepLog } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import { dice, pause, SEED } from '../embedded/seeded.js';
 import type { ApiProxy } from '../support/api-proxy.js';
@@ -13,8 +14,9 @@ import { weather } from './weather.js';
 const NODE = 'stormy';
 
 const it = baseIt.extend<{ readonly stormy: { readonly node: ClusterNode; readonly proxy: ApiProxy } }>({
-  stormy: async ({}, use) => {
+  stormy: async ({ task, onTestFailed }, use) => {
     const { node, proxy, close } = await proxiedNode(NODE);
+    onTestFailed(() => keepLog(task, node));
     try {
       await node.startRuntime();
       await node.start();

@@ -1,5 +1,6 @@
 import { expect, it as baseIt } from 'vitest';
 import { secretsPath } from '../../src/model/kube-api/api-paths.js';
+import { keepLog } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import { silentRelay, type SilentRelay } from '../support/silent-relay.js';
 import { ClusterNode, type ApiPodOf } from './cluster-node.js';
@@ -16,8 +17,8 @@ interface Stage {
 }
 
 /** `it` with a node whose agent reaches the API server through a relay, for all tests of the file. */
-const it = baseIt.extend<{ readonly stage: Stage }>({
-  stage: [
+const it = baseIt.extend<{ readonly own: Stage; readonly stage: Stage }>({
+  own: [
     async ({}, use) => {
       const cluster = await sharedCluster();
       const relay = await silentRelay(Number(new URL(cluster.address).port));
@@ -37,6 +38,10 @@ const it = baseIt.extend<{ readonly stage: Stage }>({
     },
     { scope: 'file' },
   ],
+  stage: async ({ own, task, onTestFailed }, use) => {
+    onTestFailed(() => keepLog(task, own.node));
+    await use(own);
+  },
 });
 
 /** A pod with a Secret of its own, whose value it waits for in its file. */

@@ -1,31 +1,20 @@
-import { expect, it as baseIt } from 'vitest';
+import { expect } from 'vitest';
 import { configMapsPath, runtimeClassesPath, secretsPath } from '../../src/model/kube-api/api-paths.js';
+import { lastKnownKey } from '../../src/model/references/last-known-key.js';
 import { eventually } from '../embedded/eventually.js';
-import { Cluster } from './cluster.js';
-import { ClusterNode, containerOf } from './cluster-node.js';
+import { type ClusterNode, containerOf } from './cluster-node.js';
 import { overCluster } from './missing.js';
+import { itOnOwnServer } from './own-server.js';
 
 const NODE = 'referring';
+const SETTINGS = lastKnownKey('ConfigMap', NODE, 'settings');
+const KEYS = lastKnownKey('Secret', NODE, 'keys');
 
-/** `it` with a node of a cluster whose API server is nobody else's, for all tests of the file. */
-const it = baseIt.extend<{ readonly node: ClusterNode }>({
-  node: [
-    async ({}, use) =>
-      Cluster.ofItsOwn(async (cluster) => {
-        const node = new ClusterNode(cluster, NODE);
-        try {
-          await node.startRuntime();
-          await node.start();
-          const data = { COLOUR: 'green' };
-          await node.admin.create(configMapsPath(NODE), { metadata: { name: 'settings' }, data });
-          await node.admin.create(secretsPath(NODE), { metadata: { name: 'keys' }, data: { WORD: btoa('mum') } });
-          await use(node);
-        } finally {
-          await node.dispose();
-        }
-      }),
-    { scope: 'file' },
-  ],
+/** A node of a cluster whose API server is of this file alone. */
+const it = itOnOwnServer(NODE, async ({ admin }) => {
+  const data = { COLOUR: 'green' };
+  await admin.create(configMapsPath(NODE), { metadata: { name: 'settings' }, data });
+  await admin.create(secretsPath(NODE), { metadata: { name: 'keys' }, data: { WORD: btoa('mum') } });
 });
 
 const RENEWED_MS = 240_000;
@@ -48,6 +37,7 @@ const references = (): void => {
   it('are known to an agent that starts while the API server is away', async ({ node }) => {
     await node.create({ name: 'remembers', containers: [{ script, envFrom: [settings, keys] }] });
     await node.running('remembers');
+    await node.remembers('remembers', SETTINGS, KEYS, lastKnownKey('ServiceList', '', ''));
     await node.cluster.outage(async () => {
       await node.kill('SIGKILL');
       await node.startAway();
@@ -86,6 +76,7 @@ const references = (): void => {
     for (const line of ['/all/..data/COLOUR:green', '/config/..data/COLOUR:green', '/secret/..data/WORD:mum'])
       expect(before).toContain(line);
     expect(before).toMatch(/^\/all\/\.\.data\/token:\w+\.\w+\.\S+$/m);
+    await node.remembers('files', SETTINGS, KEYS);
     await node.cluster.outage(async () => {
       expect(await content()).toBe(before);
       await node.kill('SIGKILL');
@@ -114,6 +105,7 @@ const references = (): void => {
     await node.create({ name: 'open', containers: [{ script, envFrom: [settings] }] });
     await node.create({ name: 'secret', containers: [{ script, envFrom: [keys] }] });
     await Promise.all(['open', 'secret'].map((name) => node.running(name)));
+    await node.remembers('open', 'secret', SETTINGS);
     await node.cluster.outage(async () => {
       await node.kill('SIGKILL');
       await node.startAway('--last-known-state', 'without-secrets');

@@ -1,27 +1,11 @@
-import { it as baseIt, expect } from 'vitest';
+import { expect } from 'vitest';
 import type { Pod } from '../../src/model/pod/pod.js';
 import { eventually } from '../embedded/eventually.js';
-import { Cluster } from './cluster.js';
-import { ClusterNode, containerOf } from './cluster-node.js';
+import { containerOf } from './cluster-node.js';
 import { overCluster } from './missing.js';
+import { itOnOwnServer } from './own-server.js';
 
-/** `it` with a node of a cluster whose API server is nobody else's, for all tests of the file. */
-const it = baseIt.extend<{ readonly node: ClusterNode }>({
-  node: [
-    async ({}, use) =>
-      Cluster.ofItsOwn(async (cluster) => {
-        const node = new ClusterNode(cluster, 'cut-off');
-        try {
-          await node.startRuntime();
-          await node.start();
-          await use(node);
-        } finally {
-          await node.dispose();
-        }
-      }),
-    { scope: 'file' },
-  ],
-});
+const it = itOnOwnServer('cut-off');
 
 const CRASHING = 'sleep 1; exit 1';
 
@@ -90,6 +74,7 @@ const outages = (): void => {
     await node.create({ name: 'kept-crashing', containers: [{ script: CRASHING }] });
     const kept = await node.running('kept');
     await node.shown('kept-crashing', 'has started', ({ status }) => status?.phase === 'Running');
+    await node.remembers('kept', 'kept-crashing');
     let restarts = 0;
     await node.cluster.outage(async () => {
       await node.kill('SIGKILL');
