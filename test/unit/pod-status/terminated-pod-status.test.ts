@@ -77,6 +77,18 @@ describe('containers', () => {
     expect(kinds(result.initContainerStatuses)).toEqual(expectedInit);
     expect(kinds(result.containerStatuses)).toEqual(expectedRegular);
   });
+
+  it.each([
+    ['well: initialized', done, 'lost'],
+    ['badly: not initialized', { terminated: { exitCode: 1 } }, 'waiting'],
+  ])('whose last init container waits again after it has ended %s', (_, lastState, expected) => {
+    const result = terminatedPodStatus(withInit, {
+      initContainerStatuses: [status('i', done), status('j', waiting, { lastState })],
+      containerStatuses: [status('c', waiting)],
+    });
+    expect(kinds(result.initContainerStatuses)).toEqual(['terminated', 'lost']);
+    expect(kinds(result.containerStatuses)).toEqual([expected]);
+  });
 });
 
 describe('phase', () => {
