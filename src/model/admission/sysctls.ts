@@ -56,8 +56,11 @@ export const sysctlPatternProblem = (pattern: string): string | undefined => {
   if (pattern.length > 253 || !PATTERN.test(pattern)) {
     return `sysctl ${JSON.stringify(pattern)} must have at most 253 characters and match regex ${PATTERN.source}`;
   }
-  const name = normalizedSysctl(pattern).replace(/\*.*$/, '');
-  return namespaceOf(name) ? undefined : `the sysctls ${JSON.stringify(name)} are not known to be namespaced`;
+  const name = normalizedSysctl(pattern);
+  const what = name.endsWith('*') ? 'sysctls' : 'sysctl';
+  return namespaceOf(name.replace(/\*$/, ''))
+    ? undefined
+    : `the ${what} ${JSON.stringify(name)} are not known to be namespaced`;
 };
 
 const PATTERN = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*([a-z0-9]([-_a-z0-9]*[a-z0-9])?|([a-z0-9][-_a-z0-9]*)?\*)$/;
