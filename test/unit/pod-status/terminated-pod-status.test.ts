@@ -78,6 +78,17 @@ describe('containers', () => {
     expect(kinds(result.containerStatuses)).toEqual(expectedRegular);
   });
 
+  it('that are lost are neither ready nor started any more, and others stay as they were', () => {
+    const ready = { ready: true, started: true };
+    const { containerStatuses } = terminatedPodStatus(aPod(), {
+      containerStatuses: [status('a', running, ready), status('b', done, ready)],
+    });
+    expect(containerStatuses?.map((container) => [container.ready, container.started])).toEqual([
+      [false, false],
+      [true, true],
+    ]);
+  });
+
   it.each([
     ['well: initialized', done, 'lost'],
     ['badly: not initialized', { terminated: { exitCode: 1 } }, 'waiting'],
