@@ -123,6 +123,47 @@ describe('the back-off of a container of which only old log files are left', () 
   });
 });
 
+/** The machine goes down: everything ends, and the runtime keeps the records of it. */
+const goesDownAt = (scheduler: SchedulerLike, { runtime, sandboxes }: FakeRuntime, atSeconds: number): void => {
+  const stop = () =>
+    from([...sandboxes.keys()]).pipe(concatMap((podSandboxId) => runtime.stopPodSandbox({ podSandboxId })));
+  scheduler.schedule(() => stop().subscribe(), atSeconds * SECOND);
+};
+
+describe('the back-off after a reboot of which the runtime has kept what was', () => {
+  /** The first agent ends at 50 s with the machine, the second one starts at 55 s. */
+  const booted = (main: Behaviour, logFiles: readonly string[] = []) =>
+    onNode({ behaviours: { main }, logFiles, untilMs: 3 * MINUTE }, (stage) => {
+      goesDownAt(stage.scheduler, stage.fake, 50);
+      lives([
+        [0, 50],
+        [55, 180],
+      ])(stage);
+    });
+
+  it('goes on from the end before it', () => {
+    const { fake, records } = booted(FAILING);
+    expectLanes(runs(fake), SECONDS).toBe({
+      'start main': '01-----------2- 20s 3- 40s 4- 80s 5-',
+      'exit main': ' -11-----------1 20s -1 40s -1 80s -1',
+    });
+    expect(unknowns(records)).toEqual([]);
+  });
+
+  it('begins with the end that the reboot was, whatever old log files count, where the container had run till then', () => {
+    const { fake, records } = booted([{}, {}, {}, failsAfter(1), failsAfter(1), {}], OLD_LOGS);
+    expectLanes(runs(fake), SECONDS).toBe({
+      'start main 2': '  s 49s ------------------- 20s -',
+      'exit main 137': ' - 49s e------------------ 20s -',
+      'start main 3': '  - 49s -----s------------- 20s -',
+      'exit main 1': '   - 49s ------e-----------e 20s -',
+      'start main 4': '  - 49s -----------------s- 20s -',
+      'start main 5': '  - 49s ------------------- 20s s',
+    });
+    expect(unknowns(records)).toEqual([2]);
+  });
+});
+
 describe('the back-off of a container that was restarted once before its agent was', () => {
   const behaviours = { main: [failsAfter(1), failsAfter(5), failsAfter(1)] };
   const twoLives = lives([

@@ -56,21 +56,26 @@ export const sysctlPatternProblem = (pattern: string): string | undefined => {
   if (pattern.length > 253 || !PATTERN.test(pattern)) {
     return `sysctl ${JSON.stringify(pattern)} must have at most 253 characters and match regex ${PATTERN.source}`;
   }
-  const name = normalizedSysctl(pattern).replace(/\*.*$/, '');
-  return namespaceOf(name) ? undefined : `the sysctls ${JSON.stringify(name)} are not known to be namespaced`;
+  const name = normalizedSysctl(pattern);
+  const what = name.endsWith('*') ? 'sysctls' : 'sysctl';
+  return namespaceOf(name.replace(/\*$/, ''))
+    ? undefined
+    : `the ${what} ${JSON.stringify(name)} are not known to be namespaced`;
 };
 
 const PATTERN = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*([a-z0-9]([-_a-z0-9]*[a-z0-9])?|([a-z0-9][-_a-z0-9]*)?\*)$/;
 
 const problemOf = (name: string, allowed: readonly string[], spec: Pod['spec']): string | undefined => {
-  const isAllowed = allowed.some((pattern) =>
-    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
-  );
-  if (!isAllowed) return `${JSON.stringify(name)} not allowlisted`;
-  const namespace = namespaceOf(name);
+  const by = allowed.find((pattern) => name === pattern) ?? allowed.find((pattern) => isBelow(pattern, name));
+  if (by === undefined) return `${JSON.stringify(name)} not allowlisted`;
+  // That of the pattern: `kernel.shm*` also allows names whose namespace is unknown.
+  const namespace = namespaceOf(by.replace(/\*$/, ''));
   const isOfNode = (namespace === 'IPC' && spec.hostIPC) || (namespace === 'Net' && spec.hostNetwork);
   return isOfNode ? `${JSON.stringify(name)} not allowed with host ${namespace} enabled` : undefined;
 };
+
+const isBelow = (pattern: string, name: string): boolean =>
+  pattern.endsWith('*') && name.startsWith(pattern.slice(0, -1));
 
 /** Returns the kernel namespace of a parameter. Source: component-helpers/node/util/sysctl/namespace.go */
 const namespaceOf = (name: string): 'IPC' | 'Net' | undefined => {

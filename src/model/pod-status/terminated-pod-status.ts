@@ -35,7 +35,7 @@ const hasInitialized = (pod: Pod, init: readonly ContainerStatus[], regular: rea
   if (!last || regular.some(hasStarted)) return true;
   const status = init.find(({ name }) => name === last.name);
   if (isSidecar(last)) return status?.state?.running !== undefined && status.started === true;
-  return status?.state?.terminated?.exitCode === 0;
+  return [status?.lastState, status?.state].some((state) => state?.terminated?.exitCode === 0);
 };
 
 const hasStarted = ({ state, lastState }: ContainerStatus): boolean =>

@@ -217,6 +217,20 @@ describe('replay', () => {
       stderr: expect.stringContaining('EEXIST') as string,
     });
   });
+
+  it('writes a test that proves nothing, and says so in the terminal and with its exit code', async () => {
+    await write(lines);
+    const test = join(folder, 'incident.test.ts');
+    const { code, stdout, stderr } = await replay('--until', '0', '--to-test', test);
+    expect(stdout).toMatch(/^no difference: /);
+    expect({ code, stderr: stderr.replaceAll(test, 'TEST') }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^the test TEST does not pass, or proves nothing:\n {2}it expects nothing: .*\n$/,
+      ) as string,
+    });
+    expect(existsSync(test)).toBe(true);
+  });
 });
 
 describe('run --record', () => {

@@ -1,6 +1,7 @@
+import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { type Frame, frameText } from '../../../src/cli/screen/frame-text.js';
-import { frames } from '../../../src/cli/screen/live-table.js';
+import { frames, liveTable } from '../../../src/cli/screen/live-table.js';
 import type { Note } from '../../../src/cli/kubelet/kubelet-handle.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import { marbles } from '../marbles.js';
@@ -47,6 +48,38 @@ describe('frames', () => {
       );
       const seven: Frame = { pods: pods.a, notes: 'bcdefg'.split('').map((n) => note(n)), refused: [] };
       expectObservable(notes$, '500ms !').toBe('x 249ms y', { x: { pods: pods.a, notes: [], refused: [] }, y: seven });
+    }),
+  );
+});
+
+describe('the table on a terminal', () => {
+  it(
+    'is drawn on a clean screen in the new width when the terminal changes its size, and stays at the end',
+    marbles(({ cold, expectObservable, flush, scheduler }) => {
+      const written: string[] = [];
+      const terminal = Object.assign(new EventEmitter(), {
+        ...{ columns: 40, rows: 10 },
+        write: (text: string) => written.push(`${scheduler.now()} ${text}`) > 0,
+      });
+      const narrow = () => {
+        terminal.columns = 14;
+        terminal.emit('resize');
+      };
+      const frame: Frame = { pods: [], notes: [note('a line of twenty-six signs')] };
+      const table$ = liveTable(cold('f', { f: frame }), terminal as unknown as NodeJS.WriteStream, () => 0);
+      scheduler.schedule(narrow, 3);
+      const expected = 'f--f-';
+      const unsub = '   -----!';
+      expectObservable(table$, unsub).toBe(expected, { f: frame });
+      flush();
+      const at = (time: number) => written.filter((text) => text.startsWith(`${time} `)).join('');
+      expect(at(0)).toContain('a line of twenty-six signs');
+      const [before, cleared, after] = at(3).split(/(\x1b\[H\x1b\[2J)/);
+      expect(before).not.toContain('signs');
+      expect(cleared).toBeDefined();
+      expect(after).toContain('a line of twe…');
+      expect(at(5)).not.toContain('\x1b[2J');
+      expect(terminal.listenerCount('resize')).toBe(0);
     }),
   );
 });

@@ -68,6 +68,12 @@ describe('a node', () => {
       message: '"fs.mqueue.msg_max" not allowed with host IPC enabled',
     },
     {
+      case: 'one of the node that only its pattern knows',
+      spec: { ...withSysctls('kernel.shm_next_id'), hostIPC: true },
+      node: { allowedUnsafeSysctls: ['kernel.shm*'] },
+      message: '"kernel.shm_next_id" not allowed with host IPC enabled',
+    },
+    {
       case: 'one beside a pattern',
       spec: withSysctls('net.corer'),
       node: { allowedUnsafeSysctls: ['net.core.*'] },
@@ -86,6 +92,7 @@ describe('a node', () => {
     ['net.ipv4.tcp_keepalive_time', { kernelVersion: '5' }],
     ['net.core.somaxconn', { allowedUnsafeSysctls: ['net.core.*'] }],
     ['kernel.msgmax', { allowedUnsafeSysctls: ['kernel/msgmax'] }],
+    ['kernel.shm_next_id', { allowedUnsafeSysctls: ['kernel/shm*'] }],
   ])('lets a pod set %s, as %j', (name, node) => expect(verdict({ spec: withSysctls(name) }, node)).toBeUndefined());
 
   it.each<{ case: string; sketch: PodSketch; node?: Partial<AdmissionFacts>; rejection: Rejection | undefined }>([

@@ -12,9 +12,9 @@ it.each([
 ])('%s can be allowed', (pattern) => expect(sysctlPatternProblem(pattern)).toBeUndefined());
 
 it.each([
-  ['vm.swappiness', 'the sysctls "vm.swappiness" are not known to be namespaced'],
-  ['kernel.*', 'the sysctls "kernel." are not known to be namespaced'],
-  ['*', 'the sysctls "" are not known to be namespaced'],
+  ['vm/swappiness', 'the sysctl "vm.swappiness" are not known to be namespaced'],
+  ['kernel.*', 'the sysctls "kernel.*" are not known to be namespaced'],
+  ['*', 'the sysctls "*" are not known to be namespaced'],
   ['net*.x', 'sysctl "net*.x" must have at most 253 characters and match regex ^('],
   ['', 'sysctl "" must have at most 253 characters'],
   ['Net.core', 'sysctl "Net.core" must have at most 253 characters'],

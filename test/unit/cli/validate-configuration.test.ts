@@ -58,6 +58,47 @@ describe('values', () => {
     ],
     ['shutdownGracePeriod: 500ms', 'shutdownGracePeriod 500ms must be either zero or otherwise >= 1 sec'],
     ['shutdownGracePeriodCriticalPods: 1m', 'shutdownGracePeriodCriticalPods 1m0s must be <= shutdownGracePeriod 0s'],
+    [
+      'maxParallelImagePulls: 2\nserializeImagePulls: true',
+      'maxParallelImagePulls cannot be larger than 1 unless SerializeImagePulls (--serialize-image-pulls) is set to false',
+    ],
+    [
+      'shutdownGracePeriod: 30s\nshutdownGracePeriodByPodPriority: [{priority: 1, shutdownGracePeriodSeconds: 1}]',
+      'Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time',
+    ],
+    [
+      'enableSystemLogQuery: true\nenableSystemLogHandler: false',
+      'enableSystemLogHandler is required for enableSystemLogQuery',
+    ],
+    [
+      'configMapAndSecretChangeDetectionStrategy: Poll',
+      'configMapAndSecretChangeDetectionStrategy "Poll" must be one of Watch, Cache or Get',
+    ],
+    ['nodeLeaseDurationSeconds: -1', 'nodeLeaseDurationSeconds must be greater than 0'],
+    ['nodeStatusMaxImages: -2', 'nodeStatusMaxImages (--node-status-max-images) -2 must be -1 or greater'],
+    ['allowedUnsafeSysctls: [net.*, vm.*]', 'the sysctls "vm.*" are not known to be namespaced'],
+    [
+      'hairpinMode: veth',
+      'option "veth" specified for hairpinMode (--hairpin-mode). Valid options are "none", "hairpin-veth" or "promiscuous-bridge"',
+    ],
+    [
+      'systemCgroups: /system',
+      'systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified',
+    ],
+    [
+      'memorySwap: {swapBehavior: UnlimitedSwap}',
+      'memorySwap.swapBehavior "UnlimitedSwap" must be one of: "", "LimitedSwap" or "NoSwap"',
+    ],
+    [
+      'enforceNodeAllocatable: [pod]',
+      'option "pod" specified for enforceNodeAllocatable (--enforce-node-allocatable). Valid options are ',
+    ],
+    ['userNamespaces: {idsPerPod: 65537}', 'userNamespaces.idsPerPod must be a multiple of 65536'],
+    [
+      'serverTLSBootstrap: true\nfeatureGates: {RotateKubeletServerCertificate: false}',
+      'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate',
+    ],
+    ['staticPodURL: nowhere', 'staticPodURL (--manifest-url) "nowhere" must be an http or https URL'],
     ['maxParallelImagePulls: 0', 'maxParallelImagePulls 0 must be a positive number'],
     ['enforceNodeAllocatable: [pods, pods]', 'duplicated enforcements "pods" in enforceNodeAllocatable'],
     [

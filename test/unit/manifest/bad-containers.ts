@@ -61,6 +61,18 @@ export const CONTAINERS: readonly Row[] = [
     withInit('▸resizePolicy: [{resourceName: cpu, restartPolicy: RestartContainer}]'),
   ],
   [
+    `${C}.resizePolicy[0].restartPolicy`,
+    'is RestartContainer beside restartPolicy Never of the pod',
+    withBoth('resizePolicy: [{resourceName: cpu, restartPolicy: ▸RestartContainer}]', 'restartPolicy: Never'),
+  ],
+  [
+    `${C}.restartPolicyRules[0].exitCodes.values`,
+    'has 256 entries',
+    withContainer(
+      `restartPolicy: Never\nrestartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: ▸[${Array.from({ length: 256 }, (_, code) => code).join()}]}}]`,
+    ),
+  ],
+  [
     'spec.initContainers[0].ports[1].hostPort',
     'a second time',
     withInit('ports: [{containerPort: 1, hostPort: 9}, {containerPort: 2, hostPort: ▸9}]'),
@@ -74,6 +86,11 @@ export const CONTAINERS: readonly Row[] = [
     `${C}.securityContext.appArmorProfile.localhostProfile`,
     'begins or ends with a space',
     withContainer('securityContext: {appArmorProfile: {type: Localhost, localhostProfile: ▸" a"}}'),
+  ],
+  [
+    `${C}.securityContext.appArmorProfile.localhostProfile`,
+    'is too long (expected at most 4095 bytes)',
+    withContainer(`securityContext: {appArmorProfile: {type: Localhost, localhostProfile: ▸${'ä'.repeat(2048)}}}`),
   ],
   [
     `${C}.restartPolicyRules`,
@@ -170,6 +187,13 @@ export const CONTAINERS: readonly Row[] = [
         withBoth(`env: [{name: a, valueFrom: {fileKeyRef: ${reference}}}]`, 'volumes: [{name: v, emptyDir: {}}]'),
       ] as const,
   ),
+  [
+    `${C}.env[0].valueFrom.configMapKeyRef.key`,
+    'is empty',
+    withContainer('env: [{name: a, valueFrom: {configMapKeyRef: {name: a, key: ▸""}}}]'),
+  ],
+  [`${C}.envFrom[0].configMapRef.name`, 'is missing', withContainer('envFrom: [{configMapRef: ▸{}}]')],
+  [`${C}.envFrom[0].secretRef.name`, 'is missing', withContainer('envFrom: [{secretRef: ▸{}}]')],
   [`${C}.envFrom[0]`, 'has no source', withContainer('envFrom: [▸{prefix: a}]')],
   [
     `${C}.envFrom[0].secretRef`,

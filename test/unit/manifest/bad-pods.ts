@@ -192,6 +192,30 @@ export const OS: readonly Row[] = [
     withSpec('os: {name: linux}\nsecurityContext: {▸windowsOptions: {}}'),
   ],
   ['spec.hostPID', 'does not go with spec.os.name windows', withSpec('os: {name: windows}\n▸hostPID: true')],
+  ['spec.hostIPC', 'does not go with spec.os.name windows', withSpec('os: {name: windows}\n▸hostIPC: true')],
+  ['spec.hostUsers', 'does not go with spec.os.name windows', withSpec('os: {name: windows}\n▸hostUsers: true')],
+  [
+    'spec.shareProcessNamespace',
+    'does not go with spec.os.name windows',
+    withSpec('os: {name: windows}\n▸shareProcessNamespace: false'),
+  ],
+  ['spec.resources', 'does not go with spec.os.name windows', withSpec('os: {name: windows}\n▸resources: {}')],
+  [
+    `${C}.securityContext.windowsOptions.hostProcess`,
+    'is false (expected true, the value of the pod)',
+    withBoth(
+      'securityContext: {windowsOptions: {hostProcess: ▸false}}',
+      'hostNetwork: true\nsecurityContext: {windowsOptions: {hostProcess: true}}',
+    ),
+  ],
+  [
+    'spec',
+    'has hostProcess containers beside others',
+    withBoth(
+      'securityContext: {windowsOptions: {hostProcess: true}}',
+      'hostNetwork: true\ninitContainers: [{name: a, image: i}]',
+    ).replace('spec:\n  containers', 'spec:\n  ▸containers'),
+  ],
   [
     `${C}.securityContext.privileged`,
     'does not go with spec.os.name windows',
@@ -247,6 +271,16 @@ export const SPEC: readonly Row[] = [
   ['spec.subdomain', 'is "A"', withSpec('subdomain: ▸A')],
   ['spec.hostnameOverride', 'is 65 characters long', withSpec(`hostnameOverride: ▸${'a'.repeat(65)}`)],
   ['spec.hostnameOverride', 'is set beside hostNetwork', withSpec('hostNetwork: true\nhostnameOverride: ▸a')],
+  [
+    'spec.hostnameOverride',
+    'is set beside setHostnameAsFQDN',
+    withSpec('setHostnameAsFQDN: true\nhostnameOverride: ▸a'),
+  ],
+  [
+    'spec.dnsConfig.searches',
+    'is too long (expected at most 2048 characters in all)',
+    withSpec(`dnsConfig: {searches: ▸[${Array.from({ length: 11 }, (_, i) => `${i}.${'a.'.repeat(95)}b`).join()}]}`),
+  ],
   ['spec.hostAliases[0].ip', 'is "localhost"', withSpec('hostAliases: [{ip: ▸localhost, hostnames: [a]}]')],
   ['spec.hostAliases[0].hostnames[1]', 'is "b_c"', withSpec('hostAliases: [{ip: "::1", hostnames: [a, ▸b_c]}]')],
   ['spec.shareProcessNamespace', 'beside hostPID', withSpec('hostPID: true\nshareProcessNamespace: ▸true')],

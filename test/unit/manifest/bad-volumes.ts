@@ -48,6 +48,43 @@ export const STORAGE: readonly Row[] = [
   ['spec.volumes[0].rbd.image', 'is missing', withSpec('volumes: [{name: v, rbd: {monitors: [a], image: ▸""}}]')],
   ['spec.volumes[0].cephfs.monitors', 'is missing', withSpec('volumes: [{name: v, cephfs: {monitors: ▸[]}}]')],
   ['spec.volumes[0].flocker', 'has 0 names', withSpec('volumes: [{name: v, flocker: ▸{}}]')],
+  [
+    'spec.volumes[0].flocker.datasetName',
+    'contains "/"',
+    withSpec('volumes: [{name: v, flocker: {datasetName: ▸a/b}}]'),
+  ],
+  [
+    'spec.volumes[0].iscsi.secretRef',
+    'is missing',
+    withSpec(
+      'volumes: [{name: v, iscsi: ▸{targetPortal: a, iqn: "iqn.2001-04.com.a:b", lun: 1, chapAuthSession: true}}]',
+    ),
+  ],
+  [
+    'spec.volumes[0].iscsi.initiatorName',
+    'is "me"',
+    withSpec('volumes: [{name: v, iscsi: {targetPortal: a, iqn: "iqn.2001-04.com.a:b", lun: 1, initiatorName: ▸me}}]'),
+  ],
+  [
+    'spec.volumes[0].fc.targetWWNs',
+    'is set beside wwids',
+    withSpec('volumes: [{name: v, fc: {targetWWNs: ▸[a], wwids: [b], lun: 1}}]'),
+  ],
+  [
+    'spec.volumes[0].quobyte.registry',
+    'is missing',
+    withSpec('volumes: [{name: v, quobyte: {registry: ▸"", volume: b}}]'),
+  ],
+  [
+    'spec.volumes[0].quobyte.tenant',
+    'is too long',
+    withSpec(`volumes: [{name: v, quobyte: {registry: "a:1", volume: b, tenant: ▸${'t'.repeat(65)}}}]`),
+  ],
+  [
+    'spec.volumes[0].azureDisk.diskURI',
+    'that begins with https://',
+    withSpec('volumes: [{name: v, azureDisk: {diskName: a, diskURI: ▸x}}]'),
+  ],
   ['spec.volumes[0].quobyte.registry', 'is "a"', withSpec('volumes: [{name: v, quobyte: {registry: ▸a, volume: b}}]')],
   [
     'spec.volumes[0].azureDisk.diskURI',
@@ -124,6 +161,35 @@ export const VOLUMES: readonly Row[] = [
       'volumes: [{name: a, projected: {sources: [{secret: {name: a, items: [{key: k, path: p}]}}, {configMap: {name: a, items: [{key: k, path: ▸p}]}}]}}]',
     ),
   ],
+  [
+    'spec.volumes[0].persistentVolumeClaim.claimName',
+    'is empty',
+    withSpec('volumes: [{name: a, persistentVolumeClaim: {claimName: ▸""}}]'),
+  ],
+  [
+    'spec.volumes[0].secret.items[0].key',
+    'is empty',
+    withSpec('volumes: [{name: a, secret: {secretName: a, items: [{key: ▸"", path: p}]}}]'),
+  ],
+  [
+    'spec.volumes[0].downwardAPI.items[0].resourceFieldRef',
+    'is set beside fieldRef',
+    withSpec(
+      'volumes: [{name: a, downwardAPI: {items: [{path: p, fieldRef: {fieldPath: metadata.name}, resourceFieldRef: ▸{containerName: c, resource: limits.cpu}}]}}]',
+    ),
+  ],
+  [
+    'spec.volumes[0].projected.sources[0].configMap.name',
+    'is missing',
+    withSpec('volumes: [{name: a, projected: {sources: [{configMap: ▸{}}]}}]'),
+  ],
+  [
+    'spec.volumes[0].projected.sources[1].downwardAPI.items[0].path',
+    'a second time',
+    withSpec(
+      'volumes: [{name: a, projected: {sources: [{secret: {name: a, items: [{key: k, path: p}]}}, {downwardAPI: {items: [{path: ▸p, fieldRef: {fieldPath: metadata.name}}]}}]}}]',
+    ),
+  ],
   ['spec.volumes[0].nfs.path', 'absolute path', withSpec('volumes: [{name: a, nfs: {server: s, path: ▸p}}]')],
   [`${C}.volumeMounts[0].name`, 'the pod has none', withContainer('volumeMounts: [{name: ▸v, mountPath: /a}]')],
   [
@@ -160,6 +226,32 @@ export const VOLUMES: readonly Row[] = [
     `${C}.volumeMounts[0].recursiveReadOnly`,
     'without readOnly',
     withBoth('volumeMounts: [{name: v, mountPath: /a, recursiveReadOnly: ▸Enabled}]', VOLUME),
+  ],
+  [`${C}.volumeMounts[0].mountPath`, 'is empty', withBoth('volumeMounts: [{name: v, mountPath: ▸""}]', VOLUME)],
+  [
+    `${C}.volumeMounts[0].recursiveReadOnly`,
+    'is set beside mountPropagation HostToContainer',
+    withBoth(
+      'volumeMounts: [{name: v, mountPath: /a, readOnly: true, mountPropagation: HostToContainer, recursiveReadOnly: ▸Enabled}]',
+      VOLUME,
+    ),
+  ],
+  [
+    `${C}.volumeMounts[0].name`,
+    'v8, v9, and 2 more',
+    withBoth(
+      'volumeMounts: [{name: ▸w, mountPath: /a}]',
+      `volumes: [${Array.from({ length: 12 }, (_, index) => `{name: v${index}}`).join()}]`,
+    ),
+  ],
+  [`${C}.volumeDevices[0].name`, 'the pod has none', withContainer('volumeDevices: [{name: ▸v, devicePath: /dev/a}]')],
+  [
+    `${C}.volumeDevices[0].devicePath`,
+    'without ".."',
+    withBoth(
+      'volumeDevices: [{name: v, devicePath: ▸/dev/../a}]',
+      'volumes: [{name: v, persistentVolumeClaim: {claimName: a}}]',
+    ),
   ],
   [
     `${C}.volumeDevices[0].name`,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readManifest } from '../../../src/model/manifest/parse-manifest.js';
 import { CONTAINERS, HANDLERS } from './bad-containers.js';
 import { ANNOTATIONS, METADATA, OS, SCHEDULING, SPEC } from './bad-pods.js';
+import { SELECTORS } from './bad-selectors.js';
 import { STORAGE, VOLUMES } from './bad-volumes.js';
 import { unmark, withBoth, withContainer, withInit, withMetadata, withSpec } from './marked.js';
 
@@ -9,7 +10,7 @@ const VOLUME = 'volumes: [{name: v, emptyDir: {}}]';
 
 const read = (text: string) => readManifest(text, { file: 'pod.yaml' }, { preventStaticPodApiReferences: false });
 
-const ROWS = { METADATA, ANNOTATIONS, SPEC, SCHEDULING, OS, VOLUMES, STORAGE, CONTAINERS, HANDLERS };
+const ROWS = { METADATA, ANNOTATIONS, SPEC, SCHEDULING, SELECTORS, OS, VOLUMES, STORAGE, CONTAINERS, HANDLERS };
 
 describe('validatePod', () => {
   it('has more than a hundred ways to say no', () => {
@@ -101,6 +102,12 @@ describe('validatePod', () => {
       ),
     ],
     ['a group of pods', withSpec('schedulingGroup: {podGroupName: a}')],
+    [
+      'annotations for the signer of a certificate',
+      withSpec(
+        'volumes: [{name: v, projected: {sources: [{podCertificate: {keyType: ED25519, signerName: a.b/c, credentialBundlePath: p, userAnnotations: {a.b/d: e}}}]}}]',
+      ),
+    ],
     [
       'all that a scheduler reads',
       withSpec(

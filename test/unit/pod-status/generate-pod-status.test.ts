@@ -110,6 +110,18 @@ describe('probes', () => {
   });
 });
 
+it('an init container that had completed and cannot be started again is not ready', () => {
+  const pod = aPod({ restartPolicy: 'OnFailure', initContainers: [aContainer('i')] });
+  const previous = generate({ pod, runtime: aRuntimePod([exited('i', 0)]) });
+  expect(previous.initContainerStatuses?.[0]?.ready).toBe(true);
+  const startFailure = () => ({ reason: 'ErrImagePull', message: 'no' });
+  const status = generate({ pod, previous, runtime: aRuntimePod([]), startFailure });
+  expect(status.initContainerStatuses?.[0]).toMatchObject({
+    ready: false,
+    state: { waiting: { reason: 'ErrImagePull' } },
+  });
+});
+
 describe('phase', () => {
   const runsStill = aRuntimePod([aStatus('web')]);
 

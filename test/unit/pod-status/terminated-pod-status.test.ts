@@ -77,6 +77,29 @@ describe('containers', () => {
     expect(kinds(result.initContainerStatuses)).toEqual(expectedInit);
     expect(kinds(result.containerStatuses)).toEqual(expectedRegular);
   });
+
+  it('that are lost are neither ready nor started any more, and others stay as they were', () => {
+    const ready = { ready: true, started: true };
+    const { containerStatuses } = terminatedPodStatus(aPod(), {
+      containerStatuses: [status('a', running, ready), status('b', done, ready)],
+    });
+    expect(containerStatuses?.map((container) => [container.ready, container.started])).toEqual([
+      [false, false],
+      [true, true],
+    ]);
+  });
+
+  it.each([
+    ['well: initialized', done, 'lost'],
+    ['badly: not initialized', { terminated: { exitCode: 1 } }, 'waiting'],
+  ])('whose last init container waits again after it has ended %s', (_, lastState, expected) => {
+    const result = terminatedPodStatus(withInit, {
+      initContainerStatuses: [status('i', done), status('j', waiting, { lastState })],
+      containerStatuses: [status('c', waiting)],
+    });
+    expect(kinds(result.initContainerStatuses)).toEqual(['terminated', 'lost']);
+    expect(kinds(result.containerStatuses)).toEqual([expected]);
+  });
 });
 
 describe('phase', () => {
