@@ -1,12 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
 import { BUNDLE, type Daemon, it } from './daemon.js';
 import { eventually } from './eventually.js';
 import { SLEEP } from './manifests.js';
+import { onTerminal } from './on-terminal.js';
 import { processesNaming } from './processes.js';
 
 /** Starts `exec` with these arguments; standard input is a pipe. */
@@ -23,20 +24,6 @@ const exec = async (daemon: Daemon, args: readonly string[], input: string | Buf
   child.stdin.on('error', () => undefined).end(input);
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
   return { code, stdout, stderr };
-};
-
-/** Runs a command on a terminal of 31 lines and 97 columns, and returns the text of that terminal. */
-const onTerminal = async (daemon: Daemon, name: 'exec' | 'attach', args: string) => {
-  const path = join(daemon.directory, `tty-of-${name}`);
-  const command = `stty rows 31 cols 97; tty >${path}; exec ${process.execPath} ${BUNDLE} ${name} --root-dir ${daemon.rootDir} ${args}`;
-  const child = spawn('script', ['-qec', command, '/dev/null'], { env: { ...process.env, TERM: 'dumb' } });
-  daemon.beforeDispose(async () => child.kill('SIGKILL'));
-  const resize = (rows: number, columns: number): void => {
-    execFileSync('stty', ['-F', readFileSync(path, 'utf8').trim(), 'rows', String(rows), 'cols', String(columns)]);
-  };
-  const screen = { text: '', exit: once(child, 'exit') as Promise<[code: number | null]>, input: child.stdin, resize };
-  child.stdout.on('data', (part: Buffer) => (screen.text += part.toString()));
-  return screen;
 };
 
 const started = async (daemon: Daemon): Promise<void> => {
