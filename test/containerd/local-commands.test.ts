@@ -103,7 +103,7 @@ overContainerd('the commands without a cluster', () => {
     await runs(node, 'typed');
     const container = async () => (await node.podStatus('typed'))?.containerStatuses?.[0];
     const { containerID } = (await container())!;
-    const first = await onTerminal(node, 'attach', '-it typed');
+    const first = onTerminal(node, 'attach', '-it typed');
     // The runtime passes input on before it has attached the output, of which the beginning may be lost.
     await eventually('the shell answers', () => {
       first.input.write('kept=41; echo $((kept + 1)) $(stty size)\r');
@@ -114,7 +114,7 @@ overContainerd('the commands without a cluster', () => {
     await eventually('the shell has the other size', () => first.text.includes('49\r'));
     await first.close();
 
-    const second = await onTerminal(node, 'attach', '-it typed');
+    const second = onTerminal(node, 'attach', '-it typed');
     await eventually('it is the same shell', () => {
       second.input.write('echo $((kept + 2))\r');
       return second.text.includes('43\r');

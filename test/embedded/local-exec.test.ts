@@ -94,7 +94,7 @@ describe.concurrent('exec without a cluster', () => {
     await started(daemon);
     const script =
       'tty; read line; stty size; trap "echo interrupted; exit 5" INT; echo "got $line"; while :; do sleep 0.1; done';
-    const screen = await onTerminal(daemon, 'exec', `-it web/side -- sh -c '${script}'`);
+    const screen = onTerminal(daemon, 'exec', `-it web/side -- sh -c '${script}'`);
     await eventually('the command has a terminal', () => /\/dev\/pts\/\d+/.test(screen.text));
     screen.input.write('hello\r');
     await eventually('it got the line', () => screen.text.includes('got hello'));
@@ -108,7 +108,7 @@ describe.concurrent('exec without a cluster', () => {
   it('has a terminal that changes its size with that of the client', async ({ daemon }) => {
     await started(daemon);
     const script = 'echo ready; until [ "$(stty size)" = "40 120" ]; do sleep 0.05; done; echo resized; exit 6';
-    const screen = await onTerminal(daemon, 'exec', `-it web/side -- sh -c '${script}'`);
+    const screen = onTerminal(daemon, 'exec', `-it web/side -- sh -c '${script}'`);
     await eventually('the command runs', () => screen.text.includes('ready'));
     screen.resize(40, 120);
     expect(await screen.exit).toEqual([6, null]);
@@ -121,7 +121,7 @@ describe.concurrent('exec without a cluster', () => {
     await daemon.start();
     await daemon.reached('shell', 'CONTAINER_RUNNING');
     await eventually('the agent knows it', async () => (await daemon.shownPods())[0]?.status?.phase === 'Running');
-    const screen = await onTerminal(daemon, 'attach', '-it shell');
+    const screen = onTerminal(daemon, 'attach', '-it shell');
     screen.input.write('echo $((6*7))\r');
     await eventually('the shell has answered', () => screen.text.includes('42\r'));
     screen.resize(40, 120);
