@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { BUNDLE } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
+import { onTerminal } from '../embedded/on-terminal.js';
 import { type ContainerdNode, WAIT } from './containerd-node.js';
 import { overContainerd } from './missing.js';
 import { onOneNode } from './one-node.js';
@@ -95,5 +96,31 @@ overContainerd('the commands without a cluster', () => {
     await once(attached, 'exit');
     expect((await runWith(node, '', 'describe', 'web')).stdout).toMatch(/^ {4}State: +Running$/m);
     expect((await runWith(node, '', 'top', 'pod', 'web')).stdout).toMatch(/^default +web-node1 +\d+m +\d+Mi$/m);
+  });
+
+  it('attach to a shell on a terminal and leave it running', { timeout: SLOW_MACHINE_MS }, async ({ node }) => {
+    node.apply({ name: 'typed', containers: [{ script: 'exec sh', stdin: true, tty: true }] });
+    await runs(node, 'typed');
+    const container = async () => (await node.podStatus('typed'))?.containerStatuses?.[0];
+    const { containerID } = (await container())!;
+    const first = onTerminal(node, 'attach', '-it typed');
+    // The runtime passes input on before it has attached the output, of which the beginning may be lost.
+    await eventually('the shell answers', () => {
+      first.input.write('kept=41; echo $((kept + 1)) $(stty size)\r');
+      return first.text.includes('42 31 97\r');
+    });
+    first.resize(40, 120);
+    first.input.write('until [ "$(stty size)" = "40 120" ]; do sleep 0.05; done; echo $((kept + 8))\r');
+    await eventually('the shell has the other size', () => first.text.includes('49\r'));
+    await first.close();
+
+    const second = onTerminal(node, 'attach', '-it typed');
+    await eventually('it is the same shell', () => {
+      second.input.write('echo $((kept + 2))\r');
+      return second.text.includes('43\r');
+    });
+    expect(await container()).toMatchObject({ containerID, restartCount: 0, state: { running: {} } });
+    second.input.write('exit 0\r');
+    expect(await second.exit).toEqual([0, null]);
   });
 });

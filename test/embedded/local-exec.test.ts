@@ -1,12 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
 import { BUNDLE, type Daemon, it } from './daemon.js';
 import { eventually } from './eventually.js';
 import { SLEEP } from './manifests.js';
+import { onTerminal } from './on-terminal.js';
 import { processesNaming } from './processes.js';
 
 /** Starts `exec` with these arguments; standard input is a pipe. */
@@ -23,20 +24,6 @@ const exec = async (daemon: Daemon, args: readonly string[], input: string | Buf
   child.stdin.on('error', () => undefined).end(input);
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exit]);
   return { code, stdout, stderr };
-};
-
-/** Runs a command on a terminal of 31 lines and 97 columns, and returns the text of that terminal. */
-const onTerminal = async (daemon: Daemon, name: 'exec' | 'attach', args: string) => {
-  const path = join(daemon.directory, `tty-of-${name}`);
-  const command = `stty rows 31 cols 97; tty >${path}; exec ${process.execPath} ${BUNDLE} ${name} --root-dir ${daemon.rootDir} ${args}`;
-  const child = spawn('script', ['-qec', command, '/dev/null'], { env: { ...process.env, TERM: 'dumb' } });
-  daemon.beforeDispose(async () => child.kill('SIGKILL'));
-  const resize = (rows: number, columns: number): void => {
-    execFileSync('stty', ['-F', readFileSync(path, 'utf8').trim(), 'rows', String(rows), 'cols', String(columns)]);
-  };
-  const screen = { text: '', exit: once(child, 'exit') as Promise<[code: number | null]>, input: child.stdin, resize };
-  child.stdout.on('data', (part: Buffer) => (screen.text += part.toString()));
-  return screen;
 };
 
 const started = async (daemon: Daemon): Promise<void> => {
@@ -107,7 +94,7 @@ describe.concurrent('exec without a cluster', () => {
     await started(daemon);
     const script =
       'tty; read line; stty size; trap "echo interrupted; exit 5" INT; echo "got $line"; while :; do sleep 0.1; done';
-    const screen = await onTerminal(daemon, 'exec', `-it web/side -- sh -c '${script}'`);
+    const screen = onTerminal(daemon, 'exec', `-it web/side -- sh -c '${script}'`);
     await eventually('the command has a terminal', () => /\/dev\/pts\/\d+/.test(screen.text));
     screen.input.write('hello\r');
     await eventually('it got the line', () => screen.text.includes('got hello'));
@@ -121,7 +108,7 @@ describe.concurrent('exec without a cluster', () => {
   it('has a terminal that changes its size with that of the client', async ({ daemon }) => {
     await started(daemon);
     const script = 'echo ready; until [ "$(stty size)" = "40 120" ]; do sleep 0.05; done; echo resized; exit 6';
-    const screen = await onTerminal(daemon, 'exec', `-it web/side -- sh -c '${script}'`);
+    const screen = onTerminal(daemon, 'exec', `-it web/side -- sh -c '${script}'`);
     await eventually('the command runs', () => screen.text.includes('ready'));
     screen.resize(40, 120);
     expect(await screen.exit).toEqual([6, null]);
@@ -134,7 +121,7 @@ describe.concurrent('exec without a cluster', () => {
     await daemon.start();
     await daemon.reached('shell', 'CONTAINER_RUNNING');
     await eventually('the agent knows it', async () => (await daemon.shownPods())[0]?.status?.phase === 'Running');
-    const screen = await onTerminal(daemon, 'attach', '-it shell');
+    const screen = onTerminal(daemon, 'attach', '-it shell');
     screen.input.write('echo $((6*7))\r');
     await eventually('the shell has answered', () => screen.text.includes('42\r'));
     screen.resize(40, 120);

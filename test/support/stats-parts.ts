@@ -1,9 +1,12 @@
 import type { Container, PodSandbox } from '../../src/generated/runtime/v1/api.js';
 import type { MachineFacts } from '../../src/model/node/machine-facts.js';
 import type { Pod } from '../../src/model/pod/pod.js';
+import type { SampleParts } from '../../src/model/stats/assemble-sample.js';
 import { type CgroupTexts, cgroupUsage } from '../../src/model/stats/cgroup-usage.js';
-import type { NodeSample } from '../../src/model/stats/node-sample.js';
+import type { FileSystemFigures, NetworkFigures, NodeSample } from '../../src/model/stats/node-sample.js';
 import type { MachineReading, ReadCgroup } from '../../src/model/stats/readings.js';
+import { NO_FIGURES } from '../../src/model/stats/runtime-figures.js';
+import { sampledPods } from '../../src/model/stats/sampled-pods.js';
 import type { MachineTotals } from '../../src/model/stats/usage.js';
 
 export const START = '2026-11-27T00:00:00Z';
@@ -111,6 +114,48 @@ export const aMachine: MachineFacts = {
   architecture: 'amd64',
   network: { interfaces: [] },
 };
+
+export const SPACE: FileSystemFigures = {
+  ...{ capacityBytes: 1_000, availableBytes: 300, usedBytes: 600 },
+  ...{ inodes: 100, inodesFree: 60 },
+};
+
+/** A network with one interface, whose counters differ. */
+export const statsNetwork = (name = 'eth0'): NetworkFigures => ({
+  timeMs: START_MS,
+  defaultInterface: name,
+  interfaces: [
+    {
+      ...{ name, rxBytes: 10, rxErrors: 1, rxPackets: 3, rxDropped: 4 },
+      ...{ txBytes: 20, txErrors: 2, txPackets: 5, txDropped: 6 },
+    },
+  ],
+});
+
+/** What the agent and the runtime know of the pod `a`. */
+export const POD_A = {
+  pods: [statsPod('a')],
+  sandboxes: [statsSandbox('a')],
+  containers: [statsContainer('a')],
+};
+
+/** What was read of the node `n1` and its pod `a`: without cgroups and disks, unless `over` has them. */
+export const statsParts = (over: Partial<SampleParts> = {}): SampleParts => ({
+  nodeName: 'n1',
+  startedAtMs: START_MS,
+  systemCgroups: { pods: '/kubepods' },
+  lists: {},
+  machine: statsMachine(),
+  pods: sampledPods(POD_A.pods, POD_A.sandboxes, POD_A.containers),
+  reading: { cgroups: new Map(), problems: [] },
+  read: { figures: NO_FIGURES, problems: [] },
+  disks: { node: undefined, images: undefined, containers: undefined, fileSystems: new Map(), problems: [] },
+  fileSystems: [],
+  logs: new Map(),
+  hostsFiles: new Map(),
+  volumes: new Map(),
+  ...over,
+});
 
 /** The sample of a node without cgroups and pods. */
 export const EMPTY_SAMPLE: NodeSample = {

@@ -15,6 +15,7 @@ import type { Logger } from '../../streams/ports/logger.js';
 import { reviewAccess } from '../../streams/server/review-access.js';
 import { reviewTokens } from '../../streams/server/review-tokens.js';
 import { configurationView } from '../config/configuration-view.js';
+import { isGateOn } from '../config/feature-gates.js';
 import { debugPaths } from './debug-paths.js';
 import { diagnosticPaths, type ProcessView } from './diagnostic-paths.js';
 import type { KubeletHandle } from '../kubelet/kubelet-handle.js';
@@ -25,7 +26,7 @@ export interface KubeletApiInputs {
   readonly prepared: Pick<PreparedRun, 'config' | 'nodeName' | 'certDir' | 'cluster' | 'paths'>;
   readonly kubelet: KubeletHandle;
   readonly healthChecks: HealthChecks;
-  readonly meters: Pick<MeteredRegistry, 'registry' | 'probeRegistry' | 'countRequests'>;
+  readonly meters: Pick<MeteredRegistry, 'registry' | 'probeRegistry' | 'countRequests' | 'countTunnel'>;
   /** The process, for `/statusz` and `/flagz`. */
   readonly process: ProcessView;
   /** Names and addresses of the node. */
@@ -105,7 +106,10 @@ const serverOptions = (inputs: ServedInputs, access: OpenAccess) => {
     tls: tlsSettings(config.tlsMinVersion, config.tlsCipherSuites),
     switches: config,
     runningPods: kubelet.runningPods,
-    streams: { findRunning: kubelet.findRunning, streaming: kubelet.streaming, scheduler: monotonicScheduler },
+    streams: {
+      ...{ findRunning: kubelet.findRunning, streaming: kubelet.streaming, scheduler: monotonicScheduler },
+      countTunnel: isGateOn(config.featureGates, 'ExtendWebSocketsToKubelet') ? inputs.meters.countTunnel : undefined,
+    },
     configz: () => configurationView(config),
     debugPaths: [...debugPaths(inputs), ...diagnosticPaths(inputs)],
     guard: {

@@ -45,6 +45,8 @@ type Row = readonly [
 
 const seconds = (nanoseconds: number | undefined): number | undefined =>
   nanoseconds === undefined ? undefined : nanoseconds / 1e9;
+const secondsOfMicros = (microseconds: number | undefined): number | undefined =>
+  microseconds === undefined ? undefined : microseconds / 1e6;
 /** Without a limit the value is 0. */
 const limited = (limit: Limit): number | undefined => (limit === 'none' ? 0 : limit);
 
@@ -161,37 +163,37 @@ const SINGLE: readonly Row[] = [
     'pressure_cpu_waiting_seconds_total',
     'counter',
     'Seconds in which some tasks waited for the CPU.',
-    ({ cgroup }) => seconds(cgroup?.cpuPressure?.some.total),
+    ({ cgroup }) => secondsOfMicros(cgroup?.cpuPressure?.some.total),
   ],
   [
     'pressure_cpu_stalled_seconds_total',
     'counter',
     'Seconds in which all tasks waited for the CPU.',
-    ({ cgroup }) => seconds(cgroup?.cpuPressure?.full.total),
+    ({ cgroup }) => secondsOfMicros(cgroup?.cpuPressure?.full.total),
   ],
   [
     'pressure_memory_waiting_seconds_total',
     'counter',
     'Seconds in which some tasks waited for memory.',
-    ({ cgroup }) => seconds(cgroup?.memoryPressure?.some.total),
+    ({ cgroup }) => secondsOfMicros(cgroup?.memoryPressure?.some.total),
   ],
   [
     'pressure_memory_stalled_seconds_total',
     'counter',
     'Seconds in which all tasks waited for memory.',
-    ({ cgroup }) => seconds(cgroup?.memoryPressure?.full.total),
+    ({ cgroup }) => secondsOfMicros(cgroup?.memoryPressure?.full.total),
   ],
   [
     'pressure_io_waiting_seconds_total',
     'counter',
     'Seconds in which some tasks waited for a disk.',
-    ({ cgroup }) => seconds(cgroup?.ioPressure?.some.total),
+    ({ cgroup }) => secondsOfMicros(cgroup?.ioPressure?.some.total),
   ],
   [
     'pressure_io_stalled_seconds_total',
     'counter',
     'Seconds in which all tasks waited for a disk.',
-    ({ cgroup }) => seconds(cgroup?.ioPressure?.full.total),
+    ({ cgroup }) => secondsOfMicros(cgroup?.ioPressure?.full.total),
   ],
 ];
 

@@ -226,7 +226,12 @@ const memoryV2 = (texts: Texts): MemoryFigures => {
   };
 };
 
-/** Without `inactive_file` the working set is unknown, not the usage. Source: cadvisor setMemoryStats */
+/**
+ * The usage without the files that were not used for long. Without `inactive_file` it is unknown: cAdvisor would have no
+ * statistics of a cgroup whose `memory.stat` cannot be read.
+ *
+ * Source: github.com/google/cadvisor lib/container/libcontainer/handler.go setMemoryStats
+ */
 export const workingSet = (usage: number | undefined, inactiveFile: number | undefined): number | undefined =>
   usage === undefined || inactiveFile === undefined ? undefined : Math.max(0, usage - inactiveFile);
 

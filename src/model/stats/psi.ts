@@ -1,6 +1,11 @@
-/** One line of a pressure file. `total` is microseconds in the file and nanoseconds here, as in the summary. */
+/**
+ * One line of a pressure file, as it is in the summary. The comment of upstream's type PSIData says nanoseconds; cAdvisor and the
+ * kubelet pass on the microseconds of the kernel, and the pages of Kubernetes say so.
+ *
+ * Source: github.com/google/cadvisor lib/container/libcontainer/handler.go setPSIData, pkg/kubelet/stats/helper.go cadvisorPSIToStatsPSI
+ */
 export interface PressureLine {
-  /** Nanoseconds of stalls since the group was made. */
+  /** Microseconds of stalls since the group was made. */
   readonly total: number;
   /** Percent of the last 10, 60 and 300 seconds. */
   readonly avg10: number;
@@ -28,7 +33,7 @@ export const parsePressure = (text: string | undefined): Pressure | undefined =>
     /^(some|full) avg10=([\d.]+) avg60=([\d.]+) avg300=([\d.]+) total=(\d+)$/gm,
   ))
     lines.set(kind, {
-      total: Number(total) * 1_000,
+      total: Number(total),
       avg10: Number(avg10),
       avg60: Number(avg60),
       avg300: Number(avg300),

@@ -93,6 +93,7 @@ export const usageOfRuntime = ({ cpu, memory, swap, io }: RuntimeUsage): Usage |
 export const numberOf = (amount: UInt64Value | undefined): number | undefined =>
   amount === undefined ? undefined : Number(amount.value);
 
+/** `Total` stays as the runtime has it. Source: pkg/kubelet/stats/cri_stats_provider.go makePSIStats */
 const pressureOf = (psi: PsiStats | undefined): Pressure | undefined => {
   const line = (data: PsiStats['Some']): PressureLine | undefined =>
     data && { total: Number(data.Total), avg10: data.Avg10, avg60: data.Avg60, avg300: data.Avg300 };

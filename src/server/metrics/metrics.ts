@@ -8,7 +8,7 @@ import { certificateMetrics } from './certificate-metrics.js';
 import { registerEventLoopDelay } from './event-loop-metrics.js';
 import { eventMetrics } from './event-metrics.js';
 import { podStatusMetrics } from './pod-status-metrics.js';
-import { type CountRequests, requestMetrics } from './request-metrics.js';
+import { type CountRequests, requestMetrics, tunnelMetric } from './request-metrics.js';
 import { volumeMetrics } from './volume-metrics.js';
 import { probeMetrics } from './probe-metrics.js';
 
@@ -42,6 +42,8 @@ export interface MeteredRegistry {
   readonly metrics: Metrics;
   /** Counts the requests to the ports of the kubelet API. */
   readonly countRequests: CountRequests;
+  /** Counts a port-forward over a WebSocket that is converted to SPDY. */
+  readonly countTunnel: () => void;
 }
 
 /**
@@ -241,7 +243,11 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),
   };
   registerStartTime(probes.registry);
-  return { registry, probeRegistry: probes.registry, metrics, countRequests: requestMetrics(registry) };
+  return {
+    ...{ registry, probeRegistry: probes.registry, metrics },
+    countRequests: requestMetrics(registry),
+    countTunnel: tunnelMetric(registry),
+  };
 }
 
 const registerBuildInfo = (registry: Registry, version: string): void => {

@@ -41,3 +41,18 @@ export const requestMetrics = (registry: Registry): CountRequests => {
     answer(request, response);
   };
 };
+
+/**
+ * Makes a function that counts a port-forward over a WebSocket that is converted to SPDY.
+ *
+ * Source: pkg/kubelet/metrics/metrics.go kubelet_websocket_streaming_requests_total
+ */
+export const tunnelMetric = (registry: Registry): (() => void) => {
+  const total = new Counter({
+    name: 'kubelet_websocket_streaming_requests_total',
+    help: 'Streams over WebSockets that the agent converted to SPDY.',
+    labelNames: ['subresource'],
+    registers: [registry],
+  });
+  return () => total.inc({ subresource: 'portforward' });
+};

@@ -14,6 +14,7 @@ import {
 } from 'rxjs';
 import { requestPath } from '../../model/server/request-path.js';
 import { streamCall, type StreamCall, type StreamSubject } from '../../model/server/stream-call.js';
+import { tunnelledProtocols } from '../../model/server/spdy-tunnel.js';
 import { type StreamPath, streamPath } from '../../model/server/stream-path.js';
 import { streamRefusal, type StreamRefusal } from '../../model/server/stream-refusal.js';
 import type { StreamingService } from '../../streams/ports/streaming-service.js';
@@ -26,6 +27,11 @@ export interface StreamView extends StreamSubject {
   readonly streaming: StreamingService;
   /** Default: 20 for a pod, 50 in all. */
   readonly limits?: StreamLimits;
+  /**
+   * Counts a port-forward whose client sends SPDY in the messages of a WebSocket, which is then converted (gate
+   * ExtendWebSocketsToKubelet). Without it such a request is passed on as any other WebSocket.
+   */
+  readonly countTunnel?: (() => void) | undefined;
   readonly scheduler?: SchedulerLike;
 }
 
@@ -38,17 +44,23 @@ const METHODS: readonly (string | undefined)[] = ['GET', 'POST'];
  * Source: pkg/kubelet/server/server.go getExec, getAttach, getPortForward
  */
 export const answerStreams = (view: StreamView, next: RequestListener): RequestListener => {
-  const { streaming, limits = STREAM_LIMITS, scheduler = asyncScheduler } = view;
+  const { streaming, limits = STREAM_LIMITS, countTunnel, scheduler = asyncScheduler } = view;
   const limit = limitStreams(limits);
 
   /** Emits the refusal of a request, or nothing if it has become a stream. */
   const answerOf = (path: StreamPath, request: IncomingMessage, response: ServerResponse): Observable<StreamRefusal> =>
     defer(() => {
       const { searchParams: query } = new URL(request.url ?? '/', 'http://local');
-      const call = streamCall({ path, query, isWebSocket: isWebSocket(request.headers) }, view);
+      const hasMessages = isWebSocket(request.headers);
+      const tunnelled =
+        countTunnel && hasMessages && path.kind === 'portForward'
+          ? tunnelledProtocols(request.headers['sec-websocket-protocol'])
+          : [];
+      const call = streamCall({ path, query, isWebSocket: hasMessages && tunnelled.length === 0 }, view);
       if ('status' in call) return of(call);
+      if (tunnelled.length > 0) countTunnel?.();
       return urlFrom(streaming, call).pipe(
-        switchMap((target) => proxyUpgrade({ target, request, response, scheduler })),
+        switchMap((target) => proxyUpgrade({ target, request, response, tunnelled, scheduler })),
         limit(`${path.namespace}/${path.pod}`),
       );
     }).pipe(catchError((error: unknown) => of(streamRefusal(error))));

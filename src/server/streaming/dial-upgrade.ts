@@ -9,6 +9,9 @@ export type DialedUpgrade =
   | { readonly kind: 'upgraded'; readonly reply: IncomingMessage; readonly connection: Socket }
   | { readonly kind: 'refused'; readonly reply: IncomingMessage };
 
+/** What is sent of a request: its method, and its headers without those for this agent alone. */
+export type AskedUpgrade = Pick<IncomingMessage, 'method' | 'rawHeaders' | 'socket'>;
+
 /**
  * Sends the header of a request for another protocol to the URL of a stream. Emits the reply, and stays until it is
  * unsubscribed, which closes the connection. Certificates are not verified: the runtime has named the URL.
@@ -16,7 +19,7 @@ export type DialedUpgrade =
  * Errors: it cannot connect, or the connection ends without a reply; the URL is none of HTTP.
  * Source: staging/src/k8s.io/apimachinery/pkg/util/proxy/upgradeaware.go
  */
-export const dialUpgrade = (target: URL, asked: IncomingMessage): Observable<DialedUpgrade> =>
+export const dialUpgrade = (target: URL, asked: AskedUpgrade): Observable<DialedUpgrade> =>
   new Observable((subscriber) => {
     if (!['http:', 'https:'].includes(target.protocol)) throw new Error(`the runtime has sent the URL ${target.href}`);
     const connection = connectTo(target);
@@ -52,7 +55,7 @@ const connectTo = ({ protocol, hostname, port }: URL): Socket => {
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-const headerOf = (target: URL, asked: IncomingMessage, connection: Socket): ClientRequest => {
+const headerOf = (target: URL, asked: AskedUpgrade, connection: Socket): ClientRequest => {
   const sent = request({
     createConnection: () => connection,
     method: asked.method,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import {
   endWith,
   forkJoin,
@@ -7,6 +7,7 @@ import {
   ignoreElements,
   merge,
   Observable,
+  of,
   type SchedulerLike,
   switchMap,
   take,
@@ -15,31 +16,43 @@ import {
 import { echoRefusal } from './echo-refusal.js';
 import { streamEnd } from './stream-end.js';
 import { UpgradeResponse } from './answer-upgrades.js';
+import { spdyHeaders, tunnelName, VERSION_HEADER } from '../../model/server/spdy-tunnel.js';
 import { dialUpgrade } from './dial-upgrade.js';
+import { tunnelClient } from './tunnel-client.js';
 
 export interface ProxiedUpgrade {
   /** The URL of the stream, which the runtime has named. */
   readonly target: URL;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** The protocols over SPDY of a client that sends SPDY in the messages of a WebSocket; empty for any other client. */
+  readonly tunnelled: readonly string[];
   readonly scheduler: SchedulerLike;
 }
 
 /**
  * Connects a client with a streaming server from subscribing to unsubscribing, which closes both connections. Bytes pass
- * unchanged in both directions, as fast as their reader reads. A refusal of the server is passed on.
+ * unchanged in both directions, as fast as their reader reads. A refusal of the server is passed on. For a tunnelled client the
+ * server is asked for SPDY, and the client has a WebSocket with its bytes.
  *
  * Errors, before the client has a reply: the server cannot be reached, or its reply is neither an upgrade nor a refusal; the
  * request is no upgrade.
  * Ends: when both sides are closed, and at the latest 5 s after one of them has ended.
- * Source: staging/src/k8s.io/apimachinery/pkg/util/proxy/upgradeaware.go
+ * Source: staging/src/k8s.io/apimachinery/pkg/util/proxy/upgradeaware.go, staging/src/k8s.io/apiserver/pkg/util/proxy/streamtunnel.go
  */
-export const proxyUpgrade = ({ target, request, response, scheduler }: ProxiedUpgrade): Observable<never> => {
+export const proxyUpgrade = (options: ProxiedUpgrade): Observable<never> => {
+  const { target, request, response, tunnelled, scheduler } = options;
   if (!(response instanceof UpgradeResponse)) return throwError(() => new Error('Upgrade request required\n'));
-  return dialUpgrade(target, request).pipe(
+  const asked =
+    tunnelled.length === 0
+      ? request
+      : { method: 'POST', rawHeaders: [...spdyHeaders(request.rawHeaders, tunnelled)], socket: request.socket };
+  return dialUpgrade(target, asked).pipe(
     switchMap((dialed) =>
       (dialed.kind === 'upgraded'
-        ? relay(response.takeOver(), dialed.connection, headerOf(dialed.reply), scheduler)
+        ? acceptedClient(options, response, dialed.reply).pipe(
+            switchMap((client) => relay(client, dialed.connection, scheduler)),
+          )
         : echo(dialed.reply, response, scheduler)
       ).pipe(endWith('ended')),
     ),
@@ -49,15 +62,29 @@ export const proxyUpgrade = ({ target, request, response, scheduler }: ProxiedUp
   );
 };
 
-const relay = (client: Socket, server: Socket, header: string, scheduler: SchedulerLike): Observable<never> =>
+/** The bytes of the client after the reply. */
+const acceptedClient = (
+  { request, tunnelled: [first] }: ProxiedUpgrade,
+  response: UpgradeResponse,
+  reply: IncomingMessage,
+): Observable<Duplex> => {
+  const connection = response.takeOver();
+  if (first === undefined) {
+    connection.write(headerOf(reply), 'latin1');
+    return of(connection);
+  }
+  const chosen = reply.headers[VERSION_HEADER.toLowerCase()];
+  return tunnelClient({ request, connection, protocol: tunnelName(typeof chosen === 'string' ? chosen : first) });
+};
+
+const relay = (client: Duplex, server: Duplex, scheduler: SchedulerLike): Observable<never> =>
   new Observable<never>((subscriber) => {
-    const on = <T extends Socket>(socket: T, event: string) => fromEvent(socket, event).pipe(take(1));
+    const on = (stream: Duplex, event: string) => fromEvent(stream, event).pipe(take(1));
     const end = streamEnd({
       flushed$: merge(on(client, 'finish'), on(server, 'finish')),
       closed$: forkJoin([on(client, 'close'), on(server, 'close')]),
       scheduler,
     }).subscribe(subscriber);
-    client.write(header, 'latin1');
     client.pipe(server);
     server.pipe(client);
     // A broken connection does not end its pipe.

@@ -1,6 +1,8 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { apiMetrics } from '../../../src/server/metrics/api-metrics.js';
+import { emptySeries } from '../../embedded/empty-series.js';
+import { OF_API_CLIENT } from '../../support/dashboard-series.js';
 
 it('tells what is asked of the API server by the names of every client of Kubernetes', async () => {
   const registry = new Registry();
@@ -27,4 +29,27 @@ it('tells what is asked of the API server by the names of every client of Kubern
   expect(buckets('rest_client_rate_limiter_duration_seconds')).toEqual(
     bounds.map((bound) => `${bound}: ${bound === '+Inf' ? 1 : 0}`),
   );
+});
+
+it('has the labels by which dashboards group, in every series', async () => {
+  const registry = new Registry();
+  const metrics = apiMetrics(registry);
+  expect(emptySeries(await registry.metrics(), OF_API_CLIENT)).toEqual([
+    'rest_client_requests_total: none',
+    'rest_client_request_duration_seconds_bucket: none',
+  ]);
+  metrics.apiAttempt('GET', 'h:1', 200);
+  metrics.apiRequest('GET', 'h:1', 0.3);
+  expect(emptySeries(await registry.metrics(), OF_API_CLIENT)).toEqual([]);
+});
+
+it.each([
+  ['no series of the name', '', ['a_total: none']],
+  ['a series without a label', 'a_total{code="200",host="h"} 1\na_total{code="200"} 1\n', ['a_total: without host']],
+  ['a blank label', 'a_total{code="",host="h"} 1\n', ['a_total: without code']],
+  ['only 0', 'a_total{code="200",host="h"} 0\n', ['a_total: all 0']],
+  ['a 0 beside a count', 'a_total{code="200",host="h"} 0\na_total{code="404",host="h"} 1\n', []],
+])('sees %s', (_, series, problems) => {
+  const text = `# HELP a_total x\n# TYPE a_total counter\n${series}`;
+  expect(emptySeries(text, [['a_total', 'code', 'host']])).toEqual(problems);
 });

@@ -4,24 +4,15 @@ import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { NodeSample } from '../../../src/model/stats/node-sample.js';
 import { nodeStats, type NodeStatsOptions, type StatsRuntime } from '../../../src/streams/stats/node-stats.js';
 import type { UsageReader } from '../../../src/streams/ports/usage-reader.js';
-import {
-  aMachine,
-  START_MS,
-  statsCgroup,
-  statsContainer,
-  statsMachine,
-  statsPod,
-  statsSandbox,
-  textsV2,
-} from '../../support/stats-parts.js';
+import { aMachine, POD_A, START_MS, statsCgroup, statsMachine, textsV2 } from '../../support/stats-parts.js';
 import { marbles } from '../marbles.js';
 
 const unimplemented = (call: string): Observable<never> => throwError(() => new CriError('unimplemented', call, 'no'));
 
 const RUNTIME: StatsRuntime = {
   runtime: {
-    listPodSandbox: () => of({ items: [statsSandbox('a')] }),
-    listContainers: () => of({ containers: [statsContainer('a')] }),
+    listPodSandbox: () => of({ items: POD_A.sandboxes }),
+    listContainers: () => of({ containers: POD_A.containers }),
   },
   images: { imageFsInfo: () => of({ imageFilesystems: [], containerFilesystems: [] }) },
   stats: {
@@ -60,7 +51,7 @@ const options = (
     nodeName: 'n1',
     rootDirectory: '/r',
     podLogsDirectory: '/l',
-    pods: () => [statsPod('a')],
+    pods: () => POD_A.pods,
     runtime: () => RUNTIME,
     reader,
     systemCgroups: () => ({}),

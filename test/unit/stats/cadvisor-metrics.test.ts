@@ -4,31 +4,21 @@ import { cadvisorMetrics } from '../../../src/model/stats/cadvisor-metrics.js';
 import { CpuRates } from '../../../src/model/stats/cpu-rates.js';
 import { familyText } from '../../../src/model/stats/exposition.js';
 import type { MountedFileSystem } from '../../../src/model/stats/node-sample.js';
-import { NO_FIGURES } from '../../../src/model/stats/runtime-figures.js';
-import { sampledPods } from '../../../src/model/stats/sampled-pods.js';
 import { lintExposition, samplesIn } from '../../support/lint-exposition.js';
 import { complaintsAbout } from '../../support/names-of-upstream.js';
 import {
   aMachine,
   START_MS,
   statsCgroup,
-  statsContainer,
   statsMachine,
-  statsPod,
-  statsSandbox,
+  statsNetwork,
+  statsParts,
   textsV2,
 } from '../../support/stats-parts.js';
 
-const NETWORK = {
-  timeMs: START_MS,
-  defaultInterface: 'eth0',
-  interfaces: [
-    {
-      ...{ name: 'eth0', rxBytes: 10, rxErrors: 1, txBytes: 20, txErrors: 2 },
-      ...{ rxPackets: 3, rxDropped: 4, txPackets: 5, txDropped: 6 },
-    },
-  ],
-};
+const NETWORK = statsNetwork();
+const stalls = (some: number, full: number): string =>
+  `some avg10=0 avg60=0 avg300=0 total=${some}\nfull avg10=0 avg60=0 avg300=0 total=${full}\n`;
 const FULL = {
   'cpu.max': '50000 100000\n',
   'cpu.stat':
@@ -38,7 +28,9 @@ const FULL = {
   'io.stat': '8:0 rbytes=1 wbytes=2 rios=3 wios=4\n9:9 rbytes=5 wbytes=6 rios=7 wios=8\n',
   'pids.current': '6\n',
   'pids.max': 'max\n',
-  'cpu.pressure': 'some avg10=0 avg60=0 avg300=0 total=2000000\nfull avg10=0 avg60=0 avg300=0 total=1000000\n',
+  'cpu.pressure': stalls(2_000_000, 1_000_000),
+  'memory.pressure': stalls(4_000_000, 3_500_000),
+  'io.pressure': stalls(6_000_000, 250),
 };
 const FILE_SYSTEM: MountedFileSystem = {
   ...{ source: '/dev/sda', device: '8:0', timeMs: START_MS },
@@ -49,14 +41,9 @@ const FILE_SYSTEM: MountedFileSystem = {
     ...{ inProgress: 9, busyMs: 10_000, weightedMs: 11_000 },
   },
 };
-const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
-  nodeName: 'n1',
-  startedAtMs: START_MS,
-  systemCgroups: { pods: '/kubepods' },
-  lists: {},
+const sampled = statsParts({
   machine: statsMachine({ network: NETWORK }),
   facts: aMachine,
-  pods: sampledPods([statsPod('a')], [statsSandbox('a')], [statsContainer('a')]),
   reading: {
     cgroups: new Map([
       ['/', statsCgroup('/', { v1: {}, v2: {} })],
@@ -73,16 +60,10 @@ const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
     ]),
     problems: [],
   },
-  read: { figures: NO_FIGURES, problems: [] },
-  disks: { node: undefined, images: undefined, containers: undefined, fileSystems: new Map(), problems: [] },
   fileSystems: [FILE_SYSTEM, { ...FILE_SYSTEM, source: 'overlay', device: '0:21', transfers: undefined }],
-  logs: new Map(),
-  hostsFiles: new Map(),
-  volumes: new Map(),
-  ...over,
 });
 const textOf = (over: Partial<SampleParts> = {}): string =>
-  [...cadvisorMetrics(assembleSample(parts(over), new CpuRates(), { timeMs: START_MS, steadyMs: 0 }))]
+  [...cadvisorMetrics(assembleSample({ ...sampled, ...over }, new CpuRates(), { timeMs: START_MS, steadyMs: 0 }))]
     .map(familyText)
     .join('');
 /** The labels that not every series has. */
@@ -134,6 +115,10 @@ describe('the metrics of cAdvisor', () => {
     ['container_threads_max', [[MAIN, 'main', {}, 0]]],
     ['container_pressure_cpu_waiting_seconds_total', [[MAIN, 'main', {}, 2]]],
     ['container_pressure_cpu_stalled_seconds_total', [[MAIN, 'main', {}, 1]]],
+    ['container_pressure_memory_waiting_seconds_total', [[MAIN, 'main', {}, 4]]],
+    ['container_pressure_memory_stalled_seconds_total', [[MAIN, 'main', {}, 3.5]]],
+    ['container_pressure_io_waiting_seconds_total', [[MAIN, 'main', {}, 6]]],
+    ['container_pressure_io_stalled_seconds_total', [[MAIN, 'main', {}, 0.00025]]],
     [
       'container_fs_reads_bytes_total',
       [

@@ -67,8 +67,8 @@ describe('the usage of a cgroup', () => {
       devices: [...DEVICES],
       oomKills: 1,
       cpuPressure: {
-        some: { total: 12_000, avg10: 1.5, avg60: 0.25, avg300: 0 },
-        full: { total: 5_000, avg10: 0.5, avg60: 0, avg300: 0 },
+        some: { total: 12, avg10: 1.5, avg60: 0.25, avg300: 0 },
+        full: { total: 5, avg10: 0.5, avg60: 0, avg300: 0 },
       },
       memoryPressure: undefined,
       ioPressure: undefined,

@@ -42,7 +42,7 @@ it('has the CPU time without idle and waiting time, and the tasks', () => {
 
 it('has no pressure without a file, and no full pressure of the CPU before Linux 5.13', () => {
   expect(parsePressure(undefined)).toBeUndefined();
-  const some = { total: 3_000, avg10: 0, avg60: 0, avg300: 0 };
+  const some = { total: 3, avg10: 0, avg60: 0, avg300: 0 };
   expect(parsePressure('some avg10=0.00 avg60=0.00 avg300=0.00 total=3\n')).toEqual({
     some,
     full: { ...some, total: 0 },

@@ -1,17 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { assembleSample, type SampleParts } from '../../../src/model/stats/assemble-sample.js';
 import { CpuRates } from '../../../src/model/stats/cpu-rates.js';
-import type { FileSystemFigures } from '../../../src/model/stats/node-sample.js';
 import { NO_FIGURES } from '../../../src/model/stats/runtime-figures.js';
-import { sampledPods } from '../../../src/model/stats/sampled-pods.js';
 import { summaryOf } from '../../../src/model/stats/summary.js';
 import {
+  SPACE,
   START_MS,
   statsCgroup,
-  statsContainer,
   statsMachine,
-  statsPod,
-  statsSandbox,
+  statsNetwork,
+  statsParts,
   textsV2,
 } from '../../support/stats-parts.js';
 import { FIELDS_OF_UPSTREAM, fieldsOf, SUMMARY_FIELDS } from '../../support/summary-fields.js';
@@ -23,37 +21,20 @@ const everyText = (cpuMicros: number) =>
     ...{ 'memory.max': '9000\n', 'memory.swap.current': '100\n', 'memory.swap.max': '500\n' },
     ...{ 'cpu.pressure': PRESSURE, 'memory.pressure': PRESSURE, 'io.pressure': PRESSURE },
   });
-const SPACE: FileSystemFigures = {
-  ...{ capacityBytes: 1_000, availableBytes: 300, usedBytes: 600 },
-  ...{ inodes: 100, inodesFree: 60 },
-};
 const used = { timeMs: START_MS, usedBytes: 5, inodesUsed: 1 };
 const disk = { ...used, fileSystem: SPACE };
-const network = {
-  timeMs: START_MS,
-  defaultInterface: 'eth0',
-  interfaces: [
-    {
-      ...{ name: 'eth0', rxBytes: 10, rxErrors: 1, rxPackets: 3, rxDropped: 0 },
-      ...{ txBytes: 20, txErrors: 2, txPackets: 4, txDropped: 0 },
-    },
-  ],
-};
+const network = statsNetwork();
 
 const partsAt = (seconds: number): SampleParts => {
   const cgroup = (id: string) => ({
     ...statsCgroup(id, everyText(seconds * 500_000), START_MS + seconds * 1_000),
     createdAtMs: START_MS,
   });
-  return {
-    nodeName: 'n1',
-    startedAtMs: START_MS,
+  return statsParts({
     systemCgroups: { pods: '/kubepods', runtime: '/runtime', misc: '/misc' },
-    lists: {},
     machine: statsMachine({
       ...{ ownCgroup: '/agent', network, tasks: { timeMs: START_MS, most: 4_000, current: 30 } },
     }),
-    pods: sampledPods([statsPod('a')], [statsSandbox('a')], [statsContainer('a')]),
     reading: {
       cgroups: new Map([
         ...['/', '/agent', '/kubepods', '/runtime', '/misc', 'poduid-a'].map((key) => [key, cgroup(key)] as const),
@@ -83,11 +64,10 @@ const partsAt = (seconds: number): SampleParts => {
     disks: {
       ...{ node: disk, images: disk, containers: disk, fileSystems: new Map([['/var', SPACE]]), problems: [] },
     },
-    fileSystems: [],
     logs: new Map([['a-main', used]]),
     hostsFiles: new Map([['uid-a', used]]),
     volumes: new Map([['uid-a', [{ name: 'data', isEphemeral: true, disk }]]]),
-  };
+  });
 };
 
 /** The second sample, which has rates. */

@@ -2,54 +2,28 @@ import { describe, expect, it } from 'vitest';
 import { assembleSample, type SampleParts } from '../../../src/model/stats/assemble-sample.js';
 import { CpuRates } from '../../../src/model/stats/cpu-rates.js';
 import { familyText, labelText, withLabel } from '../../../src/model/stats/exposition.js';
-import type { FileSystemFigures } from '../../../src/model/stats/node-sample.js';
 import { resourceMetrics } from '../../../src/model/stats/resource-metrics.js';
-import { figuresOfSandboxes, NO_FIGURES } from '../../../src/model/stats/runtime-figures.js';
-import { sampledPods } from '../../../src/model/stats/sampled-pods.js';
+import { figuresOfSandboxes } from '../../../src/model/stats/runtime-figures.js';
 import { summaryOf } from '../../../src/model/stats/summary.js';
+import { usageOfRuntime } from '../../../src/model/stats/usage.js';
 import {
+  SPACE,
   START,
   START_MS,
   statsCgroup,
-  statsContainer,
   statsMachine,
-  statsPod,
-  statsSandbox,
+  statsNetwork,
+  statsParts,
   textsV2,
 } from '../../support/stats-parts.js';
 
-const SPACE: FileSystemFigures = {
-  capacityBytes: 1_000,
-  availableBytes: 300,
-  usedBytes: 600,
-  inodes: 100,
-  inodesFree: 60,
-};
-const eth0 = (name: string) => ({
-  ...{
-    name,
-    rxBytes: 10,
-    rxErrors: 1,
-    txBytes: 20,
-    txErrors: 2,
-    rxPackets: 3,
-    rxDropped: 0,
-    txPackets: 4,
-    txDropped: 0,
-  },
-});
-
-const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
-  nodeName: 'n1',
+const sampled = statsParts({
   startedAtMs: START_MS - 30_000,
-  systemCgroups: { pods: '/kubepods' },
-  lists: {},
   machine: statsMachine({
     ownCgroup: '/agent',
-    network: { timeMs: START_MS, defaultInterface: 'ens1', interfaces: [eth0('ens1')] },
+    network: statsNetwork('ens1'),
     tasks: { timeMs: START_MS, most: 4_000, current: 30 },
   }),
-  pods: sampledPods([statsPod('a')], [statsSandbox('a')], [statsContainer('a')]),
   reading: {
     cgroups: new Map([
       ['/', statsCgroup('/', textsV2(50))],
@@ -61,7 +35,7 @@ const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
         {
           ...statsCgroup('/kubepods/poduid-a/sandbox-a', textsV2(1)),
           processes: 1,
-          network: { timeMs: START_MS, defaultInterface: 'eth0', interfaces: [eth0('eth0')] },
+          network: statsNetwork(),
         },
       ],
       [
@@ -71,7 +45,6 @@ const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
     ]),
     problems: [],
   },
-  read: { figures: NO_FIGURES, problems: [] },
   disks: {
     node: { timeMs: START_MS, fileSystem: SPACE, usedBytes: 600, inodesUsed: 40 },
     images: { timeMs: START_MS, fileSystem: SPACE, usedBytes: 500, inodesUsed: 9 },
@@ -79,7 +52,6 @@ const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
     fileSystems: new Map([['/var', SPACE]]),
     problems: [],
   },
-  fileSystems: [],
   logs: new Map([['a-main', { timeMs: START_MS, usedBytes: 70, inodesUsed: 2 }]]),
   hostsFiles: new Map([['uid-a', { timeMs: START_MS, usedBytes: 4, inodesUsed: 1 }]]),
   volumes: new Map([
@@ -95,10 +67,9 @@ const parts = (over: Partial<SampleParts> = {}): SampleParts => ({
       ],
     ],
   ]),
-  ...over,
 });
 const sampleOf = (over: Partial<SampleParts> = {}, rates = new CpuRates()) =>
-  assembleSample(parts(over), rates, { timeMs: START_MS, steadyMs: 0 });
+  assembleSample({ ...sampled, ...over }, rates, { timeMs: START_MS, steadyMs: 0 });
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const SPACE_JSON = { time: START, availableBytes: 300, capacityBytes: 1_000, inodesFree: 60, inodes: 100 };
 const cpu = (ns: number) => ({ time: START, usageCoreNanoSeconds: ns });
@@ -172,6 +143,31 @@ describe('the summary', () => {
     const { node, pods } = plain(summaryOf(sampleOf(), { onlyCpuAndMemory: true })) as { node: object; pods: object[] };
     expect(Object.keys(node).sort()).toEqual(['cpu', 'memory', 'nodeName', 'startTime', 'swap', 'systemContainers']);
     expect(Object.keys(pods[0]!).sort()).toEqual(['containers', 'cpu', 'memory', 'podRef', 'startTime', 'swap']);
+  });
+
+  it('has the stalls in the microseconds of the kernel, from a cgroup and from a runtime', () => {
+    const ofKernel =
+      'some avg10=1.50 avg60=0.25 avg300=0.10 total=7000012\nfull avg10=0.50 avg60=0.00 avg300=0.00 total=5\n';
+    const psi = {
+      some: { total: 7_000_012, avg10: 1.5, avg60: 0.25, avg300: 0.1 },
+      full: { total: 5, avg10: 0.5, avg60: 0, avg300: 0 },
+    };
+    const pressures = { 'cpu.pressure': ofKernel, 'memory.pressure': ofKernel, 'io.pressure': ofKernel };
+    const cgroups = new Map([['a-main', statsCgroup('/x/a-main', textsV2(4, 3_000, pressures))]]);
+    const { pods } = plain(
+      summaryOf(sampleOf({ reading: { cgroups, problems: [] } }), { onlyCpuAndMemory: false }),
+    ) as { pods: { containers: object[] }[] };
+    expect(pods[0]?.containers[0]).toMatchObject({ cpu: { psi }, memory: { psi }, io: { psi } });
+    const ofRuntime = usageOfRuntime({
+      cpu: {
+        ...{ timestamp: 1n, usageCoreNanoSeconds: undefined, usageNanoCores: undefined },
+        psi: {
+          Some: { Total: 7_000_012n, Avg10: 1.5, Avg60: 0.25, Avg300: 0.1 },
+          Full: { Total: 5n, Avg10: 0.5, Avg60: 0, Avg300: 0 },
+        },
+      },
+    });
+    expect(ofRuntime?.cpuPressure).toEqual(psi);
   });
 
   it('has the writable layer and the network of the runtime, where the machine shows none', () => {
