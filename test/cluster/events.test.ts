@@ -7,7 +7,7 @@ import { overCluster } from './missing.js';
 
 const NODE = 'teller';
 
-/** `it` with a node of a cluster whose API server is nobody else's, for all tests of the file. */
+/** `it` with a node of a cluster with an API server of its own, for all tests of the file. */
 const it = baseIt.extend<{ readonly node: ClusterNode }>({
   node: [
     async ({}, use) =>

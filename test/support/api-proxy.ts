@@ -18,7 +18,7 @@ export interface ApiProxyOptions {
   readonly ca: string;
   /** What the proxy shows to the agent. */
   readonly front: Identity;
-  /** As whom it asks the API server. */
+  /** The user of its requests to the API server. */
   readonly back: Identity;
 }
 

@@ -89,7 +89,7 @@ type EventChange = (event: ContainerEventResponse) => readonly ContainerEventRes
 
 /**
  * Stands between an agent and a runtime on a unix socket of its own and passes everything on as bytes, except where a rule
- * says otherwise. Rules may come and go at any time; the newest that fits decides. Whom a call is about is learnt from what
+ * says otherwise. Rules may come and go at any time; the newest that fits decides. The pod of a call is learnt from what
  * passes by.
  */
 export class CriProxy {
@@ -158,7 +158,7 @@ export class CriProxy {
     return { ...rule, release };
   }
 
-  /** Calls that fit succeed in the runtime, and their answers wait until they are let go, or until nobody waits any more. */
+  /** Calls that fit succeed in the runtime, and their answers wait until they are released, or until no call waits any more. */
   holdAnswer(which: Which): Rule & { readonly release: () => void } {
     const gate = newGate();
     const rule = this.rule(which, async ({ forward, givenUp }) => {
@@ -377,7 +377,7 @@ const fits = ({ methods, pod, container, ofAll }: Which, method: CriMethod, abou
   return about.pod !== undefined && (typeof pod === 'string' ? about.pod === pod : pod.test(about.pod));
 };
 
-/** Whoever comes waits until it is opened. */
+/** Each call waits until it is opened. */
 const newGate = () => {
   const waiting = new Set<() => void>();
   let isOpen = false;

@@ -233,7 +233,7 @@ describe('a sandbox', () => {
   );
 
   it(
-    'is made by the default handler where nobody knows classes, and an event says so',
+    'is made by the default handler where no source knows classes, and an event says so',
     marbles(({ scheduler }) => {
       const stage = stageOf(scheduler, { pod: { spec: { runtimeClassName: 'gvisor' } } });
       stage.sandbox$.subscribe();

@@ -79,7 +79,7 @@ describe('what the environment of a container is made of', () => {
   );
 
   it(
-    'is no longer read when nobody waits for it',
+    'is no longer read when no container waits for it',
     marbles(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
       const slow = cold<ConfigMap>('----------(c|)');
       const { context } = syncStage(pod, scheduler, {

@@ -301,7 +301,7 @@ describe('a node', () => {
       rejection: noAppArmor,
     },
     {
-      case: 'nobody',
+      case: 'no user',
       sketch: {
         annotations: { 'container.apparmor.security.beta.kubernetes.io/main': 'unconfined' },
         spec: { securityContext: { appArmorProfile: { type: 'Unconfined' } } },

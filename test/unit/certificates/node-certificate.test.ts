@@ -49,7 +49,7 @@ describe('the next certificate is asked for', () => {
     expect(rotationDeadline(certificate, wanted, draw)).toBeCloseTo(expected);
   });
 
-  it('at once without one, and with one of somebody else', () => {
+  it('at once without one, and with one of another node', () => {
     expect(rotationDeadline(undefined, wanted, 0.5)).toBe(-Infinity);
     expect(rotationDeadline(certificate, nodeSubject('node-2'), 0.5)).toBe(-Infinity);
   });

@@ -17,7 +17,7 @@ describe('two statuses', () => {
     ['a message that is empty', ready({ message: '' }), ready()],
     ['a list that is empty', { ...ready(), podIPs: [] }, ready()],
     [
-      'a condition of somebody else',
+      'a condition of another writer',
       { ...ready(), conditions: [{ type: 'x', status: 'True' }, ...(ready().conditions ?? [])] },
       ready(),
     ],

@@ -62,7 +62,7 @@ describe('what is known of instances', () => {
   });
 });
 
-describe('records that somebody has spoilt', () => {
+describe('spoilt records', () => {
   const good = { type: 'readiness', uid: 'u', container: 'main', containerId: 'c', result: 'success' } as const;
 
   it.each([
