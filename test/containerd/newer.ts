@@ -26,7 +26,7 @@ const problem =
         (error: unknown) => String(error),
       );
 
-/** Tests over that one. Where it cannot be had they are skipped, and that is said; in CI they fail instead. */
+/** Tests over that one. Where it is not available they are skipped, and that is said; in CI they fail instead. */
 export const overNewerContainerd = (name: string, tests: () => void, { alone = false } = {}): void => {
   if (problem === undefined || process.env.CI === 'true') return overContainerd(name, tests, { alone });
   console.warn(`SKIPPED, not tested over a newer containerd: ${name}. ${problem}`);

@@ -9,7 +9,7 @@ const EXAMPLES = fileURLToPath(new URL('../../examples/pods', import.meta.url));
 const BACK_OFF_NS = 10_000_000_000n;
 
 /**
- * Starts the agent on the files of `examples/pods` and expects of them what the README says. They are unchanged but for what
+ * Starts the agent on the files of `examples/pods` and expects of them what the README says. They are unchanged except for what
  * could belong to another process of this machine: the port, and the folder of the site where that is not the pod's own.
  */
 export const expectExamplesToRun = async (daemon: Daemon, site = '/dev/shm/rx-kubelet-example-web'): Promise<void> => {

@@ -68,7 +68,7 @@ export interface Which {
   readonly container?: string;
   /** Only calls that are about no pod in particular, such as listings of everything. */
   readonly ofAll?: true;
-  /** The rule is spent after so many calls. */
+  /** The rule is spent after this number of calls. */
   readonly times?: number;
 }
 
@@ -144,7 +144,7 @@ export class CriProxy {
     return { hits: () => rule.count, remove: () => void this.rules.delete(rule) };
   }
 
-  /** Calls that fit wait, before they reach the runtime, until they are let go. */
+  /** Calls that fit wait, before they reach the runtime, until they are released. */
   hold(which: Which): Rule & { readonly release: () => void } {
     const gate = newGate();
     const rule = this.rule(which, async ({ forward, givenUp }) => {
@@ -173,7 +173,7 @@ export class CriProxy {
     return { ...rule, release };
   }
 
-  /** Calls that fit reach the runtime when they are let go, even if the agent has given them up long before; `outcomes` are theirs. */
+  /** Calls that fit reach the runtime when they are released, even if the agent has given them up long before; `outcomes` are theirs. */
   delay(which: Which): Rule & { readonly release: () => void; readonly outcomes: readonly string[] } {
     const gate = newGate();
     const outcomes: string[] = [];

@@ -46,7 +46,7 @@ export interface Behaviour {
   /** `undefined`: at once, within the call. */
   readonly works?: number;
   readonly ends: 'well' | 'badly' | 'terminal';
-  /** Until the run has let go of the pod after its signal; `undefined`: it does not listen. */
+  /** Until the run has ended after its signal; `undefined`: it does not listen. */
   readonly letsGo?: number;
 }
 

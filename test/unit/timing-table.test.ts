@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 const fileOf = (path: string) => new URL(`../../${path}`, import.meta.url);
 const table = readFileSync(fileOf('docs/timing.md'), 'utf8');
 
-/** `| what | value | `file` `constant` | `file` "test" |`, but for headings and rulers. */
+/** `| what | value | `file` `constant` | `file` "test" |`, except headings and rulers. */
 const rows = table
   .split('\n')
   .filter((line) => line.startsWith('|') && !/^\| (What|-+) /.test(line))

@@ -26,7 +26,7 @@ import { planUser } from '../../../src/runtime/embedded/users.js';
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const UNKNOWN = ['EMFILE', 'ENFILE', 'ENOMEM', 'EIO', 'EAGAIN'] as const;
 
-/** Every access to a path that contains `part` fails, so many times. */
+/** Every access to a path that contains `part` fails, this number of times. */
 const failing = (part: string, code: string, times = Number.POSITIVE_INFINITY): void => {
   let left = times;
   injectFaults((_access, operation, target) => {

@@ -7,7 +7,7 @@ it('asks the system, which knows itself', async () => {
 });
 
 it('errors for a name without an address', async () => {
-  // So long that no server has to be asked.
+  // Too long for any server to be asked.
   const name = Array.from({ length: 5 }, () => 'x'.repeat(60)).join('.');
   await expect(firstValueFrom(lookupHost(name))).rejects.toThrow(name);
 });

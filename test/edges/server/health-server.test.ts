@@ -166,7 +166,7 @@ describe('a request', () => {
 });
 
 describe('the server', () => {
-  it('lets go of its port when it is unsubscribed', async () => {
+  it('frees its port when it is unsubscribed', async () => {
     const url = await serve();
     running?.unsubscribe();
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();

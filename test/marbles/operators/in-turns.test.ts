@@ -15,7 +15,7 @@ describe('inTurns', () => {
     }),
   );
 
-  it('passes so many at once, and as many with each hop after that', () => {
+  it('passes `most` values at once, and as many with each hop after that', () => {
     const hops = byHop((scheduler, passed) => {
       range(1, 8)
         .pipe(inTurns({ most: 3, scheduler })())

@@ -61,7 +61,7 @@ describe('what the environment of a container is made of', () => {
   );
 
   it(
-    'waits for services, but for pods of this node',
+    'waits for services, except those of pods of this node',
     marbles(({ scheduler, expectObservable }) => {
       const objects = { configMaps: { 'ns/cm': {} }, services: null };
       const unread = new Error('services have not yet been read at least once, cannot construct envvars');

@@ -35,7 +35,7 @@ describe('a client certificate', () => {
     [11_000, 1_500, 9],
     [11_000, 11_000, 0],
     [11_000, 14_500, -3],
-  ])('that ends at %j has at %i so many seconds left: %d', (notAfter, now, expected) => {
+  ])('that ends at %j has at %i this number of seconds left: %d', (notAfter, now, expected) => {
     expect(secondsLeft(notAfter, now)).toBe(expected);
   });
 });

@@ -98,7 +98,7 @@ describe('after a restart of the agent', () => {
       { newestExited: withEarlier(1)[0], earlierExited: [withEarlier(1)[1]], now: 1_010_000 },
     ],
     ['ran for long', { newestExited: instance(7, 399, 1000) }],
-    ['ended so long ago that no wait would last', { newestExited: instance(7, 999, 1000), now: 1_300_000 }],
+    ['ended too long ago for any wait', { newestExited: instance(7, 999, 1000), now: 1_300_000 }],
     [
       'is remembered',
       { newestExited: instance(7, 999, 1000), entry: { delayMs: 10_000, lastUpdate: 900_000 }, now: 1_010_000 },

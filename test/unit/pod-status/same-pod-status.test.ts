@@ -22,7 +22,7 @@ describe('two statuses', () => {
       ready(),
     ],
     ['claims', { ...ready(), resourceClaimStatuses: [{ name: 'c' }] }, ready()],
-  ])('say the same but for %s', (_what, one, other) => {
+  ])('say the same except for %s', (_what, one, other) => {
     expect(isSamePodStatus(one, other)).toBe(true);
   });
 
