@@ -97,10 +97,13 @@ export interface KubeletParts {
   readonly view: KubeletView;
 }
 
+/** Default of `syncFrequencyMs`. Source: pkg/kubelet/apis/config/v1beta1/defaults.go. */
+export const SYNC_FREQUENCY_MS = 60_000;
+
 /** Makes the parts of one life of the agent. All state of that life is made here. */
 export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): KubeletParts => {
   const { runtime, scheduler, wallClock, random, record } = given;
-  const { syncFrequencyMs = 60_000, maxRestartBackOffMs = CRASH_LOOP_MAX_MS, stop$ = NEVER } = options;
+  const { syncFrequencyMs = SYNC_FREQUENCY_MS, maxRestartBackOffMs = CRASH_LOOP_MAX_MS, stop$ = NEVER } = options;
 
   const cache = createPodCache();
   const state = kubeletState({

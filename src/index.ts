@@ -2,7 +2,8 @@
 // number, so all of them run under a virtual scheduler. The adapters to a machine are in node.ts.
 
 // The agent
-export type { Kubelet, KubeletOptions, KubeletPorts } from './kubelet-options.js';
+export type { Kubelet, KubeletOptions, KubeletPorts, KubeletView } from './kubelet-options.js';
+export type { UpkeepPolicies } from './streams/upkeep/upkeep.js';
 export { kubelet } from './kubelet.js';
 
 // Ports: the outside world of the agent
@@ -50,16 +51,34 @@ export {
 export { noProbeRecords, type ProbeRecords } from './streams/ports/probe-records.js';
 export { noPullRecords, type PullRecords } from './streams/ports/pull-records.js';
 export type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
+export type { CgroupDriver, CgroupName } from './model/cgroups/cgroup-name.js';
+export type { CgroupResources } from './model/cgroups/cgroup-resources.js';
+export type { CgroupSettings, Enforcement } from './model/cgroups/cgroup-settings.js';
+export type { ResourceAmounts } from './model/resources/pod-resources.js';
+export type { Nanos } from './model/resources/quantity.js';
+export type { VolumeFile, VolumePayload } from './model/volumes/volume-payload.js';
+export type { SubPathSetup, VolumeMount, VolumeOwnership, VolumeSetup } from './model/volumes/volume-setup.js';
 export { CriError, type CriErrorCode } from './model/cri/cri-error.js';
 export { HttpFailure, type HttpFailureStage } from './model/config/http-failure.js';
 export { HealthFailure, type HealthFailureStage } from './model/probes/health-failure.js';
+export type { GrpcCode } from './model/probes/grpc-code.js';
+export type { ProbeOutcome } from './model/probes/probe-outcome.js';
 export { ProbeErrored } from './model/probes/probe-errored.js';
 export type { HttpGetAnswer, HttpGetRequest, HttpHeader } from './model/config/http-get.js';
 export type { NodeFacts, ResolvConf } from './model/node/node-facts.js';
+export type { SecurityField } from './model/manifest/security-fields.js';
 
 // Sources of pods
 export { podSet, type PodSet, type SourceEvent, sourceProblem, type SourceProblem } from './model/pod/pod-set.js';
-export { type ManifestOrigin, type ManifestReading, readManifest } from './model/manifest/parse-manifest.js';
+export {
+  type ManifestOrigin,
+  type ManifestReading,
+  type ManifestRules,
+  readManifest,
+} from './model/manifest/parse-manifest.js';
+export type { ManifestObject } from './model/manifest/object-manifest.js';
+export type { ManifestPod, PodManifest } from './model/manifest/pod-manifest.js';
+export type { StaticPodRules } from './model/manifest/static-pod-restrictions.js';
 export { formatManifestProblem, type ManifestProblem } from './model/manifest/manifest-problem.js';
 export { placePods } from './model/manifest/place-pods.js';
 export { placeObjects } from './model/manifest/place-objects.js';
@@ -68,16 +87,31 @@ export { applySourceDefaults, type SourceOfManifest } from './model/manifest/sou
 
 // Streams: the parts of the agent
 export { podConfig, type PodConfigOptions, type PodSources } from './streams/config/pod-config.js';
+export type { PodConfigUpdate, PodOperation } from './model/config/pod-config.js';
 export { pleg, type PlegOptions, type ViewRequest } from './streams/pleg/pleg.js';
 export type { PlegObservation } from './streams/pleg/pleg-observation.js';
-export { createPodCache, type PodCache, type PodReading } from './streams/pleg/pod-cache.js';
+export { createPodCache, type PodCache, type PodCacheEntry, type PodReading } from './streams/pleg/pod-cache.js';
 export { type RuntimeEventNews, runtimeEvents } from './streams/pleg/runtime-events.js';
-export { type RuntimeReader, runtimeReader } from './streams/pleg/runtime-reader.js';
+export { type ReaderCalls, type RuntimeReader, runtimeReader } from './streams/pleg/runtime-reader.js';
 export { type TerminationMessages } from './streams/pleg/termination-messages.js';
-export { type PodDirectories } from './streams/upkeep/pod-directories.js';
-export { podWorkers, type PodWorkerOptions, type WorkerOutcome } from './streams/pod-workers/pod-workers.js';
-export { podWork, type PodWorkPorts } from './streams/pod-workers/pod-work.js';
-export { type PodProbes, type ProbeFindings } from './streams/probes/prober.js';
+export {
+  type PodRun,
+  type PodWork,
+  podWorkers,
+  type PodWorkerOptions,
+  type RuntimePodRun,
+  type SyncResult,
+  type WorkerOutcome,
+} from './streams/pod-workers/pod-workers.js';
+export type { ActiveUpdate, PodWorkerRecord, WorkType } from './model/pod-workers/pod-worker-record.js';
+export type { KnownPod, KnownPods as KnownWorkers } from './model/pod-workers/pod-worker-registry.js';
+export type {
+  Completion as RunCompletion,
+  Run as WorkerRun,
+  RunResult,
+  Start as RunStart,
+} from './model/pod-workers/pod-worker-run.js';
+export type { DueWork } from './model/pod-workers/work-queue.js';
 export { type ProbeChange } from './streams/probes/probe-worker.js';
 export { type ProbeFeatures, probeHandlers, type ProbePorts } from './streams/probes/probe-handlers.js';
 export { type PullLimits } from './streams/images/pull-queue.js';
@@ -90,19 +124,23 @@ export { runOnce, RunOnceError, type RunOnceOptions, type RunOnceResult } from '
 export { syncLoop, type SyncLoopHandlers, type SyncLoopInputs } from './streams/sync-loop/sync-loop.js';
 export type { StopRequest } from './streams/sync-loop/handle-stop.js';
 export type { AdmissionFacts } from './model/admission/admission-facts.js';
+export type { SelectableNode } from './model/admission/node-affinity.js';
 export { admitPod } from './model/admission/admit-pod.js';
 export { type Admit, firstRejection, type Rejection } from './model/admission/rejection.js';
 
 // A node of a cluster
-export { ApiError } from './model/kube-api/api-error.js';
+export { ApiError, type ApiErrorInit } from './model/kube-api/api-error.js';
 export type { ApiObject, ApiObjectMeta } from './model/kube-api/api-object.js';
 export { apiSource, type ApiSourceOptions, type ApiSourcePorts } from './streams/config/api-source.js';
 export { type ClusterOptions, type ClusterPorts } from './streams/cluster/cluster-node.js';
 export { type ChangeDetection } from './streams/references/pod-references.js';
 export { type ManifestReferences, manifestReferences } from './streams/references/manifest-references.js';
 export type { ConfigMap, Secret, Service } from './model/references/referenced-object.js';
+export type { TrustBundle } from './model/references/trust-bundle.js';
+export type { ListWatchPorts } from './streams/reflector/list-watch.js';
+export type { Node, NodeStatus, ResourceList, Taint } from './model/node/node.js';
 export type { NodeObjectSettings } from './model/node/node-settings.js';
-export type { MachineFacts } from './model/node/machine-facts.js';
+export type { HugePages, MachineFacts, NetworkFacts } from './model/node/machine-facts.js';
 
 // Operators, which know no pods
 export { alongside } from './streams/operators/alongside.js';
@@ -155,29 +193,60 @@ export type {
   RuntimePodStatus,
 } from './model/pleg/runtime-pod.js';
 export { computePodActions, type PodActionsInput } from './model/pod-actions/compute-pod-actions.js';
-export type { ContainerToKill, KillReason, PodActions, ProbeResults } from './model/pod-actions/pod-actions.js';
+export type {
+  ContainerToKill,
+  ContainerToReset,
+  KillReason,
+  PodActions,
+  ProbeResults,
+  ProbeVerdict,
+} from './model/pod-actions/pod-actions.js';
+export type { InstanceStart } from './model/pod-actions/instance-starts.js';
+export type { StartFailure } from './model/pod-actions/reason-cache.js';
+export type { PodWait } from './model/pod-actions/start-wait.js';
+export type { RunningPod } from './model/pleg/running-pods.js';
 export { type ProbePace } from './model/probes/probe-pace.js';
 export { type ProbeRecord } from './model/probes/probe-record.js';
 export { type ProbeResult, type ProbeType, type ProbeWorker } from './model/probes/probe-worker.js';
 export { restartVerdict, type RestartVerdict } from './model/pod-actions/restart-policy.js';
 export { sandboxChanged, type SandboxVerdict } from './model/pod-actions/sandbox-changed.js';
-export { type CrashLoopInput, type CrashLoopVerdict, decideBackOff } from './model/pod-actions/crash-loop-back-off.js';
+export {
+  type CrashLoopEntry,
+  type CrashLoopInput,
+  type CrashLoopVerdict,
+  decideBackOff,
+  type ExitedInstance,
+} from './model/pod-actions/crash-loop-back-off.js';
+export type { BackOffEntry } from './model/values/back-off.js';
 export { generatePodStatus, type PodStatusInput } from './model/pod-status/generate-pod-status.js';
 export { podPhase, type PodPhase, type PodPhaseInput } from './model/pod-status/pod-phase.js';
 export { type ContainerGcPolicy } from './model/upkeep/container-gc.js';
 export { type LogPrintOptions } from './model/logs/log-printer.js';
 export { type LogStream } from './model/logs/log-options.js';
 export { type LogRotationPolicy } from './model/upkeep/log-rotation.js';
-export { type ImageGcPolicy } from './model/images/image-gc.js';
-export { type PlegCadence, type PlegEvent, type PlegHealth, plegHealth } from './model/pleg/pleg.js';
+export { type ImageDisk, type ImageGcPolicy } from './model/images/image-gc.js';
+export {
+  type PlegCadence,
+  type PlegEvent,
+  type PlegEventType,
+  type PlegHealth,
+  plegHealth,
+  type PlegState,
+} from './model/pleg/pleg.js';
 export {
   kubeletState,
   type KubeletState,
+  type KubeletStateOptions,
   type StateChange,
   type StateChanges,
 } from './streams/sync-loop/kubelet-state.js';
 export type { Wake } from './model/pod-workers/wake.js';
-export { type PodUpdate, type PodUpdateType } from './model/pod-workers/pod-update.js';
+export { type KillOptions, type PodUpdate, type PodUpdateType } from './model/pod-workers/pod-update.js';
+export type { Moment as StartMoment } from './model/pod/active-times.js';
+export type { PodAndMirror } from './model/pod/pod-manager.js';
+export type { StoredStatus } from './model/pod-status/pod-status-store.js';
+export type { FailedPull, ImagePulls } from './streams/images/ensure-image.js';
+export type { PullFailure } from './model/images/image-back-off.js';
 
 // Images: their names, and the credentials to pull them
 export { type DockerConfig, type RegistryCredential } from './model/images/docker-config.js';
@@ -190,7 +259,20 @@ export type * from './model/journal/journal.js';
 export { explainWhy, type Question } from './tools/why/why.js';
 
 // The life of a pod as lanes
-export type { Lane, Mark, Timeline, TimelineEntry, TimelinePod } from './tools/timeline/lanes.js';
+export type {
+  InstantLook,
+  Lane,
+  LaneKind,
+  Mark,
+  Severity,
+  SpanLook,
+  Timeline,
+  TimelineEntry,
+  TimelinePod,
+} from './tools/timeline/lanes.js';
+export type { Observation as TimelineObservation, Observed, Relist } from './tools/timeline/observations.js';
+export type { Charset } from './tools/timeline/text-cells.js';
+export type { TextStyle } from './tools/timeline/text-pen.js';
 export { type JournalOfPods, timelineOfJournal } from './tools/timeline/timeline-of-journal.js';
 export { renderText as renderTimelineText, type TextOptions } from './tools/timeline/render-text.js';
 export { renderSvg as renderTimelineSvg, type SvgOptions } from './tools/timeline/render-svg.js';
@@ -198,7 +280,16 @@ export { renderPage as renderTimelinePage, type PageOptions } from './tools/time
 
 // Recording an agent and replaying it
 export { type MakeKubelet, recordKubelet, type RecordOptions } from './tools/recording/record-kubelet.js';
-export { type Recording, replay, type ReplayOptions } from './tools/recording/replay.js';
+export { type EntryPlace, type Recording, replay, type ReplayOptions } from './tools/recording/replay.js';
 export type { DifferentReplay, ReplayedCause, ReplayResult, SameReplay } from './tools/recording/replay-result.js';
-export type { RecordingEntry, RecordingHeader } from './tools/recording/recording-entry.js';
+export type {
+  CutEntry,
+  InputEntry,
+  JournalPlain,
+  Moment as InputMoment,
+  OutputEntry,
+  Plain,
+  RecordingEntry,
+  RecordingHeader,
+} from './tools/recording/recording-entry.js';
 export { RecordingError } from './tools/recording/recording-error.js';

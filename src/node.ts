@@ -1,10 +1,10 @@
 // The adapters of an agent to this machine: sockets, files, processes, clocks. All of them need Node.js.
 
-export { type NodePortsOptions, withNodePorts } from './with-node-ports.js';
-export { type NodeSettings, readNodeFacts } from './host/read-node-facts.js';
+export { type ClientCalls, type NodePortsOptions, withNodePorts } from './with-node-ports.js';
+export { type NodeSettings, readNodeFacts, type RuntimeFacts } from './host/read-node-facts.js';
 export { kubeConfigIdentity, type LoadedKubeConfig } from './kube-api/kube-config-identity.js';
 export { readKubeconfig } from './kube-api/kubeconfig.js';
-export type { ApiIdentity } from './kube-api/api-identity.js';
+export type { ApiIdentity, ApiUser as IdentityUser, ExecPlugin, Pem } from './kube-api/api-identity.js';
 export { type KubeApi, kubeApi, type KubeApiOptions } from './kube-api/kube-api.js';
 export { podCertificateKeys } from './kube-api/pod-certificate-keys.js';
 export { machineFacts } from './host/machine-facts.js';
@@ -16,7 +16,7 @@ export { logFiles } from './host/log-files.js';
 export { logReading } from './host/log-reading.js';
 export { diskSpace } from './host/disk-space.js';
 export { podFiles } from './host/pod-files.js';
-export { volumeFiles } from './host/volumes/volume-files.js';
+export { volumeFiles, type VolumeFilesOptions } from './host/volumes/volume-files.js';
 export { pullRecordFiles } from './images/pull-record-files.js';
 export { type DockerConfigPlace, dockerConfigPlaces, nodeCredentials } from './images/node-credentials.js';
 export { checkHealth } from './network/check-health.js';
@@ -24,11 +24,15 @@ export type { HttpRequestLimits } from './network/http-exchange.js';
 export { httpRequest } from './network/http-request.js';
 export { tcpConnect } from './network/tcp-connect.js';
 export { type CriClient, criClient, type CriClientOptions } from './runtime/cri-client.js';
+export type { RuntimeStats } from './streams/ports/runtime-stats.js';
+export type { StreamingService } from './streams/ports/streaming-service.js';
 export { type FileSource, fileSource } from './sources/file-source.js';
 export { type HttpSource, httpSource } from './sources/http-source.js';
+export type { HttpHeaders } from './sources/http-get.js';
 export { createJournal, type Journal, type JournalOptions } from './journal/journal-writer.js';
 export { type JournalContents, readJournal } from './journal/journal-reader.js';
 export { createMetrics, type MeteredRegistry, type MetricsOptions } from './server/metrics/metrics.js';
+export type { CountRequests } from './server/metrics/request-metrics.js';
 export {
   createRecordingFile,
   type RecordingFile,

@@ -3,6 +3,8 @@
 
 // A node
 export { type SimulatedNode, simulatedNode, type SimulatedNodeOptions } from './tools/sim/simulated-node.js';
+export type { LifeReport } from './tools/sim/agent-life.js';
+export type { RuntimeLoss } from './tools/sim/runtime/power-loss.js';
 export type {
   CommandBehaviour,
   ContainerBehaviour,
@@ -11,10 +13,11 @@ export type {
   LatencyRange,
   NodeBehaviours,
   ProbeFailure,
+  ProbeName,
   StopBehaviour,
 } from './tools/sim/behaviour.js';
 export { type SimulatedSource, simulatedSource } from './tools/sim/simulated-source.js';
-export { type SimulatedDisk } from './tools/sim/simulated-disk.js';
+export type { DiskPorts, DiskPower, SimulatedDisk } from './tools/sim/simulated-disk.js';
 export { type SimulatedRuntime } from './tools/sim/runtime/simulated-runtime.js';
 export type { SimulatedInstance, SimulatedPodSandbox, TellWorld, WorldEvent } from './tools/sim/world-event.js';
 
@@ -26,15 +29,38 @@ export {
   type SimulatedApiServerOptions,
 } from './tools/sim/api-server/simulated-api-server.js';
 export type { ApiUser } from './tools/sim/api-server/answer-request.js';
-export type { StoredObject } from './tools/sim/api-server/stored-object.js';
+export type {
+  Fields as ObjectFields,
+  OwnerReference,
+  StoredMeta,
+  StoredObject,
+} from './tools/sim/api-server/stored-object.js';
+export type { StoredChange } from './tools/sim/api-server/object-store.js';
+export type { ApiResource } from './tools/sim/api-server/api-resource.js';
 
 // Time and draws
 export { type SchedulerShare, VirtualScheduler, type VirtualSchedulerOptions } from './tools/sim/virtual-scheduler.js';
 export { type SeededRandom, seededRandom } from './tools/sim/seeded-random.js';
 
 // Faults and invariants
-export type { Fault } from './tools/sim/faults/fault.js';
-export { withFaults } from './tools/sim/faults/with-faults.js';
+export type {
+  AgentFault,
+  ApiCallFault,
+  ApiServerFault,
+  ApiWayFault,
+  CallFault,
+  ClockFault,
+  DiskFault,
+  EventFault,
+  Fault,
+  MachineFault,
+  NetworkFault,
+  PowerFault,
+  SourceFault,
+  Stretch as FaultStretch,
+} from './tools/sim/faults/fault.js';
+export type { FaultSide } from './tools/sim/faults/armed-fault.js';
+export { type WithFaults, withFaults } from './tools/sim/faults/with-faults.js';
 export { INVARIANTS } from './tools/sim/invariants/invariants.js';
 export type {
   AgentSettings,
@@ -45,10 +71,13 @@ export type {
   Violation,
 } from './tools/sim/invariants/monitor.js';
 export { type Watch, watchInvariants } from './tools/sim/invariants/watch-invariants.js';
-export type { WorldTruth } from './tools/sim/invariants/world-truth.js';
+export type { CallTruth, WorldTruth } from './tools/sim/invariants/world-truth.js';
+export type { CallSubject } from './tools/sim/invariants/cri-request.js';
+export type { InstanceTruth, PassTruth, PodTruth, SandboxTruth } from './tools/sim/invariants/pod-truth.js';
 
 // Histories by seed
 export type { History, HistoryNode, PodChange, PodPlan } from './tools/sim/histories/history.js';
+export type { TellingFacts } from './model/node/node-facts.js';
 export type { ClusterChange, ClusterPlan } from './tools/sim/histories/cluster-plan.js';
 export { generateHistory } from './tools/sim/histories/generate-history.js';
 export { generateClusterHistory } from './tools/sim/histories/generate-cluster-history.js';
@@ -65,6 +94,21 @@ export {
 
 // Scenarios and plans
 export { readScenario, type ScenarioReading } from './tools/sim/scenario/read-scenario.js';
-export type { Scenario } from './tools/sim/scenario/scenario.js';
+export type { HookScript, InstanceScript, NodeScript, Scenario, TimelineStep } from './tools/sim/scenario/scenario.js';
+export type { FieldIssue, FieldPath } from './model/manifest/field-issue.js';
 export { type PlannedPods, type PlanOptions, runPlan } from './tools/sim/plan/run-plan.js';
-export type { Plan, PodPlan as PlannedPod } from './tools/sim/plan/plan.js';
+export type {
+  BackOff as PlannedBackOff,
+  ContainerPlan as PlannedContainer,
+  Drain as PlannedDrain,
+  DrainStep as PlannedDrainStep,
+  Drawn as PlannedDraw,
+  InstancePlan as PlannedInstance,
+  Plan,
+  PlannedEvent,
+  PodPlan as PlannedPod,
+  ProbePlan as PlannedProbe,
+  PulledImage as PlannedPull,
+  Span as PlannedSpan,
+} from './tools/sim/plan/plan.js';
+export type { ContainerKind } from './model/pod/pod.js';

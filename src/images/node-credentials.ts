@@ -11,7 +11,7 @@ import type { CredentialPorts } from '../streams/ports/credential-ports.js';
 import type { Logger } from '../streams/ports/logger.js';
 
 /** Source: pkg/credentialprovider/provider.go NewDefaultDockerKeyring */
-const KEPT_FOR_MS = 300_000;
+export const KEPT_FOR_MS = 300_000;
 
 /** A file that may hold passwords of registries, and the function that parses it. */
 export interface DockerConfigPlace {

@@ -41,6 +41,11 @@ export interface KubeApiOptions {
   readonly maxReplyBytes?: number;
 }
 
+/** The default time limits; see `KubeApiOptions`. */
+export const DIAL_MS = 30_000;
+export const TLS_HANDSHAKE_MS = 10_000;
+export const IDLE_MS = 60_000;
+export const EXEC_MS = 60_000;
 const MAX_EVENT_LENGTH = 16 * 2 ** 20;
 const MAX_REPLY_BYTES = 128 * 2 ** 20;
 
@@ -78,10 +83,10 @@ export const kubeApi = (
     now = Date.now,
     scheduler = asyncScheduler,
     env = process.env,
-    dialMs = 30_000,
-    tlsHandshakeMs = 10_000,
-    idleMs = 60_000,
-    execMs = 60_000,
+    dialMs = DIAL_MS,
+    tlsHandshakeMs = TLS_HANDSHAKE_MS,
+    idleMs = IDLE_MS,
+    execMs = EXEC_MS,
     maxEventLength = MAX_EVENT_LENGTH,
     maxReplyBytes = MAX_REPLY_BYTES,
   }: KubeApiOptions,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The time after which the file is read again. Source: client-go transport/token_source.go: a minute less ten seconds. */
-const KEPT_FOR_MS = 50_000;
+export const KEPT_FOR_MS = 50_000;
 
 export interface TokenFile {
   /** Returns the token of the last successful read. Errors: there was none; the message names the file. */

@@ -7,6 +7,9 @@ import { http1Exchange } from './http1-exchange.js';
 import { httpErrorText, isPlainHttpError } from './http-error-text.js';
 import type { HttpRequestLimits, HttpResponse } from './http-exchange.js';
 
+/** The default time limits of a connection and of its TLS handshake. Source: Go's net/http DefaultTransport. */
+export const DIAL_MS = 30_000;
+export const TLS_HANDSHAKE_MS = 10_000;
 const MAX_REQUESTS = 10;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
@@ -16,7 +19,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * Source: pkg/probe/http/http.go, pkg/kubelet/kubelet.go insecureContainerLifecycleHTTPClient
  */
 export const httpRequest =
-  ({ dialMs = 30_000, tlsHandshakeMs = 10_000 }: HttpRequestLimits = {}): HttpRequest =>
+  ({ dialMs = DIAL_MS, tlsHandshakeMs = TLS_HANDSHAKE_MS }: HttpRequestLimits = {}): HttpRequest =>
   (first, { timeoutMs, maxBodyBytes }) =>
     new Observable((subscriber) => {
       let current: { readonly close: () => void; readonly isAnswered: boolean } | undefined;

@@ -33,7 +33,7 @@ export interface Message<T> {
 
 const MOST_BYTES_IN_A_TURN = 64 * 1024;
 /** A request is encoded in a turn of its own if it took longer than that to make. Milliseconds. */
-const LONG_MS = 5;
+export const LONG_MS = 5;
 
 /** Makes `Connection.inTurn`. */
 export const repliesInTurns = (): Connection['inTurn'] => {

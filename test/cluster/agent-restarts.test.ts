@@ -42,7 +42,7 @@ const restarts = (): void => {
     await node.gone('replaced');
     await node.create({ name: 'replaced', labels: { version: 'two' } });
     await node.create({ name: 'new' });
-    // Nobody finishes this while the agent is away.
+    // No process finishes this while the agent is away.
     expect((await node.admin.get<Pod>(node.path('deleted'))).metadata.deletionTimestamp).toBeDefined();
     await node.start();
     await node.gone('deleted');

@@ -63,7 +63,7 @@ const SETTINGS = {
 
 /** The agent over a containerd of its own, as a node of a cluster. Its pods are in a namespace that is called like the node. */
 export class ClusterNode extends ContainerdNode {
-  /** `flags` say where the API server is and as whom the agent comes, if it is not simply as the node. */
+  /** `flags` give the API server, and the user of the agent if it is not the node's. */
   constructor(
     readonly cluster: Cluster,
     readonly nodeName: string,
@@ -166,7 +166,7 @@ export class ClusterNode extends ContainerdNode {
     return all.filter((one) => one.pod === pod && one.name === name);
   }
 
-  /** The container of a pod that has run has ended, whether or not anybody has told of it. That of a deleted pod may be removed. */
+  /** The container of a pod that has run has ended, with or without a report of its end. That of a deleted pod may be removed. */
   async containerHasEnded(pod: string): Promise<void> {
     await eventually(`the container of ${pod} has ended`, async () => {
       const containers = await this.containersNamed(pod);
@@ -174,7 +174,7 @@ export class ClusterNode extends ContainerdNode {
     });
   }
 
-  /** The container of the pod has been started so many times again, whether or not anybody has told of it. */
+  /** The container of the pod has been started again this many times, with or without a report of it. */
   async restarted(pod: string, attempt: number): Promise<void> {
     // A back-off of 20 s may end half as long later, by the jitter of the worker.
     await eventually(

@@ -33,7 +33,7 @@ export class Cluster {
     if (existsSync(folder)) await run(stageScript('down.sh'), [folder]);
   }
 
-  /** One that nobody else uses, for as long as `use` takes. */
+  /** One without any other user, while `use` runs. */
   static async ofItsOwn<T>(use: (cluster: Cluster) => Promise<T>): Promise<T> {
     const parent = mkdtempSync(join(tmpdir(), 'rxc-'));
     const folder = join(parent, 'cluster');
@@ -50,12 +50,12 @@ export class Cluster {
     }
   }
 
-  /** Somebody who may do everything. */
+  /** A user with all rights. */
   get admin(): ApiUser {
     return (this.user ??= new ApiUser(this.address, this.credentials('admin'), true));
   }
 
-  /** Somebody whose certificate is in the folder. */
+  /** The user whose certificate is in the folder. */
   as(name: string): ApiUser {
     return new ApiUser(this.address, this.credentials(name));
   }

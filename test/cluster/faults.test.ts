@@ -33,7 +33,7 @@ interface Wanted {
   readonly uid: string;
   readonly version: string;
   readonly image: string;
-  /** How often its image was changed: its container may be started so many times again. */
+  /** The number of changes of its image, and so of allowed restarts of its container. */
   readonly changes: number;
 }
 

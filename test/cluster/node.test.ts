@@ -197,4 +197,4 @@ const deletion = (): void => {
   });
 };
 // What it deletes is what the others look at.
-overCluster('a node that somebody deletes', deletion, { alone: true });
+overCluster('a node that an administrator deletes', deletion, { alone: true });

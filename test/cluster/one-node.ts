@@ -3,7 +3,7 @@ import { itOnShared } from '../containerd/shared-node.js';
 import { Cluster } from './cluster.js';
 import { ClusterNode } from './cluster-node.js';
 
-/** The API server that all files share, started by whoever needs it first. */
+/** The API server that all files share, started by the first file that needs it. */
 export const sharedCluster = (): Promise<Cluster> => Cluster.up(inject('clusterFolder'));
 
 /**

@@ -205,7 +205,7 @@ overCluster('a pod', () => {
     const open = { type: 'example.com/open', status: 'True' };
     await node.admin.patch(`${node.path('gated')}/status`, { status: { conditions: [open] } });
     const pod = await node.running('gated');
-    // What somebody else has said stays.
+    // Conditions of other writers stay.
     expect(pod.status?.conditions).toContainEqual(expect.objectContaining(open));
   });
 });

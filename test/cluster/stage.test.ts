@@ -165,7 +165,7 @@ it.each([
   { what: 'a secret that it has lost by then', verb: 'get', resource: 'secrets', codes: [200, 403], found: 0 },
   { what: 'a secret that is not there', verb: 'get', resource: 'secrets', codes: [403, 404], found: 0 },
   { what: 'a pod that it gets later', verb: 'get', resource: 'pods', codes: [403, 200], found: 1 },
-  { what: 'anything as nobody', verb: 'list', resource: 'pods', codes: [401], found: 1 },
+  { what: 'anything without a user', verb: 'list', resource: 'pods', codes: [401], found: 1 },
 ])('asking for $what is noticed', ({ verb, resource, codes, found }) => {
   const entry = (username: string, code: number): AuditEntry => ({
     ...{ stage: 'ResponseComplete', verb, requestURI: '/', user: { username } },

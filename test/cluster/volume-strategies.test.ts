@@ -75,7 +75,7 @@ const requestsFor = (name: string): readonly string[] =>
     .filter((request) => request.name === name || request.name === undefined)
     .map(({ verb, resource }) => `${verb} ${resource}`);
 
-/** Resolves after so many more requests for the objects of a name: more than a cache of a minute lets through within the deadline. */
+/** Resolves after `count` further requests for the objects of a name: more than a cache of a minute lets through within the deadline. */
 const isReadAgain = async (name: string, count: number): Promise<void> => {
   const before = requestsFor(name).length;
   await eventually(`${name} is read again and again`, () => requestsFor(name).length >= before + count);

@@ -47,7 +47,7 @@ overContainerd(
   'one pod for which the runtime does not answer',
   () => {
     it(
-      'holds up nobody else, says what it waits for, and goes on when it is answered',
+      'holds up no other pod, says what it waits for, and goes on when it is answered',
       { timeout: SLOW_MACHINE_MS },
       async ({ node, proxy }) => {
         const stuck = {
@@ -156,7 +156,7 @@ overContainerd(
         proxy.hold({ ...once, methods: 'runPodSandbox', pod: 'no-sandbox' });
         proxy.hold({ ...once, methods: 'createContainer', pod: 'no-create' });
         proxy.hold({ ...once, methods: 'startContainer', pod: 'no-start' });
-        // These succeed there, and nobody hears of it.
+        // These succeed there, and no reply arrives.
         proxy.holdAnswer({ ...once, methods: 'runPodSandbox', pod: 'late-sandbox' });
         proxy.holdAnswer({ ...once, methods: 'createContainer', pod: 'late-create' });
         proxy.holdAnswer({ ...once, methods: 'startContainer', pod: 'late-start' });
@@ -184,7 +184,7 @@ overContainerd(
         ]) {
           expect(calls).toContain(`${call} ${pod}-${NODE_NAME}: ${deadline}`);
         }
-        await eventually('what nobody needs is removed', async () => {
+        await eventually('what no pod needs is removed', async () => {
           for (const pod of pods) {
             expect([pod, (await node.containersOf(pod)).length]).toEqual([pod, 1]);
             expect((await node.sandboxes()).filter((one) => one.pod === `${pod}-${NODE_NAME}`)).toHaveLength(1);

@@ -71,7 +71,7 @@ const moveUp = (path: string): void => {
   for (const pid of pids) writeFileSync(join(root, 'cgroup.procs'), pid);
 };
 
-/** A process of nobody that stays in a cgroup below that one. */
+/** A process of no pod that stays in a cgroup below that one. */
 const processIn = async (path: string): Promise<ProcessId> => {
   const below = join(directory(path, 'pids'), 'stray');
   mkdirSync(below);
@@ -197,34 +197,38 @@ overContainerd(
       expect(cgroupOf(staying.pid)).toBe(staying.cgroup);
     });
 
-    it('are made anew, with the pod, when somebody has removed them', { timeout: SLOW_MS }, async ({ node }) => {
-      node.apply({ name: 'robbed', containers: [asking] });
-      await node.start('--sync-frequency', '2s');
-      const before = await started(node, 'robbed');
-      const pods = `${node.cgroupRoot}/kubepods/burstable`;
-      const lost = directory(`${pods}/pod${before.uid}`, 'cpu');
-      await eventually('the cgroup is removed', () => {
-        if (!existsSync(lost) || tracesOf(node.cgroupRoot, before.uid).length < hierarchies.length) return true;
-        // Where each controller has its own tree the process goes on, out of reach of the limits of its pod.
-        if (version === 1) moveUp(lost);
-        else killProcess(before.pid);
-        removeTree(lost);
-        return true;
-      });
-      const after = await eventually(
-        'the pod runs in a new sandbox',
-        async () => {
-          const [newest] = await node.containersOf('robbed');
-          if (newest?.state !== 'CONTAINER_RUNNING' || newest.id === before.id) return undefined;
-          return started(node, 'robbed');
-        },
-        SLOW_MS,
-      );
-      expect(after.uid).toBe(before.uid);
-      expect(existsSync(`/proc/${before.pid}`)).toBe(false);
-      expect(after.cgroup).toBe(`${pods}/pod${after.uid}/${after.id}`);
-      expect(limitsOf(`${pods}/pod${after.uid}`).weight).toBe(weight(512, 20));
-    });
+    it(
+      'are made again, with the pod, after an administrator has removed them',
+      { timeout: SLOW_MS },
+      async ({ node }) => {
+        node.apply({ name: 'robbed', containers: [asking] });
+        await node.start('--sync-frequency', '2s');
+        const before = await started(node, 'robbed');
+        const pods = `${node.cgroupRoot}/kubepods/burstable`;
+        const lost = directory(`${pods}/pod${before.uid}`, 'cpu');
+        await eventually('the cgroup is removed', () => {
+          if (!existsSync(lost) || tracesOf(node.cgroupRoot, before.uid).length < hierarchies.length) return true;
+          // Where each controller has its own tree the process goes on, out of reach of the limits of its pod.
+          if (version === 1) moveUp(lost);
+          else killProcess(before.pid);
+          removeTree(lost);
+          return true;
+        });
+        const after = await eventually(
+          'the pod runs in a new sandbox',
+          async () => {
+            const [newest] = await node.containersOf('robbed');
+            if (newest?.state !== 'CONTAINER_RUNNING' || newest.id === before.id) return undefined;
+            return started(node, 'robbed');
+          },
+          SLOW_MS,
+        );
+        expect(after.uid).toBe(before.uid);
+        expect(existsSync(`/proc/${before.pid}`)).toBe(false);
+        expect(after.cgroup).toBe(`${pods}/pod${after.uid}/${after.id}`);
+        expect(limitsOf(`${pods}/pod${after.uid}`).weight).toBe(weight(512, 20));
+      },
+    );
 
     it(
       'are removed with all that is in them when their pods went while the agent was killed',
@@ -236,7 +240,7 @@ overContainerd(
         const kept = await started(node, 'kept');
         await node.kill('SIGKILL');
         for (const name of ['lost-0', 'lost-1']) node.delete(`${name}.yaml`);
-        // Nobody but the kernel knows of this one.
+        // Only the kernel knows of this one.
         const stray = await processIn(`${node.cgroupRoot}/kubepods/burstable/pod${lost[0]?.uid}`);
         await node.start();
         await eventually(

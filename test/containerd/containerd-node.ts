@@ -35,7 +35,7 @@ const ofImage = ({ script = WAIT, ...container }: ContainerOf): ContainerOf => (
   ...container,
 });
 
-/** The agent over a containerd that nobody else uses. Pods have the shell of busybox unless they say otherwise. */
+/** The agent over a containerd without any other client. Pods have the shell of busybox unless they say otherwise. */
 export class ContainerdNode extends Daemon {
   /** `containerd` is the path of another one than that of the machine. */
   constructor(private readonly containerd = process.env.CONTAINERD) {

@@ -148,7 +148,7 @@ overNewerContainerd(
           'the agent knows that the stream has broken',
           async () => (await numbers(node)).broken > broken,
         );
-        // Dies while nobody can tell of it.
+        // Dies while no event can be sent.
         killProcess(processes[2]);
         await node.startRuntime();
         await connected(node, 2);

@@ -123,7 +123,7 @@ overContainerd(
         expect(violationsOfAgent(node, watch)).toEqual([]);
         expect(watch.looks()).toBeGreaterThan(KILLS_OF_THE_AGENT);
         // Every process of a container belongs to one that is wanted. (Shims and addresses are not counted: what containerd was
-        // about to make when it was killed it forgets itself, and lists it to nobody.)
+        // about to make when it was killed it forgets itself, and does not list.)
         const running = (await node.containers()).map(({ id }) => id);
         const pods = [...untouched, ...names].flatMap((pod) => ['main', 'second'].map((name) => ({ pod, name })));
         const cgroups = pods

@@ -38,7 +38,7 @@ const fill = (node: ContainerdNode): void => {
 
 overContainerd('images', () => {
   it(
-    'that nobody uses make room; those of containers, ended ones too, and of sandboxes stay',
+    'that no container uses make room; those of containers, ended ones too, and of sandboxes stay',
     { timeout: SLOW_MACHINE_MS },
     async ({ node }) => {
       node.apply({ name: 'running', containers: [{ image: BUSYBOX }] });

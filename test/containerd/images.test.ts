@@ -175,7 +175,7 @@ overContainerd(
   'a registry with a password',
   () => {
     onOneNode(
-      'lets in who has it from the docker configuration of the node, and nobody else',
+      'lets in a node with the password in its docker configuration, and no other',
       async ({ node, registries }) => {
         const { address, password } = registries.locked;
         wants(node, 'right', `${address}/busybox:1`, 'Always');
@@ -246,7 +246,7 @@ overContainerd(
       );
     });
 
-    it('holds up nobody where they need not', async ({ node }) => {
+    it('holds up no pod that does not need them', async ({ node }) => {
       const registry = await node.registries();
       const { server, address } = await hangingRegistry();
       node.beforeDispose(async () => server.close());

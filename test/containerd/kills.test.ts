@@ -236,8 +236,8 @@ overContainerd(
         await watch.stop();
         expect(violationsOfAgent(node, watch)).toEqual([]);
         expect(watch.looks()).toBeGreaterThan(KILLS_OF_THE_AGENT);
-        // What a killed containerd was about to make it forgets, and lists it to nobody: its own leftovers, which only whoever
-        // looks at the machine itself finds.
+        // A killed containerd forgets what it was about to make, and does not list it: these are its own leftovers, which only a
+        // search of the machine itself finds.
         const { lost } = await leftovers(node);
         if (lost.length > 0)
           console.warn(`containerd has lost sight of, in ${KILLS_OF_THE_RUNTIME} kills:\n${lost.join('\n')}`);

@@ -11,7 +11,7 @@ import { onOneNode } from './one-node.js';
 const it = onOneNode((node) => ['--config', node.configuration(QUICK_RESTARTS)]);
 
 /**
- * The containers `main` and `other` once they run in another sandbox than that one. Whoever stops or removes a sandbox ends its containers one after
+ * The containers `main` and `other` once they run in another sandbox than that one. The stop or the removal of a sandbox ends its containers one after
  * the other, and an agent that sees the first end starts that one again where it was: what runs there meanwhile is ended, too.
  */
 const runningElsewhere = (node: ContainerdNode, pod: string, sandboxId: string): Promise<readonly ListedContainer[]> =>
@@ -117,7 +117,7 @@ overContainerd('an edited pod that keeps its identity', () => {
     expect(await node.exec(next.id, 'sh', '-c', 'echo $VALUE')).toBe('three');
     expect((await node.status(main.id)).state).toBe('CONTAINER_EXITED');
     expect((await node.sandboxOf('edited')).id).toBe(id);
-    // Nobody has started one with the second value in between, nor touched the other container.
+    // The agent started none with the second value in between, and did not touch the other container.
     expect((await node.containersOf('edited', 'main')).map(({ attempt }) => attempt)).toEqual([1, 0]);
     expect(await node.containersOf('edited', 'other')).toMatchObject([{ id: other.id, state: 'CONTAINER_RUNNING' }]);
   });

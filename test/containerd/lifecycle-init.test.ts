@@ -90,7 +90,7 @@ overContainerd('an init container that fails', () => {
 });
 
 overContainerd('a sidecar', () => {
-  it('that ends is started again, whatever the policy of its pod, and disturbs nobody', async ({ node }) => {
+  it('that ends is started again, under any policy of its pod, and disturbs no other container', async ({ node }) => {
     node.apply({
       ...{ name: 'ends', restartPolicy: 'Never' },
       initContainers: [{ name: 'sidecar', restartPolicy: 'Always', script: 'sleep 0.5; exit 0' }],

@@ -61,7 +61,7 @@ overContainerd('the network of a pod', () => {
       { container_port: 8081, host_ip: '127.0.0.1' },
     ]);
     node.delete('ports.yaml');
-    await eventually('it is nobody’s port any more', () =>
+    await eventually('the port has no listener any more', () =>
       page(`${machine}:${hostPort}`).then(
         () => false,
         (error: unknown) => error instanceof TypeError && error.message === 'fetch failed',

@@ -169,7 +169,7 @@ overContainerd('the variables of a container', () => {
     expect(free).toEqual([String(cpus().length)]);
   });
 
-  it('keep a container back when they cannot be had, with the reason', async ({ node }) => {
+  it('keep a container back when they are not available, with the reason', async ({ node }) => {
     const env = [amount('CPU', 'limits.cpu', { containerName: 'none' })];
     node.apply({ name: 'unknown', containers: [{ env }] });
     await eventually('the reason is told', async () => {

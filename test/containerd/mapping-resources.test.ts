@@ -93,7 +93,7 @@ overContainerd('when memory runs out', () => {
     expect(await scores(node, 'burstable')).toEqual({ asked: middle, real: Math.max(middle, own) });
     expect(await scores(node, 'burstable', 'small')).toEqual({ asked: 999, real: 999 });
     expect(await scores(node, 'burstable', 'none')).toEqual({ asked: 999, real: 999 });
-    // A sidecar goes no earlier than whom it serves.
+    // A sidecar goes no earlier than the containers that it serves.
     expect(await scores(node, 'burstable', 'sidecar')).toEqual({ asked: 999, real: 999 });
     expect(await scores(node, 'helped', 'sidecar')).toEqual({ asked: middle, real: Math.max(middle, own) });
   });

@@ -42,7 +42,7 @@ overContainerd('what the kernel lets a container do', () => {
     expect(bits(pid, 'CapEff') & NET_BIND_SERVICE).toBe(NET_BIND_SERVICE);
     expect(bits(pid, 'CapEff') & NET_ADMIN).toBe(0n);
     const { config, spec } = await toldOfContainer(node, id);
-    // Whoever asks for no AppArmor profile gets none on a machine without AppArmor.
+    // A container without an AppArmor profile in its spec gets none on a machine without AppArmor.
     expect(Object.keys(config.linux.security_context ?? {})).not.toContain('apparmor');
     if (!existsSync('/sys/kernel/security/apparmor')) expect(spec.process.apparmorProfile).toBeUndefined();
   });

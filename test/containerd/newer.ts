@@ -9,8 +9,8 @@ const newer = fileURLToPath(new URL('stage/newer.sh', import.meta.url));
 let path: Promise<string> | undefined;
 
 /**
- * The path of a containerd that tells of events, which that of Debian 12 does not; fetched once for the machine, whoever asks
- * first. The variable NEWER_CONTAINERD names another one. Errors: what apt says.
+ * The path of a containerd that reports events, which that of Debian 12 does not; fetched once for the machine, by the first
+ * caller. The variable NEWER_CONTAINERD names another one. Errors: what apt says.
  */
 export const newerContainerd = (): Promise<string> =>
   (path ??= process.env.NEWER_CONTAINERD
@@ -26,7 +26,7 @@ const problem =
         (error: unknown) => String(error),
       );
 
-/** Tests over that one. Where it cannot be had they are skipped, and that is said; in CI they fail instead. */
+/** Tests over that one. Where it is not available they are skipped, and that is said; in CI they fail instead. */
 export const overNewerContainerd = (name: string, tests: () => void, { alone = false } = {}): void => {
   if (problem === undefined || process.env.CI === 'true') return overContainerd(name, tests, { alone });
   console.warn(`SKIPPED, not tested over a newer containerd: ${name}. ${problem}`);

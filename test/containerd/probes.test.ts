@@ -124,7 +124,7 @@ overContainerd('a readiness probe', () => {
     await isReady(node, 'web');
   });
 
-  it('over HTTP says when nobody listens, with the address of the pod', async ({ node }) => {
+  it('over HTTP reports that no process listens, with the address of the pod', async ({ node }) => {
     node.apply({ name: 'closed', containers: [{ readinessProbe: { ...EAGER, httpGet: { port: 81, path: '/up' } } }] });
     await node.reached('closed', 'CONTAINER_RUNNING');
     const at = `${await node.addressOf('closed')}:81`;
@@ -136,7 +136,7 @@ overContainerd('a readiness probe', () => {
     await isNotReady(node, 'closed');
   });
 
-  it('over TCP waits for somebody to listen', async ({ node }) => {
+  it('over TCP waits until a process listens', async ({ node }) => {
     const script = `until [ -f /tmp/open ]; do sleep 0.1; done; exec nc -ll -p 9000 -e true`;
     node.apply({ name: 'slow', containers: [{ script, readinessProbe: { ...EAGER, tcpSocket: { port: 9000 } } }] });
     const { id } = await node.reached('slow', 'CONTAINER_RUNNING');

@@ -13,7 +13,7 @@ export interface Registries {
    * `registry.stage.test`.
    */
   readonly open: string;
-  /** Serves the same images to whoever has the password. */
+  /** Serves the same images to each client with the password. */
   readonly locked: { readonly address: string; readonly username: string; readonly password: string };
   /** What a registry was asked for, such as `GET /v2/server/manifests/1 200`. */
   readonly served: (which: 'open' | 'locked') => readonly string[];

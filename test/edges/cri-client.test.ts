@@ -224,7 +224,7 @@ describe('a call', () => {
     expect(deadlines[1]).toBe(Infinity);
   });
 
-  it('is cancelled on the wire when nobody waits for it any more', async () => {
+  it('is cancelled on the wire when no subscriber waits for it any more', async () => {
     const observed: unknown[] = [];
     let started = false;
     const cancelled = vi.fn();
@@ -329,7 +329,7 @@ describe('a connection', () => {
 describe('the stream of events', () => {
   const event = ContainerEventMessage.fromPartial({ containerId: 'c', createdAt: 7n });
 
-  it('emits, and is cancelled on the wire when nobody listens', async () => {
+  it('emits, and is cancelled on the wire without a subscriber', async () => {
     const cancelled = vi.fn();
     await serve({
       getContainerEvents: (call: ServerWritableStream<unknown, ContainerEventResponse>) => {

@@ -19,7 +19,7 @@ export interface AgentFaultPlan {
   readonly errno?: string;
   /** Of the accesses of these kinds. */
   readonly share: number;
-  /** Instead: so many in a row. */
+  /** Instead: this number in a row. */
   readonly row?: { readonly from: number; readonly length: number };
 }
 

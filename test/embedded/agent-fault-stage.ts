@@ -300,7 +300,7 @@ export class AgentFaultStage extends Daemon {
   private async keepAlive(tries = Infinity): Promise<void> {
     for (let left = tries; left > 0 && hasEnded(this.agent); left -= 1) {
       const reason = this.log.trimEnd().split('\n').at(-1)?.replaceAll(this.directory, '').slice(0, 200) ?? '';
-      if (reason.startsWith('Node.js v')) throw new Error('the agent has ended by an error that nobody caught');
+      if (reason.startsWith('Node.js v')) throw new Error('the agent has ended by an error that no handler caught');
       this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1);
       this.again();
       await pause(500);

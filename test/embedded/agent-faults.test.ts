@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AgentFaultStage } from './agent-fault-stage.js';
 
-/** `FAULT_RUNS=1000 FAULT_SEED=1 npx vitest run test/embedded/agent-faults.test.ts` makes so many, from that seed on. */
+/** `FAULT_RUNS=1000 FAULT_SEED=1 npx vitest run test/embedded/agent-faults.test.ts` makes a thousand, from that seed on. */
 const RUNS = Number(process.env.FAULT_RUNS ?? 8);
 const FIRST = Number(process.env.FAULT_SEED ?? 1);
 /** Nodes side by side, every second one in a cluster: most of a run is waiting for the next try. */

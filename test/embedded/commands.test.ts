@@ -18,7 +18,7 @@ describe.concurrent('an agent that is told to stop', () => {
     const process = await daemon.processOf('web');
     expect(await daemon.kill('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(await daemon.processOf('web')).toEqual(process);
-    // Changed while nobody looks.
+    // Changed while no test reads it.
     daemon.apply(alone('late', SLEEP));
     await daemon.start();
     await daemon.reached('late', 'CONTAINER_RUNNING');

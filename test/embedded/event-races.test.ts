@@ -11,7 +11,7 @@ import { watchRuntime } from './watch.js';
 
 const RACES = 500;
 const PODS = 16;
-/** The stream is cut so often during all of them. */
+/** The number of cuts of the stream during all of them. */
 const CUTS = 10;
 /** Races go on until enough has happened, on a machine on which little happens meanwhile. */
 const RACED_MS = 300_000;

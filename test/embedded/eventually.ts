@@ -40,7 +40,7 @@ export const eventually = async <T>(
 
 type Seen<T> = { readonly found: T } | { readonly problem: unknown } | { readonly hangs: true };
 
-/** What a look has seen by then; what it says later is nothing to anybody. */
+/** What a look has seen by then; its later results are not used. */
 const within = async <T>(ms: number, look: () => T | Promise<T>): Promise<Seen<T>> => {
   const looking = (async () => look())().then(
     (found) => ({ found }),

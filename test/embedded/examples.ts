@@ -9,8 +9,8 @@ const EXAMPLES = fileURLToPath(new URL('../../examples/pods', import.meta.url));
 const BACK_OFF_NS = 10_000_000_000n;
 
 /**
- * Starts the agent on the files of `examples/pods` and expects of them what the README says. They are unchanged but for what
- * could belong to somebody else on this machine: the port, and the folder of the site where that is not the pod's own.
+ * Starts the agent on the files of `examples/pods` and expects of them what the README says. They are unchanged except for what
+ * could belong to another process of this machine: the port, and the folder of the site where that is not the pod's own.
  */
 export const expectExamplesToRun = async (daemon: Daemon, site = '/dev/shm/rx-kubelet-example-web'): Promise<void> => {
   const port = await freePort();
@@ -72,7 +72,7 @@ export const expectExamplesToRun = async (daemon: Daemon, site = '/dev/shm/rx-ku
     return status && status.startedAt > 0n && status;
   });
   expect(again.startedAt - failed.finishedAt).toBeGreaterThanOrEqual(BACK_OFF_NS);
-  // Meanwhile nobody has started the job again.
+  // Meanwhile the agent has not started the job again.
   expect(await daemon.containersOf('job')).toMatchObject([{ id: job.id, attempt: 0 }]);
   expect(daemon.logFiles('job', 'count')).toEqual(['0.log']);
 };

@@ -26,7 +26,7 @@ export class FakedClock {
     };
   }
 
-  /** Sets it to so many seconds after the clock of the machine, at once. */
+  /** Sets it to this number of seconds after the clock of the machine, at once. */
   set(offsetSeconds: number): void {
     writeFileSync(`${this.path}.new`, `${offsetSeconds < 0 ? '' : '+'}${offsetSeconds}\n`);
     renameSync(`${this.path}.new`, this.path);

@@ -4,7 +4,7 @@ import { eventually } from './eventually.js';
 
 describe('images, over the embedded runtime,', () => {
   it('are pulled no more often than the configuration allows', async ({ daemon }) => {
-    // The first pull is free; a second one within the same second is refused. Of so many some are, on a slow machine, too.
+    // The first pull is free; a second one within the same second is refused. Some of the twelve are refused, on a slow machine, too.
     for (let count = 1; count <= 12; count += 1) {
       daemon.apply({ name: `often-${count}`, containers: [{ imagePullPolicy: 'Always' }] });
     }

@@ -19,18 +19,18 @@ export interface IncidentOptions {
   readonly seconds: number;
   /** What a container does that waits for good and ends when asked to. */
   readonly wait: string;
-  /** Brings a killed runtime back, or waits until somebody else has. */
+  /** Brings a killed runtime back, or waits until another process has. */
   readonly revive: () => Promise<unknown>;
   /** Kills the agent that often and starts another one; unless given, it lives on. */
   readonly lives?: { readonly seconds: number; readonly next: () => Promise<unknown> };
 }
 
 const EAGER = { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 2 };
-/** Now and then it fails, by the clock and so without anybody's help. */
+/** Now and then it fails, by the clock, without any help of the test. */
 const MOODY = 'test $(($(date +%s) % 7)) -gt 1';
 
 /**
- * Everything that happens to a node, in an order that nobody has planned: manifests that come, change, break and go, containers that crash,
+ * Everything that happens to a node, in an unplanned order: manifests that come, change, break and go, containers that crash,
  * that are killed from outside, or taken away behind the back of the agent, probes that change their mind, and a runtime that is
  * killed. The result says how often each has happened.
  */
@@ -156,7 +156,7 @@ export const liveThrough = async (
     }
     await take(first[turn] ?? (between(1, 25) === 1 ? 'runtime killed' : oneOf(often)));
   }
-  // In the end everything is as somebody wants it.
+  // In the end everything is as the manifests want it.
   server.sick.clear();
   for (const name of names) put(name, kinds[0]);
   await eventually(

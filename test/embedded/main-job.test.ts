@@ -10,7 +10,7 @@ import { expectOrder, ITS_ORDER, orderedPod } from './ordered-pod.js';
 import { QUICK_RESTARTS } from './quick-restarts.js';
 import { type Watch, watchRuntime } from './watch.js';
 
-/** How a container of a deleted pod has ended: its garbage may be collected before anybody else looks. */
+/** How a container of a deleted pod has ended: its garbage may be collected before any other process reads it. */
 const endOf = ({ ends }: Watch, { id }: ContainerStatus): Promise<ContainerStatus> =>
   eventually(`${id} has ended`, () => ends.get(id));
 
@@ -150,7 +150,7 @@ describe.concurrent('the containers of a pod', () => {
             { name: 'WHO', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
             { name: 'WHERE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
             { name: 'GREETING', value: 'hello $(WHO)' },
-            { name: 'ESCAPED', value: '$$(WHO) $(NOBODY)' },
+            { name: 'ESCAPED', value: '$$(WHO) $(UNSET)' },
           ],
           ...(isRoot && { securityContext: { runAsUser: 65534, runAsGroup: 65534 } }),
         },
@@ -168,7 +168,7 @@ describe.concurrent('the containers of a pod', () => {
       String(isRoot ? 65534 : process.geteuid?.()),
       `hello env-${NODE_NAME}`,
       NODE_NAME,
-      '$(WHO) $(NOBODY)',
+      '$(WHO) $(UNSET)',
     ]);
     expect(lines.filter(({ stream }) => stream === 'stderr')).toEqual([
       { stream: 'stderr', tag: 'F', content: 'to stderr' },

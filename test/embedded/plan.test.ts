@@ -166,7 +166,7 @@ describe.concurrent('what was planned is what the embedded runtime sees', () => 
           { name: 'web', script: late(1) },
         ],
       });
-      // `host` is no image that anybody has to fetch.
+      // `host` is no image that the runtime has to fetch.
       const scenario = `images: {host: {pull: 0}}
 containers:
   proxy: {readyAfter: 2500ms, stopExitCode: 0}

@@ -5,7 +5,7 @@ const readText = (path: string): string => {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // It has ended, or it is somebody else's.
+    // It has ended, or it belongs to another user.
     return '';
   }
 };

@@ -102,7 +102,7 @@ it(
       expect(stdout).toMatch(/^no difference: /);
       expect(stdout).toMatch(end);
     }
-    // Both can be lived through again; what was there before the second one began is no part of it.
+    // Both can be lived through again; the pods from before the second one are no part of it.
     for (const recording of [file, next]) {
       const { code, stderr } = await daemon.run('replay', recording, '--to-test', `${recording}.test.ts`);
       expect([code, stderr]).toEqual([0, '']);

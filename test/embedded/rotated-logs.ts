@@ -34,7 +34,7 @@ export const linesOver = (logPath: string): LogLine[] => {
 /** The same without what the log adds. */
 export const writtenOver = (logPath: string): string[] => linesOver(logPath).map(({ content }) => content);
 
-/** A shell script that writes so many numbered lines of 100 bytes to a log, not all at once, and then does `after`. */
+/** A shell script that writes `lines` numbered lines of 100 bytes to a log, not all at once, and then does `after`. */
 export const writeLines = (count: number, after: string): string =>
   `i=0; while [ $i -lt ${count} ]; do i=$((i + 1)); printf 'line %05d %045d\\n' $i 0; ` +
   `if [ $((i % 50)) = 0 ]; then sleep 0.1; fi; done; ${after}`;

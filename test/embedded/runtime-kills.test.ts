@@ -127,7 +127,7 @@ describe('an embedded runtime that is killed', () => {
     SLOW_MACHINE_MS,
   );
 
-  it('calls an end unknown that nobody has seen', async ({ daemon }) => {
+  it('calls an end unknown that no runtime has seen', async ({ daemon }) => {
     daemon.apply({ ...alone('witness', SLEEP), restartPolicy: 'Never' });
     await daemon.start();
     const { id } = await daemon.reached('witness', 'CONTAINER_RUNNING');

@@ -51,3 +51,21 @@ describe.each(pages)('%s', (page) => {
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
 });
+
+describe('the packages of an installation', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: object };
+  const section = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
+    .split('### Dependencies\n')[1]
+    ?.split('\nVersions ')[0];
+  const rows = [...(section ?? '').matchAll(/^\| (`[^|]*)\|([^|]*)\|$/gm)].flatMap(([, names = '', reason = '']) =>
+    [...names.matchAll(/`([^`]+)`/g)].map(([, name = '']) => ({ name, reason: reason.trim() })),
+  );
+
+  it('are in the table of CONTRIBUTING.md, and no others', () => {
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(Object.keys(dependencies).toSorted());
+  });
+
+  it('have a reason each', () => {
+    expect(rows.filter(({ reason }) => reason.split(' ').length < 3)).toEqual([]);
+  });
+});

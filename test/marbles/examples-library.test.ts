@@ -25,7 +25,7 @@ describe('examples/library/evented-pleg', () => {
     expect(health).toBeUndefined();
   });
 
-  it('goes back to listings every second when nobody can tell any more', () => {
+  it('goes back to listings every second when no events come any more', () => {
     const { fake } = onNode({ behaviours, tellsEvents: false, untilMs: 40 * SECOND }, ({ start, scheduler }) => {
       const changed$ = new Subject<string>();
       start({ sources: { file: forever(pod()) }, swap: hintedBy(changed$) });

@@ -11,7 +11,7 @@ const CRI_STATES = {
   unknown: 'CONTAINER_UNKNOWN',
 } as const;
 
-/** How the fake answers one call: after so many milliseconds, never, or with an error. */
+/** How the fake answers one call: after a number of milliseconds, never, or with an error. */
 export type Answer = number | 'never' | 'error';
 
 /**

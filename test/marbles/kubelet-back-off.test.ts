@@ -23,7 +23,7 @@ const lives =
     }
   };
 
-/** Somebody else removes what has ended: all of it, or the oldest instance. */
+/** An administrator removes what has ended: all of it, or the oldest instance. */
 const removeAt = (
   scheduler: SchedulerLike,
   { runtime, containers, sandboxes }: FakeRuntime,

@@ -34,7 +34,7 @@ describe('events of the runtime', () => {
     });
   });
 
-  it('tell of what a call does that was given up long before: of a sandbox that nobody wants any more', () => {
+  it('tell of what a call does that was given up long before: of a sandbox that no pod needs any more', () => {
     const { fake } = onNode({ untilMs: 4 * MINUTE }, ({ start, scheduler, fake: { runtime } }) => {
       start({ eventedPleg: true, sources: { file: forever(pod()) } });
       const labels = {
@@ -63,7 +63,7 @@ describe('events of the runtime', () => {
     });
   });
 
-  it('are hints only where nobody has asked for more: listings go on every second', () => {
+  it('are only hints unless the option asks for more: listings go on every second', () => {
     const { fake } = onNode({ behaviours, untilMs: 30 * SECOND }, ({ start }) =>
       start({ sources: { file: forever(pod()) } }),
     );

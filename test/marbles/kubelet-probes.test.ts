@@ -101,7 +101,7 @@ describe('a readiness probe', () => {
 });
 
 describe('a liveness probe', () => {
-  it('restarts a container after so many failures, with its own grace period, and without making it wait', () => {
+  it('restarts a container after `failureThreshold` failures, with its own grace period, and without making it wait', () => {
     const { fake, records, events } = onNode(
       {
         behaviours: { main: [{ stopsAfterMs: 60 * MINUTE }, {}] },
@@ -187,7 +187,7 @@ describe('a liveness probe', () => {
     expectLanes(linesOf(fake.history, 'start main'), SECONDS).toBe({
       'start main': '(012)----------3 20s 4 40s 5 80s 6 160s 7 5m (89) 5m (ss) 5m (ss) 5m (ss) 5m (ss) 5m (ss)',
     });
-    // Collected but for the newest.
+    // Collected except the newest.
     expect(fake.containers.size).toBe(1);
   });
 });

@@ -72,7 +72,7 @@ describe('a pod', () => {
     const restartPolicyRules = [
       { action: 'RestartAllContainers', exitCodes: { operator: 'In' as const, values: [42] } },
     ] as const;
-    // Alone, so that nothing of the reset ends: the runtime only says that something is gone, which wakes nobody.
+    // Alone, so that nothing of the reset ends: the runtime only says that something is gone, which wakes no worker.
     const containers = [{ name: 'main', image: 'host', restartPolicy: 'Never', restartPolicyRules }];
     const { fake } = onNode(
       { behaviours: { main: [{ exitsAfterMs: 10 * SECOND, exitCode: 42 }, {}] }, untilMs: 34 * SECOND },
@@ -105,7 +105,7 @@ describe('a pod', () => {
     });
   });
 
-  it('that nobody wants any more stops within its grace period', () => {
+  it('that no source wants any more stops within its grace period', () => {
     const { fake } = onNode({ behaviours: { main: [{ stopsAfterMs: 3 * SECOND }] }, untilMs: MINUTE }, ({ start }) =>
       start({ sources: { file: sets([0, [pod()]], [10 * SECOND, []]) } }),
     );
@@ -205,7 +205,7 @@ describe('without runtime events', () => {
 });
 
 describe('housekeeping', () => {
-  it('stops what runs and nobody wants, with the shortest grace', () => {
+  it('stops a running pod that no source wants, with the shortest grace', () => {
     const { fake } = onNode({ untilMs: MINUTE }, ({ start, scheduler }) => {
       const first = start({ sources: { file: forever(pod()) } });
       scheduler.schedule(() => first.subscription.unsubscribe(), 5 * SECOND);
@@ -341,7 +341,7 @@ describe('cgroups of pods', () => {
   };
   const PATH = '/kubepods/besteffort/poduid-1';
 
-  it('are there before their pod and gone after it; those of pods that nobody knows go after the first housekeeping', () => {
+  it('are there before their pod and gone after it; those of unknown pods go after the first housekeeping', () => {
     let cgroups!: FakeCgroups;
     const nodeCgroups = (scheduler: TestScheduler): NodeCgroups => {
       cgroups = fakeCgroups(scheduler, ['/kubepods', '/kubepods/burstable', '/kubepods/burstable/podlost']);
@@ -372,7 +372,7 @@ describe('cgroups of pods', () => {
     const said: string[] = [];
     const nodeCgroups = (scheduler: TestScheduler): NodeCgroups => {
       const { cgroups } = fakeCgroups(scheduler);
-      return { cgroups, settings: { ...settings, root: ['nobody'] }, capacity: new Map() };
+      return { cgroups, settings: { ...settings, root: ['absent'] }, capacity: new Map() };
     };
     const { fake } = onNode({ nodeCgroups, untilMs: MINUTE }, ({ agent }) => {
       agent({ sources: { file: forever(pod()) } }).outcome$.subscribe({
@@ -380,7 +380,7 @@ describe('cgroups of pods', () => {
       });
     });
     expect(said).toEqual([
-      'NodeCgroupsError: invalid configuration: cgroupRoot: cgroup ["nobody"] has some missing paths: /nobody',
+      'NodeCgroupsError: invalid configuration: cgroupRoot: cgroup ["absent"] has some missing paths: /absent',
     ]);
     expect(fake.history).toEqual([]);
   });

@@ -31,7 +31,7 @@ export interface Stage {
   readonly removed: string[];
   /** The time and the kind of each record of the journal: `61000 work-due`. */
   readonly journal: string[];
-  /** One that nobody has subscribed to yet. */
+  /** One without a subscriber so far. */
   readonly agent: (options: KubeletOptions) => Kubelet;
   readonly start: (options: KubeletOptions) => {
     readonly subscription: Subscription;

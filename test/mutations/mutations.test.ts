@@ -6,7 +6,7 @@ import { hunt, type Hunted } from './hunt-order.js';
 import { KNOWN_SEEDS } from './known-seeds.js';
 import { type Mutant, MUTANTS } from './mutants.js';
 
-/** A bug that so many histories do not show would not be found by a night of them either. */
+/** A bug that this number of histories does not show would not be found by a night of them either. */
 const MOST_SEEDS = 2_000;
 /** Those of a cluster take longer, and have more in store; so have those of clocks and of lost power. */
 const MOST_OTHER_SEEDS = { cluster: 400, clocks: 300, power: 300 } as const;

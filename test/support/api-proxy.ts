@@ -18,7 +18,7 @@ export interface ApiProxyOptions {
   readonly ca: string;
   /** What the proxy shows to the agent. */
   readonly front: Identity;
-  /** As whom it asks the API server. */
+  /** The user of its requests to the API server. */
   readonly back: Identity;
 }
 
@@ -37,16 +37,16 @@ export type Fault =
   | { readonly kind: 'refused'; readonly code: number; readonly reason: string; readonly retryAfterSeconds?: number }
   /** The connection breaks before the server was asked, or after it has done what it was asked for. */
   | { readonly kind: 'reset'; readonly when: 'before' | 'after' }
-  /** Takes so much longer. */
+  /** Takes longer by this time. */
   | { readonly kind: 'slow'; readonly ms: number }
-  /** Nothing passes any more, a request or what a watch tells; after so long the connection breaks. */
+  /** Nothing passes any more, a request or what a watch tells; after this time the connection breaks. */
   | { readonly kind: 'stalled'; readonly ms: number }
-  /** A watch breaks in the middle of a line, or between two, when so many have passed. */
+  /** A watch breaks in the middle of a line, or between two, after this number of lines. */
   | { readonly kind: 'cut'; readonly afterLines: number; readonly inLine: boolean }
-  /** A watch is told that what it asked for is too old, when so many lines have passed. */
+  /** A watch is told that what it asked for is too old, after this number of lines. */
   | { readonly kind: 'expired'; readonly afterLines: number }
   /**
-   * In a watch, what is told of two different objects changes places. Nothing is left out: a line waits so many milliseconds at most for
+   * In a watch, what is told of two different objects changes places. Nothing is left out: a line waits this number of milliseconds at most for
    * one of another object.
    */
   | { readonly kind: 'reordered'; readonly waitMs?: number };

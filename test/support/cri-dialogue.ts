@@ -140,7 +140,7 @@ export const criDialogue = async (side: CriSide): Promise<readonly string[]> => 
       containers.map(({ id, state, metadata }) => [names.get(id), state, metadata?.name].join(' ')).sort(),
     );
 
-  // When the stream of events is open, nobody says.
+  // No message reports that the stream of events is open.
   let tries = 0;
   await eventually('events come', async () => {
     const config = sandboxConfig(tries++, 'POD', 'first');
@@ -172,9 +172,9 @@ export const criDialogue = async (side: CriSide): Promise<readonly string[]> => 
   await exec('exec exit 5', waits, 'exit 5');
   await exec('exec echo', waits, 'echo hello');
   await exec('exec too long', waits, 'sleep 60', 1n);
-  await exec('exec in nobody', 'unknown', 'true');
+  await exec('exec in no container', 'unknown', 'true');
   await ask('reopen the log', runtime.reopenContainerLog({ containerId: waits }));
-  await ask('reopen the log of nobody', runtime.reopenContainerLog({ containerId: 'unknown' }));
+  await ask('reopen the log of no container', runtime.reopenContainerLog({ containerId: 'unknown' }));
   const ends = await create(one, 'ends');
   await start('ends', ends);
   await ended(ends);
@@ -195,7 +195,7 @@ export const criDialogue = async (side: CriSide): Promise<readonly string[]> => 
   await list('list the running', { state: { state: 'CONTAINER_RUNNING' } });
   await list('list by label', { labelSelector: { talk: 'ends' } });
   await list('list by sandbox and state', { podSandboxId: one, state: { state: 'CONTAINER_EXITED' } });
-  await list('list nobody', { id: 'unknown' });
+  await list('list no container', { id: 'unknown' });
 
   // Stopping
   await ask('stop waits', runtime.stopContainer({ containerId: waits, timeout: 60n }));
@@ -204,7 +204,7 @@ export const criDialogue = async (side: CriSide): Promise<readonly string[]> => 
   await start('hangs', hangs);
   await ask('stop hangs', runtime.stopContainer({ containerId: hangs, timeout: 1n }));
   await status('hangs, killed', hangs);
-  await ask('stop nobody', runtime.stopContainer({ containerId: 'unknown', timeout: 1n }));
+  await ask('stop no container', runtime.stopContainer({ containerId: 'unknown', timeout: 1n }));
 
   // Removing
   await ask('remove what has ended', runtime.removeContainer({ containerId: ends }));

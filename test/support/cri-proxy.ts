@@ -68,7 +68,7 @@ export interface Which {
   readonly container?: string;
   /** Only calls that are about no pod in particular, such as listings of everything. */
   readonly ofAll?: true;
-  /** The rule is spent after so many calls. */
+  /** The rule is spent after this number of calls. */
   readonly times?: number;
 }
 
@@ -89,7 +89,7 @@ type EventChange = (event: ContainerEventResponse) => readonly ContainerEventRes
 
 /**
  * Stands between an agent and a runtime on a unix socket of its own and passes everything on as bytes, except where a rule
- * says otherwise. Rules may come and go at any time; the newest that fits decides. Whom a call is about is learnt from what
+ * says otherwise. Rules may come and go at any time; the newest that fits decides. The pod of a call is learnt from what
  * passes by.
  */
 export class CriProxy {
@@ -144,7 +144,7 @@ export class CriProxy {
     return { hits: () => rule.count, remove: () => void this.rules.delete(rule) };
   }
 
-  /** Calls that fit wait, before they reach the runtime, until they are let go. */
+  /** Calls that fit wait, before they reach the runtime, until they are released. */
   hold(which: Which): Rule & { readonly release: () => void } {
     const gate = newGate();
     const rule = this.rule(which, async ({ forward, givenUp }) => {
@@ -158,7 +158,7 @@ export class CriProxy {
     return { ...rule, release };
   }
 
-  /** Calls that fit succeed in the runtime, and their answers wait until they are let go, or until nobody waits any more. */
+  /** Calls that fit succeed in the runtime, and their answers wait until they are released, or until no call waits any more. */
   holdAnswer(which: Which): Rule & { readonly release: () => void } {
     const gate = newGate();
     const rule = this.rule(which, async ({ forward, givenUp }) => {
@@ -173,7 +173,7 @@ export class CriProxy {
     return { ...rule, release };
   }
 
-  /** Calls that fit reach the runtime when they are let go, even if the agent has given them up long before; `outcomes` are theirs. */
+  /** Calls that fit reach the runtime when they are released, even if the agent has given them up long before; `outcomes` are theirs. */
   delay(which: Which): Rule & { readonly release: () => void; readonly outcomes: readonly string[] } {
     const gate = newGate();
     const outcomes: string[] = [];
@@ -377,7 +377,7 @@ const fits = ({ methods, pod, container, ofAll }: Which, method: CriMethod, abou
   return about.pod !== undefined && (typeof pod === 'string' ? about.pod === pod : pod.test(about.pod));
 };
 
-/** Whoever comes waits until it is opened. */
+/** Each call waits until it is opened. */
 const newGate = () => {
   const waiting = new Set<() => void>();
   let isOpen = false;

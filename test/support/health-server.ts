@@ -8,7 +8,7 @@ import {
   HealthService,
 } from '../../src/generated/grpc/health/v1/health.js';
 
-/** One server of each kind that probes over the network ask. Whom they are asked about is in the path, or the name of the service. */
+/** One server of each kind that probes over the network ask. The service of a request is in the path, or the name of the service. */
 export interface HealthServer {
   readonly ports: { readonly http: number; readonly tcp: number; readonly grpc: number };
   /** How often each was asked about; connections of the TCP server count for `tcp`. */

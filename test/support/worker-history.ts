@@ -46,7 +46,7 @@ export interface Behaviour {
   /** `undefined`: at once, within the call. */
   readonly works?: number;
   readonly ends: 'well' | 'badly' | 'terminal';
-  /** Until the run has let go of the pod after its signal; `undefined`: it does not listen. */
+  /** Until the run has ended after its signal; `undefined`: it does not listen. */
   readonly letsGo?: number;
 }
 
@@ -219,7 +219,7 @@ export const playHistory = (steps: readonly Step[], behaviours: readonly Behavio
   const end = (uid: string) => {
     const run = inFlight.get(uid);
     if (run?.cancels === 0 && run.signals.some(({ aborted }) => aborted))
-      wrong(`the run of ${uid} was cancelled by nobody`);
+      wrong(`the run of ${uid} was cancelled without a cancel`);
     say(`${run?.work} of ${uid} ends`);
     inFlight.delete(uid);
   };
@@ -293,7 +293,7 @@ export const playHistory = (steps: readonly Step[], behaviours: readonly Behavio
         (other) => other.uid !== uid && other.fullName === fullName && other.startedAt !== undefined && !other.finished,
       );
       const waits = startedAt === undefined && !finished && pending !== undefined;
-      if (waits && !isTurnTaken) wrong(`${uid} starves: nobody holds its name`);
+      if (waits && !isTurnTaken) wrong(`${uid} starves: no pod holds its name`);
       if (isWorking) wrong(`${uid} still works`);
       if (waits || finished) continue;
       if (pending) wrong(`an update of ${uid} was never taken`);

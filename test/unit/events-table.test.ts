@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 const fileOf = (path: string) => new URL(`../../${path}`, import.meta.url);
 const contentOf = (path: string): string => (existsSync(fileOf(path)) ? readFileSync(fileOf(path), 'utf8') : '');
 
-/** `| reason | type | about | message | code | test |`, but for headings and rulers. */
+/** `| reason | type | about | message | code | test |`, except headings and rulers. */
 const rows = contentOf('docs/events.md')
   .split('\n')
   .filter((line) => /^\| `/.test(line))

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 const fileOf = (path: string) => new URL(`../../${path}`, import.meta.url);
 const table = readFileSync(fileOf('docs/timing.md'), 'utf8');
 
-/** `| what | value | `file` `constant` | `file` "test" |`, but for headings and rulers. */
+/** `| what | value | `file` `constant` | `file` "test" |`, except headings and rulers. */
 const rows = table
   .split('\n')
   .filter((line) => line.startsWith('|') && !/^\| (What|-+) /.test(line))
@@ -16,6 +16,16 @@ const rows = table
     return { what, value, code, test };
   });
 
+/** Constants of the servers and the numbers of a node: only their own file uses them. */
+const OF_ONE_FILE: readonly string[] = [
+  'src/server/kubelet-server.ts HANDSHAKE_MS',
+  'src/server/listening/retry-listening.ts RETRY_MS',
+  'src/server/streaming/echo-refusal.ts ECHO_MS',
+  'src/server/streaming/stream-end.ts LINGER_MS',
+  'src/server/metrics/event-loop-metrics.ts UNREAD_MS',
+  'src/host/stats/cgroup-index.ts WALK_AGAIN_MS',
+];
+
 it('is there, with something in it', () => {
   expect(rows.length).toBeGreaterThan(30);
 });
@@ -25,6 +35,10 @@ it.each(rows)('$what: the code says so, and a test holds it', ({ value, code, te
   const [, codeFile = '', constant = ''] = /^`([^`]+)` `([^`]+)`$/.exec(code) ?? [];
   const [, testFile = '', name = ''] = /^`([^`]+)` "([^"]+)"$/.exec(test) ?? [];
   expect([codeFile, testFile].filter((path) => path === '' || !existsSync(fileOf(path)))).toEqual([]);
-  expect(readFileSync(fileOf(codeFile), 'utf8')).toContain(constant);
+  const text = readFileSync(fileOf(codeFile), 'utf8');
+  expect(text).toContain(constant);
+  const [, named] = /^([A-Z][A-Z_0-9]+)(?:: [^=]+)?(?: = .*)?$/.exec(constant) ?? [];
+  if (named && !OF_ONE_FILE.includes(`${codeFile} ${named}`))
+    expect(new RegExp(`^export const ${named}\\b`, 'm').test(text), `${named} is exported`).toBe(true);
   expect(readFileSync(fileOf(testFile), 'utf8')).toContain(name);
 });

@@ -1,6 +1,6 @@
 import { type Backoff, nextDelay } from '../values/back-off.js';
 
-const BACKOFF: Backoff = { initialMs: 2_000, maxMs: 32_000, jitter: 0.1 };
+export const BACKOFF: Backoff = { initialMs: 2_000, maxMs: 32_000, jitter: 0.1 };
 /** The number of waits with jitter; every further wait is the longest one, without jitter. */
 const GROWING_WAITS = 4;
 

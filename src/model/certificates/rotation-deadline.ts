@@ -3,7 +3,7 @@ import { type CertificateSubject, type NodeCertificate, satisfies } from './node
 /**
  * A new certificate is requested after a share of the old one's lifetime between these two, different on every node.
  */
-const EARLIEST_SHARE = 0.7;
+export const EARLIEST_SHARE = 0.7;
 const LATEST_SHARE = 0.9;
 
 /**

@@ -3,13 +3,13 @@ import type { ApiEvent } from './api-event.js';
 import { RecentEntries } from './recent-entries.js';
 
 /** The number of different messages of one kind about one object from which on they are reported as one event. */
-const SIMILAR_EVENTS = 10;
+export const SIMILAR_EVENTS = 10;
 /** Milliseconds without an event of the kind after which its messages are counted from zero. */
-const SIMILAR_FOR_MS = 600_000;
+export const SIMILAR_FOR_MS = 600_000;
 /** The rate of events of one type about one object: a burst, then one every 300 s. */
-const SPAM_RATE = { perSecond: 1 / 300, burst: 25 };
+export const SPAM_RATE = { perSecond: 1 / 300, burst: 25 };
 /** The most entries of each kind. */
-const REMEMBERED = 4_096;
+export const REMEMBERED = 4_096;
 
 /** An event that has to be written. */
 export interface CorrelatedEvent {

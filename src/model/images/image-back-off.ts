@@ -2,7 +2,7 @@ import { advance, type BackOffEntry, type BackOffTable, isBlocked, isExpired, st
 import type { Pod } from '../pod/pod.js';
 
 /** Source: pkg/kubelet/kubelet.go imageBackOff; entries are forgotten after twice the longest delay. */
-const TABLE: BackOffTable = { initialMs: 10_000, maxMs: 300_000, resetAfterMs: 600_000 };
+export const IMAGE_BACKOFF: BackOffTable = { initialMs: 10_000, maxMs: 300_000, resetAfterMs: 600_000 };
 
 /** The reason of the last failed pull of an image. */
 export interface PullFailure {
@@ -45,14 +45,14 @@ export const decideImageBackOff = ({
   readonly now: number;
 }): ImageBackOffVerdict => {
   // Measured from the last failure, so an entry only counts while it is younger than its own delay.
-  if (!isBlocked(entry, { since: entry?.lastUpdate ?? now, now, table: TABLE })) return { blocked: false };
+  if (!isBlocked(entry, { since: entry?.lastUpdate ?? now, now, table: IMAGE_BACKOFF })) return { blocked: false };
   const eventMessage = `Back-off pulling image "${image}"`;
   return {
     blocked: true,
     delayMs: entry.delayMs,
     leftMs: entry.lastUpdate + entry.delayMs - now,
-    ...stepOf(entry.delayMs, TABLE),
-    resetAfterMs: TABLE.resetAfterMs,
+    ...stepOf(entry.delayMs, IMAGE_BACKOFF),
+    resetAfterMs: IMAGE_BACKOFF.resetAfterMs,
     message: lastFailure ? `${eventMessage}: ${lastFailure.reason}: ${lastFailure.message}` : eventMessage,
     eventMessage,
   };
@@ -60,10 +60,10 @@ export const decideImageBackOff = ({
 
 /** The entry after a pull that failed at `now`. */
 export const afterFailedPull = (entry: BackOffEntry | undefined, now: number): BackOffEntry =>
-  advance(entry, { eventAt: now, now, table: TABLE });
+  advance(entry, { eventAt: now, now, table: IMAGE_BACKOFF });
 
 /** The key of an entry: another pod begins a table of its own. */
 export const imageBackOffKey = ({ metadata: { uid } }: Pod, image: string): string => `${uid}_${image}`;
 
 /** The entry has expired. */
-export const isImageEntryStale = (entry: BackOffEntry, now: number): boolean => isExpired(entry, now, TABLE);
+export const isImageEntryStale = (entry: BackOffEntry, now: number): boolean => isExpired(entry, now, IMAGE_BACKOFF);

@@ -12,4 +12,4 @@ export const retryAfterMs = (error: unknown, mayRetryLost: boolean): number | un
   return error.code === 429 || (error.code ?? 0) >= 500 ? error.retryAfterSeconds * 1_000 : undefined;
 };
 
-const LOST_RETRY_MS = 1_000;
+export const LOST_RETRY_MS = 1_000;

@@ -22,7 +22,7 @@ export const CRASH_LOOP_RESET_AFTER_MS = 600_000;
  * No decision needs an entry that is older: an instance that runs up to the reset period still waits, with jitter, for less
  * than that period again. Upstream forgets its entry after the reset period, in the middle of such a wait.
  */
-const FORGOTTEN_AFTER_MS = 2 * CRASH_LOOP_RESET_AFTER_MS;
+export const FORGOTTEN_AFTER_MS = 2 * CRASH_LOOP_RESET_AFTER_MS;
 
 /** The runtime's fields of an instance that has ended; times are nanoseconds of `CrashLoopInput.now`: see `instanceAt`. */
 export type ExitedInstance = Pick<

@@ -1,5 +1,5 @@
 /** Source: pkg/kubelet/reason_cache.go */
-const ENTRIES_KEPT = 1_000;
+export const ENTRIES_KEPT = 1_000;
 
 export interface StartFailure {
   /** The waiting reason, such as `CrashLoopBackOff`. */

@@ -5,7 +5,7 @@ import { isNetworkNotReady, PodSyncError } from '../pod-actions/sync-error.js';
 export const BACK_OFF_PERIOD_MS = 10_000;
 export const NETWORK_BACK_OFF_MS = 1_000;
 export const STATIC_START_RETRY_MS = 10_000;
-const JITTER = 0.5;
+export const JITTER = 0.5;
 
 /** Between `ms` and one and a half times that. Source: apimachinery pkg/util/wait Jitter. */
 export const jittered = (ms: number, random: () => number): number => ms * (1 + random() * JITTER);

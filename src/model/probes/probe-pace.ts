@@ -6,6 +6,8 @@ export const PROBE_PERIOD_ANNOTATION = 'rx-kubelet/probe-period-ms';
 /** The period of a probe until its first success on an instance, in milliseconds: `web.startup=100`. */
 export const PROBE_FAST_ANNOTATION = 'rx-kubelet/probe-until-success-ms';
 
+/** The period of a probe whose manifest names none. */
+export const DEFAULT_PERIOD_SECONDS = 10;
 /** The shortest period of a probe, in milliseconds. */
 export const SHORTEST_PERIOD_MS = 100;
 /** Milliseconds. */
@@ -33,7 +35,7 @@ export interface ProbePace {
 export const probePace = (pod: Pod, containerName: string, type: ProbeType, probe: Probe): ProbePace => {
   const setting = (annotation: string): number | undefined =>
     settingsIn(pod, annotation).find((entry) => entry.container === containerName && entry.type === type)?.ms;
-  const periodMs = setting(PROBE_PERIOD_ANNOTATION) ?? (probe.periodSeconds || 10) * 1000;
+  const periodMs = setting(PROBE_PERIOD_ANNOTATION) ?? (probe.periodSeconds || DEFAULT_PERIOD_SECONDS) * 1000;
   return {
     periodMs,
     untilSuccessMs: setting(PROBE_FAST_ANNOTATION) ?? periodMs,

@@ -1,7 +1,7 @@
 import { type Backoff, nextDelay } from '../values/back-off.js';
 
 /** The waits before the next request to the server. `resetAfterMs` counts from the time at which the waits began to grow. */
-const BACKOFF = { initialMs: 800, maxMs: 30_000, jitter: 1, resetAfterMs: 120_000 } satisfies Backoff;
+export const BACKOFF = { initialMs: 800, maxMs: 30_000, jitter: 1, resetAfterMs: 120_000 } satisfies Backoff;
 
 export interface ReflectorBackOff {
   /** The waits since then. */

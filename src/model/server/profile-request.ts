@@ -8,9 +8,9 @@ export interface ProfileRequest {
 export type ProfileCall = ProfileRequest | { readonly status: number; readonly text: string };
 
 /** Source: net/http/pprof of Go, Profile */
-const DEFAULT_SECONDS = 30;
+export const DEFAULT_SECONDS = 30;
 /** Go allows the write timeout of the server, 4 h. A profile is in memory until it is sent. */
-const MOST_SECONDS = 300;
+export const MOST_SECONDS = 300;
 
 const KINDS: Readonly<Record<string, ProfileKind>> = { profile: 'cpu', heap: 'heap', allocs: 'allocs' };
 

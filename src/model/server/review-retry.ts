@@ -2,7 +2,7 @@ import { ApiError, isConnectionLost } from '../kube-api/api-error.js';
 
 /** The attempts of one review. */
 const REVIEW_TRIES = 5;
-const REVIEW_RETRY_MS = 500;
+export const REVIEW_RETRY_MS = 500;
 const REVIEW_RETRY_FACTOR = 1.5;
 /** The largest random addition to a wait, as a share of it. */
 const REVIEW_RETRY_JITTER = 0.2;

@@ -14,7 +14,7 @@ export class TooManyStreams extends Error {
 }
 
 /** The lifetime of an unused URL of the runtime, which frees a place. Source: staging/src/k8s.io/cri-streaming errors.go */
-const RETRY_AFTER_SECONDS = 60;
+export const RETRY_AFTER_SECONDS = 60;
 
 /**
  * Returns the reply for an error before the stream began. Errors of the runtime have the text of gRPC for Go.

@@ -15,7 +15,7 @@ import type { Cgroup } from './cgroup.js';
 import type { Container } from './container.js';
 
 /** The longest time between two attempts, and so the longest life of an empty group. */
-const LONGEST_MS = 10_000;
+export const LONGEST_MS = 10_000;
 const BACKOFF: Backoff = { initialMs: 10, maxMs: LONGEST_MS };
 
 /**

@@ -21,7 +21,7 @@ import type { Random } from '../ports/random.js';
 import type { WallClock } from '../ports/wall-clock.js';
 
 /** The longest time between two reads of the files, in milliseconds: another process may replace them, or the clock may be set. */
-const READ_MS = 600_000;
+export const READ_MS = 600_000;
 
 export interface KeepCertificatePorts {
   readonly store: Pick<CertificateStore, 'current'>;

@@ -31,7 +31,7 @@ import type { Metrics } from '../ports/metrics.js';
 import type { Random } from '../ports/random.js';
 
 /** The longest wait for the approval and the signature, in milliseconds. Source: client-go util/certificate certificateWaitTimeout */
-const WAIT_MS = 900_000;
+export const WAIT_MS = 900_000;
 
 export interface RequestCertificatePorts {
   readonly api: ApiServer;

@@ -19,7 +19,7 @@ import { requestCertificate } from './request-certificate.js';
  *
  * Source: staging/src/k8s.io/client-go/util/certificate/certificate_manager.go Start
  */
-const LOOK_MS = 1_000;
+export const LOOK_MS = 1_000;
 
 export interface ServingCertificatesPorts {
   readonly api: ApiServer;

@@ -6,7 +6,7 @@ import type { RuntimeService } from '../ports/runtime-service.js';
 
 /** Source: cmd/kubelet/app/server.go getCgroupDriverFromCRI. */
 const TRIES = 3;
-const TRY_AGAIN_MS = 2_000;
+export const TRY_AGAIN_MS = 2_000;
 
 /**
  * Emits the cgroup driver of the runtime, after up to three requests, 2 s apart; the configured driver if the runtime does not

@@ -4,8 +4,8 @@ import { type Backoff, nextDelay } from '../../model/values/back-off.js';
 import type { Cgroups } from '../ports/cgroups.js';
 
 /** Source: pkg/kubelet/cm/pod_container_manager_linux.go tryKillingCgroupProcesses. The waits are those of runc, twice as long. */
-const KILL_ROUNDS = 5;
-const ROUND_BACKOFF: Backoff = { initialMs: 20, maxMs: 160 };
+export const KILL_ROUNDS = 5;
+export const ROUND_BACKOFF: Backoff = { initialMs: 20, maxMs: 160 };
 
 /**
  * Kills all processes in the cgroup and below, and removes it. Processes that fork while they are killed, or die slowly, need further

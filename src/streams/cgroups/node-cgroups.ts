@@ -47,8 +47,8 @@ class NodeCgroupsError extends Error {
 }
 
 /** Source: pkg/kubelet/cm/node_container_manager_linux.go, qos_container_manager_linux.go. */
-const ENFORCE_AGAIN_MS = 60_000;
-const WEIGH_MS = 60_000;
+export const ENFORCE_AGAIN_MS = 60_000;
+export const WEIGH_MS = 60_000;
 
 /**
  * Creates kubepods and a cgroup for each QoS class, and limits the reserved parts of the system to their reservations. Completes

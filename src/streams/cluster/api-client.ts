@@ -69,14 +69,14 @@ export interface ApiClientOptions {
   readonly log?: Logger;
 }
 
-const DEFAULT_QPS = 5;
+export const DEFAULT_QPS = 5;
 const DEFAULT_BURST = 10;
-const REQUEST_TIMEOUT_MS = 60_000;
-const MAX_RETRIES = 10;
+export const REQUEST_TIMEOUT_MS = 60_000;
+export const MAX_RETRIES = 10;
 const PAGE_SIZE = 500;
 /** A longer wait for a token is logged, at most every ten seconds. */
 const LONG_WAIT_MS = 1_000;
-const LOG_EVERY_MS = 10_000;
+export const LOG_EVERY_MS = 10_000;
 
 /**
  * Makes a client of the API server. All its requests share one token bucket, in order of arrival; watches take no token, but their

@@ -24,6 +24,9 @@ import { retryWithBackoff } from '../operators/retry-with-backoff.js';
 /** Sources of pods by name. A source is any Observable of complete sets. */
 export type PodSources = Readonly<Record<string, Observable<SourceEvent>>>;
 
+/** The waits of a source that failed. */
+export const SOURCE_BACKOFF = { initialMs: 1_000, maxMs: 30_000 };
+
 export interface PodConfigOptions {
   /** Delay before a source that failed is subscribed to again; doubles up to `maxRetryMs`. */
   readonly retryMs?: number;
@@ -49,8 +52,8 @@ const MOST_AT_ONCE = 16;
 export const podConfig = (
   sources: PodSources,
   {
-    retryMs = 1000,
-    maxRetryMs = 30_000,
+    retryMs = SOURCE_BACKOFF.initialMs,
+    maxRetryMs = SOURCE_BACKOFF.maxMs,
     scheduler = asyncScheduler,
     wallClock = () => scheduler.now(),
   }: PodConfigOptions = {},

@@ -33,11 +33,11 @@ import type { Random } from '../ports/random.js';
 import type { WallClock } from '../ports/wall-clock.js';
 
 /** Source: staging/src/k8s.io/client-go/tools/record/event.go maxQueuedEvents */
-const MAX_QUEUED = 1_000;
+export const MAX_QUEUED = 1_000;
 /** Source: the same file, maxTriesPerEvent */
-const MAX_TRIES = 12;
+export const MAX_TRIES = 12;
 /** The time between two attempts, in milliseconds; the first wait is a random share of it. Source: the same file, defaultSleepDuration */
-const RETRY_MS = 10_000;
+export const RETRY_MS = 10_000;
 
 /** The messages for the journal and the log when the first event is dropped. */
 const DROPPING = {

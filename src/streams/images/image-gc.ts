@@ -47,7 +47,7 @@ import type { RecordEvent } from '../ports/record-event.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
 
 /** Source: pkg/kubelet/kubelet.go ImageGCPeriod. Milliseconds. */
-const IMAGE_GC_PERIOD_MS = 300_000;
+export const IMAGE_GC_PERIOD_MS = 300_000;
 /** Source: pkg/kubelet/images/image_gc_manager.go Start. */
 export const IMAGE_DETECTION_PERIOD_MS = 300_000;
 

@@ -8,7 +8,7 @@ import type { Logger } from '../ports/logger.js';
 export type { Image };
 
 /** Source: pkg/kubelet/images/image_gc_manager.go Start. Milliseconds. */
-const IMAGE_LIST_PERIOD_MS = 30_000;
+export const IMAGE_LIST_PERIOD_MS = 30_000;
 
 interface ImageListOptions {
   readonly images: Pick<ImageService, 'listImages'>;

@@ -13,6 +13,9 @@ export interface PullLimits {
   readonly burst?: number;
 }
 
+/** The default rate of pulls. Source: pkg/kubelet/apis/config/v1beta1/defaults.go RegistryPullQPS, RegistryBurst. */
+export const PULL_RATE = { perSecond: 5, burst: 10 };
+
 /** Puts a pull into the queue of the node. It begins when it has a slot; an unsubscription removes it. */
 export type PullQueue = <T>() => MonoTypeOperatorFunction<T>;
 
@@ -24,7 +27,7 @@ export type PullQueue = <T>() => MonoTypeOperatorFunction<T>;
  *         order before it: the order of pulls is the same.
  */
 export const pullQueue = (
-  { serialized = true, maxParallel = Infinity, perSecond = 5, burst = 10 }: PullLimits,
+  { serialized = true, maxParallel = Infinity, perSecond = PULL_RATE.perSecond, burst = PULL_RATE.burst }: PullLimits,
   scheduler: SchedulerLike,
 ): PullQueue => {
   const inPullSlot = inSlots({ count: serialized ? 1 : maxParallel, scheduler });

@@ -26,7 +26,7 @@ import type { LogReading, OpenLog } from '../ports/log-reading.js';
 import { LOG_BLOCK_BYTES, tailStart } from './tail-start.js';
 
 /** Source: staging/src/k8s.io/cri-client/pkg/logs/logs.go logForceCheckPeriod. */
-const LOG_CHECK_MS = 1_000;
+export const LOG_CHECK_MS = 1_000;
 
 export interface ContainerLogOptions {
   readonly path: string;

@@ -26,7 +26,7 @@ import type { Logger } from '../ports/logger.js';
 import type { NodeStartup } from './node-startup.js';
 
 /** Source: pkg/kubelet/kubelet_node_status.go registerWithAPIServer. Milliseconds. */
-const REGISTER_BACKOFF: Backoff = { initialMs: 100, maxMs: 7_000 };
+export const REGISTER_BACKOFF: Backoff = { initialMs: 100, maxMs: 7_000 };
 
 export interface RegistrationOptions {
   readonly client: Pick<ApiClient, 'get' | 'create' | 'patch'>;

@@ -23,7 +23,7 @@ export interface Slots {
   readonly scheduler?: SchedulerLike;
 }
 
-/** Every fourth turn is that of the subscription that waits longest, of any rank. */
+/** One free slot in four goes to the oldest waiting subscription, of any rank. */
 const OLDEST_EVERY = 4;
 
 interface Waiting {
@@ -32,10 +32,10 @@ interface Waiting {
 }
 
 /**
- * Makes an operator whose subscriptions share `count` slots, for any sources: each waits for a free slot before it subscribes to
- * its source. The one of the highest `rank` (default 0) goes first, and of one rank the one that came first; every fourth turn is
- * that of the one that waits longest, so that no rank starves another. `longestMs` bounds the time for which a source that hangs
- * delays the others.
+ * Makes an operator whose subscriptions share `count` slots, for any sources. A subscription waits for a free slot, and then
+ * subscribes to its source. A free slot goes to the waiting subscription with the highest `rank` (default 0); within a rank, to
+ * the oldest one. Every fourth free slot goes to the oldest one of all ranks, so that a low rank does not wait forever.
+ * `longestMs` bounds the time for which a source that hangs delays the others.
  *
  * Errors: those of the source.
  * Ends:   with the source; the end or an unsubscription frees the slot.

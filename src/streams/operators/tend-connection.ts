@@ -17,9 +17,9 @@ import {
 import { every } from './every.js';
 
 /** The number of reads of the counter in the longest silence. */
-const READS_PER_SILENCE = 10;
+export const READS_PER_SILENCE = 10;
 /** The delay of the own timer, in milliseconds, from which a missing answer proves nothing: it may have arrived without being read. */
-const HELD_UP_MS = 100;
+export const HELD_UP_MS = 100;
 
 export interface TendedConnection {
   /** Returns the number of bytes received so far. */

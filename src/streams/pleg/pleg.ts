@@ -57,7 +57,7 @@ export interface PlegOptions {
 /** The number of pods read side by side: a thousand reads at once would slow down the runtime. */
 const READS_AT_ONCE = 10;
 /** A longer read continues, but releases its slot to another pod. Milliseconds. */
-const READ_SLOT_MS = 1_000;
+export const READ_SLOT_MS = 1_000;
 
 /** A read in flight for this time is reported. Milliseconds. */
 export const LATE_READ_MS = 10_000;

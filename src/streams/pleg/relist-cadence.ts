@@ -21,6 +21,9 @@ export interface RelistTiming {
   readonly scheduler: SchedulerLike;
 }
 
+/** The time from a relist that could not list or read everything to the next one. */
+export const RELIST_RETRY_MS = GENERIC_PLEG.periodMs;
+
 /**
  * Runs `relistOnce$` at once, and again a period after each run ended. A new cadence cancels the run in flight and begins another,
  * since that run has no effect yet and is the older one.
@@ -33,9 +36,8 @@ export const relistAtCadence = <T>(
   { cadence$, isBehind, scheduler }: RelistTiming,
 ): Observable<T> => {
   const untilNext = ({ periodMs }: PlegCadence): Observable<unknown> => {
-    const retryMs = GENERIC_PLEG.periodMs;
-    if (periodMs <= retryMs) return timer(periodMs, scheduler);
-    const retry$ = timer(retryMs, retryMs, scheduler).pipe(filter(isBehind));
+    if (periodMs <= RELIST_RETRY_MS) return timer(periodMs, scheduler);
+    const retry$ = timer(RELIST_RETRY_MS, RELIST_RETRY_MS, scheduler).pipe(filter(isBehind));
     return merge(timer(periodMs, scheduler), retry$).pipe(take(1));
   };
   return cadence$.pipe(switchMap((cadence) => relistOnce$.pipe(repeat({ delay: () => untilNext(cadence) }))));

@@ -50,7 +50,11 @@ export interface RuntimeReader {
   readonly readyPodsCalled: (name: Pick<PodRef, 'name' | 'namespace'>) => Observable<readonly PodRef[]>;
 }
 
-type ReaderCalls = Pick<RuntimeService, 'listPodSandbox' | 'listContainers' | 'podSandboxStatus' | 'containerStatus'>;
+/** The calls of a reader. */
+export type ReaderCalls = Pick<
+  RuntimeService,
+  'listPodSandbox' | 'listContainers' | 'podSandboxStatus' | 'containerStatus'
+>;
 
 /** Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPods and GetPodStatus. */
 export const runtimeReader = (

@@ -6,7 +6,7 @@ import { inSlots } from '../operators/in-slots.js';
 /** Runtimes start pods fastest with a few calls at a time: docs/performance.md has the figures. */
 const STARTS_AT_ONCE = 8;
 /** A call that hangs goes on, but delays the others no longer. */
-const START_TURN_MS = 5_000;
+export const START_TURN_MS = 5_000;
 
 /** The call with the highest number is next: a pod whose start has begun is finished before another start begins. */
 const RANKS = { RunPodSandbox: 0, CreateContainer: 1, StartContainer: 2 } as const;

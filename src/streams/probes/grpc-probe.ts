@@ -36,7 +36,7 @@ import { hostOf } from './host-of.js';
  * The wait between a failed connection and the next attempt. Source: google.golang.org/grpc/backoff DefaultConfig, without its
  * jitter
  */
-const RECONNECT: Backoff = { initialMs: 1000, maxMs: 120_000, factor: 1.6 };
+export const RECONNECT: Backoff = { initialMs: 1000, maxMs: 120_000, factor: 1.6 };
 
 /**
  * Probes a server by the gRPC health protocol. Only SERVING is a success; any failure of the request is a failure of the probe. A

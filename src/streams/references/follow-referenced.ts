@@ -9,7 +9,7 @@ import type { Logger } from '../ports/logger.js';
  * The waits after refusals at the start, in milliseconds: the server may not have seen yet that the pod of the object is on this node.
  * The usual wait of the reflector is longer than the wait of a container for its objects.
  */
-const GRANT_LAG_MS: readonly number[] = [25, 100, 400];
+export const GRANT_LAG_MS: readonly number[] = [25, 100, 400];
 
 export interface FollowReferencedOptions {
   /** For the log: `secret default/keys`. */

@@ -53,7 +53,7 @@ import { type WatchedRequests, watchedRequests } from './watched-requests.js';
 /** Every certificate is looked at after this time, up to twice as long by chance. Source: Run, with JitterUntilWithContext */
 export const REFRESH_PASS_MS = 60_000;
 /** The waits after failed attempts for one certificate. Source: client-go util/workqueue DefaultTypedControllerRateLimiter */
-const BACKOFF: Backoff = { initialMs: 5, maxMs: 1_000_000 };
+export const BACKOFF: Backoff = { initialMs: 5, maxMs: 1_000_000 };
 
 export interface PodCertificatesPorts extends ReflectorPorts {
   readonly api: ApiClient;

@@ -35,7 +35,7 @@ import { ttlObjects } from '../reflector/ttl-objects.js';
 import { watchedObjects } from '../reflector/watched-objects.js';
 
 /** The least duration of watches of single objects. They are many, so they last longer than others. */
-const MIN_OBJECT_WATCH_SECONDS = 1_800;
+export const MIN_OBJECT_WATCH_SECONDS = 1_800;
 
 /** `configMapAndSecretChangeDetectionStrategy`: a watch for each object, a cache with a lifetime, or a request for each read. */
 export type ChangeDetection = 'Watch' | 'Cache' | 'Get';

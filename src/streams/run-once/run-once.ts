@@ -28,8 +28,8 @@ import type { RecordJournal } from '../ports/record-journal.js';
 import type { RuntimeReader } from '../pleg/runtime-reader.js';
 
 /** Source: pkg/kubelet/runonce.go of the 1.22 era. */
-const MANIFEST_WAIT_MS = 1_000;
-const FIRST_DELAY_MS = 1_000;
+export const MANIFEST_WAIT_MS = 1_000;
+export const FIRST_DELAY_MS = 1_000;
 const DELAY_FACTOR = 2;
 const RETRIES = 10;
 

@@ -10,9 +10,12 @@ export interface HoldOptions {
   readonly scheduler: SchedulerLike;
 }
 
+/** The waits between two checks of an unhealthy runtime. */
+export const HOLD_BACKOFF = { initialMs: 100, maxMs: 5_000 };
+
 /**
- * Holds wakes of pod workers while the runtime is unhealthy, one per pod. Checks the health again after 100 ms,
- * doubling to 5 s, and at once after a relist or a status of the runtime.
+ * Holds wakes of pod workers while the runtime is unhealthy, one per pod. Checks the health again after each wait of
+ * `HOLD_BACKOFF`, and at once after a relist or a status of the runtime.
  *
  * Source: pkg/kubelet/kubelet.go syncLoop
  */
@@ -21,8 +24,7 @@ export const holdWhileUnhealthy = ({ health, relist$, scheduler }: HoldOptions):
     isOpen: health.isHealthy,
     keyOf: ({ uid }) => uid,
     fold: foldWakes,
-    initialMs: 100,
-    maxMs: 5_000,
+    ...HOLD_BACKOFF,
     nudge$: merge(health.state$, relist$),
     scheduler,
   });

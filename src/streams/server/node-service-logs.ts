@@ -28,7 +28,7 @@ export interface NodeServiceLogsOptions {
 }
 
 /** Source: pkg/kubelet/kubelet_server_journal.go Copy */
-const DEADLINE_MS = 30_000;
+export const DEADLINE_MS = 30_000;
 /** Each is a process; the kubelet has no limit. */
 const LIMITS = { inAll: 5, perKey: 5 };
 

@@ -40,7 +40,7 @@ export interface PodLogsOptions {
 }
 
 /** The time after which a reply is broken off. Source: pkg/kubelet/server/server.go, WriteTimeout. */
-const LONGEST_REPLY_MS = 4 * 60 * 60 * 1_000;
+export const LONGEST_REPLY_MS = 4 * 60 * 60 * 1_000;
 
 /** The kubelet has no limit. Other requests need connections, too. */
 const LIMITS = { inAll: 50, perPod: 20 };

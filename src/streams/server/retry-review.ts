@@ -3,7 +3,7 @@ import { reviewRetryMs } from '../../model/server/review-retry.js';
 import type { Random } from '../ports/random.js';
 
 /** The time limit of a review with its retries. */
-const REVIEW_TIMEOUT_MS = 30_000;
+export const REVIEW_TIMEOUT_MS = 30_000;
 
 export interface ReviewTiming {
   readonly scheduler: SchedulerLike;

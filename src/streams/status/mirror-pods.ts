@@ -62,7 +62,7 @@ export const NODE_POLL_MS = 100;
 export const MIRROR_PERIOD_MS = 2_000;
 /** The time within which the watch shows a new mirror; after it the mirror is created again. Milliseconds. */
 export const MIRROR_ECHO_MS = 10_000;
-const RETRY: Backoff = { initialMs: 1_000, maxMs: 60_000, jitter: 0.5 };
+export const RETRY: Backoff = { initialMs: 1_000, maxMs: 60_000, jitter: 0.5 };
 
 /** The state of one full name. */
 interface Attempt {

@@ -7,7 +7,7 @@ import { activePods } from './active-pods.js';
 import type { LoopContext } from './loop-context.js';
 
 /** The grace period of a pod that only the runtime knows, in seconds. Source: pkg/kubelet/kubelet_pods.go */
-const ORPHAN_GRACE_SECONDS = 1;
+export const ORPHAN_GRACE_SECONDS = 1;
 
 /**
  * Compares workers, configuration and runtime: stops orphans, forgets ended pods, starts desired pods without a worker.

@@ -37,7 +37,7 @@ import type { RuntimeReader } from '../pleg/runtime-reader.js';
 export const CONTAINER_GC_PERIOD_MS = 60_000;
 
 /** Source: pkg/kubelet/pod_container_deletor.go containerDeletorBufferLimit. */
-const TRIM_QUEUE_LENGTH = 50;
+export const TRIM_QUEUE_LENGTH = 50;
 
 export interface GarbageCollectionOptions {
   readonly reader: Pick<RuntimeReader, 'listPods'>;
@@ -100,7 +100,7 @@ export const garbageCollection = (options: GarbageCollectionOptions): Observable
   );
 
 /** The time after which the next removal begins beside a slow one, in milliseconds. */
-const REMOVAL_TURN_MS = 5_000;
+export const REMOVAL_TURN_MS = 5_000;
 
 const collect = (options: GarbageCollectionOptions): Observable<never> => {
   const { reader, state, policy, scheduler, wallClock } = options;

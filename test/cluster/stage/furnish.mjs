@@ -41,7 +41,7 @@ await create('/api/v1/namespaces/default/serviceaccounts', {
   metadata: { name: 'default', namespace: 'default' },
   automountServiceAccountToken: false,
 });
-// Whoever has a bootstrap token may ask for a certificate.
+// A user with a bootstrap token may ask for a certificate.
 await create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
   metadata: { name: 'stage:node-bootstrapper' },
   roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:node-bootstrapper' },

@@ -252,7 +252,7 @@ describe('the lines that vitest writes for the check', () => {
       });`,
     'dies.test.mjs': `it('ends its own process', () => process.kill(process.pid, 'SIGKILL'));`,
     'unhandled.test.mjs': `it('rejects later', () => {
-        void Promise.reject(new Error('nobody waits'));
+        void Promise.reject(new Error('no test waits'));
         return new Promise((resolve) => setImmediate(resolve));
       });`,
     'import.test.mjs': `import './gone.mjs';`,
@@ -297,7 +297,7 @@ describe('the lines that vitest writes for the check', () => {
     expect(told('Test timed out')).toBe('Error: Test timed out in 1000ms.');
     expect(lines.filter((line) => line.includes('agent: '))).toEqual(['    agent: started', '    agent: ended']);
     expect(told('never reported')).toBe('the file never reported: its process has died or hung');
-    expect(told('nobody waits')).toBe('Error: nobody waits');
+    expect(told('no test waits')).toBe('Error: no test waits');
     expect(told('after the test')).toBe('unhandled, after the test "rejects later" or during it');
     expect(told('gone.mjs')).toContain("Cannot find module './gone.mjs'");
     expect(told('cannot clean up')).toBe('Error: cannot clean up');

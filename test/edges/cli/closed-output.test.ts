@@ -99,7 +99,7 @@ describe('run', () => {
   };
   const lastReason = () => readJournal(join(folder, 'journal')).entries.at(-1);
 
-  it('stops when nobody reads its log any more', async () => {
+  it('stops when no process reads its log any more', async () => {
     const child = await agent();
     child.stderr?.destroy();
     // Whatever it says next finds the pipe closed.

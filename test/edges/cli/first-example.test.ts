@@ -15,7 +15,7 @@ it('says so when its port is taken, where a container leaves its last words', as
   expect(server?.terminationMessagePolicy).toBe('FallbackToLogsOnError');
   const script = server?.env?.find(({ name }) => name === 'SERVER')?.value ?? '';
 
-  // Where somebody else has it already, that is as good.
+  // Another process may have the port already; its answer is as useful.
   await new Promise((settled) => taken.once('error', settled).listen(8080, '127.0.0.1', () => settled(undefined)));
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'ignore', 'pipe'] });
   const [said, exit] = await Promise.all([text(child.stderr), once(child, 'exit')]);

@@ -59,7 +59,7 @@ describe('plan', () => {
     expect(stdout).toMatch(/^ {2}restarts of app\n {4}# .*\n(.*\n)* {4}2 .* 10s \(1 of 6\) /m);
     expect(stdout).toMatch(/^ app .*[●✗]/m);
     expect(stdout).toMatch(/^◆ change .* back-off/m);
-    // Nobody who reads a pipe wants colours.
+    // The reader of a pipe gets no colours.
     expect(stdout).not.toContain('\u001b');
   });
 

@@ -300,7 +300,7 @@ describe('run', () => {
     [[], true],
     [['--pod-manifest-path', '/nowhere'], false],
     [['--manifest-url', 'http://127.0.0.1:1/'], false],
-  ])('with the sources %j: says that nobody told it where pods come from is %s', async (args, isSaid) => {
+  ])('with the sources %j: logs that it has no source of pods: %s', async (args, isSaid) => {
     const { stderr } = await start([...runArgs(), ...args], { kubelet: 'once' }).result;
     expect(stderr.includes('there is no source of pods')).toBe(isSaid);
   });

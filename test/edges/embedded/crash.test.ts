@@ -299,7 +299,7 @@ describe.each(users)('a runtime that is killed, run by $who', ({ uid }) => {
 });
 
 describe.each(users)('a runtime whose state directory is removed, run by $who', ({ uid }) => {
-  it('ends by itself, with what nobody can find any more, and does not keep another one from starting', async () => {
+  it('ends by itself, with all processes that no other runtime can find, and does not keep another one from starting', async () => {
     const host = new RuntimeUnderTest(uid === undefined ? {} : { uid });
     onTestFinished(() => host.dispose());
     await host.start();
@@ -312,7 +312,7 @@ describe.each(users)('a runtime whose state directory is removed, run by $who', 
     await eventually('the runtime has ended', () => !existsSync(`/proc/${pid}`));
     expect(processesWith(token)).toEqual([]);
     // Those that looked after the container see its end, and end then.
-    await eventually('nobody is left', () => processesWith(host.stateDirectory).length === 0);
+    await eventually('no process is left', () => processesWith(host.stateDirectory).length === 0);
     expect(existsSync(host.stateDirectory)).toBe(false);
     await host.start();
   });

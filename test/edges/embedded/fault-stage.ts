@@ -325,7 +325,7 @@ export class FaultStage {
     return status;
   }
 
-  /** Waits until exactly so many processes carry the token. */
+  /** Waits until exactly `count` processes carry the token. */
   private processes(token: string, count: number): Promise<readonly number[]> {
     return eventually(`${count} processes with ${token}`, () => {
       const found = processesWith(token);

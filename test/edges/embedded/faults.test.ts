@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FaultStage } from './fault-stage.js';
 
-/** `FAULT_RUNS=2000 FAULT_SEED=1 npx vitest run test/edges/embedded/faults.test.ts` runs so many, from that seed on. */
+/** `FAULT_RUNS=2000 FAULT_SEED=1 npx vitest run test/edges/embedded/faults.test.ts` runs two thousand, from that seed on. */
 const RUNS = Number(process.env['FAULT_RUNS'] ?? 12);
 const FIRST = Number(process.env['FAULT_SEED'] ?? 1);
 const SLOW_MACHINE_MS = 60_000 + RUNS * 30_000;

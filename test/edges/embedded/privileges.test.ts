@@ -25,7 +25,7 @@ it.each<[string[], string[], string | undefined]>([
   expect(boundingSetOf(contextOf(add, drop))).toBe(expected);
 });
 
-it('is that of the runtime for a privileged container, and nothing for a name that nobody knows', () => {
+it('is that of the runtime for a privileged container, and nothing for an unknown name', () => {
   expect(boundingSetOf(contextOf([], ['ALL'], true))).toBe(undefined);
   expect(() => boundingSetOf(contextOf([], ['-all,+chown']))).toThrow(
     'capabilities.drop: unknown capability "-all,+chown"',
@@ -54,7 +54,7 @@ describe.each(users)('what a container may do, run by $who', ({ uid }) => {
     const { logPath } = await host.exited(await run(...asked));
     return host.output(logPath) + host.output(logPath, 'stderr');
   };
-  // Loudly skipped where nobody is root, and not there where somebody else is.
+  // Loudly skipped without root, and absent where another test has root.
   const asRoot = isRoot ? (uid === undefined ? it : undefined) : it.skip;
   const LOOK = "sed -n 's/^\\(Cap[IPEB][a-z]*\\|NoNewPrivs\\):\\t*//p' /proc/self/status | tr '\\n' ' '";
   const NONE = '0000000000000000';

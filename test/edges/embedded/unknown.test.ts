@@ -26,7 +26,7 @@ import { planUser } from '../../../src/runtime/embedded/users.js';
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const UNKNOWN = ['EMFILE', 'ENFILE', 'ENOMEM', 'EIO', 'EAGAIN'] as const;
 
-/** Every access to a path that contains `part` fails, so many times. */
+/** Every access to a path that contains `part` fails, this number of times. */
 const failing = (part: string, code: string, times = Number.POSITIVE_INFINITY): void => {
   let left = times;
   injectFaults((_access, operation, target) => {
@@ -96,7 +96,7 @@ describe.each(UNKNOWN)('%s', (code) => {
     expect(kills).toBe(1);
   });
 
-  it('is not a start that nobody claimed, and forbids none', () => {
+  it('is not a start without a claim, and forbids none', () => {
     const io = ioFiles(at('io'));
     mkdirSync(io.directory);
     failing('supervisor', code);
@@ -108,7 +108,7 @@ describe.each(UNKNOWN)('%s', (code) => {
     expect(claimOf(io.directory)).toBe('forbidden');
   });
 
-  it('is not a socket that nobody serves', async () => {
+  it('is not a socket without a server', async () => {
     const socket = at('rt.sock');
     const server = createServer((connection) => connection.destroy()).listen(socket);
     await new Promise((resolve) => server.once('listening', resolve));

@@ -90,7 +90,7 @@ onThisMachine('cgroups of this machine', () => {
     expect(file('memory', 'memory.limit_in_bytes')).toBe('134217728');
   });
 
-  underV1('get CPUs and memory nodes also below one that somebody has left without any', async () => {
+  underV1('get CPUs and memory nodes also below one that another process has left without any', async () => {
     const tree = stage.in('cpuset');
     mkdirSync(join(tree, 'kubepods/burstable'), { recursive: true });
     expect(read(tree, 'kubepods/cpuset.cpus')).toBe('');
@@ -169,7 +169,7 @@ onThisMachine('cgroups of this machine', () => {
     expect(await isMade(pod().slice(0, 3))).toBe(true);
   });
 
-  it('are destroyed although somebody keeps starting processes', async () => {
+  it('are destroyed although a process keeps starting others', async () => {
     await all(cgroups.create(pod(), {}));
     const own = join(stage.in(mounts.version === 1 ? 'pids' : ''), 'kubepods/burstable/poduid-1');
     await stage.processIn(own, "sh -c 'while :; do sleep 0.01 & sleep 0.005; done'");
@@ -180,7 +180,7 @@ onThisMachine('cgroups of this machine', () => {
     expect(existsSync(own)).toBe(false);
   });
 
-  it('are destroyed while somebody else does so, too', async () => {
+  it('are destroyed while another process destroys them, too', async () => {
     const many = Array.from({ length: 10 }, (_, index) => [...pod(), `container-${index}`]);
     for (const name of many) await all(cgroups.create(name, {}));
     await Promise.all([1, 2, 3].map(() => all(destroyCgroup(cgroups, pod(), asyncScheduler))));

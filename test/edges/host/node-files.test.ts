@@ -38,7 +38,7 @@ describe('a link to a log', () => {
     expect(existsSync(at('links'))).toBe(false);
   });
 
-  it('does not replace what is there', async () => {
+  it('does not replace a file', async () => {
     writeFileSync(at('0.log'), '');
     writeFileSync(at('web.log'), 'kept');
     await expect(done(nodeFiles.link(at('0.log'), at('web.log')))).rejects.toThrow(/EEXIST.*web\.log/);

@@ -67,7 +67,7 @@ describe('the end of a file', () => {
     expect(await value(podFiles.readTail(at('no/file'), 4))).toBeUndefined();
   });
 
-  it('is refused of what is no file, and a pipe does not hold anybody up', async () => {
+  it('is refused for anything but a file, and a pipe does not hold up the reader', async () => {
     mkdirSync(at('directory'));
     execFileSync('mkfifo', [at('pipe')]);
     for (const name of ['directory', 'pipe']) {

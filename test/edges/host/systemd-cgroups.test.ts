@@ -119,7 +119,7 @@ it('says what busctl says', async () => {
 
 it.runIf(existsSync('/usr/bin/busctl'))('calls busctl so that the root of the slices is no option to it', () => {
   const args = startSliceArgs(['kubepods'], { cgroupVersion: 2, systemdVersion: 252 }, {});
-  // Nobody serves that bus: busctl gets as far as that only once it has understood its arguments.
+  // That bus has no server: busctl connects only after it has read its arguments.
   const env = { ...process.env, LC_ALL: 'C', DBUS_SYSTEM_BUS_ADDRESS: 'unix:path=/no/such/bus' };
   expect(spawnSync('/usr/bin/busctl', args, { env, encoding: 'utf8' }).stderr).toContain('Failed to connect');
 });

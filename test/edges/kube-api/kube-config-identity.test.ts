@@ -38,7 +38,7 @@ const authorizationsOf = async (api: KubeApi, requests: number): Promise<readonl
 };
 
 describe('a KubeConfig of the Kubernetes client', () => {
-  it('says where the API server is, and as whom to come', async () => {
+  it('returns the API server and the user', async () => {
     expect(await authorizationsOf(client(loaded({ token: 't' })), 1)).toEqual(['Bearer t']);
     const basic = `Basic ${base64('a:b')}`;
     expect(await authorizationsOf(client(loaded({ username: 'a', password: 'b' })), 1)).toEqual([basic]);

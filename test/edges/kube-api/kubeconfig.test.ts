@@ -32,7 +32,7 @@ const config = (cluster: string, user: string, context = '{cluster: c, user: u}'
 kind: Config
 current-context: x
 contexts:
-- {name: other, context: {cluster: c, user: nobody}}
+- {name: other, context: {cluster: c, user: absent}}
 - {name: x, context: ${context}}
 clusters:
 - {name: c, cluster: ${cluster}}

@@ -162,7 +162,7 @@ describe('a failure', () => {
     });
   });
 
-  it('is a port on which nobody listens', async () => {
+  it('is a port without a listener', async () => {
     const port = await servers.closedPort();
     expect(await get(port)).toEqual({
       result: 'failure',

@@ -96,7 +96,7 @@ describe('a request', () => {
     await eventually('the connection is closed', () => connections.size === 0);
   });
 
-  it('is aborted when nobody wants its answer any more', async () => {
+  it('is aborted when its subscriber unsubscribes', async () => {
     const port = await serve(() => undefined);
     const subscription = httpRequest()(to(port), { maxBodyBytes: 1 }).subscribe();
     await eventually('the server has it', () => connections.size === 1);
@@ -164,7 +164,7 @@ describe('a redirect', () => {
 });
 
 describe('a failure says what went wrong', () => {
-  it('when nobody listens', async () => {
+  it('without a listener', async () => {
     const port = await serve(() => undefined);
     opened[0]?.close();
     expect(await failure(to(port))).toMatchObject({
@@ -242,7 +242,7 @@ describe('a failure says what went wrong', () => {
     try {
       const [line] = (await once(child.stdout, 'data')) as [Buffer];
       const port = Number(line.toString());
-      // Nobody takes connections, and the kernel keeps no more than a few for later.
+      // No process accepts connections, and the kernel keeps only a few for later.
       child.kill('SIGSTOP');
       for (let i = 0; i < 8; i++) waiting.push(connect(port, '127.0.0.1').on('error', () => undefined));
       await eventually('no more are kept', () => waiting.filter(({ connecting }) => !connecting).length >= 2);

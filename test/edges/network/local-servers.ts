@@ -10,11 +10,11 @@ import { eventually } from '../../embedded/eventually.js';
 export interface LocalServers {
   /** Listens on the loopback; the port that the kernel chose. */
   readonly listen: (server: Server) => Promise<number>;
-  /** A server that does as it likes with a connection; what comes over it is read, and lost unless somebody listens. */
+  /** A server that does as it likes with a connection; what comes over it is read, and lost without a listener. */
   readonly serve: (handle: (socket: Socket) => void) => Promise<number>;
-  /** The same, for whoever reads by itself. */
+  /** The same, for a server that reads by itself. */
   readonly serveUnread: (handle: (socket: Socket) => void) => Promise<number>;
-  /** A port on which nobody listens. */
+  /** A port without a listener. */
   readonly closedPort: () => Promise<number>;
   /** Connections that were taken, ever. */
   readonly taken: () => number;
@@ -50,7 +50,7 @@ export const localServers = (): LocalServers => {
       listen(
         createServer((socket) => {
           handle(socket);
-          // Whoever does not read does not see the end.
+          // A socket that is not read does not see the end.
           socket.resume();
         }),
       ),
@@ -74,7 +74,7 @@ export const localServers = (): LocalServers => {
   };
 };
 
-/** A key and a certificate that nobody has signed. */
+/** A key and a certificate without a signer. */
 export const selfSigned = (): { readonly key: string; readonly cert: string } => {
   const directory = mkdtempSync(join(tmpdir(), 'rx-tls-'));
   try {

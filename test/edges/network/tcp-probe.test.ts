@@ -42,7 +42,7 @@ describe('a TCP probe', () => {
   });
 
   it('finds a host that there is not', async () => {
-    // One letter too long for a name: no server is asked, which might take its time or know everybody.
+    // One letter too long for a name: no name server is asked, which might be slow or resolve every name.
     const host = `${'x'.repeat(64)}.test`;
     expect(await probeOnce({ tcpSocket: { port: 80, host } })).toEqual({
       result: 'failure',
@@ -58,7 +58,7 @@ describe('a TCP probe', () => {
     try {
       const [line] = (await once(child.stdout, 'data')) as [Buffer];
       const port = Number(line.toString());
-      // Nobody takes connections, and the kernel keeps no more than a few for later.
+      // No process accepts connections, and the kernel keeps only a few for later.
       child.kill('SIGSTOP');
       for (let i = 0; i < 8; i++) waiting.push(connect(port, '127.0.0.1').on('error', () => undefined));
       await eventually('no more are kept', () => waiting.filter(({ connecting }) => !connecting).length >= 2);
@@ -81,7 +81,7 @@ describe('a TCP probe', () => {
     }
   });
 
-  it('is given up by whoever does not want to know any more', async () => {
+  it('is given up when its subscriber unsubscribes', async () => {
     const port = await servers.serve(() => undefined);
     for (let i = 0; i < 20; i++) tcpConnect({ host: '127.0.0.1', port }).subscribe().unsubscribe();
     await servers.deserted();

@@ -123,7 +123,7 @@ describe('/metrics/probes', () => {
     expect((await get('/metrics/probes')).body).not.toContain('main');
   });
 
-  it('is not there where nobody has any', async () => {
+  it('is absent where no source has any', async () => {
     await serve();
     expect((await get('/metrics/probes')).status).toBe(404);
   });

@@ -4,7 +4,7 @@ import { certificateMetrics } from '../../../src/server/metrics/certificate-metr
 
 const TTL = 'kubelet_certificate_manager_client_ttl_seconds';
 
-it('counts down to the end of the client certificate whenever somebody asks, and below zero after it', async () => {
+it('counts down to the end of the client certificate at each scrape, and below zero after it', async () => {
   const registry = new Registry();
   let now = 1_000;
   const metrics = certificateMetrics(registry, () => now);

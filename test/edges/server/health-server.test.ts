@@ -64,7 +64,7 @@ describe('/healthz', () => {
   });
 });
 
-describe('whoever holds on to connections', () => {
+describe('clients that hold on to connections', () => {
   const ALIVE = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
   const opened: Socket[] = [];
   afterEach(() => opened.splice(0).forEach((socket) => socket.destroy()));
@@ -108,7 +108,7 @@ describe('whoever holds on to connections', () => {
 });
 
 describe('anything else', () => {
-  it('is not here: what pods and metrics say is not for everybody on the machine', async () => {
+  it('is not here: what pods and metrics say is not for every user of the machine', async () => {
     const url = await serve();
     for (const path of ['/pods', '/metrics', '/metrics/probes', '/livez', '/readyz', '/nowhere']) {
       expect((await get(url + path)).status).toBe(404);
@@ -166,7 +166,7 @@ describe('a request', () => {
 });
 
 describe('the server', () => {
-  it('lets go of its port when it is unsubscribed', async () => {
+  it('frees its port when it is unsubscribed', async () => {
     const url = await serve();
     running?.unsubscribe();
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();

@@ -119,7 +119,7 @@ describe('httpSource', () => {
     expect(listening.names()).toBeUndefined();
   });
 
-  it('says why nobody answers, and asks again', async () => {
+  it('reports why no answer comes, and asks again', async () => {
     serve(manifestOf('a'));
     const listening = listen({ url: 'http://127.0.0.1:1/pods' });
     await until(() => expect(listening.problems().length).toBeGreaterThan(1));

@@ -34,7 +34,7 @@ describe('a file of a volume', () => {
     expect(openFiles()).toBe(before);
   });
 
-  it('has at most so many bytes', async () => {
+  it('has a limit of bytes', async () => {
     makeVolume();
     writeFileSync(at('v', 'large'), 'x'.repeat(MAX_BYTES));
     expect(await read('large')).toHaveLength(MAX_BYTES);

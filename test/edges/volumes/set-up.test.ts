@@ -25,7 +25,7 @@ const inMemory = (size = '1m'): VolumeSetup => ({
 });
 
 describe('a plain volume', () => {
-  it('is a directory for everyone, whatever the umask, with a marker', async () => {
+  it('is a directory for every user, with any umask, and with a marker', async () => {
     const umask = process.umask(0o077);
     try {
       await done(files.setUp(plain()));

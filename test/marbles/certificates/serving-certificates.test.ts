@@ -103,7 +103,7 @@ describe('the certificate of the server', () => {
     'is requested at once for another address, and a request for the former one is abandoned',
     marbles(({ expectObservable, scheduler, flush }) => {
       const { certificate$, ...one } = stage(scheduler, {
-        // The first is not signed: nobody has approved it.
+        // The first is not signed: no administrator has approved it.
         api: (created) => (created === 1 ? undefined : { afterMs: SECOND, status: signed(MOVED) }),
         ip: () => (scheduler.now() < 20_500 ? '10.0.0.1' : '10.0.0.2'),
       });

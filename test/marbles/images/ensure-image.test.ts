@@ -158,7 +158,7 @@ describe('a pull', () => {
         stage.ensure(container('Always')).subscribe((result) => {
           if (result.startsWith('ErrImagePull')) history.push(`${scheduler.now()} fails`);
         });
-      // The pod is synced every second, but for two pauses.
+      // The pod is synced every second, except for two pauses.
       for (let second = 0; second <= 1_240; second += 1) {
         const isPaused = (second > 0 && second < 600) || (second > 620 && second < 1_221);
         if (!isPaused) scheduler.schedule(sync, second * SECOND);

@@ -15,7 +15,7 @@ describe('inTurns', () => {
     }),
   );
 
-  it('passes so many at once, and as many with each hop after that', () => {
+  it('passes `most` values at once, and as many with each hop after that', () => {
     const hops = byHop((scheduler, passed) => {
       range(1, 8)
         .pipe(inTurns({ most: 3, scheduler })())
@@ -83,7 +83,7 @@ describe('inTurns', () => {
     expect(hops).toEqual(['aA', 'bc', 'dB', 'CD']);
   });
 
-  it('forgets who is given up while it waits, and asks for no hop for nobody', () => {
+  it('forgets a value that is unsubscribed while it waits, and schedules no hop without a waiting value', () => {
     const scheduler = new VirtualScheduler();
     const inTurn = inTurns({ most: 1, scheduler });
     const passed: string[] = [];

@@ -7,7 +7,7 @@ import { inTurn, marbles } from '../marbles.js';
 
 const PASSING = 'not yet there';
 
-/** The values of manifests, but for the quiet time. */
+/** The values of manifests, except the quiet time. */
 const timing = (scheduler: TestScheduler) => ({
   periodMs: FILE_CHECK_FREQUENCY_MS,
   quietMs: 20,

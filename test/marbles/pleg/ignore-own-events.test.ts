@@ -11,7 +11,7 @@ const event = (uid: string, isCausedByCall: boolean): RuntimeEventNews => ({
   createdAt: 7n,
   isCausedByCall,
 });
-/** Small letters for what somebody has asked for. */
+/** Small letters for the effects of own calls. */
 const news = {
   a: event('a', true),
   b: event('b', true),
@@ -29,7 +29,7 @@ const noWork: PodWork = {
 
 describe('events that the agent causes', () => {
   it(
-    'are worth a look while nobody works on the pod, as those of a call that was given up and succeeded later',
+    'cause a read while no worker works on the pod, as those of a call that was given up and succeeded later',
     marbles(({ hot, expectObservable }) => {
       const own = ignoreOwnEvents(() => expect.unreachable());
       const news$ = hot('a-x-b-A-', news);

@@ -42,7 +42,7 @@ describe('a hint', () => {
   );
 
   it(
-    'of a pod holds it: nobody hears of its old status any more',
+    'of a pod holds it: its old status is not emitted any more',
     marbles(({ hot, expectObservable, scheduler }) => {
       const hint$ = hot('-----a----', { a: 'a' });
       const { runtime, event$, waited } = setup(scheduler, { hint$, periodMs: 4, read: turns(0, 6) });

@@ -147,7 +147,7 @@ describe('newerThan, while it waits for 6', () => {
     expect([heard, first.closed, second.closed]).toEqual([['first'], true, true]);
   });
 
-  it('makes whoever waits again in its own release wait for the next one', () => {
+  it('makes a reader that waits again in its own release wait for the next one', () => {
     const cache = createPodCache();
     const heard: string[] = [];
     const again = (): void =>

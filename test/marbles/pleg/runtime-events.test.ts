@@ -55,7 +55,7 @@ describe('events of the runtime', () => {
   );
 
   it(
-    'tell what only happens because somebody asks for it: containers that are made, sandboxes that are made or start',
+    'report what only happens on a call: containers that are made, sandboxes that are made or start',
     marbles(({ cold, expectObservable, scheduler }) => {
       const ofSandbox = { containerId: 's', podSandboxStatus: aSandboxStatus('a', 's') };
       const ofContainer = { containerId: 'c', podSandboxStatus: aSandboxStatus('b', 's') };
@@ -142,7 +142,7 @@ describe('events of the runtime', () => {
     }),
   );
 
-  it('are asked for only when somebody listens', () => {
+  it('are requested only with a subscriber', () => {
     let calls = 0;
     const refuse = (): Observable<ContainerEventResponse> => {
       calls += 1;

@@ -116,7 +116,7 @@ it('inspects what carries the uid of the pod', () => {
   expect(asked).toEqual([{ listPodSandbox: { labelSelector } }, { listContainers: { labelSelector } }]);
 });
 
-it('takes the message of a container from whoever reads last words, and says which ones are still there', () => {
+it('takes the message of a container from the reader of termination messages, and says which containers are left', () => {
   const retained: string[][] = [];
   const messages: TerminationMessages = {
     complete: (status) => of({ ...status, message: `words of ${status.id}` }),

@@ -233,7 +233,7 @@ describe('a sandbox', () => {
   );
 
   it(
-    'is made by the default handler where nobody knows classes, and an event says so',
+    'is made by the default handler where no source knows classes, and an event says so',
     marbles(({ scheduler }) => {
       const stage = stageOf(scheduler, { pod: { spec: { runtimeClassName: 'gvisor' } } });
       stage.sandbox$.subscribe();
@@ -267,7 +267,7 @@ describe('a sandbox', () => {
   );
 
   it(
-    'whose DNS settings cannot be had as asked for is made all the same, and an event says so',
+    'whose DNS settings are not available as requested is made all the same, and an event says so',
     marbles(({ scheduler }) => {
       const node = { ...nodeFacts, clusterDns: [] };
       const stage = stageOf(scheduler, { node });

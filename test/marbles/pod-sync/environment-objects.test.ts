@@ -61,7 +61,7 @@ describe('what the environment of a container is made of', () => {
   );
 
   it(
-    'waits for services, but for pods of this node',
+    'waits for services, except those of pods of this node',
     marbles(({ scheduler, expectObservable }) => {
       const objects = { configMaps: { 'ns/cm': {} }, services: null };
       const unread = new Error('services have not yet been read at least once, cannot construct envvars');
@@ -79,7 +79,7 @@ describe('what the environment of a container is made of', () => {
   );
 
   it(
-    'is no longer read when nobody waits for it',
+    'is no longer read when no container waits for it',
     marbles(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
       const slow = cold<ConfigMap>('----------(c|)');
       const { context } = syncStage(pod, scheduler, {

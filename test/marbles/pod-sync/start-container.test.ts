@@ -137,7 +137,7 @@ describe('a container', () => {
 
   it.each([
     {
-      case: 'whose image cannot be had',
+      case: 'whose image is not available',
       scene: { image: throwError(() => away) },
       result: 'ImageInspectError: Failed to inspect image "app:1": the runtime is away',
       events: ['InspectFailed Failed to inspect image "app:1": the runtime is away', 'Failed Error: ImageInspectError'],

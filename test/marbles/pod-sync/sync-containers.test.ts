@@ -234,7 +234,7 @@ describe('a pass over a pod', () => {
     { at: 0.5, when: 'the old sandbox is stopped', status: dead, calls: ['stop sandbox sandbox'] },
     { at: 0.5, when: 'the sandbox is made', calls: ['sandbox 0'] },
     { at: 1.5, when: 'the first container starts', calls: ['sandbox 0', 'create one', 'start one'] },
-  ])('lets go between two steps: the signal fires while $when', ({ at, status, calls }) => {
+  ])('ends between two steps: the signal fires while $when', ({ at, status, calls }) => {
     const outcomes: string[] = [];
     let stage!: ReturnType<typeof stageOf>;
     marbles(({ scheduler }) => {

@@ -58,7 +58,7 @@ it(
 );
 
 it(
-  'a worker that has to stop lets go of its wait for volumes at once',
+  'a worker that has to stop ends its wait for volumes at once',
   marbles(({ scheduler, flush }) => {
     const { work, run, play, history, results } = stageOf(scheduler, { mountMs: 1_000_000 });
     const abort = new AbortController();
@@ -116,7 +116,7 @@ it(
 );
 
 it(
-  'the objects of a pod are let go after its volumes are gone, and the pod is over then',
+  'the objects of a pod are released after its volumes are gone, and the pod is over then',
   marbles(({ scheduler, flush }) => {
     const { work, run, play, history, state } = stageOf(scheduler, {});
     play(work.syncTerminatedPod(run(stopped, { work: 'terminated' }), new AbortController().signal));

@@ -327,7 +327,7 @@ describe('stopping a pod', () => {
   });
 
   it(
-    'says in its status what whoever asked for it has to say, before and after',
+    'has the message of the request in its status, before and after',
     marbles(({ scheduler }) => {
       const stage = podWorkStage(scheduler);
       const seen: unknown[] = [];
@@ -391,7 +391,7 @@ describe('a pod that has stopped', () => {
   });
 
   it(
-    'counts a container whose end nobody saw as ended',
+    'counts a container without a seen end as ended',
     marbles(({ scheduler }) => {
       const stage = podWorkStage(scheduler);
       stage.sync(running);

@@ -46,7 +46,7 @@ const faults = (steps: readonly Step[], runs: readonly Behaviour[]): string => {
 
 // What is promised, and watched by `playHistory`: one run of a pod at a time; no sync after a termination was acknowledged;
 // a grace period never grows; the newest update is the last one taken; static pods of one name exclude each other and none
-// is left waiting for a name that is free; a cancel reaches the run in flight and no other; and once nobody wants a pod any
+// is left waiting for a name that is free; a cancel reaches the run in flight and no other; and once no source wants a pod any
 // more, nothing of it is left, neither record nor name nor subscription.
 describe('the workers keep all of their promises', () => {
   it('over any history', () => {

@@ -110,7 +110,7 @@ describe('one worker', () => {
   );
 
   it(
-    'lets a kill cancel a sync, waits until the sync has let go, and goes through both phases without a pause',
+    'lets a kill cancel a sync, waits until the sync has ended, and goes through both phases without a pause',
     marbles(({ hot, time, expectObservable, scheduler }) => {
       const pod = aPod();
       const update$ = hot(' c---k-----------|', { c: create(pod), k: kill(pod, 7) });
@@ -379,7 +379,7 @@ it(
   }),
 );
 
-it('begins the work on so many pods at once that wait for the same look at the runtime, and on others a hop later', () => {
+it('begins the work on a number of pods that wait for the same read of the runtime, and on others a hop later', () => {
   const hops = byHop((scheduler, passed) => {
     const look$ = new Subject<void>();
     const options = optionsWith({

@@ -16,7 +16,7 @@ export const HOUR = 60 * MINUTE;
 const PATH = '/apis/certificates.k8s.io/v1/podcertificaterequests';
 export const CHAIN = '-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n';
 
-/** A pod with so many sources of certificates in one volume. */
+/** A pod with this number of sources of certificates in one volume. */
 export const certified = (uid = 'u', sources = 1): Pod =>
   aPod({
     uid,

@@ -127,7 +127,7 @@ describe('a certificate of a pod', () => {
     expect([...new Set(states)]).toEqual(['not_yet_issued', 'fresh', 'overdue_for_refresh', 'expired']);
   });
 
-  it('whose request somebody deletes is requested again after ten minutes, and up to five more by chance', () => {
+  it('whose request an administrator deletes is requested again after ten minutes, and up to five more by chance', () => {
     const lost = (random: number) => {
       const { at, take, manager, lines, logged, run } = stageOf({ random: () => random });
       manager.register(certified());

@@ -15,7 +15,7 @@ const odd = (name: string, version: number): ApiObject => ({ ...objectOf(name, v
 const secrets = { path: '/api/v1/secrets', name: 'secrets' };
 
 describe('an object that is none of its type', () => {
-  it('makes a list fail, but for pods, which are looked into one by one', () => {
+  it('makes a list fail, except of pods, which are checked one by one', () => {
     const lists = [of(listOf(5, [objectOf('a', 1), odd('b', 2)]))];
     expect(follow(1, () => ({ lists }), secrets).at(-1)).toBe(
       '0 error: GET /api/v1/secrets: items[1] cannot be read: data is a number, expected a mapping of names to values',
@@ -55,7 +55,7 @@ describe('an object that is none of its type', () => {
   );
 
   it(
-    'is left out of what was kept, be it one of a list',
+    'is left out of what was kept, also one of a list',
     marbles(({ scheduler, expectObservable }) => {
       const logged: string[] = [];
       const log = {

@@ -47,7 +47,7 @@ describe('a pass of housekeeping', () => {
     expect(stage.pass(running('uid-1'))).toEqual([]);
   });
 
-  it('stops a pod that nobody wants any more, and says so once', () => {
+  it('stops a pod that no source wants any more, and says so once', () => {
     const stage = stageOf();
     created(stage, aPod());
     stage.clock.now = 5;
@@ -59,7 +59,7 @@ describe('a pass of housekeeping', () => {
     ]);
   });
 
-  it('forgets a pod that has finished and that nobody wants, and its status', () => {
+  it('forgets a finished pod that no source wants, and its status', () => {
     const stage = stageOf();
     finished(stage, aPod());
     stage.state.apply({ kind: 'status', uid: 'uid-1', status: { phase: 'Failed' } });
@@ -124,7 +124,7 @@ describe('a pass of housekeeping', () => {
     expect(stage.observed.includes('orphanedRuntimePod')).toBe(orphan);
   });
 
-  it('stops what runs and nobody knows of, with 1 s of grace', () => {
+  it('stops an unknown running pod with 1 s of grace', () => {
     const stage = stageOf();
     expect(stage.pass(running('lost'))).toEqual(['cancel lost']);
     expect(stage.state.workers.record('lost')).toMatchObject({

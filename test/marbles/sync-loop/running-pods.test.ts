@@ -71,7 +71,7 @@ describe('the pods that run, by the cache', () => {
     expect(namesOf(cache, (uid) => uid === 'up')).toEqual(['up']);
   });
 
-  it('are listed when one runs that nobody works on, as it may have stopped meanwhile', () => {
+  it('are listed when one without a worker runs, as it may have stopped meanwhile', () => {
     const cache = createPodCache();
     put(cache, 'up', 'SANDBOX_READY');
     expect(namesOf(cache, () => false)).toEqual(['fresh']);

@@ -56,7 +56,7 @@ describe('the loop', () => {
   );
 
   it(
-    'notes all that one look at the runtime shows before it wakes anybody for the first of it',
+    'applies all changes of one read of the runtime before it wakes a worker for the first of them',
     marbles(({ cold, expectObservable, scheduler }) => {
       let noted = 0;
       const counting: SyncLoopHandlers = { ...handlers, runtimeChange: () => [wake(`p${(noted += 1)}`)] };

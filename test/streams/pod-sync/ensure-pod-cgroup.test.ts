@@ -112,7 +112,7 @@ it(
 );
 
 it(
-  'a pass that is to let go kills nothing',
+  'a cancelled sync kills nothing',
   marbles(({ scheduler, expectObservable, flush }) => {
     const stage = stageOf(scheduler, { signal: AbortSignal.abort(), stopContainer: () => EMPTY });
     expectObservable(stage.ensure(running)).toBe('(e|)', {

@@ -73,7 +73,7 @@ describe('removing a container', () => {
       calls: ['log /l', `link ${LINK}`],
     },
   ])(
-    'leaves it where it is when $what cannot be removed, so that nothing is left that nobody knows of',
+    'leaves it where it is when $what cannot be removed, so that no file is left without its container',
     ({ failing, calls }) => {
       marbles(({ expectObservable, scheduler }) => {
         const stage = stageOf(scheduler, failing);

@@ -87,7 +87,7 @@ it(
 );
 
 it(
-  'nothing is kept at hand for a pod without its network, nor by a pass that is to let go',
+  'nothing is kept at hand for a pod without its network, nor by a cancelled sync',
   marbles(({ scheduler }) => {
     const offline = stageOf(scheduler, 'not yet');
     offline.sync(nothing);

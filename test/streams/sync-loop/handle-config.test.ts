@@ -205,7 +205,7 @@ describe('an operation on a pod that is there', () => {
     expect(stage.state.workers.isTerminationRequested('uid-1')).toBe(false);
   });
 
-  it('RECONCILE notes the new status and wakes nobody', () => {
+  it('RECONCILE notes the new status and wakes no worker', () => {
     const stage = running();
     const echoed = aPod({ phase: 'Running' });
     expect(stage.give('RECONCILE', echoed)).toEqual([]);
@@ -275,7 +275,7 @@ describe('a pod of the API', () => {
     expect(stage.give('RECONCILE', gated([{ type: 'Ready', status: 'True' }]))).toEqual(['wake uid-1']);
   });
 
-  it('that the API has something new of is told to whoever writes its status, and so is the pod of a mirror', () => {
+  it('with a new version in the API is passed to the status writer, and so is the pod of a mirror', () => {
     const stage = stageOf();
     const told: string[] = [];
     statusChanges(stage.state).subscribe((uid) => told.push(uid));

@@ -57,7 +57,7 @@ describe('what a probe has found out', () => {
     },
   );
 
-  it('is only worth a change of the status where nobody probed', () => {
+  it('only changes the status of a container without a probe', () => {
     const { handle, change, main, records } = stageOf('readiness', { ready: true });
     expect(handle(change('failure'))).toEqual([]);
     expect(main()?.ready).toBe(false);
@@ -70,7 +70,7 @@ describe('what a probe has found out', () => {
     expect(main()?.ready).toBe(true);
   });
 
-  it('of a pod that nobody wants any more is dropped', () => {
+  it('of a pod that no source wants any more is dropped', () => {
     const { handle, change, context, records } = stageOf('liveness');
     context.state.apply({ kind: 'pod-removed', pod: aProbedPod('liveness') });
     expect(handle(change('failure', 'no'))).toEqual([]);

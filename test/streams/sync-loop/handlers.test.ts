@@ -44,13 +44,13 @@ describe('a change of the runtime', () => {
     expect(stage.records).toMatchObject([{ exitCode: 1, reason: 'OOMKilled', message: kept }]);
   });
 
-  it('of a pod that nobody wants is left to housekeeping', () => {
+  it('of a pod that no source wants is left to housekeeping', () => {
     expect(handleRuntimeChange(withPod().context)(event('ContainerDied', 'lost'))).toEqual([]);
   });
 });
 
 describe('the tick of the work queue', () => {
-  it('looks at the pods that are due, and drops what is due of a pod that nobody wants', () => {
+  it('wakes the pods that are due, and drops the due work of a pod that no source wants', () => {
     const stage = withPod();
     stage.state.apply({ kind: 'pod-due', uid: 'uid-1', dueAt: 10, cause: 'why' });
     stage.state.apply({ kind: 'pod-due', uid: 'lost', dueAt: 10, cause: 'why' });
@@ -169,7 +169,7 @@ describe('the outcome of a run', () => {
       observed: ['podWorker terminated 1.5'],
     },
     {
-      case: 'one that nobody asked for',
+      case: 'one without a request',
       rest: { run: { ...run, isFirst: false, startedAt: undefined } },
       observed: [],
     },

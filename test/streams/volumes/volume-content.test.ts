@@ -67,7 +67,7 @@ describe('the content of a volume', () => {
     expect(given(() => NEVER)).toBe('no answer');
     expect(contentOf(roots, knowing({}))).toBe('ClusterTrustBundle projection is not supported in static kubelet mode');
     // Other volumes do not ask for them.
-    const asked = () => throwError(() => new Error('nobody asks'));
+    const asked = () => throwError(() => new Error('no caller asks'));
     expect(contentOf(configMap('a', true), { podReferences: { ...fakePodReferences(), trustBundles: asked } })).toEqual(
       {},
     );

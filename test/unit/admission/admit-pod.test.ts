@@ -169,14 +169,14 @@ describe('a node', () => {
       spec: asking({ 'ephemeral-storage': '1Ti', 'a.test/gpu': '1' }),
       out: undefined,
     },
-  ])('compares what is there with what a pod asks for: $case', ({ spec, used, out }) => {
+  ])('compares the free resources with the requests of a pod: $case', ({ spec, used, out }) => {
     const active = used ? [aPod({ uid: 'other', spec: used })] : [];
     const reason = `OutOf${out?.split(',')[0]}`;
     const message = `Node didn't have enough resource: ${out}`;
     expect(verdict({ spec }, { active })).toEqual(out === undefined ? undefined : { reason, message });
   });
 
-  it('has room for so many pods, before anything else counts', () => {
+  it('has a limit of pods, before anything else counts', () => {
     const active = ['a', 'b'].map((uid) => aPod({ uid }));
     expect(verdict({}, { active })).toBeUndefined();
     expect(verdict({ spec: asking({ cpu: '9' }) }, { active: [...active, aPod({ uid: 'c' })] })).toEqual({
@@ -308,7 +308,7 @@ describe('a node', () => {
       rejection: noAppArmor,
     },
     {
-      case: 'nobody',
+      case: 'no user',
       sketch: {
         annotations: { 'container.apparmor.security.beta.kubernetes.io/main': 'unconfined' },
         spec: { securityContext: { appArmorProfile: { type: 'Unconfined' } } },

@@ -35,7 +35,7 @@ describe('a client certificate', () => {
     [11_000, 1_500, 9],
     [11_000, 11_000, 0],
     [11_000, 14_500, -3],
-  ])('that ends at %j has at %i so many seconds left: %d', (notAfter, now, expected) => {
+  ])('that ends at %j has at %i this number of seconds left: %d', (notAfter, now, expected) => {
     expect(secondsLeft(notAfter, now)).toBe(expected);
   });
 });
@@ -49,7 +49,7 @@ describe('the next certificate is asked for', () => {
     expect(rotationDeadline(certificate, wanted, draw)).toBeCloseTo(expected);
   });
 
-  it('at once without one, and with one of somebody else', () => {
+  it('at once without one, and with one of another node', () => {
     expect(rotationDeadline(undefined, wanted, 0.5)).toBe(-Infinity);
     expect(rotationDeadline(certificate, nodeSubject('node-2'), 0.5)).toBe(-Infinity);
   });

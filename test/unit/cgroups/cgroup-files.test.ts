@@ -38,7 +38,7 @@ describe('files of a cgroup', () => {
     ['memory', { memory: 64n * MEBI }, ['memory.limit_in_bytes 67108864'], ['memory.max 67108864']],
     ['tasks', { pids: 100n }, ['pids.max 100'], ['pids.max 100']],
     ['CPUs', { cpus: '0-3' }, ['cpuset.cpus 0-3'], ['cpuset.cpus 0-3']],
-    ['limits of 0 leave what is there', { cpuShares: 0, cpuQuota: 0, cpuPeriod: 0, memory: 0n, pids: 0n }, [], []],
+    ['limits of 0 leave the limits', { cpuShares: 0, cpuQuota: 0, cpuPeriod: 0, memory: 0n, pids: 0n }, [], []],
     ['huge pages where the kernel does not limit them', { hugePages: new Map([[2n * MEBI, 4n * MEBI]]) }, [], []],
     [
       'huge pages, none of the sizes that are not named',

@@ -186,7 +186,7 @@ describe('what all pods together get', () => {
     expect(left.get('cpu')).toBe(0n);
   });
 
-  it('cannot be had when more is reserved than there is', () => {
+  it('is an error when more is reserved than the node has', () => {
     expect(reservationProblem(capacity, reserved)).toBeUndefined();
     expect(reservationProblem(capacity, { systemReserved: { memory: '8Gi' }, kubeReserved: { memory: '1Gi' } })).toBe(
       'invalid Node Allocatable configuration. Resource "memory" has a reservation of 9Gi but capacity of 8Gi. ' +

@@ -64,7 +64,7 @@ describe('the limits of a slice', () => {
       '2 CPUQuotaPeriodUSec t 100000 CPUQuotaPerSecUSec t 18446744073709551615',
     ],
     ['CPUs', { cpus: '0-3,8' }, '1 AllowedCPUs ay 2 15 1', '0'],
-    ['limits of 0 leave what is there', { cpuShares: 0, cpuQuota: 0, memory: 0n, pids: 0n }, '0', '0'],
+    ['limits of 0 leave the limits', { cpuShares: 0, cpuQuota: 0, memory: 0n, pids: 0n }, '0', '0'],
   ])('%s', (_, resources, newer, older) => {
     const set = `--system -- call ${MANAGER} SetUnitProperties sba(sv) ${SLICE} true`;
     expect(setSliceArgs(POD, v2, resources).join(' ')).toBe(`${set} ${newer}`);

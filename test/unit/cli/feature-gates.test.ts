@@ -42,7 +42,7 @@ describe('the table of feature gates in docs/configuration.md', () => {
 });
 
 it.each(['ClusterTrustBundle', 'ClusterTrustBundleProjection', 'PodCertificateRequest'])(
-  '%s stays on, and says so to whom switches it off',
+  '%s stays on, and a setting that switches it off is reported',
   (name) => {
     expect(isGateOn({ [name]: false }, name)).toBe(true);
     expect(checkFeatureGates({ [name]: true })).toEqual({ errors: [], warnings: [] });

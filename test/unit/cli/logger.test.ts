@@ -53,7 +53,7 @@ describe('logger', () => {
     expect(written[0]).toMatch(/^\d\d:\d\d:\d\d .*INFO .* hello pod=web problem="two words" count=2\n$/);
   });
 
-  it('writes the same lines with their date where nobody watches', () => {
+  it('writes the same lines with their date where no user watches', () => {
     const { log, written } = lines({ form: 'text' });
     log.warn({ pod: 'web' }, 'hello');
     expect(written[0]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z .*WARN .* hello pod=web\n$/);

@@ -9,7 +9,7 @@ describe('a zero', () => {
   const defaultsOfFile = () => load('').config;
   const written = readFileSync(new URL('kubeadm-config.yaml', import.meta.url), 'utf8');
 
-  it('as kubeadm writes it for what nobody has set is no setting', () => {
+  it('as kubeadm writes it for an unset field is no setting', () => {
     const defaults = defaultsOfFile();
     const { config, warnings } = loadConfiguration({ file: write('kubeadm.yaml', written), directory: '', flags: {} });
     expect(config).toEqual({

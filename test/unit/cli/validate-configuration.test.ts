@@ -365,7 +365,7 @@ describe('values', () => {
     expect(load(`${text}\nfeatureGates: {DefaultPodSysctls: true}`).warnings).toEqual([]);
   });
 
-  it('allow a health port that is off and a feature gate that nobody knows', () => {
+  it('allow a health port that is off and an unknown feature gate', () => {
     expect(load('healthzPort: 0').config.healthzPort).toBe(0);
     expect(load('featureGates: {Foo: true}').warnings).toEqual(['unrecognized feature gate: Foo']);
   });

@@ -153,7 +153,7 @@ describe('foldManifestListing', () => {
       ['[p q]', "! ~1 [p' q]"],
     ],
     [
-      'a broken document beside the others keeps nobody twice',
+      'a broken document beside the others keeps no pod twice',
       [files(text('a', doc('p'))), files(text('a', doc('p'), BROKEN))],
       ['[p]', '!'],
     ],

@@ -207,7 +207,7 @@ describe('foldPodSet', () => {
     expect(outline(updates)).toEqual(['problem error', 'ADD a']);
   });
 
-  it('gives a mirror of the newest sets to whoever applies the updates', () => {
+  it('gives a mirror of the newest sets to a reader that applies the updates', () => {
     const uids = fc.constantFrom('a', 'b', 'c', 'd');
     const pods = fc.uniqueArray(
       fc.record({

@@ -135,7 +135,7 @@ describe('environment', () => {
       { envFrom: [{ secretRef: { name: 'away', optional: true } }] },
       'failed to sync secret cache: timed out waiting for the condition',
     ],
-  ])('passes on why an object cannot be had: %j: %s', (container, message) => {
+  ])('passes on why an object is not available: %j: %s', (container, message) => {
     expect(() => env(container, { objects })).toThrow(message);
   });
 
@@ -244,7 +244,7 @@ describe('fieldRef', () => {
   it.each([
     ['status.phase', {}, 'unsupported fieldPath: status.phase'],
     ['status.hostIP', { node: aNode({ nodeIps: [] }) }, 'cannot get host IP address: the node has none'],
-  ])('%s cannot be had', (path, fields, message) => {
+  ])('%s is not available', (path, fields, message) => {
     expect(() => read(path, fields)).toThrow(message);
   });
 });
@@ -312,7 +312,7 @@ describe('resourceFieldRef', () => {
     [{ resource: 'limits.gpus' }, 'unsupported container resource : limits.gpus'],
     [{ resource: 'limits.cpu', containerName: 'none' }, 'container none not found'],
     [{ resource: 'limits.cpu', divisor: 'x' }, 'the divisor of limits.cpu: "x" is not a quantity'],
-  ])('%j cannot be had', (selector, message) => {
+  ])('%j is not available', (selector, message) => {
     expect(() => read(selector)).toThrow(message);
   });
 });

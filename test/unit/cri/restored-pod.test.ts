@@ -37,7 +37,7 @@ it('knows of each container what its newest instance was told when it was create
   });
 });
 
-it('knows nothing of periods that nobody wrote down', () => {
+it('knows nothing of unrecorded periods', () => {
   const pod = restoredPod(runningPod, aRuntimeStatus([aContainer({ name: 'main' })]));
   expect(pod.spec.terminationGracePeriodSeconds).toBeUndefined();
   expect(pod.metadata.deletionGracePeriodSeconds).toBeUndefined();

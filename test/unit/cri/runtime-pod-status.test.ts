@@ -59,7 +59,7 @@ describe('toRuntimePods', () => {
     expect(pod?.items.map(({ id, attempt }) => `${id} ${attempt}`)).toEqual(['sa 3', 'c1 6']);
   });
 
-  it("shows a pod of which only a container is left, and leaves out what is nobody's", () => {
+  it('shows a pod of which only a container is left, and leaves out what belongs to no pod', () => {
     const pods = toRuntimePods([aSandbox('x', 'foreign', { labels: {} })], [aListedContainer('a', 'c1')], 0);
     expect(pods.map(({ uid, items }) => [uid, items.length])).toEqual([['a', 1]]);
   });
@@ -75,7 +75,7 @@ describe('toRuntimePodStatus', () => {
     expect(toRuntimePodStatus(ref, sandboxes, []).sandboxes.map(({ id }) => id)).toEqual(['c', 'a', 'b', 'old']);
   });
 
-  it('knows as whom a container was started, where the runtime says it', () => {
+  it('has the user of a container, where the runtime reports it', () => {
     const linux = { uid: 1000n, gid: 100n, supplementalGroups: [7n] };
     const found = [aContainerStatus('a', { user: { linux } }), aContainerStatus('b', { user: { linux: undefined } })];
     const { containers } = toRuntimePodStatus(

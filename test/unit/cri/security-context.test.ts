@@ -186,8 +186,8 @@ describe('containerSecurityContext', () => {
         'image has a name',
         { runAsNonRoot: true },
         {},
-        { username: 'nobody' },
-        `container has runAsNonRoot and image has non-numeric user (nobody), cannot verify user is non-root ${where}`,
+        { username: 'daemon' },
+        `container has runAsNonRoot and image has non-numeric user (daemon), cannot verify user is non-root ${where}`,
       ],
       [
         'image has an impossible number',
@@ -234,7 +234,7 @@ describe('containerSecurityContext', () => {
     );
   });
 
-  it.each(['Foo', ''])('refuses a seccomp profile of the type %j, which nobody knows', (type) => {
+  it.each(['Foo', ''])('refuses a seccomp profile of the unknown type %j', (type) => {
     expect(() => context({ seccompProfile: { type } })).toThrow(`unknown seccompProfile type ${JSON.stringify(type)}`);
   });
 
@@ -251,7 +251,7 @@ describe('containerSecurityContext', () => {
     expect(context(own, { pod: aPod({ securityContext }, { annotations }) }).apparmorProfile).toBe(expected);
   });
 
-  it('refuses a policy for groups that nobody knows', () => {
+  it('refuses an unknown policy for groups', () => {
     expect(() => context({}, { ofPod: { supplementalGroupsPolicy: 'Some' } })).toThrow(
       'unsupported supplementalGroupsPolicy: Some',
     );

@@ -76,7 +76,7 @@ describe('a pod hears of', () => {
     expect(hosts(serviceEnvironment(services, { namespace: 'ns', isLinked }))).toEqual(expected);
   });
 
-  it('the same of two services whose names come to the same, whoever was seen first', () => {
+  it('the same of two services whose names become equal, in any order', () => {
     // Not a name that the API lets in, but one that two services could share.
     const [one, two] = ['a-b', 'a_b'].map((name, index) =>
       aService(name, 'ns', { clusterIP: `10.0.1.${index}`, ports: [{ port: 1 }] }),

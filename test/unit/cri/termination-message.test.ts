@@ -84,7 +84,7 @@ it.each([
   expect(joinMessages(ofRuntime, ofContainer)).toBe(text);
 });
 
-describe('the file that nobody needs after its container', () => {
+describe('the file that is not needed after its container', () => {
   it.each([
     { hostPath: '/root-dir/pods/uid/containers/main/0a1b2c3d', is: '/root-dir/pods/uid/containers/main/0a1b2c3d' },
     { hostPath: '/root-dir/pods/uid/etc-hosts', is: undefined },

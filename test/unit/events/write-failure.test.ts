@@ -30,6 +30,6 @@ it.each([
     true,
   ],
   ['one that is forbidden', reply(403, 'Forbidden', 'no'), false],
-])('%s: missed by nobody?', (_, error, expected) => {
+])('%s: without a loss?', (_, error, expected) => {
   expect(isQuietRefusal(error)).toBe(expected);
 });

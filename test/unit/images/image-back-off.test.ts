@@ -52,7 +52,7 @@ it('keeps a table per pod and image', () => {
   expect(imageBackOffKey(aPod(), image)).toBe('uid-1_registry.example/app:1');
 });
 
-it('lets go of an entry after ten idle minutes', () => {
+it('forgets an entry after ten idle minutes', () => {
   expect(isImageEntryStale({ delayMs: 10_000, lastUpdate: 0 }, 600_000)).toBe(false);
   expect(isImageEntryStale({ delayMs: 10_000, lastUpdate: 0 }, 600_001)).toBe(true);
 });

@@ -24,7 +24,7 @@ const withSecrets = (...kubernetesSecrets: RecordedSecret[]): PulledRecord => re
 
 describe('access to an image that was pulled here', () => {
   it.each([
-    ['pulled by nobody knows whom', undefined, false],
+    ['pulled by an unknown user', undefined, false],
     ['pulled without a password', recordOf({ nodePodsAccessible: true }), true],
     [
       'pulled without a password under another name',
@@ -36,24 +36,24 @@ describe('access to an image that was pulled here', () => {
       recordOf({ kubernetesSecrets: [secret('a')] }, 'r.example.com/other'),
       false,
     ],
-    ['pulled by nobody who is written down', recordOf({}), false],
+    ['pulled without a recorded user', recordOf({}), false],
     ['pulled with the token of a service account', recordOf({ kubernetesServiceAccounts: [{ name: 'x' }] }), false],
     ['pulled with a secret', withSecrets(secret('a')), undefined],
   ])('%s: %#', (_, record, verdict) => expect(accessWithoutSecrets(record, IMAGE)).toBe(verdict));
 
-  it('has whoever has the same credential, in the same secret or in another one, which is learned', () => {
+  it('allows a pod with the same credential, in the same secret or in another one, which is learned', () => {
     const record = withSecrets(secret('a'));
     expect(accessBySecrets(record, IMAGE, [secret('b'), secret('a')])).toEqual({ isAllowed: true });
     const copy = secret('copy', 'hash of a');
     expect(accessBySecrets(record, IMAGE, [copy])).toEqual({ isAllowed: true, learned: copy });
   });
 
-  it('has whoever has the same secret, whatever is in it by now, which is learned', () => {
+  it('allows a pod with the same secret, with any content by now, which is learned', () => {
     const renewed = secret('a', 'another hash');
     expect(accessBySecrets(withSecrets(secret('a')), IMAGE, [renewed])).toEqual({ isAllowed: true, learned: renewed });
   });
 
-  it('has nobody else: not without a secret, with another one, or where nothing is known of the credential', () => {
+  it('allows no other pod: not without a secret, with another one, or where nothing is known of the credential', () => {
     const record = withSecrets(secret('a', ''));
     expect(accessBySecrets(record, IMAGE, [])).toEqual({ isAllowed: false });
     expect(accessBySecrets(record, IMAGE, [secret('b', '')])).toEqual({ isAllowed: false });
@@ -78,7 +78,7 @@ describe('the record after a pull', () => {
     expect(after(undefined, { kubernetesSecrets: [secret('a')] })).toEqual(fresh({ kubernetesSecrets: [secret('a')] }));
   });
 
-  it('says nothing of who may have it when nobody knows by what it was pulled', () => {
+  it('says nothing of the allowed pods when the credential of the pull is unknown', () => {
     expect(after(undefined)).toEqual(fresh({}));
     expect(after(withSecrets(secret('a')))).toBeUndefined();
   });

@@ -19,7 +19,7 @@ test.prop([fc.array(fc.string({ unit: 'grapheme' })), fc.array(fc.nat())])(
   },
 );
 
-it('what has no end yet is the rest, be it half a character', () => {
+it('a line without an end is the rest, also with half a character', () => {
   const bytes = Buffer.from('{"a":1}\n\n\r\n{"b":"ü');
   expect(taken(bytes, [])).toEqual({ found: ['{"a":1}'], rest: '{"b":"ü' });
   expect(taken(bytes.subarray(0, -1), [])).toEqual({ found: ['{"a":1}'], rest: '{"b":"\ufffd' });

@@ -15,7 +15,7 @@ const pod = (change: object, spec: object = {}): object => ({
 });
 
 describe('an object of the API', () => {
-  it('that is right is the very one that came, with what nobody here knows', () => {
+  it('that is right is the very one that came, with its unknown fields', () => {
     const object = {
       ...pod({ status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True', ofTomorrow: [1] }] } }),
       ...{ ofTomorrow: { deep: [null, { a: 1 }] } },

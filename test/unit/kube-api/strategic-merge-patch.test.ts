@@ -79,7 +79,7 @@ describe('a strategic merge patch', () => {
 });
 
 describe('a strategic merge patch that is applied', () => {
-  it('leaves alone what somebody else has written meanwhile', () => {
+  it('leaves alone what another client has written meanwhile', () => {
     const foreign = { type: 'example.com/gate', status: 'True' };
     const patch = patchOf(
       { conditions: [ready, scheduled] },

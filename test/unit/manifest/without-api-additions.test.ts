@@ -65,13 +65,13 @@ it('takes what kubectl prints, without what the API server added, and says what 
 
 it.each([
   [
-    'an account that somebody chose',
+    'an account that a user chose',
     PRINTED.replace('serviceAccount: default', 'serviceAccount: builder').replace(
       'Name: default\n  term',
       'Name: builder\n  term',
     ),
   ],
-  ['a token that somebody asked for', PRINTED.replaceAll('kube-api-access-x7k2p', 'my-token')],
+  ['a token that a user asked for', PRINTED.replaceAll('kube-api-access-x7k2p', 'my-token')],
   ['a mount of that volume elsewhere', PRINTED.replace('/data, name: data', '/token, name: kube-api-access-x7k2p')],
 ])('refuses %s', (_, text) => {
   expect(read(text).pods).toEqual([]);

@@ -70,7 +70,7 @@ describe('the addresses of a node', () => {
     ],
     // What /etc/hosts often says of the own name.
     ['not one of the loopback', {}, { lookedUp: ['127.0.1.1'] }, 'InternalIP 192.0.2.2, Hostname node-1'],
-    ['not one of somebody else', {}, { lookedUp: ['192.0.2.99'] }, 'InternalIP 192.0.2.2, Hostname node-1'],
+    ['not one of another machine', {}, { lookedUp: ['192.0.2.99'] }, 'InternalIP 192.0.2.2, Hostname node-1'],
     ['that of the default route', {}, {}, 'InternalIP 192.0.2.2, Hostname node-1'],
     ['that of the default route of IPv6', { nodeIps: ['::'] }, {}, 'InternalIP fd00::2, Hostname node-1'],
     [
@@ -156,7 +156,7 @@ describe('the addresses of a node', () => {
     ]).toEqual([true, true, false, false]);
   });
 
-  it('are told to a cloud where somebody gave them', () => {
+  it('are given to a cloud where a flag has them', () => {
     const provided = (settings: Settings) => providedIpAnnotation({ ...nodeSettings, ...settings });
     expect([
       provided({ externalCloudProvider: true, nodeIps: ['192.0.2.2', 'fd00::2'] }),

@@ -26,7 +26,7 @@ describe('the conditions of a node', () => {
 
   it('beat and are left alone while nothing changes, those of others too', () => {
     const others: NodeCondition = { type: 'NetworkUnavailable', status: 'False', lastHeartbeatTime: EARLIER };
-    // What somebody has written into a pressure stays as long as its status does.
+    // The text that an administrator has written into a pressure stays as long as its status does.
     const before = [others, ...well.map((one) => (one.type === 'PIDPressure' ? { ...one, message: 'plenty' } : one))];
     expect(fold(before)).toEqual({
       conditions: before.map((one) => (one === others ? one : { ...one, lastHeartbeatTime: NOW })),

@@ -67,7 +67,7 @@ describe('a Node that is made', () => {
     expect([images, runtimeHandlers, features, volumesInUse]).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it('has what somebody wants of it: labels above its own, taints, an id of the cloud', () => {
+  it('has what its flags want: labels above its own, taints, an id of the cloud', () => {
     const taint = { key: 'a', effect: 'NoExecute' };
     const { node } = initial({
       labels: { 'kubernetes.io/os': 'plan9', disk: 'ssd' },

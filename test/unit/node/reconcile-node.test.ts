@@ -25,7 +25,7 @@ describe('a Node that was there before', () => {
     ).toBe(existing);
   });
 
-  it('gets its default labels right, also where somebody set others by flag; other labels of the flag do not come', () => {
+  it('gets its default labels right, also where a flag sets others; other labels of the flag do not come', () => {
     const existing = withLabels(initial(), {
       'kubernetes.io/arch': 'arm64',
       'topology.kubernetes.io/zone': 'b',

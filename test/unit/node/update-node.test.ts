@@ -30,13 +30,13 @@ describe('a Node has changed', () => {
       {},
     ],
     [
-      'not by a condition of somebody else',
+      'not by a condition of another writer',
       false,
       { ...made, status: { ...status, conditions: [...status.conditions!, { type: 'X', status: 'True' }] } },
       {},
     ],
     [
-      'not by a label of somebody else',
+      'not by a label of another writer',
       false,
       { ...made, metadata: { ...made.metadata, labels: { ...made.metadata.labels, a: '1' } } },
       {},

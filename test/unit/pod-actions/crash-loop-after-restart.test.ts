@@ -21,7 +21,7 @@ describe('after a restart of the agent', () => {
     ['the thousandth, and nothing shows when the one before ended', [instance(1000, 999, 1000)], 0],
     ['an instance that ran for longer than the reset period', [...withEarlier(6, 399)], 0],
     ['an instance that ran for just the reset period', [...withEarlier(6, 400)], 300],
-    // Nobody would have remembered that one: a node that was off for a day.
+    // No agent would have remembered that one: a node that was off for a day.
     ['the one before was started long ago', [instance(7, 9999, 10_000), instance(6, 8798, 8799)], 10],
     ['the one before was started not that long ago', [instance(7, 9999, 10_000), instance(6, 8799, 8800)], 300],
     ['the one before ran long: the table had started over', [instance(7, 998, 1000), instance(6, 300, 990)], 10],
@@ -98,7 +98,7 @@ describe('after a restart of the agent', () => {
       { newestExited: withEarlier(1)[0], earlierExited: [withEarlier(1)[1]], now: 1_010_000 },
     ],
     ['ran for long', { newestExited: instance(7, 399, 1000) }],
-    ['ended so long ago that no wait would last', { newestExited: instance(7, 999, 1000), now: 1_300_000 }],
+    ['ended too long ago for any wait', { newestExited: instance(7, 999, 1000), now: 1_300_000 }],
     [
       'is remembered',
       { newestExited: instance(7, 999, 1000), entry: { delayMs: 10_000, lastUpdate: 900_000 }, now: 1_010_000 },

@@ -138,7 +138,7 @@ describe('crashLoopKey', () => {
   });
 });
 
-it('lets go of an entry after twenty idle minutes', () => {
+it('forgets an entry after twenty idle minutes', () => {
   const entry = { delayMs: 300_000, lastUpdate: 0 };
   const newestExited = instance(7, 0, 600);
   expect(isCrashLoopEntryStale(entry, 1_200_000)).toBe(false);

@@ -43,8 +43,8 @@ it.each<[row: string, containers: RuntimeContainerStatus[] | undefined, told: Po
   ['it ended with that code, and the runtime forgot it', [], ended('a', 42), false],
   ['it ended with that code, and runs', [aStatus('a')], ended('a', 42), false],
   ['it ended with that code, and now with another', [exited('a', 1)], ended('a', 42), true],
-  ['it ended with that code, while nobody asks the runtime', undefined, ended('a', 42), true],
-  ['it ended with another, while nobody asks the runtime', undefined, ended('a', 1), false],
+  ['it ended with that code, while no call asks the runtime', undefined, ended('a', 42), true],
+  ['it ended with another, while no call asks the runtime', undefined, ended('a', 1), false],
 ])('where the last status says that %s', (_, containers, told, restarting) => {
   expect(isRestartingAll(pod, containers && aRuntimePod(containers), told)).toBe(restarting);
 });

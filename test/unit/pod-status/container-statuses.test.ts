@@ -276,7 +276,7 @@ it('shows the signal that stops a container only with the gate', () => {
   expect(web([instance])).not.toHaveProperty('stopSignal');
 });
 
-it('shows as whom a container was started, where the runtime says it', () => {
+it('shows the user of a container, where the runtime reports it', () => {
   const user = { uid: 1000, gid: 100, supplementalGroups: [7] };
   expect(web([aStatus('web', { user })]).user).toEqual({ linux: user });
   expect(web([aStatus('web')])).not.toHaveProperty('user');

@@ -204,7 +204,7 @@ describe('phase', () => {
     const previous = generate({ pod, activeMs: 5_000, previous: { phase: 'Running' } });
     const verdict = { phase: 'Failed', reason: 'DeadlineExceeded' };
     expect(generate({ pod, previous })).toMatchObject(verdict);
-    // Not even when what was stopped for it ends well, be it because it was asked to.
+    // Not even when what was stopped for it ends well, not even on request.
     const once = aPod({ activeDeadlineSeconds: 5, restartPolicy: 'OnFailure' });
     for (const podIsTerminal of [false, true]) {
       const ended = generate({ pod: once, previous, runtime: aRuntimePod([exited('web', 0)]), podIsTerminal });

@@ -29,7 +29,7 @@ describe('the status for the API', () => {
     expect(said(merged(api, own))).toEqual({ phase: 'Running', conditions: [foreign, is('Ready', 'True')] });
   });
 
-  it('has the fields that others write, and none that nobody writes any more', () => {
+  it('has the fields that others write, and none that no writer writes any more', () => {
     const api = { phase: 'Running', resourceClaimStatuses: [{ name: 'c' }], nominatedNodeName: 'n' } as PodStatus;
     expect(said(merged(api, { phase: 'Running' }))).toEqual({
       phase: 'Running',
@@ -65,8 +65,8 @@ describe('the status for the API', () => {
   });
 
   it.each<[what: string, status: string, at: string]>([
-    ['keeps its time when somebody has said it before', 'True', then],
-    ['has a new time when somebody has denied it', 'False', now],
+    ['keeps its time when another writer has said it before', 'True', then],
+    ['has a new time when another writer has denied it', 'False', now],
   ])('replaces a disruption, which %s', (_what, status, at) => {
     const api = { phase: 'Running', conditions: [is('DisruptionTarget', status, { reason: 'Other' }), foreign] };
     const own = { phase: 'Failed', conditions: [disruption] };

@@ -10,7 +10,7 @@ describe('a pod', () => {
     ['may go from the API when it is deleted, has ended there and nothing is left', gone, true, true],
     ['stays while something of it is left', gone, false, false],
     ['stays until the API knows of its end', { ...gone, phase: 'Running' }, true, false],
-    ['stays while nobody deletes it', { source: 'api', phase: 'Failed' }, true, false],
+    ['stays while no client deletes it', { source: 'api', phase: 'Failed' }, true, false],
     ['that is a mirror stays', { ...gone, annotations: { [CONFIG_MIRROR_ANNOTATION]: 'h' } }, true, false],
   ])('%s', (_what, sketch, isFinished, expected) => {
     expect(canBeDeleted(aPod(sketch), isFinished)).toBe(expected);

@@ -17,12 +17,12 @@ describe('two statuses', () => {
     ['a message that is empty', ready({ message: '' }), ready()],
     ['a list that is empty', { ...ready(), podIPs: [] }, ready()],
     [
-      'a condition of somebody else',
+      'a condition of another writer',
       { ...ready(), conditions: [{ type: 'x', status: 'True' }, ...(ready().conditions ?? [])] },
       ready(),
     ],
     ['claims', { ...ready(), resourceClaimStatuses: [{ name: 'c' }] }, ready()],
-  ])('say the same but for %s', (_what, one, other) => {
+  ])('say the same except for %s', (_what, one, other) => {
     expect(isSamePodStatus(one, other)).toBe(true);
   });
 

@@ -36,7 +36,7 @@ describe('static pods of one full name', () => {
     expect(registry.complete('old', 'terminated', OK, 6).others).toEqual([wake('newest')]);
   });
 
-  it('are in nobody’s way when they come from the API', () => {
+  it('are in no pod’s way when they come from the API', () => {
     const registry = withSyncedPod(aPod({ uid: 'a', source: 'api' }));
     registry.update(create(aPod({ uid: 'b', source: 'api' })), 2);
     expect(registry.start('b', 2).kind).toBe('run');

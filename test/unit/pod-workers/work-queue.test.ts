@@ -12,7 +12,7 @@ it('gives back what was due strictly before now, once', () => {
   expect(queue.size).toBe(0);
 });
 
-it('holds one entry per pod, and the newest wins, be it sooner or later', () => {
+it('holds one entry per pod, and the newest wins, sooner or later', () => {
   const queue = new WorkQueue();
   queue.enqueue('a', 10, 'j1');
   queue.enqueue('a', 50, 'j2');

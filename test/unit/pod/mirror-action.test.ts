@@ -28,8 +28,8 @@ describe('the mirror of a full name', () => {
     ['to be deleted', { pod, mirror: deleted }, 'replace'],
     ['of a former life', { pod, mirror, isOfFormerLife: true }, 'replace'],
     ['of a former life while that ends', { pod, mirror, isOfFormerLife: true, isTerminating: true }, 'none'],
-    ['of nobody', { mirror }, 'remove'],
-    ['of nobody, with a source that was not heard', { mirror, areSourcesReady: false }, 'none'],
+    ['of no pod', { mirror }, 'remove'],
+    ['of no pod, with a source that has sent no set', { mirror, areSourcesReady: false }, 'none'],
     ['of a pod that goes', { mirror, isTerminating: true }, 'none'],
     ['not there, and not wanted', {}, 'none'],
   ])('that is %s', (_what, state, action) => {

@@ -26,7 +26,7 @@ describe('what is known of instances', () => {
 
   it.each([
     [
-      'but for the newest instance',
+      'except the newest instance',
       (store: ProbeResultStore) => store.keepOnly('readiness', instance('c1'), 'c2'),
       'c2,d1,e1',
     ],
@@ -62,7 +62,7 @@ describe('what is known of instances', () => {
   });
 });
 
-describe('records that somebody has spoilt', () => {
+describe('spoilt records', () => {
   const good = { type: 'readiness', uid: 'u', container: 'main', containerId: 'c', result: 'success' } as const;
 
   it.each([

@@ -255,7 +255,7 @@ describe('the turn of a worker that knows its instance', () => {
     },
   );
 
-  it('asks whom the status names', () => {
+  it('probes the container that the status names', () => {
     const { step } = probeTurn(aProbeWorker('readiness'), knows, someFacts());
     expect(step).toEqual({ kind: 'probe', containerId: 'c1', podIp: '10.0.0.1' });
   });

@@ -17,7 +17,7 @@ describe('a running container', () => {
   it.each<[string, ProbeResult | undefined, boolean, boolean | undefined, boolean]>([
     ['with a success', 'success', true, false, true],
     ['with a failure', 'failure', true, true, false],
-    ['that nobody has asked yet', 'unknown', true, false, false],
+    ['without a probe so far', 'unknown', true, false, false],
     ['of which nothing is known, but which had started', undefined, true, true, true],
     ['of which nothing is known', undefined, true, undefined, false],
     ['of which nothing is known, and which had not started', undefined, true, false, false],

@@ -43,7 +43,7 @@ test.prop([fc.array(fc.nat(5_000)), fc.integer({ min: 1, max: 20 }), fc.integer(
     });
     served.forEach(({ at, servedAt }, index) => {
       expect(servedAt).toBeGreaterThanOrEqual(served[index - 1]?.servedAt ?? 0);
-      // Whoever waits is served a token's time after the one before, and as many as the burst before that one were not.
+      // A waiting caller is served a token's time after the one before, and as many as the burst before that one were not.
       const previous = served[index - 1]?.servedAt;
       if (servedAt > at) expect(servedAt - previous!).toBeLessThanOrEqual(1_000 / perSecond + 1e-6);
       const earlier = served[index - burst - 1];

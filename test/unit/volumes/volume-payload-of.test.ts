@@ -208,7 +208,7 @@ describe('the files of a projected volume', () => {
   });
 
   it.each([
-    ['for everyone without user and group', {}, 'token 644'],
+    ['for every user without user and group', {}, 'token 644'],
     ['for its user', { securityContext: { runAsUser: 5 } }, 'token 600 5'],
     ['for the group, which the ownership adds', { securityContext: { fsGroup: 7 } }, 'token 600'],
     ['for both', { securityContext: { runAsUser: 5, fsGroup: 7 } }, 'token 600 5'],

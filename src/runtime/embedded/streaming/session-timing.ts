@@ -34,7 +34,7 @@ export const PROBE_MS = 5_000;
 /** The time without output after which a command that has ended is not waited for: a daemon may hold its output open. */
 export const DRAIN_MS = 1_000;
 /** The time that a client has for closing a session that is over. */
-const CLOSE_MS = 10_000;
+export const CLOSE_MS = 10_000;
 
 /**
  * Emits the first `count` streams together. Errors: the client did not open them in time.

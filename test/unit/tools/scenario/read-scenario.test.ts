@@ -230,7 +230,7 @@ describe('what no manifest has', () => {
     return scenarioMismatches(scenario, [web]).map((issue) => formatManifestProblem(problemAt(issue)));
   };
 
-  it('is not what is there', () => {
+  it('is none for names of containers and images of the pods', () => {
     const text =
       'containers: {app: {}, web/prepare: {}}\nimages: {i:1: {}}\ntimeline: [{at: 1s, deletePod: web}, {at: 2s, exit: web/app}]';
     expect(mismatches(text.replace('i:1', '"i:1"'))).toEqual([]);

@@ -207,13 +207,13 @@ const STORIES: Readonly<Record<string, Story>> = {
     says: ['web_default is Running for 57 s'],
     never: [/unchanged:/, /api\.yaml/],
   },
-  'a pod nobody knows, beside a broken manifest': {
+  'an unknown pod, beside a broken manifest': {
     at: 60,
     of: 'new',
     lines: [...up, [25, problem('m/new.yaml:3:1: one', { from: 'm/new.yaml' })]],
     says: ['no pod "new" in the journal', 'file m/new.yaml cannot be used: m/new.yaml:3:1: one'],
   },
-  'a pod nobody knows, beside a manifest that keeps its pod': {
+  'an unknown pod, beside a manifest that keeps its pod': {
     at: 60,
     of: 'new',
     lines: [
