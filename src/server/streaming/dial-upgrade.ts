@@ -1,8 +1,9 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { Observable } from 'rxjs';
 import { forwardedHeaders } from '../../model/server/forwarded-headers.js';
+import { ReadingSocket } from './reading-socket.js';
 
 /** The reply of a streaming server. After an upgrade its connection emits all bytes after the header of the reply. */
 export type DialedUpgrade =
@@ -48,7 +49,7 @@ const connectTo = ({ protocol, hostname, port }: URL): Socket => {
   const connection =
     protocol === 'https:'
       ? connectTls({ ...place, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
-      : connect(place);
+      : new ReadingSocket(place).connect(place);
   // Also after the reply, when the request has no listeners there.
   return connection.setNoDelay(true).on('error', () => undefined);
 };

@@ -241,6 +241,19 @@ describe('a stream', () => {
     await stage.allClosed();
   });
 
+  it('loses nothing of a server that sends its last bytes and breaks off while the client writes', async () => {
+    await stage.begin();
+    for (let round = 0; round < 20; round++) {
+      const client = await stage.open();
+      // All in one turn, and the client first, so that the agent writes to a connection that is broken before it reads there.
+      client.socket.write('input');
+      stage.peer.newest.write('the exit code');
+      stage.peer.newest.resetAndDestroy();
+      expect(await client.readToEnd()).toBe('the exit code');
+    }
+    await stage.allClosed();
+  });
+
   it('begins only with access', async () => {
     await stage.begin({ streaming: stage.streaming(() => NEVER) });
     for (const [token, status] of [
