@@ -70,6 +70,13 @@ export class StreamStage extends KubeletStage {
     return client;
   }
 
+  /** The headers that the streaming server has received first, after the line with its URL and the name of this node. */
+  firstHeaders(): readonly string[] {
+    const [requestLine, host, ...others] = (this.peer.headers[0] ?? '').split('\r\n');
+    expect([requestLine, host]).toEqual(['POST /exec/t0ken?x=1 HTTP/1.1', 'Host: node:10250']);
+    return others;
+  }
+
   /** The reply to a request for a stream that does not begin. */
   async refusalOf(method = 'POST', path = EXEC, lines = UPGRADE): Promise<string> {
     const client = await this.connect();
