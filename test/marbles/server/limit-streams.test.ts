@@ -39,7 +39,7 @@ describe('a stream', () => {
 
   it(
     'counts no longer once one side has ended',
-    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+    marbles(({ cold, expectObservable }) => {
       const lingering$ = cold('--x----|').pipe(limitStreams({ perPod: 1, total: 1 })('web'));
       expectObservable(lingering$, '^').toBe('--x----|');
       const refused = tooMany('the pod has 1 open streams, and may have no more');
