@@ -8,7 +8,7 @@ import { quantity } from '../../model/resources/quantity.js';
 import type { Cgroups } from '../../streams/ports/cgroups.js';
 import { hugePages } from '../huge-pages.js';
 import { isThere, readIfThere } from '../read-if-there.js';
-import { cgroupfs } from './cgroup-files-adapter.js';
+import { cgroupfs } from './cgroupfs.js';
 import { cgroupV1 } from './cgroup-v1.js';
 import { cgroupV2 } from './cgroup-v2.js';
 import { processorCount } from '../processor-count.js';

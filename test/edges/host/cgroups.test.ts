@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { asyncScheduler, lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cgroupCapacity, hostCgroups, isCgroupV1 } from '../../../src/host/cgroups/host-cgroups.js';
-import { cgroupfs } from '../../../src/host/cgroups/cgroup-files-adapter.js';
+import { cgroupfs } from '../../../src/host/cgroups/cgroupfs.js';
 import { cgroupV2 } from '../../../src/host/cgroups/cgroup-v2.js';
 import { isAlive, processId } from '../../../src/runtime/embedded/process-tree.js';
 import { destroyCgroup } from '../../../src/streams/cgroups/destroy-cgroup.js';

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { CgroupFiles } from '../../../src/host/cgroups/cgroup-files-adapter.js';
+import type { CgroupFiles } from '../../../src/host/cgroups/cgroupfs.js';
 import { systemdCgroups } from '../../../src/host/cgroups/systemd-cgroups.js';
-import { startSliceArgs } from '../../../src/model/cgroups/systemd-call.js';
+import { startSliceArgs } from '../../../src/host/cgroups/systemd-call.js';
 import { all } from './cgroup-stage.js';
 
 // No machine of ours is run by systemd: what is tested is what it is told, in which order, and what becomes of its answers.

@@ -1,5 +1,5 @@
-import { pageSizeName } from '../cri/linux-resources.js';
-import type { CgroupResources } from './cgroup-resources.js';
+import { pageSizeName } from '../../model/cri/linux-resources.js';
+import type { CgroupResources } from '../../model/cgroups/cgroup-resources.js';
 
 /** A file to write in the cgroup's directory in the hierarchy of this controller. */
 export interface CgroupFile {

@@ -1,6 +1,6 @@
-import { type CgroupName, systemdSlice } from './cgroup-name.js';
+import { type CgroupName, systemdSlice } from '../../model/cgroups/cgroup-name.js';
+import type { CgroupResources } from '../../model/cgroups/cgroup-resources.js';
 import { cpuWeight } from './cgroup-files.js';
-import type { CgroupResources } from './cgroup-resources.js';
 
 const SYSTEMD = 'org.freedesktop.systemd1';
 const MANAGER = ['/org/freedesktop/systemd1', `${SYSTEMD}.Manager`] as const;
