@@ -193,7 +193,7 @@ export class ContainerdNode extends Daemon {
     return status?.state?.waiting ?? {};
   }
 
-  /** Containers and sandboxes of the pod, whatever their state, and its folders of logs. */
+  /** Containers and sandboxes of the pod, in any state, and its folders of logs. */
   async tracesOf(pod: string): Promise<string[]> {
     const name = `${pod}-${NODE_NAME}`;
     const [containers, sandboxes] = [await this.containers(), await this.sandboxes()];

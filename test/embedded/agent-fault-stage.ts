@@ -79,7 +79,7 @@ export class AgentFaultStage extends Daemon {
     return this;
   }
 
-  /** One run. Errors: what is not as it should be, with the seed, the plan and the last words of the agent. */
+  /** One run. Errors: what is not as it should be, with the seed, the plan and the last lines of the agent. */
   async strike(seed: number): Promise<void> {
     const random = seededRandom(`agent-faults/${seed}`);
     const plan = agentFaultPlan(random.fork('plan'));

@@ -37,7 +37,7 @@ export class Daemon extends RuntimeView {
   private port = 0;
   /** Descriptors of this process that every command is started with, from 3 on. */
   handed: readonly number[] = [];
-  /** What Node is told before the program, and more variables of its environment. */
+  /** The flags of Node before the program, and more variables of its environment. */
   preload: { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv } = { args: [], env: {} };
 
   constructor(private readonly uid?: number) {

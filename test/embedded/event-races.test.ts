@@ -84,7 +84,7 @@ const disorder = ({ between }: Dice) => {
   return { change, counts };
 };
 
-/** Says so when another instance of the container is alive, of whatever revision of its pod: the lock goes with its process. */
+/** Says so when another instance of the container is alive, of any revision of its pod: the lock goes with its process. */
 const ALONE =
   'echo "$NAME $VERSION" >>"$DIR/starts"; exec 9>>"$DIR/lock-$NAME"; flock -n 9 || echo "$NAME $VERSION" >>"$DIR/doubles"';
 const ENDINGS = ['exec sleep 2147483', "trap 'sleep 0.1; exit 0' TERM; while :; do sleep 0.05; done"];

@@ -203,7 +203,7 @@ describe('an API server that says anything', () => {
     },
   );
 
-  it('is told of what is refused in an event of that pod', () => {
+  it('reports what is refused in an event of that pod', () => {
     const { node, pass, events } = stage(1);
     node.start();
     pass(MINUTE);

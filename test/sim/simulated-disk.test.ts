@@ -134,7 +134,7 @@ describe('simulatedDisk', () => {
     expect(outcome(scheduler, next.pullRecords.everyPulled())).toEqual([[]]);
   });
 
-  it('tells the end of a file', () => {
+  it('reads the end of a file', () => {
     const { scheduler, ports } = stage();
     outcome(scheduler, ports.podFiles.write('/words', 'hello', 0o644));
     const tail = (path: string, bytes: number) =>
@@ -150,7 +150,7 @@ describe('simulatedDisk', () => {
       return bytes === undefined ? undefined : Number(bytes);
     };
 
-    it('grow while somebody writes them', () => {
+    it('grow while a container writes them', () => {
       const at = stage({ min: 0, max: 0 });
       at.disk.writeLog('/logs/0.log', 100);
       at.scheduler.runUntil(2000);

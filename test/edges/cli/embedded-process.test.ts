@@ -107,7 +107,7 @@ it('takes the place of a socket that a dead runtime left behind', async () => {
   expect(isProcess(next!)).toBe(true);
 });
 
-it('says why a runtime does not start, in its own last words', async () => {
+it('says why a runtime does not start, by its own last line', async () => {
   const script = join(folder, 'broken.cjs');
   writeFileSync(script, 'console.error("cannot: no room"); process.exit(3);');
   const { event$ } = supervise(script);

@@ -31,7 +31,7 @@ it('lets one in, names it to others, and lets another one in once that has left'
 });
 
 it('ends with a process that is killed, although what that has started lives on', async () => {
-  // What holds the lock is the descriptor of the process; Node hands none on that it was not told to.
+  // What holds the lock is the descriptor of the process; Node passes on only those that it was asked to.
   const script = `
     const { lockFile } = await import(${JSON.stringify(new URL('../../../src/runtime/embedded/directory-lock.ts', import.meta.url).href)});
     const { spawn } = await import('node:child_process');

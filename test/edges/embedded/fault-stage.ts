@@ -71,7 +71,7 @@ export class FaultStage {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  /** One run. Errors: what is not as it should be, with the seed, the faults and the runtime's last words. */
+  /** One run. Errors: what is not as it should be, with the seed, the faults and the runtime's last lines. */
   async run(seed: number): Promise<void> {
     const random = seededRandom(`faults/${seed}`);
     const plan = faultPlan(random.fork('plan'), this.stateDirectory);

@@ -318,7 +318,7 @@ it.each([
   });
 });
 
-it('finds the processes of a group in the hierarchy in which it was made, whatever can be used now', () => {
+it('finds the processes of a group in the hierarchy in which it was made, even if that cannot be used now', () => {
   const [made] = groups();
   expect(made.pids()).toEqual([4194304]);
   const other = { mount: at('other'), version: 2 as const };

@@ -18,7 +18,7 @@ const value = <T>(value$: Observable<T>): Promise<T | undefined> => lastValueFro
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
 describe('a file that is written', () => {
-  it('has the mode that was asked for, whatever the umask', async () => {
+  it('has the mode that was asked for, under any umask', async () => {
     const umask = process.umask(0o077);
     try {
       await value(podFiles.write(at('file'), 'content', 0o666));

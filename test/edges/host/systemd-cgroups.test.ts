@@ -7,7 +7,7 @@ import { systemdCgroups } from '../../../src/host/cgroups/systemd-cgroups.js';
 import { startSliceArgs } from '../../../src/host/cgroups/systemd-call.js';
 import { all } from './cgroup-stage.js';
 
-// No machine of ours is run by systemd: what is tested is what it is told, in which order, and what becomes of its answers.
+// No machine of ours is run by systemd: what is tested is what is sent to it, in which order, and what becomes of its answers.
 
 const POD = ['kubepods', 'burstable', 'pod1-2'];
 const PATH = '/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1_2.slice';

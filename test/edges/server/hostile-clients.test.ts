@@ -376,7 +376,7 @@ describe('hostile clients', () => {
       ['queries of logs', get('/logs/?query=unknown-service&query=none'), 5],
       ['profiles', get('/debug/pprof/allocs?seconds=1'), 1],
     ] as const) {
-      // The server may hear later that the last ones have left.
+      // The server may notice later that the last ones have left.
       await eventually(`every place is free: ${what}`, async () => {
         const replies = await Promise.allSettled(Array.from({ length: limit }, () => beginningOf(bytes)));
         for (const reply of replies) if (reply.status === 'fulfilled') reply.value.socket.destroy();

@@ -13,7 +13,7 @@ const running = aRuntimeStatus([aContainer({ name: 'main' })]);
 const nothing = aRuntimeStatus([], []);
 const succeeded = aRuntimeStatus([aContainer({ name: 'main', state: 'exited', reason: 'Completed', finishedAt: 2n })]);
 
-describe('a pass over a running pod', () => {
+describe('a sync of a running pod', () => {
   it(
     'says that the sandbox is there before anything is pulled or started, and goes on saying so',
     marbles(({ scheduler }) => {
@@ -46,11 +46,11 @@ describe('a pass over a running pod', () => {
   );
 
   it.each([
-    ['was seen to begin anew', true, 'nothing', 'waiting'],
-    ['was not seen to begin anew, and does not run', false, 'nothing', undefined],
-    ['was not seen to begin anew, and runs as another instance', false, 'running', 'running'],
+    ['was seen to begin again', true, 'nothing', 'waiting'],
+    ['was not seen to begin again, and does not run', false, 'nothing', undefined],
+    ['was not seen to begin again, and runs as another instance', false, 'running', 'running'],
   ] as const)(
-    'stores the status of a static pod that %s, whatever its mirror says of a former life',
+    'stores the status of a static pod that %s, with any former life in its mirror',
     (_, isReborn, is, state) =>
       marbles(({ scheduler }) => {
         const pod = aPod({ source: 'file', spec: { restartPolicy: 'Never', containers: [{ name: 'main' }] } });
@@ -161,7 +161,7 @@ describe('a pass over a running pod', () => {
   });
 
   it(
-    'makes the directories of the pod before anything else, on every pass',
+    'makes the directories of the pod before anything else, on every sync',
     marbles(({ expectObservable, scheduler }) => {
       const made: string[] = [];
       const directories = (uid: string) =>
@@ -300,7 +300,7 @@ describe('stopping a pod', () => {
   );
 
   it(
-    'is not over while a container runs, whatever the runtime answered',
+    'is not over while a container runs, with any answer of the runtime',
     marbles(({ scheduler }) => {
       const stage = podWorkStage(scheduler, { fresh: of(running) });
       stage.play(stage.work.syncTerminatingPod(stage.run(running)));
@@ -309,7 +309,7 @@ describe('stopping a pod', () => {
         '|',
       ]);
       expect(stage.state.statuses.get('uid-1')?.phase).toBe('Running');
-      // Whatever it has done is to be seen.
+      // All its effects are to be seen.
       expect(stage.relists).toEqual(['uid-1']);
     }),
   );
@@ -350,7 +350,7 @@ describe('stopping a pod', () => {
   });
 
   it(
-    'of which only the runtime knows takes what the runtime tells of it, and leaves no status',
+    'of which only the runtime knows takes what the runtime reports of it, and leaves no status',
     marbles(({ scheduler }) => {
       const stage = podWorkStage(scheduler, { fresh: of(running) });
       stage.play(stage.work.syncTerminatingRuntimePod(runtimeRun(1)));

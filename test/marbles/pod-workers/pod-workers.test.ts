@@ -397,6 +397,6 @@ it('begins the work on a number of pods that wait for the same read of the runti
     outcomes(from(pods.map(create)), options).subscribe();
     look$.next();
   });
-  // The others are late enough to tell of a read that takes long.
+  // The others are late enough to report a read that takes long.
   expect(hops.filter((work) => work !== '')).toEqual(['x'.repeat(16), 'x'.repeat(16), 'x'.repeat(8)]);
 });

@@ -37,10 +37,10 @@ export interface ApiStage {
   /** The outcome of a request once it has come back. Errors: throws the `ApiError` of the reply. */
   readonly ask: (request: ApiRequest, user?: ApiUser) => unknown;
   readonly object: (request: ApiRequest, user?: ApiUser) => StoredObject;
-  /** `404 NotFound` of a request that must fail; `none` when nobody answered. */
+  /** `404 NotFound` of a request that must fail; `none` without an answer. */
   readonly refusal: (request: ApiRequest, user?: ApiUser) => string;
   readonly watch: (request: ApiWatchRequest, user?: ApiUser) => Heard;
-  /** Lets so much time go by. */
+  /** Lets this time go by. */
   readonly pass: (ms: number) => void;
 }
 

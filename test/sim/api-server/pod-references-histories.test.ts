@@ -121,7 +121,7 @@ const live = (random: SeededRandom) => {
 
 const seeds = Array.from({ length: 40 }, (_, index) => index);
 it.each(seeds)(
-  'what pods refer to is known whatever has happened, and nothing else is followed or kept: seed %i',
+  'what pods refer to is known after any history, and nothing else is followed or kept: seed %i',
   (seed) => {
     const { found, expected, said } = live(seededRandom(`references ${seed}`));
     expect(found, said.join(' ')).toEqual(expected);

@@ -10,7 +10,7 @@ import { ADMIN, podNamed, PODS_PATH } from '../api-server/api-stage.js';
 
 const always = { fromMs: 0, untilMs: 60_000, rate: 1 };
 
-/** Asks for a pod to be created, and watches; what was heard, with the times, after two minutes. */
+/** Asks for a pod to be created, and watches; the answers, with their times, after two minutes. */
 const underFaults = (calls: readonly ApiCallFault[], way: readonly ApiWayFault[] = []) => {
   const scheduler = new VirtualScheduler();
   const startMs = scheduler.now();
@@ -60,7 +60,7 @@ describe('a fault between an agent and the API server', () => {
     expect(isDone).toBe(true);
   });
 
-  it.each([true, false])('lets nothing come back, be it done (%s) or not', (isDone) => {
+  it.each([true, false])('lets nothing come back, whether it is done (%s) or not', (isDone) => {
     const result = underFaults([{ kind: 'api-silent', isDone, ...always }]);
     expect(result).toMatchObject({ heard: [], isDone });
   });

@@ -36,7 +36,7 @@ const happened = (history: History, kind: WorldEvent['kind']): readonly number[]
   return times;
 };
 
-/** Whatever runs must not be stopped. */
+/** No running container may be stopped. */
 const nothingStops: Invariant = {
   name: 'nothing-stops',
   rule: 'No container is ever stopped.',
@@ -184,7 +184,7 @@ describe('a failure', () => {
   const history = generateHistory(stopping);
   const failure = investigateFailure(history, { invariants: [nothingStops], maxRuns: 150 })!;
 
-  it('is told with the shortest history, what happened last, why, and how to do it again', () => {
+  it('is reported with the shortest history, what happened last, why, and how to do it again', () => {
     const text = failureText({ what: `seed ${stopping}`, failure, repeat: `npm run simulate -- --seed ${stopping}` });
     expect(text).toContain(`FAILED: seed ${stopping} violates nothing-stops`);
     expect(text).toContain(`container ${failure.violation.container}: is stopped (expected it to run on)`);

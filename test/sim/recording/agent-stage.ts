@@ -91,7 +91,7 @@ export const playAgent = (
 /** The kinds of entries after the header. */
 export const kindsOf = ({ recording }: Played): readonly string[] => recording.entries.map(({ kind }) => kind);
 
-/** The replay has come to the end of the recording, and the agent has heard there what it heard before. */
+/** The replay has come to the end of the recording, and the agent has received there what it received before. */
 export const expectSame = ({ heard, replayed, result, recording }: Played): void => {
   expect(result).toMatchObject({ kind: 'same', entries: recording.lines.length });
   expect(replayed).toEqual(heard);

@@ -92,7 +92,7 @@ describe('a recording that was changed', () => {
 });
 
 describe('a recording that cannot be read on', () => {
-  it('is an error of the recording at every entry, whatever the loop is calling when it comes', () => {
+  it('is an error of the recording at every entry, during any call of the loop', () => {
     for (let length = 1; length < whole.entries.length; length += length < 300 ? 1 : 13) {
       const entries = function* () {
         yield* whole.entries.slice(0, length);

@@ -23,7 +23,7 @@ const anything = fc.anything({
   ],
 });
 
-/** Where an array has a hole or a field is undefined, nobody looks. */
+/** Where an array has a hole or a field is undefined, no code looks. */
 const withoutAbsent = (value: unknown): unknown => {
   if (value instanceof Map) return new Map([...value].map(([key, item]) => [withoutAbsent(key), withoutAbsent(item)]));
   if (value instanceof Set) return new Set([...value].map(withoutAbsent));
@@ -59,7 +59,7 @@ describe('a value in a recording', () => {
     expect(throughJson({ a: 1, f: () => 2 })).toStrictEqual({ a: 1 });
   });
 
-  it('names what nobody can have written', () => {
+  it('names what no recorder can have written', () => {
     expect(() => decodeValue({ $magic: 1 })).toThrow('there is no value of the kind "$magic"');
   });
 

@@ -36,7 +36,7 @@ const SECRETS: readonly PullSecret[] = [
   secret('kubernetes.io/dockerconfigjson', {
     '.dockerconfigjson': dockerConfig({
       'registry.test': { auth: base64(`robot:${PLANTED.secretPassword}`), identitytoken: PLANTED.secretToken },
-      'other.test': { username: 'someone', password: PLANTED.registryToken },
+      'other.test': { username: 'user', password: PLANTED.registryToken },
     }),
   }),
   secret('Opaque', { key: PLANTED.opaque }, 'opaque'),
@@ -118,7 +118,7 @@ describe('the secrets of a node', () => {
     for (const login of [
       `robot:${PLANTED.secretPassword}`,
       `node:${PLANTED.nodePassword}`,
-      `someone:${PLANTED.registryToken}`,
+      `user:${PLANTED.registryToken}`,
     ])
       expect(text).not.toContain(base64(login).replace(/=+$/, ''));
     for (const credential of [
@@ -127,7 +127,7 @@ describe('the secrets of a node', () => {
     ])
       expect(text).not.toContain(createHash('sha256').update(JSON.stringify(credential)).digest('hex'));
     expect(replay(recording, kubelet)).toMatchObject({ kind: 'same', entries: recording.lines.length });
-    // All of that has been used: the pull that needed it went well, the others have failed and been told of.
+    // All of that has been used: the pull that needed it went well, the others have failed and been reported.
     expect(pods).toMatchObject([{ pod: 'allowed' }]);
     expect(text).toMatch(/unauthorized: <secret \d+>/);
     expect(text).toContain('<secret');

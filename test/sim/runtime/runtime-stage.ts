@@ -24,7 +24,7 @@ export interface RuntimeStage {
   readonly disk: SimulatedDisk;
   readonly simulated: SimulatedRuntime;
   readonly told: WorldEvent[];
-  /** Asks now; what is heard shows in `heard`. */
+  /** Asks now; the answers show in `heard`. */
   readonly ask: <T>(call$: Observable<T>) => Asked<T>;
   /** Asks, and lets time pass until there is an answer. Errors: that of the call. */
   readonly answer: <T>(call$: Observable<T>) => T;

@@ -39,7 +39,7 @@ describe('a tainted node', () => {
     [true, undefined, 'NodeAffinity'],
     [false, '2026-01-01T00:00:00Z', 'NodeAffinity'],
   ])(
-    'keeps who was let in before, as long as its Node was not heard of: %s, %s',
+    'keeps who was let in before, as long as its Node was not read: %s, %s',
     (isProvisional, startTime, reason) => {
       const pod = aPod({ source: 'api', spec: { nodeSelector: { zone: 'a' } } });
       const facts = { ...nodeFacts, isProvisional, taints: [{ key: 'a', effect: 'NoExecute' }] };

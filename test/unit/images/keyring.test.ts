@@ -66,7 +66,7 @@ describe('credentials for a repository', () => {
   });
 
   test.prop([fc.array(fc.string()), fc.webAuthority()])(
-    'can be looked up whatever the keys are',
+    'can be looked up with any keys',
     (registries, host) => {
       const found = tried([...registries, host], `${host}/app`);
       expect(found.every((registry) => registries.includes(registry) || registry === host)).toBe(true);

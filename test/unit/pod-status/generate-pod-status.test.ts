@@ -234,7 +234,7 @@ describe('a restart of all containers', () => {
     expect(story([aRuntimePod([aStatus('web'), aStatus('other')]), restarted]).map(isOn)).toEqual(['False', 'False']);
   });
 
-  it('goes on until nothing is left, whatever becomes of the container that asked for it', () => {
+  it('goes on until nothing is left, in any state of the container that asked for it', () => {
     const rest = aRuntimePod([aStatus('other')]);
     const anew = aRuntimePod([aStatus('web', { id: 'web-1' }), aStatus('other', { id: 'other-1' })]);
     const statuses = story([asked, rest, aRuntimePod(), anew]);
@@ -274,7 +274,7 @@ describe('conditions of others', () => {
     { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' },
   ];
 
-  it("are kept, the agent's own are made anew", () => {
+  it("are kept, the agent's own are made again", () => {
     const pod = { ...aPod(), status: { conditions } };
     const status = generate({ pod });
     expect(status.conditions?.map(({ type }) => type).slice(0, 2)).toEqual(['a/x', 'DisruptionTarget']);
@@ -366,7 +366,7 @@ describe('addresses', () => {
   });
 });
 
-it('shares the room for last words among all containers', () => {
+it('shares the room for termination messages among all containers', () => {
   const pod = aPod({ containers: [aContainer('web'), aContainer('b')], initContainers: [aContainer('i')] });
   const runtime = aRuntimePod([exited('web', 1, { message: 'é'.repeat(5000) }), exited('b', 1, { message: 'short' })]);
   const [b, web] = generate({ pod, runtime }).containerStatuses ?? [];
@@ -378,7 +378,7 @@ it('shares the room for last words among all containers', () => {
   expect(shown?.state?.terminated?.message).toBe('€'.repeat(1365));
 });
 
-it('has a network as soon as a sandbox was made, whatever the runtime showed before', () => {
+it('has a network as soon as a sandbox was made, with any earlier status of the runtime', () => {
   const runtime = aRuntimePod([], []);
   expect(condition(generate({ runtime }), 'PodReadyToStartContainers')?.status).toBe('False');
   expect(condition(generate({ runtime, hasNewSandbox: true }), 'PodReadyToStartContainers')?.status).toBe('True');

@@ -245,7 +245,7 @@ describe('a recording that is not as it was', () => {
       bytes[at] = (bytes[at] ?? 0) ^ 0x10;
       writeFileSync(path, bytes);
       const isLast = at >= first;
-      // Nothing behind the last block tells a wrong length from a torn end.
+      // Nothing behind the last block distinguishes a wrong length from a torn end.
       if (isLast && at < first + 20) continue;
       expect(() => read(), `byte ${at}`).toThrow(
         /node\.rec is damaged after entry [01]: no whole block begins at byte/,
