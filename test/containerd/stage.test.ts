@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { firstValueFrom } from 'rxjs';
 import { expect, it } from 'vitest';
 import { criClient } from '../../src/runtime/cri-client.js';
-import { parseStat, type ProcessId } from '../../src/runtime/embedded/process-tree.js';
+import { parseStat, type ProcessId } from '../../src/runtime/embedded/confinement/process-tree.js';
 import { eventually } from '../embedded/eventually.js';
 import { describeProcess, processesNaming } from '../embedded/processes.js';
 import { killProcess } from '../support/kill-process.js';

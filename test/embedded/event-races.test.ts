@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it as baseIt } from 'vitest';
 import type { ContainerEventResponse } from '../../src/generated/runtime/v1/api.js';
-import { sendSignal } from '../../src/runtime/embedded/process-tree.js';
+import { sendSignal } from '../../src/runtime/embedded/confinement/process-tree.js';
 import { CriProxy } from '../support/cri-proxy.js';
 import { Daemon, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';

@@ -51,6 +51,9 @@ const good = {
   'src/streams/pleg/b.ts': "import { a } from '../../model/pod/a.js';\nexport const b = a;\n",
   'src/tools/why/t.ts': "import { a } from '../../model/pod/a.js';\nexport const t = a;\n",
   'src/runtime/c.ts': "import type { Port } from '../streams/ports/port.js';\nexport const c: Port = () => 1;\n",
+  'src/runtime/embedded/machine/m.ts': 'export const m = 1;\n',
+  'src/runtime/embedded/service/s.ts': "export { m } from '../machine/m.js';\n",
+  'src/runtime/embedded/server.ts': "export { s } from './service/s.js';\n",
   'src/processes/p.ts': 'export const p = 1;\n',
   'src/host/h.ts': "export { p } from '../processes/p.js';\n",
   'src/kubelet.ts': "import { b } from './streams/pleg/b.js';\nexport const k = b;\n",
@@ -78,6 +81,17 @@ const bad: readonly (readonly [file: string, text: string, rule: string])[] = [
   ['src/runtime/tool.ts', "export { t } from '../tools/why/t.js';\n", 'agent-knows-no-tool'],
   ['src/tools/why/edge.ts', "export { c } from '../../runtime/c.js';\n", 'why-imports-only-its-rooms'],
   ['src/cli/loose.ts', "export { l } from '../model/loose.js';\n", 'every-topic-has-a-folder'],
+  ['src/runtime/loose.ts', "export { l } from './embedded/loose.js';\n", 'every-topic-has-a-folder'],
+  [
+    'src/runtime/embedded/machine/up.ts',
+    "export { s } from '../service/s.js';\n",
+    'embedded-machine-imports-what-is-below',
+  ],
+  [
+    'src/runtime/embedded/service/top.ts',
+    "export { s } from '../server.js';\n",
+    'embedded-service-imports-what-is-below',
+  ],
   ['src/runtime/top.ts', "export { k } from '../kubelet.js';\n", 'composition-is-on-top'],
   ['src/runtime/cli.ts', "export { m } from '../cli/main.js';\n", 'nobody-imports-cli'],
   ['src/runtime/test.ts', "export { vi } from 'vitest';\n", 'no-development-packages'],
@@ -95,6 +109,7 @@ describe('the rules of the rooms', () => {
     const others = {
       'src/model/pod/y.ts': "export * from './x.js';\n",
       'src/model/loose.ts': 'export const l = 1;\n',
+      'src/runtime/embedded/loose.ts': 'export const l = 1;\n',
       'src/utils.ts': 'export const x = 1;\n',
       'src/index.ts': 'export const i = 1;\n',
     };

@@ -5,7 +5,7 @@ import { ReplaySubject, filter, firstValueFrom, skip, type Subscription, take, t
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../../../src/cli/runtime/embedded-process.js';
 import { isProcess } from '../../../src/processes/send-signal.js';
-import { processId } from '../../../src/runtime/embedded/process-tree.js';
+import { processId } from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { eventually } from '../../embedded/eventually.js';
 import { killProcess } from '../../support/kill-process.js';
 import { endRuntime } from '../embedded/end-runtime.js';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Client } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ContainerConfig, PodSandboxConfig, type ContainerStatus } from '../../../src/generated/runtime/v1/api.js';
-import { injectFaults } from '../../../src/runtime/embedded/machine.js';
-import { childrenOf, sendSignal } from '../../../src/runtime/embedded/process-tree.js';
+import { injectFaults } from '../../../src/runtime/embedded/machine/machine.js';
+import { childrenOf, sendSignal } from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { type EmbeddedRuntime, startEmbeddedRuntime } from '../../../src/runtime/embedded/server.js';
-import type { ContainerRecord, SandboxRecord } from '../../../src/runtime/embedded/state-store.js';
+import type { ContainerRecord, SandboxRecord } from '../../../src/runtime/embedded/state/state-store.js';
 import { clientOf, eventually, isRoot, type RuntimeCalls, runtimeCalls } from './runtime-under-test.js';
 
 const FAILED_PRECONDITION = 9;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cgroupCapacity, hostCgroups, isCgroupV1 } from '../../../src/host/cgroups/host-cgroups.js';
 import { cgroupfs } from '../../../src/host/cgroups/cgroupfs.js';
 import { cgroupV2 } from '../../../src/host/cgroups/cgroup-v2.js';
-import { isAlive, processId } from '../../../src/runtime/embedded/process-tree.js';
+import { isAlive, processId } from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { destroyCgroup } from '../../../src/streams/cgroups/destroy-cgroup.js';
 import type { Cgroups } from '../../../src/streams/ports/cgroups.js';
 import { isRoot } from '../../embedded/daemon.js';
