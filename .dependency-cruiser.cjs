@@ -58,8 +58,8 @@ module.exports = {
       severity: 'error',
       from: {},
       to: {
-        path: '^src/(streams|model|runtime/embedded)/[^/]+$',
-        pathNot: '^src/runtime/embedded/(server|grpc-adapter|runtime-error)\\.ts$',
+        path: '^src/(streams|model|runtime/embedded|tools/recording)/[^/]+$',
+        pathNot: '^src/(runtime/embedded/(server|grpc-adapter|runtime-error)|tools/recording/(record-kubelet|replay))\\.ts$',
       },
     },
     {

@@ -37,5 +37,5 @@ export {
   createRecordingFile,
   type RecordingFile,
   type RecordingFileOptions,
-} from './tools/recording/recording-file.js';
-export { openRecording, type RecordingReader } from './tools/recording/recording-reader.js';
+} from './tools/recording/file/recording-file.js';
+export { openRecording, type RecordingReader } from './tools/recording/file/recording-reader.js';

@@ -9,7 +9,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUNDLE } from '../../embedded/daemon.js';
 import { packageVersion } from '../../../src/cli/process/version.js';
 import { podSet } from '../../../src/model/pod/pod-set.js';
-import { createRecordingFile } from '../../../src/tools/recording/recording-file.js';
+import { createRecordingFile } from '../../../src/tools/recording/file/recording-file.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';
 import { recordingsInMemory } from '../../sim/recording/recordings-in-memory.js';

@@ -1,11 +1,11 @@
 import { map, type Observable, tap } from 'rxjs';
 import { expect } from 'vitest';
 import type { Kubelet, KubeletOptions, KubeletPorts } from '../../../src/kubelet-options.js';
-import { mapRules, PORT_RULES } from '../../../src/tools/recording/port-table.js';
+import { mapRules, PORT_RULES } from '../../../src/tools/recording/ports/port-table.js';
 import { type MakeKubelet, recordKubelet, type RecordOptions } from '../../../src/tools/recording/record-kubelet.js';
-import type { RecordingEntry } from '../../../src/tools/recording/recording-entry.js';
+import type { RecordingEntry } from '../../../src/tools/recording/entries/recording-entry.js';
 import { replay } from '../../../src/tools/recording/replay.js';
-import type { ReplayResult } from '../../../src/tools/recording/replay-result.js';
+import type { ReplayResult } from '../../../src/tools/recording/replay/replay-result.js';
 import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
 import { type RecordingInMemory, recordingOf } from './recordings-in-memory.js';
 

@@ -2,7 +2,7 @@ import { concat, NEVER, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { kubelet } from '../../../src/kubelet.js';
 import { podSet } from '../../../src/model/pod/pod-set.js';
-import type { RecordingEntry, RecordingHeader } from '../../../src/tools/recording/recording-entry.js';
+import type { RecordingEntry, RecordingHeader } from '../../../src/tools/recording/entries/recording-entry.js';
 import { type Recording, replay } from '../../../src/tools/recording/replay.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';

@@ -5,8 +5,8 @@ import { CriError } from '../../../src/model/cri/cri-error.js';
 import { HttpFailure } from '../../../src/model/config/http-failure.js';
 import { HealthFailure } from '../../../src/model/probes/health-failure.js';
 import { ProbeErrored } from '../../../src/model/probes/probe-errored.js';
-import { decodeValue, encodeValue } from '../../../src/tools/recording/encode-value.js';
-import type { Plain } from '../../../src/tools/recording/recording-entry.js';
+import { decodeValue, encodeValue } from '../../../src/tools/recording/entries/encode-value.js';
+import type { Plain } from '../../../src/tools/recording/entries/recording-entry.js';
 
 const throughJson = (value: unknown): unknown => decodeValue(JSON.parse(JSON.stringify(encodeValue(value))) as Plain);
 

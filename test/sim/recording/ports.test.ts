@@ -24,8 +24,8 @@ import { describe, expect, it } from 'vitest';
 import type { KubeletOptions } from '../../../src/kubelet-options.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import { podSet } from '../../../src/model/pod/pod-set.js';
-import { mapRules, PORT_RULES, type PortRule } from '../../../src/tools/recording/port-table.js';
-import { valueAt } from '../../../src/tools/recording/record-ports.js';
+import { mapRules, PORT_RULES, type PortRule } from '../../../src/tools/recording/ports/port-table.js';
+import { valueAt } from '../../../src/tools/recording/ports/record-ports.js';
 import { aPod } from '../../support/a-pod.js';
 import { expectSame, kindsOf, playAgent } from './agent-stage.js';
 

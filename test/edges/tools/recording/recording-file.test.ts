@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createRecordingFile, type RecordingFileOptions } from '../../../../src/tools/recording/recording-file.js';
-import { openRecording } from '../../../../src/tools/recording/recording-reader.js';
+import { createRecordingFile, type RecordingFileOptions } from '../../../../src/tools/recording/file/recording-file.js';
+import { openRecording } from '../../../../src/tools/recording/file/recording-reader.js';
 import type { Logger } from '../../../../src/streams/ports/logger.js';
 
 const child = fileURLToPath(new URL('recording-child.ts', import.meta.url));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readStory } from '../../../../src/tools/recording/read-story.js';
+import { readStory } from '../../../../src/tools/recording/incident/read-story.js';
 import { BEGIN, header, recordedPod, web } from './recorded-pod.js';
 
 const story = readStory(header, recordedPod);

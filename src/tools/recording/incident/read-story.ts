@@ -1,12 +1,12 @@
-import { CriError, errorText } from '../../model/cri/cri-error.js';
-import type { JournalEntry } from '../../model/journal/journal.js';
-import type { PodRef } from '../../model/pod/pod.js';
-import { beginOf, type Observation, type ObservationOf, type Observed } from '../timeline/observations.js';
-import { decodeValue } from './encode-value.js';
-import { OpenCalls, type RecordedCall } from './incident/open-calls.js';
-import { PodFinder } from './pod-finder.js';
-import type { Plain, RecordingEntry, RecordingHeader } from './recording-entry.js';
-import { wallAt } from './step-clock.js';
+import { CriError, errorText } from '../../../model/cri/cri-error.js';
+import type { JournalEntry } from '../../../model/journal/journal.js';
+import type { PodRef } from '../../../model/pod/pod.js';
+import { beginOf, type Observation, type ObservationOf, type Observed } from '../../timeline/observations.js';
+import { decodeValue } from '../entries/encode-value.js';
+import { OpenCalls, type RecordedCall } from './open-calls.js';
+import { PodFinder } from '../entries/pod-finder.js';
+import type { Plain, RecordingEntry, RecordingHeader } from '../entries/recording-entry.js';
+import { wallAt } from '../entries/step-clock.js';
 
 /** The pods of a recording. Times are Unix milliseconds of the agent's clock. */
 export interface RecordedStory {

@@ -1,10 +1,10 @@
 import type { Observable } from 'rxjs';
-import type { KubeletOptions, KubeletPorts } from '../../kubelet-options.js';
-import type { VolumePayload } from '../../model/volumes/volume-payload.js';
-import { type Pod, podRef } from '../../model/pod/pod.js';
-import type { SourceEvent } from '../../model/pod/pod-set.js';
-import type { NodeAgentEvent } from '../../streams/ports/record-event.js';
-import type { ProbeTarget } from '../../streams/ports/probe-handlers.js';
+import type { KubeletOptions, KubeletPorts } from '../../../kubelet-options.js';
+import type { VolumePayload } from '../../../model/volumes/volume-payload.js';
+import { type Pod, podRef } from '../../../model/pod/pod.js';
+import type { SourceEvent } from '../../../model/pod/pod-set.js';
+import type { NodeAgentEvent } from '../../../streams/ports/record-event.js';
+import type { ProbeTarget } from '../../../streams/ports/probe-handlers.js';
 
 /** A port that returns an Observable: a call, or a stream. */
 export interface CallRule {

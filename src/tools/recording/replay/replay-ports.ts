@@ -1,9 +1,9 @@
 import { Observable, type SchedulerLike, type Subscriber } from 'rxjs';
-import type { KubeletOptions, KubeletPorts } from '../../kubelet-options.js';
-import type { RecordJournal } from '../../streams/ports/record-journal.js';
-import { askedOnce } from './asked-once.js';
-import { decodeValue, encodeValue } from './encode-value.js';
-import { type NumberedTimer, numberedScheduler } from './numbered-scheduler.js';
+import type { KubeletOptions, KubeletPorts } from '../../../kubelet-options.js';
+import type { RecordJournal } from '../../../streams/ports/record-journal.js';
+import { askedOnce } from '../ports/asked-once.js';
+import { decodeValue, encodeValue } from '../entries/encode-value.js';
+import { type NumberedTimer, numberedScheduler } from '../ports/numbered-scheduler.js';
 import {
   type AskedRule,
   type CallRule,
@@ -13,9 +13,9 @@ import {
   type PortRule,
   SOURCE_RULE,
   STOP_RULE,
-} from './port-table.js';
-import type { InputEntry, JournalPlain, OutputEntry, RecordingHeader } from './recording-entry.js';
-import { ReplyReader, writtenArgs } from './written-values.js';
+} from '../ports/port-table.js';
+import type { InputEntry, JournalPlain, OutputEntry, RecordingHeader } from '../entries/recording-entry.js';
+import { ReplyReader, writtenArgs } from '../ports/written-values.js';
 
 type Method = (...args: readonly unknown[]) => unknown;
 

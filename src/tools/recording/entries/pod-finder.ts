@@ -1,4 +1,4 @@
-import type { PodRef } from '../../model/pod/pod.js';
+import type { PodRef } from '../../../model/pod/pod.js';
 import type { Plain, RecordingEntry } from './recording-entry.js';
 
 type Fields = Readonly<Record<string, Plain | undefined>>;

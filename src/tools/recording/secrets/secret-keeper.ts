@@ -1,4 +1,4 @@
-import { binaryText, type Redact } from './encode-value.js';
+import { binaryText, type Redact } from '../entries/encode-value.js';
 
 /**
  * Shorter texts occur in too many others to mean the secret there; they are only replaced if they are the whole of a

@@ -1,4 +1,4 @@
-import type { PullSecret } from '../../model/images/pull-secret.js';
+import type { PullSecret } from '../../../model/images/pull-secret.js';
 import { base64, type SecretKeeper } from './secret-keeper.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { ListedItems } from './port-table.js';
-import type { KnownItems, Plain } from './recording-entry.js';
-import { sameValue } from './same-value.js';
+import type { KnownItems, Plain } from '../entries/recording-entry.js';
+import { sameValue } from '../entries/same-value.js';
 
 interface Known {
   readonly number: number;

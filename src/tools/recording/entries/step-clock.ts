@@ -1,4 +1,4 @@
-import type { WallClock } from '../../streams/ports/wall-clock.js';
+import type { WallClock } from '../../../streams/ports/wall-clock.js';
 import type { Moment } from './recording-entry.js';
 
 type Beginning = Extract<Moment, { readonly at: number }>;

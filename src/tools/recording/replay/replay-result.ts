@@ -1,6 +1,6 @@
-import type { JournalId } from '../../model/journal/journal.js';
-import type { PodRef } from '../../model/pod/pod.js';
-import type { JournalPlain, OutputEntry, RecordingEntry } from './recording-entry.js';
+import type { JournalId } from '../../../model/journal/journal.js';
+import type { PodRef } from '../../../model/pod/pod.js';
+import type { JournalPlain, OutputEntry, RecordingEntry } from '../entries/recording-entry.js';
 
 /** A journal entry of the replay. */
 export interface ReplayedCause {

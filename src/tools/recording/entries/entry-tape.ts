@@ -1,4 +1,4 @@
-import { errorText } from '../../model/cri/cri-error.js';
+import { errorText } from '../../../model/cri/cri-error.js';
 import type { InputEntry, Moment, OutputEntry, RecordingEntry } from './recording-entry.js';
 import type { StepClock } from './step-clock.js';
 

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { errorText } from '../../model/cri/cri-error.js';
+import { errorText } from '../../../model/cri/cri-error.js';
 import { BLOCK_HEADER_BYTES, blockLength, contentOf, isBeginning, isUnwritten, nextMagic } from './gzip-block.js';
-import { isInput, isOutput, type RecordingEntry, type RecordingHeader } from './recording-entry.js';
+import { isInput, isOutput, type RecordingEntry, type RecordingHeader } from '../entries/recording-entry.js';
 
 /** A recording whose entries are read on demand. */
 export interface RecordingReader {

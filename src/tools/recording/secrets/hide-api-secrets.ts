@@ -1,4 +1,4 @@
-import { binaryText } from './encode-value.js';
+import { binaryText } from '../entries/encode-value.js';
 import { hideDockerConfig } from './hide-pull-secret.js';
 import { base64, type SecretKeeper } from './secret-keeper.js';
 

@@ -1,9 +1,9 @@
 import { Observable, type SchedulerAction, type SchedulerLike, Subject, takeUntil } from 'rxjs';
-import type { KubeletOptions, KubeletPorts } from '../../kubelet-options.js';
-import type { RecordJournal } from '../../streams/ports/record-journal.js';
+import type { KubeletOptions, KubeletPorts } from '../../../kubelet-options.js';
+import type { RecordJournal } from '../../../streams/ports/record-journal.js';
 import { askedOnce } from './asked-once.js';
-import { encodeValue } from './encode-value.js';
-import type { EntryTape } from './entry-tape.js';
+import { encodeValue } from '../entries/encode-value.js';
+import type { EntryTape } from '../entries/entry-tape.js';
 import { type NumberedTimer, numberedScheduler } from './numbered-scheduler.js';
 import {
   type AskedRule,
@@ -16,9 +16,9 @@ import {
   STOP_RULE,
   type ToldRule,
 } from './port-table.js';
-import type { JournalPlain, OutputEntry } from './recording-entry.js';
-import type { SecretKeeper } from './secret-keeper.js';
-import type { StepClock } from './step-clock.js';
+import type { JournalPlain, OutputEntry } from '../entries/recording-entry.js';
+import type { SecretKeeper } from '../secrets/secret-keeper.js';
+import type { StepClock } from '../entries/step-clock.js';
 import { ReplyWriter, writtenAnswer, writtenArgs } from './written-values.js';
 
 export interface PortRecorder {

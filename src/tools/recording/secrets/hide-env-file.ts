@@ -1,4 +1,4 @@
-import { parseEnvFile } from '../../model/cri/env-file.js';
+import { parseEnvFile } from '../../../model/cri/env-file.js';
 import type { SecretKeeper } from './secret-keeper.js';
 
 /**

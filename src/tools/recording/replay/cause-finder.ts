@@ -1,6 +1,6 @@
-import type { JournalId } from '../../model/journal/journal.js';
-import type { PodRef } from '../../model/pod/pod.js';
-import type { Plain, RecordingEntry } from './recording-entry.js';
+import type { JournalId } from '../../../model/journal/journal.js';
+import type { PodRef } from '../../../model/pod/pod.js';
+import type { Plain, RecordingEntry } from '../entries/recording-entry.js';
 import type { Parting } from './replay-cursor.js';
 import type { ReplayedCause } from './replay-result.js';
 

@@ -1,4 +1,4 @@
-import type { JournalId } from '../../model/journal/journal.js';
+import type { JournalId } from '../../../model/journal/journal.js';
 
 /** A JSON value. Other values, such as a bigint, have the form of `encodeValue`: `{ "$bigint": "7" }`. */
 export type Plain = null | boolean | number | string | readonly Plain[] | { readonly [key: string]: Plain };

@@ -2,8 +2,8 @@ import { close, closeSync, ftruncateSync, openSync, write, writeSync } from 'nod
 import { parse, join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync } from 'node:zlib';
-import { errorText } from '../../model/cri/cri-error.js';
-import type { Logger } from '../../streams/ports/logger.js';
+import { errorText } from '../../../model/cri/cri-error.js';
+import type { Logger } from '../../../streams/ports/logger.js';
 import { gzipBlock } from './gzip-block.js';
 
 export interface RecordingFileOptions {

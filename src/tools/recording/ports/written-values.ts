@@ -1,12 +1,12 @@
-import type { PullSecret } from '../../model/images/pull-secret.js';
-import { encodeValue, decodeValue, type Redact } from './encode-value.js';
-import { hideApiSecrets } from './hide-api-secrets.js';
-import { hideEnvFile } from './hide-env-file.js';
-import { hidePullSecret } from './hide-pull-secret.js';
+import type { PullSecret } from '../../../model/images/pull-secret.js';
+import { encodeValue, decodeValue, type Redact } from '../entries/encode-value.js';
+import { hideApiSecrets } from '../secrets/hide-api-secrets.js';
+import { hideEnvFile } from '../secrets/hide-env-file.js';
+import { hidePullSecret } from '../secrets/hide-pull-secret.js';
 import { ItemsReader, ItemsWriter } from './known-items.js';
 import type { AskedRule, CallRule, ToldRule } from './port-table.js';
-import type { KnownItems, Plain } from './recording-entry.js';
-import type { SecretKeeper } from './secret-keeper.js';
+import type { KnownItems, Plain } from '../entries/recording-entry.js';
+import type { SecretKeeper } from '../secrets/secret-keeper.js';
 
 /** Encodes arguments as a recording does; a replay, which contains no secret, hides nothing. */
 export const writtenArgs = (

@@ -5,9 +5,9 @@ import {
   isOutput,
   type OutputEntry,
   type RecordingEntry,
-} from './recording-entry.js';
+} from '../entries/recording-entry.js';
 import { RecordingError } from './recording-error.js';
-import { sameValue } from './same-value.js';
+import { sameValue } from '../entries/same-value.js';
 
 /** The place where a replay and its recording differ. */
 export interface Parting {

@@ -1,9 +1,9 @@
-import { ApiError } from '../../model/kube-api/api-error.js';
-import { CriError, type CriErrorCode } from '../../model/cri/cri-error.js';
-import { HttpFailure, type HttpFailureStage } from '../../model/config/http-failure.js';
-import type { GrpcCode } from '../../model/probes/grpc-code.js';
-import { HealthFailure, type HealthFailureStage } from '../../model/probes/health-failure.js';
-import { ProbeErrored } from '../../model/probes/probe-errored.js';
+import { ApiError } from '../../../model/kube-api/api-error.js';
+import { CriError, type CriErrorCode } from '../../../model/cri/cri-error.js';
+import { HttpFailure, type HttpFailureStage } from '../../../model/config/http-failure.js';
+import type { GrpcCode } from '../../../model/probes/grpc-code.js';
+import { HealthFailure, type HealthFailureStage } from '../../../model/probes/health-failure.js';
+import { ProbeErrored } from '../../../model/probes/probe-errored.js';
 import type { Plain } from './recording-entry.js';
 
 type Fields = Readonly<Record<string, unknown>>;
