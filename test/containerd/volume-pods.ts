@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mountPointsIn } from '../../src/host/mount-points.js';
+import { mountPointsIn } from '../../src/host/files/mount-points.js';
 import { NODE_NAME } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import { QUICK_RESTARTS } from '../embedded/quick-restarts.js';

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../src/tools/sim/seeded-random.js';
+import type { SeededRandom } from '../../src/tools/sim/world/seeded-random.js';
 
 const KINDS = ['read', 'write', 'spawn', 'connect'] as const;
 type Kind = (typeof KINDS)[number];

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { seededRandom, type SeededRandom } from '../../src/tools/sim/seeded-random.js';
+import { seededRandom, type SeededRandom } from '../../src/tools/sim/world/seeded-random.js';
 import { type AgentFaultPlan, agentFaultPlan } from './agent-fault-plan.js';
 import { type ApiOverHttp, apiOverHttp } from './api-over-http.js';
 import { alone, runningVersions } from './churn.js';

@@ -40,9 +40,9 @@ const NOT_IMPORTED: readonly { readonly reason: string; readonly types: readonly
   {
     reason: 'calls between a VirtualScheduler and its own actions; a program calls `schedule`, as of every scheduler',
     types: [
-      'src/tools/sim/virtual-scheduler.ts#Share',
-      'src/tools/sim/virtual-scheduler.ts#VirtualAction',
-      'src/tools/sim/virtual-scheduler.ts#Work',
+      'src/tools/sim/world/virtual-scheduler.ts#Share',
+      'src/tools/sim/world/virtual-scheduler.ts#VirtualAction',
+      'src/tools/sim/world/virtual-scheduler.ts#Work',
     ],
   },
   {

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { kubelet } from '../../src/kubelet.js';
 import type { Pod } from '../../src/model/pod/pod.js';
 import { simulatedNode, type SimulatedNodeOptions } from '../../src/tools/sim/simulated-node.js';
-import { simulatedSource } from '../../src/tools/sim/simulated-source.js';
-import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
-import type { WorldEvent } from '../../src/tools/sim/world-event.js';
+import { simulatedSource } from '../../src/tools/sim/node/simulated-source.js';
+import { VirtualScheduler } from '../../src/tools/sim/world/virtual-scheduler.js';
+import type { WorldEvent } from '../../src/tools/sim/world/world-event.js';
 import { aPod } from '../support/a-pod.js';
 
 const SECOND = 1000;

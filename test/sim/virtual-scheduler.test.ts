@@ -23,8 +23,8 @@ import {
 } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../src/tools/sim/seeded-random.js';
-import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
+import { seededRandom } from '../../src/tools/sim/world/seeded-random.js';
+import { VirtualScheduler } from '../../src/tools/sim/world/virtual-scheduler.js';
 
 /** What is done when, as `<ms> <what>`. */
 const diary = (options: ConstructorParameters<typeof VirtualScheduler>[0] = { startMs: 0 }) => {

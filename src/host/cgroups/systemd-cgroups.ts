@@ -5,7 +5,7 @@ import { type CgroupName, cgroupPath, parseCgroupPath } from '../../model/cgroup
 import { untilTrue } from '../../streams/operators/until-true.js';
 import type { Cgroups } from '../../streams/ports/cgroups.js';
 import { type CgroupFiles, cgroupsIn, childrenIn, effect } from './cgroupfs.js';
-import { isThere } from '../read-if-there.js';
+import { isThere } from '../files/read-if-there.js';
 import {
   isUnitGone,
   isUnitThere,

@@ -11,7 +11,7 @@ import {
 } from '../../../src/generated/runtime/v1/api.js';
 import { injectFaults, type Faults } from '../../../src/runtime/embedded/machine/machine.js';
 import { startEmbeddedRuntime, type EmbeddedRuntime } from '../../../src/runtime/embedded/server.js';
-import { seededRandom, type SeededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { seededRandom, type SeededRandom } from '../../../src/tools/sim/world/seeded-random.js';
 import { faultPlan } from './faults.js';
 import {
   clientOf,

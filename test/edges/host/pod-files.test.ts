@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom, type Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mountPointsIn } from '../../../src/host/mount-points.js';
-import { podFiles } from '../../../src/host/pod-files.js';
+import { mountPointsIn } from '../../../src/host/files/mount-points.js';
+import { podFiles } from '../../../src/host/files/pod-files.js';
 
 let directory: string;
 beforeEach(() => {

@@ -6,8 +6,8 @@ import {
   type SimulatedApiServerOptions,
 } from '../../../src/tools/sim/api-server/simulated-api-server.js';
 import type { StoredObject } from '../../../src/tools/sim/api-server/stored-object.js';
-import { seededRandom } from '../../../src/tools/sim/seeded-random.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { seededRandom } from '../../../src/tools/sim/world/seeded-random.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 import type { ApiRequest, ApiWatchMessage, ApiWatchRequest } from '../../../src/streams/ports/api-server.js';
 
 export const PODS_PATH = '/api/v1/namespaces/default/pods';

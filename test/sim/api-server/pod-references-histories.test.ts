@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Pod } from '../../../src/model/pod/pod.js';
-import { type SeededRandom, seededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { type SeededRandom, seededRandom } from '../../../src/tools/sim/world/seeded-random.js';
 import { apiClient } from '../../../src/streams/cluster/api-client.js';
 import { podReferences } from '../../../src/streams/references/pod-references.js';
 import { memoryLastKnown } from '../../support/memory-last-known.js';

@@ -4,8 +4,8 @@ import { simulatedApiServer } from '../../../src/tools/sim/api-server/simulated-
 import { faultyApi } from '../../../src/tools/sim/faults/api-faults.js';
 import { arm } from '../../../src/tools/sim/faults/armed-fault.js';
 import type { ApiCallFault, ApiWayFault } from '../../../src/tools/sim/faults/fault.js';
-import { seededRandom } from '../../../src/tools/sim/seeded-random.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { seededRandom } from '../../../src/tools/sim/world/seeded-random.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 import { ADMIN, podNamed, PODS_PATH } from '../api-server/api-stage.js';
 
 const always = { fromMs: 0, untilMs: 60_000, rate: 1 };

@@ -5,11 +5,11 @@ import type { KubeletPorts } from '../../../src/kubelet-options.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { Fault } from '../../../src/tools/sim/faults/fault.js';
 import { withFaults } from '../../../src/tools/sim/faults/with-faults.js';
-import { seededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { seededRandom } from '../../../src/tools/sim/world/seeded-random.js';
 import type { ProbeTarget } from '../../../src/streams/ports/probe-handlers.js';
 import { memoryProbeRecords } from '../../support/memory-probe-records.js';
 import { noFiles, noPodFiles, noVolumeFiles } from '../../support/sync-context.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 
 const ALWAYS = { fromMs: 0, untilMs: 1_000_000, rate: 1 };
 

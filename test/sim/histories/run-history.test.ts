@@ -8,7 +8,7 @@ import { investigateFailure } from '../../../src/tools/sim/histories/investigate
 import { readHistory } from '../../../src/tools/sim/histories/read-history.js';
 import { runHistory } from '../../../src/tools/sim/histories/run-history.js';
 import type { Invariant } from '../../../src/tools/sim/invariants/monitor.js';
-import type { WorldEvent } from '../../../src/tools/sim/world-event.js';
+import type { WorldEvent } from '../../../src/tools/sim/world/world-event.js';
 import { failureText, Tally } from '../../../scripts/simulate/report.js';
 
 /** What happens in a run, as text. */

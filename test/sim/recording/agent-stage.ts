@@ -6,7 +6,7 @@ import { type MakeKubelet, recordKubelet, type RecordOptions } from '../../../sr
 import type { RecordingEntry } from '../../../src/tools/recording/entries/recording-entry.js';
 import { replay } from '../../../src/tools/recording/replay.js';
 import type { ReplayResult } from '../../../src/tools/recording/replay/replay-result.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 import { type RecordingInMemory, recordingOf } from './recordings-in-memory.js';
 
 /** An agent that does something else than pods: what it emits are its outcomes. */

@@ -6,9 +6,9 @@ import { hideApiSecrets } from '../../../src/tools/recording/secrets/hide-api-se
 import { replay } from '../../../src/tools/recording/replay.js';
 import { SecretKeeper } from '../../../src/tools/recording/secrets/secret-keeper.js';
 import { simulatedApiServer } from '../../../src/tools/sim/api-server/simulated-api-server.js';
-import { seededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { seededRandom } from '../../../src/tools/sim/world/seeded-random.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

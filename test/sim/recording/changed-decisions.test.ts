@@ -8,7 +8,7 @@ import type { MakeKubelet } from '../../../src/tools/recording/record-kubelet.js
 import { replay } from '../../../src/tools/recording/replay.js';
 import type { Plain } from '../../../src/tools/recording/entries/recording-entry.js';
 import type { DifferentReplay } from '../../../src/tools/recording/replay/replay-result.js';
-import type { NodeBehaviours } from '../../../src/tools/sim/behaviour.js';
+import type { NodeBehaviours } from '../../../src/tools/sim/world/behaviour.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';
 import { recordingsInMemory } from './recordings-in-memory.js';

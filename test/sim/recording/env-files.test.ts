@@ -8,7 +8,7 @@ import { hideEnvFile } from '../../../src/tools/recording/secrets/hide-env-file.
 import { replay } from '../../../src/tools/recording/replay.js';
 import { SecretKeeper } from '../../../src/tools/recording/secrets/secret-keeper.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 import { aPod } from '../../support/a-pod.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 

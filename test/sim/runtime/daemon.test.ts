@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContainerEventResponse } from '../../../src/generated/runtime/v1/api.js';
-import type { NodeBehaviours } from '../../../src/tools/sim/behaviour.js';
+import type { NodeBehaviours } from '../../../src/tools/sim/world/behaviour.js';
 import { runtimeStage, sandboxConfig } from './runtime-stage.js';
 
 const listening = (behaviours: NodeBehaviours = {}, seed?: number) => {

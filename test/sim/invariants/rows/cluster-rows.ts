@@ -1,6 +1,6 @@
 import type { Pod, PodStatus } from '../../../../src/model/pod/pod.js';
 import type { StoredObject } from '../../../../src/tools/sim/api-server/stored-object.js';
-import type { WorldEvent } from '../../../../src/tools/sim/world-event.js';
+import type { WorldEvent } from '../../../../src/tools/sim/world/world-event.js';
 import { aPod } from '../../../support/a-pod.js';
 import {
   agentStarted,

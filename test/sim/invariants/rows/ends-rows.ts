@@ -1,4 +1,4 @@
-import type { WorldEvent } from '../../../../src/tools/sim/world-event.js';
+import type { WorldEvent } from '../../../../src/tools/sim/world/world-event.js';
 import { aPod } from '../../../support/a-pod.js';
 import {
   agentStarted,
