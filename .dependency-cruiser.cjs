@@ -61,7 +61,8 @@ module.exports = {
     },
     {
       name: 'every-topic-has-a-folder',
-      comment: 'In these rooms a file lies in the folder of its topic, never beside the folders, except where a room begins.',
+      comment:
+        'In these rooms a file lies in the folder of its topic, never beside the folders, except where a room begins.',
       severity: 'error',
       from: {},
       to: {
@@ -132,7 +133,9 @@ module.exports = {
       name: `embedded-${folder}-imports-what-is-below`,
       severity: 'error',
       from: { path: `^src/runtime/embedded/${folder}/` },
-      to: { path: `^src/runtime/embedded/(${['server\\.ts$', ...EMBEDDED.slice(place + 1).map((above) => `${above}/`)].join('|')})` },
+      to: {
+        path: `^src/runtime/embedded/(${['server\\.ts$', ...EMBEDDED.slice(place + 1).map((above) => `${above}/`)].join('|')})`,
+      },
     })),
     {
       name: 'processes-imports-no-room',

@@ -39,7 +39,11 @@ export type { StoredChange } from './tools/sim/api-server/object-store.js';
 export type { ApiResource } from './tools/sim/api-server/api-resource.js';
 
 // Time and draws
-export { type SchedulerShare, VirtualScheduler, type VirtualSchedulerOptions } from './tools/sim/world/virtual-scheduler.js';
+export {
+  type SchedulerShare,
+  VirtualScheduler,
+  type VirtualSchedulerOptions,
+} from './tools/sim/world/virtual-scheduler.js';
 export { type SeededRandom, seededRandom } from './tools/sim/world/seeded-random.js';
 
 // Faults and invariants

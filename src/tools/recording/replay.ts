@@ -6,7 +6,13 @@ import { CauseFinder } from './replay/cause-finder.js';
 import { encodeValue } from './entries/encode-value.js';
 import { PodFinder } from './entries/pod-finder.js';
 import { type MakeKubelet, writtenOutcome } from './record-kubelet.js';
-import { type InputEntry, isOutput, type Plain, type RecordingEntry, type RecordingHeader } from './entries/recording-entry.js';
+import {
+  type InputEntry,
+  isOutput,
+  type Plain,
+  type RecordingEntry,
+  type RecordingHeader,
+} from './entries/recording-entry.js';
 import { RecordingError } from './replay/recording-error.js';
 import { ReplayCursor } from './replay/replay-cursor.js';
 import { replayPorts } from './replay/replay-ports.js';

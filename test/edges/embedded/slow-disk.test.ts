@@ -216,9 +216,7 @@ it.runIf(isRoot)('a pod that is lost while its record is written is not ready', 
   await disk.isWaiting();
   const { holder } = recordOf<SandboxRecord>('sandboxes/sandbox', disk.paths[0]!.split('/').at(-1)!);
   sendSignal(holder!.pid, 'SIGKILL');
-  await eventually('the runtime has seen its end', () =>
-    childrenOf(process.pid).every((pid) => others.includes(pid)),
-  );
+  await eventually('the runtime has seen its end', () => childrenOf(process.pid).every((pid) => others.includes(pid)));
   disk.release();
   const { status } = await runtime.podSandboxStatus({ podSandboxId: await call });
   expect(status?.state).toBe('SANDBOX_NOTREADY');

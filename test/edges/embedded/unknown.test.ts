@@ -12,7 +12,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Cgroup, layoutWith, sweepProbes, type CgroupLayout } from '../../../src/runtime/embedded/confinement/cgroup.js';
+import {
+  Cgroup,
+  layoutWith,
+  sweepProbes,
+  type CgroupLayout,
+} from '../../../src/runtime/embedded/confinement/cgroup.js';
 import { killAll } from '../../../src/runtime/embedded/confinement/confinement.js';
 import { parseDescriptorLimit } from '../../../src/runtime/embedded/machine/descriptor-limit.js';
 import { claimOf, forbidStart, ioFiles, wasNeverBegun } from '../../../src/runtime/embedded/launch/launcher.js';

@@ -3,7 +3,12 @@ import type { Pod } from '../../../src/model/pod/pod.js';
 import type { PodUpdate } from '../../../src/model/pod-workers/pod-update.js';
 import type { Wake } from '../../../src/model/pod-workers/wake.js';
 import { emptyPodStatus } from '../../../src/model/pleg/runtime-pod.js';
-import { type PodWork, podWorkers, type PodWorkerOptions, type WorkerOutcome } from '../../../src/streams/pod-workers/pod-workers.js';
+import {
+  type PodWork,
+  podWorkers,
+  type PodWorkerOptions,
+  type WorkerOutcome,
+} from '../../../src/streams/pod-workers/pod-workers.js';
 import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 
 export const SECOND = 1_000;
@@ -27,7 +32,9 @@ export const idle: PodWork = {
   syncTerminatedPod: () => EMPTY,
 };
 
-export const optionsWith = (options: Partial<PodWorkerOptions> & Pick<PodWorkerOptions, 'scheduler'>): PodWorkerOptions => ({
+export const optionsWith = (
+  options: Partial<PodWorkerOptions> & Pick<PodWorkerOptions, 'scheduler'>,
+): PodWorkerOptions => ({
   state: kubeletState(),
   work: idle,
   newerThan: (uid) => of(emptyPodStatus({ uid, namespace: 'default', name: 'web' })),

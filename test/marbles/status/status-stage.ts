@@ -60,7 +60,8 @@ export const stageOf = (
   };
 };
 
-export const podOf = (name: string, sketch: object = {}): Pod => aPod({ uid: `uid-${name}`, name, source: 'api', ...sketch });
+export const podOf = (name: string, sketch: object = {}): Pod =>
+  aPod({ uid: `uid-${name}`, name, source: 'api', ...sketch });
 
 /** A pod that the API has and that the watch has shown. */
 export const added = (stage: Stage, pod: Pod): void => {
@@ -68,7 +69,11 @@ export const added = (stage: Stage, pod: Pod): void => {
   stage.echo(pod.metadata.name);
 };
 
-export const status = (phase: string, more: Partial<PodStatus> = {}): PodStatus => ({ phase, startTime: 'then', ...more });
+export const status = (phase: string, more: Partial<PodStatus> = {}): PodStatus => ({
+  phase,
+  startTime: 'then',
+  ...more,
+});
 export const says =
   (stage: Stage, name: string, phase: string, more: Partial<PodStatus> = {}): (() => void) =>
   () =>

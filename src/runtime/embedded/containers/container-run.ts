@@ -25,7 +25,14 @@ import { LogWriter } from './log-writer.js';
 import { errnoOf, readIfThere, statSync, watch } from '../machine/machine.js';
 import { hasReadonlyRoot } from '../mounts/mounts.js';
 import { environmentOf } from '../launch/payload.js';
-import { bootId, isAlive, sendSignal, sessionProcesses, usesPath, type ProcessId } from '../confinement/process-tree.js';
+import {
+  bootId,
+  isAlive,
+  sendSignal,
+  sessionProcesses,
+  usesPath,
+  type ProcessId,
+} from '../confinement/process-tree.js';
 import { RETRY_MS, untilDone } from '../machine/retry.js';
 import type { Sandboxes } from '../sandboxes/sandboxes.js';
 import type { ContainerRecord, StateStore } from '../state/state-store.js';

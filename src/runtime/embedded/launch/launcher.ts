@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import type { Confinement } from '../confinement/confinement.js';
 import { inputLines } from './container-input.js';
 import { DEFAULT_PATH, type Isolation } from '../confinement/isolation.js';
-import { errnoOf, makeDirectories, readIfThere, startProcess, isShortageText, writeFileSync } from '../machine/machine.js';
+import {
+  errnoOf,
+  makeDirectories,
+  readIfThere,
+  startProcess,
+  isShortageText,
+  writeFileSync,
+} from '../machine/machine.js';
 import { payloadScript, type PayloadPlan } from './payload.js';
 import { childrenOf, parseStat, processId, type ProcessId } from '../confinement/process-tree.js';
 import { shellQuote, shellWords } from '../machine/shell-quote.js';
