@@ -15,6 +15,26 @@ const TOOLS = {
   recording: ['tools/timeline', 'streams/ports', 'streams/operators'],
   sim: ['tools/timeline', 'tools/why', 'streams'],
 };
+/** The files beside the folders of a room: where it begins, or without a topic of its own. */
+const BEGINNINGS = [
+  'host/(monotonic-scheduler|record-profile)',
+  'runtime/embedded/(server|grpc-adapter|runtime-error)',
+  'tools/recording/(record-kubelet|replay)',
+  'tools/sim/simulated-node',
+];
+/** The folders of the embedded runtime, from the machine up: each imports those before it only. */
+const EMBEDDED = [
+  'machine',
+  'confinement',
+  'mounts',
+  'launch',
+  'state',
+  'sandboxes',
+  'images',
+  'containers',
+  'streaming',
+  'service',
+];
 /** Files beside the rooms, and nothing but files: a new one needs a place here. */
 const COMPOSITION = ['kubelet', 'kubelet-options', 'assemble-kubelet', 'with-node-ports', 'index', 'node', 'sim'];
 
@@ -41,10 +61,14 @@ module.exports = {
     },
     {
       name: 'every-topic-has-a-folder',
-      comment: 'In streams and model a file lies in the folder of its topic, never beside the folders.',
+      comment:
+        'In these rooms a file lies in the folder of its topic, never beside the folders, except where a room begins.',
       severity: 'error',
       from: {},
-      to: { path: '^src/(streams|model)/[^/]+$' },
+      to: {
+        path: '^src/(streams|model|host|runtime/embedded|tools/(recording|sim))/[^/]+$',
+        pathNot: `^src/(${BEGINNINGS.join('|')})\\.ts$`,
+      },
     },
     {
       name: 'model-imports-only-model',
@@ -104,6 +128,14 @@ module.exports = {
       severity: 'error',
       from: { path: `^src/${edge}/` },
       to: { path: `^src/(${EDGES.filter((other) => other !== edge).join('|')})/` },
+    })),
+    ...EMBEDDED.map((folder, place) => ({
+      name: `embedded-${folder}-imports-what-is-below`,
+      severity: 'error',
+      from: { path: `^src/runtime/embedded/${folder}/` },
+      to: {
+        path: `^src/runtime/embedded/(${['server\\.ts$', ...EMBEDDED.slice(place + 1).map((above) => `${above}/`)].join('|')})`,
+      },
     })),
     {
       name: 'processes-imports-no-room',

@@ -5,10 +5,10 @@
 import { concat, map, NEVER, timer } from 'rxjs';
 import type { Pod } from '../src/model/pod/pod.js';
 import { podSet } from '../src/model/pod/pod-set.js';
-import type { NodeBehaviours } from '../src/tools/sim/behaviour.js';
-import { seededRandom } from '../src/tools/sim/seeded-random.js';
+import type { NodeBehaviours } from '../src/tools/sim/world/behaviour.js';
+import { seededRandom } from '../src/tools/sim/world/seeded-random.js';
 import { simulatedNode } from '../src/tools/sim/simulated-node.js';
-import { VirtualScheduler } from '../src/tools/sim/virtual-scheduler.js';
+import { VirtualScheduler } from '../src/tools/sim/world/virtual-scheduler.js';
 
 const [nodes = 1000, podsPerNode = 30, minutes = 10] = process.argv.slice(2).map(Number);
 const MINUTE_MS = 60_000;

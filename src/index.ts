@@ -281,7 +281,12 @@ export { renderPage as renderTimelinePage, type PageOptions } from './tools/time
 // Recording an agent and replaying it
 export { type MakeKubelet, recordKubelet, type RecordOptions } from './tools/recording/record-kubelet.js';
 export { type EntryPlace, type Recording, replay, type ReplayOptions } from './tools/recording/replay.js';
-export type { DifferentReplay, ReplayedCause, ReplayResult, SameReplay } from './tools/recording/replay-result.js';
+export type {
+  DifferentReplay,
+  ReplayedCause,
+  ReplayResult,
+  SameReplay,
+} from './tools/recording/replay/replay-result.js';
 export type {
   CutEntry,
   InputEntry,
@@ -291,5 +296,5 @@ export type {
   Plain,
   RecordingEntry,
   RecordingHeader,
-} from './tools/recording/recording-entry.js';
-export { RecordingError } from './tools/recording/recording-error.js';
+} from './tools/recording/entries/recording-entry.js';
+export { RecordingError } from './tools/recording/replay/recording-error.js';

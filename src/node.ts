@@ -1,21 +1,21 @@
 // The adapters of an agent to this machine: sockets, files, processes, clocks. All of them need Node.js.
 
 export { type ClientCalls, type NodePortsOptions, withNodePorts } from './with-node-ports.js';
-export { type NodeSettings, readNodeFacts, type RuntimeFacts } from './host/read-node-facts.js';
+export { type NodeSettings, readNodeFacts, type RuntimeFacts } from './host/facts/read-node-facts.js';
 export { kubeConfigIdentity, type LoadedKubeConfig } from './kube-api/kube-config-identity.js';
 export { readKubeconfig } from './kube-api/kubeconfig.js';
 export type { ApiIdentity, ApiUser as IdentityUser, ExecPlugin, Pem } from './kube-api/api-identity.js';
 export { type KubeApi, kubeApi, type KubeApiOptions } from './kube-api/kube-api.js';
 export { podCertificateKeys } from './kube-api/pod-certificate-keys.js';
-export { machineFacts } from './host/machine-facts.js';
-export { lastKnownFiles, type LastKnownPlace } from './host/last-known-files.js';
+export { machineFacts } from './host/facts/machine-facts.js';
+export { lastKnownFiles, type LastKnownPlace } from './host/files/last-known-files.js';
 export { lookupHost } from './network/lookup-host.js';
 export { monotonicScheduler } from './host/monotonic-scheduler.js';
-export { nodeFiles } from './host/node-files.js';
-export { logFiles } from './host/log-files.js';
-export { logReading } from './host/log-reading.js';
-export { diskSpace } from './host/disk-space.js';
-export { podFiles } from './host/pod-files.js';
+export { nodeFiles } from './host/files/node-files.js';
+export { logFiles } from './host/logs/log-files.js';
+export { logReading } from './host/logs/log-reading.js';
+export { diskSpace } from './host/facts/disk-space.js';
+export { podFiles } from './host/files/pod-files.js';
 export { volumeFiles, type VolumeFilesOptions } from './host/volumes/volume-files.js';
 export { pullRecordFiles } from './images/pull-record-files.js';
 export { type DockerConfigPlace, dockerConfigPlaces, nodeCredentials } from './images/node-credentials.js';
@@ -37,5 +37,5 @@ export {
   createRecordingFile,
   type RecordingFile,
   type RecordingFileOptions,
-} from './tools/recording/recording-file.js';
-export { openRecording, type RecordingReader } from './tools/recording/recording-reader.js';
+} from './tools/recording/file/recording-file.js';
+export { openRecording, type RecordingReader } from './tools/recording/file/recording-reader.js';

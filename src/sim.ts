@@ -3,7 +3,7 @@
 
 // A node
 export { type SimulatedNode, simulatedNode, type SimulatedNodeOptions } from './tools/sim/simulated-node.js';
-export type { LifeReport } from './tools/sim/agent-life.js';
+export type { LifeReport } from './tools/sim/node/agent-life.js';
 export type { RuntimeLoss } from './tools/sim/runtime/power-loss.js';
 export type {
   CommandBehaviour,
@@ -15,11 +15,11 @@ export type {
   ProbeFailure,
   ProbeName,
   StopBehaviour,
-} from './tools/sim/behaviour.js';
-export { type SimulatedSource, simulatedSource } from './tools/sim/simulated-source.js';
-export type { DiskPorts, DiskPower, SimulatedDisk } from './tools/sim/simulated-disk.js';
+} from './tools/sim/world/behaviour.js';
+export { type SimulatedSource, simulatedSource } from './tools/sim/node/simulated-source.js';
+export type { DiskPorts, DiskPower, SimulatedDisk } from './tools/sim/disk/simulated-disk.js';
 export { type SimulatedRuntime } from './tools/sim/runtime/simulated-runtime.js';
-export type { SimulatedInstance, SimulatedPodSandbox, TellWorld, WorldEvent } from './tools/sim/world-event.js';
+export type { SimulatedInstance, SimulatedPodSandbox, TellWorld, WorldEvent } from './tools/sim/world/world-event.js';
 
 // An API server, and its requests
 export {
@@ -39,8 +39,12 @@ export type { StoredChange } from './tools/sim/api-server/object-store.js';
 export type { ApiResource } from './tools/sim/api-server/api-resource.js';
 
 // Time and draws
-export { type SchedulerShare, VirtualScheduler, type VirtualSchedulerOptions } from './tools/sim/virtual-scheduler.js';
-export { type SeededRandom, seededRandom } from './tools/sim/seeded-random.js';
+export {
+  type SchedulerShare,
+  VirtualScheduler,
+  type VirtualSchedulerOptions,
+} from './tools/sim/world/virtual-scheduler.js';
+export { type SeededRandom, seededRandom } from './tools/sim/world/seeded-random.js';
 
 // Faults and invariants
 export type {

@@ -45,7 +45,7 @@ export interface KubeletServerOptions extends NodeView, DebugView {
 /** Source: pkg/kubelet/server/server.go ListenAndServeKubeletServer */
 const MAX_HEADER_BYTES = 2 ** 20;
 /** The kubelet has no limit for a handshake; one that does not proceed would use a connection. */
-const HANDSHAKE_MS = 10_000;
+export const HANDSHAKE_MS = 10_000;
 /** Streams, logs, commands and files together may use 140: enough stay free for metrics and the API server. */
 const MOST_CONNECTIONS = 300;
 

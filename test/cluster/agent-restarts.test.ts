@@ -17,7 +17,7 @@ const restarts = (): void => {
     const done = await node.ended('done', 'Succeeded');
     await node.kill('SIGKILL');
     await node.start();
-    // What is asked for afterwards is done, so that whatever a restart does to the others has been done, too.
+    // What is asked for afterwards is done, so that all effects of a restart on the others have happened, too.
     await node.create({ name: 'after' });
     await node.running('after');
     const after = await Promise.all(names.map((name) => node.running(name)));

@@ -213,7 +213,7 @@ export class ClusterNode extends ContainerdNode {
 export const conditionOf = ({ status }: Pod, type: string): string | undefined =>
   status?.conditions?.find((one) => one.type === type)?.status;
 
-/** The status of a container, of whatever kind. Errors: there is none. */
+/** The status of a container of any kind. Errors: there is none. */
 export const containerOf = ({ metadata, status }: Pod, name = 'main'): ContainerStatus => {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const found = all.find((one) => one.name === name);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { isAlive, processId } from '../../src/runtime/embedded/process-tree.js';
+import { isAlive, processId } from '../../src/runtime/embedded/confinement/process-tree.js';
 import { eventually } from '../embedded/eventually.js';
 import { killProcess } from '../support/kill-process.js';
 import { ApiUser, type Credentials, Refusal } from './api-user.js';

@@ -92,7 +92,7 @@ overCluster('a node', () => {
     });
   });
 
-  it('tells of its start', async ({ node }) => {
+  it('reports its start', async ({ node }) => {
     await eventually('there are events of it', async () => {
       const events = await node.admin.list<ApiEvent>(
         '/api/v1/namespaces/default/events?fieldSelector=involvedObject.kind%3DNode%2CinvolvedObject.name%3Dnode-a',

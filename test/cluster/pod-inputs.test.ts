@@ -8,7 +8,7 @@ import { onNode } from './one-node.js';
 
 const it = onNode('inputs');
 
-/** Ends with the values of these variables as its last words. */
+/** Ends with the values of these variables as its termination message. */
 const saying = (...names: readonly string[]): string =>
   `printf '%s ' ${names.map((name) => `"$${name}"`).join(' ')} > /dev/termination-log`;
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -133,12 +133,12 @@ overCluster('a pod that the node cannot have', () => {
 });
 
 overCluster('events', () => {
-  it('tell what became of a pod, in order, from this node', async ({ node }) => {
+  it('report what became of a pod, in order, from this node', async ({ node }) => {
     const { metadata } = await node.create({ name: 'told' });
     await node.running('told');
     await node.admin.remove(node.path('told'));
     await node.gone('told');
-    const events = await eventually('all has been told', async () => {
+    const events = await eventually('all has been reported', async () => {
       const events = await node.eventsOf(metadata.uid);
       return events.some(({ reason }) => reason === 'Killing') ? events : undefined;
     });
@@ -156,7 +156,7 @@ overCluster('events', () => {
 
   it('of the same are one that is counted', async ({ node }) => {
     const { metadata } = await node.create({ name: 'repeats', containers: [{ script: 'exit 1' }] });
-    const [back] = await eventually('it was told three times', async () => {
+    const [back] = await eventually('it was reported three times', async () => {
       const events = await node.eventsOf(metadata.uid);
       const same = events.filter(({ reason, count = 1 }) => reason === 'BackOff' && count >= 3);
       return same.length > 0 && same;

@@ -238,7 +238,7 @@ overCluster('a change of a pod', () => {
 });
 
 overCluster('a deletion', () => {
-  it('lets a pod end by itself, tells of its end, and finishes', async ({ node }) => {
+  it('lets a pod end by itself, reports its end, and finishes', async ({ node }) => {
     const script = "trap 'sleep 1; exit 5' TERM; touch /tmp/up; while :; do sleep 0.1; done";
     await node.create({ name: 'polite', terminationGracePeriodSeconds: 120, containers: [{ script }] });
     await node.create({
@@ -254,7 +254,7 @@ overCluster('a deletion', () => {
     await Promise.all([node.gone('polite'), node.gone('deaf')]);
     const lastOf = (name: string): Promise<Pod> =>
       eventually(
-        `the watch tells of the end of ${name}`,
+        `the watch shows the end of ${name}`,
         () => watched.events.find(({ type, object }) => type === 'DELETED' && object.metadata.name === name)?.object,
       );
     const [polite, deaf] = [await lastOf('polite'), await lastOf('deaf')];

@@ -21,7 +21,7 @@ const RENEWED_MS = 240_000;
 
 const settings = { configMapRef: { name: 'settings' } };
 const keys = { secretRef: { name: 'keys' } };
-/** Leaves when it is told to, with what it has as its last words. */
+/** Ends once a file is there, with its variables as its termination message. */
 const script = `while [ ! -e /tmp/end ]; do sleep 0.1; done; echo "$COLOUR $WORD $KUBERNETES_SERVICE_PORT" > /dev/termination-log; exit 1`;
 
 /** Lets an instance of the pod's container leave, once it runs. */
@@ -46,7 +46,7 @@ const references = (): void => {
       await leave(node, 'remembers', 1);
       await node.restarted('remembers', 2);
     });
-    await node.shown('remembers', 'tells what it had', (pod) => {
+    await node.shown('remembers', 'reports what it had', (pod) => {
       expect(containerOf(pod).lastState?.terminated?.message).toBe('green mum 443\n');
     });
   });
@@ -125,8 +125,8 @@ const references = (): void => {
     await node.create({ name: 'classy', runtimeClassName: 'plain' });
     const { metadata } = await node.create({ name: 'odd', runtimeClassName: 'odd' });
     await node.running('classy');
-    // An agent that has not heard of the class yet says so first.
-    await eventually('an event tells that the runtime has no such handler', async () =>
+    // An agent that has not seen the class yet says so first.
+    await eventually('an event says that the runtime has no such handler', async () =>
       (await node.eventsOf(metadata.uid)).some(
         ({ reason, message }) =>
           reason === 'FailedCreatePodSandBox' && /^Failed to create pod sandbox: .*no-such-handler/.test(message ?? ''),

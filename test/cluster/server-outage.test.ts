@@ -10,7 +10,7 @@ const it = itOnOwnServer('cut-off');
 const CRASHING = 'sleep 1; exit 1';
 
 const outages = (): void => {
-  it('lets everything go on, and is told all of it afterwards', async ({ node }) => {
+  it('lets everything go on, and receives all of it afterwards', async ({ node }) => {
     await node.create({ name: 'steady' });
     await node.create({
       name: 'job',
@@ -30,7 +30,7 @@ const outages = (): void => {
     const { restartCount } = containerOf(
       await node.shown('crashing', 'has started', ({ status }) => status?.phase === 'Running'),
     );
-    // The server goes while the pod is going: a server that is killed sooner may not have told the agent of the deletion.
+    // The server goes while the pod is going: a server that is killed sooner may not have sent the deletion to the agent.
     await node.admin.remove(node.path('deleted'));
     await eventually('the pod is going', () => node.exec(idOf(deleted), 'test', '-e', '/tmp/asked'));
     await node.cluster.outage(async () => {
@@ -40,11 +40,11 @@ const outages = (): void => {
     });
     expect(containerOf(await node.ended('job', 'Failed')).state?.terminated).toMatchObject({ exitCode: 5 });
     await node.gone('deleted');
-    await node.shown('crashing', 'is told to have crashed', (pod) => {
+    await node.shown('crashing', 'is reported to have crashed', (pod) => {
       expect(containerOf(pod).restartCount).toBeGreaterThanOrEqual(restartCount + 2);
     });
     expect(containerOf(await node.running('steady'))).toEqual(containerOf(steady));
-    // It hears again of what is new.
+    // It receives new changes again.
     await node.create({ name: 'after-outage' });
     await node.running('after-outage');
   });
@@ -87,7 +87,7 @@ const outages = (): void => {
     expect(containerOf(await node.running('kept'))).toEqual(containerOf(kept));
     await node.shown(
       'kept-crashing',
-      'is told to have crashed',
+      'is reported to have crashed',
       (pod: Pod) => containerOf(pod).restartCount >= restarts,
     );
     await node.create({ name: 'after-start' });

@@ -105,7 +105,7 @@ overCluster('the stage itself', () => {
     cluster.close();
   });
 
-  it('may have a proxy in front of it that does what it is told to', async () => {
+  it('may have a proxy in front of it that does what a test asks for', async () => {
     const cluster = await sharedCluster();
     const path = configMapsPath(await cluster.namespace('proxied'));
     const { ca, ...front } = cluster.credentials('server');

@@ -61,7 +61,7 @@ const settled = (node: ClusterNode, pod: Pod): Promise<unknown> =>
     return last?.kind === 'sync-ended' && last.next.kind === 'resync';
   });
 
-/** Makes a change and resolves with its Unix milliseconds and those of a look that finds the new content in the file. */
+/** Makes a change and resolves with its Unix milliseconds and those of a read that finds the new content in the file. */
 const switchOf = async (path: string, content: string, change: () => Promise<unknown>) => {
   const from = Date.now();
   await change();
@@ -238,7 +238,7 @@ overCluster('the files of a running container', () => {
     expect(await inside(node, 'optional', 'ls', '/secret')).toBe('key');
   });
 
-  it('stay as they are when an immutable object is made anew', async ({ node }) => {
+  it('stay as they are when an immutable object is made again', async ({ node }) => {
     await configMap(node, 'fixed', { key: 'one' }, { immutable: true });
     const labels = { path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } };
     const sources = [{ configMap: { name: 'fixed' } }, { downwardAPI: { items: [labels] } }];

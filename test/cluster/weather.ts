@@ -18,7 +18,7 @@ export const weather = ({ between, oneOf }: Dice): ((request: ProxiedRequest) =>
       () => ({ kind: 'cut', afterLines: between(1, 8), inLine: true }),
       () => ({ kind: 'reordered' }),
     ])();
-  /** These make a reader begin anew. */
+  /** These make a reader begin again. */
   const ofReading = (): Fault =>
     oneOf<() => Fault>([
       () => ({ kind: 'refused', code: 500, reason: 'InternalError' }),

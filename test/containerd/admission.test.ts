@@ -141,7 +141,7 @@ overContainerd('a pod', () => {
     else expect(await rejected(node, 'groups')).toMatchObject({ reason: 'SupplementalGroupsPolicyNotSupported' });
   });
 
-  it('of a runtime class runs with the default handler, and is told so', async ({ node }) => {
+  it('of a runtime class runs with the default handler, and is reported so', async ({ node }) => {
     node.apply({ name: 'classy', runtimeClassName: 'gvisor' });
     await node.reached('classy', 'CONTAINER_RUNNING');
     expect(await node.sandboxOf('classy')).toMatchObject({ runtimeHandler: '' });

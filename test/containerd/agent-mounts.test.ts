@@ -80,7 +80,7 @@ const endOf = async (node: ContainerdNode, name: string, container: ContainerOf)
 };
 const fallback = { terminationMessagePolicy: 'FallbackToLogsOnError' } as const;
 
-overContainerd('the last words of a container', () => {
+overContainerd('the termination message of a container', () => {
   it.for<{ name: string; container: ContainerOf; end: object }>([
     {
       name: 'said',
@@ -153,7 +153,7 @@ overContainerd('the last words of a container', () => {
     expect(long.message).toBe(`${word}\n`.repeat(60).slice(-2048));
   });
 
-  it('are kept with the end of the instance before, and told by `why`', async ({ node }) => {
+  it('is kept with the end of the instance before, and shown by `why`', async ({ node }) => {
     const script =
       'test -s /dev/termination-log && exit 99; echo "no luck, $(cat /proc/sys/kernel/random/uuid)" > /dev/termination-log; exit 7';
     node.apply({ name: 'again', containers: [{ script }] });

@@ -310,7 +310,7 @@ overContainerd(
           ...{ containerId: '', containerEventType: 'CONTAINER_DELETED_EVENT', createdAt: -1n },
           ...{ podSandboxStatus: undefined, containersStatuses: [] },
         });
-        await eventually('every lie was heard', () => rules.every(({ hits }) => hits() > 1));
+        await eventually('every lie was read', () => rules.every(({ hits }) => hits() > 1));
         await eventually('the agent says which pods it cannot read', () => {
           const said = node.logged().filter(({ message }) => message === 'cannot read a pod from the runtime');
           return said.length >= rules.length;
@@ -345,7 +345,7 @@ overContainerd(
         const gone = proxy.answer({ methods: 'listContainers', times: 6 }, (answer) => ({ ...answer, containers: [] }));
         const goneToo = proxy.answer({ methods: 'listPodSandbox', times: 6 }, (answer) => ({ ...answer, items: [] }));
         await eventually('nothing was listed for a while', () => gone.hits() >= 6 && goneToo.hits() >= 6);
-        // Connections are cut in the middle of whatever is under way.
+        // Connections are cut in the middle of all calls under way.
         proxy.cut();
 
         node.apply({ name: 'after' });
@@ -390,7 +390,7 @@ overContainerd(
         ),
       );
       pulls.release();
-      await eventually('the others are told that there is no such image', async () => {
+      await eventually('the others report that there is no such image', async () => {
         const reason = (await shown(node, 'pulling-1'))?.containerStatuses?.[0]?.state?.waiting?.reason;
         return reason === 'ErrImagePull' || reason === 'ImagePullBackOff';
       });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { cgroupMounts } from '../../src/model/cgroups/cgroup-mounts.js';
-import { isAlive, type ProcessId, processId } from '../../src/runtime/embedded/process-tree.js';
+import { isAlive, type ProcessId, processId } from '../../src/runtime/embedded/confinement/process-tree.js';
 import { eventually } from '../embedded/eventually.js';
 import type { ContainerOf } from '../embedded/manifests.js';
 import { readTextOf } from '../embedded/processes.js';

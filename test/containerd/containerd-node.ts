@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { status } from '@grpc/grpc-js';
 import { it as baseIt, type TestAPI } from 'vitest';
-import { isAlive, processId } from '../../src/runtime/embedded/process-tree.js';
+import { isAlive, processId } from '../../src/runtime/embedded/confinement/process-tree.js';
 import type { PodSandbox } from '../../src/generated/runtime/v1/api.js';
 import type { PodStatus } from '../../src/model/pod/pod.js';
 import { Daemon, keepLog, NODE_NAME } from '../embedded/daemon.js';
@@ -193,7 +193,7 @@ export class ContainerdNode extends Daemon {
     return status?.state?.waiting ?? {};
   }
 
-  /** Containers and sandboxes of the pod, whatever their state, and its folders of logs. */
+  /** Containers and sandboxes of the pod, in any state, and its folders of logs. */
   async tracesOf(pod: string): Promise<string[]> {
     const name = `${pod}-${NODE_NAME}`;
     const [containers, sandboxes] = [await this.containers(), await this.sandboxes()];

@@ -28,7 +28,7 @@ const numbers = async (node: ContainerdNode) => {
 };
 const relistsOf = async (node: ContainerdNode): Promise<number> => (await numbers(node)).relists;
 
-/** The runtime has told of its events `times` times, and the listing that follows has been made. */
+/** The runtime has sent its events `times` times, and the listing that follows has been made. */
 const connected = (node: ContainerdNode, times: number): Promise<unknown> =>
   eventually(
     `the stream of events was there ${times} times`,
@@ -131,7 +131,7 @@ overNewerContainerd(
     );
 
     withEvents(
-      'of a containerd that was killed are heard again when it is back; nothing healthy is touched',
+      'of a containerd that was killed are received again when it is back; nothing healthy is touched',
       { timeout: SLOW_MACHINE_MS },
       async ({ node, proxy }) => {
         const pods = ['one', 'two', 'three'];

@@ -71,14 +71,14 @@ overContainerd('a postStart hook', () => {
     node.apply({ name: 'bad-start', containers: [{ script, lifecycle: { postStart: shell(hook) } }] });
     const ended = await node.reached('bad-start', 'CONTAINER_EXITED');
     expect(node.output(ended)).toEqual(['up', 'term']);
-    await eventually('it is told', () => {
+    await eventually('it is reported', () => {
       const events = eventsOf(node, 'bad-start');
       expect(events).toContain('main: Warning FailedPostStartHook PostStartHook failed');
       expect(events).toContain('main: Normal Killing FailedPostStartHook');
       expect(events.filter((event) => event.includes('secret'))).toEqual([]);
       return true;
     });
-    await eventually('the pass tells why', () =>
+    await eventually('the sync reports why', () =>
       node
         .journal()
         .some(
@@ -102,7 +102,7 @@ overContainerd('a postStart hook', () => {
     expect(eventsOf(node, 'hangs').filter((event) => event.includes('PostStart'))).toEqual([]);
   });
 
-  it('over HTTP asks once, whatever the answer, and over TLS only a server that speaks it', async ({ node }) => {
+  it('over HTTP asks once, with any answer, and over TLS only a server that speaks it', async ({ node }) => {
     const { asked, at } = await listener(node);
     const httpHeaders = [
       { name: 'x-who', value: 'me' },
@@ -122,7 +122,7 @@ overContainerd('a postStart hook', () => {
     });
     expect(tls).toMatchObject({ url: '/tls', headers: { 'x-who': 'me' } });
     expect(tls?.headers.authorization).toBeUndefined();
-    await eventually('that is told', () =>
+    await eventually('that is reported', () =>
       eventsOf(node, 'asks-tls').includes(
         `pod: Warning LifecycleHTTPFallback request to HTTPS lifecycle hook ${at.host}:${at.port} got HTTP response, retry with HTTP succeeded`,
       ),
@@ -142,12 +142,12 @@ overContainerd('a preStop hook', () => {
     expect(node.output(await stopped(node, 'polite'))).toEqual(['up', 'hooked', 'term']);
   });
 
-  it('that fails is told, and the container is asked to stop all the same', async ({ node }) => {
+  it('that fails is reported, and the container is asked to stop all the same', async ({ node }) => {
     const lifecycle = { preStop: shell('echo a secret; exit 1') };
     node.apply({ name: 'bad-stop', terminationGracePeriodSeconds: 60, containers: [{ script: SAYS_TERM, lifecycle }] });
     await up(node, 'bad-stop');
     expect(node.output(await stopped(node, 'bad-stop'))).toEqual(['up', 'term']);
-    await eventually('it is told', () =>
+    await eventually('it is reported', () =>
       eventsOf(node, 'bad-stop').includes('main: Warning FailedPreStopHook PreStopHook failed'),
     );
     expect(eventsOf(node, 'bad-stop').filter((event) => event.includes('secret'))).toEqual([]);

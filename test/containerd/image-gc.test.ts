@@ -25,7 +25,7 @@ const imagesOf = async (node: ContainerdNode): Promise<string[]> => {
   }
 };
 
-/** How many passes have told that they did not make room enough. */
+/** The number of rounds that reported that they did not make room enough. */
 const passes = (node: ContainerdNode): number =>
   node.journal().filter((entry) => entry.kind === 'event' && entry.reason === 'FreeDiskSpaceFailed').length;
 
@@ -56,13 +56,13 @@ overContainerd('images', () => {
       await eventually('the unused image has gone', async () => {
         const before = passes(node);
         await node.start('--config', node.configuration(fields));
-        await eventually('a pass is over', () => passes(node) > before);
+        await eventually('a round is over', () => passes(node) > before);
         if (!(await imagesOf(node)).includes(SERVER)) return true;
         await node.kill('SIGTERM');
         return false;
       });
       expect(await imagesOf(node)).toEqual([BUSYBOX, NAMED, PAUSE].toSorted());
-      await eventually('that it was not enough is told', () => {
+      await eventually('that it was not enough is reported', () => {
         const events = node.journal().filter((entry) => entry.kind === 'event' && entry.pod === undefined);
         const message = expect.stringMatching(/^Insufficient free disk space .* \(freed [1-9]\d* bytes\)/) as string;
         expect(events).toContainEqual(

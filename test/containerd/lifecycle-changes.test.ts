@@ -47,7 +47,7 @@ overContainerd('what is killed from outside', () => {
     await eventually('the pod has the new address', async () => (await node.podStatus('web'))?.podIP === address);
   });
 
-  it('is started anew from its init containers on when it was the sandbox', async ({ node }) => {
+  it('is started again from its init containers on when it was the sandbox', async ({ node }) => {
     // What containers share in memory goes with the sandbox.
     const init = 'echo init >> /dev/shm/order';
     node.apply({ name: 'anew', initContainers: [{ name: 'init', script: init }], containers: [{}, { name: 'other' }] });

@@ -11,7 +11,7 @@ import { overContainerd } from './missing.js';
 
 type Ephemeral = NonNullable<Pod['spec']['ephemeralContainers']>[number];
 
-/** A pod as an API server would tell of it; manifests of static pods may not have ephemeral containers. */
+/** A pod as an API server would send it; manifests of static pods may not have ephemeral containers. */
 const pod = (...ephemeralContainers: readonly Ephemeral[]): Pod => ({
   ...{
     apiVersion: 'v1',

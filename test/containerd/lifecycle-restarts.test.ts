@@ -29,7 +29,7 @@ overContainerd('containers that end', () => {
     await node.reached('always', 'CONTAINER_EXITED', { attempt: 2 });
     for (const pod of ['never', 'job']) expect(await node.containersOf(pod)).toMatchObject([{ attempt: 0 }]);
     expect((await node.containersOf('on-failure'))[0]).toMatchObject({ attempt: 1 });
-    await eventually('the phases tell the same', async () => {
+    await eventually('the phases show the same', async () => {
       const pods = ['always', 'never', 'on-failure', 'job'];
       const phases = await Promise.all(pods.map(async (name) => (await node.podStatus(name))?.phase));
       expect(phases).toEqual(['Running', 'Failed', 'Succeeded', 'Succeeded']);
@@ -143,7 +143,7 @@ overContainerd('how a container has ended', () => {
     ['killed', 'kill -KILL $$$$', { exitCode: 137, reason: 'Error' }],
     ['asked', 'kill -TERM $$$$; exit 1', { exitCode: 143, reason: 'Error' }],
     ['faulty', 'kill -SEGV $$$$', { exitCode: 139, reason: 'Error' }],
-  ] as const)('is told as the kernel has it: %s', async ([name, script, end], { node }) => {
+  ] as const)('is reported as the kernel has it: %s', async ([name, script, end], { node }) => {
     // The first process of a namespace is not killed by signals from inside, so this one is the second. Two dollars mean one.
     node.apply({ name, ...{ restartPolicy: 'Never', containers: [{ script: `sh -c '${script}'; exit $?` }] } });
     expect(await node.reached(name, 'CONTAINER_EXITED')).toMatchObject(end);
@@ -154,7 +154,7 @@ overContainerd('how a container has ended', () => {
     });
   });
 
-  it('is told of a process that was killed from outside', async ({ node }) => {
+  it('is reported of a process that was killed from outside', async ({ node }) => {
     node.apply({ name: 'from-outside', restartPolicy: 'Never' });
     killProcess((await running(node, 'from-outside')).pid);
     expect(await node.reached('from-outside', 'CONTAINER_EXITED')).toMatchObject({ exitCode: 137, reason: 'Error' });

@@ -36,7 +36,7 @@ overContainerd(
       });
       const third = await node.reached('crash', 'CONTAINER_EXITED', { attempt: 2 });
       expect(third.startedAt - second.finishedAt).toBeGreaterThanOrEqual(BACK_OFF_NS);
-      // What cannot even be started is told with the words of the runtime.
+      // What cannot even be started is reported in the words of the runtime.
       await eventually('it says what cannot be started', async () => {
         const text = JSON.stringify((await node.podStatus('no-command'))?.containerStatuses?.[0]);
         return text.includes('/no/such/file') && /RunContainerError|StartError|CrashLoopBackOff/.test(text);
@@ -66,7 +66,7 @@ overContainerd(
         .split('\n')
         .find((line) => line.endsWith('stdout F deaf'));
       const askedAt = BigInt(Date.parse(asked?.split(' ')[0] ?? '')) * 1_000_000n;
-      // The shell hears of the signal when its sleep has ended, 0.1 s later at most.
+      // The shell handles the signal when its sleep has ended, 0.1 s later at most.
       expect(killed.finishedAt - askedAt).toBeGreaterThanOrEqual(3n * SECOND_NS - SECOND_NS / 5n);
       await eventually('the sandboxes are stopped', async () =>
         (await node.sandboxes()).every(({ state }) => state === 'SANDBOX_NOTREADY'),

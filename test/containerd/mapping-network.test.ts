@@ -40,7 +40,7 @@ overContainerd('the network of a pod', () => {
     const [hostPort, ofInit] = [await freeHostPort(), await freeHostPort()];
     const ports = [
       { containerPort: 8080, hostPort },
-      // One without a port of the machine is told, too.
+      // One without a port of the machine is passed, too.
       { name: 'dns', containerPort: 53, protocol: 'UDP' },
       { containerPort: 8081, hostPort: 0, hostIP: '127.0.0.1' },
     ];

@@ -90,7 +90,7 @@ overContainerd('the process of a container', () => {
 });
 
 overContainerd('the variables of a container', () => {
-  it('tell of the pod', async ({ node }) => {
+  it('describe the pod', async ({ node }) => {
     node.write(
       'fields.yaml',
       JSON.stringify({
@@ -172,7 +172,7 @@ overContainerd('the variables of a container', () => {
   it('keep a container back when they are not available, with the reason', async ({ node }) => {
     const env = [amount('CPU', 'limits.cpu', { containerName: 'none' })];
     node.apply({ name: 'unknown', containers: [{ env }] });
-    await eventually('the reason is told', async () => {
+    await eventually('the reason is reported', async () => {
       expect(await node.waiting('unknown')).toEqual({
         ...{ reason: 'CreateContainerConfigError', message: 'container none not found' },
       });

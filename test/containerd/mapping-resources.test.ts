@@ -26,7 +26,7 @@ overContainerd('the cgroups of containers', () => {
     expect(limitsOf((await running(node, name)).pid)).toEqual({ ...unlimited, ...limits });
   });
 
-  it('of a pod as a whole are told of, without what its sandbox costs', async ({ node }) => {
+  it('of a pod as a whole are passed, without what its sandbox costs', async ({ node }) => {
     const of = (cpu: string, memory: string) => ({ requests: { cpu, memory }, limits: { cpu, memory } });
     node.apply({
       name: 'sum',

@@ -104,7 +104,7 @@ overContainerd('system calls', () => {
     expect(procStatus(pid, 'Seccomp')).toBe('2');
     expect(await node.exec(id, 'touch', '/tmp/file')).toBe('');
     await expect(node.exec(id, 'mkdir', '/tmp/folder')).rejects.toThrow('Operation not permitted');
-    await eventually('what is missing is told', async () => {
+    await eventually('the missing profile is reported', async () => {
       const waiting = await node.waiting('no-profile');
       expect(waiting.reason).toBe('CreateContainerError');
       return waiting.message?.includes(join(node.rootDir, 'seccomp/profiles/none.json'));

@@ -82,7 +82,7 @@ overContainerd('a container that must not run as root', () => {
   ] as const)('is not started as %s', async ([what, spec, message], { node }) => {
     const name = `as-${what.replaceAll(' ', '-')}`;
     node.apply({ name, ...spec, securityContext: { runAsNonRoot: true } });
-    await eventually('the reason is told', async () => {
+    await eventually('the reason is reported', async () => {
       const waiting = await node.waiting(name);
       expect(waiting.reason).toBe('CreateContainerConfigError');
       expect(waiting.message?.slice(0, message.length)).toBe(message);

@@ -54,7 +54,7 @@ overContainerd('a readiness probe', () => {
     node.apply({ name: 'moody', containers: [{ readinessProbe, env: [{ name: 'MOOD', value: 'mood' }] }] });
     const { id } = await node.reached('moody', 'CONTAINER_RUNNING');
     await isNotReady(node, 'moody');
-    await eventually('it is told', () =>
+    await eventually('it is reported', () =>
       eventsOf(node, 'moody').includes('Warning Unhealthy Readiness probe failed: no mood yet\n'),
     );
     await node.exec(id, 'touch', '/tmp/ready');
@@ -76,7 +76,7 @@ overContainerd('a readiness probe', () => {
     node.apply({ name: 'late', containers: [{ readinessProbe }] });
     const { id } = await node.reached('late', 'CONTAINER_RUNNING');
     const message = 'Readiness probe failed: command timed out: "sleep 2147" timed out after 1s';
-    await eventually('it is told', () => eventsOf(node, 'late').includes(`Warning Unhealthy ${message}`));
+    await eventually('it is reported', () => eventsOf(node, 'late').includes(`Warning Unhealthy ${message}`));
     node.delete('late.yaml');
     // What has ended may be removed already.
     await eventually('it has ended', async () =>
@@ -90,7 +90,7 @@ overContainerd('a readiness probe', () => {
       containers: [{ readinessProbe: { ...EAGER, exec: { command: ['/no/such/file'] } } }],
     });
     await node.reached('wordless', 'CONTAINER_RUNNING');
-    await eventually('it is told', () =>
+    await eventually('it is reported', () =>
       eventsOf(node, 'wordless').some(
         (event) =>
           event.startsWith('Warning Unhealthy Readiness probe errored and resulted in unknown state: ') &&
@@ -115,7 +115,7 @@ overContainerd('a readiness probe', () => {
     await isReady(node, 'web');
     await node.exec(id, 'mv', '/tmp/www/index.html', '/tmp/away');
     await isNotReady(node, 'web');
-    await eventually('it is told', () =>
+    await eventually('it is reported', () =>
       eventsOf(node, 'web').includes(
         'Warning Unhealthy Readiness probe failed: HTTP probe failed with statuscode: 404',
       ),
@@ -128,7 +128,7 @@ overContainerd('a readiness probe', () => {
     node.apply({ name: 'closed', containers: [{ readinessProbe: { ...EAGER, httpGet: { port: 81, path: '/up' } } }] });
     await node.reached('closed', 'CONTAINER_RUNNING');
     const at = `${await node.addressOf('closed')}:81`;
-    await eventually('it is told', () =>
+    await eventually('it is reported', () =>
       eventsOf(node, 'closed').includes(
         `Warning Unhealthy Readiness probe failed: Get "http://${at}/up": dial tcp ${at}: connect: connection refused`,
       ),
@@ -142,7 +142,7 @@ overContainerd('a readiness probe', () => {
     const { id } = await node.reached('slow', 'CONTAINER_RUNNING');
     await isNotReady(node, 'slow');
     const at = `${await node.addressOf('slow')}:9000`;
-    await eventually('it is told', () =>
+    await eventually('it is reported', () =>
       eventsOf(node, 'slow').includes(
         `Warning Unhealthy Readiness probe failed: dial tcp ${at}: connect: connection refused`,
       ),
@@ -236,7 +236,7 @@ overContainerd('a startup probe', () => {
 
 overContainerd('an agent that is killed', () => {
   onOwnNode('leaves ready what was ready, before it has asked again', async ({ node }) => {
-    // Once told to, it takes for ever to answer.
+    // From then on, its answers never end.
     const readinessProbe = {
       ...EAGER,
       timeoutSeconds: 3600,

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { firstValueFrom } from 'rxjs';
 import { expect, it } from 'vitest';
 import { criClient } from '../../src/runtime/cri-client.js';
-import { parseStat, type ProcessId } from '../../src/runtime/embedded/process-tree.js';
+import { parseStat, type ProcessId } from '../../src/runtime/embedded/confinement/process-tree.js';
 import { eventually } from '../embedded/eventually.js';
 import { describeProcess, processesNaming } from '../embedded/processes.js';
 import { killProcess } from '../support/kill-process.js';
@@ -97,14 +97,14 @@ overContainerd(
         const registries = await startRegistries(folder);
         const { open, locked } = registries;
         const client = criClient({ endpoint: `unix://${folder}/containerd.sock`, requestTimeoutMs: 20_000 });
-        // containerd 1.6 tells the status, 2.1 what it means.
+        // containerd 1.6 reports the status, 2.1 its meaning.
         const refused = /401|authorization failed/;
         const pull = (image: string, auth?: Parameters<typeof client.images.pullImage>[0]['auth']) =>
           firstValueFrom(client.images.pullImage({ image: { image }, auth }));
         await expect(pull(`${open}/busybox:1`)).resolves.toMatchObject({
           imageRef: expect.stringMatching(/^sha256:/) as string,
         });
-        // Not a loopback address, so that only the stage's configuration can tell that it is plain HTTP.
+        // Not a loopback address, so that only the stage's configuration can say that it is plain HTTP.
         await pull('registry.stage.test/busybox:1');
         await expect(pull(`${locked.address}/busybox:1`)).rejects.toThrow(refused);
         await expect(

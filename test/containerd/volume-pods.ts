@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mountPointsIn } from '../../src/host/mount-points.js';
+import { mountPointsIn } from '../../src/host/files/mount-points.js';
 import { NODE_NAME } from '../embedded/daemon.js';
 import { eventually } from '../embedded/eventually.js';
 import { QUICK_RESTARTS } from '../embedded/quick-restarts.js';
@@ -60,3 +60,14 @@ export const secret = (name: string, stringData: Readonly<Record<string, string>
   metadata: { name },
   stringData,
 });
+
+/** A folder of this machine for one test. */
+export const folder = (node: ContainerdNode, name: string): string => {
+  const path = join(node.directory, `host-${name}`);
+  mkdirSync(path);
+  return path;
+};
+
+/** The mounts of the volume `data` at these paths. */
+export const mounts = (...paths: readonly string[]): { readonly name: string; readonly mountPath: string }[] =>
+  paths.map((mountPath) => ({ name: 'data', mountPath }));

@@ -21,7 +21,7 @@ describe('a failed gRPC call', () => {
       becomes: ['deadline-exceeded', 'context deadline exceeded: the container runtime did not answer in time'],
     },
     {
-      // What the runtime itself ran out of time with is told as it says it.
+      // What the runtime itself ran out of time with is reported in its own words.
       code: status.DEADLINE_EXCEEDED,
       details: 'failed to stop container: context deadline exceeded',
       becomes: ['deadline-exceeded', 'failed to stop container: context deadline exceeded'],
@@ -35,7 +35,7 @@ describe('a failed gRPC call', () => {
         'container runtime at unix:///run/it.sock is unavailable: server is not initialized yet',
       ],
     },
-  ])('that ends with $code "$details" is told as $becomes.0', ({ code, details, becomes }) => {
+  ])('that ends with $code "$details" is reported as $becomes.0', ({ code, details, becomes }) => {
     const error = toCriError(failure(code, details), 'ListContainers', 'unix:///run/it.sock');
     expect([error.code, error.message]).toEqual(becomes);
     expect(error.call).toBe('ListContainers');

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../src/tools/sim/seeded-random.js';
+import type { SeededRandom } from '../../src/tools/sim/world/seeded-random.js';
 
 const KINDS = ['read', 'write', 'spawn', 'connect'] as const;
 type Kind = (typeof KINDS)[number];
@@ -11,7 +11,7 @@ const ERRNOS: Readonly<Record<Kind, readonly string[]>> = {
   connect: ['EMFILE', 'ENOMEM', 'ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EAGAIN'],
 };
 
-/** What `faulty-machine.mjs` is told. */
+/** The instructions of `faulty-machine.mjs`. */
 export interface AgentFaultPlan {
   readonly seed: number;
   readonly kinds: readonly Kind[];

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { seededRandom, type SeededRandom } from '../../src/tools/sim/seeded-random.js';
+import { seededRandom, type SeededRandom } from '../../src/tools/sim/world/seeded-random.js';
 import { type AgentFaultPlan, agentFaultPlan } from './agent-fault-plan.js';
 import { type ApiOverHttp, apiOverHttp } from './api-over-http.js';
 import { alone, runningVersions } from './churn.js';
@@ -79,7 +79,7 @@ export class AgentFaultStage extends Daemon {
     return this;
   }
 
-  /** One run. Errors: what is not as it should be, with the seed, the plan and the last words of the agent. */
+  /** One run. Errors: what is not as it should be, with the seed, the plan and the last lines of the agent. */
   async strike(seed: number): Promise<void> {
     const random = seededRandom(`agent-faults/${seed}`);
     const plan = agentFaultPlan(random.fork('plan'));

@@ -26,7 +26,7 @@ const machine = (): readonly unknown[] => [
 ];
 
 describe.runIf(isRoot)('over the embedded runtime, as root', () => {
-  it('a container has a hosts file and a place for last words of its own, and the machine keeps its files', async ({
+  it('a container has a hosts file and a file of its own for a termination message, and the machine keeps its files', async ({
     daemon,
   }) => {
     const before = machine();
@@ -56,7 +56,7 @@ describe.runIf(isRoot)('over the embedded runtime, as root', () => {
 });
 
 describe.runIf(isRoot)('over the embedded runtime, as an ordinary user', () => {
-  it('a container runs without mounts, and its log tells its last words', async () => {
+  it('a container runs without mounts, and the end of its log is its termination message', async () => {
     const daemon = new Daemon(65534);
     try {
       await daemon.start();

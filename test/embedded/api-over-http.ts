@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { ApiError } from '../../src/model/kube-api/api-error.js';
 import { type SimulatedApiServer, simulatedApiServer } from '../../src/tools/sim/api-server/simulated-api-server.js';
-import { seededRandom } from '../../src/tools/sim/seeded-random.js';
-import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
+import { seededRandom } from '../../src/tools/sim/world/seeded-random.js';
+import { VirtualScheduler } from '../../src/tools/sim/world/virtual-scheduler.js';
 import type { ApiRequest } from '../../src/streams/ports/api-server.js';
 
 export interface ApiOverHttp {

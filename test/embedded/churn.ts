@@ -57,7 +57,7 @@ export const churn = (daemon: Daemon, names: readonly string[], { between, oneOf
   };
 };
 
-/** The version of every pod that has a running container, or runs in a ready sandbox without one; doubles are told apart. */
+/** The version of every pod that has a running container, or runs in a ready sandbox without one; the versions of doubles are joined. */
 export const runningVersions = async (daemon: Daemon): Promise<ReadonlyMap<string, string>> => {
   const [containers, sandboxes] = [await daemon.containers(), await daemon.sandboxes()];
   const live = new Set(

@@ -8,7 +8,7 @@ import { SLEEP } from './manifests.js';
 
 const NOBODY = 65534;
 
-describe.concurrent('an agent that is told to stop', () => {
+describe.concurrent('an agent that is asked to stop', () => {
   it('leaves its pods running, and the next one goes on with them', async ({ daemon }) => {
     daemon.apply(alone('web', SLEEP));
     daemon.apply({ ...alone('job', 'exit 3'), restartPolicy: 'Never' });

@@ -10,7 +10,7 @@ import { it as baseIt } from 'vitest';
 import { readJournal } from '../../src/journal/journal-reader.js';
 import type { JournalEntry } from '../../src/model/journal/journal.js';
 import type { Pod } from '../../src/model/pod/pod.js';
-import { isAlive, type ProcessId, sendSignal } from '../../src/runtime/embedded/process-tree.js';
+import { isAlive, type ProcessId, sendSignal } from '../../src/runtime/embedded/confinement/process-tree.js';
 import { NODE_NAME } from './agent-files.js';
 import { eventually } from './eventually.js';
 import { mountedBelow } from '../support/mounted-below.js';
@@ -37,7 +37,7 @@ export class Daemon extends RuntimeView {
   private port = 0;
   /** Descriptors of this process that every command is started with, from 3 on. */
   handed: readonly number[] = [];
-  /** What Node is told before the program, and more variables of its environment. */
+  /** The flags of Node before the program, and more variables of its environment. */
   preload: { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv } = { args: [], env: {} };
 
   constructor(private readonly uid?: number) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it as baseIt } from 'vitest';
 import type { ContainerEventResponse } from '../../src/generated/runtime/v1/api.js';
-import { sendSignal } from '../../src/runtime/embedded/process-tree.js';
+import { sendSignal } from '../../src/runtime/embedded/confinement/process-tree.js';
 import { CriProxy } from '../support/cri-proxy.js';
 import { Daemon, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';
@@ -84,7 +84,7 @@ const disorder = ({ between }: Dice) => {
   return { change, counts };
 };
 
-/** Says so when another instance of the container is alive, of whatever revision of its pod: the lock goes with its process. */
+/** Says so when another instance of the container is alive, of any revision of its pod: the lock goes with its process. */
 const ALONE =
   'echo "$NAME $VERSION" >>"$DIR/starts"; exec 9>>"$DIR/lock-$NAME"; flock -n 9 || echo "$NAME $VERSION" >>"$DIR/doubles"';
 const ENDINGS = ['exec sleep 2147483', "trap 'sleep 0.1; exit 0' TERM; while :; do sleep 0.05; done"];

@@ -20,12 +20,12 @@ const throwing = (message: string) => (): never => {
 };
 
 describe('a wait for an effect', () => {
-  it.each([0, '', null, 'there', [] as const])('ends with what a look finds: %j', async (value) => {
+  it.each([0, '', null, 'there', [] as const])('ends with what a check finds: %j', async (value) => {
     expect(await eventually('it', () => value)).toBe(value);
     expect(await eventually('it', async () => value)).toBe(value);
   });
 
-  it('goes on while a look finds nothing, throws or rejects', async () => {
+  it('goes on while a check finds nothing, throws or rejects', async () => {
     const { look, looks } = inTurn<unknown>(
       () => undefined,
       () => false,
@@ -59,7 +59,7 @@ describe('a wait for an effect', () => {
     expect(looksInVain()).toBe(2);
   });
 
-  it('says what it waits for when a look hangs, and what the look before threw', async () => {
+  it('says what it waits for when a check hangs, and what the check before threw', async () => {
     const hang = (): Promise<never> => new Promise(() => undefined);
     await expect(eventually('the server answers', hang, 100)).rejects.toThrow(
       /^not within 0.1 s: the server answers: the last look hangs$/,
@@ -70,7 +70,7 @@ describe('a wait for an effect', () => {
     );
   });
 
-  it('has no use for the failure of a look that was given up', async () => {
+  it('has no use for the failure of a check that was given up', async () => {
     const failures: unknown[] = [];
     const note = (problem: unknown): number => failures.push(problem);
     process.on('unhandledRejection', note);

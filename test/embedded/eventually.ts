@@ -1,6 +1,6 @@
 /** Nothing takes that long; a machine that does other things may stand still for a while. */
 const DEADLINE_MS = 90_000;
-/** A look may take that long even if it begins at the deadline. */
+/** A check may take that long even if it begins at the deadline. */
 const LAST_LOOK_MS = 2_000;
 
 /** Looks are a load of their own: they follow each other quickly for a second, then less and less often. */
@@ -10,8 +10,8 @@ const GROWTH = 1.5;
 const SLOWEST_MS = 500;
 
 /**
- * Looks again and again until something is found; a look that throws has found nothing yet, so that a look may `expect`. The last look
- * begins at the deadline or after it, since the machine may have stood still before. A look that hangs is given up.
+ * Checks again and again until something is found; a check that throws has found nothing yet, so it may `expect`. The last check
+ * begins at the deadline or after it, since the machine may have stood still before. A check that hangs is given up.
  *
  * Errors: at the deadline, with what was waited for and what the last look threw.
  */
@@ -40,7 +40,7 @@ export const eventually = async <T>(
 
 type Seen<T> = { readonly found: T } | { readonly problem: unknown } | { readonly hangs: true };
 
-/** What a look has seen by then; its later results are not used. */
+/** What a check has seen by then; its later results are not used. */
 const within = async <T>(ms: number, look: () => T | Promise<T>): Promise<Seen<T>> => {
   const looking = (async () => look())().then(
     (found) => ({ found }),

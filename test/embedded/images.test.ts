@@ -24,7 +24,7 @@ describe('images, over the embedded runtime,', () => {
     );
   });
 
-  it('of a name that cannot be one are told by the name and what is wrong with it', async ({ daemon }) => {
+  it('of a name that cannot be one are reported with the name and what is wrong with it', async ({ daemon }) => {
     daemon.apply({ name: 'wrong', containers: [{ image: 'Host:1' }] });
     await daemon.start();
     await eventually('the reason is shown', async () => {

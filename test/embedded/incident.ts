@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { isCriError } from '../../src/model/cri/cri-error.js';
-import { sendSignal } from '../../src/runtime/embedded/process-tree.js';
+import { sendSignal } from '../../src/runtime/embedded/confinement/process-tree.js';
 import type { HealthServer } from '../support/health-server.js';
 import { type Daemon, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';

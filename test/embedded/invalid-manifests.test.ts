@@ -54,7 +54,7 @@ describe.concurrent('a manifest that cannot be used', () => {
     const first = await replaced(undefined);
 
     daemon.write('kept.yaml', BROKEN);
-    const problem = await eventually('the journal tells of it', () =>
+    const problem = await eventually('the journal has it', () =>
       daemon.journal().find((entry) => entry.kind === 'config-problem' && (entry.keeps?.length ?? 0) > 0),
     );
     expect(problem).toMatchObject({
@@ -62,7 +62,7 @@ describe.concurrent('a manifest that cannot be used', () => {
       from: expect.stringMatching(/kept\.yaml$/) as unknown,
       keeps: [{ name: 'kept-node1' }],
     });
-    await eventually('the log tells of it', () => {
+    await eventually('the log has it', () => {
       const messages = daemon.logged().map(({ message }) => message);
       expect(messages).toContainEqual(expect.stringMatching(SLIP));
       expect(messages).toContainEqual(
@@ -80,7 +80,7 @@ describe.concurrent('a manifest that cannot be used', () => {
 
     // Repaired as it was.
     daemon.apply(alone('kept', SLEEP));
-    await eventually('the journal tells of the repair', () =>
+    await eventually('the journal has the repair', () =>
       daemon.journal().some(({ kind }) => kind === 'config-recovered'),
     );
     daemon.apply({ name: 'other', labels: { changed: 'again' } });
@@ -94,7 +94,7 @@ describe.concurrent('a manifest that cannot be used', () => {
       daemon.journal().filter((entry) => entry.kind === 'config-problem' && entry.keeps !== undefined).length;
     const earlier = problems();
     daemon.write('kept.yaml', BROKEN);
-    await eventually('the journal tells of it again', () => problems() > earlier);
+    await eventually('the journal has it again', () => problems() > earlier);
     daemon.apply({ ...alone('kept', SLEEP), labels: { changed: 'yes' } });
     await eventually('it is replaced', async () => {
       const [newest] = await daemon.containersOf('kept');

@@ -129,7 +129,7 @@ describe.concurrent('the containers of a pod', () => {
     expect(await daemon.containersOf('never')).toMatchObject([{ attempt: 0 }]);
     expect((await daemon.containersOf('on-failure'))[0]).toMatchObject({ attempt: 1 });
     expect(daemon.lines('tries')).toHaveLength(2);
-    await eventually('the phases tell the same', async () => {
+    await eventually('the phases show the same', async () => {
       const phases = (await daemon.shownPods()).map(({ metadata, status }) => `${metadata.name} ${status?.phase}`);
       expect(phases.toSorted()).toEqual(['always-node1 Running', 'never-node1 Failed', 'on-failure-node1 Succeeded']);
       return true;

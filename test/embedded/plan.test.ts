@@ -44,7 +44,7 @@ const waitsIn = (daemon: Daemon) => {
   return entries.flatMap((entry, index) => {
     if (entry.kind !== 'back-off') return [];
     const next = entries.slice(index).find((later) => later.kind === 'sync-ended');
-    if (next?.kind !== 'sync-ended' || next.next.kind !== 'retry') throw new Error('a back-off without a next look');
+    if (next?.kind !== 'sync-ended' || next.next.kind !== 'retry') throw new Error('a back-off without a next sync');
     const { delayMs, until } = entry;
     return entries.slice(0, index).some((earlier) => earlier.kind === 'back-off' && earlier.until === until)
       ? []
@@ -99,7 +99,7 @@ describe.concurrent('what was planned is what the embedded runtime sees', () => 
       }
       for (const [index, { delayMs, until, dueAt }] of waitsIn(daemon).slice(0, 2).entries()) {
         const [before, after] = [seen[index + 1]!, seen[index + 2]!];
-        // What the table says, whatever the machine is busy with: both clocks count whole milliseconds. Then jitter, and then the next tick.
+        // What the table says, on a machine with any load: both clocks count whole milliseconds. Then jitter, and then the next tick.
         expect(Math.abs(until - delayMs - Math.trunc(before.endedMs))).toBeLessThanOrEqual(1);
         expect(dueAt).toBeGreaterThanOrEqual(until);
         expect(dueAt).toBeLessThanOrEqual(until + delayMs / 2);

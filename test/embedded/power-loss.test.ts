@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
-import { bootId } from '../../src/runtime/embedded/process-tree.js';
+import { bootId } from '../../src/runtime/embedded/confinement/process-tree.js';
 import { readAgentFile } from '../../src/cli/running-agent/agent-file.js';
 import { killProcess } from '../support/kill-process.js';
 import type { FileOperation } from '../support/power-loss/file-operation.js';

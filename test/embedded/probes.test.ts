@@ -48,7 +48,7 @@ describe.concurrent('a gRPC probe', () => {
     await daemon.start();
     await daemon.reached('cart', 'CONTAINER_RUNNING');
     await isReady(daemon, 'cart', false);
-    await eventually('it is told', () =>
+    await eventually('it is reported', () =>
       eventsOf(daemon, 'cart').includes(
         'Warning Unhealthy Readiness probe failed: service unhealthy (responded with "NOT_SERVING")',
       ),

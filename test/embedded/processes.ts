@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { childrenOf, isAlive, type ProcessId, processId } from '../../src/runtime/embedded/process-tree.js';
+import { childrenOf, isAlive, type ProcessId, processId } from '../../src/runtime/embedded/confinement/process-tree.js';
 
 const readText = (path: string): string => {
   try {

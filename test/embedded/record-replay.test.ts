@@ -24,7 +24,7 @@ const LONGEST_MS = RECORD_SECONDS * 3_000 + 600_000;
 const WAIT = "trap 'exit 0' TERM; while :; do sleep 0.1; done";
 
 it(
-  `replays a node with churn and kills, and tells of a changed decision (SEED=${SEED})`,
+  `replays a node with churn and kills, and names a changed decision (SEED=${SEED})`,
   async ({ daemon, server }) => {
     const file = join(daemon.directory, 'node.rec');
     await daemon.start('--record', file);
@@ -159,7 +159,7 @@ it(
 it('keeps passwords of registries and tokens of sources to itself', async ({ daemon }) => {
   const file = join(daemon.directory, 'node.rec');
   const [password, token] = ['correct-horse-battery', 'Bearer of-good-news'];
-  const auth = Buffer.from(`somebody:${password}`).toString('base64');
+  const auth = Buffer.from(`user:${password}`).toString('base64');
   const auths = { 'https://index.docker.io/v1/': { auth } };
   writeFileSync(join(daemon.rootDir, 'config.json'), JSON.stringify({ auths }), { mode: 0o600 });
   const url = `http://127.0.0.1:1/pods`;

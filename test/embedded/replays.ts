@@ -47,7 +47,7 @@ export const expectSame = async (daemon: Daemon, file: string): Promise<string> 
 };
 
 /**
- * A first back-off that is twice as long has to be told where the first one was decided, with what led to it. The journal of the
+ * A first back-off that is twice as long has to be reported where the first one was decided, with what led to it. The journal of the
  * agent, which has no part in the replay, says which that was.
  */
 export const expectLongerBackOffFound = async (daemon: Daemon, file: string): Promise<void> => {

@@ -11,7 +11,7 @@ export const rotatedNames = (logPath: string): string[] => {
 
 /**
  * What a container wrote, line by line, from the oldest file of its log to the newest. Errors: a line that is none; a file
- * that was rotated meanwhile, so that a look has to be taken again.
+ * that was rotated meanwhile, so that the files have to be read again.
  */
 export const linesOver = (logPath: string): LogLine[] => {
   const before = rotatedNames(logPath);

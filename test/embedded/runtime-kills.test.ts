@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { sendSignal } from '../../src/runtime/embedded/process-tree.js';
+import { sendSignal } from '../../src/runtime/embedded/confinement/process-tree.js';
 import { alone, churn, runningVersions } from './churn.js';
 import { isRoot, it, NODE_NAME } from './daemon.js';
 import { eventually } from './eventually.js';

@@ -3,7 +3,7 @@ import { firstValueFrom, type Observable } from 'rxjs';
 import type { ContainerState, ContainerStatus, PodSandboxState } from '../../src/generated/runtime/v1/api.js';
 import { isCriError } from '../../src/model/cri/cri-error.js';
 import { type CriClient, criClient } from '../../src/runtime/cri-client.js';
-import { childrenOf, type ProcessId } from '../../src/runtime/embedded/process-tree.js';
+import { childrenOf, type ProcessId } from '../../src/runtime/embedded/confinement/process-tree.js';
 import type { RuntimeService } from '../../src/streams/ports/runtime-service.js';
 import { AgentFiles, NODE_NAME } from './agent-files.js';
 import { eventually } from './eventually.js';

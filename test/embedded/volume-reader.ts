@@ -19,7 +19,7 @@ export interface VolumeReader {
 
 /**
  * Reads all files of a volume, in a loop, by the directory behind `..data`: they have one content. When `..data` has been switched
- * meanwhile, a look may end early, since the directory of before is gone. A file by its own name is always there.
+ * meanwhile, a read may end early, since the directory of before is gone. A file by its own name is always there.
  */
 export const readVolume = (directory: string, files: readonly string[]): VolumeReader => {
   const seen = new Set<string>();

@@ -12,13 +12,13 @@ const MODULES = ['fs', 'fs/promises', 'child_process', 'dns/promises', 'net', 'w
 /** What stands below several calls. */
 const PARTS = ['ChildProcess.spawn', 'Socket.connect', 'Server.listen', 'Dir.names'];
 
-/** Cannot fail, are made of the others, or are no call. `connect` and `createServer` are made of the parts. */
+/** Cannot fail, are made of the others, or are no call. `connect`, `createServer` and a `Socket` are made of the parts. */
 const EXEMPT: Readonly<Record<(typeof MODULES)[number], readonly string[]>> = {
   fs: ['close', 'closeSync', 'constants', 'createReadStream', 'createWriteStream'],
   'fs/promises': [],
   child_process: ['execFile', 'spawn'],
   'dns/promises': [],
-  net: ['BlockList', 'connect', 'createServer', 'isIP'],
+  net: ['BlockList', 'Socket', 'connect', 'createServer', 'isIP'],
   worker_threads: ['parentPort', 'workerData'],
 };
 

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bannedInFiles, bannedWordsOf } from './banned-words.js';
 
@@ -25,6 +25,35 @@ const isThere = (name: string, page: string): boolean =>
 const missingIn = (page: string, text: string): readonly string[] =>
   namesIn(text).filter((name) => !isThere(name, page));
 
+/** The folder, or one below it; `src` is its own files alone, the composition. */
+const isWithin = (folder: string, room: string): boolean =>
+  folder === room || (room !== 'src' && folder.startsWith(`${room}/`));
+/** Each import between folders of src. */
+const imports = files
+  .filter((file) => file.endsWith('.ts'))
+  .flatMap((file) =>
+    [...textOf(file).matchAll(/(?:from|import\() ?'(\.[^']+)'/g)].map(([, path = '']) => ({
+      user: dirname(file),
+      used: dirname(normalize(join(dirname(file), path))),
+    })),
+  )
+  .filter(({ user, used }) => user !== used);
+
+/** What "Used by" says of a folder against the imports: folders that do not import it, and others that do. */
+const wrongUsers = (folder: string, line: string) => {
+  const named = [...line.matchAll(/`(src[^`]*)`/g)].map(([, name = '']) =>
+    name.endsWith('.ts') ? dirname(name) : name,
+  );
+  const ofRoom = imports.filter(({ used }) => isWithin(used, folder)).map(({ user }) => user);
+  const users = [...new Set(imports.flatMap(({ user, used }) => (used === folder ? [user] : [])))];
+  return {
+    none: named.filter((name) => !ofRoom.some((user) => isWithin(user, name))),
+    missing: /\b(all|every|others)\b/.test(line)
+      ? []
+      : users.filter((user) => !isWithin(user, folder) && !named.some((name) => isWithin(user, name))),
+  };
+};
+
 describe('the front pages of the folders of src', () => {
   it('are in each folder of at least three files', () => {
     expect(folders.length).toBeGreaterThan(50);
@@ -43,9 +72,27 @@ describe('the front pages of the folders of src', () => {
     },
   );
 
+  it.each(pages)('%s names the folders that import this one, and no other', (page) => {
+    const [, line = ''] = /^- Used by (.+)$/m.exec(textOf(page)) ?? [];
+    expect(wrongUsers(dirname(page), line)).toEqual({ none: [], missing: [] });
+  });
+
   it('keep docs/style-words.md', () => {
     const banned = bannedWordsOf(textOf('docs/style-words.md'));
     expect(bannedInFiles(new URL('../../', import.meta.url), pages, banned)).toEqual([]);
+  });
+});
+
+describe('the search for users of a folder', () => {
+  it('finds a folder that does not import it, and one that no page names', () => {
+    expect(wrongUsers('src/processes', '`src/host`, `src/model` and others')).toEqual({
+      none: ['src/model'],
+      missing: [],
+    });
+    expect(wrongUsers('src/cli/config/validation', '`src/model`')).toEqual({
+      none: ['src/model'],
+      missing: ['src/cli/config'],
+    });
   });
 });
 

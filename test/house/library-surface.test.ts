@@ -30,7 +30,7 @@ const NOT_IMPORTED: readonly { readonly reason: string; readonly types: readonly
       'src/streams/sync-loop/kubelet-state.ts#ChangeOf',
       'src/streams/sync-loop/kubelet-state.ts#Kind',
       'src/streams/sync-loop/kubelet-state.ts#ResultOf',
-      'src/tools/recording/replay-result.ts#ReplayCounts',
+      'src/tools/recording/replay/replay-result.ts#ReplayCounts',
       'src/tools/sim/faults/fault.ts#AtWrite',
       'src/tools/sim/faults/fault.ts#Chance',
       'src/tools/sim/faults/fault.ts#OfCalls',
@@ -40,9 +40,9 @@ const NOT_IMPORTED: readonly { readonly reason: string; readonly types: readonly
   {
     reason: 'calls between a VirtualScheduler and its own actions; a program calls `schedule`, as of every scheduler',
     types: [
-      'src/tools/sim/virtual-scheduler.ts#Share',
-      'src/tools/sim/virtual-scheduler.ts#VirtualAction',
-      'src/tools/sim/virtual-scheduler.ts#Work',
+      'src/tools/sim/world/virtual-scheduler.ts#Share',
+      'src/tools/sim/world/virtual-scheduler.ts#VirtualAction',
+      'src/tools/sim/world/virtual-scheduler.ts#Work',
     ],
   },
   {

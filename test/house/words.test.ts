@@ -19,15 +19,10 @@ const sources = ['src/', 'bench/', 'examples/', 'scripts/'].flatMap((folder) =>
     .filter((file) => /\.(ts|mjs)$/.test(file) && !file.startsWith('src/generated/')),
 );
 
-/** The tests, except those of the words themselves and of the simulation. */
+/** The tests, except that of the words themselves. */
 const tests = readdirSync(new URL('test/', ROOT), { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name}`)
-  .filter((file) => /\.(ts|mjs)$/.test(file) && !/^test\/(sim\/|house\/words)/.test(file));
-
-/** Words that titles of tests still have. */
-const STILL_IN_TESTS =
-  /^(?:whatever|hear|hears|heard|tell|tells|told|last words|anew|(?:a|each|every|one) pass|(?:a|every|next) look)$/;
-const ofTests = banned.filter(({ word }) => !STILL_IN_TESTS.test(word));
+  .filter((file) => /\.(ts|mjs)$/.test(file) && file !== 'test/house/words.test.ts');
 
 /** Texts of tests without texts of one word, which are data: names of pods, users and files. */
 const withoutNames = (_file: string, text: string): string =>
@@ -36,10 +31,6 @@ const withoutNames = (_file: string, text: string): string =>
 /** Kinds of entries in journals and recordings keep their names, since older files have to be readable. */
 const withoutStoredKinds = (_file: string, text: string): string => text.replace(/'(?:told|source-heard)'/g, "''");
 
-/** Titles of tests are names: the table of docs/timing.md repeats them. */
-const withoutTitlesOfTests = (file: string, text: string): string =>
-  file === 'docs/timing.md' ? text.replace(/` "[^"|]*" *\|$/gm, '') : text;
-
 describe('docs/style-words.md', () => {
   it('bans some twenty words, each with a replacement', () => {
     expect(banned.length).toBeGreaterThan(20);
@@ -47,7 +38,7 @@ describe('docs/style-words.md', () => {
   });
 
   it('is kept by all pages', () => {
-    expect(bannedInFiles(ROOT, documents, banned, withoutTitlesOfTests)).toEqual([]);
+    expect(bannedInFiles(ROOT, documents, banned)).toEqual([]);
   });
 
   it('is kept by all code', () => {
@@ -55,10 +46,9 @@ describe('docs/style-words.md', () => {
     expect(bannedInFiles(ROOT, sources, banned, withoutStoredKinds)).toEqual([]);
   });
 
-  it('is kept by titles and comments of tests, except for the words that they still have', () => {
-    expect(banned.length - ofTests.length).toBe(16);
+  it('is kept by titles and comments of tests', () => {
     expect(tests.length).toBeGreaterThan(500);
-    expect(bannedInFiles(ROOT, tests, ofTests, withoutNames)).toEqual([]);
+    expect(bannedInFiles(ROOT, tests, banned, withoutNames)).toEqual([]);
   });
 });
 

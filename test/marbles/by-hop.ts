@@ -1,4 +1,4 @@
-import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
+import { VirtualScheduler } from '../../src/tools/sim/world/virtual-scheduler.js';
 
 /** What `act` passes at once, and then what passes with each hop of the scheduler. */
 export const byHop = (

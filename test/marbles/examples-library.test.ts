@@ -6,7 +6,7 @@ import { forever, MINUTE, onNode, pod, SECOND } from './virtual-node.js';
 
 describe('examples/library/evented-pleg', () => {
   const behaviours = { main: [{ exitsAfterMs: 30 * SECOND, exitCode: 1 }, { exitsAfterMs: 5 * MINUTE }] };
-  it('looks at a pod when it is told to, and lists rarely', () => {
+  it('reads a pod when its user asks for it, and lists rarely', () => {
     const web = pod();
     let health: string | undefined = 'not asked for';
     const { fake } = onNode({ behaviours, tellsEvents: false, untilMs: 4 * MINUTE }, ({ start, scheduler }) => {

@@ -97,7 +97,7 @@ describe('the back-off of a container of which only old log files are left', () 
     });
   });
 
-  it('begins anew after a reboot that leaves nothing in the runtime, whatever the status counts', () => {
+  it('begins again after a reboot that leaves nothing in the runtime, with any count of the status', () => {
     const status = { containerStatuses: [{ name: 'main', restartCount: 7 }] } as unknown as NonNullable<Pod['status']>;
     const { fake, records } = onNode(
       { behaviours: { main: FAILING }, logFiles: ['7.log'], untilMs: 2 * MINUTE },
@@ -150,7 +150,7 @@ describe('the back-off after a reboot of which the runtime has kept what was', (
     expect(unknowns(records)).toEqual([]);
   });
 
-  it('begins with the end that the reboot was, whatever old log files count, where the container had run till then', () => {
+  it('begins with the end that the reboot was, with any count of old log files, where the container had run till then', () => {
     const { fake, records } = booted([{}, {}, {}, failsAfter(1), failsAfter(1), {}], OLD_LOGS);
     expectLanes(runs(fake), SECONDS).toBe({
       'start main 2': '  s 49s ------------------- 20s -',
@@ -181,7 +181,7 @@ describe('the back-off of a container that was restarted once before its agent w
     expect(unknowns(records)).toEqual([]);
   });
 
-  it('begins anew where that is gone, too', () => {
+  it('begins again where that is gone, too', () => {
     const { fake, records } = onNode({ behaviours, untilMs: MINUTE }, (stage) => {
       twoLives(stage);
       removeAt(stage.scheduler, stage.fake, 'oldest', 3.5);
@@ -237,7 +237,7 @@ describe('the back-off of a container whose end restarts all containers', () => 
     expect(linesOf(fake.history, 'start other')).toEqual([]);
   });
 
-  it('begins anew in another agent, which finds nothing of it', () => {
+  it('begins again in another agent, which finds nothing of it', () => {
     const { fake } = onItsNode({ containers: [main] }, [
       [0, 4],
       [5, 60],

@@ -34,7 +34,7 @@ describe('events of the runtime', () => {
     });
   });
 
-  it('tell of what a call does that was given up long before: of a sandbox that no pod needs any more', () => {
+  it('report the effect of a call that was given up long before: of a sandbox that no pod needs any more', () => {
     const { fake } = onNode({ untilMs: 4 * MINUTE }, ({ start, scheduler, fake: { runtime } }) => {
       start({ eventedPleg: true, sources: { file: forever(pod()) } });
       const labels = {

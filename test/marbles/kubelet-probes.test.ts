@@ -140,7 +140,7 @@ describe('a liveness probe', () => {
     });
   });
 
-  it('restarts one container only, whatever its rules ask for when it ends by itself', () => {
+  it('restarts one container only, with any rules for an end by itself', () => {
     const { fake } = onNode(
       {
         behaviours: { main: [{ stopsAfterMs: 0 }, {}] },
@@ -183,7 +183,7 @@ describe('a liveness probe', () => {
     const { fake } = onNode({ untilMs: 40 * MINUTE, probe: () => bad }, ({ start }) => {
       start({ sources: { file: forever(probedPod({ livenessProbe: probe('liveness', { failureThreshold: 1 }) })) } });
     });
-    // The pass that kills starts anew at once, by the end before; so of two starts one waits, as with the kubelet.
+    // The sync that kills starts again at once, by the end before; so of two starts one waits, as with the kubelet.
     expectLanes(linesOf(fake.history, 'start main'), SECONDS).toBe({
       'start main': '(012)----------3 20s 4 40s 5 80s 6 160s 7 5m (89) 5m (ss) 5m (ss) 5m (ss) 5m (ss) 5m (ss)',
     });
@@ -222,7 +222,7 @@ describe('a startup probe', () => {
     expectLanes(seen, SECONDS).toBe('s 29s r', SHOWN);
   });
 
-  it('that keeps failing restarts the container, whose startup begins anew', () => {
+  it('that keeps failing restarts the container, whose startup begins again', () => {
     const { fake } = onNode(
       { untilMs: 2 * MINUTE, probe: (_, atMs) => (atMs < 30 * SECOND ? bad : good) },
       ({ start }) => {
@@ -281,7 +281,7 @@ describe('annotations', () => {
     expectLanes(probes, { everyMs: 100 }).toBe({ probe: 'p---p---p---p---p---p' });
   });
 
-  it('that cannot be used are told once, and have no effect', () => {
+  it('that cannot be used are reported once, and have no effect', () => {
     const { events } = onNode({ untilMs: 10 * MINUTE, probe: () => good }, ({ start }) => {
       const annotations = { [PROBE_PERIOD_ANNOTATION]: 'main.readiness=5' };
       start({ sources: { file: forever(probedPod({ readinessProbe: probe('readiness') }, { annotations })) } });

@@ -88,7 +88,7 @@ describe('a pod', () => {
     });
   });
 
-  it('keeps its back-off across a restart of the agent, which starts nothing anew', () => {
+  it('keeps its back-off across a restart of the agent, which starts nothing again', () => {
     const { fake } = onNode(
       { behaviours: { main: [{ exitsAfterMs: SECOND, exitCode: 1 }] }, untilMs: 3 * MINUTE },
       ({ start, scheduler }) => {
@@ -141,7 +141,7 @@ describe('a manifest that was edited while no agent ran', () => {
     expectLanes(fake.history, { everyMs: 500 }).toBe('(sc)-----------x--(edsc)', LEGEND);
   });
 
-  it('starts the new revision though another source has not been heard yet', () => {
+  it('starts the new revision though another source has sent nothing yet', () => {
     const [old, fresh] = [pod({}, { uid: 'old' }), pod({}, { uid: 'new' })];
     const { fake } = onNode({ untilMs: MINUTE }, ({ start, scheduler }) => {
       const first = start({ sources: { file: forever(old) } });
@@ -152,7 +152,7 @@ describe('a manifest that was edited while no agent ran', () => {
   });
 });
 
-describe('a source that was never heard', () => {
+describe('a source that has sent nothing', () => {
   const slowly = { behaviours: { main: [{ stopsAfterMs: 3 * SECOND }] }, untilMs: MINUTE };
 
   it('does not keep an edited pod of another source from being replaced', () => {
@@ -221,7 +221,7 @@ describe('housekeeping', () => {
     });
   });
 
-  it('stops nothing while a source has not been heard', () => {
+  it('stops nothing while a source has sent nothing', () => {
     const { fake } = onNode({ untilMs: MINUTE }, ({ start, scheduler }) => {
       const first = start({ sources: { file: forever(pod()) } });
       scheduler.schedule(() => first.subscription.unsubscribe(), 5 * SECOND);

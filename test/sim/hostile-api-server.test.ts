@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/model/kube-api/api-error.js';
 import type { Pod } from '../../src/model/pod/pod.js';
 import { simulatedApiServer } from '../../src/tools/sim/api-server/simulated-api-server.js';
-import { seededRandom, type SeededRandom } from '../../src/tools/sim/seeded-random.js';
+import { seededRandom, type SeededRandom } from '../../src/tools/sim/world/seeded-random.js';
 import { simulatedNode } from '../../src/tools/sim/simulated-node.js';
-import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
-import type { WorldEvent } from '../../src/tools/sim/world-event.js';
+import { VirtualScheduler } from '../../src/tools/sim/world/virtual-scheduler.js';
+import type { WorldEvent } from '../../src/tools/sim/world/world-event.js';
 import type { ApiRequest, ApiServer, ApiWatchMessage } from '../../src/streams/ports/api-server.js';
 
 const SECOND = 1_000;
@@ -203,7 +203,7 @@ describe('an API server that says anything', () => {
     },
   );
 
-  it('is told of what is refused in an event of that pod', () => {
+  it('reports what is refused in an event of that pod', () => {
     const { node, pass, events } = stage(1);
     node.start();
     pass(MINUTE);

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Pod } from '../../src/model/pod/pod.js';
 import { simulatedApiServer } from '../../src/tools/sim/api-server/simulated-api-server.js';
-import { seededRandom } from '../../src/tools/sim/seeded-random.js';
+import { seededRandom } from '../../src/tools/sim/world/seeded-random.js';
 import { simulatedNode } from '../../src/tools/sim/simulated-node.js';
-import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
-import type { WorldEvent } from '../../src/tools/sim/world-event.js';
+import { VirtualScheduler } from '../../src/tools/sim/world/virtual-scheduler.js';
+import type { WorldEvent } from '../../src/tools/sim/world/world-event.js';
 
 const SECOND = 1_000;
 const DELAY_SECONDS = 90;

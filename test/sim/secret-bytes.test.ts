@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { CreateContainerRequest } from '../../src/generated/runtime/v1/api.js';
 import { simulatedApiServer } from '../../src/tools/sim/api-server/simulated-api-server.js';
-import { seededRandom } from '../../src/tools/sim/seeded-random.js';
+import { seededRandom } from '../../src/tools/sim/world/seeded-random.js';
 import { simulatedNode } from '../../src/tools/sim/simulated-node.js';
-import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
+import { VirtualScheduler } from '../../src/tools/sim/world/virtual-scheduler.js';
 
 const NAMESPACE = '/api/v1/namespaces/default';
 /** FF FE FD, which is no UTF-8. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../src/tools/sim/seeded-random.js';
+import { seededRandom } from '../../src/tools/sim/world/seeded-random.js';
 
 const drawn = (seed: number | string, count = 20) => {
   const { next } = seededRandom(seed);

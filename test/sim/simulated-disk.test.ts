@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { lastValueFrom, type Observable, toArray, map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { logFiles } from '../../src/host/log-files.js';
-import { nodeFiles } from '../../src/host/node-files.js';
-import { podFiles } from '../../src/host/pod-files.js';
+import { logFiles } from '../../src/host/logs/log-files.js';
+import { nodeFiles } from '../../src/host/files/node-files.js';
+import { podFiles } from '../../src/host/files/pod-files.js';
 import type { ProbeRecord } from '../../src/model/probes/probe-record.js';
-import { seededRandom } from '../../src/tools/sim/seeded-random.js';
-import { type DiskPorts, simulatedDisk } from '../../src/tools/sim/simulated-disk.js';
-import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
+import { seededRandom } from '../../src/tools/sim/world/seeded-random.js';
+import { type DiskPorts, simulatedDisk } from '../../src/tools/sim/disk/simulated-disk.js';
+import { VirtualScheduler } from '../../src/tools/sim/world/virtual-scheduler.js';
 
 type FilePorts = Pick<DiskPorts, 'files' | 'podFiles' | 'logFiles'>;
 
@@ -134,7 +134,7 @@ describe('simulatedDisk', () => {
     expect(outcome(scheduler, next.pullRecords.everyPulled())).toEqual([[]]);
   });
 
-  it('tells the end of a file', () => {
+  it('reads the end of a file', () => {
     const { scheduler, ports } = stage();
     outcome(scheduler, ports.podFiles.write('/words', 'hello', 0o644));
     const tail = (path: string, bytes: number) =>
@@ -150,7 +150,7 @@ describe('simulatedDisk', () => {
       return bytes === undefined ? undefined : Number(bytes);
     };
 
-    it('grow while somebody writes them', () => {
+    it('grow while a container writes them', () => {
       const at = stage({ min: 0, max: 0 });
       at.disk.writeLog('/logs/0.log', 100);
       at.scheduler.runUntil(2000);

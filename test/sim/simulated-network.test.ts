@@ -3,18 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { httpGetRequest } from '../../src/model/config/http-get.js';
 import type { Container, Probe } from '../../src/model/pod/pod.js';
 import type { ProbeType } from '../../src/model/probes/probe-type.js';
-import type { InstanceBehaviour } from '../../src/tools/sim/behaviour.js';
-import { seededRandom } from '../../src/tools/sim/seeded-random.js';
-import { simulatedNetwork } from '../../src/tools/sim/simulated-network.js';
-import { simulatedProbes } from '../../src/tools/sim/simulated-probes.js';
-import type { WorldEvent } from '../../src/tools/sim/world-event.js';
+import type { InstanceBehaviour } from '../../src/tools/sim/world/behaviour.js';
+import { seededRandom } from '../../src/tools/sim/world/seeded-random.js';
+import { simulatedNetwork } from '../../src/tools/sim/network/simulated-network.js';
+import { simulatedProbes } from '../../src/tools/sim/network/simulated-probes.js';
+import type { WorldEvent } from '../../src/tools/sim/world/world-event.js';
 import type { ProbeOutcome } from '../../src/model/probes/probe-outcome.js';
 import { aPod } from '../support/a-pod.js';
 import { runtimeStage } from './runtime/runtime-stage.js';
 
 const NODE_IP = '192.0.2.1';
 
-/** A container that has just started, and whoever asks it. */
+/** A container that has just started, and its client. */
 const stage = (
   main: InstanceBehaviour,
   { spec, isOnNodeNetwork = false }: { spec?: Partial<Container>; isOnNodeNetwork?: boolean } = {},
@@ -33,7 +33,7 @@ const stage = (
   const probes = simulatedProbes({ runtime: simulated, network, scheduler });
   const startMs = scheduler.now() - 1;
 
-  /** What a probe of the container finds that begins so long after the start, and how long that takes. */
+  /** The result of a probe of the container that begins `atMs` after the start, and its duration. */
   const probe = (type: ProbeType, handler: Probe, atMs = 0, timeoutSeconds = 1) => {
     scheduler.runUntil(startMs + atMs);
     const container = { name: 'main', image: 'nginx', ...spec, [`${type}Probe`]: handler };
@@ -70,7 +70,7 @@ describe('probes in a simulated world', () => {
     expect(stage({}).probe('readiness', handler)).toBe(found);
   });
 
-  it('find nobody before the container is ready', () => {
+  it('find no server before the container is ready', () => {
     const { probe, ip } = stage({ readyAfterMs: 10_000 });
     const refused = `dial tcp ${ip}:80: connect: connection refused`;
     expect(probe('readiness', HTTP)).toBe(`1 failure Get "http://${ip}:80/healthz": ${refused}`);
@@ -136,7 +136,7 @@ describe('probes in a simulated world', () => {
     expect(slow.probe('readiness', GRPC, 30_000)).toMatch(/^1000 failure timeout/);
   });
 
-  it('find nobody where the container has ended, and no way to where the sandbox has', () => {
+  it('find no server where the container has ended, and no way to where the sandbox has', () => {
     const { probe, simulated, answer, containerId, sandboxId } = stage({});
     answer(simulated.runtime.stopContainer({ containerId, timeout: 0n }));
     expect(probe('readiness', HTTP, 0, 5)).toMatch(/^1 failure .*connection refused/);
@@ -152,7 +152,7 @@ describe('probes in a simulated world', () => {
     expect(stage({}, { isOnNodeNetwork: true }).probe('readiness', HTTP)).toBe('1 success ok');
   });
 
-  it('tell the world who was asked, which probe it was, and what came of it', () => {
+  it('report to the world which container was asked, which probe it was, and what came of it', () => {
     const { probe, asked, containerId, told } = stage({ probeFailures: [{ which: 'liveness' }] });
     probe('readiness', HTTP);
     probe('liveness', TCP, 100);
@@ -167,7 +167,7 @@ describe('probes in a simulated world', () => {
 });
 
 describe('commands in a simulated container', () => {
-  it('do what they are told to, whether or not the container is ready', () => {
+  it('do what they are set to, whether or not the container is ready', () => {
     const { simulated, answer, scheduler, containerId, told } = stage({
       readyAfterMs: 60_000,
       commands: [{ contains: 'drain --all', takesMs: 3000, exitCode: 4, output: 'drained' }],
@@ -193,7 +193,7 @@ describe('commands in a simulated container', () => {
 });
 
 describe('ports of a simulated pod', () => {
-  it('belong to the container that declares them, whoever is meant', () => {
+  it('belong to the container that declares them, with any container as target', () => {
     const at = runtimeStage({ containers: { broken: [{ readyAfterMs: 1e9 }], good: [{}] } });
     const sandboxId = at.sandbox();
     const broken = at.run(sandboxId, { name: 'broken', spec: { ports: [{ containerPort: 80 }] } });
@@ -206,7 +206,7 @@ describe('ports of a simulated pod', () => {
     };
     expect(get(81, broken)).toEqual({ status: 200, body: 'o' });
     expect(() => get(80, good)).toThrow(/refused/);
-    // A port that nobody declares may be anybody's.
+    // A port that no container declares may be that of any container.
     expect(get(90, good)).toMatchObject({ status: 200 });
     expect(() => get(90, broken)).toThrow(/refused/);
   });

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { kubelet } from '../../src/kubelet.js';
 import type { Pod } from '../../src/model/pod/pod.js';
 import { simulatedNode, type SimulatedNodeOptions } from '../../src/tools/sim/simulated-node.js';
-import { simulatedSource } from '../../src/tools/sim/simulated-source.js';
-import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
-import type { WorldEvent } from '../../src/tools/sim/world-event.js';
+import { simulatedSource } from '../../src/tools/sim/node/simulated-source.js';
+import { VirtualScheduler } from '../../src/tools/sim/world/virtual-scheduler.js';
+import type { WorldEvent } from '../../src/tools/sim/world/world-event.js';
 import { aPod } from '../support/a-pod.js';
 
 const SECOND = 1000;
@@ -78,7 +78,7 @@ describe('a node in virtual time', () => {
     expect(node.health()).toBeUndefined();
   });
 
-  it('tells the journal of the agent, and its statuses', () => {
+  it('emits the journal of the agent, and its statuses', () => {
     const { node, until, of } = stage([WEB], { behaviours: BEHAVIOURS });
     node.start();
     until(MINUTE);
@@ -167,7 +167,7 @@ describe('a node in virtual time', () => {
       }
     });
 
-    it('does what the runtime was told, but not what never arrived', () => {
+    it('does what the runtime received, but not what never arrived', () => {
       const { node, until, scheduler, starts } = stage([aPod()], {
         behaviours: { containers: { '*': [{ startsAfterMs: 5000 }] }, images: { '*': { isPresent: true } } },
       });
@@ -238,7 +238,7 @@ describe('a node in virtual time', () => {
     expect(node.health()).toBeUndefined();
   });
 
-  it('has one time of day for everybody on it, and waits by another', () => {
+  it('has one time of day for all programs on it, and waits by another', () => {
     const { node, until, of, scheduler } = stage([WEB], { behaviours: BEHAVIOURS });
     node.start();
     until(MINUTE);
@@ -255,7 +255,7 @@ describe('a node in virtual time', () => {
   });
 
   describe('lets errors out', () => {
-    it('of whoever listens', () => {
+    it('of a listener', () => {
       const { node, until } = stage([WEB], {
         tell: (event) => {
           if (event.kind === 'container-started') throw new Error('a monitor broke');
@@ -282,7 +282,7 @@ describe('a node in virtual time', () => {
       expect(node.isAlive()).toBe(false);
     });
 
-    it('of what hears of its outcomes', () => {
+    it('of a listener of its outcomes', () => {
       const broken: typeof kubelet = (ports, options) => {
         const agent = kubelet(ports, options);
         const pods = () => {

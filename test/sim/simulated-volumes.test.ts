@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FileTree } from '../../src/tools/sim/file-tree.js';
-import { SimulatedVolumes } from '../../src/tools/sim/simulated-volumes.js';
+import { FileTree } from '../../src/tools/sim/disk/file-tree.js';
+import { SimulatedVolumes } from '../../src/tools/sim/disk/simulated-volumes.js';
 
 const POD = '/pods/u';
 const DIRECTORY = `${POD}/volumes/kubernetes.io~secret/keys`;

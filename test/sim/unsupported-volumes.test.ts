@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { JournalEntry } from '../../src/model/journal/journal.js';
 import { simulatedNode } from '../../src/tools/sim/simulated-node.js';
-import { simulatedSource } from '../../src/tools/sim/simulated-source.js';
-import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
-import type { WorldEvent } from '../../src/tools/sim/world-event.js';
+import { simulatedSource } from '../../src/tools/sim/node/simulated-source.js';
+import { VirtualScheduler } from '../../src/tools/sim/world/virtual-scheduler.js';
+import type { WorldEvent } from '../../src/tools/sim/world/world-event.js';
 import { explainWhy } from '../../src/tools/why/why.js';
 import { aPod } from '../support/a-pod.js';
 

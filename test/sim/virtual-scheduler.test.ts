@@ -23,8 +23,8 @@ import {
 } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../src/tools/sim/seeded-random.js';
-import { VirtualScheduler } from '../../src/tools/sim/virtual-scheduler.js';
+import { seededRandom } from '../../src/tools/sim/world/seeded-random.js';
+import { VirtualScheduler } from '../../src/tools/sim/world/virtual-scheduler.js';
 
 /** What is done when, as `<ms> <what>`. */
 const diary = (options: ConstructorParameters<typeof VirtualScheduler>[0] = { startMs: 0 }) => {
@@ -46,7 +46,7 @@ describe('VirtualScheduler', () => {
     expect(scheduler.now()).toBe(10);
   });
 
-  it('stops at the time it is told, with the rest still waiting', () => {
+  it('stops at the given time, with the rest still waiting', () => {
     const { scheduler, lines, note } = diary();
     scheduler.schedule(note('in'), 10);
     scheduler.schedule(note('out'), 11);
@@ -234,7 +234,7 @@ describe('VirtualScheduler', () => {
     });
   });
 
-  it('agrees with the TestScheduler of rxjs, whatever the operators', () => {
+  it('agrees with the TestScheduler of rxjs, with any operators', () => {
     fc.assert(
       fc.property(fc.array(aStep, { minLength: 1, maxLength: 6 }), aSource, (steps, source) => {
         const ours = diary();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../src/tools/sim/seeded-random.js';
-import { SyncedRecord, SyncedRecords } from '../../src/tools/sim/synced-record.js';
-import { COMMIT_MS, VolatileTree } from '../../src/tools/sim/volatile-tree.js';
+import { seededRandom } from '../../src/tools/sim/world/seeded-random.js';
+import { SyncedRecord, SyncedRecords } from '../../src/tools/sim/disk/synced-record.js';
+import { COMMIT_MS, VolatileTree } from '../../src/tools/sim/disk/volatile-tree.js';
 
 const SEEDS = Array.from({ length: 60 }, (_, seed) => seed);
 

@@ -24,7 +24,7 @@ export const aProbeWorker = (
   return { ...worker, pace: { ...worker.pace, untilSuccessMs: periodMs, ...pace } };
 };
 
-/** A status of `main`, running unless told otherwise. */
+/** A status of `main`, running by default. */
 export const aProbedStatus = (main: Partial<ContainerStatus> = {}, status: Partial<PodStatus> = {}): PodStatus => ({
   phase: 'Running',
   podIP: '10.0.0.1',

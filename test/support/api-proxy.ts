@@ -39,14 +39,14 @@ export type Fault =
   | { readonly kind: 'reset'; readonly when: 'before' | 'after' }
   /** Takes longer by this time. */
   | { readonly kind: 'slow'; readonly ms: number }
-  /** Nothing passes any more, a request or what a watch tells; after this time the connection breaks. */
+  /** Nothing passes any more, no request and no line of a watch; after this time the connection breaks. */
   | { readonly kind: 'stalled'; readonly ms: number }
   /** A watch breaks in the middle of a line, or between two, after this number of lines. */
   | { readonly kind: 'cut'; readonly afterLines: number; readonly inLine: boolean }
-  /** A watch is told that what it asked for is too old, after this number of lines. */
+  /** A watch receives an error that what it asked for is too old, after this number of lines. */
   | { readonly kind: 'expired'; readonly afterLines: number }
   /**
-   * In a watch, what is told of two different objects changes places. Nothing is left out: a line waits this number of milliseconds at most for
+   * In a watch, lines of two different objects change places. Nothing is left out: a line waits this number of milliseconds at most for
    * one of another object.
    */
   | { readonly kind: 'reordered'; readonly waitMs?: number };
@@ -182,7 +182,7 @@ export class ApiProxy {
   }
 }
 
-/** What a server tells of a watch, line by line. */
+/** The lines that a server sends for a watch. */
 class ProxiedWatch {
   private passed = 0;
   private held: { readonly line: string; readonly uid: string; readonly timer: NodeJS.Timeout } | undefined;

@@ -24,7 +24,7 @@ export interface CriSide {
 const WAITS = "trap 'exit 7' TERM; while :; do sleep 2147483 & wait $!; done";
 const HANGS = "trap '' TERM; while :; do sleep 2147483 & wait $!; done";
 
-/** By the name of the container: how each behaves, for a runtime that is told instead of running a shell. */
+/** By the name of the container: how each behaves, for a runtime that takes this instead of running a shell. */
 export const DIALOGUE_BEHAVIOURS = {
   waits: [{ onStop: { kind: 'exits', afterMs: 10, exitCode: 7 } }],
   hangs: [{ onStop: { kind: 'hangs' } }],
@@ -48,14 +48,14 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Talks to a runtime about everything that the agent relies on, and tells how it went: one line for each question, without ids, times
+ * Talks to a runtime about everything that the agent relies on, and reports how it went: one line for each question, without ids, times
  * and wordings.
  */
 export const criDialogue = async (side: CriSide): Promise<readonly string[]> => {
   const { runtime, images, answer, eventually, image, logDirectory } = side;
   const lines: string[] = [];
   const names = new Map<string, string>();
-  const tell = (question: string, said: unknown): void => {
+  const report = (question: string, said: unknown): void => {
     let line = `${question}: ${JSON.stringify(said, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))}`;
     for (const [id, name] of names) line = line.replaceAll(id, name);
     lines.push(line);
@@ -68,10 +68,10 @@ export const criDialogue = async (side: CriSide): Promise<readonly string[]> => 
   ): Promise<T | undefined> => {
     try {
       const said = await answer(call$);
-      tell(question, look(said));
+      report(question, look(said));
       return said;
     } catch (error) {
-      tell(question, error instanceof CriError ? `error ${error.code}` : String(error));
+      report(question, error instanceof CriError ? `error ${error.code}` : String(error));
       return undefined;
     }
   };
@@ -272,7 +272,7 @@ export const criDialogue = async (side: CriSide): Promise<readonly string[]> => 
   });
   for (const { containerId, containerEventType, podSandboxStatus, containersStatuses } of events) {
     if (!names.has(containerId)) continue;
-    tell(`event ${containerEventType}`, {
+    report(`event ${containerEventType}`, {
       of: containerId,
       sandbox: podSandboxStatus?.state ?? 'none',
       containers: containersStatuses.map(({ id, state }) => `${names.get(id)} ${state}`).sort(),

@@ -234,7 +234,7 @@ export class CriProxy {
     if (refused) for (const stream of this.streams) stream.emit('error', REFUSED);
   }
 
-  /** Tells every agent that listens. */
+  /** Sends the event to every agent that listens. */
   tell(event: ContainerEventResponse): void {
     const bytes = RuntimeServiceService.getContainerEvents.responseSerialize(event);
     for (const stream of this.streams) stream.write(bytes);
@@ -244,7 +244,7 @@ export class CriProxy {
     return this.streams.size;
   }
 
-  /** Cuts every connection, in the middle of whatever is under way. */
+  /** Cuts every connection, in the middle of all calls under way. */
   cut(): void {
     for (const connection of this.connections) connection.destroy();
   }

@@ -13,7 +13,7 @@ export interface FakeObjects {
   readonly secrets?: Readonly<Record<string, Observable<Secret> | Secret['data']>>;
   /** None unless given; `null` where they have not been read. */
   readonly services?: readonly Service[] | null;
-  /** Hears of every pod that comes and goes. */
+  /** Is called for every pod that comes and goes. */
   readonly tell?: (what: string) => void;
 }
 

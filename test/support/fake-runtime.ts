@@ -53,7 +53,7 @@ export interface FakeRuntime {
   readonly listings: readonly number[];
   /** When those of one pod were, in milliseconds. */
   readonly reads: readonly number[];
-  /** Breaks the stream of events; what happens until it is opened again is never told. */
+  /** Breaks the stream of events; what happens until it is opened again is never sent. */
   readonly breakEvents: () => void;
 }
 

@@ -91,7 +91,7 @@ export interface SyncStage {
   readonly logged: string[];
 }
 
-/** A pass over `pod` whose outside world is what the test gives it. */
+/** A sync of `pod` whose outside world is what the test gives it. */
 export const syncStage = (
   pod: Pod,
   scheduler: SchedulerLike,

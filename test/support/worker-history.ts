@@ -224,7 +224,7 @@ export const playHistory = (steps: readonly Step[], behaviours: readonly Behavio
     inFlight.delete(uid);
   };
 
-  /** Whatever the journal says: the work itself must not overlap either. */
+  /** Beside what the journal says: the work itself must not overlap either. */
   const atWork = new Set<string>();
   const alone = <T>(uid: string, work$: Observable<T>): Observable<T> =>
     defer(() => {

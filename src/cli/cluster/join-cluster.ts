@@ -1,6 +1,6 @@
 import { catchError, EMPTY, finalize, merge, type Observable, switchMap } from 'rxjs';
-import { forgetLastKnown, lastKnownFiles } from '../../host/last-known-files.js';
-import { machineFacts } from '../../host/machine-facts.js';
+import { forgetLastKnown, lastKnownFiles } from '../../host/files/last-known-files.js';
+import { machineFacts } from '../../host/facts/machine-facts.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import { podCertificateKeys } from '../../kube-api/pod-certificate-keys.js';
 import { lookupHost } from '../../network/lookup-host.js';

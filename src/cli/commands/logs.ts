@@ -1,4 +1,4 @@
-import { logReading } from '../../host/log-reading.js';
+import { logReading } from '../../host/logs/log-reading.js';
 import { criClient } from '../../runtime/cri-client.js';
 import { untilDrained } from '../../server/logs/until-drained.js';
 import { requestedLog } from '../../streams/logs/requested-log.js';

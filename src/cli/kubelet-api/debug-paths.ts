@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defer } from 'rxjs';
-import { journalctl } from '../../host/journalctl.js';
-import { logReading } from '../../host/log-reading.js';
+import { journalctl } from '../../host/logs/journalctl.js';
+import { logReading } from '../../host/logs/log-reading.js';
 import { monotonicScheduler } from '../../host/monotonic-scheduler.js';
 import { makeDirectories } from '../../processes/make-directories.js';
 import { checkpointRoute, commandRoutes } from '../../server/routes/container-commands.js';

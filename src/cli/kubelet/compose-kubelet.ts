@@ -21,7 +21,7 @@ import type { LogRotationPolicy } from '../../model/upkeep/log-rotation.js';
 import { startedBy } from '../../model/pod-status/started-by.js';
 import { formatPod } from '../../model/pod/pod.js';
 import { quantity, unitValue } from '../../model/resources/quantity.js';
-import type { NodeSettings } from '../../host/read-node-facts.js';
+import type { NodeSettings } from '../../host/facts/read-node-facts.js';
 import { recordKubelet } from '../../tools/recording/record-kubelet.js';
 import { monotonicScheduler } from '../../host/monotonic-scheduler.js';
 import { ApiError } from '../../model/kube-api/api-error.js';

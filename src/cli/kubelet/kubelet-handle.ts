@@ -3,7 +3,7 @@ import type { NodeCertificate } from '../../model/certificates/node-certificate.
 import type { RunningPod } from '../../model/pleg/running-pods.js';
 import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 import type { Pod, PodRef } from '../../model/pod/pod.js';
-import type { RecordingFile } from '../../tools/recording/recording-file.js';
+import type { RecordingFile } from '../../tools/recording/file/recording-file.js';
 import type { ApiServer } from '../../streams/ports/api-server.js';
 import type { Logger } from '../../streams/ports/logger.js';
 import type { Metrics } from '../../streams/ports/metrics.js';

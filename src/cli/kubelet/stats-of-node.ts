@@ -1,4 +1,4 @@
-import { machineFacts } from '../../host/machine-facts.js';
+import { machineFacts } from '../../host/facts/machine-facts.js';
 import { monotonicScheduler } from '../../host/monotonic-scheduler.js';
 import { usageReader } from '../../host/stats/usage-reader.js';
 import type { KubeletPorts } from '../../kubelet-options.js';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Observable } from 'rxjs';
-import { SpdyConnection } from '../../runtime/embedded/streaming/spdy-connection.js';
+import { SpdyConnection } from '../../runtime/embedded/streaming/spdy/spdy-connection.js';
 
 export interface StreamDial {
   readonly socketPath: string;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
-import type { SpdyConnection } from '../../runtime/embedded/streaming/spdy-connection.js';
+import type { SpdyConnection } from '../../runtime/embedded/streaming/spdy/spdy-connection.js';
 
 export interface ForwardedConnection {
   readonly connection: SpdyConnection;

@@ -12,7 +12,7 @@ import {
   throwError,
 } from 'rxjs';
 import type { LocalAddress, LocalPort } from '../../model/server/local-ports.js';
-import type { SpdyConnection } from '../../runtime/embedded/streaming/spdy-connection.js';
+import type { SpdyConnection } from '../../runtime/embedded/streaming/spdy/spdy-connection.js';
 import { dialStream } from './dial-stream.js';
 import { forwardConnection } from './forward-connection.js';
 import { listenLocal } from './listen-local.js';

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { Readable, Writable } from 'node:stream';
 import { from, type Observable, type Subscription, switchMap, take, tap } from 'rxjs';
 import { type RemoteEnd, remoteEnd } from '../../model/server/remote-end.js';
-import type { SpdyConnection } from '../../runtime/embedded/streaming/spdy-connection.js';
+import type { SpdyConnection } from '../../runtime/embedded/streaming/spdy/spdy-connection.js';
 import type { TerminalSize } from '../../runtime/embedded/streaming/terminal-size.js';
 import { dialStream } from './dial-stream.js';
 

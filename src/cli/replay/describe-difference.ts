@@ -4,7 +4,7 @@ import { describeEntry } from '../../tools/why/describe-entry.js';
 import { fullName } from '../../tools/why/find-pod.js';
 import { plainDuration } from '../../model/values/plain-duration.js';
 import { storyOf } from '../../tools/why/pod-story.js';
-import type { DifferentReplay } from '../../tools/recording/replay-result.js';
+import type { DifferentReplay } from '../../tools/recording/replay/replay-result.js';
 import { entryText, firstDifference, journalEntry } from './entry-text.js';
 
 /** The first difference between a recording and its replay, as texts. */

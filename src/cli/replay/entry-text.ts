@@ -1,6 +1,11 @@
 import type { JournalEntry } from '../../model/journal/journal.js';
 import { describeEntry } from '../../tools/why/describe-entry.js';
-import type { JournalPlain, OutputEntry, Plain, RecordingEntry } from '../../tools/recording/recording-entry.js';
+import type {
+  JournalPlain,
+  OutputEntry,
+  Plain,
+  RecordingEntry,
+} from '../../tools/recording/entries/recording-entry.js';
 
 /** The maximum length of an argument in characters. */
 const LONGEST = 300;

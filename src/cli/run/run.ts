@@ -28,7 +28,7 @@ import type { ServerEvent } from '../../server/listening/listen-while.js';
 import { createMetrics } from '../../server/metrics/metrics.js';
 import { registerRefusedManifests } from '../../server/metrics/refused-manifests-metric.js';
 import { alongside } from '../../streams/operators/alongside.js';
-import type { RecordingFile } from '../../tools/recording/recording-file.js';
+import type { RecordingFile } from '../../tools/recording/file/recording-file.js';
 import type { Logger } from '../../streams/ports/logger.js';
 import { type AgentInfo, announceAgent, removeAgentFile } from '../running-agent/agent-file.js';
 import { lockRootDir } from '../running-agent/agent-lock.js';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { errorText } from '../../model/cri/cri-error.js';
-import type { RecordingEntry } from '../../tools/recording/recording-entry.js';
-import { createRecordingFile, type RecordingFile } from '../../tools/recording/recording-file.js';
+import type { RecordingEntry } from '../../tools/recording/entries/recording-entry.js';
+import { createRecordingFile, type RecordingFile } from '../../tools/recording/file/recording-file.js';
 import type { Logger } from '../../streams/ports/logger.js';
 import type { RunFlags } from '../arguments/run-flags.js';
 

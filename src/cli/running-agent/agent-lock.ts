@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Observable } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import { makeDurableDirectoriesSync } from '../../processes/make-directories.js';
-import { DirectoryInUse, type DirectoryLock, lockFile, whenLost } from '../../runtime/embedded/directory-lock.js';
+import { DirectoryInUse, type DirectoryLock, lockFile, whenLost } from '../../runtime/embedded/state/directory-lock.js';
 
 export interface AgentLock extends DirectoryLock {
   /** Errors: once the root directory was removed or replaced. Emits nothing, never completes. */

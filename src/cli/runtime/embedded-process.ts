@@ -15,8 +15,8 @@ import {
   timer,
 } from 'rxjs';
 import { makeDirectoriesSync } from '../../processes/make-directories.js';
-import { ownerOf } from '../../runtime/embedded/directory-lock.js';
-import { stateLockPath } from '../../runtime/embedded/state-lock.js';
+import { ownerOf } from '../../runtime/embedded/state/directory-lock.js';
+import { stateLockPath } from '../../runtime/embedded/state/state-lock.js';
 import { restartWithBackoff, type RunFailed } from './restart-with-backoff.js';
 
 export interface EmbeddedRuntimeOptions {

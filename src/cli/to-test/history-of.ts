@@ -1,6 +1,11 @@
 import type { Pod } from '../../model/pod/pod.js';
 import type { Incident, IncidentInstance, IncidentProbe } from '../../tools/recording/incident/incident.js';
-import type { ImageBehaviour, InstanceBehaviour, NodeBehaviours, ProbeFailure } from '../../tools/sim/behaviour.js';
+import type {
+  ImageBehaviour,
+  InstanceBehaviour,
+  NodeBehaviours,
+  ProbeFailure,
+} from '../../tools/sim/world/behaviour.js';
 import type { Fault } from '../../tools/sim/faults/fault.js';
 import type { History, PodPlan } from '../../tools/sim/histories/history.js';
 import { withoutCluster } from './without-cluster.js';

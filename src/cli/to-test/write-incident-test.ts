@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { errorText } from '../../model/cri/cri-error.js';
 import { readIncident } from '../../tools/recording/incident/read-incident.js';
-import type { RecordingEntry } from '../../tools/recording/recording-entry.js';
-import { openRecording } from '../../tools/recording/recording-reader.js';
+import type { RecordingEntry } from '../../tools/recording/entries/recording-entry.js';
+import { openRecording } from '../../tools/recording/file/recording-reader.js';
 import { incidentTest } from './incident-test.js';
 
 /**

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
-import { type CgroupFeatures, v1Files } from '../../model/cgroups/cgroup-files.js';
 import type { CgroupHierarchy, CgroupMounts } from '../../model/cgroups/cgroup-mounts.js';
 import type { CgroupResources } from '../../model/cgroups/cgroup-resources.js';
-import type { CgroupFiles } from './cgroup-files-adapter.js';
+import { type CgroupFeatures, v1Files } from './cgroup-files.js';
+import type { CgroupFiles } from './cgroupfs.js';
 import {
   directoriesOf,
   isThere,

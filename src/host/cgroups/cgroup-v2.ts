@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
-import { type CgroupFeatures, v2Files } from '../../model/cgroups/cgroup-files.js';
 import type { CgroupHierarchy } from '../../model/cgroups/cgroup-mounts.js';
-import type { CgroupFiles } from './cgroup-files-adapter.js';
+import { type CgroupFeatures, v2Files } from './cgroup-files.js';
+import type { CgroupFiles } from './cgroupfs.js';
 import { isThere, levelsBetween, makeDirectory, readOrEmpty, type Setting, writeSettings } from './cgroup-tree.js';
 
 /**

@@ -6,12 +6,12 @@ import { hugePagesName } from '../../model/node/node-resources.js';
 import type { ResourceAmounts } from '../../model/resources/pod-resources.js';
 import { quantity } from '../../model/resources/quantity.js';
 import type { Cgroups } from '../../streams/ports/cgroups.js';
-import { hugePages } from '../huge-pages.js';
-import { isThere, readIfThere } from '../read-if-there.js';
-import { cgroupfs } from './cgroup-files-adapter.js';
+import { hugePages } from '../facts/huge-pages.js';
+import { isThere, readIfThere } from '../files/read-if-there.js';
+import { cgroupfs } from './cgroupfs.js';
 import { cgroupV1 } from './cgroup-v1.js';
 import { cgroupV2 } from './cgroup-v2.js';
-import { processorCount } from '../processor-count.js';
+import { processorCount } from '../facts/processor-count.js';
 import { systemdCgroups } from './systemd-cgroups.js';
 
 /**

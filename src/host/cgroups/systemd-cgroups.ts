@@ -2,6 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { concat, defer, type Observable } from 'rxjs';
 import { type CgroupName, cgroupPath, parseCgroupPath } from '../../model/cgroups/cgroup-name.js';
+import { untilTrue } from '../../streams/operators/until-true.js';
+import type { Cgroups } from '../../streams/ports/cgroups.js';
+import { type CgroupFiles, cgroupsIn, childrenIn, effect } from './cgroupfs.js';
+import { isThere } from '../files/read-if-there.js';
 import {
   isUnitGone,
   isUnitThere,
@@ -13,11 +17,7 @@ import {
   stopSliceArgs,
   type SystemdFeatures,
   systemdVersionArgs,
-} from '../../model/cgroups/systemd-call.js';
-import { untilTrue } from '../../streams/operators/until-true.js';
-import type { Cgroups } from '../../streams/ports/cgroups.js';
-import { type CgroupFiles, cgroupsIn, childrenIn, effect } from './cgroup-files-adapter.js';
-import { isThere } from '../read-if-there.js';
+} from './systemd-call.js';
 
 /** The time that systemd gets for one call, in milliseconds. Source: opencontainers/cgroups systemd, startUnit. */
 export const UNIT_WAIT_MS = 30_000;

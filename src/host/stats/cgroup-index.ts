@@ -17,7 +17,7 @@ export interface CgroupIndex {
 const MOST_LEVELS = 10;
 const MOST_DIRECTORIES = 50_000;
 /** A runtime without cgroups must not cause a walk with each scrape, in milliseconds. */
-const WALK_AGAIN_MS = 60_000;
+export const WALK_AGAIN_MS = 60_000;
 
 /**
  * Finds cgroups by the names of their directories, for every driver and runtime: `pod<uid>`, `kubepods-…-pod<uid>.slice`, `<id>`

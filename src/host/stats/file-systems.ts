@@ -3,8 +3,8 @@ import { defer } from 'rxjs';
 import type { MountedFileSystem } from '../../model/stats/node-sample.js';
 import { parseDiskTransfers } from '../../model/stats/proc-files.js';
 import type { UsageReader } from '../../streams/ports/usage-reader.js';
-import { type Mount, mountsIn } from '../mount-points.js';
-import { readIfThere } from '../read-if-there.js';
+import { type Mount, mountsIn } from '../files/mount-points.js';
+import { readIfThere } from '../files/read-if-there.js';
 import { spaceOf } from './directory-usage.js';
 
 export interface FileSystemsOptions {

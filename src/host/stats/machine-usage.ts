@@ -11,8 +11,8 @@ import {
 import { parsePressure } from '../../model/stats/psi.js';
 import type { MachineReading } from '../../model/stats/readings.js';
 import type { UsageReader } from '../../streams/ports/usage-reader.js';
-import { hugePages } from '../huge-pages.js';
-import { namesIfThere, readIfThere } from '../read-if-there.js';
+import { hugePages } from '../facts/huge-pages.js';
+import { namesIfThere, readIfThere } from '../files/read-if-there.js';
 
 export interface MachineUsageOptions {
   readonly proc: string;

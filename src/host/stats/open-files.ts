@@ -1,7 +1,7 @@
 import { type Dir, opendirSync, readlinkSync } from 'node:fs';
 import type { OpenFiles } from '../../model/stats/node-sample.js';
 import { parseOpenFilesLimit } from '../../model/stats/proc-files.js';
-import { readIfThere } from '../read-if-there.js';
+import { readIfThere } from '../files/read-if-there.js';
 
 /** A pause costs a call of the clock. */
 const LINKS_AT_A_TIME = 100;

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { mountPointsIn } from '../mount-points.js';
+import { mountPointsIn } from '../files/mount-points.js';
 import type { FileCalls } from './file-calls.js';
 import { ifThere } from './file-errors.js';
 

@@ -1,21 +1,21 @@
 import { Server } from '@grpc/grpc-js';
 import { ImageServiceService, RuntimeServiceService } from '../../generated/runtime/v1/api.js';
 import type { Logger } from '../../streams/ports/logger.js';
-import { delayMs } from './clock.js';
-import { Containers } from './containers.js';
-import { EventHub } from './events.js';
-import { descriptorLimit } from './descriptor-limit.js';
-import { imageService } from './image-service.js';
-import { instanceOf } from './instance.js';
-import { probeIsolation } from './isolation.js';
-import { makeDirectories, rmSync } from './machine.js';
-import { endOrphans } from './orphans.js';
-import { runtimeService } from './runtime-service.js';
-import { Sandboxes } from './sandboxes.js';
-import { bindSocket, claimSocket } from './socket.js';
+import { delayMs } from './machine/clock.js';
+import { Containers } from './containers/containers.js';
+import { EventHub } from './service/events.js';
+import { descriptorLimit } from './machine/descriptor-limit.js';
+import { imageService } from './images/image-service.js';
+import { instanceOf } from './machine/instance.js';
+import { probeIsolation } from './confinement/isolation.js';
+import { makeDirectories, rmSync } from './machine/machine.js';
+import { endOrphans } from './confinement/orphans.js';
+import { runtimeService } from './service/runtime-service.js';
+import { Sandboxes } from './sandboxes/sandboxes.js';
+import { bindSocket, claimSocket } from './machine/socket.js';
 import { streamingCalls } from './streaming/streaming-calls.js';
-import { type DirectoryLock, whenLost } from './directory-lock.js';
-import { lockState, stateLockPath } from './state-lock.js';
+import { type DirectoryLock, whenLost } from './state/directory-lock.js';
+import { lockState, stateLockPath } from './state/state-lock.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** The period of checks for processes that are no children of this process and whose end no event may report. */

@@ -8,7 +8,7 @@ export interface ListenFailed {
   readonly retryInMs: number;
 }
 
-const RETRY_MS = 5000;
+export const RETRY_MS = 5000;
 
 /**
  * Passes on the events of the server; a failure becomes a value, and the server is started again 5 s later.

@@ -4,7 +4,7 @@ import { Gauge, type Registry } from 'prom-client';
 /** The sampling period in milliseconds. Shorter delays are not measured; each sample costs some microseconds of CPU. */
 const RESOLUTION_MS = 20;
 /** After that time without a scrape there is no reader, and each sample would only wake up the agent. */
-const UNREAD_MS = 600_000;
+export const UNREAD_MS = 600_000;
 
 /**
  * The delay of the event loop, caused by work of the agent's own thread or by a busy machine. During a delay no probe

@@ -11,7 +11,7 @@ import {
 } from 'rxjs';
 
 /** The kubelet closes both sides at once, which may cost the last bytes of output while the client still sends input. */
-const LINGER_MS = 5_000;
+export const LINGER_MS = 5_000;
 
 /** One side of a stream has ended, and the other one has received all its bytes. */
 export type HalfClosed = 'half-closed';

@@ -1,13 +1,13 @@
 import { Observable, Subject, takeUntil } from 'rxjs';
 import type { Kubelet, KubeletOptions, KubeletPorts } from '../../kubelet-options.js';
 import { errorText } from '../../model/cri/cri-error.js';
-import { encodeValue } from './encode-value.js';
-import { EntryTape } from './entry-tape.js';
-import { isRule, OPTION_RULES, PORT_RULES, type PortRule, type PortRules } from './port-table.js';
-import type { Plain, RecordingEntry, RecordingHeader } from './recording-entry.js';
-import { recordPorts, valueAt } from './record-ports.js';
-import { SecretKeeper } from './secret-keeper.js';
-import { StepClock } from './step-clock.js';
+import { encodeValue } from './entries/encode-value.js';
+import { EntryTape } from './entries/entry-tape.js';
+import { isRule, OPTION_RULES, PORT_RULES, type PortRule, type PortRules } from './ports/port-table.js';
+import type { Plain, RecordingEntry, RecordingHeader } from './entries/recording-entry.js';
+import { recordPorts, valueAt } from './ports/record-ports.js';
+import { SecretKeeper } from './secrets/secret-keeper.js';
+import { StepClock } from './entries/step-clock.js';
 
 /** The function `kubelet` of src/kubelet.ts, or one with the same signature. */
 export type MakeKubelet = (ports: KubeletPorts, options: KubeletOptions) => Kubelet;

@@ -2,16 +2,22 @@ import type { Subscription } from 'rxjs';
 import type { Kubelet, KubeletOptions } from '../../kubelet-options.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { PodRef } from '../../model/pod/pod.js';
-import { CauseFinder } from './cause-finder.js';
-import { encodeValue } from './encode-value.js';
-import { PodFinder } from './pod-finder.js';
+import { CauseFinder } from './replay/cause-finder.js';
+import { encodeValue } from './entries/encode-value.js';
+import { PodFinder } from './entries/pod-finder.js';
 import { type MakeKubelet, writtenOutcome } from './record-kubelet.js';
-import { type InputEntry, isOutput, type Plain, type RecordingEntry, type RecordingHeader } from './recording-entry.js';
-import { RecordingError } from './recording-error.js';
-import { ReplayCursor } from './replay-cursor.js';
-import { replayPorts } from './replay-ports.js';
-import type { ReplayResult, SameReplay } from './replay-result.js';
-import { wallAt } from './step-clock.js';
+import {
+  type InputEntry,
+  isOutput,
+  type Plain,
+  type RecordingEntry,
+  type RecordingHeader,
+} from './entries/recording-entry.js';
+import { RecordingError } from './replay/recording-error.js';
+import { ReplayCursor } from './replay/replay-cursor.js';
+import { replayPorts } from './replay/replay-ports.js';
+import type { ReplayResult, SameReplay } from './replay/replay-result.js';
+import { wallAt } from './entries/step-clock.js';
 
 export interface Recording {
   readonly header: RecordingHeader;

@@ -10,21 +10,21 @@ import type { WorkerOutcome } from '../../streams/pod-workers/pod-workers.js';
 import type { Logger } from '../../streams/ports/logger.js';
 import type { RecordEvent } from '../../streams/ports/record-event.js';
 import type { RecordJournal } from '../../streams/ports/record-journal.js';
-import { AgentLife, type LifeReport } from './agent-life.js';
+import { AgentLife, type LifeReport } from './node/agent-life.js';
 import type { SimulatedApiServer } from './api-server/simulated-api-server.js';
-import type { NodeBehaviours } from './behaviour.js';
-import { type NodeClock, nodeClock } from './node-clock.js';
+import type { NodeBehaviours } from './world/behaviour.js';
+import { type NodeClock, nodeClock } from './world/node-clock.js';
 import { RUNTIME_NAME } from './runtime/status-calls.js';
 import type { RuntimeLoss } from './runtime/power-loss.js';
 import { type SimulatedRuntime, simulatedRuntime } from './runtime/simulated-runtime.js';
-import { seededRandom } from './seeded-random.js';
-import { simulatedClusterOptions, simulatedMachine } from './simulated-cluster.js';
-import { type DiskPower, type SimulatedDisk, simulatedDisk } from './simulated-disk.js';
-import { simulatedFacts } from './simulated-facts.js';
-import { simulatedNetwork } from './simulated-network.js';
-import { simulatedProbes } from './simulated-probes.js';
-import { VirtualScheduler } from './virtual-scheduler.js';
-import type { TellWorld, WorldEvent } from './world-event.js';
+import { seededRandom } from './world/seeded-random.js';
+import { simulatedClusterOptions, simulatedMachine } from './node/simulated-cluster.js';
+import { type DiskPower, type SimulatedDisk, simulatedDisk } from './disk/simulated-disk.js';
+import { simulatedFacts } from './node/simulated-facts.js';
+import { simulatedNetwork } from './network/simulated-network.js';
+import { simulatedProbes } from './network/simulated-probes.js';
+import { VirtualScheduler } from './world/virtual-scheduler.js';
+import type { TellWorld, WorldEvent } from './world/world-event.js';
 
 export interface SimulatedNodeOptions {
   /** The seed of every draw of this node. */

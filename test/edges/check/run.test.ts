@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sendSignal } from '../../../src/processes/send-signal.js';
-import { isAlive, type ProcessId, processId } from '../../../src/runtime/embedded/process-tree.js';
+import { isAlive, type ProcessId, processId } from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { lackingForContainerd } from '../../containerd/lacking.js';
 import { eventually } from '../../embedded/eventually.js';
 import { checkProject, type CheckProject, type Verdict } from './check-project.js';

@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isAlive, type ProcessId, processId, signalProcess } from '../../../src/runtime/embedded/process-tree.js';
+import {
+  isAlive,
+  type ProcessId,
+  processId,
+  signalProcess,
+} from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { eventually } from '../../embedded/eventually.js';
 
 const SWEEP = fileURLToPath(new URL('../../../.ci/sweep', import.meta.url));

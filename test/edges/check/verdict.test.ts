@@ -155,7 +155,7 @@ describe('the verdict of the check', () => {
     const all = (state: Outcome): Record<string, Outcome> =>
       Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`test ${index}`, state]));
     run('edges', 1, all('failed'));
-    // Whatever they would do now.
+    // No matter how they would end now.
     expect(verdict('again', 'edges').lines).toEqual(['']);
     run('edges', 2, all('passed'));
     expect(verdict('end').lines).toEqual(
@@ -193,7 +193,7 @@ describe('the verdict of the check', () => {
     expect(lines).toContain('failed: edges: ended after its limit of 900 s');
   });
 
-  it('tells a stage that was killed from one that was ended after its limit', () => {
+  it('distinguishes a stage that was killed from one that was ended after its limit', () => {
     say({ kind: 'run', stage: 'edges', try: 1, code: 137, limit: 900, seconds: 12 });
     say({ kind: 'run', stage: 'cluster', try: 1, code: 137, limit: 900, seconds: 930 });
     expect(verdict('end').lines.filter((line) => line.startsWith('failed: '))).toEqual([
@@ -264,7 +264,7 @@ describe('the lines that vitest writes for the check', () => {
       });`,
   };
 
-  it('tell an assertion, a hang, a dead process, an unhandled rejection, a missing module and a failed hook apart', () => {
+  it('distinguish an assertion, a hang, a dead process, an unhandled rejection, a missing module and a failed hook', () => {
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     writeFileSync(
       join(folder, 'vitest.config.mjs'),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { sourceBundle } from '../../support/source-bundle.js';
 
-/** Bundles `agent-child.ts` for the tests of a file; what tells its path to them. */
+/** Bundles `agent-child.ts` for the tests of a file; the function returns its path. */
 export const useAgentChild = (): (() => string) => {
   let folder = '';
   let script = '';

@@ -102,7 +102,7 @@ describe('run', () => {
   it('stops when no process reads its log any more', async () => {
     const child = await agent();
     child.stderr?.destroy();
-    // Whatever it says next finds the pipe closed.
+    // Its next line finds the pipe closed.
     child.kill('SIGUSR2');
     const [code] = (await once(child, 'exit')) as [number];
     expect(code).toBe(0);

@@ -5,7 +5,7 @@ import { ReplaySubject, filter, firstValueFrom, skip, type Subscription, take, t
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../../../src/cli/runtime/embedded-process.js';
 import { isProcess } from '../../../src/processes/send-signal.js';
-import { processId } from '../../../src/runtime/embedded/process-tree.js';
+import { processId } from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { eventually } from '../../embedded/eventually.js';
 import { killProcess } from '../../support/kill-process.js';
 import { endRuntime } from '../embedded/end-runtime.js';
@@ -107,7 +107,7 @@ it('takes the place of a socket that a dead runtime left behind', async () => {
   expect(isProcess(next!)).toBe(true);
 });
 
-it('says why a runtime does not start, in its own last words', async () => {
+it('says why a runtime does not start, by its own last line', async () => {
   const script = join(folder, 'broken.cjs');
   writeFileSync(script, 'console.error("cannot: no room"); process.exit(3);');
   const { event$ } = supervise(script);

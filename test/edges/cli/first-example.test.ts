@@ -9,7 +9,7 @@ import { readManifest } from '../../../src/model/manifest/parse-manifest.js';
 const taken = createServer();
 afterEach(() => taken.close());
 
-it('says so when its port is taken, where a container leaves its last words', async () => {
+it('says so when its port is taken, where a container leaves its termination message', async () => {
   const { pods } = readManifest(readFileSync('examples/pods/web.yaml', 'utf8'), { file: 'web.yaml' });
   const server = pods[0]?.pod.spec.containers.find(({ name }) => name === 'server');
   expect(server?.terminationMessagePolicy).toBe('FallbackToLogsOnError');

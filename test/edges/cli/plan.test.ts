@@ -51,7 +51,7 @@ describe('plan', () => {
     expect(twice.stderr).toContain('metadata.name: is that of another Secret (expected a name of its own)');
   });
 
-  it('tells what becomes of a pod, with its lanes and what they mean', async () => {
+  it('says what becomes of a pod, with its lanes and what they mean', async () => {
     const [pod, scenario] = [file('web.yaml', POD), file('scenario.yaml', CRASHING)];
     const { code, stdout, stderr } = await planWith([pod, '--scenario', scenario, '--for', '5m']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

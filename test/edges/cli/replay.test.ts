@@ -9,7 +9,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUNDLE } from '../../embedded/daemon.js';
 import { packageVersion } from '../../../src/cli/process/version.js';
 import { podSet } from '../../../src/model/pod/pod-set.js';
-import { createRecordingFile } from '../../../src/tools/recording/recording-file.js';
+import { createRecordingFile } from '../../../src/tools/recording/file/recording-file.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';
 import { recordingsInMemory } from '../../sim/recording/recordings-in-memory.js';
@@ -78,7 +78,7 @@ describe('replay', () => {
     expect(json.code).toBe(0);
   });
 
-  it('tells the first difference with its causes', async () => {
+  it('names the first difference with its causes', async () => {
     // As if the recorded agent had waited longer.
     await write(withBackOff((line) => line.replace('"delayMs":10000', '"delayMs":20000')));
     const { code, stdout } = await replay();
@@ -112,7 +112,7 @@ describe('replay', () => {
     expect(lines[json.difference.entry]).toContain(`"id":"${json.difference.journal}"`);
   });
 
-  it('tells which field differs where the words are the same', async () => {
+  it('names the field that differs where the words are the same', async () => {
     await write(withBackOff((line) => line.replace('"steps":6', '"steps":7')));
     expect((await replay()).stdout).toContain('\n  where:    record.steps was 7 and is 6\n');
   });
@@ -133,7 +133,7 @@ describe('replay', () => {
     });
   });
 
-  it('stops where it is told to', async () => {
+  it('stops at the step of its flag', async () => {
     await write(withBackOff((line) => line.replace('"delayMs":10000', '"delayMs":20000')));
     const early = await replay('--until', '3s');
     expect(early.stdout).toMatch(/^no difference: /);

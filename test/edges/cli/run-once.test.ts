@@ -66,7 +66,7 @@ spec:
   expect(stdout).toMatch(/ {2}main runs for \d+ s/);
   expect(stdout).toContain('next: nothing until the agent runs again');
 
-  // The next agent finds what runs, and stops it when it is told to.
+  // The next agent finds what runs, and stops it on a signal.
   const agent = spawn(
     process.execPath,
     [BUNDLE, ...options, '--pod-manifest-path', join(folder, 'pods'), '--stop-pods-on-exit', '--healthz-port=0'],

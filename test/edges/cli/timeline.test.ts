@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUNDLE } from '../../embedded/daemon.js';
-import { createRecordingFile } from '../../../src/tools/recording/recording-file.js';
+import { createRecordingFile } from '../../../src/tools/recording/file/recording-file.js';
 import type { Logger } from '../../../src/streams/ports/logger.js';
 import { header, recordedPod } from '../../unit/tools/recording/recorded-pod.js';
 import { crashLoop } from '../../unit/tools/timeline/crash-loop.js';

@@ -71,7 +71,7 @@ describe('validate', () => {
           }),
           { refused: new Set<string>(), pods: [] as readonly string[] },
         ),
-        // The last to be told, when there is no doubt that nothing will come.
+        // The last one listed, when there is no doubt that nothing will come.
         filter(({ refused }) => refused.has(last)),
       ),
     );

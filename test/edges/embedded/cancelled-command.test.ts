@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ContainerConfig, PodSandboxConfig } from '../../../src/generated/runtime/v1/api.js';
-import type { CommandGroups } from '../../../src/runtime/embedded/command-groups.js';
-import type { Container } from '../../../src/runtime/embedded/container.js';
-import { execSync } from '../../../src/runtime/embedded/exec.js';
-import type { Isolation } from '../../../src/runtime/embedded/isolation.js';
-import { injectFaults } from '../../../src/runtime/embedded/machine.js';
+import type { CommandGroups } from '../../../src/runtime/embedded/containers/command-groups.js';
+import type { Container } from '../../../src/runtime/embedded/containers/container.js';
+import { execSync } from '../../../src/runtime/embedded/containers/exec.js';
+import type { Isolation } from '../../../src/runtime/embedded/confinement/isolation.js';
+import { injectFaults } from '../../../src/runtime/embedded/machine/machine.js';
 import { eventually, processesWith } from './runtime-under-test.js';
 
 const CANCELLED = 1;

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { nowNs } from '../../../src/runtime/embedded/clock.js';
+import { nowNs } from '../../../src/runtime/embedded/machine/clock.js';
 
 const MS = 1_000_000n;
 const DAY_MS = 86_400_000;

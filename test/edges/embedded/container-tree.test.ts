@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ContainerTree, type Entry } from '../../../src/runtime/embedded/container-tree.js';
+import { ContainerTree, type Entry } from '../../../src/runtime/embedded/mounts/container-tree.js';
 
 const MACHINE: Readonly<Record<string, Entry>> = {
   '/etc': 'directory',

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { sendSignal } from '../../../src/runtime/embedded/process-tree.js';
+import { sendSignal } from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { killProcess } from '../../support/kill-process.js';
 import { eventually, isRoot, processesWith, RuntimeUnderTest, tracesOf } from './runtime-under-test.js';
 

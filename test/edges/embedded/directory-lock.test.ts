@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { lockFile, whenLost } from '../../../src/runtime/embedded/directory-lock.js';
-import { lockState } from '../../../src/runtime/embedded/state-lock.js';
+import { lockFile, whenLost } from '../../../src/runtime/embedded/state/directory-lock.js';
+import { lockState } from '../../../src/runtime/embedded/state/state-lock.js';
 import { killProcess } from '../../support/kill-process.js';
 import { isRoot } from './runtime-under-test.js';
 
@@ -31,9 +31,9 @@ it('lets one in, names it to others, and lets another one in once that has left'
 });
 
 it('ends with a process that is killed, although what that has started lives on', async () => {
-  // What holds the lock is the descriptor of the process; Node hands none on that it was not told to.
+  // What holds the lock is the descriptor of the process; Node passes on only those that it was asked to.
   const script = `
-    const { lockFile } = await import(${JSON.stringify(new URL('../../../src/runtime/embedded/directory-lock.ts', import.meta.url).href)});
+    const { lockFile } = await import(${JSON.stringify(new URL('../../../src/runtime/embedded/state/directory-lock.ts', import.meta.url).href)});
     const { spawn } = await import('node:child_process');
     lockFile(${JSON.stringify(path)});
     console.log(spawn('sleep', ['60'], { detached: true, stdio: 'ignore' }).pid);

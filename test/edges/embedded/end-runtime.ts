@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { probeCgroups } from '../../../src/runtime/embedded/cgroup.js';
-import { instanceOf, type Instance } from '../../../src/runtime/embedded/instance.js';
-import { endOrphans } from '../../../src/runtime/embedded/orphans.js';
+import { probeCgroups } from '../../../src/runtime/embedded/confinement/cgroup.js';
+import { instanceOf, type Instance } from '../../../src/runtime/embedded/machine/instance.js';
+import { endOrphans } from '../../../src/runtime/embedded/confinement/orphans.js';
 import { sendSignal } from '../../../src/processes/send-signal.js';
 import { eventually, processesWith } from './runtime-under-test.js';
 

@@ -183,7 +183,7 @@ describe.runIf(isRoot)('namespaces', () => {
     chmodSync(words, 0o666);
     const name = `rx-embedded-${process.pid}`;
     const script = `
-      echo last words > /dev/${name}/deep/words
+      echo final words > /dev/${name}/deep/words
       echo shared > /dev/shm/${name}
       echo gone > /dev/null
       head -c 3 /dev/zero | wc -c
@@ -194,10 +194,10 @@ describe.runIf(isRoot)('namespaces', () => {
       mounts: [{ hostPath: words, containerPath: `/dev/${name}/deep/words` }],
       linux: { securityContext: { runAsUser: { value: 65534n } } },
     });
-    await eventually('it has said something', () => readFileSync(words, 'utf8') === 'last words\n');
+    await eventually('it has said something', () => readFileSync(words, 'utf8') === 'final words\n');
     expect(readdirSync('/dev')).not.toContain(name);
     const beside = { containerId: id, cmd: ['cat', `/dev/${name}/deep/words`], timeout: 10n };
-    expect((await host.runtime.execSync(beside)).stdout.toString()).toBe('last words\n');
+    expect((await host.runtime.execSync(beside)).stdout.toString()).toBe('final words\n');
     writeFileSync(go, '');
     const { exitCode, logPath } = await host.exited(id);
     expect(exitCode).toBe(0);

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { probeCgroups } from '../../../src/runtime/embedded/cgroup.js';
+import { probeCgroups } from '../../../src/runtime/embedded/confinement/cgroup.js';
 import { commandClient } from './streaming-client.js';
 import { eventually, processesWith, RuntimeUnderTest } from './runtime-under-test.js';
 

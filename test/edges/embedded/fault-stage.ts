@@ -9,9 +9,9 @@ import {
   type ContainerStatus,
   type ExecSyncResponse,
 } from '../../../src/generated/runtime/v1/api.js';
-import { injectFaults, type Faults } from '../../../src/runtime/embedded/machine.js';
+import { injectFaults, type Faults } from '../../../src/runtime/embedded/machine/machine.js';
 import { startEmbeddedRuntime, type EmbeddedRuntime } from '../../../src/runtime/embedded/server.js';
-import { seededRandom, type SeededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { seededRandom, type SeededRandom } from '../../../src/tools/sim/world/seeded-random.js';
 import { faultPlan } from './faults.js';
 import {
   clientOf,
@@ -71,7 +71,7 @@ export class FaultStage {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  /** One run. Errors: what is not as it should be, with the seed, the faults and the runtime's last words. */
+  /** One run. Errors: what is not as it should be, with the seed, the faults and the runtime's last lines. */
   async run(seed: number): Promise<void> {
     const random = seededRandom(`faults/${seed}`);
     const plan = faultPlan(random.fork('plan'), this.stateDirectory);

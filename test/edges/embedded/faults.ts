@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import type { SeededRandom } from '../../../src/tools/sim/seeded-random.js';
-import type { Access, Faults } from '../../../src/runtime/embedded/machine.js';
+import type { SeededRandom } from '../../../src/tools/sim/world/seeded-random.js';
+import type { Access, Faults } from '../../../src/runtime/embedded/machine/machine.js';
 
 /** What the kernel may say to each kind of access without a word about what was asked for. */
 const ERRORS: Readonly<Record<Access, readonly string[]>> = {

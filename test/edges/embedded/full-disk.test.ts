@@ -55,7 +55,7 @@ describe.skipIf(!isRoot)('a disk that is full', () => {
     }
   };
 
-  /** Prints lines with a number, which it also writes down on another disk, until a file tells it to end with code 7. */
+  /** Prints lines with a number, which it also writes down on another disk, until a file asks it to end with code 7. */
   const printer = async () => {
     const [progress, end] = [join(directory, 'progress'), join(directory, 'end')];
     const line = 'x'.repeat(LINE_BYTES);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StateStore } from '../../../src/runtime/embedded/state-store.js';
+import { StateStore } from '../../../src/runtime/embedded/state/state-store.js';
 import { dice, SEED } from '../../embedded/seeded.js';
 import { atEachLoss, canTrace } from '../../support/power-loss/traced-program.js';
 
@@ -9,7 +9,7 @@ const STATES = ['created', 'starting', 'running', 'exited'];
 
 const PROGRAM = `
   import { appendFileSync } from 'node:fs';
-  import { StateStore } from './src/runtime/embedded/state-store.ts';
+  import { StateStore } from './src/runtime/embedded/state/state-store.ts';
   const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const isDurable = ({ state }) => state === 'starting' || state === 'exited';
   const store = new StateStore(process.env.DIR + '/state/things', 'thing.json', silent, isDurable);

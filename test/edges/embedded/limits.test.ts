@@ -49,7 +49,7 @@ describe('limits', () => {
     });
   });
 
-  it('tell an out-of-memory kill from any other', async () => {
+  it('distinguish an out-of-memory kill from any other', async () => {
     const pod = await host.sandbox('oom');
     const resources = { memoryLimitInBytes: 32n * 1024n * 1024n };
     // One process, so that the one that is killed is the main one: it doubles a variable until it is stopped.

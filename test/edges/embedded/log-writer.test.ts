@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { criLines, LogWriter, rfc3339Nano } from '../../../src/runtime/embedded/log-writer.js';
+import { criLines, LogWriter, rfc3339Nano } from '../../../src/runtime/embedded/containers/log-writer.js';
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ContainerConfig, PodSandboxConfig } from '../../../src/generated/runtime/v1/api.js';
-import { injectFaults } from '../../../src/runtime/embedded/machine.js';
+import { injectFaults } from '../../../src/runtime/embedded/machine/machine.js';
 import { startEmbeddedRuntime } from '../../../src/runtime/embedded/server.js';
 import { clientOf, runtimeCalls } from './runtime-under-test.js';
 

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SpdyConnection } from '../../../src/runtime/embedded/streaming/spdy-connection.js';
-import type { SpdyStream } from '../../../src/runtime/embedded/streaming/spdy-stream.js';
+import type { SpdyConnection } from '../../../src/runtime/embedded/streaming/spdy/spdy-connection.js';
+import type { SpdyStream } from '../../../src/runtime/embedded/streaming/spdy/spdy-stream.js';
 import { eventually, RuntimeUnderTest } from './runtime-under-test.js';
 import { ask, spdyClient, textOf, upgradeHeaders } from './streaming-client.js';
 

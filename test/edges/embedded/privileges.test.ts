@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { boundingSetOf } from '../../../src/runtime/embedded/capabilities.js';
+import { boundingSetOf } from '../../../src/runtime/embedded/launch/capabilities.js';
 import { LinuxContainerSecurityContext } from '../../../src/generated/runtime/v1/api.js';
 import { isRoot, RuntimeUnderTest } from './runtime-under-test.js';
 

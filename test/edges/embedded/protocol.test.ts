@@ -89,7 +89,7 @@ describe('the runtime service', () => {
     ).rejects.toMatchObject({ code: 3 });
   });
 
-  it('tells every listener what happens, with the state of the pod', async () => {
+  it('sends every listener what happens, with the state of the pod', async () => {
     const [first, second] = [host.events(), host.events()];
     const probe = await host.sandbox('probe');
     await eventually('both listen', async () => {
@@ -142,7 +142,7 @@ describe('the runtime service', () => {
 });
 
 describe('the image service', () => {
-  it('has one image, whatever it is called', async () => {
+  it('has one image, by any name', async () => {
     const { images } = await host.images.listImages({});
     expect(images.map(({ repoTags }) => repoTags)).toEqual([['host:latest']]);
     const names = ['host', 'host:latest', 'docker.io/library/host:latest', 'busybox', 'busybox:1', 'busybox:1.37-musl'];

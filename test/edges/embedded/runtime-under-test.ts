@@ -13,7 +13,7 @@ import {
   type ContainerStatus,
   type DeepPartial,
 } from '../../../src/generated/runtime/v1/api.js';
-import { instanceOf, type Instance } from '../../../src/runtime/embedded/instance.js';
+import { instanceOf, type Instance } from '../../../src/runtime/embedded/machine/instance.js';
 import { endRuntime } from './end-runtime.js';
 
 /** Nothing takes that long; a machine that does other things may stand still for a while. */

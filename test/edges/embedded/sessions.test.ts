@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { processId, sessionProcesses, usesPath } from '../../../src/runtime/embedded/process-tree.js';
+import { processId, sessionProcesses, usesPath } from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { killProcess } from '../../support/kill-process.js';
 import { eventually } from './runtime-under-test.js';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Client } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ContainerConfig, PodSandboxConfig, type ContainerStatus } from '../../../src/generated/runtime/v1/api.js';
-import { injectFaults } from '../../../src/runtime/embedded/machine.js';
-import { childrenOf, sendSignal } from '../../../src/runtime/embedded/process-tree.js';
+import { injectFaults } from '../../../src/runtime/embedded/machine/machine.js';
+import { childrenOf, sendSignal } from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { type EmbeddedRuntime, startEmbeddedRuntime } from '../../../src/runtime/embedded/server.js';
-import type { ContainerRecord, SandboxRecord } from '../../../src/runtime/embedded/state-store.js';
+import type { ContainerRecord, SandboxRecord } from '../../../src/runtime/embedded/state/state-store.js';
 import { clientOf, eventually, isRoot, type RuntimeCalls, runtimeCalls } from './runtime-under-test.js';
 
 const FAILED_PRECONDITION = 9;
@@ -216,9 +216,7 @@ it.runIf(isRoot)('a pod that is lost while its record is written is not ready', 
   await disk.isWaiting();
   const { holder } = recordOf<SandboxRecord>('sandboxes/sandbox', disk.paths[0]!.split('/').at(-1)!);
   sendSignal(holder!.pid, 'SIGKILL');
-  await eventually('the runtime has heard of its end', () =>
-    childrenOf(process.pid).every((pid) => others.includes(pid)),
-  );
+  await eventually('the runtime has seen its end', () => childrenOf(process.pid).every((pid) => others.includes(pid)));
   disk.release();
   const { status } = await runtime.podSandboxStatus({ podSandboxId: await call });
   expect(status?.state).toBe('SANDBOX_NOTREADY');

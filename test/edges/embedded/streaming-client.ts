@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { SpdyConnection } from '../../../src/runtime/embedded/streaming/spdy-connection.js';
-import type { SpdyStream } from '../../../src/runtime/embedded/streaming/spdy-stream.js';
+import { SpdyConnection } from '../../../src/runtime/embedded/streaming/spdy/spdy-connection.js';
+import type { SpdyStream } from '../../../src/runtime/embedded/streaming/spdy/spdy-stream.js';
 
 export interface HttpAnswer {
   readonly statusCode: number;

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ContainerConfig, PodSandboxConfig } from '../../../src/generated/runtime/v1/api.js';
-import { injectFaults } from '../../../src/runtime/embedded/machine.js';
+import { injectFaults } from '../../../src/runtime/embedded/machine/machine.js';
 import {
   childrenOf,
   isAlive,
   type ProcessId,
   processId,
   sendSignal,
-} from '../../../src/runtime/embedded/process-tree.js';
+} from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { startEmbeddedRuntime } from '../../../src/runtime/embedded/server.js';
 import { clientOf, runtimeCalls } from './runtime-under-test.js';
 

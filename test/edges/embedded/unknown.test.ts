@@ -12,16 +12,21 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Cgroup, layoutWith, sweepProbes, type CgroupLayout } from '../../../src/runtime/embedded/cgroup.js';
-import { killAll } from '../../../src/runtime/embedded/confinement.js';
-import { parseDescriptorLimit } from '../../../src/runtime/embedded/descriptor-limit.js';
-import { claimOf, forbidStart, ioFiles, wasNeverBegun } from '../../../src/runtime/embedded/launcher.js';
-import { LogWriter } from '../../../src/runtime/embedded/log-writer.js';
-import { injectFaults, isThere, startProcess, isShortageText } from '../../../src/runtime/embedded/machine.js';
-import { bootId, isAlive, markedProcesses, processId } from '../../../src/runtime/embedded/process-tree.js';
-import { claimSocket } from '../../../src/runtime/embedded/socket.js';
-import { StateStore } from '../../../src/runtime/embedded/state-store.js';
-import { planUser } from '../../../src/runtime/embedded/users.js';
+import {
+  Cgroup,
+  layoutWith,
+  sweepProbes,
+  type CgroupLayout,
+} from '../../../src/runtime/embedded/confinement/cgroup.js';
+import { killAll } from '../../../src/runtime/embedded/confinement/confinement.js';
+import { parseDescriptorLimit } from '../../../src/runtime/embedded/machine/descriptor-limit.js';
+import { claimOf, forbidStart, ioFiles, wasNeverBegun } from '../../../src/runtime/embedded/launch/launcher.js';
+import { LogWriter } from '../../../src/runtime/embedded/containers/log-writer.js';
+import { injectFaults, isThere, startProcess, isShortageText } from '../../../src/runtime/embedded/machine/machine.js';
+import { bootId, isAlive, markedProcesses, processId } from '../../../src/runtime/embedded/confinement/process-tree.js';
+import { claimSocket } from '../../../src/runtime/embedded/machine/socket.js';
+import { StateStore } from '../../../src/runtime/embedded/state/state-store.js';
+import { planUser } from '../../../src/runtime/embedded/launch/users.js';
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const UNKNOWN = ['EMFILE', 'ENFILE', 'ENOMEM', 'EIO', 'EAGAIN'] as const;
@@ -318,7 +323,7 @@ it.each([
   });
 });
 
-it('finds the processes of a group in the hierarchy in which it was made, whatever can be used now', () => {
+it('finds the processes of a group in the hierarchy in which it was made, even if that cannot be used now', () => {
   const [made] = groups();
   expect(made.pids()).toEqual([4194304]);
   const other = { mount: at('other'), version: 2 as const };

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { join } from 'node:path';
 import { firstValueFrom, type Observable, toArray } from 'rxjs';
 import { cgroupMounts } from '../../../src/model/cgroups/cgroup-mounts.js';
-import { processId, signalProcess, type ProcessId } from '../../../src/runtime/embedded/process-tree.js';
+import { processId, signalProcess, type ProcessId } from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { eventually } from '../../embedded/eventually.js';
 
 export const mounts = cgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));

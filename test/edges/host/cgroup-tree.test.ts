@@ -27,7 +27,7 @@ describe('settings of a cgroup', () => {
     expect(statSync(join(directory, 'pids.max')).mtime).not.toEqual(before);
   });
 
-  it('that have no file are told of, and none is made', async () => {
+  it('that have no file are reported, and none is made', async () => {
     const path = join(directory, 'memory.limit_in_bytes');
     expect(await writeSettings([{ directory, file: 'memory.limit_in_bytes', value: '1' }])).toEqual([
       expect.stringMatching(new RegExp(`^${path}: 1 was refused: ENOENT`)) as string,

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { asyncScheduler, lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cgroupCapacity, hostCgroups, isCgroupV1 } from '../../../src/host/cgroups/host-cgroups.js';
-import { cgroupfs } from '../../../src/host/cgroups/cgroup-files-adapter.js';
+import { cgroupfs } from '../../../src/host/cgroups/cgroupfs.js';
 import { cgroupV2 } from '../../../src/host/cgroups/cgroup-v2.js';
-import { isAlive, processId } from '../../../src/runtime/embedded/process-tree.js';
+import { isAlive, processId } from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { destroyCgroup } from '../../../src/streams/cgroups/destroy-cgroup.js';
 import type { Cgroups } from '../../../src/streams/ports/cgroups.js';
 import { isRoot } from '../../embedded/daemon.js';
@@ -70,7 +70,7 @@ onThisMachine('cgroups of this machine', () => {
     expect(await isMade(pod())).toBe(true);
   });
 
-  underV1('hold what they are told, under the names of cgroup v1', async () => {
+  underV1('hold what is written, under the names of cgroup v1', async () => {
     expect(await all(cgroups.create(pod(), resources))).toEqual([]);
     const file = (controller: string, name: string) => read(stage.in(controller), 'kubepods/burstable/poduid-1', name);
     expect(file('cpu', 'cpu.shares')).toBe('512');
@@ -100,7 +100,7 @@ onThisMachine('cgroups of this machine', () => {
     }
   });
 
-  underV1('change period and quota whatever the order that the kernel wants', async () => {
+  underV1('change period and quota in the order that the kernel wants', async () => {
     // 90 ms of 100 ms; a period of 50 ms is only possible below a limit of 100 % once the quota has shrunk.
     const above = [stage.name, 'kubepods'];
     await all(cgroups.create(above, { cpuQuota: 100_000, cpuPeriod: 100_000 }));
@@ -110,7 +110,7 @@ onThisMachine('cgroups of this machine', () => {
     expect([file('cpu.cfs_period_us'), file('cpu.cfs_quota_us')]).toEqual(['50000', '45000']);
   });
 
-  underV2('hold what they are told, under the names of cgroup v2', async () => {
+  underV2('hold what is written, under the names of cgroup v2', async () => {
     expect(await all(cgroups.create(pod(), resources))).toEqual([]);
     const file = (name: string) => read(stage.in(''), 'kubepods/burstable/poduid-1', name);
     expect(file('cpu.weight')).toBe('20');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { lastValueFrom } from 'rxjs';
 import { expect, it } from 'vitest';
-import { diskSpace } from '../../../src/host/disk-space.js';
+import { diskSpace } from '../../../src/host/facts/disk-space.js';
 
 it('is what df says', async () => {
   const [, size] = execFileSync('df', ['-B1', '--output=size', tmpdir()], { encoding: 'utf8' }).trim().split('\n');

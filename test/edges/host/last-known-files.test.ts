@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { forgetLastKnown, lastKnownFiles, type LastKnownPlace } from '../../../src/host/last-known-files.js';
+import { forgetLastKnown, lastKnownFiles, type LastKnownPlace } from '../../../src/host/files/last-known-files.js';
 import type { ApiObject } from '../../../src/model/kube-api/api-object.js';
 import { lastKnownKey } from '../../../src/model/references/last-known-key.js';
 import type { Pod } from '../../../src/model/pod/pod.js';

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { lastValueFrom, type Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { logFiles } from '../../../src/host/log-files.js';
+import { logFiles } from '../../../src/host/logs/log-files.js';
 
 let directory: string;
 const at = (name: string): string => join(directory, name);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statfsSync } from 'node:fs';
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { machineFacts } from '../../../src/host/machine-facts.js';
+import { machineFacts } from '../../../src/host/facts/machine-facts.js';
 import { tmpdir } from 'node:os';
 
 const said = (command: string, ...args: readonly string[]): string =>

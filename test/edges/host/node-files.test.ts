@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { nodeFiles } from '../../../src/host/node-files.js';
+import { nodeFiles } from '../../../src/host/files/node-files.js';
 import { syncDirectory } from '../../../src/processes/sync-directory.js';
 
 vi.mock('../../../src/processes/sync-directory.js', { spy: true });

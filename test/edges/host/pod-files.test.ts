@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom, type Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mountPointsIn } from '../../../src/host/mount-points.js';
-import { podFiles } from '../../../src/host/pod-files.js';
+import { mountPointsIn } from '../../../src/host/files/mount-points.js';
+import { podFiles } from '../../../src/host/files/pod-files.js';
 
 let directory: string;
 beforeEach(() => {
@@ -18,7 +18,7 @@ const value = <T>(value$: Observable<T>): Promise<T | undefined> => lastValueFro
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
 describe('a file that is written', () => {
-  it('has the mode that was asked for, whatever the umask', async () => {
+  it('has the mode that was asked for, under any umask', async () => {
     const umask = process.umask(0o077);
     try {
       await value(podFiles.write(at('file'), 'content', 0o666));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { probeRecordFiles } from '../../../src/host/probe-record-files.js';
+import { probeRecordFiles } from '../../../src/host/files/probe-record-files.js';
 import type { ProbeRecord } from '../../../src/model/probes/probe-record.js';
 
 let root: string;

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 it('counts the processors of the machine, also where the agent may run on one of them only', () => {
   const counted = readFileSync('/proc/cpuinfo', 'utf8').match(/^processor\s/gm)?.length;
-  const module = fileURLToPath(new URL('../../../src/host/processor-count.ts', import.meta.url));
+  const module = fileURLToPath(new URL('../../../src/host/facts/processor-count.ts', import.meta.url));
   const script = `import { availableParallelism } from 'node:os';
     import { processorCount } from ${JSON.stringify(module)};
     console.log(availableParallelism(), processorCount());`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isThere as isCgroupThere } from '../../../src/host/cgroups/cgroup-tree.js';
-import { isThere, readIfThere } from '../../../src/host/read-if-there.js';
-import { readNodeFacts } from '../../../src/host/read-node-facts.js';
+import { isThere, readIfThere } from '../../../src/host/files/read-if-there.js';
+import { readNodeFacts } from '../../../src/host/facts/read-node-facts.js';
 
 const log = { warn: () => undefined };
 /** Every read of it is an EIO. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { hasSelinux } from '../../../src/host/selinux.js';
+import { hasSelinux } from '../../../src/host/facts/selinux.js';
 
 const ROOT = '22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,seclabel';
 const SELINUX = '31 23 0:20 / /sys/fs/selinux rw,nosuid,noexec,relatime shared:9 - selinuxfs selinuxfs rw';

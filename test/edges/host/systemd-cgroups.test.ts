@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { lastValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { CgroupFiles } from '../../../src/host/cgroups/cgroup-files-adapter.js';
+import type { CgroupFiles } from '../../../src/host/cgroups/cgroupfs.js';
 import { systemdCgroups } from '../../../src/host/cgroups/systemd-cgroups.js';
-import { startSliceArgs } from '../../../src/model/cgroups/systemd-call.js';
+import { startSliceArgs } from '../../../src/host/cgroups/systemd-call.js';
 import { all } from './cgroup-stage.js';
 
-// No machine of ours is run by systemd: what is tested is what it is told, in which order, and what becomes of its answers.
+// No machine of ours is run by systemd: what is tested is what is sent to it, in which order, and what becomes of its answers.
 
 const POD = ['kubepods', 'burstable', 'pod1-2'];
 const PATH = '/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1_2.slice';

@@ -87,7 +87,7 @@ describe('passwords of this machine', () => {
     expect(seen).toEqual([['before'], ['before'], ['before'], ['after']]);
   });
 
-  it('that cannot be read are told by file and field, and the next file is taken', async () => {
+  it('that cannot be read are reported by file and field, and the next file is taken', async () => {
     write('state/config.json', { auths: { 'r.example.com': { auth: '!' } } });
     write('cwd/config.json', '{ "auths": { "r.example.com": { "password": "secret" ');
     mkdirSync(join(folder, 'home/.docker/config.json'), { recursive: true });

@@ -137,7 +137,7 @@ describe('a connection that breaks', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('is not told from a slow one by failed heartbeats, but by pings', async () => {
+  it('is not distinguished from a slow one by failed heartbeats, but by pings', async () => {
     const api = stage.client({ server: server.url });
     server.answer = answerWatches;
     const watch = watching(api, '/w');

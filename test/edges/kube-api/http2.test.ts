@@ -222,7 +222,7 @@ describe('unsubscribing', () => {
 });
 
 describe('large replies', () => {
-  it('are read whole, whatever the window, while others have their turn', async () => {
+  it('are read whole, with any window, while others have their turn', async () => {
     const api = stage.client({ server: server.url });
     const items = Array.from({ length: 4_000 }, (_, index) => ({
       metadata: { name: `pod-${index}` },

@@ -111,7 +111,7 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
     return { config: loaded({ exec }), runs: () => readFileSync(runs, 'utf8') };
   };
 
-  it('runs a program for credentials anew for each request, and without KUBERNETES_EXEC_INFO; here it runs once, with it', async () => {
+  it('runs a program for credentials again for each request, and without KUBERNETES_EXEC_INFO; here it runs once, with it', async () => {
     const theirs = program();
     await theirs.config.applyToHTTPSOptions({});
     await theirs.config.applyToHTTPSOptions({});

@@ -104,13 +104,13 @@ describe('a gRPC probe', () => {
       { code: status.DEADLINE_EXCEEDED, details: 'late' },
       'timeout: health rpc did not complete within 10m0s',
     ],
-  ])('hears of a server that %s', async (_, error, output) => {
+  ])('reports a server that %s', async (_, error, output) => {
     const port = await serveGrpc((_call, reply) => reply(error));
     expect(await ask(port)).toEqual({ result: 'failure', output });
     await servers.deserted();
   });
 
-  it('hears of a server without the health protocol', async () => {
+  it('reports a server without the health protocol', async () => {
     const port = await serveGrpc();
     const { result, output } = await ask(port);
     expect(result).toBe('failure');
@@ -120,7 +120,7 @@ describe('a gRPC probe', () => {
     await servers.deserted();
   });
 
-  it('gives up a server that does not answer, and tells it so', async () => {
+  it('gives up a server that does not answer, and cancels the call', async () => {
     const heard: string[] = [];
     const port = await serveGrpc((call) => {
       heard.push('asked');
@@ -268,7 +268,7 @@ describe('a gRPC probe with the gate for TLS', () => {
     await servers.deserted();
   });
 
-  it('tells a server with TLS its scheme', async () => {
+  it('sends a server with TLS its scheme', async () => {
     const schemes: unknown[] = [];
     const server = createSecureServer(selfSigned());
     server.on('stream', (stream, headers) => {

@@ -81,7 +81,7 @@ describe('an HTTP probe', () => {
     expect(await get(port)).toEqual({ result: 'success', output: 'ok' });
   });
 
-  it('asks over TLS without a look at the certificate', async () => {
+  it('asks over TLS without checking the certificate', async () => {
     const port = await servers.listen(createTlsServer(selfSigned(), (_, response) => response.end('secret')));
     expect(await get(port, { scheme: 'HTTPS' })).toEqual({ result: 'success', output: 'secret' });
     await servers.deserted();

@@ -106,12 +106,12 @@ describe('a request', () => {
 });
 
 describe('a server with a certificate', () => {
-  it('is asked without a look at the certificate', async () => {
+  it('is asked without a check of the certificate', async () => {
     const port = await listening(createTlsServer(selfSigned(), (_, response) => response.end('secret')));
     expect(await get(to(port, { scheme: 'https' }))).toEqual({ status: 200, body: 'secret' });
   });
 
-  it('is told the name of the URL, not that of the header', async () => {
+  it('receives the name of the URL, not that of the header', async () => {
     const names: unknown[] = [];
     const server = createTlsServer(selfSigned(), (_, response) => response.end());
     server.on('secureConnection', ({ servername }) => names.push(servername));

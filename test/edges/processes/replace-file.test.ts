@@ -27,7 +27,7 @@ const BOTH = [
 ] as const;
 
 describe.each(BOTH)('a file that is replaced %s', (_when, replace) => {
-  it('has the content and the mode, whatever the umask, and nothing stays beside it', async () => {
+  it('has the content and the mode, under any umask, and nothing stays beside it', async () => {
     const umask = process.umask(0o077);
     try {
       await replace(at('a/b/file'), 'first', { mode: 0o644, directoryMode: 0o755 });

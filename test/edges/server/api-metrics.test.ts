@@ -4,7 +4,7 @@ import { apiMetrics } from '../../../src/server/metrics/api-metrics.js';
 import { emptySeries } from '../../embedded/empty-series.js';
 import { OF_API_CLIENT } from '../../support/dashboard-series.js';
 
-it('tells what is asked of the API server by the names of every client of Kubernetes', async () => {
+it('counts the requests to the API server by the names of every client of Kubernetes', async () => {
   const registry = new Registry();
   const metrics = apiMetrics(registry);
   metrics.apiAttempt('GET', 'h:1', 200);

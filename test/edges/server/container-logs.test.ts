@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { asyncScheduler, defer, NEVER, of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ContainerStatusResponse } from '../../../src/generated/runtime/v1/api.js';
-import { logReading } from '../../../src/host/log-reading.js';
+import { logReading } from '../../../src/host/logs/log-reading.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { ContainerStatus, Pod } from '../../../src/model/pod/pod.js';
 import { containerLogs } from '../../../src/server/logs/container-logs.js';

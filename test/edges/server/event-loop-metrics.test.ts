@@ -19,7 +19,7 @@ const scraped = async (registry: Registry): Promise<ReadonlyMap<unknown, number>
   return new Map(values.map(({ labels, value }) => [labels.percentile, value]));
 };
 
-it('tells the longest delay of the event loop, also of one that begins just after a scrape', async () => {
+it('has the longest delay of the event loop, also of one that begins just after a scrape', async () => {
   const registry = new Registry();
   registerEventLoopDelay(registry);
   const longest = async (): Promise<number> => (await scraped(registry)).get('100')!;
@@ -31,7 +31,7 @@ it('tells the longest delay of the event loop, also of one that begins just afte
   await wait(50);
   expect(await longest()).toBeGreaterThan(HELD_UP_MS / 2 / 1000);
 
-  // It is told for two scrapes at most; a busy machine may be late again for reasons of its own.
+  // It is shown by two scrapes at most; a busy machine may be late again for reasons of its own.
   await expect.poll(longest, { timeout: 90_000 }).toBeLessThan(HELD_UP_MS / 2 / 1000);
 });
 

@@ -113,7 +113,7 @@ describe('anything else', () => {
     for (const path of ['/pods', '/metrics', '/metrics/probes', '/livez', '/readyz', '/nowhere']) {
       expect((await get(url + path)).status).toBe(404);
     }
-    // As a path of its own, whatever is asked of it.
+    // As a path of its own, with any method.
     expect((await get(`${url}/healthz;x`)).status).toBe(404);
     const wrong = await fetch(`${url}/healthz`, { method: 'DELETE' });
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);

@@ -9,8 +9,8 @@ import { fc } from '@fast-check/vitest';
 import { asyncScheduler, defer, finalize, NEVER, of, type Observable, type Subscription } from 'rxjs';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
 import type { ContainerStatusResponse, DeepPartial, ExecRequest } from '../../../src/generated/runtime/v1/api.js';
-import { journalctl } from '../../../src/host/journalctl.js';
-import { logReading } from '../../../src/host/log-reading.js';
+import { journalctl } from '../../../src/host/logs/journalctl.js';
+import { logReading } from '../../../src/host/logs/log-reading.js';
 import { recordProfile } from '../../../src/host/record-profile.js';
 import type { RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
@@ -376,7 +376,7 @@ describe('hostile clients', () => {
       ['queries of logs', get('/logs/?query=unknown-service&query=none'), 5],
       ['profiles', get('/debug/pprof/allocs?seconds=1'), 1],
     ] as const) {
-      // The server may hear later that the last ones have left.
+      // The server may notice later that the last ones have left.
       await eventually(`every place is free: ${what}`, async () => {
         const replies = await Promise.allSettled(Array.from({ length: limit }, () => beginningOf(bytes)));
         for (const reply of replies) if (reply.status === 'fulfilled') reply.value.socket.destroy();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { journalctl } from '../../../src/host/journalctl.js';
+import { journalctl } from '../../../src/host/logs/journalctl.js';
 import { monotonicScheduler } from '../../../src/host/monotonic-scheduler.js';
 import { isProcess } from '../../../src/processes/send-signal.js';
 import { nodeLogs } from '../../../src/server/logs/node-logs.js';

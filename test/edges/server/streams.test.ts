@@ -234,7 +234,7 @@ describe('a stream', () => {
     await client.readUntil('\r\n\r\n');
     stage.peer.newest.resetAndDestroy();
     await client.readToEnd();
-    client.socket.end('what nobody reads');
+    client.socket.end('an unread text');
     await stage.allClosed();
   });
 

@@ -18,7 +18,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The check at intervals is an hour away, so that whatever is seen was seen by watching. */
+/** The check at intervals is an hour away, so that every change is seen by watching. */
 const listen = (path: string, options: Partial<FileSource> = {}): Listening => {
   const listening = listenTo(fileSource({ path, nodeName: 'Node1', fileCheckFrequencyMs: 3_600_000, ...options }));
   opened.push(listening);
@@ -218,7 +218,7 @@ describe('fileSource', () => {
     expect(listening.events.length).toBe(count + 1);
   });
 
-  it('refuses a file of more than 10 MiB, whatever is in it', async () => {
+  it('refuses a file of more than 10 MiB, with any content', async () => {
     const text = manifestOf('a');
     await writeFile(file('a.yaml'), text);
     await appendFile(file('a.yaml'), '#'.repeat(10 * 2 ** 20 - text.length));
@@ -229,7 +229,7 @@ describe('fileSource', () => {
     expect(listening.names()).toEqual([pod('a')]);
   });
 
-  it('checks at intervals what no watch tells', async () => {
+  it('checks at intervals what no watch reports', async () => {
     await mkdir(file('real'));
     await writeFile(join(file('real'), 'a.yaml'), manifestOf('a'));
     await mkdir(file('manifests'));

@@ -101,7 +101,7 @@ describe('manifestLister', () => {
     expect(await list()).toMatchObject({ files: [{ file, content: { kind: 'text', text: 'x' } }] });
   });
 
-  it('tries at every look what it could not reach', async () => {
+  it('tries at every listing what it could not reach', async () => {
     const [folder, file] = [join(directory, 'elsewhere'), join(directory, 'm', 'a')];
     await mkdir(join(directory, 'm'));
     await symlink('../elsewhere/a', file);
@@ -156,7 +156,7 @@ describe('manifestLister', () => {
     await rename(path, join(directory, 'n'));
     expect(await list()).toEqual({ kind: 'missing' });
     await rename(join(directory, 'n'), path);
-    // The same digest tells that it is the same text.
+    // The same digest shows that it is the same text.
     expect(await list()).toEqual(first);
   });
 });

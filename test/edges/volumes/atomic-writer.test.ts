@@ -50,7 +50,7 @@ describe('the files of a volume', () => {
     expect(visibleIn(at('v'))).toEqual(['a', 'd', 's']);
   });
 
-  it('stay as they are if the content is the same, whatever the modes', async () => {
+  it('stay as they are if the content is the same, with any modes', async () => {
     await write(filesOf({ a: '1', 'd/e': '2' }));
     const dated = readlinkSync(at('v', '..data'));
     expect(await write(filesOf({ a: '1', 'd/e': '2' }, 0o600))).toBe('unchanged');

@@ -73,7 +73,7 @@ describe.runIf(IS_ROOT)('a sub-path', () => {
     expect(lstatSync(target()).isFIFO()).toBe(true);
   });
 
-  it('is made with the mode of the volume if it is missing, whatever the umask', async () => {
+  it('is made with the mode of the volume if it is missing, under any umask', async () => {
     makeVolume();
     execFileSync('chmod', ['2770', at('v')]);
     const umask = process.umask(0o077);

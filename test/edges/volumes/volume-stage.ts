@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom, type Observable } from 'rxjs';
 import { afterEach, beforeEach } from 'vitest';
-import { mountPointsIn } from '../../../src/host/mount-points.js';
+import { mountPointsIn } from '../../../src/host/files/mount-points.js';
 import { volumeFiles } from '../../../src/host/volumes/volume-files.js';
 import type { VolumePayload } from '../../../src/model/volumes/volume-payload.js';
 import type { VolumeFiles } from '../../../src/streams/ports/volume-files.js';

@@ -137,7 +137,7 @@ const failed = (at: number, why: string, again = '') => `${at} images could not 
 describe('images', () => {
   it('are read and collected at once, and five minutes after the end of each read and each round', () => {
     const { looks } = played({ disk: EMPTY_DISK, untilMin: 13, listing: (scheduler) => timer(MINUTE, scheduler) });
-    // A look takes a minute here. One stream only looks, the other one looks and then reads the disk.
+    // A listing takes a minute here. One stream only looks, the other one looks and then reads the disk.
     expectLanes(looks, { everyMs: MINUTE }).toBe({ look: '(ll)-----(ll)-----(ll)', disk: '-   d-----   d-----' });
   });
 

@@ -1,6 +1,6 @@
 import { concatMap, from, merge, mergeMap, NEVER, of, range, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 import { inTurns } from '../../../src/streams/operators/in-turns.js';
 import { byHop } from '../by-hop.js';
 import { marbles } from '../marbles.js';

@@ -65,7 +65,7 @@ describe('events that the agent causes', () => {
   for (const [name, start] of Object.entries(passes)) {
     for (const [how, { end, unsub }] of Object.entries(ends)) {
       it(
-        `are made good for when a pass of ${name} ${how} without a look`,
+        `are made good for when a sync of ${name} ${how} without a relist`,
         marbles(({ hot, cold, expectObservable, scheduler, flush }) => {
           const looks: string[] = [];
           const own = ignoreOwnEvents((uid) => looks.push(`${scheduler.now()} ${uid}`));
@@ -80,7 +80,7 @@ describe('events that the agent causes', () => {
   }
 
   it(
-    'need nothing when the pass has asked for a look after them, but do when they come after that',
+    'need nothing when the sync has asked for a relist after them, but do when they come after that',
     marbles(({ hot, cold, expectObservable, scheduler, flush }) => {
       const looks: string[] = [];
       const own = ignoreOwnEvents((uid) => looks.push(`${scheduler.now()} ${uid}`));

@@ -22,7 +22,7 @@ const setup = (scheduler: SchedulerLike, { list, read, cadence$ = evented$, ...o
 };
 const SECOND = 1_000;
 
-describe('while events tell what happens', () => {
+describe('while events report what happens', () => {
   it(
     'everything is listed at once, and then every five minutes',
     marbles(({ expectObservable, flush, scheduler }) => {
@@ -34,7 +34,7 @@ describe('while events tell what happens', () => {
   );
 
   it(
-    'a pod of which nothing is heard counts as looked at every five seconds',
+    'a pod without events counts as looked at every five seconds',
     marbles(({ cold, expectObservable, scheduler }) => {
       const { runtime, cache, silent$ } = setup(scheduler);
       runtime.put('a', 'c', 'running');
@@ -99,7 +99,7 @@ describe('a change of the cadence', () => {
   );
 
   it(
-    'to the same one does so, too: another failure to hear events is a reason to look',
+    'to the same one does so, too: another failure of the events is a reason to relist',
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       const cadence$ = hot('e-e--e', { e: EVENTED_PLEG });
       const { asked, silent$ } = setup(scheduler, { cadence$ });

@@ -80,7 +80,7 @@ const expectCacheToMatch = (cache: PodCache, runtime: FakePods): void => {
   expect(cached.sort()).toEqual(actual.sort());
 };
 
-/** The state of every item as the events tell it. */
+/** The state of every item as the events report it. */
 const replay = (events: readonly PlegEvent[]): ReadonlyMap<string, PlegEvent['type']> => {
   const last = new Map<string, PlegEvent['type']>();
   for (const { pod, id, type } of events) {

@@ -59,7 +59,7 @@ describe('many reads', () => {
   );
 
   it(
-    'answer what was told and asked of a pod while it waited',
+    'answer what was reported and asked of a pod while it waited',
     marbles(({ hot, expectObservable, flush, scheduler }) => {
       const hint$ = hot('---x--x-', { x: 'late' });
       const read = (uid: string): Answer => (uid === 'late' ? 5 : 10);
@@ -128,7 +128,7 @@ describe('a wish for a newer view', () => {
 });
 
 it(
-  'a read that takes ten seconds is told of while it is under way, once; the others go on',
+  'a read that takes ten seconds is reported while it is under way, once; the others go on',
   marbles(({ hot, expectObservable, flush, scheduler }) => {
     const late: string[] = [];
     const observe: PlegOptions['observe'] = (seen) => {

@@ -24,7 +24,7 @@ describe('relists', () => {
   );
 
   it(
-    'every second unless told otherwise, however long the reads take',
+    'every second by default, however long the reads take',
     marbles(({ expectObservable, flush, scheduler }) => {
       const { runtime, summary$ } = setup(scheduler, { read: () => 2_500 });
       runtime.put('a', 'c', 'running');
@@ -85,7 +85,7 @@ describe('relists', () => {
 
 describe('events', () => {
   it(
-    'tell what changed from one listing to the next, with the cache filled first',
+    'emit what changed from one listing to the next, with the cache filled first',
     marbles(({ expectObservable, scheduler }) => {
       const { runtime, cache, event$ } = setup(scheduler, { periodMs: 4 });
       const seen$ = event$.pipe(

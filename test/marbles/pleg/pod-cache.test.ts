@@ -12,7 +12,7 @@ const status = (ip: string): RuntimePodStatus => ({
 const reading = (ip: string): PodReading => ({ kind: 'status', status: status(ip) });
 const nothing = emptyPodStatus({ uid: 'p', namespace: '', name: '' });
 
-/** What a waiter has heard so far: ips of the status, or the error. */
+/** What a waiter has received so far: ips of the status, or the error. */
 const listen = (cache: PodCache, timeMs: number, uid = 'p') => {
   const heard: unknown[] = [];
   const subscription = cache.newerThan(uid, timeMs).subscribe({
@@ -117,7 +117,7 @@ describe('newerThan, while it waits for 6', () => {
     expect(heard).toEqual(['default', 'done']);
   });
 
-  it('keeps a pod held until it is released, whatever the global time said before', () => {
+  it('keeps a pod held until it is released, with any global time before', () => {
     const cache = createPodCache();
     cache.set('p', reading('a'), 3);
     cache.updateTime(5);

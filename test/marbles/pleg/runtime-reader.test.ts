@@ -12,7 +12,7 @@ type Calls = Parameters<typeof runtimeReader>[0];
 const notFound$ = throwError(() => new CriError('not-found', 'ContainerStatus', 'gone'));
 const broken = new CriError('unavailable', 'ContainerStatus', 'broken');
 
-/** A runtime with the pods `a` (a sandbox, two containers) and `b` (a sandbox), which answers at once unless told otherwise. */
+/** A runtime with the pods `a` (a sandbox, two containers) and `b` (a sandbox), which answers at once by default. */
 const aRuntime = (calls: Partial<Calls> = {}): { readonly runtime: Calls; readonly asked: unknown[] } => {
   const asked: unknown[] = [];
   const sandboxes = [aSandbox('a', 'sandbox-a'), aSandbox('b', 'sandbox-b', { createdAt: 9n })];
@@ -134,7 +134,7 @@ it('takes the message of a container from the reader of termination messages, an
 });
 
 it(
-  'holds a pod back while last words are read, and no other one',
+  'holds a pod back while termination messages are read, and no other one',
   marbles(({ cold, expectObservable, scheduler }) => {
     const messages: TerminationMessages = {
       complete: (status) => (status.id === 'c1' ? cold('-----(s|)', { s: status }) : of(status)),

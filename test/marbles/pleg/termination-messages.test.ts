@@ -75,17 +75,17 @@ describe('the message of a container', () => {
       is: '',
     },
     {
-      case: 'tells why its file cannot be read, and the log does not stand in',
+      case: 'says why its file cannot be read, and the log does not stand in',
       files: { '/words': throwError(() => new Error('input/output error')), '/log': of(bytes(LOG)) },
       is: 'Error on reading termination log /words: input/output error',
     },
     {
-      case: 'tells why its log cannot be read',
+      case: 'says why its log cannot be read',
       files: { '/log': throwError(() => new Error('input/output error')) },
       is: 'Error on reading termination message from logs: input/output error',
     },
     {
-      case: 'tells that its log is missing',
+      case: 'says that its log is missing',
       files: {},
       is: 'Error on reading termination message from logs: there is no log /log',
     },

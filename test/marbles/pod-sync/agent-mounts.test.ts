@@ -98,7 +98,7 @@ describe('a container gets', () => {
       did: [`0 ${MADE}`, `1 ${WORDS_WRITTEN}`],
     },
     {
-      case: 'no place for last words that it does not want',
+      case: 'no file for a termination message that it does not want',
       container: { terminationMessagePath: '' },
       took: '-(m|)',
       mounts: [hosts],
@@ -131,7 +131,7 @@ describe('a file that cannot be made', () => {
     }),
   );
 
-  it.each([MADE, WORDS_WRITTEN])('is left out and said if it is for last words: %s', (fails) => {
+  it.each([MADE, WORDS_WRITTEN])('is left out and said if it is for the termination message: %s', (fails) => {
     marbles(({ expectObservable, scheduler }) => {
       const stage = stageOf(scheduler, { fails });
       expectObservable(stage.mounts$).toBe(fails === MADE ? '-(m|)' : '--(m|)', { m: [hosts] });
@@ -143,7 +143,7 @@ describe('a file that cannot be made', () => {
   });
 });
 
-it('is named anew for every instance', () => {
+it('has a new name for every instance', () => {
   const names = [0, 0.5, 1 - 2 ** -53].map((drawn) => {
     const stage = syncStage(aPod(), { now: () => 0 } as never, { random: () => drawn });
     const paths: unknown[] = [];

@@ -84,7 +84,7 @@ describe('the mark of a start', () => {
   );
 
   it(
-    'goes with its container, whatever that is called; a failure is logged',
+    'goes with its container, under any name; a failure is logged',
     marbles(({ expectObservable, scheduler, flush }) => {
       const stage = stageOf(scheduler, {});
       expectObservable(unmarkStart(stage.context, '../x')).toBe('|');

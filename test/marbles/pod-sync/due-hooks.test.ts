@@ -128,7 +128,7 @@ describe('the marks of postStart hooks', () => {
   );
 
   it(
-    'stay in their directory, whatever the runtime calls a container',
+    'stay in their directory, with any ID of a container',
     marbles(({ flush, scheduler }) => {
       const stage = stageOf(scheduler, {});
       for (const id of ['../../x', '..', 'a/b']) beginHook(stage.context, id, stage.state).subscribe();

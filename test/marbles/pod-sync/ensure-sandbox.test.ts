@@ -77,7 +77,7 @@ const shown = (sandbox: unknown) => {
 
 describe('a sandbox', () => {
   it(
-    'is not missed by a pod that has to stop while it waits for its turn: nothing is told of it, and nothing counted',
+    'is not missed by a pod that has to stop while it waits for its turn: nothing is reported of it, and nothing counted',
     marbles(({ scheduler }) => {
       const stage = stageOf(scheduler, { startQueue: () => () => throwError(() => new SyncCancelled()) });
       const results: unknown[] = [];

@@ -91,7 +91,7 @@ describe('what the environment of a container is made of', () => {
   );
 
   it(
-    'leaves out services that the pod does not want to hear of',
+    'leaves out services that the pod does not want',
     marbles(({ scheduler }) => {
       const services = [{ metadata: { namespace: 'ns', name: 'db' }, spec: { clusterIP: '10.0.0.2' } }, master];
       const found = (enableServiceLinks: boolean) => {

@@ -42,7 +42,7 @@ describe('the time a container gets to stop', () => {
   it.each<{ case: string; kill: Partial<ContainerKill>; stop: string; seconds: number }>([
     { case: 'what the pod asks for', kill: {}, stop: 's', seconds: 30 },
     { case: 'an override', kill: { graceSeconds: 7 }, stop: 's', seconds: 7 },
-    { case: 'never below 2 s, whatever the override', kill: { graceSeconds: 0 }, stop: 's', seconds: 2 },
+    { case: 'never below 2 s, with any override', kill: { graceSeconds: 0 }, stop: 's', seconds: 2 },
     {
       case: 'less what the preStop hook used',
       kill: { container: hooked({ sleep: { seconds: 4 } }) },

@@ -239,7 +239,7 @@ describe('a request over HTTP', () => {
 });
 
 it(
-  'is given up on with its subscriber, whatever it does',
+  'is given up on with its subscriber, in any state',
   marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
     const [exec$, get$] = [cold<never>('-'), cold<never>('-')];
     const ports = { runtime: { execSync: () => exec$ }, httpRequest: () => get$ };

@@ -14,7 +14,7 @@ const app = { name: 'main', image: 'app:1', imagePullPolicy: 'IfNotPresent' };
 
 describe('a container', () => {
   it(
-    'is created in its sandbox, started, and told of by events',
+    'is created in its sandbox, started, and reported by events',
     marbles(({ expectObservable, scheduler }) => {
       const stage = stageOf(scheduler, {});
       expectObservable(stage.start$).toBe('(o|)', { o: 'ok' });
@@ -37,7 +37,7 @@ describe('a container', () => {
       logFiles: ['9.log'],
       attempt: 5,
     },
-    { case: 'one more than its logs tell of, without an instance', logFiles: ['0.log', '2.log.gz', 'x'], attempt: 3 },
+    { case: 'one more than its logs have, without an instance', logFiles: ['0.log', '2.log.gz', 'x'], attempt: 3 },
     { case: 'none, without either', attempt: 0 },
   ])('has as many restarts as $case', ({ attempt, ...scene }) => {
     marbles(({ expectObservable, scheduler }) => {
@@ -251,7 +251,7 @@ describe('a container that has ended before', () => {
   });
 
   it(
-    'tells its worker when to come back',
+    'reports to its worker when to come back',
     marbles(({ scheduler }) => {
       const stage = stageOf(scheduler, { instances: [ended({ finishedAt: nanos(3_000) })], runtime: {} });
       stage.state.apply({

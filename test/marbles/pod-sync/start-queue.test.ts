@@ -10,7 +10,7 @@ const CALLS: Readonly<Record<string, StartingCall>> = {
   s: 'StartContainer',
 };
 
-/** Tells by its letter when it begins, and by an x that it was cancelled. */
+/** Emits its letter when it begins, and an x when it is cancelled. */
 const beginning = (name: string, queue: StartQueue, call$: Observable<string>, signal?: AbortSignal) =>
   concat(of(name), call$).pipe(
     queue(CALLS[name] ?? 'RunPodSandbox', signal),

@@ -99,7 +99,7 @@ const exited = (name: string, id: string, exitCode = 0, sandboxId = 'sandbox') =
 const changed = aRuntimeStatus([aContainer({ name: 'main', hash: 'other' })]);
 const dead = aRuntimeStatus([], [aSandbox({ state: 'SANDBOX_NOTREADY' })]);
 
-describe('a pass over a pod', () => {
+describe('a sync of a pod', () => {
   it.each<{ case: string; scene: Scene; calls: readonly string[]; outcome: string; events?: readonly string[] }>([
     {
       case: 'that lacks nothing does nothing',
@@ -155,7 +155,7 @@ describe('a pass over a pod', () => {
       outcome: 'acted debug,one',
     },
     {
-      case: 'kills what has changed before it starts it anew',
+      case: 'kills what has changed before it starts it again',
       scene: { status: aRuntimeStatus([aContainer({ name: 'main', hash: 'other' })]) },
       calls: ['stop id-main', 'create main', 'start main'],
       outcome: 'acted main',

@@ -89,7 +89,7 @@ const stageOf = (scheduler: SchedulerLike, existing: readonly string[] = []) => 
 const tapComplete = (log: string[], what: string) => tap<never>({ complete: () => void log.push(what) });
 
 it(
-  'a pod gets its cgroup after its class was weighed and before everything else, and the runtime is told of it',
+  'a pod gets its cgroup after its class was weighed and before everything else, and the runtime receives it',
   marbles(({ scheduler, expectObservable, flush }) => {
     const stage = stageOf(scheduler);
     expectObservable(stage.sync(nothing)).toBe('(f|)', { f: false });
@@ -108,7 +108,7 @@ it(
 );
 
 it(
-  'a pod whose cgroup has gone is killed in one pass and built up in a later one, which is asked for at once',
+  'a pod whose cgroup has gone is killed in one sync and built up in a later one, which is asked for at once',
   marbles(({ scheduler, expectObservable, flush }) => {
     const stage = stageOf(scheduler);
     expectObservable(stage.sync(running)).toBe('(f|)', { f: false });

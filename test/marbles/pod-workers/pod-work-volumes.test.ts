@@ -72,7 +72,7 @@ it(
 );
 
 it(
-  'a wait for volumes that takes 10 s is told in the journal and in the status',
+  'a wait for volumes that takes 10 s is reported in the journal and in the status',
   marbles(({ scheduler, flush }) => {
     const { sync, records, state } = stageOf(scheduler, { mountMs: 20_000 });
     sync(nothing);

@@ -1,82 +1,15 @@
-import {
-  delay,
-  EMPTY,
-  from,
-  fromEvent,
-  map,
-  mergeMap,
-  NEVER,
-  type Observable,
-  of,
-  race,
-  Subject,
-  take,
-  tap,
-  throwError,
-  timer,
-} from 'rxjs';
+import { delay, from, fromEvent, map, mergeMap, NEVER, of, race, Subject, take, tap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { JournalRecord } from '../../../src/model/journal/journal.js';
-import type { Pod } from '../../../src/model/pod/pod.js';
 import type { PodUpdate } from '../../../src/model/pod-workers/pod-update.js';
 import type { Wake } from '../../../src/model/pod-workers/wake.js';
 import { emptyPodStatus } from '../../../src/model/pleg/runtime-pod.js';
 import { NetworkNotReady, PodSyncError, SyncCancelled } from '../../../src/model/pod-actions/sync-error.js';
-import {
-  type PodWork,
-  podWorkers,
-  type PodWorkerOptions,
-  type WorkerOutcome,
-} from '../../../src/streams/pod-workers/pod-workers.js';
-import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
+import { type PodWork, podWorkers, type PodWorkerOptions } from '../../../src/streams/pod-workers/pod-workers.js';
 import { aPod } from '../../support/a-pod.js';
 import { byHop } from '../by-hop.js';
 import { marbles } from '../marbles.js';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-
-type Updates = Readonly<Record<string, PodUpdate>>;
-const create = (pod: Pod): PodUpdate => ({ type: 'create', pod, causes: [] });
-const sync = (pod: Pod): PodUpdate => ({ type: 'sync', pod, causes: [] });
-const kill = (pod: Pod, graceSeconds?: number): PodUpdate => ({
-  type: 'kill',
-  pod,
-  kill: { graceSeconds },
-  causes: [],
-});
-
-/** Work that ends at once and well. */
-const idle: PodWork = {
-  syncPod: () => of({ isTerminal: false }),
-  syncTerminatingPod: () => EMPTY,
-  syncTerminatingRuntimePod: () => EMPTY,
-  syncTerminatedPod: () => EMPTY,
-};
-
-const optionsWith = (options: Partial<PodWorkerOptions> & Pick<PodWorkerOptions, 'scheduler'>): PodWorkerOptions => ({
-  state: kubeletState(),
-  work: idle,
-  newerThan: (uid) => of(emptyPodStatus({ uid, namespace: 'default', name: 'web' })),
-  record: () => 'id',
-  recordEvent: () => undefined,
-  random: () => 0,
-  wallClock: () => options.scheduler.now(),
-  resyncIntervalMs: MINUTE,
-  ...options,
-});
-
-/** Feeds updates through the registry into the workers and shows each outcome as `uid:work:next` with its delay. */
-const outcomes = (update$: Observable<PodUpdate>, options: PodWorkerOptions) =>
-  update$.pipe(
-    mergeMap((update): readonly Wake[] =>
-      options.state.apply({ kind: 'worker-update', update, now: options.scheduler.now() }),
-    ),
-    podWorkers(options),
-    map((outcome) => brief(outcome, options.scheduler.now())),
-  );
-const brief = ({ uid, work, next, dueAt }: WorkerOutcome, now: number) =>
-  `${uid} ${work} ${next}${dueAt === undefined ? '' : ` ${dueAt - now}`}`;
+import { create, idle, kill, MINUTE, optionsWith, outcomes, SECOND, sync, type Updates } from './pod-worker-stage.js';
 
 describe('one worker', () => {
   it(
@@ -397,6 +330,6 @@ it('begins the work on a number of pods that wait for the same read of the runti
     outcomes(from(pods.map(create)), options).subscribe();
     look$.next();
   });
-  // The others are late enough to tell of a read that takes long.
+  // The others are late enough to report a read that takes long.
   expect(hops.filter((work) => work !== '')).toEqual(['x'.repeat(16), 'x'.repeat(16), 'x'.repeat(8)]);
 });

@@ -298,7 +298,7 @@ describe('what is kept for a start while the server is away', () => {
 
 describe('changes of a watched object', () => {
   it(
-    'are told as they are seen, and a listing that shows nothing new is none',
+    'are emitted as they are seen, and a listing that shows nothing new is none',
     marbles(({ cold, expectObservable, scheduler }) => {
       //                   the server: none, 1, 2, 2 gone, 3 and the same again
       const follow$ = cold('0-1-2-d-3-3-a-|', events).pipe(mergeMap(of));

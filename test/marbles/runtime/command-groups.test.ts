@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { removeWhenEmpty } from '../../../src/runtime/embedded/command-groups.js';
+import { removeWhenEmpty } from '../../../src/runtime/embedded/containers/command-groups.js';
 import { marbles } from '../marbles.js';
 
 describe('the cgroup of a command that has ended', () => {

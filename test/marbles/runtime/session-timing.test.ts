@@ -10,7 +10,7 @@ import {
   probePaused,
   untilIdle,
   untilQuiet,
-} from '../../../src/runtime/embedded/streaming/session-timing.js';
+} from '../../../src/runtime/embedded/streaming/sessions/session-timing.js';
 import { marbles } from '../marbles.js';
 
 const joined = map((streams: readonly string[]) => streams.join('+'));

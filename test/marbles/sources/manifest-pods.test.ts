@@ -44,7 +44,7 @@ const podsOf = (
 
 describe('manifestPods', () => {
   it(
-    'lets a file that vanishes count as gone when a look 2 s after the first one misses it, too',
+    'lets a file that vanishes count as gone when a listing 2 s after the first one misses it, too',
     marbles(({ hot, expectObservable, scheduler }) => {
       const list = disk(scheduler, 'x 4999ms y', { x: files(file('a'), file('b')), y: files(file('b')) });
       // Seen at 5010 ms.
@@ -55,7 +55,7 @@ describe('manifestPods', () => {
   );
 
   it(
-    'removes nothing for whatever a watch says in these 2 s',
+    'removes nothing for any event of a watch in these 2 s',
     marbles(({ hot, expectObservable, scheduler }) => {
       const list = disk(scheduler, 'x 4999ms y', { x: files(file('a')), y: files() });
       const change$ = hot('         5s c 499ms c 499ms c 499ms c 499ms c 499ms c');

@@ -40,7 +40,7 @@ const finished = (stage: Stage, pod: Pod) => {
   }
 };
 
-describe('a pass of housekeeping', () => {
+describe('a round of housekeeping', () => {
   it('leaves a pod alone that is wanted and has a worker', () => {
     const stage = stageOf(aPod());
     created(stage, aPod());
@@ -93,7 +93,7 @@ describe('a pass of housekeeping', () => {
     expect(stage.state.statuses.get('uid-1')).toBeUndefined();
   });
 
-  it('starts a pod over whose UID came back while its former self was stopping, in one pass', () => {
+  it('starts a pod over whose UID came back while its former self was stopping, in one round', () => {
     const stage = stageOf(aPod());
     finished(stage, aPod());
     stage.state.apply({ kind: 'worker-update', update: { type: 'create', pod: aPod(), causes: [] }, now: 0 });
@@ -138,7 +138,7 @@ describe('a pass of housekeeping', () => {
     expect(stage.observed.filter((line) => line === 'orphanedRuntimePod').length).toBe(1);
   });
 
-  describe('while a source has not been heard', () => {
+  describe('while a source has sent nothing', () => {
     const retained: string[][] = [];
     const waiting = () => {
       const stage = loopStage({ state: kubeletState({ sources: ['file', 'http'] }) });

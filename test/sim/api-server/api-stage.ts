@@ -6,8 +6,8 @@ import {
   type SimulatedApiServerOptions,
 } from '../../../src/tools/sim/api-server/simulated-api-server.js';
 import type { StoredObject } from '../../../src/tools/sim/api-server/stored-object.js';
-import { seededRandom } from '../../../src/tools/sim/seeded-random.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { seededRandom } from '../../../src/tools/sim/world/seeded-random.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 import type { ApiRequest, ApiWatchMessage, ApiWatchRequest } from '../../../src/streams/ports/api-server.js';
 
 export const PODS_PATH = '/api/v1/namespaces/default/pods';
@@ -37,10 +37,10 @@ export interface ApiStage {
   /** The outcome of a request once it has come back. Errors: throws the `ApiError` of the reply. */
   readonly ask: (request: ApiRequest, user?: ApiUser) => unknown;
   readonly object: (request: ApiRequest, user?: ApiUser) => StoredObject;
-  /** `404 NotFound` of a request that must fail; `none` when nobody answered. */
+  /** `404 NotFound` of a request that must fail; `none` without an answer. */
   readonly refusal: (request: ApiRequest, user?: ApiUser) => string;
   readonly watch: (request: ApiWatchRequest, user?: ApiUser) => Heard;
-  /** Lets so much time go by. */
+  /** Lets this time go by. */
   readonly pass: (ms: number) => void;
 }
 

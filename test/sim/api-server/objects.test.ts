@@ -43,7 +43,7 @@ describe('an object that is created', () => {
     ['nothing is there', { method: 'GET', path: '/api/v1/namespaces/default/things' }, '404 NotFound'],
     ['a list is deleted', { method: 'DELETE', path: PODS_PATH }, '405 MethodNotAllowed'],
     [
-      'nobody knows the patch',
+      'the patch is unknown',
       { method: 'PATCH', path: POD, body: {}, contentType: 'text/plain' },
       '415 UnsupportedMediaType',
     ],
@@ -231,7 +231,7 @@ describe('a list', () => {
     expect(three().names(query)).toEqual(expected);
   });
 
-  it('comes in pages of one version, whatever happens between them', () => {
+  it('comes in pages of one version, with any changes between them', () => {
     const { ask } = three();
     interface Page {
       readonly metadata: { readonly continue?: string; readonly resourceVersion: string };
@@ -266,7 +266,7 @@ describe('a list', () => {
     behind.server.do({ method: 'POST', path: PODS_PATH, body: podNamed('a') });
     behind.pass(100);
     behind.server.do({ method: 'POST', path: PODS_PATH, body: podNamed('b') });
-    // The cache has not heard of the second one when the list arrives.
+    // The cache does not have the second one when the list arrives.
     const { items } = behind.ask({ method: 'GET', path: PODS_PATH, query: { resourceVersion: '0' } }) as {
       items: object[];
     };

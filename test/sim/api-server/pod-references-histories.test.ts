@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Pod } from '../../../src/model/pod/pod.js';
-import { type SeededRandom, seededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { type SeededRandom, seededRandom } from '../../../src/tools/sim/world/seeded-random.js';
 import { apiClient } from '../../../src/streams/cluster/api-client.js';
 import { podReferences } from '../../../src/streams/references/pod-references.js';
 import { memoryLastKnown } from '../../support/memory-last-known.js';
@@ -121,7 +121,7 @@ const live = (random: SeededRandom) => {
 
 const seeds = Array.from({ length: 40 }, (_, index) => index);
 it.each(seeds)(
-  'what pods refer to is known whatever has happened, and nothing else is followed or kept: seed %i',
+  'what pods refer to is known after any history, and nothing else is followed or kept: seed %i',
   (seed) => {
     const { found, expected, said } = live(seededRandom(`references ${seed}`));
     expect(found, said.join(' ')).toEqual(expected);

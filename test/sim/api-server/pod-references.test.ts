@@ -45,7 +45,7 @@ const stageOf = (options: Partial<PodReferencesOptions> = {}, chance = 0) => {
     { syncFrequencyMs: MINUTE, ...options },
   );
   const running = references.run$.subscribe();
-  /** What was given within so much time, or why nothing was. */
+  /** What was given within `withinMs`, or why nothing was. */
   const given = <T>(read$: Observable<T>, withinMs = 2_000): T | string => {
     const outcomes: (T | string)[] = [];
     read$.subscribe({
@@ -187,7 +187,7 @@ describe('besides, a node knows', () => {
     expect(references.runtimeClasses('none')).toBeUndefined();
   });
 
-  it('the secrets with which images are pulled, but for those that are not there', () => {
+  it('the secrets with which images are pulled, except those that are missing', () => {
     const { references, bind, given } = stageOf();
     const pod = bind();
     references.register(pod);

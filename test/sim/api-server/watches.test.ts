@@ -35,7 +35,7 @@ describe('a watch', () => {
     expect(heard.said).toEqual(['opened', 'ADDED a', 'ADDED b']);
   });
 
-  it('tells of what comes to fit as added, and of what no longer fits as deleted', () => {
+  it('shows what comes to fit as added, and what no longer fits as deleted', () => {
     const stage = apiStage();
     const label = (app: string) =>
       stage.server.do({

@@ -4,13 +4,13 @@ import { simulatedApiServer } from '../../../src/tools/sim/api-server/simulated-
 import { faultyApi } from '../../../src/tools/sim/faults/api-faults.js';
 import { arm } from '../../../src/tools/sim/faults/armed-fault.js';
 import type { ApiCallFault, ApiWayFault } from '../../../src/tools/sim/faults/fault.js';
-import { seededRandom } from '../../../src/tools/sim/seeded-random.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { seededRandom } from '../../../src/tools/sim/world/seeded-random.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 import { ADMIN, podNamed, PODS_PATH } from '../api-server/api-stage.js';
 
 const always = { fromMs: 0, untilMs: 60_000, rate: 1 };
 
-/** Asks for a pod to be created, and watches; what was heard, with the times, after two minutes. */
+/** Asks for a pod to be created, and watches; the answers, with their times, after two minutes. */
 const underFaults = (calls: readonly ApiCallFault[], way: readonly ApiWayFault[] = []) => {
   const scheduler = new VirtualScheduler();
   const startMs = scheduler.now();
@@ -60,7 +60,7 @@ describe('a fault between an agent and the API server', () => {
     expect(isDone).toBe(true);
   });
 
-  it.each([true, false])('lets nothing come back, be it done (%s) or not', (isDone) => {
+  it.each([true, false])('lets nothing come back, whether it is done (%s) or not', (isDone) => {
     const result = underFaults([{ kind: 'api-silent', isDone, ...always }]);
     expect(result).toMatchObject({ heard: [], isDone });
   });

@@ -5,11 +5,11 @@ import type { KubeletPorts } from '../../../src/kubelet-options.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { Fault } from '../../../src/tools/sim/faults/fault.js';
 import { withFaults } from '../../../src/tools/sim/faults/with-faults.js';
-import { seededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { seededRandom } from '../../../src/tools/sim/world/seeded-random.js';
 import type { ProbeTarget } from '../../../src/streams/ports/probe-handlers.js';
 import { memoryProbeRecords } from '../../support/memory-probe-records.js';
 import { noFiles, noPodFiles, noVolumeFiles } from '../../support/sync-context.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 
 const ALWAYS = { fromMs: 0, untilMs: 1_000_000, rate: 1 };
 
@@ -148,7 +148,7 @@ describe('a call of the runtime', () => {
     expect(stage.scheduler.pending).toBe(0);
   });
 
-  it('draws anew for each of its calls, but the same in every world of a seed', () => {
+  it('draws again for each of its calls, but the same in every world of a seed', () => {
     const draws = () => {
       const stage = stageOf({ kind: 'refused', code: 'unknown', ...ALWAYS, rate: 0.5 });
       for (let count = 0; count < 20; count++) start(stage);
@@ -159,7 +159,7 @@ describe('a call of the runtime', () => {
     expect(draws()).toEqual(draws());
   });
 
-  it('that is given up goes on where nobody hears of it', () => {
+  it('that is given up goes on without a subscriber', () => {
     const stage = stageOf({ kind: 'cancel-unheard', ...ALWAYS });
     let isGivenUp = false;
     const startContainer = stage.ports.runtime.startContainer({}).subscribe(stage.hear('start'));
@@ -209,7 +209,7 @@ describe('events of the runtime', () => {
     for (const line of heard.lines) expect(Number.parseInt(line, 10)).toBeGreaterThan(10);
   });
 
-  it('leave no timer of a break behind with whoever has stopped listening', () => {
+  it('leave no timer of a break behind with a subscriber that has left', () => {
     const stage = stageOf({ kind: 'events-break', atMs: 500 });
     stage.ports.runtime.containerEvents().subscribe(stage.hear('event')).unsubscribe();
     expect(stage.scheduler.pending).toBe(0);

@@ -8,7 +8,7 @@ import { generateClusterHistory } from '../../../src/tools/sim/histories/generat
 import type { History } from '../../../src/tools/sim/histories/history.js';
 import { runHistory } from '../../../src/tools/sim/histories/run-history.js';
 import { shrinkHistory } from '../../../src/tools/sim/histories/shrink-history.js';
-import type { WorldEvent } from '../../../src/tools/sim/world-event.js';
+import type { WorldEvent } from '../../../src/tools/sim/world/world-event.js';
 
 const SEEDS = 600;
 const histories = Array.from({ length: SEEDS }, (_, seed) => generateClusterHistory(seed));

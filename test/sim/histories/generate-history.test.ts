@@ -17,7 +17,7 @@ const withFault = (kind: FaultKind) => (history: History) => history.faults.some
 const withInstance = (field: string) => (history: History) =>
   Object.values(history.behaviours.containers ?? {}).some((instances) => instances.some((one) => field in one));
 
-/** In so many histories of a hundred, at least, so that a few thousand seeds see it in many combinations. */
+/** The least number of histories with one kind of event; so a few thousand seeds have it in many combinations. */
 const AT_LEAST = SEEDS / 200;
 
 describe('the history of a seed', () => {

@@ -3,7 +3,7 @@ import type { Container } from '../../../src/model/pod/pod.js';
 import { generateHistory } from '../../../src/tools/sim/histories/generate-history.js';
 import type { History } from '../../../src/tools/sim/histories/history.js';
 import { runHistory } from '../../../src/tools/sim/histories/run-history.js';
-import type { WorldEvent } from '../../../src/tools/sim/world-event.js';
+import type { WorldEvent } from '../../../src/tools/sim/world/world-event.js';
 
 const warmUp: Pick<Container, 'lifecycle'> = { lifecycle: { postStart: { exec: { command: ['warm-up'] } } } };
 const sidecar: Container = { name: 'proxy', image: 'app:1', restartPolicy: 'Always', ...warmUp };

@@ -8,7 +8,7 @@ import { investigateFailure } from '../../../src/tools/sim/histories/investigate
 import { readHistory } from '../../../src/tools/sim/histories/read-history.js';
 import { runHistory } from '../../../src/tools/sim/histories/run-history.js';
 import type { Invariant } from '../../../src/tools/sim/invariants/monitor.js';
-import type { WorldEvent } from '../../../src/tools/sim/world-event.js';
+import type { WorldEvent } from '../../../src/tools/sim/world/world-event.js';
 import { failureText, Tally } from '../../../scripts/simulate/report.js';
 
 /** What happens in a run, as text. */
@@ -36,7 +36,7 @@ const happened = (history: History, kind: WorldEvent['kind']): readonly number[]
   return times;
 };
 
-/** Whatever runs must not be stopped. */
+/** No running container may be stopped. */
 const nothingStops: Invariant = {
   name: 'nothing-stops',
   rule: 'No container is ever stopped.',
@@ -184,7 +184,7 @@ describe('a failure', () => {
   const history = generateHistory(stopping);
   const failure = investigateFailure(history, { invariants: [nothingStops], maxRuns: 150 })!;
 
-  it('is told with the shortest history, what happened last, why, and how to do it again', () => {
+  it('is reported with the shortest history, what happened last, why, and how to do it again', () => {
     const text = failureText({ what: `seed ${stopping}`, failure, repeat: `npm run simulate -- --seed ${stopping}` });
     expect(text).toContain(`FAILED: seed ${stopping} violates nothing-stops`);
     expect(text).toContain(`container ${failure.violation.container}: is stopped (expected it to run on)`);

@@ -1,6 +1,6 @@
 import type { JournalEntry, JournalEvent, NextStep } from '../../../src/model/journal/journal.js';
 import type { ContainerStatus, Pod, PodStatus } from '../../../src/model/pod/pod.js';
-import type { SimulatedInstance, WorldEvent } from '../../../src/tools/sim/world-event.js';
+import type { SimulatedInstance, WorldEvent } from '../../../src/tools/sim/world/world-event.js';
 import { aPod } from '../../support/a-pod.js';
 
 /** Short words for what happens in a world, so that a story fits on the screen. Times are seconds. */

@@ -70,7 +70,7 @@ describe('a plan as text', () => {
     expect(printed.at(-1)).toBe('    19  3m10s   9s      none      exit code 1 at 3m1s');
   });
 
-  it('tells the order of the end', () => {
+  it('says the order of the end', () => {
     const drain = {
       atMs: 60_000,
       graceSeconds: 10,

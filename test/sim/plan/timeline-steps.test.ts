@@ -26,12 +26,12 @@ describe('what happens in a plan at its time', () => {
     expect(instances[0]).toMatchObject({ exitCode: 3, endedBy: 'exit' });
   });
 
-  it('restarts the agent, which adopts what runs, and nobody stops being ready', () => {
+  it('restarts the agent, which adopts what runs, and no pod stops being ready', () => {
     const pod = podWith('{at: 5m, restartAgent: {downFor: 30s}}');
     const { instances, probes } = containerIn(pod, 'app');
     expect(instances).toHaveLength(1);
     expect(pod.ready.map(({ fromMs, toMs }) => [seconds(fromMs), seconds(toMs)])).toEqual([[0, 600]]);
-    // Probed every 10 s from 0 to 590 s, but for half a minute; the first one afterwards waits a part of its period.
+    // Probed every 10 s from 0 to 590 s, except for half a minute; the first one afterwards waits a part of its period.
     expect(probes[0]?.attempts).toBeGreaterThanOrEqual(60 - 4);
     expect(probes[0]?.attempts).toBeLessThanOrEqual(60 - 2);
   });

@@ -1,12 +1,12 @@
 import { map, type Observable, tap } from 'rxjs';
 import { expect } from 'vitest';
 import type { Kubelet, KubeletOptions, KubeletPorts } from '../../../src/kubelet-options.js';
-import { mapRules, PORT_RULES } from '../../../src/tools/recording/port-table.js';
+import { mapRules, PORT_RULES } from '../../../src/tools/recording/ports/port-table.js';
 import { type MakeKubelet, recordKubelet, type RecordOptions } from '../../../src/tools/recording/record-kubelet.js';
-import type { RecordingEntry } from '../../../src/tools/recording/recording-entry.js';
+import type { RecordingEntry } from '../../../src/tools/recording/entries/recording-entry.js';
 import { replay } from '../../../src/tools/recording/replay.js';
-import type { ReplayResult } from '../../../src/tools/recording/replay-result.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import type { ReplayResult } from '../../../src/tools/recording/replay/replay-result.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 import { type RecordingInMemory, recordingOf } from './recordings-in-memory.js';
 
 /** An agent that does something else than pods: what it emits are its outcomes. */
@@ -91,7 +91,7 @@ export const playAgent = (
 /** The kinds of entries after the header. */
 export const kindsOf = ({ recording }: Played): readonly string[] => recording.entries.map(({ kind }) => kind);
 
-/** The replay has come to the end of the recording, and the agent has heard there what it heard before. */
+/** The replay has come to the end of the recording, and the agent has received there what it received before. */
 export const expectSame = ({ heard, replayed, result, recording }: Played): void => {
   expect(result).toMatchObject({ kind: 'same', entries: recording.lines.length });
   expect(replayed).toEqual(heard);

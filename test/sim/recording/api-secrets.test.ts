@@ -1,14 +1,14 @@
 import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { kubelet } from '../../../src/kubelet.js';
-import { encodeValue } from '../../../src/tools/recording/encode-value.js';
-import { hideApiSecrets } from '../../../src/tools/recording/hide-api-secrets.js';
+import { encodeValue } from '../../../src/tools/recording/entries/encode-value.js';
+import { hideApiSecrets } from '../../../src/tools/recording/secrets/hide-api-secrets.js';
 import { replay } from '../../../src/tools/recording/replay.js';
-import { SecretKeeper } from '../../../src/tools/recording/secret-keeper.js';
+import { SecretKeeper } from '../../../src/tools/recording/secrets/secret-keeper.js';
 import { simulatedApiServer } from '../../../src/tools/sim/api-server/simulated-api-server.js';
-import { seededRandom } from '../../../src/tools/sim/seeded-random.js';
+import { seededRandom } from '../../../src/tools/sim/world/seeded-random.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

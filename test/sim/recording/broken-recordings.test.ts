@@ -2,7 +2,7 @@ import { concat, NEVER, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { kubelet } from '../../../src/kubelet.js';
 import { podSet } from '../../../src/model/pod/pod-set.js';
-import type { RecordingEntry, RecordingHeader } from '../../../src/tools/recording/recording-entry.js';
+import type { RecordingEntry, RecordingHeader } from '../../../src/tools/recording/entries/recording-entry.js';
 import { type Recording, replay } from '../../../src/tools/recording/replay.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';
@@ -92,7 +92,7 @@ describe('a recording that was changed', () => {
 });
 
 describe('a recording that cannot be read on', () => {
-  it('is an error of the recording at every entry, whatever the loop is calling when it comes', () => {
+  it('is an error of the recording at every entry, during any call of the loop', () => {
     for (let length = 1; length < whole.entries.length; length += length < 300 ? 1 : 13) {
       const entries = function* () {
         yield* whole.entries.slice(0, length);

@@ -6,9 +6,9 @@ import type { Pod } from '../../../src/model/pod/pod.js';
 import { podSet } from '../../../src/model/pod/pod-set.js';
 import type { MakeKubelet } from '../../../src/tools/recording/record-kubelet.js';
 import { replay } from '../../../src/tools/recording/replay.js';
-import type { Plain } from '../../../src/tools/recording/recording-entry.js';
-import type { DifferentReplay } from '../../../src/tools/recording/replay-result.js';
-import type { NodeBehaviours } from '../../../src/tools/sim/behaviour.js';
+import type { Plain } from '../../../src/tools/recording/entries/recording-entry.js';
+import type { DifferentReplay } from '../../../src/tools/recording/replay/replay-result.js';
+import type { NodeBehaviours } from '../../../src/tools/sim/world/behaviour.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
@@ -61,7 +61,7 @@ describe('a changed decision', () => {
     expect(replay(record(), soon)).toMatchObject({ kind: 'same' });
   });
 
-  it('of how often a pod is looked at shows when its next look is due', () => {
+  it('of how often a pod is looked at shows when its next sync is due', () => {
     const difference = differenceOf(record(), withOptions({ syncFrequencyMs: 20 * SECOND }));
     const { expected, actual, pod, causes } = difference;
     if (expected.kind !== 'outcome' || actual?.kind !== 'outcome') throw new Error('expected two outcomes');
@@ -153,7 +153,7 @@ describe('a changed decision', () => {
 });
 
 describe('a replay', () => {
-  it('stops where it is told to, and tells of every entry on the way', () => {
+  it('stops where it is asked to, and reports every entry on the way', () => {
     const recording = record();
     const seen: { readonly number: number; readonly atMs: number; readonly pod: string | undefined }[] = [];
     const result = replay(recording, kubelet, {

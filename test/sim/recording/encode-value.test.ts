@@ -5,8 +5,8 @@ import { CriError } from '../../../src/model/cri/cri-error.js';
 import { HttpFailure } from '../../../src/model/config/http-failure.js';
 import { HealthFailure } from '../../../src/model/probes/health-failure.js';
 import { ProbeErrored } from '../../../src/model/probes/probe-errored.js';
-import { decodeValue, encodeValue } from '../../../src/tools/recording/encode-value.js';
-import type { Plain } from '../../../src/tools/recording/recording-entry.js';
+import { decodeValue, encodeValue } from '../../../src/tools/recording/entries/encode-value.js';
+import type { Plain } from '../../../src/tools/recording/entries/recording-entry.js';
 
 const throughJson = (value: unknown): unknown => decodeValue(JSON.parse(JSON.stringify(encodeValue(value))) as Plain);
 
@@ -23,7 +23,7 @@ const anything = fc.anything({
   ],
 });
 
-/** Where an array has a hole or a field is undefined, nobody looks. */
+/** Where an array has a hole or a field is undefined, no code looks. */
 const withoutAbsent = (value: unknown): unknown => {
   if (value instanceof Map) return new Map([...value].map(([key, item]) => [withoutAbsent(key), withoutAbsent(item)]));
   if (value instanceof Set) return new Set([...value].map(withoutAbsent));
@@ -59,7 +59,7 @@ describe('a value in a recording', () => {
     expect(throughJson({ a: 1, f: () => 2 })).toStrictEqual({ a: 1 });
   });
 
-  it('names what nobody can have written', () => {
+  it('names what no recorder can have written', () => {
     expect(() => decodeValue({ $magic: 1 })).toThrow('there is no value of the kind "$magic"');
   });
 

@@ -4,11 +4,11 @@ import { kubelet } from '../../../src/kubelet.js';
 import type { Container } from '../../../src/model/pod/pod.js';
 import { podSet } from '../../../src/model/pod/pod-set.js';
 import { parseEnvFile } from '../../../src/model/cri/env-file.js';
-import { hideEnvFile } from '../../../src/tools/recording/hide-env-file.js';
+import { hideEnvFile } from '../../../src/tools/recording/secrets/hide-env-file.js';
 import { replay } from '../../../src/tools/recording/replay.js';
-import { SecretKeeper } from '../../../src/tools/recording/secret-keeper.js';
+import { SecretKeeper } from '../../../src/tools/recording/secrets/secret-keeper.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 import { aPod } from '../../support/a-pod.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 

@@ -20,7 +20,7 @@ const livesOf = (seed: number, generate = generateHistory) => {
 
 describe('a recording of a simulated node', () => {
   for (let from = 0; from < SEEDS; from += 25) {
-    it(`replays without a difference, whatever went wrong: seeds ${from} to ${from + 24}`, () => {
+    it(`replays without a difference, with any faults: seeds ${from} to ${from + 24}`, () => {
       const lives = Array.from({ length: 25 }, (_, index) => livesOf(from + index)).flat();
       expect(lives.reduce((sum, { result: { effects } }) => sum + effects, 0)).toBeGreaterThan(25 * 100);
       for (const { seed, recording, result } of lives) {

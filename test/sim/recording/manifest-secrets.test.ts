@@ -7,7 +7,7 @@ import { placePods } from '../../../src/model/manifest/place-pods.js';
 import { podSet, type SourceEvent } from '../../../src/model/pod/pod-set.js';
 import { replay } from '../../../src/tools/recording/replay.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { KubeletPorts } from '../../../src/kubelet-options.js';
-import { PORT_RULES, type RulesOf, type SpecialPorts } from '../../../src/tools/recording/port-table.js';
+import { PORT_RULES, type RulesOf, type SpecialPorts } from '../../../src/tools/recording/ports/port-table.js';
 
 describe('the rules of the ports', () => {
   it('have a place for every port: one that is new does not compile without a rule', () => {

@@ -24,8 +24,8 @@ import { describe, expect, it } from 'vitest';
 import type { KubeletOptions } from '../../../src/kubelet-options.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import { podSet } from '../../../src/model/pod/pod-set.js';
-import { mapRules, PORT_RULES, type PortRule } from '../../../src/tools/recording/port-table.js';
-import { valueAt } from '../../../src/tools/recording/record-ports.js';
+import { mapRules, PORT_RULES, type PortRule } from '../../../src/tools/recording/ports/port-table.js';
+import { valueAt } from '../../../src/tools/recording/ports/record-ports.js';
 import { aPod } from '../../support/a-pod.js';
 import { expectSame, kindsOf, playAgent } from './agent-stage.js';
 
@@ -146,7 +146,7 @@ describe('a port that is called', () => {
     ]);
   });
 
-  it('says nothing to whoever has left', () => {
+  it('emits nothing to a subscriber that has left', () => {
     const late$ = new Subject<string>();
     const played = playAgent(
       ({ podFiles, scheduler }) => podFiles.read('/x').pipe(takeUntil(timer(5, scheduler))),
@@ -177,7 +177,7 @@ describe('a port that is called', () => {
     expect([played.heard, said]).toEqual([[1, 2, 'then'], 2]);
   });
 
-  it('is left at once by whoever did not want it any more when it was called', () => {
+  it('is left at once by a caller that did not want it any more when it was called', () => {
     const given: string[] = [];
     const work = (path: string) =>
       path === 'bad'
@@ -313,8 +313,8 @@ describe('the journal', () => {
   });
 });
 
-describe('what the loop tells', () => {
-  it('has to be told again, with the pod by its name alone', () => {
+describe('what the loop reports', () => {
+  it('has to be reported again, with the pod by its name alone', () => {
     const told: unknown[] = [];
     const event = { pod, type: 'Normal', reason: 'Started', message: 'so', causes: ['id-1'] } as const;
     const played = playAgent(

@@ -1,7 +1,7 @@
 import type { KubeletOptions, KubeletPorts } from '../../../src/kubelet-options.js';
 import { kubelet } from '../../../src/kubelet.js';
 import { type MakeKubelet, recordKubelet, type RecordOptions } from '../../../src/tools/recording/record-kubelet.js';
-import type { RecordingEntry, RecordingHeader } from '../../../src/tools/recording/recording-entry.js';
+import type { RecordingEntry, RecordingHeader } from '../../../src/tools/recording/entries/recording-entry.js';
 import type { Recording } from '../../../src/tools/recording/replay.js';
 
 /** A recording as a file would have it: as text, of which every reader gets entries of its own. */

@@ -7,9 +7,9 @@ import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { RegistryCredential } from '../../../src/model/images/docker-config.js';
 import { credentialsIn, type PullSecret } from '../../../src/model/images/pull-secret.js';
 import { podSet } from '../../../src/model/pod/pod-set.js';
-import { hidePullSecret } from '../../../src/tools/recording/hide-pull-secret.js';
+import { hidePullSecret } from '../../../src/tools/recording/secrets/hide-pull-secret.js';
 import { replay } from '../../../src/tools/recording/replay.js';
-import { SecretKeeper } from '../../../src/tools/recording/secret-keeper.js';
+import { SecretKeeper } from '../../../src/tools/recording/secrets/secret-keeper.js';
 import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';
 import { memoryPullRecords } from '../../support/memory-pull-records.js';
@@ -36,7 +36,7 @@ const SECRETS: readonly PullSecret[] = [
   secret('kubernetes.io/dockerconfigjson', {
     '.dockerconfigjson': dockerConfig({
       'registry.test': { auth: base64(`robot:${PLANTED.secretPassword}`), identitytoken: PLANTED.secretToken },
-      'other.test': { username: 'someone', password: PLANTED.registryToken },
+      'other.test': { username: 'user', password: PLANTED.registryToken },
     }),
   }),
   secret('Opaque', { key: PLANTED.opaque }, 'opaque'),
@@ -118,7 +118,7 @@ describe('the secrets of a node', () => {
     for (const login of [
       `robot:${PLANTED.secretPassword}`,
       `node:${PLANTED.nodePassword}`,
-      `someone:${PLANTED.registryToken}`,
+      `user:${PLANTED.registryToken}`,
     ])
       expect(text).not.toContain(base64(login).replace(/=+$/, ''));
     for (const credential of [
@@ -127,7 +127,7 @@ describe('the secrets of a node', () => {
     ])
       expect(text).not.toContain(createHash('sha256').update(JSON.stringify(credential)).digest('hex'));
     expect(replay(recording, kubelet)).toMatchObject({ kind: 'same', entries: recording.lines.length });
-    // All of that has been used: the pull that needed it went well, the others have failed and been told of.
+    // All of that has been used: the pull that needed it went well, the others have failed and been reported.
     expect(pods).toMatchObject([{ pod: 'allowed' }]);
     expect(text).toMatch(/unauthorized: <secret \d+>/);
     expect(text).toContain('<secret');

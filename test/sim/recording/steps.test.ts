@@ -62,7 +62,7 @@ describe('timers', () => {
 });
 
 describe('the clocks of the loop', () => {
-  it('stand still while it deals with one input, and go on for whoever else asks', () => {
+  it('stand still while it deals with one input, and go on for any other caller', () => {
     let now = 5000.25;
     let wall = 70_000;
     const read$ = new Subject<string>();
@@ -169,7 +169,7 @@ describe('the life of an agent', () => {
     expect(kindsOf(played)).toEqual(['made', 'started', 'timer', 'fired', 'call', 'ended', 'given-up']);
   });
 
-  it('is one: nobody can start it again', () => {
+  it('is one: it cannot be started again', () => {
     const errors: unknown[] = [];
     playAgent(
       () => NEVER,
@@ -198,7 +198,7 @@ describe('the life of an agent', () => {
     });
   });
 
-  it('goes on when nobody wants to hear of it any more', () => {
+  it('goes on when no subscriber is left', () => {
     let left = 6;
     const played = playAgent(
       ({ scheduler }) => interval(10, scheduler),

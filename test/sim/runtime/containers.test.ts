@@ -69,7 +69,7 @@ describe('containers of the simulated runtime', () => {
     expect([takes(db, 'main', 0), takes(db, 'sidecar', 0)]).toEqual([30, 40]);
   });
 
-  it('have a name in the pod that no other can have, whatever the sandbox', () => {
+  it('have a name in the pod that no other can have, in any sandbox', () => {
     const { sandbox, create, answer, simulated } = runtimeStage();
     const one = create(sandbox());
     const next = sandbox({ attempt: 1 });
@@ -108,7 +108,7 @@ describe('containers of the simulated runtime', () => {
     expect(() => answer(start(late))).toThrow(/is not running/);
   });
 
-  it('that cannot start end with 128, and say so to whoever looks', () => {
+  it('that cannot start end with 128, and say so to every reader', () => {
     const { sandbox, create, answer, simulated } = runtimeStage({
       containers: { main: [{ startError: 'exec: "nope": executable file not found in $PATH', startsAfterMs: 10 }] },
     });
@@ -140,7 +140,7 @@ describe('containers of the simulated runtime', () => {
     answer(simulated.runtime.removeContainer({ containerId }));
   });
 
-  it('go on starting when whoever asked has gone, but never start when the call did not arrive', () => {
+  it('go on starting when the caller has gone, but never start when the call did not arrive', () => {
     const { sandbox, create, ask, simulated, scheduler } = runtimeStage({
       containers: { main: [{ startsAfterMs: 100 }] },
     });
@@ -156,7 +156,7 @@ describe('containers of the simulated runtime', () => {
     expect([first.heard(), second.heard()]).toEqual(['nothing yet', 'nothing yet']);
   });
 
-  it('may be broken off when whoever asked has gone: never started, or as one that cannot start', () => {
+  it('may be broken off when the caller has gone: never started, or as one that cannot start', () => {
     const ends = Array.from({ length: 20 }, (_, seed) => {
       const { sandbox, create, ask, answer, simulated, scheduler, told } = runtimeStage(
         { breaksOffGivenUp: 1, containers: { main: [{ startsAfterMs: 100 }] } },
@@ -189,7 +189,7 @@ describe('containers of the simulated runtime', () => {
     expect(listed({ labelSelector: { 'io.kubernetes.container.name': 'main' } })).toEqual([0, 2]);
   });
 
-  it('say their last words into the file that is mounted for them', () => {
+  it('write their termination messages into the file that is mounted for them', () => {
     const { sandbox, run, disk, scheduler, answer } = runtimeStage({
       containers: { main: [{ exitsAfterMs: 0, terminationMessage: 'out of tea' }] },
     });

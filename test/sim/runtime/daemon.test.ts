@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContainerEventResponse } from '../../../src/generated/runtime/v1/api.js';
-import type { NodeBehaviours } from '../../../src/tools/sim/behaviour.js';
+import type { NodeBehaviours } from '../../../src/tools/sim/world/behaviour.js';
 import { runtimeStage, sandboxConfig } from './runtime-stage.js';
 
 const listening = (behaviours: NodeBehaviours = {}, seed?: number) => {
@@ -16,7 +16,7 @@ const listening = (behaviours: NodeBehaviours = {}, seed?: number) => {
 };
 
 describe('container events of the simulated runtime', () => {
-  it('tell of sandboxes and containers, with the state of the whole pod', () => {
+  it('report sandboxes and containers, with the state of the whole pod', () => {
     const { sandbox, run, answer, simulated, events, types, scheduler } = listening();
     const podSandboxId = sandbox();
     const containerId = run(podSandboxId);
@@ -52,7 +52,7 @@ describe('container events of the simulated runtime', () => {
     expect(listening({ tellsNoEvents: true }).error()).toMatchObject({ code: 'unimplemented' });
   });
 
-  it('are not told to whoever no longer listens', () => {
+  it('are not sent to a subscriber that has left', () => {
     const { subscription, sandbox, events, scheduler } = listening();
     subscription.unsubscribe();
     sandbox();
@@ -105,7 +105,7 @@ describe('a restart of the simulated runtime', () => {
     expect(simulated.sandboxes()).toHaveLength(1);
   });
 
-  it('forgets whom it was about to kill', () => {
+  it('forgets the container that it was about to kill', () => {
     const { sandbox, run, ask, simulated, scheduler } = runtimeStage({
       containers: { main: [{ onStop: { kind: 'hangs' } }] },
     });

@@ -53,7 +53,7 @@ describe('images of the simulated runtime', () => {
     ]);
   });
 
-  it('fail to be pulled as often as they are told to', () => {
+  it('fail to be pulled as often as they are set to', () => {
     const { answer, simulated } = runtimeStage({
       images: {
         nginx: { pullMs: 10, pullError: { message: 'no such host', times: 2 } },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeBehaviours } from '../../../src/tools/sim/behaviour.js';
+import type { NodeBehaviours } from '../../../src/tools/sim/world/behaviour.js';
 import type { RuntimeLoss } from '../../../src/tools/sim/runtime/power-loss.js';
 import { type RuntimeStage, runtimeStage } from './runtime-stage.js';
 

@@ -3,13 +3,13 @@ import type { ContainerConfig, DeepPartial, PodSandboxConfig } from '../../../sr
 import { containerAnnotations, containerLabels, sandboxLabels } from '../../../src/model/cri/labels.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { Container } from '../../../src/model/pod/pod.js';
-import type { NodeBehaviours } from '../../../src/tools/sim/behaviour.js';
-import { type NodeClock, nodeClock } from '../../../src/tools/sim/node-clock.js';
+import type { NodeBehaviours } from '../../../src/tools/sim/world/behaviour.js';
+import { type NodeClock, nodeClock } from '../../../src/tools/sim/world/node-clock.js';
 import { type SimulatedRuntime, simulatedRuntime } from '../../../src/tools/sim/runtime/simulated-runtime.js';
-import { type SeededRandom, seededRandom } from '../../../src/tools/sim/seeded-random.js';
-import { type SimulatedDisk, simulatedDisk } from '../../../src/tools/sim/simulated-disk.js';
-import { VirtualScheduler } from '../../../src/tools/sim/virtual-scheduler.js';
-import type { WorldEvent } from '../../../src/tools/sim/world-event.js';
+import { type SeededRandom, seededRandom } from '../../../src/tools/sim/world/seeded-random.js';
+import { type SimulatedDisk, simulatedDisk } from '../../../src/tools/sim/disk/simulated-disk.js';
+import { VirtualScheduler } from '../../../src/tools/sim/world/virtual-scheduler.js';
+import type { WorldEvent } from '../../../src/tools/sim/world/world-event.js';
 import { aPod } from '../../support/a-pod.js';
 
 /** How a call went. */
@@ -24,7 +24,7 @@ export interface RuntimeStage {
   readonly disk: SimulatedDisk;
   readonly simulated: SimulatedRuntime;
   readonly told: WorldEvent[];
-  /** Asks now; what is heard shows in `heard`. */
+  /** Asks now; the answers show in `heard`. */
   readonly ask: <T>(call$: Observable<T>) => Asked<T>;
   /** Asks, and lets time pass until there is an answer. Errors: that of the call. */
   readonly answer: <T>(call$: Observable<T>) => T;

@@ -3,7 +3,7 @@ import { POD_UID } from '../../../src/model/cri/labels.js';
 import { runtimeStage, sandboxConfig } from './runtime-stage.js';
 
 describe('sandboxes of the simulated runtime', () => {
-  it('come up with an address of their own, and say all that they were told', () => {
+  it('come up with an address of their own, and return all that they were given', () => {
     const { sandbox, answer, simulated } = runtimeStage();
     const ids = [sandbox(), sandbox({ uid: 'uid-2', name: 'db', attempt: 3 })];
     const statuses = ids.map((podSandboxId) => answer(simulated.runtime.podSandboxStatus({ podSandboxId })).status!);
@@ -26,7 +26,7 @@ describe('sandboxes of the simulated runtime', () => {
     expect(answer(simulated.runtime.podSandboxStatus({ podSandboxId })).status?.network?.ip).toBe('');
   });
 
-  it('have a name that nobody else can have, until they are removed', () => {
+  it('have a name that no other can have, until they are removed', () => {
     const { sandbox, answer, simulated } = runtimeStage();
     const podSandboxId = sandbox();
     expect(() => sandbox()).toThrow(/name "web_default_uid-1_0" is reserved/);
@@ -49,7 +49,7 @@ describe('sandboxes of the simulated runtime', () => {
     expect(simulated.sandboxes()).toHaveLength(1);
   });
 
-  it('come up even when whoever asked has given up after its four minutes', () => {
+  it('come up even when the caller has given up after its four minutes', () => {
     const { ask, simulated, scheduler } = runtimeStage({ sandboxMs: { min: 500_000, max: 500_000 } });
     const { heard } = ask(simulated.runtime.runPodSandbox({ config: sandboxConfig() }));
     scheduler.runUntil(300_000);
@@ -61,7 +61,7 @@ describe('sandboxes of the simulated runtime', () => {
   it.each([
     [1, 0],
     [0, 1],
-  ])('are taken back, with the chance %i, when whoever asked has gone', (breaksOffGivenUp, left) => {
+  ])('are taken back, with the chance %i, when the caller has gone', (breaksOffGivenUp, left) => {
     const { ask, answer, simulated, scheduler } = runtimeStage({
       ...{ breaksOffGivenUp, sandboxMs: { min: 500, max: 500 } },
     });

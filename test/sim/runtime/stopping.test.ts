@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { InstanceBehaviour, NodeBehaviours } from '../../../src/tools/sim/behaviour.js';
+import type { InstanceBehaviour, NodeBehaviours } from '../../../src/tools/sim/world/behaviour.js';
 import { runtimeStage } from './runtime-stage.js';
 
 /** A container that runs; times are those since it was asked to stop. */

@@ -98,7 +98,7 @@ it(
 );
 
 it(
-  'a cgroup that cannot be made is told with an event',
+  'a cgroup that cannot be made is reported with an event',
   marbles(({ scheduler, expectObservable, flush }) => {
     const stage = stageOf(scheduler);
     stage.failures.set(`create ${PATH}`, ['EROFS']);

@@ -191,7 +191,7 @@ describe('an operation on a pod that is there', () => {
     expect(stage.state.pods.get('uid-1')).toBeUndefined();
   });
 
-  it('REMOVE stops it also while another source has not been heard', () => {
+  it('REMOVE stops it also while another source has sent nothing', () => {
     const stage = running({ state: kubeletState({ sources: ['file', 'http'] }) });
     expect(stage.give('REMOVE', aPod())).toEqual(['cancel uid-1']);
     expect(stage.state.workers.isTerminationRequested('uid-1')).toBe(true);
@@ -287,7 +287,7 @@ describe('a pod of the API', () => {
     expect(told).toHaveLength(6);
   });
 
-  it('that starts is measured once, when the API has been told and the watch shows it', () => {
+  it('that starts is measured once, when the API has its status and the watch shows it', () => {
     const clock = { now: 0 };
     const podStarts = new PodStartTracker();
     const stage = loopStage({ podStarts }, clock);
@@ -314,14 +314,14 @@ describe('a pod of the API', () => {
 });
 
 describe('a source', () => {
-  it('counts as heard with its first update, even one without pods', () => {
+  it('counts as ready with its first update, even one without pods', () => {
     const stage = stageOf();
     expect(stage.state.sources.all).toBe(false);
     stage.give('ADD');
     expect(stage.state.sources.all).toBe(true);
   });
 
-  it('counts as heard only once its update has been handled', () => {
+  it('counts as ready only once its update has been handled', () => {
     const heard: boolean[] = [];
     const stage = loopStage();
     const handle = handleConfig({ ...stage.context, admit: () => void heard.push(stage.state.sources.all) });
@@ -334,7 +334,7 @@ describe('a source', () => {
     { severity: 'warning' as const, kinds: ['config-problem'], logged: ['warn hm'] },
     { severity: 'info' as const, kinds: ['config-recovered'], logged: ['info hm'] },
     { severity: 'debug' as const, kinds: [], logged: ['debug hm'] },
-  ])('that has a problem ($severity) says so, and is not heard by that', ({ severity, kinds, logged }) => {
+  ])('that has a problem ($severity) says so, and is not ready by that', ({ severity, kinds, logged }) => {
     const stage = stageOf();
     const wakes = stage.handle({ kind: 'problem', source: 'file', problem: { severity, message: 'hm' } });
     expect(wakes).toEqual([]);

@@ -81,7 +81,7 @@ describe('what a probe has found out', () => {
     ['short', 'short'],
     ['x'.repeat(1024), 'x'.repeat(1024)],
     ['x'.repeat(1025), `${'x'.repeat(1023)}…`],
-  ])('keeps the beginning of what it heard in the journal', (output, kept) => {
+  ])('keeps the beginning of its output in the journal', (output, kept) => {
     const { handle, change, records } = stageOf('readiness');
     handle(change('failure', output));
     expect(records[0]).toMatchObject({ output: kept });

@@ -38,14 +38,11 @@ describe('a tainted node', () => {
     [true, '2026-01-01T00:00:00Z', undefined],
     [true, undefined, 'NodeAffinity'],
     [false, '2026-01-01T00:00:00Z', 'NodeAffinity'],
-  ])(
-    'keeps who was let in before, as long as its Node was not heard of: %s, %s',
-    (isProvisional, startTime, reason) => {
-      const pod = aPod({ source: 'api', spec: { nodeSelector: { zone: 'a' } } });
-      const facts = { ...nodeFacts, isProvisional, taints: [{ key: 'a', effect: 'NoExecute' }] };
-      expect(admitPod(() => facts)({ ...pod, status: { startTime } }, [])?.reason).toBe(reason);
-    },
-  );
+  ])('keeps who was let in before, as long as its Node was not read: %s, %s', (isProvisional, startTime, reason) => {
+    const pod = aPod({ source: 'api', spec: { nodeSelector: { zone: 'a' } } });
+    const facts = { ...nodeFacts, isProvisional, taints: [{ key: 'a', effect: 'NoExecute' }] };
+    expect(admitPod(() => facts)({ ...pod, status: { startTime } }, [])?.reason).toBe(reason);
+  });
 
   it('asks for every taint, and for one without a value too', () => {
     const taints = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CgroupFeatures, cpuWeight, v1Files, v2Files } from '../../../src/model/cgroups/cgroup-files.js';
+import { type CgroupFeatures, cpuWeight, v1Files, v2Files } from '../../../src/host/cgroups/cgroup-files.js';
 import type { CgroupResources } from '../../../src/model/cgroups/cgroup-resources.js';
 
 const MEBI = 1n << 20n;

@@ -11,7 +11,7 @@ import {
   stopSliceArgs,
   type SystemdFeatures,
   systemdVersionArgs,
-} from '../../../src/model/cgroups/systemd-call.js';
+} from '../../../src/host/cgroups/systemd-call.js';
 
 const POD = ['kubepods', 'burstable', 'pod1-2'];
 const SLICE = 'kubepods-burstable-pod1_2.slice';

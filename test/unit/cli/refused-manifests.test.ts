@@ -11,7 +11,7 @@ const bad = (from: string, problem: string, more: object = {}): JournalRecord =>
 });
 const pod = { name: 'a', namespace: 'default', uid: 'u' };
 
-it('counts what is refused until it is repaired, and tells what has to be', async () => {
+it('counts what is refused until it is repaired, and names what has to be', async () => {
   const refused = refusedManifests();
   const registry = new Registry();
   registerRefusedManifests(registry, refused.count);
@@ -39,7 +39,7 @@ it('reads the same from a journal, of the present run only', () => {
   expect(refusedIn(entries)).toEqual(['of this run']);
 });
 
-it('is told by health, which does not fail by it', () => {
+it('is shown by health, which does not fail by it', () => {
   const checks = { ping: () => undefined, manifests: () => new Remark('2 manifests are refused') };
   expect(allHealth(checks, new URLSearchParams())).toEqual({ status: 200, body: 'ok' });
   expect(allHealth(checks, new URLSearchParams('verbose')).body).toBe(

@@ -11,7 +11,7 @@ import { parseGoDuration } from '../../../src/model/values/go-duration.js';
 describe('the help of run', () => {
   const help = addRunFlags(new Command('run')).helpInformation();
 
-  it('tells a default in words, never as a value of the program', () => {
+  it('says a default in words, never as a value of the program', () => {
     expect(help).not.toMatch(/default: (""|\{)/);
     expect(help).toMatch(/--root-dir <folder> .*for root \/var\/lib\/rx-kubelet/);
   });

@@ -34,12 +34,12 @@ describe('foldHttpReply', () => {
   it.each<[what: string, outcomes: readonly HttpOutcome[], said: readonly string[]]>([
     ['a new body is a set, the same body nothing', [ok(doc('a')), ok(doc('a')), ok(doc('b'))], ['[a-n]', '', '[b-n]']],
     [
-      'failures are told four times and then quietly',
+      'failures are reported four times and then quietly',
       [lost, status(404), lost, lost, lost, lost],
       ['w', 'w', 'w', 'w', 'd', 'd'],
     ],
     [
-      'the first success after failures is told',
+      'the first success after failures is reported',
       [ok(doc('a')), lost, ok(doc('a')), lost, ok(doc('b'))],
       ['[a-n]', 'w', 'i', 'w', 'i[b-n]'],
     ],
@@ -49,7 +49,7 @@ describe('foldHttpReply', () => {
       ['w', 'w', 'w', 'w', 'd', 'i[a-n]', 'w'],
     ],
     ['an empty body takes all pods away and is a failure', [ok(doc('a')), ok('')], ['[a-n]', '[]w']],
-    ['a bad body is told once', [ok(doc('a')), ok('x'), ok('x'), ok('x')], ['[a-n]', 'Ew', '', '']],
+    ['a bad body is reported once', [ok(doc('a')), ok('x'), ok('x'), ok('x')], ['[a-n]', 'Ew', '', '']],
     [
       'a bad body that goes away is not taken for the one before',
       [ok(doc('a')), ok('x'), ok(doc('a'))],

@@ -20,7 +20,7 @@ const text = (file: string, ...documents: readonly string[]): ManifestFile => ({
   file,
   content: { kind: 'text', text: documents.join('---\n') },
 });
-/** A text that its reader can tell from others. */
+/** A text that its reader can distinguish from others. */
 const version = (file: string, digest: number, ...documents: readonly string[]): ManifestFile => ({
   file,
   content: { kind: 'text', text: documents.join('---\n'), digest: String(digest) },
@@ -138,7 +138,7 @@ describe('foldManifestListing', () => {
       ['[p]', '! ~1', '+a [q]'],
     ],
     [
-      'a file repaired to what it was changes nothing, and is told once',
+      'a file repaired to what it was changes nothing, and is reported once',
       [files(text('a', doc('p'))), files(text('a', BROKEN)), files(text('a', doc('p'))), files(unchanged('a'))],
       ['[p]', '! ~1', '+a', ''],
     ],
@@ -183,7 +183,7 @@ describe('foldManifestListing', () => {
       ['[p]', '! ~1', '', "+a [p']"],
     ],
     [
-      'a missing path wants nothing once there is no doubt, and is told once',
+      'a missing path wants nothing once there is no doubt, and is reported once',
       [MISSING, MISSING, MISSING, MISSING],
       ['!', '[]', '', ''],
     ],
@@ -204,7 +204,7 @@ describe('foldManifestListing', () => {
       ['[p]', '!', '+/m'],
     ],
     [
-      'a repair is told of the file that was broken, however often it was listed meanwhile',
+      'a repair is reported of the file that was broken, however often it was listed meanwhile',
       [
         files(text('a', BROKEN), text('b', BROKEN)),
         files(unchanged('a'), unchanged('b')),
@@ -213,7 +213,7 @@ describe('foldManifestListing', () => {
       ['! ! []', '', '! +b [q]'],
     ],
     [
-      'what is told of a broken file is taken back when it is gone',
+      'what is reported of a broken file is taken back when it is gone',
       [files(text('a', BROKEN)), files(), files(), files(text('a', doc('p')))],
       ['! []', '', '+a', '[p]'],
     ],
@@ -246,7 +246,7 @@ describe('foldManifestListing', () => {
       ['[p]', '', "[p']"],
     ],
     [
-      'one that comes back is in doubt anew when it vanishes again',
+      'one that comes back is in doubt again when it vanishes again',
       [files(text('a', doc('p'))), files(), files(text('a', doc('p'))), files(), files()],
       ['[p]', '', '', '', ''],
     ],
@@ -281,12 +281,12 @@ describe('foldManifestListing', () => {
       ['! [p]', '', '', "+b [p']"],
     ],
     [
-      'a look that fails ends a doubt without a verdict',
+      'a listing that fails ends a doubt without a verdict',
       [files(text('a', doc('p'))), MISSING, UNREADABLE, MISSING, MISSING],
       ['[p]', '', '!', '', ''],
     ],
     [
-      'a link to nothing is told when the doubt is over, and when it leads somewhere again',
+      'a link to nothing is reported when the doubt is over, and when it leads somewhere again',
       [
         files(dangling('a')),
         files(dangling('a')),

@@ -144,7 +144,7 @@ describe('foldPodSet', () => {
     expect(some.updates).toMatchObject([{ op: 'ADD', isPartial: true }]);
     const whole = fold(some.state, [podOf('a')]);
     expect(whole.updates).toEqual([silent]);
-    // A source that has been heard in full stays so.
+    // A source that has been received in full stays so.
     expect(part(whole.state, []).updates).toMatchObject([{ op: 'REMOVE' }]);
     expect(part(whole.state, []).updates[0]).not.toHaveProperty('isPartial');
   });
@@ -159,7 +159,7 @@ describe('foldPodSet', () => {
     expect(outline(fold(fold(state, [podOf('a')], 'http').state, [], 'http').updates)).toEqual(['REMOVE a']);
   });
 
-  it('stamps source and first sight, and keeps both whatever comes later', () => {
+  it('stamps source and first sight, and keeps both through all later updates', () => {
     const first = fold(NO_POD_CONFIG, [podOf('a', { metadata: { annotations: { x: '1', [SOURCE]: 'forged' } } })]);
     const seen = '2026-01-02T03:04:05.678000000Z';
     expect(first.updates).toMatchObject([

@@ -19,7 +19,7 @@ const update = (op: PodOperation, names: string, isPartial?: true): PodConfigUpd
 });
 const problem: PodConfigUpdate = { kind: 'problem', source: 'api', problem: { severity: 'error', message: 'hm' } };
 
-/** `ADD ab` for a part, `ADD ab.` for one after which the source counts as heard. */
+/** `ADD ab` for a part, `ADD ab.` for one after which the source counts as received. */
 const brief = (updates: readonly PodConfigUpdate[]): readonly string[] =>
   updates.map((one) =>
     one.kind !== 'pods'
@@ -38,7 +38,7 @@ it.each<[what: string, updates: readonly PodConfigUpdate[], expected: readonly s
   ['few before many', [problem, update('REMOVE', 'a'), update('ADD', 'bcd')], ['hm', 'REMOVE a', 'ADD bc', 'ADD d.']],
   ['many before few', [update('REMOVE', 'abc'), update('UPDATE', 'd')], ['REMOVE ab', 'REMOVE c', 'UPDATE d.']],
   ['a part of a set', [update('ADD', 'abc', true)], ['ADD ab', 'ADD c']],
-])('cuts %s into parts, of which the last one says that the source has been heard', (_what, updates, expected) => {
+])('cuts %s into parts, of which the last one says that the source has been received', (_what, updates, expected) => {
   expect(brief(slicePodUpdates(updates, 2))).toEqual(expected);
 });
 

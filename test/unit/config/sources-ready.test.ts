@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { SourcesReady } from '../../../src/model/config/sources-ready.js';
 
-it('is ready once every source has been heard, in whatever order', () => {
+it('is ready once every source has been received, in any order', () => {
   const sources = new SourcesReady(['file', 'http']);
   expect([sources.all, sources.missing]).toEqual([false, ['file', 'http']]);
   sources.add('http');

@@ -16,7 +16,7 @@ const config = (container: Container | EphemeralContainer, fields: Partial<Conta
     ...fields,
   });
 
-it('tells the runtime of a container', () => {
+it('describes a container to the runtime', () => {
   const container = aContainer('web', { workingDir: '/srv', stdin: true, tty: true });
   expect(config(container)).toMatchObject({
     metadata: { name: 'web', attempt: 2 },
@@ -81,13 +81,13 @@ describe('what the agent itself mounts', () => {
 });
 
 it.each([
-  { stopSignal: 'SIGUSR1', containerStopSignals: true, told: 'SIGUSR1' },
-  { stopSignal: 'SIGRTMIN+3', containerStopSignals: true, told: 'SIGRTMINPLUS3' },
-  { stopSignal: undefined, containerStopSignals: true, told: 'RUNTIME_DEFAULT' },
-  { stopSignal: 'SIGUSR1', containerStopSignals: false, told: undefined },
-])('tells of the signal $stopSignal with the gate $containerStopSignals: $told', ({ stopSignal, told, ...gates }) => {
+  { stopSignal: 'SIGUSR1', containerStopSignals: true, passed: 'SIGUSR1' },
+  { stopSignal: 'SIGRTMIN+3', containerStopSignals: true, passed: 'SIGRTMINPLUS3' },
+  { stopSignal: undefined, containerStopSignals: true, passed: 'RUNTIME_DEFAULT' },
+  { stopSignal: 'SIGUSR1', containerStopSignals: false, passed: undefined },
+])('passes the signal $stopSignal with the gate $containerStopSignals: $passed', ({ stopSignal, passed, ...gates }) => {
   const container = aContainer('web', { lifecycle: { stopSignal } });
-  expect(config(container, { node: aNode(gates) }).stopSignal).toBe(told);
+  expect(config(container, { node: aNode(gates) }).stopSignal).toBe(passed);
 });
 
 it('expands commands with the whole environment', () => {

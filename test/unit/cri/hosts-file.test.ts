@@ -35,7 +35,7 @@ describe('the hosts file of a pod', () => {
       own: ['10.0.0.1\tbox.sub.default.svc.cluster.local\tbox'],
     },
     {
-      case: 'keeps the short name even if the kernel is told the full one',
+      case: 'keeps the short name even if the kernel has the full one',
       spec: { hostname: 'box', subdomain: 'sub', setHostnameAsFQDN: true },
       ips: ['10.0.0.1'],
       own: ['10.0.0.1\tbox.sub.default.svc.cluster.local\tbox'],

@@ -25,7 +25,7 @@ it('labels a container with nothing of the pod but its identity', () => {
 
 describe('annotations of a container', () => {
   const preStop = { exec: { command: ['sh', '-c', 'true'] } };
-  // Whatever their order, they are written in that of the API.
+  // Given in any order, they are written in that of the API.
   const ports = [{ protocol: 'TCP', containerPort: 80, name: 'http' }];
   const full = aContainer('test_container', {
     image: 'foo/image:v1',

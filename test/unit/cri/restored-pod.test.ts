@@ -4,7 +4,7 @@ import { aContainer, aRuntimeStatus } from '../../support/a-runtime-status.js';
 
 const runningPod = { uid: 'uid-1', namespace: 'default', name: 'web', items: [], observedAt: 0 };
 
-it('knows of each container what its newest instance was told when it was created', () => {
+it('knows of each container the configuration with which its newest instance was created', () => {
   const preStop = { exec: { command: ['bye'] } };
   const ports = [{ containerPort: 80 }];
   const pod = restoredPod(

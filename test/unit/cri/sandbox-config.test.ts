@@ -8,7 +8,7 @@ import { aContainer, aNode, aPod } from '../pods.js';
 const config = (spec: Partial<PodSpec> = {}, metadata = {}) =>
   sandboxConfig({ pod: aPod(spec, metadata), attempt: 2, node: aNode() });
 
-it('tells the runtime of a pod', () => {
+it('describes a pod to the runtime', () => {
   const metadata = { labels: { app: 'web' }, annotations: { note: 'x' } };
   expect(config({ dnsPolicy: 'Default', securityContext: {} }, metadata)).toMatchObject({
     metadata: { name: 'p', namespace: 'default', uid: 'uid-1', attempt: 2 },
@@ -43,7 +43,7 @@ it('passes on the cgroup of the pod', () => {
   expect(linux?.cgroupParent).toBe('/kubepods/poduid-1');
 });
 
-it('sums up resources without overhead, and tells of that apart', () => {
+it('sums up resources without overhead, and passes that apart', () => {
   const resources = { requests: { cpu: '500m' }, limits: { cpu: '1', memory: '64Mi' } };
   const containers = [aContainer('a', { resources }), aContainer('b', { resources })];
   expect(config({ containers, overhead: { cpu: '250m', memory: '10Mi' } }).linux).toMatchObject({

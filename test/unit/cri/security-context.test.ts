@@ -38,7 +38,7 @@ describe('namespaceOptions', () => {
 });
 
 describe('sandboxSecurityContext', () => {
-  it('has the default profile whatever the pod says, and nothing else without a context', () => {
+  it('has the default profile with any settings of the pod, and nothing else without a context', () => {
     expect(sandboxSecurityContext(aPod())).toEqual({
       privileged: false,
       seccomp: { profileType: 'RuntimeDefault' },

@@ -14,7 +14,7 @@ const hosts = (variables: Readonly<Record<string, string>>) =>
   Object.entries(variables).filter(([name]) => name.endsWith('_SERVICE_HOST'));
 
 describe('the variables of a service', () => {
-  it('tell of its address and every port, by two conventions', () => {
+  it('have its address and every port, by two conventions', () => {
     const service = aService('my-db', 'ns', {
       clusterIP: '10.0.0.7',
       ports: [{ port: 5432 }, { name: 'tele-metry', protocol: 'UDP', port: 9000 }],
@@ -45,7 +45,7 @@ describe('the variables of a service', () => {
   });
 });
 
-describe('a pod hears of', () => {
+describe('a pod gets variables of', () => {
   const beside = aService('db', 'ns', { clusterIP: '10.0.0.7', ports: [{ port: 1 }] });
   const elsewhere = aService('db', 'other', { clusterIP: '10.0.0.8', ports: [{ port: 1 }] });
   const ownMaster = aService('kubernetes', 'ns', { clusterIP: '10.0.0.9', ports: [{ port: 1 }] });

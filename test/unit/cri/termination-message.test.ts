@@ -12,7 +12,7 @@ import { aContainerStatus } from '../cri-fixtures.js';
 const mounted = (hostPath: string, containerPath: string): Mount => ({ hostPath, containerPath }) as Mount;
 const FILE = '/pods/words';
 
-/** A container that ended with code 1 and has a file for its last words. */
+/** A container that ended with code 1 and has a file for its termination message. */
 const ended = (
   fields: Partial<ContainerStatus> = {},
   { path = '/dev/termination-log', policy = 'FallbackToLogsOnError' } = {},
@@ -27,7 +27,7 @@ const ended = (
     ...fields,
   });
 
-describe('the last words of a container', () => {
+describe('the termination message of a container', () => {
   it.each<{ case: string; status: ContainerStatus; words: object }>([
     { case: 'are in its file, or else in its log', status: ended(), words: { file: FILE, log: '/logs/0.log' } },
     { case: 'are not in its log unless that is wanted', status: ended({}, { policy: 'File' }), words: { file: FILE } },

@@ -14,10 +14,10 @@ const event = (fact: Partial<EventFact> = {}): ApiEvent => {
   return apiEvent(complete, { nodeName: 'node-1', nanoseconds: serial });
 };
 
-/** What stands of an event in a table: its message and how often it occurred, or that it is not told. */
+/** What stands of an event in a table: its message and how often it occurred, or that it is not sent. */
 const told = (correlator: EventCorrelator, fact: Partial<EventFact>, now = 0): string => {
   const correlated = correlator.correlate(event(fact), now);
-  return correlated ? `${correlated.event.count} ${correlated.event.message}` : 'not told';
+  return correlated ? `${correlated.event.count} ${correlated.event.message}` : 'not sent';
 };
 
 describe('an event that comes again', () => {
@@ -68,7 +68,7 @@ describe('similar events', () => {
       told(correlator, { ...fact, message: `m${from + index}` }, now),
     );
 
-  it('are told one by one up to nine, and as one event from the tenth message on', () => {
+  it('are sent one by one up to nine, and as one event from the tenth message on', () => {
     expect(similar(new EventCorrelator(), 1, 12)).toEqual([
       ...Array.from({ length: 9 }, (_, index) => `1 m${index + 1}`),
       '1 (combined from similar events): m10',
@@ -100,7 +100,7 @@ describe('similar events', () => {
   it.each([
     [600 * SECOND, '1 (combined from similar events): m10'],
     [600 * SECOND + 1, '1 m10'],
-  ])('are told one by one again after more than 600 s without one: %i ms after the ninth', (later, expected) => {
+  ])('are sent one by one again after more than 600 s without one: %i ms after the ninth', (later, expected) => {
     const correlator = new EventCorrelator();
     similar(correlator, 1, 9, 5 * SECOND);
     expect(told(correlator, { message: 'm10' }, 5 * SECOND + later)).toBe(expected);
@@ -113,7 +113,7 @@ describe('similar events', () => {
     expect(told(correlator, { message: 'm12' }, 1_200 * SECOND)).toBe('3 (combined from similar events): m12');
   });
 
-  it('are forgotten one by one, the oldest first, so that one of the last nine is told by itself', () => {
+  it('are forgotten one by one, the oldest first, so that one of the last nine is sent by itself', () => {
     const correlator = new EventCorrelator();
     similar(correlator, 1, 12);
     expect(told(correlator, { message: 'm12' })).toBe('1 m12');
@@ -131,7 +131,7 @@ describe('similar events', () => {
 
 describe('too many events', () => {
   const spam = (correlator: EventCorrelator, count: number, fact: Partial<EventFact> = {}, now = 0): number =>
-    Array.from({ length: count }, () => told(correlator, fact, now)).filter((line) => line !== 'not told').length;
+    Array.from({ length: count }, () => told(correlator, fact, now)).filter((line) => line !== 'not sent').length;
 
   it('of one type about one object: 25 at once, then one every 300 s', () => {
     const correlator = new EventCorrelator();
@@ -142,17 +142,17 @@ describe('too many events', () => {
     expect(spam(correlator, 30, {}, 900_000 + 24 * 300_000)).toBe(24);
   });
 
-  it('that are not told count all the same', () => {
+  it('that are not sent count all the same', () => {
     const correlator = new EventCorrelator();
     spam(correlator, 30);
     expect(told(correlator, {}, 300_000)).toBe('31 done');
   });
 
-  it('do not keep warnings, other pods or the node from being told', () => {
+  it('do not keep warnings, other pods or the node from being sent', () => {
     const correlator = new EventCorrelator();
     spam(correlator, 26);
-    expect(told(correlator, { reason: 'Pulling' })).toBe('not told');
-    expect(told(correlator, { container: 'main' })).toBe('not told');
+    expect(told(correlator, { reason: 'Pulling' })).toBe('not sent');
+    expect(told(correlator, { container: 'main' })).toBe('not sent');
     expect(told(correlator, { type: 'Warning' })).toBe('1 done');
     expect(told(correlator, { pod: named('other') })).toBe('1 done');
     expect(told(correlator, { pod: undefined })).toBe('1 done');

@@ -34,7 +34,7 @@ describe('events that wait', () => {
     expect(order(queue)).toEqual(['a2']);
   });
 
-  it('make room for new ones where they were not heard of for the longest time, but the one that is being sent', () => {
+  it('make room for new ones where they were not added to for the longest time, but the one that is being sent', () => {
     const queue = new EventQueue(3);
     for (const key of ['a', 'b', 'c']) queue.put(queued(key));
     expect(queue.first(0)?.key).toBe('a');

@@ -24,7 +24,7 @@ describe('decideImageBackOff', () => {
     expect(decideImageBackOff({ entry, image, now })).toMatchObject(expected);
   });
 
-  it('tells of the last failure', () => {
+  it('names the last failure', () => {
     const lastFailure = { reason: 'ErrImagePull', message: 'no such host' };
     expect(decideImageBackOff({ entry: { delayMs: 10_000, lastUpdate: 0 }, image, lastFailure, now: 1 })).toMatchObject(
       {

@@ -23,7 +23,7 @@ const record = (id: string, fields: Partial<ImageRecord> = {}): ImageRecord => (
 const look = (names: readonly string[], at: number) => ({ names: new Set(names), begunAt: at, endedAt: at + 5 });
 const recordsOf = (...records: readonly ImageRecord[]) => new Map(records.map((one) => [one.id, one]));
 
-describe('a look at the images', () => {
+describe('a listing of the images', () => {
   it('finds new ones, keeps when they were found, and forgets those that have vanished', () => {
     const first = detectImages(new Map(), [anImage('a'), anImage('b')], look([], 10));
     expect([...first.values()]).toEqual([record('a', { firstDetected: 10 }), record('b', { firstDetected: 10 })]);

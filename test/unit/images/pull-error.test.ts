@@ -13,4 +13,4 @@ it.each([
   [[cri('unknown', 'a'), cri('unknown', 'b')], '[a, b]'],
   [[cri('unknown', 'a'), cri('unknown', 'a')], 'a'],
   [[cri('unknown', 'a'), cri('unknown', 'b'), cri('unknown', 'a')], '[a, b]'],
-])('attempts that failed are told: $1', (errors, text) => expect(pullErrorText(errors)).toBe(text));
+])('attempts that failed are named: $1', (errors, text) => expect(pullErrorText(errors)).toBe(text));

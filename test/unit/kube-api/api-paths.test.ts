@@ -36,7 +36,7 @@ it.each([
   [serviceAccountTokenPath('ns', 'sa'), '/api/v1/namespaces/ns/serviceaccounts/sa/token'],
   [certificateSigningRequestsPath(), '/apis/certificates.k8s.io/v1/certificatesigningrequests'],
   [certificateSigningRequestPath('r'), '/apis/certificates.k8s.io/v1/certificatesigningrequests/r'],
-  // Whatever a name holds, it is one part of the path.
+  // A name with any characters is one part of the path.
   [podPath('a/b', '../c?d#e'), '/api/v1/namespaces/a%2Fb/pods/..%2Fc%3Fd%23e'],
 ])('%s', (path, expected) => {
   expect(path).toBe(expected);

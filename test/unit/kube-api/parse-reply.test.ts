@@ -34,7 +34,7 @@ describe('a reply that is read in slices', () => {
   );
 
   test.prop([list, fc.nat(), fc.constantFrom('', ',', '[', ']', '{', '}', '"', '\\', ':', '\u0000')])(
-    'is none where JSON has it to be none, whatever is broken',
+    'is none where JSON has it to be none, with anything broken beside it',
     async (value, place, instead) => {
       const text = JSON.stringify(value);
       const at = place % text.length;

@@ -178,7 +178,7 @@ describe('a pod that Kubernetes would not have', () => {
     expect(play(list(5, containing({ containers: [{ name: 'main', env }] }))).names).toBe('a');
   });
 
-  it('is told in an event where it can be named in one', () => {
+  it('is reported in an event where it can be named in one', () => {
     const eventOf = (object: ApiObject) => notePodObjects(noPodObjects(), list(5, object))[0]?.event;
     expect(eventOf(containing({ containers: 7 }))).toMatchObject({
       reason: 'FailedValidation',

@@ -214,7 +214,7 @@ describe('withPodDefaults', () => {
     });
   });
 
-  it('never pulls anew for an image volume without a reference', () => {
+  it('never pulls again for an image volume without a reference', () => {
     expect(specOf(withSpec('volumes: [{name: v, image: {}}]')).volumes).toEqual([
       { name: 'v', image: { pullPolicy: 'IfNotPresent' } },
     ]);

@@ -38,7 +38,7 @@ it.each<[Parameters<typeof askedBy>[0], string]>([
   [{ seLinuxOptions: { level: 's0' } }, 'seLinuxOptions of c'],
   [{ seLinuxOptions: {} }, ''],
   [{ runAsUser: 5, runAsNonRoot: true }, ''],
-])('of %j is told: %s', (context, text) => {
+])('of %j is reported: %s', (context, text) => {
   expect(askedBy(context)).toBe(text);
   expect(askedBy(context, [])).toBe('');
 });

@@ -53,7 +53,7 @@ describe('applySourceDefaults', () => {
     expect(applySourceDefaults(pod, FILE, '0').metadata.uid).not.toBe(uidOf(PLAIN));
   });
 
-  it('lets a pod of a file stay whatever taints its node gets', () => {
+  it('lets a pod of a file stay with any taints of its node', () => {
     const everything = { operator: 'Exists', effect: 'NoExecute' };
     const tolerationsOf = (given: string, source = FILE) =>
       place(withSpec(`tolerations: [${given}]`), source).spec.tolerations;

@@ -9,7 +9,7 @@ const fold = (before: readonly NodeCondition[], pressure: Partial<NodePressure> 
 const well = foldConditions([], { pressure: NO_PRESSURE, problems: [], now: EARLIER }).conditions;
 
 describe('the conditions of a node', () => {
-  it('are there from the start, with readiness last, and tell that there is enough of everything', () => {
+  it('are there from the start, with readiness last, and say that there is enough of everything', () => {
     expect(fold([])).toEqual({
       conditions: [
         ['MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
@@ -50,7 +50,7 @@ describe('the conditions of a node', () => {
       'kubelet has insufficient PID available',
       'NodeHasInsufficientPID',
     ],
-  ])('tell that %s runs short', (resource, type, reason, message, event) => {
+  ])('say that %s runs short', (resource, type, reason, message, event) => {
     const { conditions, events } = fold(well, { [resource]: true });
     expect(conditions.find((one) => one.type === type)).toEqual({
       ...{ type, status: 'True', reason, message },
@@ -62,7 +62,7 @@ describe('the conditions of a node', () => {
   it.each<[string, readonly string[], string]>([
     ['one problem', ['container runtime is down'], 'container runtime is down'],
     ['several, each once', ['one', 'two', 'one'], '[one, two]'],
-  ])('tell why a node is not ready: %s', (_, problems, message) => {
+  ])('say why a node is not ready: %s', (_, problems, message) => {
     const { conditions, events } = fold(well, {}, ...problems);
     expect(conditions.at(-1)).toEqual({
       ...{ type: 'Ready', status: 'False', reason: 'KubeletNotReady', message },
@@ -71,7 +71,7 @@ describe('the conditions of a node', () => {
     expect(events).toEqual(['NodeNotReady']);
   });
 
-  it('tell another reason without another transition, and that it is ready again', () => {
+  it('have another reason without another transition, and that it is ready again', () => {
     const broken = fold(well, {}, 'one').conditions.map((one) => ({ ...one, lastTransitionTime: EARLIER }));
     const still = fold(broken, {}, 'two');
     expect([still.conditions.at(-1)?.message, still.conditions.at(-1)?.lastTransitionTime, still.events]).toEqual([

@@ -141,7 +141,7 @@ describe('the status of a Node', () => {
     expect(status?.allocatable).toEqual({ ...made.status?.allocatable, 'a.test/gpu': '2', 'kubernetes.io/batch': '1' });
   });
 
-  it('says what its addresses are without, keeps them, and is told all the same', () => {
+  it('says what its addresses are without, keeps them, and is written all the same', () => {
     const { node, problems } = again(initial().node, { nodeIps: ['192.0.2.3'] });
     expect(problems).toEqual([
       `failed to validate nodeIP: node IP: "192.0.2.3" not found in the host's network interfaces`,
@@ -149,7 +149,7 @@ describe('the status of a Node', () => {
     expect(node.status?.addresses?.[0]?.address).toBe('192.0.2.2');
   });
 
-  it('takes back what it told a cloud', () => {
+  it('takes back what it wrote for a cloud', () => {
     const told = initial({ externalCloudProvider: true, nodeIps: ['192.0.2.2'] }).node;
     expect(again(told).node.metadata.annotations).toEqual({
       'volumes.kubernetes.io/controller-managed-attach-detach': 'true',
@@ -170,7 +170,7 @@ describe('the status of a Node', () => {
     expect(ready({ localStorage: false })?.message).toBe('container runtime is down');
   });
 
-  it('tells that the machine was started again, and each change of a condition', () => {
+  it('reports that the machine was started again, and each change of a condition', () => {
     const machine = { ...aMachine, bootId: 'boot-2' };
     const { events } = again(initial().node, {}, { machine, runtime: { problems: ['down'] } });
     expect(events).toEqual([

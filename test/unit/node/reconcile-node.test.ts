@@ -15,7 +15,7 @@ const withLabels = (node: Node, labels: Readonly<Record<string, string>>): Node 
 const ANNOTATION = 'volumes.kubernetes.io/controller-managed-attach-detach';
 
 describe('a Node that was there before', () => {
-  it('stays the same object where nothing differs, whatever others have done to it', () => {
+  it('stays the same object where nothing differs, with any changes by others', () => {
     const existing: Node = {
       ...withLabels(initial(), { a: '1', 'node-role.kubernetes.io/master': '' }),
       spec: { taints: [{ key: 'a', effect: 'NoExecute' }], unschedulable: true },

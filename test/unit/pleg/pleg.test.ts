@@ -56,7 +56,7 @@ it('takes a created container for an unknown one', () => {
   expect(showsNoChange(record(item('c', 'created')), [item('c', 'unknown')])).toBe(true);
 });
 
-it('tells of every item, the known ones first', () => {
+it('reports every item, the known ones first', () => {
   const old = record(item('gone', 'running'), item('kept', 'running'));
   const now = record(item('new', 'running'), item('kept', 'exited'));
   expect(plegChanges(old, now).map(({ type, item: { id } }) => `${id} ${type}`)).toEqual([
@@ -90,7 +90,7 @@ describe('events', () => {
     ]);
   });
 
-  it('tell why the container ended and what was said of it', () => {
+  it('have the reason and the message of the end of the container', () => {
     const said = {
       ...status,
       containers: status.containers.map((one) => ({ ...one, reason: 'Error', message: 'bye' })),

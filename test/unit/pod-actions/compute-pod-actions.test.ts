@@ -118,7 +118,7 @@ describe('a sandbox must be created', () => {
     expect(summary(actions)).toEqual(expected);
   });
 
-  it('runs containers of a Never pod again when no sandbox is left to tell of an earlier attempt', () => {
+  it('runs containers of a Never pod again when no sandbox is left to show an earlier attempt', () => {
     const pod = aPod({ restartPolicy: 'Never', containers: two });
     const actions = computePodActions({ pod, status: aRuntimePod([exited('a', 1)], []) });
     expect(summary(actions)).toEqual({ killPod: true, createSandbox: 0, start: ['a', 'b'] });
@@ -190,7 +190,7 @@ describe('the sandbox stays: one regular container beside another that runs', ()
       { kill: ['web Superseded: Stopping an earlier instance of container web that still runs'] },
     ],
     [
-      'running, hash differs, whatever the policy',
+      'running, hash differs, with any policy',
       'Never',
       [aStatus('web', changed)],
       {},
@@ -278,7 +278,7 @@ describe('the sandbox stays: the pod as a whole', () => {
       { killPod: true },
     ],
     [
-      'an ephemeral container that never ran starts, whatever the others do',
+      'an ephemeral container that never ran starts, in any state of the others',
       {
         initContainers: [aContainer('i')],
         ephemeralContainers: [aContainer('debug'), aContainer('done')],
@@ -331,7 +331,7 @@ describe('all containers are to be restarted', () => {
     });
   });
 
-  it('does so whatever the sandbox needs', () => {
+  it('does so in any state of the sandbox', () => {
     const actions = computePodActions({
       pod: aPod(),
       status: aRuntimePod([aStatus('web')], [notReady(0)]),

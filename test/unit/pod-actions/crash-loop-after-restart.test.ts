@@ -55,14 +55,14 @@ describe('after a restart of the agent', () => {
     ['leaves room for any wait', 7, 86_400, 300],
     ['leaves room for more waits than there were restarts', 2, 86_400, 20],
     ['leaves room, but nothing was restarted', 0, 86_400, 0],
-  ])('tells from the newest instance alone in a sandbox that %s', (_, restartCount, sandboxAgeSeconds, seconds) => {
+  ])('decides from the newest instance alone in a sandbox that %s', (_, restartCount, sandboxAgeSeconds, seconds) => {
     const oldestSandboxCreatedAt = BigInt(999 - sandboxAgeSeconds) * NANOS_PER_SECOND;
     const newestExited = instance(restartCount, 999, 1000);
     const facts = { pod, container, newestExited, oldestSandboxCreatedAt, now: 1_000_000 };
     expect(waitSeconds(decideBackOff(facts))).toBe(seconds);
   });
 
-  it('tells also when an instance is replaced and nothing is left that has ended', () => {
+  it('decides also when an instance is replaced and nothing is left that has ended', () => {
     const facts = { pod, container, newest: instance(2, 999, 0), oldestSandboxCreatedAt: 900n * NANOS_PER_SECOND };
     const entry = { delayMs: 20_000, lastUpdate: 999_000 };
     expect(decideBackOff({ ...facts, now: 1_599_000 })).toEqual({ blocked: false, entry });

@@ -92,7 +92,7 @@ describe('with an entry in memory', () => {
     expect(decideBackOff(facts)).toEqual({ blocked: false, entry: decided });
   });
 
-  it('waits to the end after a run of nearly ten minutes, whatever housekeeping has dropped meanwhile', () => {
+  it('waits to the end after a run of nearly ten minutes, even if housekeeping has dropped it meanwhile', () => {
     const entry = { delayMs: 300_000, lastUpdate: 1_000_000 };
     const newestExited = instance(7, 1000, 1599);
     const until = 1_899_000;

@@ -67,7 +67,7 @@ describe('with a clock of the runtime that differs from that of the agent', () =
   ])('waits once, where that %s', (_, aheadSeconds, until) => {
     const first = decide(aheadSeconds);
     expect(first).toMatchObject({ blocked: true, delayMs: 80_000, until });
-    // Whatever the clocks say later.
+    // With any later reading of the clocks.
     for (const later of [-100_000, 0, 100_000]) {
       expect(decide(later, first.entry, until - 1)).toMatchObject({ blocked: true, until });
       expect(decide(later, first.entry, until)).toMatchObject({ blocked: false, entry: { delayMs: 160_000 } });

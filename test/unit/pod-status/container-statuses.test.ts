@@ -143,7 +143,7 @@ describe('the newest instance', () => {
   it('exited', () => {
     const status = exited('web', 2, {
       reason: 'Error',
-      message: 'last words',
+      message: 'final words',
       startedAt: 1n,
       finishedAt: 2_000_000_000n,
     });
@@ -151,7 +151,7 @@ describe('the newest instance', () => {
       terminated: {
         exitCode: 2,
         reason: 'Error',
-        message: 'last words',
+        message: 'final words',
         startedAt: '1970-01-01T00:00:00Z',
         finishedAt: '1970-01-01T00:00:02Z',
         containerID: 'containerd://web-0',

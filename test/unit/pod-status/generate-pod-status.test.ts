@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { PodStatus } from '../../../src/model/pod/pod.js';
 import type { RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
-import { generatePodStatus, type PodStatusInput } from '../../../src/model/pod-status/generate-pod-status.js';
+import type { PodStatusInput } from '../../../src/model/pod-status/generate-pod-status.js';
 import { aContainer, aPod, aRuntimePod, aStatus, exited } from '../pods.js';
+import { generate, now } from './generate.js';
 
-const now = Date.parse('2026-01-01T00:00:10.700Z');
-const generate = (fields: Partial<PodStatusInput> = {}): PodStatus =>
-  generatePodStatus({
-    pod: aPod(),
-    runtime: aRuntimePod([aStatus('web')]),
-    podIsTerminal: false,
-    now,
-    runtimeName: 'containerd',
-    ...fields,
-  });
 const condition = (status: PodStatus, type: string) => status.conditions?.find((each) => each.type === type);
 
 it('describes a pod that runs', () => {
@@ -234,7 +225,7 @@ describe('a restart of all containers', () => {
     expect(story([aRuntimePod([aStatus('web'), aStatus('other')]), restarted]).map(isOn)).toEqual(['False', 'False']);
   });
 
-  it('goes on until nothing is left, whatever becomes of the container that asked for it', () => {
+  it('goes on until nothing is left, in any state of the container that asked for it', () => {
     const rest = aRuntimePod([aStatus('other')]);
     const anew = aRuntimePod([aStatus('web', { id: 'web-1' }), aStatus('other', { id: 'other-1' })]);
     const statuses = story([asked, rest, aRuntimePod(), anew]);
@@ -274,7 +265,7 @@ describe('conditions of others', () => {
     { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' },
   ];
 
-  it("are kept, the agent's own are made anew", () => {
+  it("are kept, the agent's own are made again", () => {
     const pod = { ...aPod(), status: { conditions } };
     const status = generate({ pod });
     expect(status.conditions?.map(({ type }) => type).slice(0, 2)).toEqual(['a/x', 'DisruptionTarget']);
@@ -288,85 +279,7 @@ describe('conditions of others', () => {
   });
 });
 
-describe('addresses', () => {
-  const dual = { ...aRuntimePod([aStatus('web')]), ips: ['fd00::1', '10.0.0.1', '10.0.0.2'] };
-
-  it.each<[row: string, fields: Partial<PodStatusInput>, podIps: string[], hostIps: string[]]>([
-    ['IPv4 first where the node says nothing', { runtime: dual }, ['10.0.0.1', 'fd00::1'], []],
-    [
-      'the first family of the node first',
-      { runtime: dual, hostIps: ['fd00::a'] },
-      ['fd00::1', '10.0.0.1'],
-      ['fd00::a'],
-    ],
-    [
-      'one node address per family',
-      { hostIps: ['192.168.0.1', '192.168.0.2', 'fd00::a'] },
-      ['10.0.0.1'],
-      ['192.168.0.1', 'fd00::a'],
-    ],
-    [
-      'on the host network',
-      { pod: aPod({ hostNetwork: true }), hostIps: ['192.168.0.1'] },
-      ['192.168.0.1'],
-      ['192.168.0.1'],
-    ],
-  ])('%s', (_, fields, podIps, hostIps) => {
-    const status = generate(fields);
-    expect((status.podIPs ?? []).map(({ ip }) => ip)).toEqual(podIps);
-    expect((status.hostIPs ?? []).map(({ ip }) => ip)).toEqual(hostIps);
-    expect([status.podIP, status.hostIP]).toEqual([podIps[0], hostIps[0]]);
-  });
-
-  it.each<[row: string, known: string[], hostIps: string[], podIps: string[]]>([
-    ['stay while the node has them', ['192.168.0.1'], ['192.168.0.2', '192.168.0.1'], ['192.168.0.1']],
-    ['stay while no address of the node is known', ['192.168.0.1'], [], ['192.168.0.1']],
-    ['follow the node', ['192.168.0.1'], ['192.168.0.2'], ['192.168.0.2']],
-    ['get a second family', ['192.168.0.1'], ['192.168.0.1', 'fd00::a'], ['192.168.0.1', 'fd00::a']],
-    ['lose a family with the node', ['192.168.0.1', 'fd00::a'], ['192.168.0.1'], ['192.168.0.1']],
-    ['keep their order', ['fd00::a'], ['192.168.0.2', 'fd00::b'], ['fd00::b', '192.168.0.2']],
-  ])('on the host network, once given, %s', (_, known, hostIps, podIps) => {
-    const previous = { ...generate(), podIPs: known.map((ip) => ({ ip })) };
-    const status = generate({ pod: aPod({ hostNetwork: true }), hostIps, previous });
-    expect(status.podIPs).toEqual(podIps.map((ip) => ({ ip })));
-  });
-
-  it('on the host network are those of the node also where only the API has a status', () => {
-    const told = { ...generate(), podIP: '192.168.0.1', podIPs: [{ ip: '192.168.0.1' }] };
-    const pod = aPod({ hostNetwork: true });
-    for (const from of [{ pod: { ...pod, status: told } }, { pod, reported: told }])
-      expect(generate({ ...from, hostIps: ['192.168.0.2'] })).toMatchObject({
-        ...{ podIP: '192.168.0.2', podIPs: [{ ip: '192.168.0.2' }], hostIPs: [{ ip: '192.168.0.2' }] },
-      });
-  });
-
-  it('on the host network stay when the pod is over', () => {
-    const previous = { ...generate(), podIP: '192.168.0.1', podIPs: [{ ip: '192.168.0.1' }] };
-    const fields = { pod: aPod({ hostNetwork: true }), hostIps: ['192.168.0.2'], previous, podIsTerminal: true };
-    expect(generate(fields).podIP).toBe('192.168.0.1');
-  });
-
-  it('are left out while the sandbox has none', () => {
-    expect(generate({ runtime: aRuntimePod([], []) })).not.toHaveProperty('podIP');
-  });
-
-  it.each<[row: string, fields: Partial<PodStatusInput>, podIP: string | undefined]>([
-    ['stay when the pod is over', { podIsTerminal: true }, '10.0.0.9'],
-    ['go with a sandbox that is replaced', {}, undefined],
-  ])('%s', (_, fields, podIP) => {
-    const previous = { ...generate(), podIP: '10.0.0.9', podIPs: [{ ip: '10.0.0.9' }] };
-    const runtime = { ...aRuntimePod([exited('web', 0)]), ips: [] };
-    expect(generate({ previous, runtime, ...fields }).podIP).toBe(podIP);
-  });
-
-  it('stay for an agent that was restarted after the end', () => {
-    const ended = { ...generate(), phase: 'Succeeded', podIPs: [{ ip: '10.0.0.9' }] };
-    const runtime = { ...aRuntimePod([exited('web', 0)]), ips: [] };
-    expect(generate({ pod: { ...aPod(), status: ended }, runtime }).podIP).toBe('10.0.0.9');
-  });
-});
-
-it('shares the room for last words among all containers', () => {
+it('shares the room for termination messages among all containers', () => {
   const pod = aPod({ containers: [aContainer('web'), aContainer('b')], initContainers: [aContainer('i')] });
   const runtime = aRuntimePod([exited('web', 1, { message: 'é'.repeat(5000) }), exited('b', 1, { message: 'short' })]);
   const [b, web] = generate({ pod, runtime }).containerStatuses ?? [];
@@ -378,7 +291,7 @@ it('shares the room for last words among all containers', () => {
   expect(shown?.state?.terminated?.message).toBe('€'.repeat(1365));
 });
 
-it('has a network as soon as a sandbox was made, whatever the runtime showed before', () => {
+it('has a network as soon as a sandbox was made, with any earlier status of the runtime', () => {
   const runtime = aRuntimePod([], []);
   expect(condition(generate({ runtime }), 'PodReadyToStartContainers')?.status).toBe('False');
   expect(condition(generate({ runtime, hasNewSandbox: true }), 'PodReadyToStartContainers')?.status).toBe('True');

@@ -97,7 +97,7 @@ describe('a container that has ended', () => {
   });
 });
 
-describe('without what runs anew', () => {
+describe('without what runs again', () => {
   const was = (containerID: string, state: ContainerStatus['state']) => ({
     containerStatuses: [{ name: 'main', containerID, state } as ContainerStatus],
   });

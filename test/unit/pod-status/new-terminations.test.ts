@@ -56,7 +56,7 @@ it.each<{ case: string; previous: PodStatus | undefined; now: PodStatus; expecte
     now: { containerStatuses: [status('main', ended('a'))] },
     expected: [],
   },
-])('tells of $case', ({ previous, now, expected }) => {
+])('reports $case', ({ previous, now, expected }) => {
   const found = newTerminations(previous, now);
   expect(found).toMatchObject(expected);
   expect(found.length).toBe(expected.length);

@@ -30,7 +30,7 @@ describe('containers', () => {
 
   it.each([
     [
-      'no init containers: whatever has not ended is lost',
+      'no init containers: every one that has not ended is lost',
       aPod(),
       [],
       [running, waiting, done],

@@ -48,7 +48,7 @@ it.each([
     shortened: false,
   },
   {
-    case: 'but gives nothing back once the pod had been told to stop within 1',
+    case: 'but gives nothing back once the pod had been asked to stop within 1',
     current: 1,
     pod: deletedWith(0),
     override: 30,

@@ -247,7 +247,7 @@ describe('the stop of a pod that no worker works on', () => {
 });
 
 describe('known pods', () => {
-  it('stops an orphan with what is left of its own grace period, and tries again on every pass', () => {
+  it('stops an orphan with what is left of its own grace period, and tries again in every round', () => {
     const pod = aPod();
     const registry = withSyncedPod(pod);
     const first = registry.syncKnownPods(new Set(), 5);
@@ -269,7 +269,7 @@ describe('known pods', () => {
     expect(forgotten.map(({ uid }) => uid)).toEqual(['new']);
   });
 
-  it('answers for pods it has never heard of only after the first pass', () => {
+  it('answers for unknown pods only after the first round', () => {
     const registry = new PodWorkerRegistry();
     const answers = () => [
       registry.isKnownTerminated('x'),

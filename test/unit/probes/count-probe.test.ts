@@ -38,7 +38,7 @@ describe('outcomes in a row', () => {
     },
   );
 
-  it('are counted anew after the last word', () => {
+  it('are counted from zero after the last word', () => {
     expect(play('liveness', { successThreshold: 1, failureThreshold: 3 }, 'fff').state.runLength).toBe(0);
   });
 

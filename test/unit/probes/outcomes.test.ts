@@ -37,7 +37,7 @@ describe('a command', () => {
     expect(output).toBe('o'.repeat(shown) + 'e'.repeat(Math.min(err + 1, 10_240 - shown)));
   });
 
-  it('that takes too long is a failure, whatever else is not', () => {
+  it('that takes too long is a failure, even if all the rest is fine', () => {
     const late = new CriError('deadline-exceeded', 'ExecSync', 'timeout 1s exceeded');
     expect(lateExecOutcome(late, ['sh', '-c', 'echo "a"'], 90)).toEqual({
       result: 'failure',

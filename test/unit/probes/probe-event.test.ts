@@ -17,7 +17,7 @@ it.each<[ProbeType, ProbeEnd, string | undefined]>([
   ],
   ['readiness', { result: 'warning', output: 'moved' }, 'ProbeWarning Readiness probe warning: moved'],
   ['liveness', { result: 'success', output: 'fine' }, undefined],
-])('a %s probe that ends with %j tells %s', (type, end, told) => {
+])('a %s probe that ends with %j reports %s', (type, end, told) => {
   const event = probeEvent(type, end);
   expect(event && `${event.reason} ${event.message}`).toBe(told);
 });

@@ -229,7 +229,7 @@ const table: readonly Row[] = [
   },
   { row: 'running and started', types: ['readiness', 'liveness'], step: 'probe' },
   {
-    row: 'a start that only the status tells',
+    row: 'a start that only the status has',
     types: ['readiness', 'liveness'],
     initialDelayMs: 60_000,
     state: { dueAt: undefined },

@@ -34,7 +34,7 @@ describe('a running container', () => {
     ['with a success', { result: 'success' }, true],
     ['with a failure', { result: 'failure' }, false],
     [
-      'with a failure, whatever the API says',
+      'with a failure, with any status of the API',
       { result: 'failure', pod: saidByApi('True'), agentStartedAt: 60_000 },
       false,
     ],
@@ -75,7 +75,7 @@ describe('what a probe has just found out', () => {
   const before = generate(false, 1_000);
   const ready = { pod, type: 'readiness', containerId: 'c1', isSuccess: true } as const;
 
-  it('is in the status and its conditions as if the status were made anew', () => {
+  it('is in the status and its conditions as if the status were made again', () => {
     const after = withProbed(before, ready, 5_000);
     expect(after.containerStatuses).toEqual(generate(true, 5_000).containerStatuses);
     const condition = (type: string) => after.conditions?.find((each) => each.type === type);

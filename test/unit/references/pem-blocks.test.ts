@@ -35,7 +35,7 @@ describe('the blocks of a PEM text', () => {
     expect(pemBlocks(`${text}${block(B)}`)).toEqual([B]);
   });
 
-  it('begin anew where one begins inside another', () => {
+  it('begin again where one begins inside another', () => {
     expect(pemBlocks(`-----BEGIN A-----\n${A}\n${block(B, 'A')}`)).toEqual([B]);
   });
 });

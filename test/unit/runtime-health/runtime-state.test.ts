@@ -84,8 +84,8 @@ describe('why nothing is synchronised', () => {
       ['container runtime status check may not have completed yet'],
     ],
     ['well', ready, 1_000, undefined, []],
-    ['not heard of for less than 30 s', ready, 30_999, undefined, []],
-    ['not heard of for 30 s', ready, 31_000, undefined, ['container runtime is down']],
+    ['without an answer for less than 30 s', ready, 30_999, undefined, []],
+    ['without an answer for 30 s', ready, 31_000, undefined, ['container runtime is down']],
     ['PLEG is behind', ready, 1_000, 'late', ['PLEG is not healthy: late']],
     [
       'everything at once, in this order',

@@ -1,8 +1,8 @@
 import { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { SpdyConnection } from '../../../src/runtime/embedded/streaming/spdy-connection.js';
-import { FrameEncoder } from '../../../src/runtime/embedded/streaming/spdy-frames.js';
+import { SpdyConnection } from '../../../src/runtime/embedded/streaming/spdy/spdy-connection.js';
+import { FrameEncoder } from '../../../src/runtime/embedded/streaming/spdy/spdy-frames.js';
 
 /** A client over a socket of which the test plays the server. */
 const client = () => {

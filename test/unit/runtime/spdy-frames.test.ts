@@ -1,10 +1,14 @@
 import { deflateRawSync, constants, createDeflate, createInflate } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SPDY_DICTIONARY } from '../../../src/runtime/embedded/streaming/spdy-dictionary.js';
-import { SpdyError } from '../../../src/runtime/embedded/streaming/spdy-error.js';
-import { FrameDecoder, FrameEncoder, type SpdyFrame } from '../../../src/runtime/embedded/streaming/spdy-frames.js';
-import { HeaderDecoder, HeaderEncoder } from '../../../src/runtime/embedded/streaming/spdy-headers.js';
+import { SPDY_DICTIONARY } from '../../../src/runtime/embedded/streaming/spdy/spdy-dictionary.js';
+import { SpdyError } from '../../../src/runtime/embedded/streaming/spdy/spdy-error.js';
+import {
+  FrameDecoder,
+  FrameEncoder,
+  type SpdyFrame,
+} from '../../../src/runtime/embedded/streaming/spdy/spdy-frames.js';
+import { HeaderDecoder, HeaderEncoder } from '../../../src/runtime/embedded/streaming/spdy/spdy-headers.js';
 
 const streamId = fc.integer({ min: 1, max: 0x7fff_ffff });
 const number = fc.integer({ min: 0, max: 0xffff_ffff });

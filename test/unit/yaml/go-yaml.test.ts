@@ -61,7 +61,7 @@ describe('YAML as Go reads it', () => {
     }
   });
 
-  it('a scalar in quotes, which is text whatever stands in it', () => {
+  it('a scalar in quotes, which is text with any content', () => {
     for (const [text] of SCALARS) {
       expect(read(`a: '${text.replaceAll("'", "''")}'`)).toEqual({ value: { a: text } });
       expect(read(`a: ${JSON.stringify(text)}`)).toEqual({ value: { a: text } });

@@ -4,15 +4,15 @@ import type { Duplex } from 'node:stream';
 import { lastValueFrom, type SchedulerLike } from 'rxjs';
 import { errorText } from '../../../model/cri/cri-error.js';
 import type { Logger } from '../../../streams/ports/logger.js';
-import { mayFail } from '../machine.js';
+import { mayFail } from '../machine/machine.js';
 import type { CommandFailure } from './command-status.js';
 import { headerOf, refuse, upgradeToSpdy } from './http-answers.js';
 import { COMMAND_PROTOCOLS, FORWARD_PROTOCOLS, negotiate } from './negotiate.js';
 import { PendingRequests } from './pending-requests.js';
 import type { RemoteStreams, WantedStreams } from './remote-streams.js';
-import { spdyCommand } from './spdy-command.js';
-import { spdyForward } from './spdy-forward.js';
-import { webSocketCommand, webSocketForward } from './websocket-sessions.js';
+import { spdyCommand } from './sessions/spdy-command.js';
+import { spdyForward } from './sessions/spdy-forward.js';
+import { webSocketCommand, webSocketForward } from './sessions/websocket-sessions.js';
 
 /** A request of the CRI, which the client of its URL continues. */
 export type StreamRequest = CommandRequest | ForwardRequest;

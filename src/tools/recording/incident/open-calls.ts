@@ -1,6 +1,6 @@
-import { decodeValue } from '../encode-value.js';
-import { ItemsReader } from '../known-items.js';
-import type { KnownItems, OutputEntry, Plain } from '../recording-entry.js';
+import { decodeValue } from '../entries/encode-value.js';
+import { ItemsReader } from '../ports/known-items.js';
+import type { KnownItems, OutputEntry, Plain } from '../entries/recording-entry.js';
 
 /** A call of the agent, decoded. */
 export interface RecordedCall {

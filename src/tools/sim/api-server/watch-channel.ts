@@ -1,6 +1,6 @@
 import type { Subscription } from 'rxjs';
 import type { ApiWatchMessage } from '../../../streams/ports/api-server.js';
-import type { VirtualScheduler } from '../virtual-scheduler.js';
+import type { VirtualScheduler } from '../world/virtual-scheduler.js';
 
 type Delivery = { readonly message: ApiWatchMessage } | { readonly error: Error } | { readonly isEnd: true };
 

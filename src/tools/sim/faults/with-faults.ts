@@ -5,7 +5,7 @@ import { lateExecOutcome } from '../../../model/probes/exec-outcome.js';
 import { ProbeErrored } from '../../../model/probes/probe-errored.js';
 import type { CriCall } from '../../../streams/ports/runtime-service.js';
 import type { ProbeHandlers } from '../../../streams/ports/probe-handlers.js';
-import type { SeededRandom } from '../seeded-random.js';
+import type { SeededRandom } from '../world/seeded-random.js';
 import { arm, type FaultSide } from './armed-fault.js';
 import { faultyApi } from './api-faults.js';
 import { faultyCalls, type WrapCall } from './call-faults.js';

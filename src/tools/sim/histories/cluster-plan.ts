@@ -1,5 +1,5 @@
 import type { PodManifest } from '../../../model/manifest/pod-manifest.js';
-import type { LatencyRange } from '../behaviour.js';
+import type { LatencyRange } from '../world/behaviour.js';
 
 /** An action of a user of the API. An action that fails, such as while the server is away, is tried again. */
 export type ClusterChange = { readonly atMs: number } & (

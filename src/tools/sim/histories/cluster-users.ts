@@ -2,7 +2,7 @@ import { ApiError, isAlreadyExists, isUnanswered } from '../../../model/kube-api
 import { STRATEGIC_MERGE_PATCH } from '../../../model/kube-api/patch-type.js';
 import type { ApiRequest } from '../../../streams/ports/api-server.js';
 import type { SimulatedApiServer } from '../api-server/simulated-api-server.js';
-import type { VirtualScheduler } from '../virtual-scheduler.js';
+import type { VirtualScheduler } from '../world/virtual-scheduler.js';
 import type { ClusterChange, ClusterPlan } from './cluster-plan.js';
 
 /** The time between two attempts of a failed action. */

@@ -1,5 +1,5 @@
 import type { Fault, Stretch } from '../faults/fault.js';
-import type { SeededRandom } from '../seeded-random.js';
+import type { SeededRandom } from '../world/seeded-random.js';
 import { weighted } from './weighted.js';
 
 type MakeFaults = (draw: SeededRandom, horizonMs: number) => readonly Fault[];

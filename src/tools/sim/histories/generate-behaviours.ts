@@ -6,8 +6,8 @@ import type {
   ImageBehaviour,
   InstanceBehaviour,
   ProbeFailure,
-} from '../behaviour.js';
-import type { SeededRandom } from '../seeded-random.js';
+} from '../world/behaviour.js';
+import type { SeededRandom } from '../world/seeded-random.js';
 import { IMAGES, RULED_EXIT_CODE } from './generate-pod.js';
 import { weighted } from './weighted.js';
 

@@ -1,5 +1,5 @@
 import type { ClockFault } from '../faults/fault.js';
-import { type SeededRandom, seededRandom } from '../seeded-random.js';
+import { type SeededRandom, seededRandom } from '../world/seeded-random.js';
 import { generateClusterHistory } from './generate-cluster-history.js';
 import { generateHistory } from './generate-history.js';
 import type { History } from './history.js';

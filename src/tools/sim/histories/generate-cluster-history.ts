@@ -1,4 +1,4 @@
-import { seededRandom } from '../seeded-random.js';
+import { seededRandom } from '../world/seeded-random.js';
 import { behavioursOf, drawNode } from './generate-history.js';
 import { generateApiFaults } from './generate-api-faults.js';
 import { generateClusterPlan } from './generate-cluster-plan.js';

@@ -1,5 +1,5 @@
 import type { PodManifest } from '../../../model/manifest/pod-manifest.js';
-import type { SeededRandom } from '../seeded-random.js';
+import type { SeededRandom } from '../world/seeded-random.js';
 import type { ClusterChange, ClusterPlan } from './cluster-plan.js';
 import { generatePod, IMAGES } from './generate-pod.js';
 import { weighted } from './weighted.js';

@@ -1,6 +1,6 @@
 import type { CriErrorCode } from '../../../model/cri/cri-error.js';
 import type { Fault, Stretch } from '../faults/fault.js';
-import type { SeededRandom } from '../seeded-random.js';
+import type { SeededRandom } from '../world/seeded-random.js';
 import { weighted } from './weighted.js';
 
 interface FaultSketch {

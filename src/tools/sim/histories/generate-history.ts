@@ -1,5 +1,5 @@
-import type { NodeBehaviours } from '../behaviour.js';
-import { type SeededRandom, seededRandom } from '../seeded-random.js';
+import type { NodeBehaviours } from '../world/behaviour.js';
+import { type SeededRandom, seededRandom } from '../world/seeded-random.js';
 import { generateBehaviours, generateImages } from './generate-behaviours.js';
 import { generateFaults } from './generate-faults.js';
 import { generatePodPlan, type GeneratedPlan } from './generate-pod-plan.js';

@@ -1,7 +1,7 @@
 import type { PodManifest } from '../../../model/manifest/pod-manifest.js';
 import { applySourceDefaults } from '../../../model/manifest/source-defaults.js';
 import type { Pod } from '../../../model/pod/pod.js';
-import type { SeededRandom } from '../seeded-random.js';
+import type { SeededRandom } from '../world/seeded-random.js';
 import { generatePod, IMAGES } from './generate-pod.js';
 import { HISTORY_START_MS, type PodChange, type PodPlan } from './history.js';
 import { weighted } from './weighted.js';

@@ -2,7 +2,7 @@ import type { PodManifest } from '../../../model/manifest/pod-manifest.js';
 import { withPodDefaults } from '../../../model/manifest/pod-defaults.js';
 import type { Container, LifecycleHandler, Probe } from '../../../model/pod/pod.js';
 import type { Volume } from '../../../model/manifest/volume-defaults.js';
-import type { SeededRandom } from '../seeded-random.js';
+import type { SeededRandom } from '../world/seeded-random.js';
 import { weighted } from './weighted.js';
 
 /** The existing images; their behaviour is up to the history. */

@@ -1,9 +1,9 @@
 import type { PowerFault } from '../faults/fault.js';
-import { type SeededRandom, seededRandom } from '../seeded-random.js';
+import { type SeededRandom, seededRandom } from '../world/seeded-random.js';
 import { generateClusterHistory } from './generate-cluster-history.js';
 import { generateHistory } from './generate-history.js';
 import type { History } from './history.js';
-import { COMMIT_MS } from '../volatile-tree.js';
+import { COMMIT_MS } from '../disk/volatile-tree.js';
 import { quietFromMs } from './quiet-from.js';
 import { weighted } from './weighted.js';
 

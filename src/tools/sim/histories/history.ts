@@ -1,6 +1,6 @@
 import type { TellingFacts } from '../../../model/node/node-facts.js';
 import type { Pod } from '../../../model/pod/pod.js';
-import type { NodeBehaviours } from '../behaviour.js';
+import type { NodeBehaviours } from '../world/behaviour.js';
 import type { Fault } from '../faults/fault.js';
 import type { ClusterPlan } from './cluster-plan.js';
 

@@ -1,9 +1,9 @@
 import { NEVER, startWith } from 'rxjs';
 import { podSet } from '../../../model/pod/pod-set.js';
 import { simulatedApiServer } from '../api-server/simulated-api-server.js';
-import { seededRandom } from '../seeded-random.js';
+import { seededRandom } from '../world/seeded-random.js';
 import { type SimulatedNode, simulatedNode } from '../simulated-node.js';
-import { VirtualScheduler } from '../virtual-scheduler.js';
+import { VirtualScheduler } from '../world/virtual-scheduler.js';
 import type { History } from './history.js';
 
 /** Longer than any agent takes to forget removed pods; rare work has been done by then. */

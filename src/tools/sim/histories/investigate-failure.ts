@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../../model/journal/journal.js';
 import { explainWhy } from '../../why/why.js';
 import type { Violation } from '../invariants/monitor.js';
-import type { WorldEvent } from '../world-event.js';
+import type { WorldEvent } from '../world/world-event.js';
 import { describeHistory, time } from './describe-history.js';
 import { type History, HISTORY_START_MS } from './history.js';
 import { runHistory, type RunOptions } from './run-history.js';

@@ -1,6 +1,6 @@
 import type { SchedulerLike } from 'rxjs';
 import type { Fault, PowerFault } from '../faults/fault.js';
-import type { DiskPower } from '../simulated-disk.js';
+import type { DiskPower } from '../disk/simulated-disk.js';
 import { type History, HISTORY_START_MS } from './history.js';
 
 type LossAtWrite = Extract<PowerFault, { readonly atWrite: number }>;

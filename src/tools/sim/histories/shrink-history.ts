@@ -1,5 +1,5 @@
 import type { Container, Pod, PodSpec } from '../../../model/pod/pod.js';
-import type { ContainerBehaviour, InstanceBehaviour, NodeBehaviours } from '../behaviour.js';
+import type { ContainerBehaviour, InstanceBehaviour, NodeBehaviours } from '../world/behaviour.js';
 import type { Fault } from '../faults/fault.js';
 import type { ClusterChange } from './cluster-plan.js';
 import type { History, PodPlan } from './history.js';

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../seeded-random.js';
+import type { SeededRandom } from '../world/seeded-random.js';
 
 /** Draws one of the choices, by their weights. */
 export const weighted = <T>(draw: SeededRandom, choices: readonly (readonly [weight: number, choice: T])[]): T => {

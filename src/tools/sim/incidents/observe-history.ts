@@ -1,7 +1,7 @@
 import type { RunOptions } from '../histories/run-history.js';
 import { runHistory } from '../histories/run-history.js';
 import { type History, HISTORY_START_MS } from '../histories/history.js';
-import type { WorldEvent } from '../world-event.js';
+import type { WorldEvent } from '../world/world-event.js';
 
 /** A visible event of a container or pod, and its time in milliseconds since the beginning. */
 export type Observation = readonly [atMs: number, what: string];

@@ -1,4 +1,4 @@
-import type { WorldEvent } from '../world-event.js';
+import type { WorldEvent } from '../world/world-event.js';
 import type { WorldTruth } from './world-truth.js';
 
 /** A finding about the last event, or about the end of the run. */

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../../model/journal/journal.js';
 import type { Pod } from '../../../model/pod/pod.js';
-import type { SimulatedInstance, SimulatedPodSandbox } from '../world-event.js';
+import type { SimulatedInstance, SimulatedPodSandbox } from '../world/world-event.js';
 
 /** One instance of a container. Times are virtual milliseconds, those that end in `Wall` are of the wall clock. */
 export interface InstanceTruth extends SimulatedInstance {

@@ -4,7 +4,7 @@ import type { Finding } from './monitor.js';
 import { mayRestartAll, policyOf, restarts, roleOf } from './pod-spec.js';
 import type { InstanceTruth } from './pod-truth.js';
 import type { WorldTruth } from './world-truth.js';
-import type { SimulatedInstance } from '../world-event.js';
+import type { SimulatedInstance } from '../world/world-event.js';
 
 export const restartPolicyKept: Invariant = {
   name: 'restart-policy-kept',

@@ -1,4 +1,4 @@
-import type { WorldEvent } from '../world-event.js';
+import type { WorldEvent } from '../world/world-event.js';
 import type { AgentSettings, EndOfRun, Finding, Invariant, Violation } from './monitor.js';
 import { WorldTruth } from './world-truth.js';
 

@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../../model/journal/journal.js';
 import type { Pod } from '../../../model/pod/pod.js';
 import type { StoredObject } from '../api-server/stored-object.js';
-import type { SimulatedInstance, WorldEvent } from '../world-event.js';
+import type { SimulatedInstance, WorldEvent } from '../world/world-event.js';
 import { type CallSubject, subjectOf } from './cri-request.js';
 import { type ClockSetting, RIGHT, wallOf } from './clock-setting.js';
 import { applyEntry, forgetLife, keptPodsAfter } from './journal-truth.js';

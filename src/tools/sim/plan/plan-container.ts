@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../../model/journal/journal.js';
 import type { Container } from '../../../model/pod/pod.js';
-import type { ProbeName } from '../behaviour.js';
+import type { ProbeName } from '../world/behaviour.js';
 import { type PodTrace, readySpans } from './pod-trace.js';
 import type { BackOff, ContainerPlan, InstancePlan, ProbePlan, PulledImage, Span } from './plan.js';
 import type { TraceEvent } from './plan-trace.js';

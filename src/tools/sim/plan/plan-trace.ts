@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../../model/journal/journal.js';
 import type { Pod } from '../../../model/pod/pod.js';
-import type { WorldEvent } from '../world-event.js';
+import type { WorldEvent } from '../world/world-event.js';
 
 /** Whether a pod or one of its containers is ready, written when it changes. */
 export interface ReadyChange {

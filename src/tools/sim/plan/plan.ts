@@ -1,5 +1,5 @@
 import type { ContainerKind } from '../../../model/pod/pod.js';
-import type { ProbeName } from '../behaviour.js';
+import type { ProbeName } from '../world/behaviour.js';
 
 /**
  * The plan of pods under assumed behaviours. Plain JSON; fields may be added, existing ones stay. Every field in `Ms`

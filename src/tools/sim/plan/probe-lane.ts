@@ -1,5 +1,5 @@
 import type { Lane, Mark } from '../../timeline/lanes.js';
-import type { ProbeName } from '../behaviour.js';
+import type { ProbeName } from '../world/behaviour.js';
 import type { PodTrace } from './pod-trace.js';
 
 /** The number of marks at the begin and at the end of equal results in a row. */

@@ -1,5 +1,5 @@
 import { completeName } from '../../../model/images/image-reference.js';
-import type { ImageBehaviour, InstanceBehaviour, NodeBehaviours } from '../behaviour.js';
+import type { ImageBehaviour, InstanceBehaviour, NodeBehaviours } from '../world/behaviour.js';
 
 const PLAIN: InstanceBehaviour = {};
 const NOTHING_SPECIAL: ImageBehaviour = {};

@@ -3,8 +3,8 @@ import type { DeepPartial } from '../../../generated/runtime/v1/api.js';
 import { callDeadlineMs, type TimedRequest } from '../../../model/cri/call-deadline.js';
 import { CriError, errorText } from '../../../model/cri/cri-error.js';
 import type { CriCall } from '../../../streams/ports/runtime-service.js';
-import type { LatencyRange } from '../behaviour.js';
-import type { SeededRandom } from '../seeded-random.js';
+import type { LatencyRange } from '../world/behaviour.js';
+import type { SeededRandom } from '../world/seeded-random.js';
 
 /** The functions by which a call is answered. Only the first answer counts. */
 export interface Answer<Response> {

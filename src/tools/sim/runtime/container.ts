@@ -7,8 +7,8 @@ import type {
   ImageSpec,
   Mount,
 } from '../../../generated/runtime/v1/api.js';
-import type { InstanceBehaviour } from '../behaviour.js';
-import type { SimulatedInstance } from '../world-event.js';
+import type { InstanceBehaviour } from '../world/behaviour.js';
+import type { SimulatedInstance } from '../world/world-event.js';
 import type { SimulatedSandbox } from './sandbox.js';
 
 /** The end of an instance. */

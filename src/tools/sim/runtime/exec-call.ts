@@ -1,8 +1,8 @@
 import type { DeepPartial, ExecSyncRequest, ExecSyncResponse } from '../../../generated/runtime/v1/api.js';
 import { CriError } from '../../../model/cri/cri-error.js';
 import type { CriCall } from '../../../streams/ports/runtime-service.js';
-import type { InstanceBehaviour, ProbeName } from '../behaviour.js';
-import { probeAnswer } from '../probe-answer.js';
+import type { InstanceBehaviour, ProbeName } from '../world/behaviour.js';
+import { probeAnswer } from '../network/probe-answer.js';
 import type { Answer } from './call-transport.js';
 import type { SimulatedContainer } from './container.js';
 import type { RuntimeParts } from './runtime-parts.js';

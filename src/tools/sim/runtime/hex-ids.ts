@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../seeded-random.js';
+import type { SeededRandom } from '../world/seeded-random.js';
 
 /** Ids in the form of runtimes: 64 hexadecimal digits. */
 export const hexIds =

@@ -1,7 +1,7 @@
 import type { Image } from '../../../generated/runtime/v1/api.js';
 import { completeName, nameWithoutTag } from '../../../model/images/image-reference.js';
-import type { ImageBehaviour } from '../behaviour.js';
-import { seededRandom } from '../seeded-random.js';
+import type { ImageBehaviour } from '../world/behaviour.js';
+import { seededRandom } from '../world/seeded-random.js';
 import { imageBehaviours } from './behaviour-of.js';
 import { hexIds } from './hex-ids.js';
 import type { RuntimeWorld } from './runtime-world.js';

@@ -1,6 +1,6 @@
 import { POD_UID } from '../../../model/cri/labels.js';
 import { CriError } from '../../../model/cri/cri-error.js';
-import type { SimulatedInstance, SimulatedPodSandbox } from '../world-event.js';
+import type { SimulatedInstance, SimulatedPodSandbox } from '../world/world-event.js';
 import type { SimulatedContainer } from './container.js';
 import type { SimulatedSandbox } from './sandbox.js';
 

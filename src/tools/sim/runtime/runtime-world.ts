@@ -1,9 +1,9 @@
-import type { NodeBehaviours } from '../behaviour.js';
-import type { NodeClock } from '../node-clock.js';
-import type { SeededRandom } from '../seeded-random.js';
-import type { SimulatedDisk } from '../simulated-disk.js';
-import type { SchedulerShare, VirtualScheduler } from '../virtual-scheduler.js';
-import type { TellWorld } from '../world-event.js';
+import type { NodeBehaviours } from '../world/behaviour.js';
+import type { NodeClock } from '../world/node-clock.js';
+import type { SeededRandom } from '../world/seeded-random.js';
+import type { SimulatedDisk } from '../disk/simulated-disk.js';
+import type { SchedulerShare, VirtualScheduler } from '../world/virtual-scheduler.js';
+import type { TellWorld } from '../world/world-event.js';
 
 /** The world of the simulated runtime. */
 export interface RuntimeWorld {

@@ -5,7 +5,7 @@ import type {
   PodSandboxConfig,
   PodSandboxStatus,
 } from '../../../generated/runtime/v1/api.js';
-import type { SimulatedPodSandbox } from '../world-event.js';
+import type { SimulatedPodSandbox } from '../world/world-event.js';
 
 /** A sandbox of the simulated runtime, whose replies are created once per state. */
 export class SimulatedSandbox {

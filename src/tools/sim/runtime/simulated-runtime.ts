@@ -3,12 +3,12 @@ import type { CriCall, RuntimeService } from '../../../streams/ports/runtime-ser
 import { CriError } from '../../../model/cri/cri-error.js';
 import type { ImageService } from '../../../streams/ports/image-service.js';
 import type { ExecSyncRequest, ExecSyncResponse } from '../../../generated/runtime/v1/api.js';
-import type { NodeBehaviours, ProbeName } from '../behaviour.js';
-import type { NodeClock } from '../node-clock.js';
-import type { SeededRandom } from '../seeded-random.js';
-import type { SimulatedDisk } from '../simulated-disk.js';
-import type { SchedulerShare, VirtualScheduler } from '../virtual-scheduler.js';
-import type { SimulatedInstance, SimulatedPodSandbox, TellWorld } from '../world-event.js';
+import type { NodeBehaviours, ProbeName } from '../world/behaviour.js';
+import type { NodeClock } from '../world/node-clock.js';
+import type { SeededRandom } from '../world/seeded-random.js';
+import type { SimulatedDisk } from '../disk/simulated-disk.js';
+import type { SchedulerShare, VirtualScheduler } from '../world/virtual-scheduler.js';
+import type { SimulatedInstance, SimulatedPodSandbox, TellWorld } from '../world/world-event.js';
 import { CallTransport } from './call-transport.js';
 import type { SimulatedContainer } from './container.js';
 import { containerCalls } from './container-calls.js';
@@ -65,7 +65,7 @@ export interface SimulatedRuntime {
   readonly crashSandbox: (sandboxId: string) => void;
   /** Bytes of all images. */
   readonly imageBytes: () => bigint;
-  /** The listener at an address: see src/tools/sim/simulated-network.ts. @internal */
+  /** The listener at an address: see src/tools/sim/network/simulated-network.ts. @internal */
   readonly store: RuntimeStore;
 }
 

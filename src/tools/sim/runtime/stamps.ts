@@ -1,4 +1,4 @@
-import type { NodeClock } from '../node-clock.js';
+import type { NodeClock } from '../world/node-clock.js';
 
 /** Unix nanoseconds by the node's clock; no two are equal, and a later one is larger unless the clock was set back. */
 export const stamps = (clock: NodeClock): (() => bigint) => {

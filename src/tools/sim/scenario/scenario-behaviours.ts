@@ -1,4 +1,4 @@
-import type { CommandBehaviour, InstanceBehaviour, NodeBehaviours } from '../behaviour.js';
+import type { CommandBehaviour, InstanceBehaviour, NodeBehaviours } from '../world/behaviour.js';
 import { type Container, isSidecar, type LifecycleHandler } from '../../../model/pod/pod.js';
 import type { HookScript, InstanceScript, Scenario } from './scenario.js';
 import { assumedEnvFiles } from './assumed-env-files.js';

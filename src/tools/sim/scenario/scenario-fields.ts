@@ -1,4 +1,4 @@
-import type { ImageBehaviour, LatencyRange, ProbeFailure, StopBehaviour } from '../behaviour.js';
+import type { ImageBehaviour, LatencyRange, ProbeFailure, StopBehaviour } from '../world/behaviour.js';
 import {
   duration,
   eitherOf,

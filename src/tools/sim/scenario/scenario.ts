@@ -1,4 +1,4 @@
-import type { ImageBehaviour, InstanceBehaviour, NodeBehaviours } from '../behaviour.js';
+import type { ImageBehaviour, InstanceBehaviour, NodeBehaviours } from '../world/behaviour.js';
 
 /** The behaviour of a container's hook that is a command. */
 export interface HookScript {

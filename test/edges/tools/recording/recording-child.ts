@@ -1,6 +1,6 @@
-// Writes lines as fast as it can until it is killed, or ends in the way that it is told; says `writing` once some are on disk.
+// Writes lines as fast as it can until it is killed, or ends in the way of its argument; says `writing` once some are on disk.
 import { statSync } from 'node:fs';
-import { createRecordingFile } from '../../../../src/tools/recording/recording-file.js';
+import { createRecordingFile } from '../../../../src/tools/recording/file/recording-file.js';
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const [, , path = '', how] = process.argv;

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createRecordingFile, type RecordingFileOptions } from '../../../../src/tools/recording/recording-file.js';
-import { openRecording } from '../../../../src/tools/recording/recording-reader.js';
+import { createRecordingFile, type RecordingFileOptions } from '../../../../src/tools/recording/file/recording-file.js';
+import { openRecording } from '../../../../src/tools/recording/file/recording-reader.js';
 import type { Logger } from '../../../../src/streams/ports/logger.js';
 
 const child = fileURLToPath(new URL('recording-child.ts', import.meta.url));
@@ -245,7 +245,7 @@ describe('a recording that is not as it was', () => {
       bytes[at] = (bytes[at] ?? 0) ^ 0x10;
       writeFileSync(path, bytes);
       const isLast = at >= first;
-      // Nothing behind the last block tells a wrong length from a torn end.
+      // Nothing behind the last block distinguishes a wrong length from a torn end.
       if (isLast && at < first + 20) continue;
       expect(() => read(), `byte ${at}`).toThrow(
         /node\.rec is damaged after entry [01]: no whole block begins at byte/,

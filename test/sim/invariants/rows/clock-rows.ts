@@ -1,4 +1,4 @@
-import type { WorldEvent } from '../../../../src/tools/sim/world-event.js';
+import type { WorldEvent } from '../../../../src/tools/sim/world/world-event.js';
 import { aPod } from '../../../support/a-pod.js';
 import {
   agentKilled,
@@ -28,7 +28,7 @@ import {
   wanted,
 } from '../story.js';
 
-/** A look at a container that waits, until `until`. Seconds of the virtual time. */
+/** A sync of a container that waits, until `until`. Seconds of the virtual time. */
 const waiting = (at: number, until: number, subject: 'restart' | 'image-pull' = 'restart'): WorldEvent =>
   journal(at, {
     ...{ kind: 'back-off', subject, container: 'main', delayMs: 10_000, until: until * 1000, step: 1, steps: 6 },

@@ -1,6 +1,6 @@
 import type { Pod, PodStatus } from '../../../../src/model/pod/pod.js';
 import type { StoredObject } from '../../../../src/tools/sim/api-server/stored-object.js';
-import type { WorldEvent } from '../../../../src/tools/sim/world-event.js';
+import type { WorldEvent } from '../../../../src/tools/sim/world/world-event.js';
 import { aPod } from '../../../support/a-pod.js';
 import {
   agentStarted,
@@ -104,10 +104,10 @@ export const clusterRows: Rows = {
       [beginApi, upToDate, shown(5, { phase: 'Failed' }, api), inApi(6, showing({ phase: 'Failed' }))],
       'runs though the API has Failed',
     ],
-    ['a pass has not ended yet', [runs, inApi(6, showing({ phase: 'Pending' })), pass(7)]],
+    ['a sync has not ended yet', [runs, inApi(6, showing({ phase: 'Pending' })), pass(7)]],
   ],
   'api-deletions-finish': [
-    ['nobody has asked for it', [beginApi, inApi(0, api)]],
+    ['it was not asked for', [beginApi, inApi(0, api)]],
     ['it still exists', [beginApi, inApi(0, going)], 'still exists'],
     ['it is gone', [beginApi, inApi(0, going), inApi(40, going, { type: 'DELETED' })]],
     ['it was only just asked for', [beginApi, wantedByApi(960, going), inApi(960, going)]],
@@ -136,7 +136,7 @@ export const clusterRows: Rows = {
     ['something runs', [runs, inApi(9, going, { before: going, type: 'DELETED' })], 'runs though the agent'],
     ['a user does not wait', [runs, inApi(9, going, { before: going, type: 'DELETED', by: 'user' })]],
     [
-      'nobody has asked for it',
+      'it was not asked for',
       [runs, exited(8, 'a'), inApi(9, api, { before: api, type: 'DELETED' })],
       'without a request',
     ],

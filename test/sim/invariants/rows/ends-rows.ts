@@ -1,4 +1,4 @@
-import type { WorldEvent } from '../../../../src/tools/sim/world-event.js';
+import type { WorldEvent } from '../../../../src/tools/sim/world/world-event.js';
 import { aPod } from '../../../support/a-pod.js';
 import {
   agentStarted,
@@ -73,12 +73,12 @@ export const endRows: Rows = {
       'expected at least 2 s',
     ],
     [
-      'more than anybody has asked for',
+      'more than was asked for',
       [begin, upToDate, pass(5), stop(6, 'a', 31)],
       'nothing in the pod asks for more than 30 s',
     ],
     [
-      'it is more than the deletion that was heard',
+      'it is more than the deletion that was received',
       [
         begin,
         upToDate,
@@ -90,7 +90,7 @@ export const endRows: Rows = {
       'grace went from 2 s to 5 s',
     ],
     [
-      'it is that of the deletion that was heard, while the API has a shorter one',
+      'it is that of the deletion that was received, while the API has a shorter one',
       [
         begin,
         upToDate,
@@ -120,7 +120,7 @@ export const endRows: Rows = {
       'a sync began after it was terminating',
     ],
     [
-      'a container is made after the deletion was heard',
+      'a container is made after the deletion was received',
       [begin, pass(1), heard(2, 'DELETE'), create(3)],
       'CreateContainer was called after its deletion',
     ],
@@ -137,7 +137,7 @@ export const endRows: Rows = {
       'CreateContainer was called after its deletion',
     ],
     [
-      'an ended pod is started anew',
+      'an ended pod is started again',
       [
         begin,
         pass(1, 'terminated'),
@@ -150,7 +150,7 @@ export const endRows: Rows = {
       [begin, pass(1), created(2, 'a'), heard(2, 'DELETE'), answered(3, 'StartContainer', { containerId: 'a' })],
     ],
     [
-      'a pod that has come back is started anew',
+      'a pod that has come back is started again',
       [
         begin,
         pass(1, 'terminating', 30),

@@ -1,4 +1,4 @@
-import type { WorldEvent } from '../../../../src/tools/sim/world-event.js';
+import type { WorldEvent } from '../../../../src/tools/sim/world/world-event.js';
 import { agentStarted, begin, call, exited, pass, pull, type Rows, shown, started } from '../story.js';
 
 const booted = (at: number, bootId: string): WorldEvent => ({ kind: 'booted', at: at * 1000, bootId });

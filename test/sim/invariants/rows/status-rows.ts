@@ -212,7 +212,7 @@ export const statusRows: Rows = {
   ],
   'ready-is-proven': [
     [
-      'nobody has asked',
+      'it was not asked',
       [
         agentStarted(0),
         wanted(0, probed),
@@ -271,7 +271,7 @@ export const statusRows: Rows = {
       'after 0 successes',
     ],
     [
-      'its successor was asked, in a pass that still goes on',
+      'its successor was asked, in a sync that still goes on',
       [
         agentStarted(0),
         wanted(0, probed),

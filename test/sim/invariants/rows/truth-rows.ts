@@ -19,7 +19,7 @@ import {
 export const truthRows: Rows = {
   'probes-go-on': [
     [
-      'nobody asks any more',
+      'no reader asks any more',
       [
         agentStarted(0),
         wanted(0, probed),
@@ -30,7 +30,7 @@ export const truthRows: Rows = {
       'its readiness probe was not sent',
     ],
     [
-      'somebody still asks',
+      'a reader still asks',
       [
         agentStarted(0),
         wanted(0, probed),

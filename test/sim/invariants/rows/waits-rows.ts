@@ -102,7 +102,7 @@ export const waitRows: Rows = {
       ],
     ],
     [
-      'another life of the agent cannot tell whether the first instance, of another image, had ended by itself',
+      'another life of the agent cannot know whether the first instance, of another image, had ended by itself',
       [
         ...[begin, sandbox(0, 's1'), pass(0), create(1, 'main', 'former'), started(1, 'a', { image: 'former' })],
         ...[
@@ -152,7 +152,7 @@ export const waitRows: Rows = {
       ],
     ],
     [
-      'another image begins anew after an end that removed all containers',
+      'another image begins again after an end that removed all containers',
       [
         [agentStarted(0), wanted(0, startedAgain), heard(0, 'ADD')],
         ...[pass(0), started(1, 'a'), exited(2, 'a', 42), removed(2, 'a')],
@@ -189,7 +189,7 @@ export const waitRows: Rows = {
       ],
     ],
     [
-      'another life of the agent cannot tell how much time there was by a clock that was set',
+      'another life of the agent cannot know how much time there was by a clock that was set',
       [
         begin,
         sandbox(0, 's1'),
@@ -284,6 +284,6 @@ export const waitRows: Rows = {
       'it was queued while the clock was set back',
       [begin, pass(1), pull(2, 'no'), { kind: 'clock-set', at: 13_000, aheadMs: -10_000 }, pull(14)],
     ],
-    ['another agent begins anew', [begin, pull(2, 'no'), agentKilled(3), agentStarted(4, 2), pull(5)]],
+    ['another agent begins again', [begin, pull(2, 'no'), agentKilled(3), agentStarted(4, 2), pull(5)]],
   ],
 };

@@ -34,12 +34,12 @@ export const wishRows: Rows = {
     ['its container is missing', [begin, sandbox(1, 's1'), pass(1), passEnded(2)], 'has no known wait'],
     ['it runs an old image', [begin, sandbox(1, 's1'), started(2, 'a', { image: 'old' })], 'an earlier version'],
     [
-      'a pass that knew better leaves the old image',
+      'a sync that knew better leaves the old image',
       [begin, sandbox(1, 's1'), started(1, 'a', { image: 'old' }), pass(2), passEnded(3), pass(4), passEnded(5)],
       'after a successful run',
     ],
     [
-      'a pass that knew the pod only from an earlier agent leaves the old image',
+      'a sync that knew the pod only from an earlier agent leaves the old image',
       [
         agentStarted(0),
         wantedByApi(0, POD),
@@ -57,7 +57,7 @@ export const wishRows: Rows = {
       ],
     ],
     [
-      'a pass that has heard of the pod just before the last change leaves the old image',
+      'a sync that has received the pod just before the last change leaves the old image',
       [
         agentStarted(0),
         wantedByApi(0, POD),
@@ -74,7 +74,7 @@ export const wishRows: Rows = {
       ],
     ],
     [
-      'a pass after the API server came back leaves the old image',
+      'a sync after the API server came back leaves the old image',
       [
         agentStarted(0),
         wantedByApi(0, POD),
@@ -91,7 +91,7 @@ export const wishRows: Rows = {
       'after a successful run',
     ],
     [
-      'a pass that only found the time of the pod to be over leaves the old image',
+      'a sync that only found the time of the pod to be over leaves the old image',
       [
         begin,
         sandbox(1, 's1'),

@@ -62,7 +62,7 @@ export const workRows: Rows = {
       'still pending',
     ],
     [
-      'a start within a pass, one after the other',
+      'a start within a sync, one after the other',
       [begin, pass(1), create(2), passEnded(3), pass(3), create(4), passEnded(5)],
     ],
     ['another life begins another pass', [begin, pass(1), agentKilled(2), agentStarted(3, 2), pass(4)]],

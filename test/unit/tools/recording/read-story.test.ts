@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { readStory } from '../../../../src/tools/recording/read-story.js';
+import { readStory } from '../../../../src/tools/recording/incident/read-story.js';
 import { BEGIN, header, recordedPod, web } from './recorded-pod.js';
 
 const story = readStory(header, recordedPod);
 const of = (kind: string) => story.observed.observations.filter((one) => one.kind === kind);
 
-it('tells the journal, with the events that were told beside it', () => {
+it('lists the journal, with the events that were sent beside it', () => {
   expect(story.journal).toEqual([
     { kind: 'config', source: 'file', op: 'ADD', pod: web, causes: [], id: 'r-1', at: BEGIN + 100 },
     {
@@ -15,7 +15,7 @@ it('tells the journal, with the events that were told beside it', () => {
   ]);
 });
 
-it('tells calls of the pod with their containers, however they ended', () => {
+it('lists calls of the pod with their containers, however they ended', () => {
   const about = { kind: 'call', pod: web };
   expect(of('call')).toEqual([
     { ...about, id: 'call-3', call: 'CreateContainer', container: 'app', from: BEGIN + 100, until: BEGIN + 130 },
@@ -32,7 +32,7 @@ it('tells calls of the pod with their containers, however they ended', () => {
   ]);
 });
 
-it('tells results of probes, by the name of the probe where that is sure', () => {
+it('lists results of probes, by the name of the probe where that is sure', () => {
   const about = { kind: 'probe-result', pod: web };
   expect(of('probe-result')).toEqual([
     {
@@ -56,7 +56,7 @@ it('tells results of probes, by the name of the probe where that is sure', () =>
   ]);
 });
 
-it('tells timers that had to do with the pod, relists, and from when to when', () => {
+it('lists timers that had to do with the pod, relists, and from when to when', () => {
   expect(of('timer')).toEqual([{ kind: 'timer', id: 'timer-1', pod: web, at: BEGIN + 1000 }]);
   expect(story.observed.relists).toEqual([{ id: 'call-2', at: BEGIN }]);
   expect(story).toMatchObject({ node: 'n', from: BEGIN, until: BEGIN + 63_000 });

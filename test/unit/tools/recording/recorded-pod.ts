@@ -1,4 +1,8 @@
-import type { Plain, RecordingEntry, RecordingHeader } from '../../../../src/tools/recording/recording-entry.js';
+import type {
+  Plain,
+  RecordingEntry,
+  RecordingHeader,
+} from '../../../../src/tools/recording/entries/recording-entry.js';
 
 export const web = { uid: 'u1', namespace: 'default', name: 'web-n' };
 

@@ -210,7 +210,7 @@ timeline:
     ]);
   });
 
-  it('tells every problem, in the order of the text', () => {
+  it('reports every problem, in the order of the text', () => {
     const text = 'timeline: [{at: soon, exit: a}]\nnode: {calls: 3s}\nimages: {i: {pull: true}}\n';
     expect(problems(text).map((problem) => problem.split(' (')[0])).toEqual([
       's.yaml:1:17: timeline[0].at: is the string "soon"',
@@ -309,7 +309,7 @@ node: {callsTake: {from: 1ms, to: 3ms}, eventedPLEG: true}
   });
 });
 
-describe('whatever a scenario is', () => {
+describe('any scenario', () => {
   const anything = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 4 },

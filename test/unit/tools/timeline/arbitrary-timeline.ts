@@ -60,7 +60,7 @@ const lane = (pod: number, index: number): fc.Arbitrary<Lane> =>
       }),
     );
 
-/** Any timeline that could be drawn, whatever its texts. */
+/** Any timeline that could be drawn, with any texts. */
 export const arbitraryTimeline: fc.Arbitrary<Timeline> = fc
   .tuple(
     fc.nat({ max: 2 }).chain((pods) =>

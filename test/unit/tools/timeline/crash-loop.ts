@@ -48,7 +48,7 @@ const run = (at: number, first: number, backOffMs: number, step: number): readon
   [at + 1120, ended('CrashLoopBackOff'), { pod: web, causes: [`e${first + 5}`] }],
 ];
 
-/** A pod that was added, started, and crashed three times, with back-offs of 10, 20 and 40 s and a look in the last one. */
+/** A pod that was added, started, and crashed three times, with back-offs of 10, 20 and 40 s and a sync in the last one. */
 export const crashLoop: readonly JournalEntry[] = journal(
   [0, agentStarted],
   [500, { kind: 'config', source: 'file', op: 'ADD' }, { pod: web }],

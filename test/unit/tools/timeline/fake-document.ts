@@ -84,7 +84,7 @@ export class FakeElement extends FakeNode {
     return { left: 0, top: 0, width: 0, height: 0 };
   }
 
-  /** An event of the element, passed to its listeners; then the page draws. Whether the browser was told off. */
+  /** An event of the element, passed to its listeners; then the page draws. Returns whether the browser's own action was prevented. */
   tell(type: string, fields: object = {}): boolean {
     let isPrevented = false;
     const event = { target: this, preventDefault: () => (isPrevented = true), clientX: 0, clientY: 0, ...fields };

@@ -182,7 +182,7 @@ describe('the script of the page', () => {
     expect(pageOf(timeline).plot.all((element) => element.getAttribute('tabindex') === '0')).toHaveLength(1);
   });
 
-  test.prop([arbitraryTimeline], { numRuns: 50 })('draws whatever comes, and says what it is', (drawn) => {
+  test.prop([arbitraryTimeline], { numRuns: 50 })('draws any timeline, and says what it is', (drawn) => {
     const page = pageOf(drawn);
     for (const action of ['zoom-in', 'right', 'fold', 'zoom-in', 'left', 'all']) page.press(action);
     for (const mark of page.marks().slice(0, 5)) page.click(mark);

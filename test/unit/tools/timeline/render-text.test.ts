@@ -106,7 +106,7 @@ const room = (columns: number) => ({
 });
 const axisFor = (drawn: Timeline, columns: number) => axisOf(drawn, chooseFolds(drawn, room(columns)), room(columns));
 
-describe('whatever there is to draw', () => {
+describe('any timeline', () => {
   test.prop([arbitraryTimeline, fc.integer({ min: 20, max: 200 }), fc.boolean()])(
     'no line is wider than the terminal, or controls it',
     (drawn, width, isFolded) => {

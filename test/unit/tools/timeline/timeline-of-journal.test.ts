@@ -82,7 +82,7 @@ describe('the lanes of a pod', () => {
   });
 });
 
-describe('a pass of the worker', () => {
+describe('a sync of the worker', () => {
   const pass = (...inside: readonly Line[]): readonly string[] =>
     tell(draw([[0, sync, pod], ...inside, [50, ended, { ...pod, causes: ['e1'] }]]), 'worker');
   const because = { ...pod, causes: ['e1'] };

@@ -22,7 +22,7 @@ describe('what a sync had to do, in words', () => {
     );
   });
 
-  it('does not tell of what is kept', () => {
+  it('does not list what is kept', () => {
     expect(actions([{ action: 'keep', container: 'c', because: 'it runs' }])).toBeUndefined();
   });
 });

@@ -18,7 +18,7 @@ const probe = (
 ): JournalEvent => ({ kind: 'probe', probe: name, result, ...(output !== undefined && { output }) });
 const died: JournalEvent = { kind: 'runtime-changed', change: 'ContainerDied', containerId: 'c', exitCode: 137 };
 
-/** What is told at second 20 of a pod that was added at 1 and whose container was started at 2, and of what came then. */
+/** What is said at second 20 of a pod that was added at 1 and whose container was started at 2, and of what came then. */
 type Line = readonly [second: number, event: JournalEvent];
 const why = (...events: readonly Line[]): readonly string[] =>
   explainWhy({
@@ -104,11 +104,11 @@ describe('why', () => {
       ],
       'app runs for 12 s, ended 1 time before',
     ],
-  ])('tells of a container that %s', (_, events, text) => {
+  ])('describes a container that %s', (_, events, text) => {
     expect(container(...events)).toBe(text);
   });
 
-  it('tells what a probe has found out, and when the container was started', () => {
+  it('says what a probe has found out, and when the container was started', () => {
     expect(why([5, probe('readiness', 'success')], [7, probe('readiness', 'failure', 'gone\nfar')]).slice(-4)).toEqual([
       'because:',
       '  13 s ago  the readiness probe of app failed: gone',

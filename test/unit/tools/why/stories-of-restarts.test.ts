@@ -72,7 +72,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     says: ['prepare ended with exit code 0 59 min 58 s ago'],
     never: [/prepare ended 2 times/, /\b9 s ago +prepare ended/],
   },
-  'ends of earlier instances that a new agent hears of beside the one that runs': {
+  'ends of earlier instances that a new agent finds beside the one that runs': {
     at: 100,
     lines: again(
       90,
@@ -85,7 +85,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     says: ['app runs for 50 s, ended 2 times before', 'app ended 2 times in the last 1 min 20 s'],
     never: [/app ended with exit code 0 .* ago$/m],
   },
-  'ends that are told in the wrong order': {
+  'ends that are reported in the wrong order': {
     at: 100,
     lines: again(
       90,
@@ -181,14 +181,14 @@ const STORIES: Readonly<Record<string, Story>> = {
     says: ['is Running for 57 s, as the agent knew it last', 'next: nothing until the agent runs again'],
     never: [/routine sync/],
   },
-  'an agent that was killed in the middle of a pass': {
+  'an agent that was killed in the middle of a sync': {
     at: 60,
     agentRuns: false,
     lines: [...up, [50, sync('sync'), of]],
     says: ['next: nothing until the agent runs again'],
     never: [/takes 10 s so far/],
   },
-  'an agent that was told to stop': {
+  'an agent that was asked to stop': {
     at: 60,
     agentRuns: false,
     lines: [...up, [50, stopping]],

@@ -16,7 +16,7 @@ import {
 } from './journal-lines.js';
 
 describe('why, of other things than a running pod', () => {
-  it('tells after a restart of the agent what was known before, and what the new one does first', () => {
+  it('says after a restart of the agent what was known before, and what the new one does first', () => {
     const restarted: readonly Line[] = [
       ...running,
       [20, { kind: 'agent-stopping', reason: 'SIGTERM' }],
@@ -51,7 +51,7 @@ describe('why, of other things than a running pod', () => {
     expect(why(well, 14)).toContain('next: routine sync in 48 s');
   });
 
-  it('tells of a rejected pod why', () => {
+  it('says of a rejected pod why', () => {
     const rejected: readonly Line[] = [
       [0, agentStarted],
       [1, added, { pod: web }],

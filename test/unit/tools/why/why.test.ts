@@ -18,7 +18,7 @@ import {
 } from './journal-lines.js';
 
 describe('why', () => {
-  it('tells of a running pod since when it runs, how that came, and when it is looked at next', () => {
+  it('says of a running pod since when it runs, how that came, and when it is looked at next', () => {
     expect(why(running, 14)).toEqual([
       'web_default is Running for 11 s',
       '  app runs for 12 s',
@@ -54,7 +54,7 @@ describe('why', () => {
     ]);
   });
 
-  it('names the call that a pass waits for, while it does', () => {
+  it('names the call that a sync waits for, while it does', () => {
     const slow: JournalEvent = { kind: 'call-slow', call: 'CreateContainer', waitedMs: 10_000 };
     const waiting: readonly Line[] = [...running.slice(0, 4), [12, slow, { ...app, causes: ['e4'] }]];
     expect(why(waiting, 20)).toEqual([
@@ -72,7 +72,7 @@ describe('why', () => {
     );
   });
 
-  it('says that a pass waits for the runtime to tell the state of the pod', () => {
+  it('says that a sync waits for the runtime to report the state of the pod', () => {
     const slow: JournalEvent = { kind: 'call-slow', waitedMs: 10_000 };
     const waiting: readonly Line[] = [
       ...running,
@@ -88,7 +88,7 @@ describe('why', () => {
     );
   });
 
-  it('tells of a crash loop its newest turn, and how many there were', () => {
+  it('says of a crash loop its newest turn, and how many there were', () => {
     const backOff = (delayMs: number, until: number, step: number): JournalEvent => ({
       kind: 'back-off',
       subject: 'restart',
@@ -165,7 +165,7 @@ describe('why', () => {
     expect(shown.slice(1, 3)).toEqual(['  app runs for 4 s, ended 1 time before', '    message: bye']);
   });
 
-  it('tells of a completed job that nothing is to come', () => {
+  it('says of a completed job that nothing is to come', () => {
     const job: readonly Line[] = [
       ...running,
       [20, died(0), app],
@@ -190,7 +190,7 @@ describe('why', () => {
     ]);
   });
 
-  it('tells of a job that was cleaned up how it ended, not how it was cleaned up', () => {
+  it('says of a job that was cleaned up how it ended, not how it was cleaned up', () => {
     const sandboxDied: JournalEvent = { kind: 'runtime-changed', change: 'ContainerDied', containerId: 's' };
     const cleaned: readonly Line[] = [
       ...running,
@@ -213,7 +213,7 @@ describe('why', () => {
     ]);
   });
 
-  it('tells of a failed sync what failed in it', () => {
+  it('says of a failed sync what failed in it', () => {
     const failed: readonly Line[] = [
       ...running,
       [20, sync('config'), { pod: web }],
@@ -234,7 +234,7 @@ describe('why', () => {
     expect(lines[lines.indexOf('because:') + 1]).toBe('  4 s ago   CreateContainer app failed: no room');
   });
 
-  it('tells that a pod is left alone while its manifest cannot be used', () => {
+  it('says that a pod is left alone while its manifest cannot be used', () => {
     expect(why([...running, broken], 14)).toEqual([
       'web_default is Running for 11 s',
       '  app runs for 12 s',
@@ -250,13 +250,13 @@ describe('why', () => {
     ['recovered', [12, { kind: 'config-recovered', ...file }]],
     ['changed', [12, { kind: 'config', op: 'UPDATE', ...file }, { pod: web }]],
     ['gone', [12, { kind: 'config', op: 'REMOVE', source: 'file' }, { pod: web }]],
-    ['been read anew by another agent', [12, { kind: 'agent-started', version: '1', node: 'n' }]],
+    ['been read again by another agent', [12, { kind: 'agent-started', version: '1', node: 'n' }]],
   ])('forgets the problem of a manifest that has %s', (_how, solution) => {
     const lines = why([...running, broken, solution], 14);
     expect(lines.some((line) => line.includes('unchanged:'))).toBe(false);
   });
 
-  it('tells of a removed pod how long its containers still have', () => {
+  it('says of a removed pod how long its containers still have', () => {
     const stopping: readonly Line[] = [
       ...running,
       [20, { kind: 'config', op: 'REMOVE', ...file }, { pod: web }],
@@ -280,7 +280,7 @@ describe('why', () => {
     ]);
   });
 
-  it('tells of a stopped container that it was stopped', () => {
+  it('says of a stopped container that it was stopped', () => {
     const stopped: readonly Line[] = [
       ...running,
       [20, { kind: 'kill-requested', reason: 'the agent stops its pods' }, { pod: web }],
@@ -313,14 +313,14 @@ describe('why', () => {
     expect(why(back, 45)[0]).toBe('web_default is Running for 4 s');
   });
 
-  it('tells of a pod that is gone', () => {
+  it('describes a pod that is gone', () => {
     expect(why([...running, [20, { kind: 'forgotten' }, { pod: web }]], 30).slice(0, 2)).toEqual([
       'web_default is gone for 10 s',
       'next: nothing: the pod is gone',
     ]);
   });
 
-  it('tells of a pod that waits for another one of the same name', () => {
+  it('describes a pod that waits for another one of the same name', () => {
     const successor = { ...web, uid: 'u2' };
     const waiting: readonly Line[] = [
       ...running,
@@ -342,7 +342,7 @@ describe('why', () => {
     ]);
   });
 
-  it('tells of an image that cannot be pulled when it is tried again', () => {
+  it('says of an image that cannot be pulled when it is tried again', () => {
     const stuck: readonly Line[] = [
       [0, agentStarted],
       [1, added, { pod: web }],
