@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { goArchitecture } from '../../model/node/go-architecture.js';
 import type { Metrics, WorkingPods } from '../../streams/ports/metrics.js';
@@ -8,6 +7,7 @@ import { certificateMetrics } from './certificate-metrics.js';
 import { registerEventLoopDelay } from './event-loop-metrics.js';
 import { eventMetrics } from './event-metrics.js';
 import { podStatusMetrics } from './pod-status-metrics.js';
+import { registerProcess, registerStartTime } from './process-metrics.js';
 import { type CountRequests, requestMetrics, tunnelMetric } from './request-metrics.js';
 import { volumeMetrics } from './volume-metrics.js';
 import { probeMetrics } from './probe-metrics.js';
@@ -269,46 +269,4 @@ const registerBuildInfo = (registry: Registry, version: string): void => {
     labelNames: Object.keys(labels),
     registers: [registry],
   }).set(labels, 1);
-};
-
-/** The process metrics that dashboards use, read at each scrape. */
-const registerProcess = (registry: Registry): void => {
-  const registers = [registry];
-  let countedSeconds = 0;
-  new Counter({
-    name: 'process_cpu_seconds_total',
-    help: 'User and system CPU seconds.',
-    registers,
-    collect() {
-      const { user, system } = process.cpuUsage();
-      this.inc((user + system) / 1e6 - countedSeconds);
-      countedSeconds = (user + system) / 1e6;
-    },
-  });
-  new Gauge({
-    name: 'process_resident_memory_bytes',
-    help: 'Resident memory.',
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss());
-    },
-  });
-  registerStartTime(registry);
-};
-
-const registerStartTime = (registry: Registry): void =>
-  new Gauge({ name: 'process_start_time_seconds', help: 'Unix time of the start.', registers: [registry] }).set(
-    startTimeSeconds(),
-  );
-
-/** Linux reports the start in ticks since boot; without /proc, Node's `uptime` is close enough. */
-const startTimeSeconds = (): number => {
-  try {
-    const stat = readFileSync('/proc/self/stat', 'utf8');
-    const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
-    const bootedAt = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
-    return bootedAt + ticks / 100;
-  } catch {
-    return Date.now() / 1000 - process.uptime();
-  }
 };
