@@ -76,16 +76,16 @@ it('has the memory, descriptors, limits and traffic of each scrape, and no serie
 it('counts the descriptors of a process', async () => {
   const child = spawn('cat', [], { stdio: ['pipe', 'pipe', 'ignore'] });
   try {
-    child.stdin!.write('begun');
+    child.stdin.write('begun');
     // Before that its loader has descriptors of its own.
-    await once(child.stdout!, 'data');
+    await once(child.stdout, 'data');
     const registry = new Registry();
     registerProcess(registry, `/proc/${child.pid}`);
     const open = readdirSync(`/proc/${child.pid}/fd`).length;
     expect(open).toBeGreaterThan(2);
     expect((await scraped(registry)).process_open_fds).toBe(open);
   } finally {
-    child.stdin!.end();
+    child.stdin.end();
     await once(child, 'close');
   }
 });
