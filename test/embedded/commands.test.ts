@@ -148,6 +148,7 @@ describe.concurrent('a running agent', () => {
         new RegExp(`^kubelet_runtime_operations_total\\{operation_type="start_container"\\} ${count}$`, 'm'),
       );
       expect(metrics).toMatch(/^kubelet_pleg_relist_duration_seconds_count \d+$/m);
+      expect(metrics).toMatch(/^kubernetes_feature_enabled\{.*name="EnvFiles",stage="BETA".*\} 1$/m);
       return true;
     });
   });

@@ -74,6 +74,11 @@ const NEEDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const SWITCHES = ['AllAlpha', 'AllBeta'];
+
+/** On by default and generally available in 1.37, and not locked. */
+const STABLE = [...ALWAYS_ON, 'NodeDeclaredFeatures', 'PodReadyToStartContainersCondition'];
+/** Off by default and beta in 1.37. */
+const BETA_OFF = ['PodAndContainerStatsFromCRI', 'PodLevelResourceManagers'];
 const KNOWN = new Set([...LOCKED_ON, ...ALWAYS_ON, ...BETA_ON, ...ALPHA, ...DEPRECATED, ...SWITCHES]);
 
 /** Every gate that the agent knows, without the switches for whole stages, and its default. docs/configuration.md has a row for each. */
@@ -127,6 +132,27 @@ export const checkFeatureGates = (
 /** The alpha gates that are on. */
 export const alphaGatesOn = (gates: Readonly<Record<string, boolean>>): readonly string[] =>
   ALPHA.filter((name) => isGateOn(gates, name));
+
+/** A gate with the stage that Kubernetes 1.37 gives it; '' is generally available. */
+export interface FeatureGate {
+  readonly name: string;
+  readonly stage: 'ALPHA' | 'BETA' | '' | 'DEPRECATED';
+  readonly isOn: boolean;
+}
+
+/**
+ * Every gate that the agent knows, with the switches for whole stages.
+ *
+ * Source: staging/src/k8s.io/component-base/featuregate/feature_gate.go AddMetrics; the stages are those of pkg/features/kube_features.go
+ */
+export const featureGates = (gates: Readonly<Record<string, boolean>>): readonly FeatureGate[] =>
+  [...KNOWN].map((name) => ({ name, stage: stageOf(name), isOn: isGateOn(gates, name) }));
+
+const stageOf = (name: string): FeatureGate['stage'] => {
+  if (LOCKED_ON.includes(name) || STABLE.includes(name)) return '';
+  if (DEPRECATED.includes(name)) return 'DEPRECATED';
+  return BETA_ON.includes(name) || BETA_OFF.includes(name) || name === 'AllBeta' ? 'BETA' : 'ALPHA';
+};
 
 /** Whether a gate is on: by its name, by a switch for its stage, else by its default. */
 export const isGateOn = (gates: Readonly<Record<string, boolean>>, name: string): boolean => {

@@ -26,6 +26,7 @@ import { Remark } from '../../server/routes/health.js';
 import { healthServer } from '../../server/health-server.js';
 import type { ServerEvent } from '../../server/listening/listen-while.js';
 import { createMetrics } from '../../server/metrics/metrics.js';
+import { registerFeatureGates } from '../../server/metrics/feature-gate-metric.js';
 import { registerRefusedManifests } from '../../server/metrics/refused-manifests-metric.js';
 import { alongside } from '../../streams/operators/alongside.js';
 import type { RecordingFile } from '../../tools/recording/recording-file.js';
@@ -34,6 +35,7 @@ import { type AgentInfo, announceAgent, removeAgentFile } from '../running-agent
 import { lockRootDir } from '../running-agent/agent-lock.js';
 import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../runtime/embedded-process.js';
 import { closeDescriptors, inheritedDescriptors } from '../runtime/inherited-descriptors.js';
+import { featureGates } from '../config/feature-gates.js';
 import type { CreateKubelet, KubeletHandle, Note } from '../kubelet/kubelet-handle.js';
 import { farewell } from './farewell.js';
 import { frames, liveTable } from '../screen/live-table.js';
@@ -78,6 +80,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
   const { registry, probeRegistry, metrics } = meters;
   const refused = refusedManifests();
   registerRefusedManifests(registry, refused.count);
+  registerFeatureGates(registry, featureGates(config.featureGates));
   const agent = {
     pid: process.pid,
     startedAt: startedAt.toISOString(),

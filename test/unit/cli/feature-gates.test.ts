@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { checkFeatureGates, GATE_DEFAULTS, isGateOn } from '../../../src/cli/config/feature-gates.js';
+import { checkFeatureGates, featureGates, GATE_DEFAULTS, isGateOn } from '../../../src/cli/config/feature-gates.js';
+import { registerFeatureGates } from '../../../src/server/metrics/feature-gate-metric.js';
 
 const ROOT = new URL('../../../', import.meta.url);
 const PAGE = readFileSync(new URL('docs/configuration.md', ROOT), 'utf8');
@@ -52,3 +54,47 @@ it.each(['ClusterTrustBundle', 'ClusterTrustBundleProjection', 'PodCertificateRe
     });
   },
 );
+
+describe('kubernetes_feature_enabled', () => {
+  const scraped = async (gates: Readonly<Record<string, boolean>>): Promise<readonly string[]> => {
+    const registry = new Registry();
+    registerFeatureGates(registry, featureGates(gates));
+    return (await registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('# HELP'));
+  };
+
+  it('has each gate with its stage, and the switches for whole stages', async () => {
+    const [type, ...lines] = await scraped({});
+    expect(type).toBe('# TYPE kubernetes_feature_enabled gauge');
+    expect(lines).toHaveLength(GATE_DEFAULTS.size + 2);
+    for (const [name, standard] of GATE_DEFAULTS) {
+      const value = standard === 'off' ? 0 : 1;
+      expect(lines.filter((line) => line.includes(`{name="${name}",`) && line.endsWith(`} ${value}`))).toHaveLength(1);
+    }
+    for (const line of [
+      '{name="SidecarContainers",stage=""} 1',
+      '{name="ClusterTrustBundle",stage=""} 1',
+      '{name="NodeDeclaredFeatures",stage=""} 1',
+      '{name="EnvFiles",stage="BETA"} 1',
+      '{name="PodAndContainerStatsFromCRI",stage="BETA"} 0',
+      '{name="EventedPLEG",stage="ALPHA"} 0',
+      '{name="ChangeContainerStatusOnKubeletRestart",stage="DEPRECATED"} 0',
+      '{name="AllAlpha",stage="ALPHA"} 0',
+      '{name="AllBeta",stage="BETA"} 0',
+    ]) {
+      expect(lines).toContain(`kubernetes_feature_enabled${line}`);
+    }
+  });
+
+  it('has what the configuration sets, also by a switch for a stage', async () => {
+    const lines = await scraped({ AllAlpha: true, EventedPLEG: false, EnvFiles: false, ClusterTrustBundle: false });
+    for (const line of [
+      '{name="AllAlpha",stage="ALPHA"} 1',
+      '{name="ContainerStopSignals",stage="ALPHA"} 1',
+      '{name="EventedPLEG",stage="ALPHA"} 0',
+      '{name="EnvFiles",stage="BETA"} 0',
+      '{name="ClusterTrustBundle",stage=""} 1',
+    ]) {
+      expect(lines).toContain(`kubernetes_feature_enabled${line}`);
+    }
+  });
+});
