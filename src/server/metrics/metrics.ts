@@ -6,6 +6,7 @@ import { nodeMetrics } from './node-metrics.js';
 import { certificateMetrics } from './certificate-metrics.js';
 import { registerEventLoopDelay } from './event-loop-metrics.js';
 import { eventMetrics } from './event-metrics.js';
+import { imageMetrics } from './image-metrics.js';
 import { podStatusMetrics } from './pod-status-metrics.js';
 import { registerProcess, registerStartTime } from './process-metrics.js';
 import { type CountRequests, requestMetrics, tunnelMetric } from './request-metrics.js';
@@ -169,6 +170,11 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     'Images that were removed for their age or to make room.',
     'reason',
   );
+  const sleepsCutShort = counter('kubelet_sleep_action_terminated_early_total', 'Hooks that slept and were cut short.');
+  const httpFallbacks = counter(
+    'kubelet_lifecycle_handler_http_fallbacks_total',
+    'Hooks over HTTPS that worked over HTTP.',
+  );
   const restarts = counter('kubelet_restarted_pods_total', 'Pods that came back with the same UID.', 'static');
 
   gauge('kubelet_node_name', "The node's name; always 1.", 'node').set({ node: nodeName }, 1);
@@ -232,12 +238,15 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
       for (const { count, ...labels } of working) workingPods.set(labels, count);
     },
     orphanedRuntimePod: () => orphans.inc(),
+    sleepCutShort: () => sleepsCutShort.inc(),
+    hookFellBackToHttp: () => httpFallbacks.inc(),
     imageCollected: (reason) => imagesCollected.inc({ reason }),
     ...eventMetrics(registry),
     ...certificateMetrics(registry),
     ...probes.metrics,
     ...apiMetrics(registry),
     ...nodeMetrics(registry),
+    ...imageMetrics(registry),
     ...podStatusMetrics(registry),
     ...volumeMetrics(registry),
     podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),

@@ -69,6 +69,17 @@ export interface Metrics {
   }) => void;
   readonly orphanedRuntimePod: () => void;
   readonly podRestarted: (isStatic: boolean) => void;
+  /** A hook that sleeps was ended before its time: `kubelet_sleep_action_terminated_early_total`. */
+  readonly sleepCutShort: () => void;
+  /** A hook over HTTPS has worked over HTTP: `kubelet_lifecycle_handler_http_fallbacks_total`. */
+  readonly hookFellBackToHttp: () => void;
+  /**
+   * The decision about the image of a container: `kubelet_image_manager_ensure_image_requests_total`. What is not known is undefined:
+   * `Always` does not ask whether the image is present.
+   */
+  readonly imageEnsured: (pullPolicy: string | undefined, isPresent?: boolean, mustPull?: boolean) => void;
+  /** A pull that worked, with all its waits: `kubelet_image_pull_duration_seconds`. `bytes` is 0 if the size is not known. */
+  readonly imagePulled: (seconds: number, bytes: bigint) => void;
   /** An image that garbage collection has removed, for its age or for space. */
   readonly imageCollected: (reason: 'age' | 'space') => void;
   /** A probe with a result, and its duration in seconds. */
@@ -177,6 +188,10 @@ export const noMetrics: Metrics = {
   pods: nothing,
   orphanedRuntimePod: nothing,
   podRestarted: nothing,
+  sleepCutShort: nothing,
+  hookFellBackToHttp: nothing,
+  imageEnsured: nothing,
+  imagePulled: nothing,
   imageCollected: nothing,
   probe: nothing,
   probeWorkerEnded: nothing,

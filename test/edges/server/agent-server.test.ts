@@ -151,6 +151,10 @@ describe('/metrics', () => {
     metrics.pods({ ...counts, working: [{ lifecycle: 'terminating', config: 'orphan', static: 'true', count: 1 }] });
     metrics.orphanedRuntimePod();
     metrics.podRestarted(true);
+    metrics.sleepCutShort();
+    metrics.hookFellBackToHttp();
+    metrics.hookFellBackToHttp();
+    metrics.imagePulled(2, 1n);
 
     await serve({ metrics: registry });
     const { type, body } = await get('/metrics');
@@ -184,6 +188,9 @@ describe('/metrics', () => {
       'kubelet_working_pods{lifecycle="terminated",config="runtime_only",static="unknown"} 0',
       'kubelet_orphaned_runtime_pods_total 1',
       'kubelet_restarted_pods_total{static="true"} 1',
+      'kubelet_sleep_action_terminated_early_total 1',
+      'kubelet_lifecycle_handler_http_fallbacks_total 2',
+      'kubelet_image_pull_duration_seconds_count{image_size_in_bytes="0-10MB"} 1',
       'kubelet_restarted_pods_total{static=""} 0',
     ]) {
       expect(lines).toContain(line);
