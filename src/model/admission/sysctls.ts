@@ -68,7 +68,7 @@ const PATTERN = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*([a-z0-9]([-_a-z0-9]*[a-z
 const problemOf = (name: string, allowed: readonly string[], spec: Pod['spec']): string | undefined => {
   const by = allowed.find((pattern) => name === pattern) ?? allowed.find((pattern) => isBelow(pattern, name));
   if (by === undefined) return `${JSON.stringify(name)} not allowlisted`;
-  // That of the pattern: `kernel.shm*` also allows names whose namespace is unknown.
+  // The pattern decides: a name that `kernel.shm*` allows may be one whose namespace is unknown.
   const namespace = namespaceOf(by.replace(/\*$/, ''));
   const isOfNode = (namespace === 'IPC' && spec.hostIPC) || (namespace === 'Net' && spec.hostNetwork);
   return isOfNode ? `${JSON.stringify(name)} not allowed with host ${namespace} enabled` : undefined;

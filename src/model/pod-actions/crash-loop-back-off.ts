@@ -41,8 +41,6 @@ export interface CrashLoopEntry extends BackOffEntry {
   readonly decidedBefore?: number;
   /** The instance whose end the container waits for, if a restart of all containers has removed it from the runtime. */
   readonly removed?: ExitedInstance;
-  /** This life of the agent has not started the container, and nothing showed when it ended before. */
-  readonly isUnknown?: true;
 }
 
 export interface CrashLoopInput {
@@ -106,7 +104,7 @@ export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
   const remembered = input.entry?.delayMs === 0 ? undefined : input.entry;
   const table = crashLoopTable(maxMs);
   const told = input.entry === undefined ? entryFromFacts(input, table) : undefined;
-  const known: CrashLoopEntry | undefined = input.entry ?? told;
+  const known = input.entry ?? told;
   const entry = unlessForgotten(remembered ?? told, input, table);
   if (newestExited === undefined) return { blocked: false, entry: entry ?? { delayMs: 0, lastUpdate: now } };
   const since = waitingSince(newestExited, input);
@@ -115,8 +113,7 @@ export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
   const ranUntil = remembered ? since : endOf(newestExited);
   const isOver = entry !== undefined && isExpired(entry, ranUntil, table);
   if (isOver || !isBlocked(entry, { since, now, table })) {
-    const isKnown = known !== undefined && known.isUnknown !== true;
-    const unknownRestarts = isKnown ? 0 : restartsWithoutEvidence(input, table);
+    const unknownRestarts = remembered || told ? 0 : restartsWithoutEvidence(input, table);
     return {
       blocked: false,
       entry: {
@@ -149,8 +146,7 @@ export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
  */
 export const rememberEnd = (input: CrashLoopInput): CrashLoopEntry => {
   const { entry, newestExited, now, maxMs = CRASH_LOOP_MAX_MS } = input;
-  const known: CrashLoopEntry = entry ??
-    entryFromFacts(input, crashLoopTable(maxMs)) ?? { delayMs: 0, lastUpdate: now, isUnknown: true };
+  const known = entry ?? entryFromFacts(input, crashLoopTable(maxMs)) ?? { delayMs: 0, lastUpdate: now };
   return newestExited ? { ...known, removed: newestExited } : known;
 };
 

@@ -4,6 +4,7 @@ import {
   catchError,
   defer,
   fromEvent,
+  ignoreElements,
   lastValueFrom,
   map,
   type Observable,
@@ -22,6 +23,7 @@ import { limitStreams, STREAM_LIMITS, type StreamLimits } from './limit-streams.
 import { send } from '../routes/http-routes.js';
 import { isWebSocket } from '../access/presented-credentials.js';
 import { proxyUpgrade } from './proxy-upgrade.js';
+import { type TunnelClient, tunnelClient } from './tunnel-client.js';
 
 export interface StreamView extends StreamSubject {
   readonly streaming: StreamingService;
@@ -59,9 +61,16 @@ export const answerStreams = (view: StreamView, next: RequestListener): RequestL
       const call = streamCall({ path, query, isWebSocket: hasMessages && tunnelled.length === 0 }, view);
       if ('status' in call) return of(call);
       if (tunnelled.length > 0) countTunnel?.();
-      return urlFrom(streaming, call).pipe(
-        switchMap((target) => proxyUpgrade({ target, request, response, tunnelled, scheduler })),
+      const tunnel$: Observable<TunnelClient | undefined> =
+        tunnelled.length > 0 ? tunnelClient(request, response, tunnelled) : of(undefined);
+      return tunnel$.pipe(
+        switchMap((tunnel) =>
+          urlFrom(streaming, call).pipe(
+            switchMap((target) => proxyUpgrade({ target, request, response, tunnel, scheduler })),
+          ),
+        ),
         limit(`${path.namespace}/${path.pod}`),
+        ignoreElements(),
       );
     }).pipe(catchError((error: unknown) => of(streamRefusal(error))));
 

@@ -1,6 +1,9 @@
 import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** The error for a request that has to be one for another protocol. Source: pkg/util/proxy/upgradeaware.go */
+export const UPGRADE_REQUIRED = 'Upgrade request required\n';
+
 /**
  * The reply to a request for another protocol. It is an ordinary reply, after which the connection is closed, unless its handler
  * takes over the connection. It emits `close` when the connection is closed, in both cases.
@@ -20,10 +23,16 @@ export class UpgradeResponse extends ServerResponse {
     this.on('finish', () => connection.destroySoon());
   }
 
-  /** Returns the connection, which then emits all bytes after the header of the request. */
-  takeOver(): Socket {
+  /** The connection while it is open. */
+  get open(): Socket {
     const { socket } = this;
     if (!socket) throw new Error('the connection is closed');
+    return socket;
+  }
+
+  /** Returns the connection, which then emits all bytes after the header of the request. */
+  takeOver(): Socket {
+    const socket = this.open;
     socket.off('end', this.#left);
     // The other direction may still have bytes under way.
     socket.allowHalfOpen = true;

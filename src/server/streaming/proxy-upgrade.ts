@@ -11,22 +11,23 @@ import {
   type SchedulerLike,
   switchMap,
   take,
+  takeWhile,
   throwError,
 } from 'rxjs';
 import { echoRefusal } from './echo-refusal.js';
-import { streamEnd } from './stream-end.js';
-import { UpgradeResponse } from './answer-upgrades.js';
+import { type HalfClosed, streamEnd } from './stream-end.js';
+import { UPGRADE_REQUIRED, UpgradeResponse } from './answer-upgrades.js';
 import { spdyHeaders, tunnelName, VERSION_HEADER } from '../../model/server/spdy-tunnel.js';
 import { dialUpgrade } from './dial-upgrade.js';
-import { tunnelClient } from './tunnel-client.js';
+import type { TunnelClient } from './tunnel-client.js';
 
 export interface ProxiedUpgrade {
   /** The URL of the stream, which the runtime has named. */
   readonly target: URL;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The protocols over SPDY of a client that sends SPDY in the messages of a WebSocket; empty for any other client. */
-  readonly tunnelled: readonly string[];
+  /** The client, if it sends SPDY in the messages of a WebSocket. */
+  readonly tunnel: TunnelClient | undefined;
   readonly scheduler: SchedulerLike;
 }
 
@@ -35,50 +36,49 @@ export interface ProxiedUpgrade {
  * unchanged in both directions, as fast as their reader reads. A refusal of the server is passed on. For a tunnelled client the
  * server is asked for SPDY, and the client has a WebSocket with its bytes.
  *
+ * Emits: once, when one side has ended and the other one has received all its bytes.
  * Errors, before the client has a reply: the server cannot be reached, or its reply is neither an upgrade nor a refusal; the
  * request is no upgrade.
  * Ends: when both sides are closed, and at the latest 5 s after one of them has ended.
  * Source: staging/src/k8s.io/apimachinery/pkg/util/proxy/upgradeaware.go, staging/src/k8s.io/apiserver/pkg/util/proxy/streamtunnel.go
  */
-export const proxyUpgrade = (options: ProxiedUpgrade): Observable<never> => {
-  const { target, request, response, tunnelled, scheduler } = options;
-  if (!(response instanceof UpgradeResponse)) return throwError(() => new Error('Upgrade request required\n'));
-  const asked =
-    tunnelled.length === 0
-      ? request
-      : { method: 'POST', rawHeaders: [...spdyHeaders(request.rawHeaders, tunnelled)], socket: request.socket };
+export const proxyUpgrade = (options: ProxiedUpgrade): Observable<HalfClosed> => {
+  const { target, request, response, tunnel, scheduler } = options;
+  if (!(response instanceof UpgradeResponse)) return throwError(() => new Error(UPGRADE_REQUIRED));
+  const asked = tunnel
+    ? { method: 'POST', rawHeaders: [...spdyHeaders(request.rawHeaders, tunnel.protocols)], socket: request.socket }
+    : request;
   return dialUpgrade(target, asked).pipe(
     switchMap((dialed) =>
       (dialed.kind === 'upgraded'
-        ? acceptedClient(options, response, dialed.reply).pipe(
+        ? acceptedClient(tunnel, response, dialed.reply).pipe(
             switchMap((client) => relay(client, dialed.connection, scheduler)),
           )
         : echo(dialed.reply, response, scheduler)
-      ).pipe(endWith('ended')),
+      ).pipe(endWith('ended' as const)),
     ),
-    // Closes the connection to the server, too.
-    take(1),
-    ignoreElements(),
+    // The end closes the connection to the server, too.
+    takeWhile((value) => value !== 'ended'),
   );
 };
 
 /** The bytes of the client after the reply. */
 const acceptedClient = (
-  { request, tunnelled: [first] }: ProxiedUpgrade,
+  tunnel: TunnelClient | undefined,
   response: UpgradeResponse,
   reply: IncomingMessage,
 ): Observable<Duplex> => {
-  const connection = response.takeOver();
-  if (first === undefined) {
-    connection.write(headerOf(reply), 'latin1');
-    return of(connection);
+  if (tunnel) {
+    const chosen = reply.headers[VERSION_HEADER.toLowerCase()];
+    return tunnel.accept(tunnelName(typeof chosen === 'string' ? chosen : (tunnel.protocols[0] ?? '')));
   }
-  const chosen = reply.headers[VERSION_HEADER.toLowerCase()];
-  return tunnelClient({ request, connection, protocol: tunnelName(typeof chosen === 'string' ? chosen : first) });
+  const connection = response.takeOver();
+  connection.write(headerOf(reply), 'latin1');
+  return of(connection);
 };
 
-const relay = (client: Duplex, server: Duplex, scheduler: SchedulerLike): Observable<never> =>
-  new Observable<never>((subscriber) => {
+const relay = (client: Duplex, server: Duplex, scheduler: SchedulerLike): Observable<HalfClosed> =>
+  new Observable((subscriber) => {
     const on = (stream: Duplex, event: string) => fromEvent(stream, event).pipe(take(1));
     const end = streamEnd({
       flushed$: merge(on(client, 'finish'), on(server, 'finish')),
@@ -87,8 +87,8 @@ const relay = (client: Duplex, server: Duplex, scheduler: SchedulerLike): Observ
     }).subscribe(subscriber);
     client.pipe(server);
     server.pipe(client);
-    // A broken connection does not end its pipe.
-    server.once('close', () => client.end());
+    // A broken connection does not end its pipe. What the client still sends has no reader then, but its end has to be read.
+    server.once('close', () => client.end().resume());
     client.once('close', () => server.end());
     return () => {
       end.unsubscribe();

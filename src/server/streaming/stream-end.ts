@@ -1,7 +1,20 @@
-import { ignoreElements, merge, type Observable, type SchedulerLike, switchMap, take, timer } from 'rxjs';
+import {
+  concat,
+  ignoreElements,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+  take,
+  takeUntil,
+  timer,
+} from 'rxjs';
 
 /** The kubelet closes both sides at once, which may cost the last bytes of output while the client still sends input. */
 const LINGER_MS = 5_000;
+
+/** One side of a stream has ended, and the other one has received all its bytes. */
+export type HalfClosed = 'half-closed';
 
 export interface StreamEndings {
   /** Emits when a side has received all bytes of the other one, which has ended. */
@@ -11,11 +24,10 @@ export interface StreamEndings {
   readonly scheduler: SchedulerLike;
 }
 
-/** Completes when both sides of a stream are closed, and at the latest 5 s after one side has ended. */
-export const streamEnd = ({ flushed$, closed$, scheduler }: StreamEndings): Observable<never> => {
-  const lingered$ = flushed$.pipe(
+/** Emits when one side has ended. Completes when both sides are closed, and at the latest 5 s after one side has ended. */
+export const streamEnd = ({ flushed$, closed$, scheduler }: StreamEndings): Observable<HalfClosed> =>
+  flushed$.pipe(
     take(1),
-    switchMap(() => timer(LINGER_MS, scheduler)),
+    switchMap(() => concat(of('half-closed' as const), timer(LINGER_MS, scheduler).pipe(ignoreElements()))),
+    takeUntil(closed$),
   );
-  return merge(closed$, lingered$).pipe(take(1), ignoreElements());
-};

@@ -1,42 +1,57 @@
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Observable } from 'rxjs';
 import { createWebSocketStream, WebSocketServer } from 'ws';
+import { UpgradeResponse, UPGRADE_REQUIRED } from './answer-upgrades.js';
 
 /** The longest frame of SPDY with its header: a client may send each frame in one message. */
 const MESSAGE_MAX_BYTES = 2 ** 24 + 8;
 
-/** The protocol of the reply, by the request. */
-const protocols = new WeakMap<IncomingMessage, string>();
-const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MESSAGE_MAX_BYTES });
-server.on('headers', (headers, request) => {
-  const protocol = protocols.get(request);
-  if (protocol !== undefined) headers.push(`Sec-WebSocket-Protocol: ${protocol}`);
-});
-
+/** The request of a client for a WebSocket in whose messages it sends SPDY. */
 export interface TunnelClient {
-  readonly request: IncomingMessage;
-  readonly connection: Socket;
-  /** The name in the reply. */
-  readonly protocol: string;
+  /** The protocols over SPDY that it offers. */
+  readonly protocols: readonly string[];
+  /**
+   * Accepts the WebSocket under this name of its protocol, and emits the bytes in its messages as one stream; what is written
+   * to it goes out in binary messages. The end of one side closes the WebSocket.
+   */
+  readonly accept: (protocol: string) => Observable<Duplex>;
 }
 
 /**
- * Accepts the WebSocket of a client, and emits the bytes in its messages as one stream; what is written to it goes out in binary
- * messages. The end of one side closes the WebSocket. A request that is no right one is answered and closed without an emission.
+ * Emits the client of a request for a WebSocket that has a method, a key and a version which are right. Any other request is
+ * answered, and its connection closed, without an emission.
  *
+ * Errors: the request is no upgrade.
  * Source: staging/src/k8s.io/client-go/tools/portforward/tunneling_connection.go
  */
-export const tunnelClient = ({ request, connection, protocol }: TunnelClient): Observable<Duplex> =>
+export const tunnelClient = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  protocols: readonly string[],
+): Observable<TunnelClient> =>
   new Observable((subscriber) => {
-    protocols.set(request, protocol);
+    if (!(response instanceof UpgradeResponse)) throw new Error(UPGRADE_REQUIRED);
+    let accepted = '';
+    let take = (_: Duplex): void => undefined;
+    const begin = (protocol: string, decide: (isRight: boolean) => void): Observable<Duplex> =>
+      new Observable((client) => {
+        accepted = protocol;
+        take = (stream) => client.next(stream);
+        response.takeOver();
+        decide(true);
+      });
+    const server = new WebSocketServer({
+      ...{ noServer: true, perMessageDeflate: false, maxPayload: MESSAGE_MAX_BYTES },
+      // Called with a request that is right. The WebSocket begins with the decision.
+      verifyClient: (_, decide) => subscriber.next({ protocols, accept: (protocol) => begin(protocol, decide) }),
+    });
+    server.on('headers', (headers) => headers.push(`Sec-WebSocket-Protocol: ${accepted}`));
     // The name of the protocol has a character that `ws` accepts in no offer.
     delete request.headers['sec-websocket-protocol'];
-    server.handleUpgrade(request, connection, Buffer.alloc(0), (socket) => {
+    server.handleUpgrade(request, response.open, Buffer.alloc(0), (socket) => {
       // A broken connection is closed, which ends the stream.
       socket.on('error', () => undefined);
-      subscriber.next(createWebSocketStream(socket).on('error', () => undefined));
-      subscriber.complete();
+      take(createWebSocketStream(socket).on('error', () => undefined));
     });
   });

@@ -267,7 +267,7 @@ const findings = ({ probes, state }: PodWorkPorts, pod: Pod): ProbeFindings => {
 };
 
 /**
- * The API's status of a static pod. That of another version of the manifest, or of the former life of a pod that started over, is the status
+ * The API's status of a static pod. The status of another version of the manifest, or of the former life of a pod that started over, is that
  * of another pod, and would make every new status illegal. Upstream takes it nevertheless, and stores no status until the mirror pod is new.
  */
 const reportedStatus = (

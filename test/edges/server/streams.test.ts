@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { NEVER, Observable, of, throwError } from 'rxjs';
+import { NEVER, Observable, of, throwError, VirtualTimeScheduler } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecResponse } from '../../../src/generated/runtime/v1/api.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
@@ -205,7 +205,7 @@ describe('a stream', () => {
     await stage.begin({ limits: { perPod: 1, total: 1 } });
     const first = await stage.open();
     expect(await stage.refusalOf()).toMatch(
-      /^HTTP\/1\.1 429 .*too many streams: the pod has 1 open streams, and may have no more$/s,
+      /^HTTP\/1\.1 429 .*\r\n\r\nthe pod has 1 open streams, and may have no more$/s,
     );
     expect(await first.echoes('still here')).toBe(true);
     first.socket.end();
@@ -216,6 +216,29 @@ describe('a stream', () => {
         .then(({ body }) => body.includes('path="exec",server_type="readwrite",long_running="true"} 0')),
     );
     expect(await (await stage.open()).echoes('next')).toBe(true);
+  });
+
+  it('counts no longer once one side has ended, while the other one stays', async () => {
+    await stage.begin({ limits: { perPod: 1, total: 1 }, scheduler: new VirtualTimeScheduler() });
+    const first = await stage.connect({ allowHalfOpen: true });
+    first.socket.write(header('POST', EXEC));
+    await first.readUntil('\r\n\r\n');
+    stage.peer.newest.end();
+    await first.readToEnd();
+    expect(first.socket.writable).toBe(true);
+    expect(await (await stage.open()).echoes('next')).toBe(true);
+  });
+
+  it('ends with a server that breaks off, once the client has ended, also if the client was still sending', async () => {
+    // The five seconds that another end may last never pass here.
+    await stage.begin({ scheduler: new VirtualTimeScheduler() });
+    const client = await stage.connect({ allowHalfOpen: true });
+    client.socket.write(header('POST', EXEC));
+    await client.readUntil('\r\n\r\n');
+    stage.peer.newest.resetAndDestroy();
+    await client.readToEnd();
+    client.socket.end('what nobody reads');
+    await stage.allClosed();
   });
 
   it('begins only with access', async () => {

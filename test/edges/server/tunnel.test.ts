@@ -51,8 +51,9 @@ const framesIn = (bytes: Buffer): readonly { readonly opcode: number; readonly c
 describe('a port-forward whose client sends SPDY in the messages of a WebSocket', () => {
   let stage: StreamStage;
   let count = 0;
+  let asked = 0;
   beforeEach(async () => {
-    count = 0;
+    count = asked = 0;
     stage = await StreamStage.make();
     stage.peer.behaviour = echoing;
   });
@@ -60,7 +61,13 @@ describe('a port-forward whose client sends SPDY in the messages of a WebSocket'
 
   const begin = (isOn = true) =>
     stage.begin({
-      streaming: { ...stage.streaming(), portForward: () => of({ url: stage.urlOf() }) },
+      streaming: {
+        ...stage.streaming(),
+        portForward: () => {
+          asked += 1;
+          return of({ url: stage.urlOf() });
+        },
+      },
       ...(isOn && { countTunnel: () => void (count += 1) }),
     });
   const open = async (): Promise<{
@@ -137,15 +144,24 @@ describe('a port-forward whose client sends SPDY in the messages of a WebSocket'
     await open();
   });
 
-  it('has the refusal of the runtime, and none of a WebSocket without a key reaches it', async () => {
+  it('has the refusal of the runtime', async () => {
     await begin();
     stage.peer.behaviour = replying('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
     expect(await stage.refusalOf('GET', PATH, webSocket(OFFER))).toMatch(
       /^HTTP\/1\.1 403 Forbidden\r\n[^]*\r\n\r\nno$/,
     );
-    stage.peer.behaviour = echoing;
-    expect(await stage.refusalOf('GET', PATH, webSocket(OFFER, 'short'))).toContain('HTTP/1.1 400 Bad Request\r\n');
     await stage.allClosed();
+  });
+
+  it.each([
+    ['a bad key', 'GET', webSocket(OFFER, 'short'), '400 Bad Request'],
+    ['a method of its own', 'POST', webSocket(OFFER), '405 Method Not Allowed'],
+    ['an old version', 'GET', webSocket(OFFER).replace('13', '7'), '400 Bad Request'],
+  ])('does not reach the runtime with %s', async (_, method, lines, status) => {
+    await begin();
+    expect(await stage.refusalOf(method, PATH, lines)).toContain(`HTTP/1.1 ${status}\r\n`);
+    await stage.allClosed();
+    expect({ asked, headers: stage.peer.headers }).toEqual({ asked: 0, headers: [] });
   });
 
   it('is passed on as any other WebSocket while the gate is off', async () => {

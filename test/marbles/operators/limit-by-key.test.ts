@@ -39,4 +39,16 @@ describe('limitByKey', () => {
       expectObservable(limitedOf('x'), '------^').toBe('------(x|)');
     }),
   );
+
+  it(
+    'has room again after a value that a subscription is over with, once',
+    marbles(({ cold, hot, expectObservable }) => {
+      const limited = limitByKey({ ...limits, inAll: 1 });
+      const source = cold('   v--o-o--|');
+      const key$ = hot('      -ab--c-d---|');
+      const isOver = (value: string) => value === 'o';
+      const result$ = key$.pipe(mergeMap((key) => source.pipe(limited(key, isOver), text)));
+      expectObservable(result$).toBe('-vi-ovoio-o--|', { v: 'v', o: 'o', i: 'inAll' });
+    }),
+  );
 });

@@ -3,7 +3,7 @@ import { TooManyStreams } from '../../../src/model/server/stream-refusal.js';
 import { limitStreams } from '../../../src/server/streaming/limit-streams.js';
 import { marbles } from '../marbles.js';
 
-const tooMany = (reason: string) => new TooManyStreams(`too many streams: ${reason}`);
+const tooMany = (reason: string) => new TooManyStreams(reason);
 const OF_POD = tooMany('the pod has 2 open streams, and may have no more');
 const OF_NODE = tooMany('the node has 3 open streams, and may have no more');
 
@@ -34,6 +34,20 @@ describe('a stream', () => {
         '----^----!  ',
         '------^----!',
       ]);
+    }),
+  );
+
+  it(
+    'counts no longer once one side has ended',
+    marbles(({ cold, expectObservable, expectSubscriptions }) => {
+      const lingering$ = cold('--x----|').pipe(limitStreams({ perPod: 1, total: 1 })('web'));
+      expectObservable(lingering$, '^').toBe('--x----|');
+      const refused = tooMany('the pod has 1 open streams, and may have no more');
+      expectObservable(lingering$, '-^').toBe('-#', {}, refused);
+      expectObservable(lingering$, '---^').toBe('-----x----|');
+      // The end of the first one, at 7, frees nothing a second time.
+      expectObservable(lingering$, '------^').toBe('--------x----|');
+      expectObservable(lingering$, '-------^').toBe('-------#', {}, refused);
     }),
   );
 

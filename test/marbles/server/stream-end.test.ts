@@ -18,8 +18,8 @@ describe('a stream', () => {
       const flushed$ = cold('              --x---x        ');
       const never$ = cold('                ---------------');
       const closed$ = cold('               -----x         ');
-      expectObservable(streamEnd({ flushed$, closed$, scheduler })).toBe('-----|');
-      expectObservable(streamEnd({ flushed$, closed$: never$, scheduler })).toBe('-- 5s |');
+      expectObservable(streamEnd({ flushed$, closed$, scheduler })).toBe('--h--|', { h: 'half-closed' });
+      expectObservable(streamEnd({ flushed$, closed$: never$, scheduler })).toBe('--h 4999ms |', { h: 'half-closed' });
       expectSubscriptions(flushed$.subscriptions).toBe(['^-!', '^-!']);
       expectSubscriptions(never$.subscriptions).toBe('^- 5s !');
     }),

@@ -103,10 +103,6 @@ describe('after a restart of the agent', () => {
       'is remembered',
       { newestExited: instance(7, 999, 1000), entry: { delayMs: 10_000, lastUpdate: 900_000 }, now: 1_010_000 },
     ],
-    [
-      'was started by this agent, with another image than before',
-      { newestExited: instance(7, 999, 1000), entry: { delayMs: 0, lastUpdate: 999_000 } },
-    ],
   ])('misses nothing of a container that %s', (_, facts) => {
     expect(decideBackOff({ pod, container, now: 1_000_000, ...facts })).not.toHaveProperty('unknownRestarts');
   });

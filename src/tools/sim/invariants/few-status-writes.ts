@@ -1,6 +1,6 @@
 import type { Finding, Invariant } from './monitor.js';
 
-/** Far more than the changes of the pods of a history, but for those of a container that starts and ends again and again. */
+/** Far more than the changes of the pods of a history, except those of a container that starts and ends again and again. */
 const MOST_PER_MINUTE = 40;
 /** Runs, has started, is ready, has ended, waits: once each. */
 const MOST_PER_START = 5;
