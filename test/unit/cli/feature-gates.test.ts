@@ -43,17 +43,68 @@ describe('the table of feature gates in docs/configuration.md', () => {
   });
 });
 
-it.each(['ClusterTrustBundle', 'ClusterTrustBundleProjection', 'PodCertificateRequest'])(
-  '%s stays on, and a setting that switches it off is reported',
-  (name) => {
-    expect(isGateOn({ [name]: false }, name)).toBe(true);
-    expect(checkFeatureGates({ [name]: true })).toEqual({ errors: [], warnings: [] });
-    expect(checkFeatureGates({ [name]: false })).toEqual({
-      errors: [],
-      warnings: [`feature gate ${name} stays on: it cannot be switched off`],
-    });
-  },
-);
+it.each([
+  ...['ClusterTrustBundle', 'ClusterTrustBundleProjection', 'PodCertificateRequest', 'PLEGOnDemandRelist'],
+  ...['PodReadyToStartContainersCondition', 'ResourceHealthStatus', 'InPlacePodVerticalScalingInitContainers'],
+])('%s stays on, and a setting that switches it off is reported', (name) => {
+  expect(isGateOn({ [name]: false }, name)).toBe(true);
+  expect(checkFeatureGates({ [name]: true })).toEqual({ errors: [], warnings: [] });
+  expect(checkFeatureGates({ [name]: false })).toEqual({
+    errors: [],
+    warnings: [`feature gate ${name} stays on: it cannot be switched off`],
+  });
+});
+
+it.each(['NodeDeclaredFeatures', 'SidecarContainers'])('%s stops the start where it is switched off', (name) => {
+  expect(isGateOn({ [name]: false }, name)).toBe(true);
+  expect(checkFeatureGates({ [name]: false })).toEqual({
+    errors: [`cannot set feature gate ${name} to false, feature is locked to true`],
+    warnings: [],
+  });
+});
+
+describe('a switch for a stage', () => {
+  it('sets the gates that have this stage in the metric, and no others', () => {
+    const switches: readonly Readonly<Record<string, boolean>>[] = [
+      { AllAlpha: true },
+      { AllBeta: true },
+      { AllBeta: false },
+    ];
+    for (const { name, stage, isOn } of featureGates({})) {
+      const switched = switches.map((gates) => isGateOn(gates, name));
+      const expected = { ALPHA: [true, isOn, isOn], BETA: [isOn, true, false] }[stage as string] ?? [isOn, isOn, isOn];
+      expect([name, ...switched]).toEqual([name, ...expected]);
+    }
+  });
+
+  it('leaves gates alone that are set by name', () => {
+    expect(isGateOn({ AllAlpha: true, EventedPLEG: false }, 'EventedPLEG')).toBe(false);
+    expect(isGateOn({ AllBeta: false, EnvFiles: true }, 'EnvFiles')).toBe(true);
+  });
+
+  it('of beta turns on the two that are off, with which the agent may start', () => {
+    const before = featureGates({}).filter(({ isOn }) => isOn);
+    const after = featureGates({ AllBeta: true }).filter(({ isOn }) => isOn);
+    const names = (gates: typeof after) => gates.map(({ name }) => name);
+    expect(names(after).filter((name) => !names(before).includes(name))).toEqual([
+      'PodAndContainerStatsFromCRI',
+      'PodLevelResourceManagers',
+      'AllBeta',
+    ]);
+    expect(checkFeatureGates({ AllBeta: true })).toEqual({ errors: [], warnings: [] });
+    expect(checkFeatureGates({ AllBeta: false })).toEqual({ errors: [], warnings: [] });
+  });
+});
+
+it('no unknown gate is on, unless it is set', () => {
+  expect(isGateOn({}, 'Unheard')).toBe(false);
+  expect(isGateOn({ AllAlpha: true, AllBeta: true }, 'Unheard')).toBe(false);
+  expect(isGateOn({ Unheard: true }, 'Unheard')).toBe(true);
+  expect(checkFeatureGates({ Unheard: true })).toEqual({
+    errors: [],
+    warnings: ['unrecognized feature gate: Unheard'],
+  });
+});
 
 describe('kubernetes_feature_enabled', () => {
   const scraped = async (gates: Readonly<Record<string, boolean>>): Promise<readonly string[]> => {
