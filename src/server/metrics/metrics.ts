@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { goArchitecture } from '../../model/node/go-architecture.js';
 import type { Metrics, WorkingPods } from '../../streams/ports/metrics.js';
+import { admissionMetrics } from './admission-metrics.js';
 import { apiMetrics } from './api-metrics.js';
 import { nodeMetrics } from './node-metrics.js';
 import { certificateMetrics } from './certificate-metrics.js';
@@ -88,6 +89,14 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   );
   const startedPods = counter('kubelet_started_pods_total', 'Attempts to create a sandbox.');
   const startedPodErrors = counter('kubelet_started_pods_errors_total', 'Failed attempts to create a sandbox.');
+  const userNamespacedPods = counter(
+    'kubelet_started_user_namespaced_pods_total',
+    'Attempts to create the sandbox of a pod with users of its own.',
+  );
+  const userNamespacedPodErrors = counter(
+    'kubelet_started_user_namespaced_pods_errors_total',
+    'Failed attempts to create the sandbox of a pod with users of its own.',
+  );
   const startedContainers = counter(
     'kubelet_started_containers_total',
     'Attempts to start a container.',
@@ -164,6 +173,15 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   const desiredPods = gauge('kubelet_desired_pods', 'Pods that the sources want.', 'static');
   const activePods = gauge('kubelet_active_pods', 'Pods that are admitted and not terminated.', 'static');
   const workingPods = gauge('kubelet_working_pods', 'Pods by state of their worker.', 'lifecycle', 'config', 'static');
+  const losingSupport = gauge(
+    'kubelet_cri_losing_support',
+    'The runtime works up to this version of Kubernetes, without it; always 1.',
+    'version',
+  );
+  const ephemeralContainers = gauge(
+    'kubelet_managed_ephemeral_containers',
+    'Ephemeral containers in the specifications of all pods.',
+  );
   const orphans = counter('kubelet_orphaned_runtime_pods_total', 'Pods that only the runtime knew.');
   const imagesCollected = counter(
     'kubelet_image_garbage_collected_total',
@@ -196,6 +214,10 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     podStarted: (failed) => {
       startedPods.inc();
       if (failed) startedPodErrors.inc();
+    },
+    userNamespacedPodStarted: (failed) => {
+      userNamespacedPods.inc();
+      if (failed) userNamespacedPodErrors.inc();
     },
     containerStarted: (container_type, code) => {
       startedContainers.inc({ container_type });
@@ -237,6 +259,8 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
       for (const isStatic of ['true', '']) restarts.inc({ static: isStatic }, 0);
       for (const { count, ...labels } of working) workingPods.set(labels, count);
     },
+    ephemeralContainers: (count) => ephemeralContainers.set(count),
+    runtimeLosesSupport: (version) => losingSupport.set({ version }, 1),
     orphanedRuntimePod: () => orphans.inc(),
     sleepCutShort: () => sleepsCutShort.inc(),
     hookFellBackToHttp: () => httpFallbacks.inc(),
@@ -244,6 +268,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     ...eventMetrics(registry),
     ...certificateMetrics(registry),
     ...probes.metrics,
+    ...admissionMetrics(registry),
     ...apiMetrics(registry),
     ...nodeMetrics(registry),
     ...imageMetrics(registry),

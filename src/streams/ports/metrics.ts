@@ -34,6 +34,8 @@ export interface Metrics {
   readonly runPodSandbox: (runtimeHandler: string, seconds: number, failed: boolean) => void;
   /** One attempt to create the sandbox of a pod: `kubelet_started_pods_*`. */
   readonly podStarted: (failed: boolean) => void;
+  /** Such an attempt for a pod with `hostUsers: false`: `kubelet_started_user_namespaced_pods_*`. */
+  readonly userNamespacedPodStarted: (failed: boolean) => void;
   /** One attempt to start a container; `failure` is the waiting reason, such as `ErrImagePull`. */
   readonly containerStarted: (type: MetricContainerType, failure?: string) => void;
   readonly containerTerminated: (type: MetricContainerType, exitCode: number, reason: string) => void;
@@ -67,6 +69,12 @@ export interface Metrics {
     readonly active: PodCount;
     readonly working: readonly WorkingPods[];
   }) => void;
+  /** The ephemeral containers in the specifications of all pods: `kubelet_managed_ephemeral_containers`. */
+  readonly ephemeralContainers: (count: number) => void;
+  /** A pod was not admitted, with the reason of its status: `kubelet_admission_rejections_total`. */
+  readonly admissionRejected: (reason: string) => void;
+  /** A runtime that a kubelet of this version will not support: `kubelet_cri_losing_support`. */
+  readonly runtimeLosesSupport: (version: string) => void;
   readonly orphanedRuntimePod: () => void;
   readonly podRestarted: (isStatic: boolean) => void;
   /** A hook that sleeps was ended before its time: `kubelet_sleep_action_terminated_early_total`. */
@@ -172,6 +180,7 @@ export const noMetrics: Metrics = {
   runtimeOperation: nothing,
   runPodSandbox: nothing,
   podStarted: nothing,
+  userNamespacedPodStarted: nothing,
   containerStarted: nothing,
   containerTerminated: nothing,
   podWorker: nothing,
@@ -186,6 +195,9 @@ export const noMetrics: Metrics = {
   runtimeEventsBroken: nothing,
   running: nothing,
   pods: nothing,
+  ephemeralContainers: nothing,
+  admissionRejected: nothing,
+  runtimeLosesSupport: nothing,
   orphanedRuntimePod: nothing,
   podRestarted: nothing,
   sleepCutShort: nothing,
