@@ -18,6 +18,7 @@ import {
   takeUntil,
   tap,
 } from 'rxjs';
+import { cgroupVersion } from '../../host/cgroups/host-cgroups.js';
 import { monotonicScheduler } from '../../host/monotonic-scheduler.js';
 import { createJournal } from '../../journal/journal-writer.js';
 import { errorText } from '../../model/cri/cri-error.js';
@@ -27,7 +28,9 @@ import { healthServer } from '../../server/health-server.js';
 import type { ServerEvent } from '../../server/listening/listen-while.js';
 import { createMetrics } from '../../server/metrics/metrics.js';
 import { registerFeatureGates } from '../../server/metrics/feature-gate-metric.js';
+import { registerLogSizes } from '../../server/metrics/log-metrics.js';
 import { registerRefusedManifests } from '../../server/metrics/refused-manifests-metric.js';
+import { registerSettings } from '../../server/metrics/setting-metrics.js';
 import { alongside } from '../../streams/operators/alongside.js';
 import type { RecordingFile } from '../../tools/recording/recording-file.js';
 import type { Logger } from '../../streams/ports/logger.js';
@@ -35,7 +38,7 @@ import { type AgentInfo, announceAgent, removeAgentFile } from '../running-agent
 import { lockRootDir } from '../running-agent/agent-lock.js';
 import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../runtime/embedded-process.js';
 import { closeDescriptors, inheritedDescriptors } from '../runtime/inherited-descriptors.js';
-import { featureGates } from '../config/feature-gates.js';
+import { featureGates, isGateOn } from '../config/feature-gates.js';
 import type { CreateKubelet, KubeletHandle, Note } from '../kubelet/kubelet-handle.js';
 import { farewell } from './farewell.js';
 import { frames, liveTable } from '../screen/live-table.js';
@@ -81,6 +84,10 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
   const refused = refusedManifests();
   registerRefusedManifests(registry, refused.count);
   registerFeatureGates(registry, featureGates(config.featureGates));
+  registerSettings(registry, {
+    cgroupVersion: cgroupVersion(),
+    metricsProvider: isGateOn(config.featureGates, 'PodAndContainerStatsFromCRI') ? 'cri' : 'cadvisor',
+  });
   const agent = {
     pid: process.pid,
     startedAt: startedAt.toISOString(),
@@ -118,6 +125,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
         return journal.record(event);
       },
     });
+    registerLogSizes(registry, kubelet.stats.logs$);
     let runtimePid: number | undefined;
     const names = [nodeName, hostname(), ...(cluster?.nodeIps ?? [])];
     const healthChecks = { ...kubelet.healthChecks, manifests: () => remarkOn(refused.count()) };
