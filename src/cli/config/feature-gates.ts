@@ -7,7 +7,7 @@ interface GateRow {
 
 const ALPHA: GateRow = { stage: 'ALPHA', standard: 'off' };
 const BETA: GateRow = { stage: 'BETA', standard: 'on' };
-/** Upstream does not trust it yet. */
+/** Off although it is beta; the switch itself is such a gate. */
 const BETA_OFF: GateRow = { stage: 'BETA', standard: 'off' };
 /** Off, and not affected by a switch for a whole stage. */
 const DEPRECATED: GateRow = { stage: 'DEPRECATED', standard: 'off' };
