@@ -132,7 +132,7 @@ export const withNodePorts = <T>(
         hasSupplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
       })),
     );
-    const cgroupDriver$ = cgroups ? cgroupDriver(runtime, cgroups.driver, { log, scheduler }) : of(undefined);
+    const cgroupDriver$ = cgroups ? cgroupDriver(runtime, cgroups.driver, { log, metrics, scheduler }) : of(undefined);
     return forkJoin([runtimeFacts$, cgroupDriver$]).pipe(
       map(([{ runtimeName, ...facts }, driver]) =>
         unlessShort((): KubeletPorts => {

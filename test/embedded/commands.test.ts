@@ -148,6 +148,15 @@ describe.concurrent('a running agent', () => {
         new RegExp(`^kubelet_runtime_operations_total\\{operation_type="start_container"\\} ${count}$`, 'm'),
       );
       expect(metrics).toMatch(/^kubelet_pleg_relist_duration_seconds_count \d+$/m);
+      expect(metrics).toMatch(/^kubelet_cgroup_version [12]$/m);
+      expect(metrics).toMatch(/^kubelet_metrics_provider\{.*provider="cadvisor".*\} 1$/m);
+      expect(metrics).toMatch(
+        new RegExp(
+          `^kubelet_container_log_filesystem_used_bytes\\{.*pod="web-${NODE_NAME}",container="main".*\\} \\d+$`,
+          'm',
+        ),
+      );
+      expect(metrics).toMatch(/^kubernetes_feature_enabled\{.*name="EnvFiles",stage="BETA".*\} 1$/m);
       return true;
     });
   });

@@ -11,4 +11,4 @@ export const metricLines = (): { readonly metrics: Metrics; readonly lines: stri
   return { metrics, lines };
 };
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const text = (value: unknown): string => (/string|bigint/.test(typeof value) ? String(value) : JSON.stringify(value));

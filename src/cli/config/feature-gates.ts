@@ -1,87 +1,105 @@
-/** Gates that cannot be switched off. Source: pkg/features/kube_features.go. */
-const LOCKED_ON = [
-  'SidecarContainers',
-  'InPlacePodVerticalScaling',
-  'KubeletFineGrainedAuthz',
-  'NodeLogQuery',
-  'NodeSwap',
-  'KubeletPSI',
-  'ImageVolume',
-  'PodObservedGenerationTracking',
-  'RecursiveReadOnlyMounts',
-  'DynamicResourceAllocation',
-];
+/** How a gate is set, unless the configuration sets it. `locked on` and `stays on` cannot be switched off. */
+interface GateRow {
+  /** Empty for generally available. */
+  readonly stage: 'ALPHA' | 'BETA' | 'DEPRECATED' | '';
+  readonly standard: 'on' | 'off' | 'locked on' | 'stays on';
+}
 
-/** On by default in 1.37; here there is no way to switch them off. */
-const ALWAYS_ON = ['ClusterTrustBundle', 'ClusterTrustBundleProjection', 'PodCertificateRequest'];
+const ALPHA: GateRow = { stage: 'ALPHA', standard: 'off' };
+const BETA: GateRow = { stage: 'BETA', standard: 'on' };
+/** Off although it is beta; the switch itself is such a gate. */
+const BETA_OFF: GateRow = { stage: 'BETA', standard: 'off' };
+/** Off, and not affected by a switch for a whole stage. */
+const DEPRECATED: GateRow = { stage: 'DEPRECATED', standard: 'off' };
+/** False stops the start. */
+const LOCKED: GateRow = { stage: '', standard: 'locked on' };
+/**
+ * Generally available since 1.37, so a configuration for 1.36 may still switch it off. That is a warning and does not stop the start;
+ * the gate stays on, since the agent has no other way.
+ */
+const SINCE_137: GateRow = { stage: '', standard: 'stays on' };
 
-const BETA_ON = [
-  'ContainerRestartRules',
-  'RestartAllContainersOnContainerExits',
-  'PLEGOnDemandRelist',
-  'ExtendWebSocketsToKubelet',
-  'ReloadKubeletClientCAFile',
-  'ReloadKubeletServerCertificateFile',
-  'KubeletCrashLoopBackOffMax',
-  'KubeletEnsureSecretPulledImages',
-  'GracefulNodeShutdown',
-  'GracefulNodeShutdownBasedOnPodPriority',
-  'PodReadyToStartContainersCondition',
-  'RotateKubeletServerCertificate',
-  'ContainerCheckpoint',
-  'NodeDeclaredFeatures',
-  'EnvFiles',
-  'ResourceHealthStatus',
-  'PodLevelResources',
-  'ComponentFlagz',
-  'ComponentStatusz',
-  'InPlacePodLevelResourcesVerticalScaling',
-  'InPlacePodVerticalScalingInitContainers',
-  'LoggingBetaOptions',
-  'ResourceHealthStatusMessage',
-  'MemoryQoS',
-  'PodsAPI',
-];
+/**
+ * Every gate that the agent knows, as in the Kubernetes that it says it is (`KUBERNETES_VERSION`), and the two switches for whole
+ * stages. A row decides all of it: the default, whether `AllAlpha` or `AllBeta` sets the gate, whether it can be switched off, and
+ * the label of `kubernetes_feature_enabled`. SidecarContainers has no gate any more; its name stays for old configurations.
+ *
+ * Source: pkg/features/kube_features.go, pkg/scheduler/features/scheduler_features.go, staging/src/k8s.io/component-base/logs
+ */
+const GATES: ReadonlyMap<string, GateRow> = new Map([
+  ['SidecarContainers', LOCKED],
+  ['InPlacePodVerticalScaling', LOCKED],
+  ['KubeletFineGrainedAuthz', LOCKED],
+  ['NodeLogQuery', LOCKED],
+  ['NodeSwap', LOCKED],
+  ['KubeletPSI', LOCKED],
+  ['ImageVolume', LOCKED],
+  ['PodObservedGenerationTracking', LOCKED],
+  ['RecursiveReadOnlyMounts', LOCKED],
+  ['DynamicResourceAllocation', LOCKED],
+  ['NodeDeclaredFeatures', LOCKED],
+  ['ClusterTrustBundle', SINCE_137],
+  ['ClusterTrustBundleProjection', SINCE_137],
+  ['PodCertificateRequest', SINCE_137],
+  ['PLEGOnDemandRelist', SINCE_137],
+  ['PodReadyToStartContainersCondition', SINCE_137],
+  ['ResourceHealthStatus', SINCE_137],
+  ['InPlacePodVerticalScalingInitContainers', SINCE_137],
+  ['ContainerRestartRules', BETA],
+  ['RestartAllContainersOnContainerExits', BETA],
+  ['ExtendWebSocketsToKubelet', BETA],
+  ['ReloadKubeletClientCAFile', BETA],
+  ['ReloadKubeletServerCertificateFile', BETA],
+  ['KubeletCrashLoopBackOffMax', BETA],
+  ['KubeletEnsureSecretPulledImages', BETA],
+  ['GracefulNodeShutdown', BETA],
+  ['GracefulNodeShutdownBasedOnPodPriority', BETA],
+  ['RotateKubeletServerCertificate', BETA],
+  ['ContainerCheckpoint', BETA],
+  ['EnvFiles', BETA],
+  ['PodLevelResources', BETA],
+  ['ComponentFlagz', BETA],
+  ['ComponentStatusz', BETA],
+  ['InPlacePodLevelResourcesVerticalScaling', BETA],
+  ['LoggingBetaOptions', BETA],
+  ['ResourceHealthStatusMessage', BETA],
+  ['MemoryQoS', BETA],
+  ['PodsAPI', BETA],
+  ['PodAndContainerStatsFromCRI', BETA_OFF],
+  ['PodLevelResourceManagers', BETA_OFF],
+  ['AllBeta', BETA_OFF],
+  ['EventedPLEG', ALPHA],
+  ['PodLogsQuerySplitStreams', ALPHA],
+  ['ContainerStopSignals', ALPHA],
+  ['CustomCPUCFSQuotaPeriod', ALPHA],
+  ['ReduceDefaultCrashLoopBackOffDecay', ALPHA],
+  ['UserNamespacesHostNetworkSupport', ALPHA],
+  ['LoggingAlphaOptions', ALPHA],
+  ['GRPCContainerProbeTLS', ALPHA],
+  ['H2CContainerProbe', ALPHA],
+  ['DefaultPodSysctls', ALPHA],
+  ['AllAlpha', ALPHA],
+  ['ChangeContainerStatusOnKubeletRestart', DEPRECATED],
+]);
 
-const ALPHA = [
-  'EventedPLEG',
-  'PodAndContainerStatsFromCRI',
-  'PodLogsQuerySplitStreams',
-  'ContainerStopSignals',
-  'CustomCPUCFSQuotaPeriod',
-  'ReduceDefaultCrashLoopBackOffDecay',
-  'PodLevelResourceManagers',
-  'UserNamespacesHostNetworkSupport',
-  'LoggingAlphaOptions',
-  'GRPCContainerProbeTLS',
-  'H2CContainerProbe',
-  'DefaultPodSysctls',
-];
-
-/** Off by default, and not affected by a switch for a whole stage. */
-const DEPRECATED = ['ChangeContainerStatusOnKubeletRestart'];
-
-/** Gates that depend on others. Source: defaultKubernetesFeatureGateDependencies in pkg/features/kube_features.go. */
+/**
+ * Gates that depend on others; what cannot be switched off is left out.
+ *
+ * Source: defaultKubernetesFeatureGateDependencies in pkg/features/kube_features.go
+ */
 const NEEDS: Readonly<Record<string, readonly string[]>> = {
-  ExtendWebSocketsToKubelet: ['NodeDeclaredFeatures'],
   GracefulNodeShutdownBasedOnPodPriority: ['GracefulNodeShutdown'],
-  InPlacePodLevelResourcesVerticalScaling: ['PodLevelResources', 'NodeDeclaredFeatures'],
-  InPlacePodVerticalScalingInitContainers: ['NodeDeclaredFeatures'],
+  InPlacePodLevelResourcesVerticalScaling: ['PodLevelResources'],
   PodLevelResourceManagers: ['PodLevelResources'],
-  ResourceHealthStatusMessage: ['ResourceHealthStatus'],
-  RestartAllContainersOnContainerExits: ['ContainerRestartRules', 'NodeDeclaredFeatures'],
-  UserNamespacesHostNetworkSupport: ['NodeDeclaredFeatures'],
+  RestartAllContainersOnContainerExits: ['ContainerRestartRules'],
 };
 
-const SWITCHES = ['AllAlpha', 'AllBeta'];
-const KNOWN = new Set([...LOCKED_ON, ...ALWAYS_ON, ...BETA_ON, ...ALPHA, ...DEPRECATED, ...SWITCHES]);
+const SWITCHES: ReadonlySet<string> = new Set(['AllAlpha', 'AllBeta']);
 
 /** Every gate that the agent knows, without the switches for whole stages, and its default. docs/configuration.md has a row for each. */
-export const GATE_DEFAULTS: ReadonlyMap<string, 'locked on' | 'on' | 'off'> = new Map([
-  ...LOCKED_ON.map((name) => [name, 'locked on'] as const),
-  ...[...ALWAYS_ON, ...BETA_ON].map((name) => [name, 'on'] as const),
-  ...[...ALPHA, ...DEPRECATED].map((name) => [name, 'off'] as const),
-]);
+export const GATE_DEFAULTS: ReadonlyMap<string, GateRow['standard']> = new Map(
+  [...GATES].filter(([name]) => !SWITCHES.has(name)).map(([name, { standard }]) => [name, standard]),
+);
 
 /**
  * Reads `--feature-gates A=true,B=false`.
@@ -109,7 +127,7 @@ export const checkFeatureGates = (
 ): { readonly errors: readonly string[]; readonly warnings: readonly string[] } => ({
   errors: [
     ...Object.entries(gates)
-      .filter(([name, value]) => LOCKED_ON.includes(name) && !value)
+      .filter(([name, value]) => GATES.get(name)?.standard === 'locked on' && !value)
       .map(([name]) => `cannot set feature gate ${name} to false, feature is locked to true`),
     ...Object.entries(NEEDS)
       .filter(([name]) => isGateOn(gates, name))
@@ -119,18 +137,38 @@ export const checkFeatureGates = (
       }),
   ],
   warnings: Object.entries(gates).flatMap(([name, value]) => {
-    if (!KNOWN.has(name)) return [`unrecognized feature gate: ${name}`];
-    return ALWAYS_ON.includes(name) && !value ? [`feature gate ${name} stays on: it cannot be switched off`] : [];
+    const row = GATES.get(name);
+    if (!row) return [`unrecognized feature gate: ${name}`];
+    return row.standard === 'stays on' && !value ? [`feature gate ${name} stays on: it cannot be switched off`] : [];
   }),
 });
 
 /** The alpha gates that are on. */
 export const alphaGatesOn = (gates: Readonly<Record<string, boolean>>): readonly string[] =>
-  ALPHA.filter((name) => isGateOn(gates, name));
+  [...GATE_DEFAULTS.keys()].filter((name) => GATES.get(name)?.stage === 'ALPHA' && isGateOn(gates, name));
 
-/** Whether a gate is on: by its name, by a switch for its stage, else by its default. */
+/** A gate with its stage, and whether it is on. */
+export interface FeatureGate extends Pick<GateRow, 'stage'> {
+  readonly name: string;
+  readonly isOn: boolean;
+}
+
+/**
+ * Every gate that the agent knows, with the switches for whole stages.
+ *
+ * Source: staging/src/k8s.io/component-base/featuregate/feature_gate.go AddMetrics
+ */
+export const featureGates = (gates: Readonly<Record<string, boolean>>): readonly FeatureGate[] =>
+  [...GATES].map(([name, { stage }]) => ({ name, stage, isOn: isGateOn(gates, name) }));
+
+/**
+ * Whether a gate is on: by its name, by the switch for its stage, else by its default. A gate that nobody knows is off unless it is set.
+ *
+ * Source: staging/src/k8s.io/component-base/featuregate/feature_gate.go setUnsetAlphaGates, setUnsetBetaGates
+ */
 export const isGateOn = (gates: Readonly<Record<string, boolean>>, name: string): boolean => {
-  if (LOCKED_ON.includes(name) || ALWAYS_ON.includes(name)) return true;
-  if (BETA_ON.includes(name)) return gates[name] ?? gates.AllBeta ?? true;
-  return gates[name] ?? (ALPHA.includes(name) && (gates.AllAlpha ?? false));
+  const { stage, standard } = GATES.get(name) ?? DEPRECATED;
+  if (stage === '') return true;
+  const ofStage = { ALPHA: gates.AllAlpha, BETA: gates.AllBeta, DEPRECATED: undefined }[stage];
+  return gates[name] ?? ofStage ?? standard === 'on';
 };

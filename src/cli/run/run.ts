@@ -18,6 +18,7 @@ import {
   takeUntil,
   tap,
 } from 'rxjs';
+import { cgroupVersion } from '../../host/cgroups/host-cgroups.js';
 import { monotonicScheduler } from '../../host/monotonic-scheduler.js';
 import { createJournal } from '../../journal/journal-writer.js';
 import { errorText } from '../../model/cri/cri-error.js';
@@ -26,7 +27,10 @@ import { Remark } from '../../server/routes/health.js';
 import { healthServer } from '../../server/health-server.js';
 import type { ServerEvent } from '../../server/listening/listen-while.js';
 import { createMetrics } from '../../server/metrics/metrics.js';
+import { registerFeatureGates } from '../../server/metrics/feature-gate-metric.js';
+import { registerLogSizes } from '../../server/metrics/log-metrics.js';
 import { registerRefusedManifests } from '../../server/metrics/refused-manifests-metric.js';
+import { registerSettings } from '../../server/metrics/setting-metrics.js';
 import { alongside } from '../../streams/operators/alongside.js';
 import type { RecordingFile } from '../../tools/recording/file/recording-file.js';
 import type { Logger } from '../../streams/ports/logger.js';
@@ -34,6 +38,7 @@ import { type AgentInfo, announceAgent, removeAgentFile } from '../running-agent
 import { lockRootDir } from '../running-agent/agent-lock.js';
 import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../runtime/embedded-process.js';
 import { closeDescriptors, inheritedDescriptors } from '../runtime/inherited-descriptors.js';
+import { featureGates, isGateOn } from '../config/feature-gates.js';
 import type { CreateKubelet, KubeletHandle, Note } from '../kubelet/kubelet-handle.js';
 import { farewell } from './farewell.js';
 import { frames, liveTable } from '../screen/live-table.js';
@@ -78,6 +83,11 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
   const { registry, probeRegistry, metrics } = meters;
   const refused = refusedManifests();
   registerRefusedManifests(registry, refused.count);
+  registerFeatureGates(registry, featureGates(config.featureGates));
+  registerSettings(registry, {
+    cgroupVersion: cgroupVersion(),
+    metricsProvider: isGateOn(config.featureGates, 'PodAndContainerStatsFromCRI') ? 'cri' : 'cadvisor',
+  });
   const agent = {
     pid: process.pid,
     startedAt: startedAt.toISOString(),
@@ -115,6 +125,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
         return journal.record(event);
       },
     });
+    registerLogSizes(registry, kubelet.stats.logs$);
     let runtimePid: number | undefined;
     const names = [nodeName, hostname(), ...(cluster?.nodeIps ?? [])];
     const healthChecks = { ...kubelet.healthChecks, manifests: () => remarkOn(refused.count()) };

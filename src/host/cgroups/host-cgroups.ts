@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
+import { join } from 'node:path';
 import type { CgroupDriver } from '../../model/cgroups/cgroup-name.js';
 import { type CgroupMounts, cgroupMounts } from '../../model/cgroups/cgroup-mounts.js';
 import { hugePagesName } from '../../model/node/node-resources.js';
@@ -7,7 +8,7 @@ import type { ResourceAmounts } from '../../model/resources/pod-resources.js';
 import { quantity } from '../../model/resources/quantity.js';
 import type { Cgroups } from '../../streams/ports/cgroups.js';
 import { hugePages } from '../facts/huge-pages.js';
-import { isThere, readIfThere } from '../files/read-if-there.js';
+import { isThere, namesIfThere, readIfThere } from '../files/read-if-there.js';
 import { cgroupfs } from './cgroupfs.js';
 import { cgroupV1 } from './cgroup-v1.js';
 import { cgroupV2 } from './cgroup-v2.js';
@@ -25,8 +26,17 @@ export const hostCgroups = (driver: CgroupDriver): Cgroups => {
   return driver === 'systemd' ? systemdCgroups(files, { allCpus: allCpus() }) : cgroupfs(files);
 };
 
-/** Source: pkg/kubelet/kubelet_linux.go and opencontainers/cgroups IsCgroup2UnifiedMode. */
-export const isCgroupV1 = (): boolean => !isThere('/sys/fs/cgroup/cgroup.controllers');
+/**
+ * The version of the cgroups that are mounted at or below `root`; undefined if none are. Where there are both it is 1.
+ *
+ * Source: pkg/kubelet/kubelet_linux.go and opencontainers/cgroups IsCgroup2UnifiedMode.
+ */
+export const cgroupVersion = (root = '/sys/fs/cgroup'): 1 | 2 | undefined => {
+  if (isThere(join(root, 'cgroup.controllers'))) return 2;
+  return namesIfThere(root).length > 0 ? 1 : undefined;
+};
+
+export const isCgroupV1 = (): boolean => cgroupVersion() !== 2;
 
 /**
  * The resources of the machine that cgroups can limit: `cpu`, `memory`, `pid`, and `hugepages-<size>`.

@@ -1,13 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { goArchitecture } from '../../model/node/go-architecture.js';
 import type { Metrics, WorkingPods } from '../../streams/ports/metrics.js';
+import { admissionMetrics } from './admission-metrics.js';
 import { apiMetrics } from './api-metrics.js';
 import { nodeMetrics } from './node-metrics.js';
 import { certificateMetrics } from './certificate-metrics.js';
 import { registerEventLoopDelay } from './event-loop-metrics.js';
 import { eventMetrics } from './event-metrics.js';
+import { imageMetrics } from './image-metrics.js';
 import { podStatusMetrics } from './pod-status-metrics.js';
+import { registerProcess, registerStartTime } from './process-metrics.js';
 import { type CountRequests, requestMetrics, tunnelMetric } from './request-metrics.js';
 import { volumeMetrics } from './volume-metrics.js';
 import { probeMetrics } from './probe-metrics.js';
@@ -87,6 +89,14 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   );
   const startedPods = counter('kubelet_started_pods_total', 'Attempts to create a sandbox.');
   const startedPodErrors = counter('kubelet_started_pods_errors_total', 'Failed attempts to create a sandbox.');
+  const userNamespacedPods = counter(
+    'kubelet_started_user_namespaced_pods_total',
+    'Attempts to create the sandbox of a pod with users of its own.',
+  );
+  const userNamespacedPodErrors = counter(
+    'kubelet_started_user_namespaced_pods_errors_total',
+    'Failed attempts to create the sandbox of a pod with users of its own.',
+  );
   const startedContainers = counter(
     'kubelet_started_containers_total',
     'Attempts to start a container.',
@@ -163,11 +173,25 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   const desiredPods = gauge('kubelet_desired_pods', 'Pods that the sources want.', 'static');
   const activePods = gauge('kubelet_active_pods', 'Pods that are admitted and not terminated.', 'static');
   const workingPods = gauge('kubelet_working_pods', 'Pods by state of their worker.', 'lifecycle', 'config', 'static');
+  const losingSupport = gauge(
+    'kubelet_cri_losing_support',
+    'The runtime works up to this version of Kubernetes, without it; always 1.',
+    'version',
+  );
+  const ephemeralContainers = gauge(
+    'kubelet_managed_ephemeral_containers',
+    'Ephemeral containers in the specifications of all pods.',
+  );
   const orphans = counter('kubelet_orphaned_runtime_pods_total', 'Pods that only the runtime knew.');
   const imagesCollected = counter(
     'kubelet_image_garbage_collected_total',
     'Images that were removed for their age or to make room.',
     'reason',
+  );
+  const sleepsCutShort = counter('kubelet_sleep_action_terminated_early_total', 'Hooks that slept and were cut short.');
+  const httpFallbacks = counter(
+    'kubelet_lifecycle_handler_http_fallbacks_total',
+    'Hooks over HTTPS that worked over HTTP.',
   );
   const restarts = counter('kubelet_restarted_pods_total', 'Pods that came back with the same UID.', 'static');
 
@@ -190,6 +214,10 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     podStarted: (failed) => {
       startedPods.inc();
       if (failed) startedPodErrors.inc();
+    },
+    userNamespacedPodStarted: (failed) => {
+      userNamespacedPods.inc();
+      if (failed) userNamespacedPodErrors.inc();
     },
     containerStarted: (container_type, code) => {
       startedContainers.inc({ container_type });
@@ -231,13 +259,19 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
       for (const isStatic of ['true', '']) restarts.inc({ static: isStatic }, 0);
       for (const { count, ...labels } of working) workingPods.set(labels, count);
     },
+    ephemeralContainers: (count) => ephemeralContainers.set(count),
+    runtimeLosesSupport: (version) => losingSupport.set({ version }, 1),
     orphanedRuntimePod: () => orphans.inc(),
+    sleepCutShort: () => sleepsCutShort.inc(),
+    hookFellBackToHttp: () => httpFallbacks.inc(),
     imageCollected: (reason) => imagesCollected.inc({ reason }),
     ...eventMetrics(registry),
     ...certificateMetrics(registry),
     ...probes.metrics,
+    ...admissionMetrics(registry),
     ...apiMetrics(registry),
     ...nodeMetrics(registry),
+    ...imageMetrics(registry),
     ...podStatusMetrics(registry),
     ...volumeMetrics(registry),
     podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),
@@ -269,46 +303,4 @@ const registerBuildInfo = (registry: Registry, version: string): void => {
     labelNames: Object.keys(labels),
     registers: [registry],
   }).set(labels, 1);
-};
-
-/** The process metrics that dashboards use, read at each scrape. */
-const registerProcess = (registry: Registry): void => {
-  const registers = [registry];
-  let countedSeconds = 0;
-  new Counter({
-    name: 'process_cpu_seconds_total',
-    help: 'User and system CPU seconds.',
-    registers,
-    collect() {
-      const { user, system } = process.cpuUsage();
-      this.inc((user + system) / 1e6 - countedSeconds);
-      countedSeconds = (user + system) / 1e6;
-    },
-  });
-  new Gauge({
-    name: 'process_resident_memory_bytes',
-    help: 'Resident memory.',
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss());
-    },
-  });
-  registerStartTime(registry);
-};
-
-const registerStartTime = (registry: Registry): void =>
-  new Gauge({ name: 'process_start_time_seconds', help: 'Unix time of the start.', registers: [registry] }).set(
-    startTimeSeconds(),
-  );
-
-/** Linux reports the start in ticks since boot; without /proc, Node's `uptime` is close enough. */
-const startTimeSeconds = (): number => {
-  try {
-    const stat = readFileSync('/proc/self/stat', 'utf8');
-    const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
-    const bootedAt = Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
-    return bootedAt + ticks / 100;
-  } catch {
-    return Date.now() / 1000 - process.uptime();
-  }
 };

@@ -2,11 +2,20 @@ import { catchError, defer, map, type Observable, of, retry, type SchedulerLike,
 import type { CgroupDriver } from '../../model/cgroups/cgroup-name.js';
 import { isCriError } from '../../model/cri/cri-error.js';
 import type { Logger } from '../ports/logger.js';
+import type { Metrics } from '../ports/metrics.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
 
 /** Source: cmd/kubelet/app/server.go getCgroupDriverFromCRI. */
 const TRIES = 3;
 export const TRY_AGAIN_MS = 2_000;
+/** The first kubelet that does not start with a runtime without the call. Source: cmd/kubelet/app/server.go getCgroupDriverFromCRI */
+const CALL_IS_REQUIRED_IN = '1.38.0';
+
+export interface CgroupDriverPorts {
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'runtimeLosesSupport'>;
+  readonly scheduler: SchedulerLike;
+}
 
 /**
  * Emits the cgroup driver of the runtime, after up to three requests, 2 s apart; the configured driver if the runtime does not
@@ -17,7 +26,7 @@ export const TRY_AGAIN_MS = 2_000;
 export const cgroupDriver = (
   runtime: Pick<RuntimeService, 'runtimeConfig'>,
   configured: CgroupDriver,
-  { log, scheduler }: { readonly log: Logger; readonly scheduler: SchedulerLike },
+  { log, metrics, scheduler }: CgroupDriverPorts,
 ): Observable<CgroupDriver> =>
   defer(() => runtime.runtimeConfig({})).pipe(
     retry({
@@ -38,6 +47,7 @@ export const cgroupDriver = (
     }),
     catchError((error: unknown) => {
       if (!isUnknown(error)) throw error;
+      metrics.runtimeLosesSupport(CALL_IS_REQUIRED_IN);
       log.info({ cgroupDriver: configured }, 'the runtime does not say which cgroup driver it uses');
       return of(configured);
     }),

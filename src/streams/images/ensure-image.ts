@@ -75,20 +75,32 @@ export const ensureImage = (
   defer(() => {
     const fail: ImageRequest['fail'] = (reason, message, cause) =>
       new ContainerSyncError(name, reason, message, { cause });
+    const ensured = (isPresent?: boolean, mustPull?: boolean): void =>
+      context.ports.metrics.imageEnsured(imagePullPolicy, isPresent, mustPull);
     const parsed = parseImageReference(image);
     if ('problem' in parsed) {
+      ensured();
       const message = `Failed to apply default image tag "${image}": ${parsed.problem}`;
       emitEvent(context, 'Warning', 'InspectFailed', message, name);
       return throwError(() => fail('InvalidImageName', message));
     }
     const request: ImageRequest = { context, container: name, image, reference: parsed.reference, sandboxConfig, fail };
-    if (imagePullPolicy === 'Always') return pull(request, pulls);
+    if (imagePullPolicy === 'Always') {
+      ensured(undefined, true);
+      return pull(request, pulls);
+    }
     return inspectOrFail(request).pipe(
+      tap({ error: () => ensured() }),
       concatMap((found) => {
-        const isUsable$ = found ? mayHave(request, found) : of(false);
-        return isUsable$.pipe(map((isUsable) => (isUsable ? found : undefined)));
+        if (!found) return of({ isPresent: false, usable: undefined });
+        return mayHave(request, found).pipe(
+          tap({ error: () => ensured(true) }),
+          map((isUsable) => ({ isPresent: true, usable: isUsable ? found : undefined })),
+        );
       }),
-      concatMap((usable) => {
+      concatMap(({ isPresent, usable }) => {
+        // Upstream does not get to this question when the image is missing and may not be pulled.
+        ensured(isPresent, !isPresent && imagePullPolicy === 'Never' ? undefined : !usable);
         if (usable) {
           const proven = context.ports.pullLedger.isOn ? ' and can be accessed by the pod' : '';
           const message = `Container image "${image}" already present on machine${proven}`;
@@ -219,7 +231,9 @@ const pullInTurn = (
       tap((brought) => {
         // The back-off stays, in case the next pull fails: a registry that works now and then does not get more requests.
         pulls.ended(key);
-        emitEvent(context, 'Normal', 'Pulled', pulledText(image, brought, scheduler.now() - queuedAt), container);
+        const totalMs = scheduler.now() - queuedAt;
+        emitEvent(context, 'Normal', 'Pulled', pulledText(image, brought, totalMs), container);
+        context.ports.metrics.imagePulled(Math.trunc(totalMs) / 1000, brought.found?.size ?? 0n);
       }),
     );
   });

@@ -38,7 +38,7 @@ export const ensureSandbox = (
     return defer(() => create(context, attempt, node)).pipe(
       catchError((error: unknown) => {
         if (error instanceof SyncCancelled) throw error;
-        context.ports.metrics.podStarted(true);
+        countAttempt(context, true);
         emitEvent(context, 'Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${errorText(error)}`);
         const problem = error instanceof SandboxProblem ? `${error.tried}: ${error.message}` : errorText(error);
         return throwError(() => sandboxError('CreatePodSandboxError', problem, error));
@@ -46,6 +46,12 @@ export const ensureSandbox = (
       concatMap(({ id, config }) => inspect(context, id).pipe(map((ips): Sandbox => ({ id, config, ips })))),
     );
   });
+
+/** Upstream also counts a container that fails in a new sandbox with users of its own. Here such a pod has no sandbox. */
+const countAttempt = ({ pod, ports: { metrics } }: PodSyncContext, failed: boolean): void => {
+  metrics.podStarted(failed);
+  if (pod.spec.hostUsers === false) metrics.userNamespacedPodStarted(failed);
+};
 
 const configOf = ({ pod, cgroupParent }: PodSyncContext, attempt: number, node: NodeFacts): Sandbox['config'] =>
   sandboxConfig({ pod, attempt, node, cgroupParent });
@@ -134,7 +140,7 @@ const run = (
       tap({
         next: () => {
           metrics.runPodSandbox(runtimeHandler, seconds(), false);
-          metrics.podStarted(false);
+          countAttempt(context, false);
         },
         error: () => metrics.runPodSandbox(runtimeHandler, seconds(), true),
       }),

@@ -30,7 +30,13 @@ export const runHook = (context: PodSyncContext, hook: Hook): Observable<never> 
   const { exec, httpGet, sleep } = hook.hook;
   if (exec) return runCommand(context, hook, exec.command ?? []);
   if (httpGet) return getOverHttp(context, hook, httpGet);
-  if (sleep) return timer(sleep.seconds * 1000, context.ports.scheduler).pipe(ignoreElements());
+  if (sleep) {
+    const { metrics, scheduler } = context.ports;
+    return timer(sleep.seconds * 1000, scheduler).pipe(
+      ignoreElements(),
+      tap({ unsubscribe: () => metrics.sleepCutShort() }),
+    );
+  }
   // A tcpSocket is accepted because of old manifests; no kubelet has ever run it.
   return throwError(() => new HookFailed(`Cannot run handler: invalid handler: ${JSON.stringify(hook.hook)}`));
 };
@@ -117,6 +123,7 @@ const retryWithoutTls = (
       complete: () => {
         const message = `request to HTTPS lifecycle hook ${hostAndPort(request)} got HTTP response, retry with HTTP succeeded`;
         emitEvent(context, 'Warning', 'LifecycleHTTPFallback', message);
+        context.ports.metrics.hookFellBackToHttp();
       },
     }),
     catchError(() => throwError(() => first)),

@@ -34,6 +34,8 @@ export interface Metrics {
   readonly runPodSandbox: (runtimeHandler: string, seconds: number, failed: boolean) => void;
   /** One attempt to create the sandbox of a pod: `kubelet_started_pods_*`. */
   readonly podStarted: (failed: boolean) => void;
+  /** Such an attempt for a pod with `hostUsers: false`: `kubelet_started_user_namespaced_pods_*`. */
+  readonly userNamespacedPodStarted: (failed: boolean) => void;
   /** One attempt to start a container; `failure` is the waiting reason, such as `ErrImagePull`. */
   readonly containerStarted: (type: MetricContainerType, failure?: string) => void;
   readonly containerTerminated: (type: MetricContainerType, exitCode: number, reason: string) => void;
@@ -67,8 +69,25 @@ export interface Metrics {
     readonly active: PodCount;
     readonly working: readonly WorkingPods[];
   }) => void;
+  /** The ephemeral containers in the specifications of all pods: `kubelet_managed_ephemeral_containers`. */
+  readonly ephemeralContainers: (count: number) => void;
+  /** A pod was not admitted, with the reason of its status: `kubelet_admission_rejections_total`. */
+  readonly admissionRejected: (reason: string) => void;
+  /** A runtime that a kubelet of this version will not support: `kubelet_cri_losing_support`. */
+  readonly runtimeLosesSupport: (version: string) => void;
   readonly orphanedRuntimePod: () => void;
   readonly podRestarted: (isStatic: boolean) => void;
+  /** A hook that sleeps was ended before its time: `kubelet_sleep_action_terminated_early_total`. */
+  readonly sleepCutShort: () => void;
+  /** A hook over HTTPS has worked over HTTP: `kubelet_lifecycle_handler_http_fallbacks_total`. */
+  readonly hookFellBackToHttp: () => void;
+  /**
+   * The decision about the image of a container: `kubelet_image_manager_ensure_image_requests_total`. What is not known is undefined:
+   * `Always` does not ask whether the image is present.
+   */
+  readonly imageEnsured: (pullPolicy: string | undefined, isPresent?: boolean, mustPull?: boolean) => void;
+  /** A pull that worked, with all its waits: `kubelet_image_pull_duration_seconds`. `bytes` is 0 if the size is not known. */
+  readonly imagePulled: (seconds: number, bytes: bigint) => void;
   /** An image that garbage collection has removed, for its age or for space. */
   readonly imageCollected: (reason: 'age' | 'space') => void;
   /** A probe with a result, and its duration in seconds. */
@@ -161,6 +180,7 @@ export const noMetrics: Metrics = {
   runtimeOperation: nothing,
   runPodSandbox: nothing,
   podStarted: nothing,
+  userNamespacedPodStarted: nothing,
   containerStarted: nothing,
   containerTerminated: nothing,
   podWorker: nothing,
@@ -175,8 +195,15 @@ export const noMetrics: Metrics = {
   runtimeEventsBroken: nothing,
   running: nothing,
   pods: nothing,
+  ephemeralContainers: nothing,
+  admissionRejected: nothing,
+  runtimeLosesSupport: nothing,
   orphanedRuntimePod: nothing,
   podRestarted: nothing,
+  sleepCutShort: nothing,
+  hookFellBackToHttp: nothing,
+  imageEnsured: nothing,
+  imagePulled: nothing,
   imageCollected: nothing,
   probe: nothing,
   probeWorkerEnded: nothing,

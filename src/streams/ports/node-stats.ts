@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import type { LogSize } from '../../model/stats/log-size.js';
 import type { MachineSample, NodeSample } from '../../model/stats/node-sample.js';
 import type { RuntimeMetrics } from '../../model/stats/runtime-metrics.js';
 
@@ -18,6 +19,8 @@ export interface NodeStats {
   readonly cgroups$: Observable<NodeSample>;
   /** The metrics that the runtime makes; undefined if these are not wanted, or the runtime does not implement them. */
   readonly runtimeMetrics$: Observable<RuntimeSample | undefined>;
+  /** The sizes of the logs of the containers that run; the runtime is not asked. */
+  readonly logs$: Observable<readonly LogSize[]>;
 }
 
 /** The metrics of the runtime, and the machine. */

@@ -1,8 +1,10 @@
 import { catchError, concatMap, forkJoin, from, map, mergeMap, type Observable, of, toArray } from 'rxjs';
 import type { FilesystemUsage } from '../../generated/runtime/v1/api.js';
 import { containerLogDirectory } from '../../model/cri/log-paths.js';
+import type { Pod } from '../../model/pod/pod.js';
 import { podHostsFile } from '../../model/pod/pod-paths.js';
 import { diskOf } from '../../model/stats/disk-of.js';
+import { type LogSize, runningContainers } from '../../model/stats/log-size.js';
 import type { DiskFigures, FileSystemFigures } from '../../model/stats/node-sample.js';
 import type { NodeDisks } from '../../model/stats/readings.js';
 import type { SampledPod } from '../../model/stats/sampled-pods.js';
@@ -94,6 +96,26 @@ export const logUsage = (
         ({ id, metadata }) => [id, containerLogDirectory(podLogsDirectory, pod, metadata?.name ?? '')] as const,
       ),
     ),
+  );
+
+/**
+ * Emits once the sizes of the logs of the containers that run, by the statuses of their pods: without the runtime, which may not answer when
+ * these metrics are needed. A container without logs is left out. Errors: none.
+ */
+export const logSizes = (
+  { podLogsDirectory, reader }: Pick<DiskUsageOptions, 'podLogsDirectory' | 'reader'>,
+  pods: readonly Pod[],
+): Observable<readonly LogSize[]> =>
+  from(runningContainers(pods)).pipe(
+    mergeMap(
+      (running) =>
+        reader.directory(containerLogDirectory(podLogsDirectory, running.pod, running.container)).pipe(
+          map(({ usedBytes }): LogSize => ({ ...running, usedBytes })),
+          catchError(() => []),
+        ),
+      READS,
+    ),
+    toArray(),
   );
 
 /**

@@ -12,7 +12,7 @@ import type { RuntimeService } from '../ports/runtime-service.js';
 import type { RuntimeStats } from '../ports/runtime-stats.js';
 import type { UsageReader, WantedCgroup } from '../ports/usage-reader.js';
 import type { WallClock } from '../ports/wall-clock.js';
-import { hostsUsage, logUsage, NO_DISKS, nodeDisks } from './disk-usage.js';
+import { hostsUsage, logSizes, logUsage, NO_DISKS, nodeDisks } from './disk-usage.js';
 import { logNewProblems } from './log-new-problems.js';
 import { figuresReader, type ReadFigures, runtimeLists } from './runtime-lists.js';
 import { runtimeSample } from './runtime-sample.js';
@@ -114,6 +114,7 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats => {
     runtimeMetrics$: options.asksRuntime
       ? runtimeSample({ stats: () => options.runtime()?.stats, reader, facts$, log })
       : of(undefined),
+    logs$: defer(() => logSizes(options, options.pods())).pipe(share()),
   };
 };
 

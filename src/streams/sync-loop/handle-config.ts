@@ -118,13 +118,14 @@ const graceOf = (op: PodsUpdate['op'], { metadata }: Pod): { readonly graceSecon
 
 /** Rejects a pod that is not admitted. A pod that has ended or is stopping is not checked again. */
 const isRejected = (context: LoopContext, pod: Pod, active: ActiveBeside, cause: JournalId): boolean => {
-  const { state, record, recordEvent, wallClock } = context;
+  const { state, metrics, record, recordEvent, wallClock } = context;
   const { uid } = pod.metadata;
   if (state.workers.isTerminationRequested(uid) || isTerminalPhase(pod.status?.phase)) return false;
   const rejection = context.admit(pod, active.beside(pod));
   state.apply({ kind: 'admission-decided', uid, isAdmitted: !rejection });
   if (!rejection) return false;
   const { reason, message, detail } = rejection;
+  metrics.admissionRejected(reason);
   const decision = record({ kind: 'admission-rejected', reason, message, detail, pod: podRef(pod), causes: [cause] });
   recordEvent({ pod, type: 'Warning', reason, message, causes: [decision] });
   state.apply({ kind: 'status', uid, status: rejectedPodStatus(pod, rejection, wallClock()) });

@@ -38,6 +38,7 @@ export const handleHousekeeping =
     for (const { uid } of forgotten) if (wanted.has(uid)) apply({ kind: 'pod-started-over', uid });
     podStarts?.retain(wanted);
     apply({ kind: 'back-offs-expired', now });
+    metrics.ephemeralContainers(desired.reduce((sum, { spec }) => sum + (spec.ephemeralContainers?.length ?? 0), 0));
     const active = activePods(state);
     metrics.pods({ desired: count(desired), active: count(active), working: workingPods(known) });
     const others = [

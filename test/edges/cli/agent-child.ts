@@ -24,7 +24,7 @@ const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
   servingCertificate$: NEVER,
   runtime: { containerStatus: () => EMPTY, execSync: () => EMPTY, checkpointContainer: () => EMPTY },
   note$: NEVER,
-  stats: { resources$: NEVER, summary$: NEVER, cgroups$: NEVER, runtimeMetrics$: NEVER },
+  stats: { resources$: NEVER, summary$: NEVER, cgroups$: NEVER, runtimeMetrics$: NEVER, logs$: of([]) },
   healthChecks: { syncloop: () => undefined },
 });
 

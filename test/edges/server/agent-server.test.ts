@@ -151,6 +151,15 @@ describe('/metrics', () => {
     metrics.pods({ ...counts, working: [{ lifecycle: 'terminating', config: 'orphan', static: 'true', count: 1 }] });
     metrics.orphanedRuntimePod();
     metrics.podRestarted(true);
+    metrics.sleepCutShort();
+    metrics.hookFellBackToHttp();
+    metrics.hookFellBackToHttp();
+    metrics.imagePulled(2, 1n);
+    metrics.userNamespacedPodStarted(false);
+    metrics.userNamespacedPodStarted(true);
+    metrics.ephemeralContainers(7);
+    metrics.runtimeLosesSupport('1.38.0');
+    metrics.admissionRejected('OutOfcpu');
 
     await serve({ metrics: registry });
     const { type, body } = await get('/metrics');
@@ -184,7 +193,15 @@ describe('/metrics', () => {
       'kubelet_working_pods{lifecycle="terminated",config="runtime_only",static="unknown"} 0',
       'kubelet_orphaned_runtime_pods_total 1',
       'kubelet_restarted_pods_total{static="true"} 1',
+      'kubelet_sleep_action_terminated_early_total 1',
+      'kubelet_lifecycle_handler_http_fallbacks_total 2',
+      'kubelet_image_pull_duration_seconds_count{image_size_in_bytes="0-10MB"} 1',
       'kubelet_restarted_pods_total{static=""} 0',
+      'kubelet_started_user_namespaced_pods_total 2',
+      'kubelet_started_user_namespaced_pods_errors_total 1',
+      'kubelet_managed_ephemeral_containers 7',
+      'kubelet_cri_losing_support{version="1.38.0"} 1',
+      'kubelet_admission_rejections_total{reason="OutOfcpu"} 1',
     ]) {
       expect(lines).toContain(line);
     }

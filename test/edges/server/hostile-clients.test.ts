@@ -187,7 +187,7 @@ describe('hostile clients', () => {
       token === 'slow' ? counted('token', NEVER) : of(token === 'admin' ? admin : {});
     const stats = {
       ...{ resources$: of(EMPTY_SAMPLE), summary$: of(EMPTY_SAMPLE) },
-      ...{ cgroups$: counted('sample', NEVER), runtimeMetrics$: of(undefined) },
+      ...{ cgroups$: counted('sample', NEVER), runtimeMetrics$: of(undefined), logs$: of([]) },
     };
     await stage.begin({ streaming }, { authenticateToken }, { debugPaths, stats });
     health = new URL(await started(healthServer({ address: '127.0.0.1', port: 0, healthChecks: {}, names: [] })));

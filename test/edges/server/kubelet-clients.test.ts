@@ -42,7 +42,13 @@ describe('a client of the kubelet API', () => {
     const sample$ = of(EMPTY_SAMPLE);
     await stage.start({
       slis: healthSlis(),
-      stats: { resources$: sample$, summary$: sample$, cgroups$: sample$, runtimeMetrics$: of(undefined) },
+      stats: {
+        resources$: sample$,
+        summary$: sample$,
+        cgroups$: sample$,
+        runtimeMetrics$: of(undefined),
+        logs$: of([]),
+      },
       debugPaths: [
         containerLogs(() => of({ kind: 'refused', status: 404, text: 'no such pod' })),
         ...nodeLogs(stage.subfolder('logs')),

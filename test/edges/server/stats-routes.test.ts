@@ -32,7 +32,7 @@ const serve = async (
   sample$: Observable<NodeSample>,
   runtimeMetrics$: Observable<RuntimeSample | undefined> = of(undefined),
 ): Promise<number> => {
-  const samples = { resources$: sample$, summary$: sample$, cgroups$: sample$, runtimeMetrics$ };
+  const samples = { resources$: sample$, summary$: sample$, cgroups$: sample$, runtimeMetrics$, logs$: of([]) };
   const started = createServer(answerBy(statsRoutes(samples)));
   server = started;
   await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));

@@ -4,6 +4,7 @@ import type { CgroupDriver as CriDriver, RuntimeConfigResponse } from '../../../
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import { cgroupDriver } from '../../../src/streams/cgroups/cgroup-driver.js';
 import type { Logger } from '../../../src/streams/ports/logger.js';
+import { metricLines } from '../../support/metric-lines.js';
 import { inTurn, marbles } from '../marbles.js';
 
 const answer = (driver?: string): RuntimeConfigResponse => ({
@@ -13,7 +14,8 @@ const listener = () => {
   const lines: string[] = [];
   const say = (_: object, message: string) => lines.push(message);
   const log: Logger = { debug: say, info: say, warn: say, error: say };
-  return { lines, log };
+  const { metrics, lines: observed } = metricLines();
+  return { lines, log, metrics, observed };
 };
 
 describe('the driver of the runtime', () => {
@@ -24,8 +26,11 @@ describe('the driver of the runtime', () => {
   ])('%s is %s where systemd is configured', (driver, expected) => {
     marbles(({ cold, scheduler, expectObservable }) => {
       const runtimeConfig = () => cold('-(a|)', { a: answer(driver) });
-      const { log } = listener();
-      expectObservable(cgroupDriver({ runtimeConfig }, 'systemd', { log, scheduler })).toBe('-(d|)', { d: expected });
+      const { log, metrics, observed } = listener();
+      expectObservable(cgroupDriver({ runtimeConfig }, 'systemd', { log, metrics, scheduler })).toBe('-(d|)', {
+        d: expected,
+      });
+      scheduler.schedule(() => expect(observed).toEqual([]), 2);
     })();
   });
 
@@ -34,8 +39,12 @@ describe('the driver of the runtime', () => {
     marbles(({ cold, scheduler, expectObservable }) => {
       const runtimeConfig = () => cold('(a|)', { a: answer('UNRECOGNIZED') });
       const error = new Error('the runtime uses an unknown cgroup driver: UNRECOGNIZED');
-      const { log } = listener();
-      expectObservable(cgroupDriver({ runtimeConfig }, 'systemd', { log, scheduler })).toBe('#', undefined, error);
+      const { log, metrics } = listener();
+      expectObservable(cgroupDriver({ runtimeConfig }, 'systemd', { log, metrics, scheduler })).toBe(
+        '#',
+        undefined,
+        error,
+      );
     }),
   );
 
@@ -43,8 +52,8 @@ describe('the driver of the runtime', () => {
     'is asked for again 2 s after a failure',
     marbles(({ cold, scheduler, expectObservable }) => {
       const answer$ = inTurn(cold<RuntimeConfigResponse>('-#'), cold('-(a|)', { a: answer('CGROUPFS') }));
-      const { log } = listener();
-      const result$ = cgroupDriver({ runtimeConfig: () => answer$ }, 'systemd', { log, scheduler });
+      const { log, metrics } = listener();
+      const result$ = cgroupDriver({ runtimeConfig: () => answer$ }, 'systemd', { log, metrics, scheduler });
       expectObservable(result$).toBe('2002ms (d|)', { d: 'cgroupfs' });
     }),
   );
@@ -53,8 +62,8 @@ describe('the driver of the runtime', () => {
     'is asked for three times in all',
     marbles(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
       const broken = cold<RuntimeConfigResponse>('-#');
-      const { log } = listener();
-      const result$ = cgroupDriver({ runtimeConfig: () => broken }, 'systemd', { log, scheduler });
+      const { log, metrics } = listener();
+      const result$ = cgroupDriver({ runtimeConfig: () => broken }, 'systemd', { log, metrics, scheduler });
       expectObservable(result$).toBe('4003ms #');
       expectSubscriptions(broken.subscriptions).toBe(['^!', '2001ms ^!', '4002ms ^!']);
     }),
@@ -64,10 +73,13 @@ describe('the driver of the runtime', () => {
     'is the configured one, without a wait, if the runtime does not implement the call',
     marbles(({ scheduler, expectObservable, flush }) => {
       const runtimeConfig = () => throwError(() => new CriError('unimplemented', 'RuntimeConfig', 'unknown method'));
-      const { log, lines } = listener();
-      expectObservable(cgroupDriver({ runtimeConfig }, 'systemd', { log, scheduler })).toBe('(d|)', { d: 'systemd' });
+      const { log, lines, metrics, observed } = listener();
+      expectObservable(cgroupDriver({ runtimeConfig }, 'systemd', { log, metrics, scheduler })).toBe('(d|)', {
+        d: 'systemd',
+      });
       flush();
       expect(lines).toEqual(['the runtime does not say which cgroup driver it uses']);
+      expect(observed).toEqual(['runtimeLosesSupport 1.38.0']);
     }),
   );
 });

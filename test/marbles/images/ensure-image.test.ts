@@ -2,6 +2,7 @@ import { delay, map, merge, of, switchMap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
+import { noLedger } from '../../../src/streams/images/pull-ledger.js';
 import { pullQueue } from '../../../src/streams/images/pull-queue.js';
 import { absent, container, imageStage, present } from '../../support/image-stage.js';
 import { expectLanes } from '../lanes.js';
@@ -17,6 +18,7 @@ describe('an image', () => {
       inspected: [present],
       result: 'sha256:1',
       asked: ['inspect app:1'],
+      observed: ['imageEnsured IfNotPresent true false'],
       events: ['Pulled Container image "app:1" already present on machine and can be accessed by the pod'],
     },
     {
@@ -25,6 +27,7 @@ describe('an image', () => {
       inspected: [present],
       result: 'sha256:1',
       asked: ['inspect app:1'],
+      observed: ['imageEnsured Never true false'],
       events: ['Pulled Container image "app:1" already present on machine and can be accessed by the pod'],
     },
     {
@@ -33,6 +36,7 @@ describe('an image', () => {
       inspected: [absent, present],
       result: 'sha256:1',
       asked: ['inspect app:1', 'pull app:1', 'inspect app:1'],
+      observed: ['imageEnsured IfNotPresent false true', 'imagePulled 0 4096'],
       events: [
         'Pulling Pulling image "app:1"',
         'Pulled Successfully pulled image "app:1" in 0s (0s including waiting). Image size: 4096 bytes.',
@@ -44,6 +48,7 @@ describe('an image', () => {
       inspected: [present],
       result: 'sha256:1',
       asked: ['pull app:1', 'inspect app:1'],
+      observed: ['imageEnsured Always  true', 'imagePulled 0 4096'],
       events: [
         'Pulling Pulling image "app:1"',
         'Pulled Successfully pulled image "app:1" in 0s (0s including waiting). Image size: 4096 bytes.',
@@ -55,6 +60,7 @@ describe('an image', () => {
       inspected: [absent],
       result: 'ErrImageNeverPull: Container image "app:1" is not present with pull policy of Never',
       asked: ['inspect app:1'],
+      observed: ['imageEnsured Never false '],
       events: ['ErrImageNeverPull Container image "app:1" is not present with pull policy of Never'],
     },
     {
@@ -63,12 +69,13 @@ describe('an image', () => {
       inspected: [absent],
       result: 'ErrImagePull: image "app:1" was pulled but is not present',
       asked: ['pull app:1', 'inspect app:1'],
+      observed: ['imageEnsured Always  true', 'imagePulled 0 0'],
       events: [
         'Pulling Pulling image "app:1"',
         'Pulled Successfully pulled image "app:1" in 0s (0s including waiting). Image size: 0 bytes.',
       ],
     },
-  ])('$case', ({ policy, inspected, result, asked, events }) => {
+  ])('$case', ({ policy, inspected, result, asked, observed, events }) => {
     marbles(({ expectObservable, scheduler }) => {
       const inspect$ = inTurn(...inspected.map((found) => of(found)));
       const stage = imageStage(scheduler, { inspect$, pull$: of({}) });
@@ -76,6 +83,7 @@ describe('an image', () => {
       scheduler.schedule(() => {
         expect(stage.asked).toEqual(asked);
         expect(stage.events).toEqual(events);
+        expect(stage.observed).toEqual(observed);
       }, 1);
     })();
   });
@@ -104,9 +112,27 @@ describe('an image', () => {
       scheduler.schedule(() => {
         expect(stage.asked).toEqual(['inspect app:1']);
         expect(stage.events).toEqual(['InspectFailed Failed to inspect image "app:1": the disk is gone']);
+        expect(stage.observed).toEqual(['imageEnsured IfNotPresent  ']);
       }, 5);
     }),
   );
+
+  it.each([
+    { case: 'may not be used and may be pulled', policy: 'IfNotPresent', may$: of(false), observed: 'true true' },
+    { case: 'may not be used and may not be pulled', policy: 'Never', may$: of(false), observed: 'true true' },
+    {
+      case: 'may perhaps be used',
+      policy: 'Never',
+      may$: throwError(() => new Error('the disk is gone')),
+      observed: 'true ',
+    },
+  ])('that is there and $case is counted as such', ({ policy, may$, observed }) => {
+    marbles(({ scheduler }) => {
+      const stage = imageStage(scheduler, { pullLedger: { ...noLedger, isOn: true, mayHave: () => may$ } });
+      stage.ensure(container(policy)).subscribe();
+      expect(stage.observed).toEqual([`imageEnsured ${policy} ${observed}`]);
+    })();
+  });
 });
 
 describe('a pull', () => {
@@ -278,6 +304,7 @@ describe('a name that cannot be one', () => {
       scheduler.schedule(() => {
         expect(stage.asked).toEqual([]);
         expect(stage.events).toEqual([`InspectFailed ${message}`]);
+        expect(stage.observed).toEqual(['imageEnsured Always  ']);
       }, 1);
     }),
   );
@@ -291,13 +318,12 @@ describe('what is said of a pull', () => {
       const stage = imageStage(scheduler, { pull$: cold('1234.9ms (p|)'), pullQueue: queue });
       expectObservable(cold('2s |').pipe(queue())).toBe('2s |');
       expectObservable(stage.ensure(container('Always'))).toBe('3234.9ms (i|)', { i: 'sha256:1' });
-      scheduler.schedule(
-        () =>
-          expect(stage.events.at(-1)).toBe(
-            'Pulled Successfully pulled image "app:1" in 1.234s (3.234s including waiting). Image size: 4096 bytes.',
-          ),
-        4 * SECOND,
-      );
+      scheduler.schedule(() => {
+        expect(stage.events.at(-1)).toBe(
+          'Pulled Successfully pulled image "app:1" in 1.234s (3.234s including waiting). Image size: 4096 bytes.',
+        );
+        expect(stage.observed.at(-1)).toBe('imagePulled 3.234 4096');
+      }, 4 * SECOND);
     }),
   );
 

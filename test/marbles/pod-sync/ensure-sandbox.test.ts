@@ -147,7 +147,7 @@ describe('a sandbox', () => {
         'PodSyncError: CreatePodSandboxError: Failed to generate sandbox config for pod "web_default(uid-1)": can\'t set `spec.hostUsers: false`, runtime does not support user namespaces',
       event:
         "FailedCreatePodSandBox Failed to create pod sandbox: can't set `spec.hostUsers: false`, runtime does not support user namespaces",
-      observed: ['podStarted true'],
+      observed: ['podStarted true', 'userNamespacedPodStarted true'],
     },
     {
       case: 'that the runtime cannot make',

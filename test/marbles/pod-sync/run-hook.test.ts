@@ -91,7 +91,18 @@ it(
   'sleeps as long as it says',
   marbles(({ expectObservable, scheduler }) => {
     expectObservable(stageOf(scheduler, { sleep: { seconds: 7 } }).run$).toBe('7s (o|)', { o: 'ok' });
-    expectObservable(stageOf(scheduler, { sleep: { seconds: 0 } }).run$).toBe('(o|)', { o: 'ok' });
+    const stage = stageOf(scheduler, { sleep: { seconds: 0 } });
+    expectObservable(stage.run$).toBe('(o|)', { o: 'ok' });
+    scheduler.schedule(() => expect(stage.observed).toEqual([]), 9_000);
+  }),
+);
+
+it(
+  'counts a sleep that is cut short',
+  marbles(({ expectObservable, scheduler }) => {
+    const stage = stageOf(scheduler, { sleep: { seconds: 7 } });
+    expectObservable(stage.run$, '6999ms !').toBe('7s -');
+    scheduler.schedule(() => expect(stage.observed).toEqual(['sleepCutShort']), 8_000);
   }),
 );
 
@@ -215,7 +226,7 @@ describe('a request over HTTP', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const answer$ = inTurn(cold('--#', {}, plainHttp), cold('---(a|)', answered));
       const httpHeaders = [{ name: 'Authorization', value: 'Basic x' }];
-      const { run$, sent, events } = over(scheduler, { port: 8443, scheme: 'HTTPS', httpHeaders }, answer$);
+      const { run$, sent, events, observed } = over(scheduler, { port: 8443, scheme: 'HTTPS', httpHeaders }, answer$);
       expectObservable(run$).toBe('-----(o|)', { o: 'ok' });
       scheduler.schedule(() => {
         expect(sent.map(([request]) => urlOf(request))).toEqual(['https://10.0.0.1:8443/', 'http://10.0.0.1:8443/']);
@@ -223,6 +234,7 @@ describe('a request over HTTP', () => {
         expect(events).toEqual([
           'LifecycleHTTPFallback request to HTTPS lifecycle hook 10.0.0.1:8443 got HTTP response, retry with HTTP succeeded',
         ]);
+        expect(observed).toEqual(['hookFellBackToHttp']);
       }, 9);
     }),
   );

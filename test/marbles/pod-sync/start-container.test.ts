@@ -8,7 +8,7 @@ import { aRuntimeStatus } from '../../support/a-runtime-status.js';
 import { nodeFacts } from '../../support/node-facts.js';
 import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
-import { SECOND, away, ended, nanos, present, sandbox, stageOf, stateOf } from './start-stage.js';
+import { away, ended, IS_PRESENT, nanos, present, sandbox, SECOND, stageOf, stateOf } from './start-stage.js';
 
 const app = { name: 'main', image: 'app:1', imagePullPolicy: 'IfNotPresent' };
 
@@ -21,7 +21,7 @@ describe('a container', () => {
       scheduler.schedule(() => {
         expect(stage.calls).toEqual(['create main 0 main/0.log', 'start new']);
         expect(stage.events.slice(1)).toEqual(['Created Container created', 'Started Container started']);
-        expect(stage.observed).toEqual(['containerStarted container']);
+        expect(stage.observed).toEqual([IS_PRESENT, 'containerStarted container']);
         expect(stage.records.map((record) => record.kind === 'call' && record.call)).toEqual([
           'CreateContainer',
           'StartContainer',
@@ -141,6 +141,7 @@ describe('a container', () => {
       scene: { image: throwError(() => away) },
       result: 'ImageInspectError: Failed to inspect image "app:1": the runtime is away',
       events: ['InspectFailed Failed to inspect image "app:1": the runtime is away', 'Failed Error: ImageInspectError'],
+      image: 'imageEnsured IfNotPresent  ',
     },
     {
       case: 'whose log folder cannot be made',
@@ -166,13 +167,13 @@ describe('a container', () => {
       result: 'RunContainerError: new: no such file "x" in new',
       events: ['Created Container created', 'Failed Error: main: no such file "x" in main'],
     },
-  ])('$case fails by a reason of its own: $result', ({ scene, result, events }) => {
+  ])('$case fails by a reason of its own: $result', ({ scene, result, events, image = IS_PRESENT }) => {
     marbles(({ expectObservable, scheduler }) => {
       const stage = stageOf(scheduler, scene);
       expectObservable(stage.start$).toBe('(o|)', { o: result });
       scheduler.schedule(() => {
         expect(stage.events.filter((event) => !event.startsWith('Pulled'))).toEqual(events);
-        expect(stage.observed).toEqual([`containerStarted container ${result.split(':')[0]}`]);
+        expect(stage.observed).toEqual([image, `containerStarted container ${result.split(':')[0]}`]);
       }, 1);
     })();
   });
@@ -186,7 +187,7 @@ describe('a container', () => {
       expectObservable(stage.start$).toBe('---(o|)', { o: 'SyncCancelled: the run was cancelled by a newer update' });
       scheduler.schedule(() => {
         expect(stage.calls).toEqual([]);
-        expect(stage.observed).toEqual([]);
+        expect(stage.observed).toEqual(['imageEnsured IfNotPresent true ']);
         expect(stage.events.filter((event) => event.startsWith('Failed'))).toEqual([]);
       }, 5);
     }),

@@ -26,6 +26,8 @@ export const present = {
   image: { id: 'sha256:1', uid: { value: 0n }, username: '' },
   info: {},
 } as unknown as ImageStatusResponse;
+/** The observation of the image of `main`, unless the scene has another. */
+export const IS_PRESENT = 'imageEnsured IfNotPresent true false';
 export const away = new CriError('unavailable', 'any', 'the runtime is away');
 
 /** What the runtime says of an instance when it is asked again. */

@@ -1,6 +1,7 @@
-import { defer, ignoreElements, map, type Observable, of, type SchedulerLike, throwError } from 'rxjs';
+import { defer, ignoreElements, map, NEVER, type Observable, of, type SchedulerLike, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri/cri-error.js';
+import type { Pod } from '../../../src/model/pod/pod.js';
 import type { NodeSample } from '../../../src/model/stats/node-sample.js';
 import { nodeStats, type NodeStatsOptions, type StatsRuntime } from '../../../src/streams/stats/node-stats.js';
 import type { UsageReader } from '../../../src/streams/ports/usage-reader.js';
@@ -155,6 +156,25 @@ describe('a sample', () => {
       expectObservable(resources$.pipe(starts), '4000ms ^').toBe('4000ms (s|)', { s });
       const hosts$ = summary$.pipe(map(({ pods }) => pods.map(({ hostsFile }) => hostsFile?.usedBytes)));
       expectObservable(hosts$, '5000ms ^').toBe('5000ms (h|)', { h: [4_096] });
+    }),
+  );
+
+  it(
+    'of logs has the containers that run by their status, without the runtime, and is shared as others are',
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const walk = cold('              --(d|)', { d: { timeMs: START_MS, usedBytes: 4_096, inodesUsed: 2 } });
+      const [pod] = POD_A.pods;
+      const containerStatuses = ['main', 'unread'].map((name) => ({ name, state: { running: {} } }));
+      const pods = [{ ...pod, status: { ...pod?.status, containerStatuses } }] as unknown as readonly Pod[];
+      const { reader, ...rest } = options(scheduler, NEVER, { runtime: () => undefined, pods: () => pods });
+      const directory: UsageReader['directory'] = (path) =>
+        path === '/l/default_a_uid-a/main' ? walk : reader.directory(path);
+      const { logs$ } = nodeStats({ ...rest, reader: { ...reader, directory } });
+      const s = [{ pod: { uid: 'uid-a', namespace: 'default', name: 'a' }, container: 'main', usedBytes: 4_096 }];
+      expectObservable(logs$, '       ^       ').toBe('--(s|)', { s });
+      expectObservable(logs$, '       -^      ').toBe('--(s|)', { s });
+      expectObservable(logs$, '       -----^  ').toBe('-------(s|)', { s });
+      expectSubscriptions(walk.subscriptions).toBe(['^-!', '-----^-!']);
     }),
   );
 

@@ -195,6 +195,18 @@ describe('a round of housekeeping', () => {
     );
   });
 
+  it('counts the ephemeral containers in the specifications of what is wanted', () => {
+    const ephemeralContainers = (...names: readonly string[]) => names.map((name) => ({ name }));
+    const two = aPod({ spec: { ephemeralContainers: ephemeralContainers('sh', 'strace') } });
+    const one = aPod({ uid: 'uid-2', name: 'other', spec: { ephemeralContainers: ephemeralContainers('sh') } });
+    const stage = stageOf(two, one, aPod({ uid: 'uid-3', name: 'none' }));
+    stage.pass();
+    expect(stage.observed.filter((line) => line.startsWith('ephemeral'))).toEqual(['ephemeralContainers 3']);
+    stage.state.apply({ kind: 'pod-removed', pod: two });
+    stage.pass();
+    expect(stage.observed.findLast((line) => line.startsWith('ephemeral'))).toBe('ephemeralContainers 1');
+  });
+
   it('forgets back-offs of images after ten idle minutes, of containers after twenty', () => {
     const stage = stageOf();
     const { restarts, pulls, apply } = stage.state;

@@ -124,6 +124,7 @@ describe('ADD', () => {
       message: 'Pod was rejected: the node is full',
     });
     expect(stage.events).toEqual(['Warning OutOfpods the node is full']);
+    expect(stage.observed).toEqual(['admissionRejected OutOfpods']);
     expect(stage.records).toMatchObject([
       { kind: 'config', op: 'ADD' },
       { kind: 'admission-rejected', causes: ['j1'] },

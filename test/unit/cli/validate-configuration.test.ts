@@ -25,8 +25,8 @@ describe('values', () => {
     ],
     ['tracing: {endpoint: "%"}', 'tracing.endpoint: "%" is not a URL'],
     [
-      'featureGates: {ResourceHealthStatus: false}',
-      'feature gate ResourceHealthStatusMessage is on, but what it needs is off: ResourceHealthStatus',
+      'featureGates: {ContainerRestartRules: false}',
+      'feature gate RestartAllContainersOnContainerExits is on, but what it needs is off: ContainerRestartRules',
     ],
     ['podLogsDir: /lögs', 'pod logs path "/lögs" mut contains ASCII characters only'],
     [
