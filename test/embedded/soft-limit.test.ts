@@ -38,3 +38,15 @@ describe('the soft limit of open files', () => {
     expect(execFileSync('/bin/sh', ['-c', script], { env, encoding: 'utf8' })).toBe('1020\n');
   });
 });
+
+it('a low hard limit of open files is said once at the start, with what it is enough for', async ({ daemon }) => {
+  daemon.mostOpenFiles = 256;
+  await daemon.start();
+  expect(daemon.logged().filter(({ message }) => message.includes('open files'))).toEqual([
+    expect.objectContaining({
+      level: 'warn',
+      message:
+        'the hard limit of open files, 256, is low: it is enough for about 48 containers, and 110 pods of three need 1384 in the embedded runtime',
+    }),
+  ]);
+});

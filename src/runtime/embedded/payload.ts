@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { ContainerConfig } from '../../generated/runtime/v1/api.js';
-import { softLimitLine } from './descriptor-limit.js';
+import { softLimitLine } from './soft-limit-line.js';
 import { DEFAULT_PATH, type Isolation } from './isolation.js';
 import { mountScript, readonlyScript, type MountScriptPlan } from './mount-script.js';
 import { byteWord, shellQuote, shellWords } from './shell-quote.js';

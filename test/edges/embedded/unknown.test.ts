@@ -14,7 +14,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Cgroup, layoutWith, sweepProbes, type CgroupLayout } from '../../../src/runtime/embedded/cgroup.js';
 import { killAll } from '../../../src/runtime/embedded/confinement.js';
-import { parseDescriptorLimit } from '../../../src/runtime/embedded/descriptor-limit.js';
 import { claimOf, forbidStart, ioFiles, wasNeverBegun } from '../../../src/runtime/embedded/launcher.js';
 import { LogWriter } from '../../../src/runtime/embedded/log-writer.js';
 import { injectFaults, isThere, startProcess, isShortageText } from '../../../src/runtime/embedded/machine.js';
@@ -288,7 +287,7 @@ it('sweeps the groups of probes whose makers are gone, and no other group', () =
   expect(() => sweepProbes(at('missing'))).not.toThrow();
 });
 
-it.each(['EAGAIN', 'EMFILE', 'ENOMEM'])('says %s of a process that cannot be made', async (code) => {
+it.each(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])('says %s of a process that cannot be made', async (code) => {
   failing('/bin/true', code);
   await expect(startProcess('/bin/true', [], {})).rejects.toThrow(code);
   injectFaults(null);
@@ -304,18 +303,6 @@ it.each([
   ['nsenter: cannot open /proc/1/ns/mnt: No such file or directory', false],
 ])('reads "%s" as a shortage: %s', (text, expected) => {
   expect(isShortageText(text)).toBe(expected);
-});
-
-it.each([
-  ['Max open files            1024                 4096                 files', 4096, false],
-  ['Max open files            1024                 1024                 files', 1024, true],
-  ['Max open files            64                   64                   files', 64, true],
-  ['Max open files            unlimited            unlimited            files', Number.POSITIVE_INFINITY, false],
-])('%s', (line, descriptors, isLow) => {
-  expect(parseDescriptorLimit(`Max stack size 8388608 unlimited bytes\n${line}\n`)).toMatchObject({
-    descriptors,
-    isLow,
-  });
 });
 
 it('finds the processes of a group in the hierarchy in which it was made, whatever can be used now', () => {
