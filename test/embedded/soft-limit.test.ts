@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { it } from './daemon.js';
@@ -49,4 +49,6 @@ it('a low hard limit of open files is said once at the start, with what it is en
         'the hard limit of open files, 256, is low: it is enough for about 48 containers, and 110 pods of three need 1384 in the embedded runtime',
     }),
   ]);
+  const logOfRuntime = readFileSync(join(daemon.rootDir, 'runtime', 'runtime.log'), 'utf8');
+  expect(logOfRuntime.split('\n').filter((line) => line.includes('is enough for about 48 containers'))).toHaveLength(1);
 });
