@@ -44,7 +44,7 @@ export const environment = (input: EnvInput): ReadonlyMap<string, EnvValue> => {
   const result = new Map<string, EnvValue>();
   const spend = expansionBudget();
   const set = (name: string, value: EnvValue): void => {
-    spend(value.length);
+    spend(name.length + value.length + SIGN_AND_END);
     result.set(name, value);
   };
   for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
@@ -62,6 +62,9 @@ export const environment = (input: EnvInput): ReadonlyMap<string, EnvValue> => {
   for (const [name, value] of Object.entries(services)) if (!result.has(name)) result.set(name, value);
   return result;
 };
+
+/** The characters of `NAME=VALUE` that are in neither, and the end of it. */
+const SIGN_AND_END = 2;
 
 type EnvVar = NonNullable<Container['env']>[number];
 type ObjectKind = 'ConfigMap' | 'Secret';

@@ -38,7 +38,7 @@ describe('environment', () => {
     // Of 4 MiB less 1 KiB in all, and of twice as much.
     expect(Object.keys(env({ env: doubled(11) }))).toHaveLength(12);
     expect(() => env({ env: doubled(12) })).toThrow(new CreateContainerConfigError(tooLong));
-    const large = { objects: { ...objects, configMap: () => ({ KEY: 'x'.repeat(2 ** 20) }) } };
+    const large = { objects: { ...objects, configMap: () => ({ KEY: 'x'.repeat(2 ** 20 - 16) }) } };
     const same = (count: number) =>
       Array.from({ length: count }, (_, index) => ({
         name: `A${index}`,
@@ -48,6 +48,9 @@ describe('environment', () => {
     expect(() => env({ env: same(7) }, large)).toThrow(tooLong);
     const prefixed = Array.from({ length: 7 }, (_, index) => ({ prefix: `P${index}`, configMapRef: { name: 'cm' } }));
     expect(() => env({ envFrom: prefixed }, large)).toThrow(tooLong);
+    const empty = { ...objects, configMap: () => ({ 'a-long-key-without-a-value': '' }) };
+    const often = Array.from({ length: 2 ** 18 }, () => ({ configMapRef: { name: 'cm' } }));
+    expect(() => env({ envFrom: often }, { objects: empty })).toThrow(tooLong);
   });
 
   it('lets a variable see the ones before it', () => {
