@@ -39,6 +39,8 @@ export class Daemon extends RuntimeView {
   handed: readonly number[] = [];
   /** The flags of Node before the program, and more variables of its environment. */
   preload: { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv } = { args: [], env: {} };
+  /** The hard and the soft limit of open files of every command; that of this process unless given. */
+  mostOpenFiles?: number;
 
   constructor(private readonly uid?: number) {
     super();
@@ -157,7 +159,9 @@ export class Daemon extends RuntimeView {
 
   private process(args: readonly string[]): ChildProcess {
     const { uid } = this;
-    const child = spawn(process.execPath, [...this.preload.args, this.bundle, ...args], {
+    const limited = this.mostOpenFiles === undefined ? [] : ['prlimit', `--nofile=${this.mostOpenFiles}`];
+    const [program = '', ...words] = [...limited, process.execPath, ...this.preload.args, this.bundle, ...args];
+    const child = spawn(program, words, {
       cwd: '/',
       // No signal to a process group reaches beyond the agent, in either direction.
       detached: true,

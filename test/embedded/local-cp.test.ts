@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { type Daemon, it } from './daemon.js';
 import { eventually } from './eventually.js';
+import { SLEEP } from './manifests.js';
 
 const MEBIBYTE = 2 ** 20;
 const BIG = 100 * MEBIBYTE;
@@ -73,6 +74,19 @@ describe.concurrent('cp without a cluster', () => {
     expect(statSync(join(back, 'run')).mode & 0o111).not.toBe(0);
     expect(await copy(daemon, `web:${there}/site/run`, join(back, 'empty'))).toMatchObject({ code: 0 });
     expect(readdirSync(join(back, 'empty'))).toEqual(['run']);
+  });
+
+  it('takes a path that begins with a dash for a path, in both directions', async ({ daemon }) => {
+    daemon.apply({ name: 'web', containers: [{ script: SLEEP, workingDir: daemon.directory }] });
+    await daemon.start();
+    await eventually('the pod runs', async () => (await daemon.shownPods())[0]?.status?.phase === 'Running');
+    const [name, here] = ['--remove-files', join(daemon.directory, 'here')];
+    writeFileSync(here, 'text');
+    expect(await copy(daemon, here, `web:${name}`)).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(readFileSync(join(daemon.directory, name), 'utf8')).toBe('text');
+    const back = join(daemon.directory, 'back');
+    expect(await copy(daemon, `web:${name}`, back)).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(readFileSync(back, 'utf8')).toBe('text');
   });
 
   it('has errors for paths that are missing', async ({ daemon }) => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { it } from './daemon.js';
@@ -37,4 +37,18 @@ describe('the soft limit of open files', () => {
     const env = { PATH: `${daemon.directory}:${process.env.PATH ?? ''}` };
     expect(execFileSync('/bin/sh', ['-c', script], { env, encoding: 'utf8' })).toBe('1020\n');
   });
+});
+
+it('a low hard limit of open files is said once at the start, with what it is enough for', async ({ daemon }) => {
+  daemon.mostOpenFiles = 256;
+  await daemon.start();
+  expect(daemon.logged().filter(({ message }) => message.includes('open files'))).toEqual([
+    expect.objectContaining({
+      level: 'warn',
+      message:
+        'the hard limit of open files, 256, is low: it is enough for about 48 containers, and 110 pods of three need 1384 in the embedded runtime',
+    }),
+  ]);
+  const logOfRuntime = readFileSync(join(daemon.rootDir, 'runtime', 'runtime.log'), 'utf8');
+  expect(logOfRuntime.split('\n').filter((line) => line.includes('is enough for about 48 containers'))).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import type { JournalRecord } from '../../src/model/journal/journal.js';
 import type { Pod, PodSpec } from '../../src/model/pod/pod.js';
 import type { Behaviour, FakeRuntime } from '../support/fake-runtime.js';
 import { expectLanes, linesOf } from './lanes.js';
-import { forever, MINUTE, onNode, pod, SECOND } from './virtual-node.js';
+import { forever, MINUTE, onNode, pod, SECOND, sets } from './virtual-node.js';
 
 const SECONDS = { everyMs: SECOND };
 const failsAfter = (seconds: number) => ({ exitsAfterMs: seconds * SECOND, exitCode: 1 });
@@ -246,6 +246,45 @@ describe('the back-off of a container whose end restarts all containers', () => 
       'start main': '00---00-----------0- 20s 0-',
       'exit main': ' -11---11-----------1 20s -1',
     });
+  });
+});
+
+describe('ends that this life of the agent has seen are not called unknown', () => {
+  const restartPolicyRules = [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }];
+  const restartsAll = (name: string, image = 'host') =>
+    ({ name, image, restartPolicy: 'Never', restartPolicyRules }) as const;
+
+  it('when the image was changed after a restart of all containers; the back-off begins anew', () => {
+    const of = (image: string) => [pod({ containers: [restartsAll('main', image)] })];
+    const { fake, records } = onNode(
+      { behaviours: { main: FAILING }, logFiles: OLD_LOGS, untilMs: MINUTE },
+      ({ start }) => void start({ sources: { file: sets([0, of('host')], [5 * SECOND, of('other')]) } }),
+    );
+    expectLanes(runs(fake), SECONDS).toBe({
+      'start main': '22---22-----------2- 20s 2-',
+      'exit main': ' -11---11-----------1 20s -1',
+    });
+    // The ends of before this life, once.
+    expect(unknowns(records)).toEqual([2]);
+  });
+
+  it('when another container had all of them restarted, since the very first start', () => {
+    const logFiles: string[] = [];
+    const { fake, records } = onNode(
+      {
+        behaviours: { main: [{}, failsAfter(1), {}], other: [failsAfter(20)] },
+        logFiles,
+        untilMs: 30 * SECOND,
+      },
+      ({ start, scheduler }) => {
+        start({
+          sources: { file: forever(pod({ containers: [{ name: 'main', image: 'host' }, restartsAll('other')] })) },
+        });
+        scheduler.schedule(() => logFiles.push('0.log'), SECOND);
+      },
+    );
+    expectLanes(linesOf(fake.history, 'start main'), SECONDS).toBe({ 'start main': '0 19s 12' });
+    expect(unknowns(records)).toEqual([]);
   });
 });
 

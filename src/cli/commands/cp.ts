@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { first, firstValueFrom, from, ignoreElements, merge } from 'rxjs';
 import { extract, type Extract, type Pack } from 'tar-stream';
-import { copyRequest, type CopyRequest, uploadPlace } from '../../model/server/copy-paths.js';
+import { copyRequest, type CopyRequest, tarOperand, uploadPlace } from '../../model/server/copy-paths.js';
 import type { RemoteEnd } from '../../model/server/remote-end.js';
 import type { AgentPaths } from '../config/agent-paths.js';
 import { findContainer, type FoundContainer } from '../local/find-container.js';
@@ -67,7 +67,10 @@ const download = async ({ pod, local }: CopyRequest, paths: AgentPaths, found: F
   const written = tarDownload(archive, { copied: pod.path, target: local, warn });
   // A failure of the disk ends the session.
   const session$ = merge(
-    sessionOf(paths, found, ['tar', 'cf', '-', pod.path], { stdout: asWritable(archive), stderr: process.stderr }),
+    sessionOf(paths, found, ['tar', 'cf', '-', tarOperand(pod.path)], {
+      stdout: asWritable(archive),
+      stderr: process.stderr,
+    }),
     from(written).pipe(ignoreElements()),
   );
   try {

@@ -20,8 +20,10 @@ import {
 } from 'rxjs';
 import { cgroupVersion } from '../../host/cgroups/host-cgroups.js';
 import { monotonicScheduler } from '../../host/monotonic-scheduler.js';
+import { readIfThere } from '../../host/files/read-if-there.js';
 import { createJournal } from '../../journal/journal-writer.js';
 import { errorText } from '../../model/cri/cri-error.js';
+import { lowDescriptorLimit } from '../../model/node/low-descriptor-limit.js';
 import { agentServer } from '../../server/agent-server.js';
 import { Remark } from '../../server/routes/health.js';
 import { healthServer } from '../../server/health-server.js';
@@ -104,6 +106,10 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
     const started = journal.record({ kind: 'agent-started', version, node: nodeName, causes: [] });
     log.info({ version, node: nodeName, runtime: prepared.runtimeSocket, rootDir: paths.rootDir }, 'rx-kubelet starts');
     for (const warning of prepared.warnings) log.warn({}, warning);
+    // A runtime that this agent starts has the same limit, needs more than the agent, and logs to a file of its own.
+    const neediest = prepared.isEmbedded ? 'embedded runtime' : 'agent';
+    const lowLimit = lowDescriptorLimit(readIfThere('/proc/self/limits') ?? '', neediest);
+    if (lowLimit !== undefined) log.warn({}, lowLimit);
 
     recording = startRecording(flags, log);
     // Processes that outlive the agent must not inherit them. Not earlier: a flag may name one, as in --config

@@ -7,7 +7,7 @@ import { CreateContainerConfigError } from './create-container-config-error.js';
 import { type EnvObjects, environment } from './env.js';
 import type { EnvFiles } from './env-files.js';
 import { criVariable, textValue } from './env-value.js';
-import { expand } from './expansion.js';
+import { expandWords } from './expansion.js';
 import { containerAnnotations, containerLabels } from './labels.js';
 import { containerLinuxResources } from './linux-resources.js';
 import { containerLogPath } from './log-paths.js';
@@ -43,8 +43,7 @@ export interface ContainerConfigInput {
 export const containerConfig = (input: ContainerConfigInput): DeepPartial<ContainerConfig> => {
   const { pod, container, attempt, image, node, mounts = [], agentMounts = [], userNamespace } = input;
   const env = environment(input);
-  const expanded = (words: readonly string[] = []) =>
-    words.map((word) => expand(word, (name) => textValue(name, env.get(name))));
+  const expanded = (words: readonly string[] = []) => expandWords(words, (name) => textValue(name, env.get(name)));
   return {
     metadata: { name: container.name, attempt },
     image: { image: image.id, userSpecifiedImage: container.image ?? '' },

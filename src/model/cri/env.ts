@@ -4,7 +4,7 @@ import type { Container, Pod } from '../pod/pod.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
 import { type EnvFiles, envFileId, type FileKeyRef } from './env-files.js';
 import type { EnvValue } from './env-value.js';
-import { expandValue } from './expansion.js';
+import { expandValue, expansionBudget } from './expansion.js';
 import { fieldRefValue } from './field-ref.js';
 import { goQuote } from './go-quote.js';
 import { resourceFieldValue } from './resource-field-ref.js';
@@ -35,27 +35,36 @@ export interface EnvInput {
  * Returns the environment of a container. A variable may refer to variables of `envFrom`, to earlier ones and to those
  * of services; other references stay unchanged.
  *
- * Errors: `CreateContainerConfigError` for a reference that cannot be resolved, or the error of `objects`.
+ * Errors: `CreateContainerConfigError` for a reference that cannot be resolved and for values that are too long in all, or the error
+ * of `objects`.
  * Source: pkg/kubelet/kubelet_pods.go makeEnvironmentVariables.
  */
 export const environment = (input: EnvInput): ReadonlyMap<string, EnvValue> => {
   const { container, services = {} } = input;
   const result = new Map<string, EnvValue>();
+  const spend = expansionBudget();
+  const set = (name: string, value: EnvValue): void => {
+    spend(name.length + value.length + SIGN_AND_END);
+    result.set(name, value);
+  };
   for (const { prefix = '', configMapRef, secretRef } of container.envFrom ?? []) {
     const data = configMapRef
       ? objectData(input, 'ConfigMap', configMapRef)
       : secretRef
         ? objectData(input, 'Secret', secretRef)
         : undefined;
-    for (const [key, value] of Object.entries(data ?? {})) result.set(`${prefix}${key}`, value);
+    for (const [key, value] of Object.entries(data ?? {})) set(`${prefix}${key}`, value);
   }
   for (const variable of container.env ?? []) {
     const value = valueOf(input, variable, (name) => result.get(name) ?? services[name]);
-    if (value !== undefined) result.set(variable.name, value);
+    if (value !== undefined) set(variable.name, value);
   }
   for (const [name, value] of Object.entries(services)) if (!result.has(name)) result.set(name, value);
   return result;
 };
+
+/** The characters of `NAME=VALUE` that are in neither, and the end of it. */
+const SIGN_AND_END = 2;
 
 type EnvVar = NonNullable<Container['env']>[number];
 type ObjectKind = 'ConfigMap' | 'Secret';

@@ -68,6 +68,9 @@ export const uploadPlace = (
   return { folder: whole.slice(0, slash) || '/', name: whole.slice(slash + 1) || '.' };
 };
 
+/** Returns the path as an operand of `tar`, which reads a dash at the beginning as that of an option. kubectl passes the path itself. */
+export const tarOperand = (path: string): string => (path.startsWith('-') ? `./${path}` : path);
+
 /**
  * Returns the path of an entry of an archive below the copied path, beginning with a slash, or empty for that path itself; undefined
  * if it leads out of there. The archive is made by a program of the container, and may contain any name.

@@ -5,6 +5,7 @@ import { resourceFieldValue } from '../cri/resource-field-ref.js';
 import type { Json, Pod } from '../pod/pod.js';
 import { throwAggregate } from './aggregate-error.js';
 import { cleanPath } from './payload-path.js';
+import type { ReadOnce } from './read-once.js';
 import type { VolumeFile, VolumePayload } from './volume-payload.js';
 
 /** The part of a node that files of the downward API can show. */
@@ -26,12 +27,14 @@ export const downwardPayload = (
   items: readonly Json<V1DownwardAPIVolumeFile>[] = [],
   defaultMode: number,
   node: DownwardFacts,
+  once: ReadOnce,
 ): VolumePayload => {
   const files = new Map<string, VolumeFile>();
   const errors: string[] = [];
   for (const item of items) {
     try {
-      const data = new Uint8Array(Buffer.from(valueOf(pod, item, node)));
+      const what = `downward ${JSON.stringify([item.fieldRef?.fieldPath, item.resourceFieldRef])}`;
+      const data = once(what, () => new Uint8Array(Buffer.from(valueOf(pod, item, node))));
       files.set(item.path === '' ? '' : cleanPathOf(item.path), { data, mode: item.mode ?? defaultMode });
     } catch (error) {
       errors.push(errorText(error));

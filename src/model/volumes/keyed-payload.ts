@@ -1,5 +1,6 @@
 import type { ConfigMap, Secret } from '../references/referenced-object.js';
 import type { FoundObjects } from './found-objects.js';
+import type { ReadOnce } from './read-once.js';
 import type { VolumeFile, VolumePayload } from './volume-payload.js';
 
 interface KeyToPath {
@@ -22,15 +23,18 @@ export interface KeyedSource {
  * Errors: the object or a key of `items` does not exist and is not optional.
  * Source: pkg/volume/configmap/configmap.go MakePayload
  */
-export const configMapPayload = (source: KeyedSource, mode: number, found: FoundObjects): VolumePayload => {
+export const configMapPayload = (
+  source: KeyedSource,
+  mode: number,
+  found: FoundObjects,
+  once: ReadOnce,
+): VolumePayload => {
   const configMap = present(source, 'configmap', found.configMap(source.name));
-  const [text, binary] = [textOf(configMap), bytesOf(configMap?.binaryData)];
-  return payloadOf(
-    source,
-    mode,
-    hasItems(source) ? { ...binary, ...text } : { ...text, ...binary },
-    'configmap references non-existent config key',
-  );
+  const contents = once(`configmap ${source.name}, ${hasItems(source)}`, () => {
+    const [text, binary] = [textOf(configMap), bytesOf(configMap?.binaryData)];
+    return hasItems(source) ? { ...binary, ...text } : { ...text, ...binary };
+  });
+  return payloadOf(source, mode, contents, 'configmap references non-existent config key');
 };
 
 /**
@@ -39,9 +43,15 @@ export const configMapPayload = (source: KeyedSource, mode: number, found: Found
  * Errors: the object or a key of `items` does not exist and is not optional.
  * Source: pkg/volume/secret/secret.go MakePayload
  */
-export const secretPayload = (source: KeyedSource, mode: number, found: FoundObjects): VolumePayload => {
+export const secretPayload = (
+  source: KeyedSource,
+  mode: number,
+  found: FoundObjects,
+  once: ReadOnce,
+): VolumePayload => {
   const secret: Secret | undefined = present(source, 'secret', found.secret(source.name));
-  return payloadOf(source, mode, bytesOf(secret?.data), 'references non-existent secret key');
+  const contents = once(`secret ${source.name}`, () => bytesOf(secret?.data));
+  return payloadOf(source, mode, contents, 'references non-existent secret key');
 };
 
 /** Returns undefined for an optional object that does not exist. */

@@ -10,6 +10,7 @@ import { configMapPayload, secretPayload } from './keyed-payload.js';
 import { cleanPayload } from './payload-path.js';
 import { podCertificatePayload } from './pod-certificate-payload.js';
 import { tokenPurpose } from './payload-needs.js';
+import { type ReadOnce, readOnce } from './read-once.js';
 import { trustAnchors } from './trust-anchors.js';
 import type { VolumeFile, VolumePayload } from './volume-payload.js';
 
@@ -25,17 +26,18 @@ export const volumePayload = (
   found: FoundObjects,
   node: DownwardFacts,
 ): VolumePayload | undefined => {
+  const once = readOnce();
   const files = (): VolumePayload | undefined => {
     if (configMap) {
       const { name = '', items, optional } = configMap;
-      return configMapPayload({ name, items, optional }, modeOf(configMap), found);
+      return configMapPayload({ name, items, optional }, modeOf(configMap), found, once);
     }
     if (secret) {
       const { secretName: name = '', items, optional } = secret;
-      return secretPayload({ name, items, optional }, modeOf(secret), found);
+      return secretPayload({ name, items, optional }, modeOf(secret), found, once);
     }
-    if (downwardAPI) return downwardPayload(pod, downwardAPI.items, modeOf(downwardAPI), node);
-    if (projected) return projectedPayload(pod, projected.sources ?? [], modeOf(projected), found, node);
+    if (downwardAPI) return downwardPayload(pod, downwardAPI.items, modeOf(downwardAPI), node, once);
+    if (projected) return projectedPayload(pod, projected.sources ?? [], modeOf(projected), { found, node, once });
     return undefined;
   };
   const payload = files();
@@ -50,6 +52,12 @@ const modeOf = ({ defaultMode }: { readonly defaultMode?: number }): number => {
 
 type Projection = Json<V1VolumeProjection>;
 
+interface ProjectionInput {
+  readonly found: FoundObjects;
+  readonly node: DownwardFacts;
+  readonly once: ReadOnce;
+}
+
 /**
  * Returns the files of all sources in order. A later file replaces an earlier one of the same path.
  *
@@ -59,19 +67,20 @@ const projectedPayload = (
   pod: Pod,
   sources: readonly Projection[],
   mode: number,
-  found: FoundObjects,
-  node: DownwardFacts,
+  input: ProjectionInput,
 ): VolumePayload => {
+  const keyed = sources.map((source) => [JSON.stringify(source), source] as const);
   const files = new Map<string, VolumeFile>();
-  const errors: string[] = [];
-  for (const source of sources) {
+  const errors = new Map(keyed.map(([key]) => [key, '']));
+  // The last of equal sources replaces the files of the others.
+  for (const [key, source] of [...new Map(keyed.toReversed())].reverse()) {
     try {
-      for (const [path, file] of sourcePayload(pod, source, mode, found, node)) files.set(path, file);
+      for (const [path, file] of sourcePayload(pod, source, mode, input)) files.set(path, file);
     } catch (error) {
-      errors.push(errorText(error));
+      errors.set(key, errorText(error));
     }
   }
-  throwAggregate(errors);
+  throwAggregate([...errors.values()].filter((text) => text !== ''));
   return files;
 };
 
@@ -79,12 +88,11 @@ const sourcePayload = (
   pod: Pod,
   { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate }: Projection,
   mode: number,
-  found: FoundObjects,
-  node: DownwardFacts,
+  { found, node, once }: ProjectionInput,
 ): VolumePayload => {
-  if (secret) return secretPayload({ ...secret, name: secret.name ?? '' }, mode, found);
-  if (configMap) return configMapPayload({ ...configMap, name: configMap.name ?? '' }, mode, found);
-  if (downwardAPI) return downwardPayload(pod, downwardAPI.items, mode, node);
+  if (secret) return secretPayload({ ...secret, name: secret.name ?? '' }, mode, found, once);
+  if (configMap) return configMapPayload({ ...configMap, name: configMap.name ?? '' }, mode, found, once);
+  if (downwardAPI) return downwardPayload(pod, downwardAPI.items, mode, node, once);
   if (serviceAccountToken) {
     const token = found.token(tokenPurpose(pod, serviceAccountToken));
     if (token instanceof Error) throw token;

@@ -1,14 +1,14 @@
 import { Server } from '@grpc/grpc-js';
 import { ImageServiceService, RuntimeServiceService } from '../../generated/runtime/v1/api.js';
+import { lowDescriptorLimit } from '../../model/node/low-descriptor-limit.js';
 import type { Logger } from '../../streams/ports/logger.js';
 import { delayMs } from './machine/clock.js';
 import { Containers } from './containers/containers.js';
 import { EventHub } from './service/events.js';
-import { descriptorLimit } from './machine/descriptor-limit.js';
 import { imageService } from './images/image-service.js';
 import { instanceOf } from './machine/instance.js';
 import { probeIsolation } from './confinement/isolation.js';
-import { makeDirectories, rmSync } from './machine/machine.js';
+import { makeDirectories, readIfThere, rmSync } from './machine/machine.js';
 import { endOrphans } from './confinement/orphans.js';
 import { runtimeService } from './service/runtime-service.js';
 import { Sandboxes } from './sandboxes/sandboxes.js';
@@ -69,12 +69,8 @@ const serve = async (
   const instance = instanceOf(stateDirectory);
   const isolation = probeIsolation(instance);
   log.info({ notIsolated: isolation.missing }, 'some resources are not isolated on this machine');
-  const limit = descriptorLimit();
-  if (limit.isLow)
-    log.warn(
-      { limit: limit.descriptors, containers: limit.containers },
-      'the hard limit of open files is low, which limits the number of containers',
-    );
+  const lowLimit = lowDescriptorLimit(readIfThere('/proc/self/limits') ?? '', 'embedded runtime');
+  if (lowLimit !== undefined) log.warn({}, lowLimit);
 
   const events = new EventHub();
   const sandboxes: Sandboxes = new Sandboxes(stateDirectory, isolation, log, (sandbox) =>

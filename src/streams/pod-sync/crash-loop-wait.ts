@@ -15,7 +15,7 @@ import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import { emitEvent, journal, type PodSyncContext } from './pod-sync-context.js';
 
 export interface CrashLoopPorts {
-  readonly state: Pick<KubeletState, 'restarts' | 'apply'>;
+  readonly state: Pick<KubeletState, 'restarts' | 'knownEnds' | 'apply'>;
   /** Milliseconds; `crashLoopBackOff.maxContainerRestartPeriod`. */
   readonly maxRestartBackOffMs: number;
 }
@@ -28,12 +28,22 @@ export const crashLoopWait = (
   ports: CrashLoopPorts,
 ): StartWait | undefined => {
   const times = timesOf(context);
-  const verdict = decideBackOff(inputOf(context.pod, container, status, { ...ports, times }));
+  const input = inputOf(context.pod, container, status, { ...ports, times });
+  const verdict = decideBackOff(input);
   const { name } = container;
-  ports.state.apply({ kind: 'restart-backed-off', key: crashLoopKey(context.pod, container), entry: verdict.entry });
+  const { uid } = context.pod.metadata;
+  const isKnown = ports.state.knownEnds.get(uid)?.has(name) === true;
+  ports.state.apply({
+    kind: 'restart-backed-off',
+    key: crashLoopKey(context.pod, container),
+    entry: verdict.entry,
+    ...(input.newestExited && { judged: { uid, container: name } }),
+  });
   if (!verdict.blocked) {
     const { unknownRestarts: unknown } = verdict;
-    if (unknown !== undefined) journal(context, { kind: 'back-off-unknown', container: name, restarts: unknown });
+    // A changed image begins a new entry, although the ends of the former image are known.
+    if (unknown !== undefined && !isKnown)
+      journal(context, { kind: 'back-off-unknown', container: name, restarts: unknown });
     return undefined;
   }
   const { message, eventMessage, delayMs, step, steps, resetAfterMs, exitCode, isFromRuntime } = verdict;

@@ -43,7 +43,7 @@ import type { KubeletState } from '../sync-loop/kubelet-state.js';
 /** The ports of a start beside the ports of the sync. */
 export interface StartContainerPorts {
   readonly node: NodeFacts;
-  readonly state: Pick<KubeletState, 'restarts' | 'pulls' | 'dueHooks' | 'apply'>;
+  readonly state: Pick<KubeletState, 'restarts' | 'knownEnds' | 'pulls' | 'dueHooks' | 'apply'>;
   /** Milliseconds; `crashLoopBackOff.maxContainerRestartPeriod`. */
   readonly maxRestartBackOffMs: number;
 }
@@ -169,7 +169,7 @@ const createAndStart = (
       const request = { podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config };
       return journaled(context, 'CreateContainer', { container: name }, runtime.createContainer(request)).pipe(
         startQueue('CreateContainer', signal),
-        map(({ containerId }) => ({ containerId, logPath: config.logPath })),
+        map(({ containerId }) => ({ containerId, logPath: config.logPath, isFirst: config.metadata?.attempt === 0 })),
         catchError(
           fail('CreateContainerError', undefined, (error) => createFailureText(errorText(error), config.mounts ?? [])),
         ),
@@ -178,14 +178,14 @@ const createAndStart = (
     tap(() => emitEvent(context, 'Normal', 'Created', 'Container created', name)),
   );
   return create$.pipe(
-    concatMap(({ containerId, logPath }) => {
+    concatMap(({ containerId, logPath, isFirst }) => {
       const log = `${podLogDirectory(node.podLogsDirectory, pod)}/${logPath}`;
       const target = { target: containerId, container: name };
       const start$ = journaled(context, 'StartContainer', target, runtime.startContainer({ containerId })).pipe(
         // A created container is started: a sync is not cancelled between the two.
         startQueue('StartContainer'),
         ignoreElements(),
-        measureStart(context, { name, containerId }, state),
+        measureStart(context, { name, containerId, isFirst }, state),
         catchError(fail('RunContainerError', containerId)),
         tap({ complete: () => emitEvent(context, 'Normal', 'Started', 'Container started', name) }),
       );
@@ -203,16 +203,16 @@ const createAndStart = (
 /** Keeps the time of the answer to the call that starts an instance: the clock of the runtime may be wrong. */
 const measureStart = (
   { pod, ports: { scheduler } }: PodSyncContext,
-  { name, containerId }: { readonly name: string; readonly containerId: string },
+  { name, containerId, isFirst }: { readonly name: string; readonly containerId: string; readonly isFirst: boolean },
   { apply }: Pick<KubeletState, 'apply'>,
 ): MonoTypeOperatorFunction<never> => {
   const { uid } = pod.metadata;
   return (start$) =>
     defer(() => {
-      apply({ kind: 'instance-started', uid, container: name, start: { containerId } });
+      apply({ kind: 'instance-started', uid, container: name, start: { containerId }, isFirst });
       const answered = (): void => {
         const start = { containerId, answeredAt: scheduler.now() };
-        apply({ kind: 'instance-started', uid, container: name, start });
+        apply({ kind: 'instance-started', uid, container: name, start, isFirst });
       };
       return start$.pipe(tap({ complete: answered }));
     });

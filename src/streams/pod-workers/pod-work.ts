@@ -63,7 +63,16 @@ import type { RuntimeReader } from '../pleg/runtime-reader.js';
 export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 'state'> {
   readonly state: Pick<
     KubeletState,
-    'pods' | 'sources' | 'statuses' | 'startFailures' | 'dueHooks' | 'restarts' | 'pulls' | 'workers' | 'apply'
+    | 'pods'
+    | 'sources'
+    | 'statuses'
+    | 'startFailures'
+    | 'dueHooks'
+    | 'restarts'
+    | 'knownEnds'
+    | 'pulls'
+    | 'workers'
+    | 'apply'
   >;
   readonly reader: RuntimeReader;
   /** The pods of the last successful relist, without a call. Default: none. */

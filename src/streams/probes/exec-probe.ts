@@ -11,7 +11,7 @@ import type { RuntimeService } from '../ports/runtime-service.js';
 /**
  * Runs a command in the container and emits the outcome of its exit code. The runtime ends a command after the time limit.
  *
- * Errors: `ProbeErrored` if the runtime could not run it.
+ * Errors: `ProbeErrored` if the command is too long or the runtime could not run it.
  * Source: pkg/probe/exec/exec.go
  */
 export const execProbe = (
@@ -26,7 +26,11 @@ export const execProbe = (
       catchError((error: unknown) => {
         const late = lateExecOutcome(error, cmd, timeoutSeconds);
         if (late) return of(late);
-        throw new ProbeErrored(errorText(error), 'unknown', { cause: error });
+        throw error;
       }),
     );
-  });
+  }).pipe(
+    catchError((error: unknown) => {
+      throw new ProbeErrored(errorText(error), 'unknown', { cause: error });
+    }),
+  );

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -326,6 +327,11 @@ describe('run', () => {
     expect(JSON.parse((await run('pods', '--root-dir', folder, '-o', 'json')).stdout)).toMatchObject({
       kind: 'PodList',
     });
+    const journal = join(folder, 'journal', 'journal.jsonl');
+    await eventually('the journal begins', () => readFileSync(journal, 'utf8').includes('agent-started'));
+    const refusal = { kind: 'config-problem', source: 'file', from: 'm/a.yaml', problem: 'm/a.yaml:1:1: is no pod' };
+    appendFileSync(journal, `${JSON.stringify({ id: 'x-1', at: Date.now(), causes: [], ...refusal })}\n`);
+    expect((await run('pods', '--root-dir', folder)).stderr).toBe('refused: m/a.yaml:1:1: is no pod\n');
     const health = await fetch(`http://127.0.0.1:${port}/healthz?verbose`);
     expect(await health.text()).toContain('[+]syncloop ok');
     expect((await fetch(`http://127.0.0.1:${port}/pods`)).status).toBe(404);

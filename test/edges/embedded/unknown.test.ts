@@ -19,7 +19,6 @@ import {
   type CgroupLayout,
 } from '../../../src/runtime/embedded/confinement/cgroup.js';
 import { killAll } from '../../../src/runtime/embedded/confinement/confinement.js';
-import { parseDescriptorLimit } from '../../../src/runtime/embedded/machine/descriptor-limit.js';
 import { claimOf, forbidStart, ioFiles, wasNeverBegun } from '../../../src/runtime/embedded/launch/launcher.js';
 import { LogWriter } from '../../../src/runtime/embedded/containers/log-writer.js';
 import { injectFaults, isThere, startProcess, isShortageText } from '../../../src/runtime/embedded/machine/machine.js';
@@ -293,7 +292,7 @@ it('sweeps the groups of probes whose makers are gone, and no other group', () =
   expect(() => sweepProbes(at('missing'))).not.toThrow();
 });
 
-it.each(['EAGAIN', 'EMFILE', 'ENOMEM'])('says %s of a process that cannot be made', async (code) => {
+it.each(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])('says %s of a process that cannot be made', async (code) => {
   failing('/bin/true', code);
   await expect(startProcess('/bin/true', [], {})).rejects.toThrow(code);
   injectFaults(null);
@@ -309,18 +308,6 @@ it.each([
   ['nsenter: cannot open /proc/1/ns/mnt: No such file or directory', false],
 ])('reads "%s" as a shortage: %s', (text, expected) => {
   expect(isShortageText(text)).toBe(expected);
-});
-
-it.each([
-  ['Max open files            1024                 4096                 files', 4096, false],
-  ['Max open files            1024                 1024                 files', 1024, true],
-  ['Max open files            64                   64                   files', 64, true],
-  ['Max open files            unlimited            unlimited            files', Number.POSITIVE_INFINITY, false],
-])('%s', (line, descriptors, isLow) => {
-  expect(parseDescriptorLimit(`Max stack size 8388608 unlimited bytes\n${line}\n`)).toMatchObject({
-    descriptors,
-    isLow,
-  });
 });
 
 it('finds the processes of a group in the hierarchy in which it was made, even if that cannot be used now', () => {

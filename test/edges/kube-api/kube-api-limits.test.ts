@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { lastValueFrom, tap } from 'rxjs';
 import { afterAll, expect, it } from 'vitest';
 import { afterWatch } from '../../../src/model/reflector/watch-end.js';
@@ -42,6 +43,27 @@ it('fails over a line of a watch that is longer than it takes, before its end, a
   const lived = { wasOpen: true, livedMs: 60_000, hadNews: true, silentInRow: 0 };
   expect(afterWatch({ how: { kind: 'failed', error: failure }, ...lived }).next).toBe('list');
   await eventually('it hangs up', () => hungUp);
+});
+
+it('takes 16 MiB of a line and 128 MiB of a reply by default', async () => {
+  const server = await stage.serve();
+  const api = stage.client({ server: server.url });
+  // As much as the client reads before it hangs up, and no more than twice of what it may read.
+  const endless = (mebibytes: number) => (_: unknown, response: ServerResponse) => {
+    let written = 0;
+    const part = Buffer.alloc(2 ** 20, 'x');
+    const more = (): unknown =>
+      response.destroyed || (written += 1) > 2 * mebibytes ? response.destroy() : response.write(part, more);
+    more();
+  };
+  server.answer = endless(16);
+  await expect(lastValueFrom(api.watch({ path: '/api/v1/pods' }))).rejects.toMatchObject({
+    message: 'watch of /api/v1/pods: a line is longer than 16 MiB',
+  });
+  server.answer = endless(128);
+  await expect(lastValueFrom(api.request({ method: 'GET', path: '/api/v1/pods' }))).rejects.toMatchObject({
+    message: 'GET /api/v1/pods: the reply is longer than 128 MiB',
+  });
 });
 
 it('fails over an object with more values than one has, listed or watched, before it is read', async () => {

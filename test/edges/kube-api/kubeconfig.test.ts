@@ -70,6 +70,9 @@ describe('a kubeconfig', () => {
 
   it.each([
     ['token: t', { token: 't' }],
+    // The numbers of other readers of YAML.
+    ['token: e1', { token: 'e1' }],
+    ['username: .e3, password: 1e1000', { basic: { username: '.e3', password: '1e1000' } }],
     ['tokenFile: token', { tokenFile: join(folder, 'token') }],
     ['token: t, tokenFile: nowhere', { token: 't', tokenFile: join(folder, 'nowhere') }],
     ['username: a, password: b', { basic: { username: 'a', password: 'b' } }],

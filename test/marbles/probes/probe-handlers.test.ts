@@ -58,6 +58,17 @@ describe('exec', () => {
     }),
   );
 
+  it(
+    'is not sent with a command that no process starts with, which is an error',
+    marbles(({ expectObservable, scheduler }) => {
+      const container = { name: 'main', env: [{ name: 'A', value: 'x'.repeat(2 ** 20) }] };
+      const command = Array.from({ length: 7 }, () => '$(A)');
+      expectObservable(probing({ exec: { command } }, { scheduler }, { container })).toBe('(x|)', {
+        x: 'unknown: the variables or the command are longer than 6 MiB, with which no process starts',
+      });
+    }),
+  );
+
   it.each([
     [
       'a command that took too long is a failure',

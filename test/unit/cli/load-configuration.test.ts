@@ -62,6 +62,11 @@ describe('a file', () => {
     expect(loadConfiguration({ file, directory: '', flags: {} }).config.syncFrequencyMs).toBe(90_000);
   });
 
+  it('is read as Go reads YAML: texts that look like numbers to other readers are texts', () => {
+    const { config } = load('clusterDomain: e1\nnodeStatusMaxImages: 0o17');
+    expect([config.clusterDomain, config.nodeStatusMaxImages]).toEqual(['e1', 15]);
+  });
+
   it('has its relative paths resolved against its folder', () => {
     const { config } = load(
       'staticPodPath: pods\npodLogsDir: logs\nresolvConf: ""\ntlsCertFile: /abs\ntlsPrivateKeyFile: key\nauthentication: {x509: {clientCAFile: ca.crt}}\n',

@@ -29,6 +29,30 @@ const objects = {
 };
 
 describe('environment', () => {
+  it('is no longer than a process of Linux can start with, however few variables make it long', () => {
+    const doubled = (count: number) => [
+      { name: 'A0', value: 'x'.repeat(1024) },
+      ...Array.from({ length: count }, (_, index) => ({ name: `A${index + 1}`, value: `$(A${index})$(A${index})` })),
+    ];
+    const tooLong = 'the variables or the command are longer than 6 MiB, with which no process starts';
+    // Of 4 MiB less 1 KiB in all, and of twice as much.
+    expect(Object.keys(env({ env: doubled(11) }))).toHaveLength(12);
+    expect(() => env({ env: doubled(12) })).toThrow(new CreateContainerConfigError(tooLong));
+    const large = { objects: { ...objects, configMap: () => ({ KEY: 'x'.repeat(2 ** 20 - 16) }) } };
+    const same = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        name: `A${index}`,
+        valueFrom: { configMapKeyRef: { name: 'cm', key: 'KEY' } },
+      }));
+    expect(Object.keys(env({ env: same(6) }, large))).toHaveLength(6);
+    expect(() => env({ env: same(7) }, large)).toThrow(tooLong);
+    const prefixed = Array.from({ length: 7 }, (_, index) => ({ prefix: `P${index}`, configMapRef: { name: 'cm' } }));
+    expect(() => env({ envFrom: prefixed }, large)).toThrow(tooLong);
+    const empty = { ...objects, configMap: () => ({ 'a-long-key-without-a-value': '' }) };
+    const often = Array.from({ length: 2 ** 18 }, () => ({ configMapRef: { name: 'cm' } }));
+    expect(() => env({ envFrom: often }, { objects: empty })).toThrow(tooLong);
+  });
+
   it('lets a variable see the ones before it', () => {
     expect(
       env({

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { expand, expandValue } from '../../../src/model/cri/expansion.js';
+import { CreateContainerConfigError } from '../../../src/model/cri/create-container-config-error.js';
+import { expand, expandValue, expandWords } from '../../../src/model/cri/expansion.js';
+
+const MEBIBYTE = 'x'.repeat(2 ** 20);
 
 it.each([
   ['plain', 'plain'],
@@ -31,4 +34,23 @@ it.each<[text: string, expanded: string | number[]]>([
   };
   const found = expandValue(text, (name) => values[name]);
   expect(typeof found === 'string' ? found : [...found]).toEqual(expanded);
+});
+
+it.each<[what: string, expanded: (count: number) => unknown]>([
+  ['a text', (count) => expand('$(A)'.repeat(count), () => MEBIBYTE)],
+  ['a value', (count) => expandValue('$(A)'.repeat(count), () => MEBIBYTE)],
+  ['a value of bytes', (count) => expandValue('$(A)'.repeat(count), () => Buffer.from(MEBIBYTE))],
+  [
+    'a command',
+    (count) =>
+      expandWords(
+        Array.from({ length: count }, () => '$(A)'),
+        () => MEBIBYTE,
+      ),
+  ],
+])('%s is no longer than a process of Linux can start with', (_, expanded) => {
+  expect(expanded(6)).toBeDefined();
+  expect(() => expanded(7)).toThrow(
+    new CreateContainerConfigError('the variables or the command are longer than 6 MiB, with which no process starts'),
+  );
 });

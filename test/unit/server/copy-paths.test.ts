@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { baseName, copyRequest, entryPath, uploadPlace } from '../../../src/model/server/copy-paths.js';
+import { baseName, copyRequest, entryPath, tarOperand, uploadPlace } from '../../../src/model/server/copy-paths.js';
 
 describe('the operands of cp', () => {
   it.each([
@@ -35,8 +35,19 @@ describe('the place of an upload', () => {
   });
 });
 
+it.each([
+  ['--checkpoint-action=exec=id', './--checkpoint-action=exec=id'],
+  ['-', './-'],
+  ['a-b', 'a-b'],
+  ['/-x', '/-x'],
+])('the path %s is no option of tar', (path, operand) => {
+  expect(tarOperand(path)).toBe(operand);
+});
+
 describe('the path of an entry', () => {
   it.each([
+    ['./-S', '-S', ''],
+    ['./-S/a', '-S/', '/a'],
     ['var/log/a', '/var/log', '/a'],
     ['var/log/', '/var/log/', ''],
     ['./a/b', '.', '/a/b'],

@@ -167,6 +167,40 @@ const token = (audience?: string) => ({
 });
 
 describe('the files of a projected volume', () => {
+  it('read each object and field once, since a pod may name the same one in thousands of them', () => {
+    const reads: string[] = [];
+    /** An object that counts the reads of its keys. */
+    const counted = <T extends object>(name: string, data: T): T =>
+      new Proxy(data, { ownKeys: (target) => (reads.push(name), Reflect.ownKeys(target)) });
+    const found: FoundObjects = {
+      ...FOUND,
+      configMap: (name) => ({ metadata: { name }, data: counted('configMap', { a: 'text' }) }),
+      secret: (name) => ({ metadata: { name }, data: counted('secret', { key: base64('hidden') }) }),
+    };
+    const paths = ['1', '2', '3'];
+    const sources = paths.flatMap((path) => [
+      { configMap: { name: 'c', items: [item('a', `c${path}`)] } },
+      { secret: { name: 's', items: [item('key', `s${path}`)] } },
+      { downwardAPI: { items: [field(`d${path}`, 'metadata.annotations'), resource(`r${path}`, 'limits.cpu')] } },
+    ]);
+    const metadata = { annotations: counted('annotations', { note: 'x' }) };
+    const pod = aPod({ containers: [aContainer('web')] }, metadata);
+    const files = volumePayload(pod, { name: 'v', ...projected(...sources) }, found, NODE);
+    expect(files?.size).toBe(12);
+    expect(reads.toSorted()).toEqual(['annotations', 'configMap', 'secret']);
+    for (const kind of ['c', 's', 'd', 'r'])
+      expect(new Set(paths.map((path) => files?.get(`${kind}${path}`)?.data)).size).toBe(1);
+  });
+
+  it('are read from the last of equal sources alone', () => {
+    const names: string[] = [];
+    const found: FoundObjects = { ...FOUND, configMap: (name) => (names.push(name), FOUND.configMap(name)) };
+    const [c, other] = [{ configMap: { name: 'c' } }, { secret: { name: 's', items: [item('key', 'a')] } }];
+    const files = volumePayload(aPod(), { name: 'v', ...projected(c, other, c, c) }, found, NODE);
+    expect(names).toEqual(['c']);
+    expect(Buffer.from(files?.get('a')?.data ?? []).toString()).toBe('text');
+  });
+
   it('are those of all sources, the last one first', () => {
     const volume = projected(
       { configMap: { name: 'c', items: [item('a', 'x'), item('a', 'y')] } },

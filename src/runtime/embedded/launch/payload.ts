@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { ContainerConfig } from '../../../generated/runtime/v1/api.js';
-import { softLimitLine } from '../machine/descriptor-limit.js';
+import { softLimitLine } from '../machine/soft-limit-line.js';
 import { DEFAULT_PATH, type Isolation } from '../confinement/isolation.js';
 import { mountScript, readonlyScript, type MountScriptPlan } from '../mounts/mount-script.js';
 import { byteWord, shellQuote, shellWords } from '../machine/shell-quote.js';
