@@ -142,10 +142,6 @@ describe('a client of the kubelet API', () => {
     ['/%70ods', 403],
     ['//metrics', 403],
     ['/configz', 403],
-    ['http://node/metrics', 200],
-    ['http://node/metrics/../pods', 404],
-    ['http://node/pods', 403],
-    ['http://node:99999/exec/d/p/c?output=1', 400],
   ])('with access to metrics alone that requests %s receives %i', async (path, status) => {
     expect((await stage.ask({ path, token: 'scraper' })).status).toBe(status);
   });

@@ -66,3 +66,14 @@ it('for a path with encoded and repeated slashes is refused, or of the pod of th
   expect(await statusOf('/exec//p/c?output=1')).toBe('HTTP/1.1 404 Not Found');
   expect(await statusOf('/exec/d%2Fp%2Fc?output=1')).toBe('HTTP/1.1 500 Internal Server Error');
 });
+
+it.each([
+  ['http://node/metrics', 200],
+  ['http://node/metrics/../pods', 404],
+  ['http://node/pods', 403],
+  ['http://node:99999/exec/d/p/c?output=1', 400],
+])('with access to metrics alone for %s has the reply %i', async (url, status) => {
+  expect(await replyTo(request(`GET ${url}`, 'Authorization: Bearer scraper'))).toMatch(
+    new RegExp(`^HTTP/1.1 ${status} `),
+  );
+});
