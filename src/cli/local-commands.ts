@@ -8,7 +8,7 @@ import type { TopFlags } from './commands/top.js';
 import { rootDirOption } from './arguments/run-flags.js';
 
 const POD = 'a name, name_namespace or a UID';
-const POD_CONTAINER = `${POD}; CONTAINER is as -c`;
+export const POD_CONTAINER = `${POD}; CONTAINER is as -c`;
 const namespace = ['-n, --namespace <name>', 'the namespace of the pod (default: all)'] as const;
 const ofPod = ['-c, --container <name>', 'default: the default container of the pod, or its first one'] as const;
 
@@ -83,7 +83,7 @@ export const addLocalCommands = (program: Command, args: readonly string[]): voi
     .command('top')
     .description('print the use of CPU and memory')
     .addArgument(new Argument('<node|pod>', 'the node, or its pods'))
-    .addArgument(new Argument('[POD]', `${POD} (default: all)`))
+    .addArgument(new Argument('[POD[/CONTAINER]]', `${POD}, or one container of it (default: all pods)`))
     .option(...namespace)
     .option('--containers', 'a line for each container', false)
     .addOption(new Option('--sort-by <amount>', 'the larger amount first').choices(['cpu', 'memory']))
@@ -97,7 +97,7 @@ export const addLocalCommands = (program: Command, args: readonly string[]): voi
   program
     .command('describe')
     .description('print a pod: spec, status, events, and why it is in its state')
-    .addArgument(new Argument('<POD>', POD))
+    .addArgument(new Argument('<POD[/CONTAINER]>', `${POD}, or one container of it`))
     .option(...namespace)
     .addOption(rootDirOption())
     .action(async (pod: string, flags: DescribeFlags) => {

@@ -9,7 +9,7 @@ import type { TimelineOptions } from './commands/timeline.js';
 import { logDate, logDuration, type LogFlags, logNumber } from './logs/log-flags.js';
 import type { ReplayFlags } from './commands/replay.js';
 import type { CreateKubelet } from './kubelet/kubelet-handle.js';
-import { addLocalCommands } from './local-commands.js';
+import { addLocalCommands, POD_CONTAINER } from './local-commands.js';
 import { addRunFlags, commonForms, featureGatesOption, readRunFlags, rootDirOption } from './arguments/run-flags.js';
 import { packageVersion } from './process/version.js';
 
@@ -104,7 +104,7 @@ const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Comma
   program
     .command('logs')
     .description('print the log of a container, also while no agent runs')
-    .addArgument(new Argument('<POD>', 'a name, name_namespace or a UID'))
+    .addArgument(new Argument('<POD[/CONTAINER]>', POD_CONTAINER))
     .addArgument(new Argument('[CONTAINER]', 'default: the default container of the pod, or its first one'))
     .option('-c, --container <name>', 'the container')
     .option('-n, --namespace <name>', 'the namespace of the pod (default: all)')
@@ -131,9 +131,9 @@ const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Comma
     .addOption(
       new Option('--container-runtime-endpoint <socket>', 'socket of the CRI runtime').default('', 'that of the agent'),
     )
-    .action(async (pod: string, container: string | undefined, flags: LogFlags) => {
+    .action(async (target: string, container: string | undefined, flags: LogFlags) => {
       const { printLogs } = await import('./commands/logs.js');
-      await printLogs(pod, container, flags, Date.now());
+      await printLogs(target, container, flags, Date.now());
     });
 
   addLocalCommands(program, args);

@@ -1,6 +1,6 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import { refuseOtherHosts } from './access/refuse-other-hosts.js';
-import { listenWhile, type ServerEvent, urlOf } from './listening/listen-while.js';
+import { listenWhile, OPEN_PORT_SILENT_MS, type ServerEvent, urlOf } from './listening/listen-while.js';
 import type { HealthChecks } from './routes/health.js';
 import { answerBy } from './routes/http-routes.js';
 import { healthRoutes } from './routes/kubelet-routes.js';
@@ -32,6 +32,7 @@ export const healthServer = ({
   scheduler,
 }: HealthServerOptions): Observable<ServerEvent> =>
   listenWhile({
+    silentMs: OPEN_PORT_SILENT_MS,
     scheduler,
     answer: refuseOtherHosts(names, answerBy(healthRoutes(healthChecks))),
     listen: (server, listening) => server.listen(port, address, () => listening(urlOf(server, 'http', address))),

@@ -1,7 +1,7 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import { isLoopback } from './access/own-host.js';
 import { refuseOtherHosts } from './access/refuse-other-hosts.js';
-import { listenWhile, type ServerEvent, urlOf } from './listening/listen-while.js';
+import { listenWhile, OPEN_PORT_SILENT_MS, type ServerEvent, urlOf } from './listening/listen-while.js';
 import type { CountRequests } from './metrics/request-metrics.js';
 import { sliRoutes } from './routes/health-slis.js';
 import type { HealthChecks } from './routes/health.js';
@@ -49,6 +49,7 @@ export const readOnlyServer = ({
   );
   const answerOwn = refuseOtherHosts(names, answer);
   return listenWhile({
+    silentMs: OPEN_PORT_SILENT_MS,
     scheduler,
     // Clients elsewhere may know this node by names that it does not know itself.
     answer: countRequests('readonly', (request, response) =>

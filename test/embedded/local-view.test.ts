@@ -65,6 +65,13 @@ describe.concurrent('a pod without a cluster', () => {
       expect(lines[2]?.join(' ')).toMatch(/^default busy-node1 idle \dm \d+Mi$/);
       return true;
     });
+    const [ofOne, ...lines] = await top('pod', 'busy/idle');
+    expect(ofOne).toEqual(['NAMESPACE', 'POD', 'NAME', 'CPU(cores)', 'MEMORY(bytes)']);
+    expect(lines.map((line) => line.slice(0, 3).join(' '))).toEqual(['default busy-node1 idle', '']);
+    expect(await daemon.run('top', 'pod', 'busy/other', '--root-dir', daemon.rootDir)).toEqual({
+      ...{ code: 1, stdout: '' },
+      stderr: 'Error: container other not found in pod busy-node1\n',
+    });
     expect(await daemon.run('top', 'x', '--root-dir', daemon.rootDir)).toEqual({
       ...{ code: 1, stdout: '' },
       stderr: 'Error: "x" is unknown: expected top node or top pod\n',
@@ -100,6 +107,11 @@ describe.concurrent('a pod without a cluster', () => {
       /^Why:\n {2}crash-node1_default is Running for .*\n( .*\n)* .*ended with exit code 3 .*CrashLoopBackOff/m,
     );
     expect((await describe('crash-node1')).stdout).toContain('CrashLoopBackOff');
+    const one = await describe('pod/crash/init');
+    expect(one).toMatchObject({ code: 0, stderr: '' });
+    expect(one.stdout).toMatch(/^Init Containers:\n {2}init:\n( {4}.*\n)+Conditions:$/m);
+    expect(one.stdout).not.toMatch(/^ {2}main[: ]/m);
+    expect((await describe('crash/other')).stderr).toBe('Error: container other not found in pod crash-node1\n');
     expect(await describe('other')).toEqual({
       ...{ code: 1, stdout: '' },
       stderr: 'Error: pods "other" not found in namespace "default"; pods here: crash-node1_default\n',

@@ -40,6 +40,13 @@ describe.concurrent('the logs of a pod', () => {
       expect(await logs('web-node1', 'web', '--stream', 'stderr')).toEqual(printed('two\n'));
       expect(await logs('web', '-c', 'side', '-n', 'default')).toEqual(printed('aside\n'));
       expect(await logs('web', 'init', '--tail', '1')).toEqual(printed('first\n'));
+      for (const target of ['web/side', 'pod/web/side', 'web-node1_default/side']) {
+        expect(await logs(target), target).toEqual(printed('aside\n'));
+      }
+      expect(await logs('web/side', '-c', 'web')).toEqual({
+        ...{ code: 1, stdout: '' },
+        stderr: 'Error: only one of -c or POD/CONTAINER is allowed\n',
+      });
       expect((await logs('web', 'side', '--timestamps')).stdout).toMatch(
         /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z aside\n$/,
       );

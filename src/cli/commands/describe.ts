@@ -1,7 +1,7 @@
 import { readJournal } from '../../journal/journal-reader.js';
 import { explainWhy } from '../../tools/why/why.js';
 import { describePod } from '../local/describe-pod.js';
-import { findPod } from '../local/find-container.js';
+import { containerTarget, findTarget } from '../local/find-container.js';
 import { pathsFor } from '../arguments/prepare-run.js';
 
 /** The flags of `describe`, as commander returns them. */
@@ -10,12 +10,13 @@ export interface DescribeFlags {
   readonly rootDir: string;
 }
 
-/** Prints a pod of the agent. Errors: no agent runs; there is no such pod. */
+/** Prints a pod of the agent, with all of its containers or with one. Errors: no agent runs; there is no such pod or container. */
 export const printDescription = async (target: string, flags: DescribeFlags, now: number): Promise<void> => {
   const { namespace, rootDir } = flags;
   const paths = pathsFor(rootDir);
-  const pod = await findPod(paths, { pod: target, namespace });
+  const { pod, container } = await findTarget(paths, { ...containerTarget(target, undefined), namespace });
   const { entries } = readJournal(paths.journalDir);
-  const why = explainWhy({ entries, pod: pod.metadata.uid, now });
-  process.stdout.write(`${describePod({ pod, entries, why, now }).join('\n')}\n`);
+  const only = container === undefined ? {} : { container };
+  const why = explainWhy({ entries, pod: pod.metadata.uid, ...only, now });
+  process.stdout.write(`${describePod({ pod, ...only, entries, why, now }).join('\n')}\n`);
 };

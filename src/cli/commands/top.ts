@@ -12,7 +12,7 @@ import {
 } from '../../model/stats/usage-table.js';
 import { twoSamples } from '../../streams/stats/two-samples.js';
 import { askAgent } from '../running-agent/ask-agent.js';
-import { findPod } from '../local/find-container.js';
+import { containerTarget, findTarget } from '../local/find-container.js';
 import { pathsFor } from '../arguments/prepare-run.js';
 import { textTable } from '../screen/text-table.js';
 
@@ -30,12 +30,12 @@ const NODES = ['node', 'nodes', 'no'];
 const PODS = ['pod', 'pods', 'po'];
 
 /**
- * Prints the use of CPU and memory of the node, or of its pods.
+ * Prints the use of CPU and memory of the node, or of its pods or their containers.
  *
- * Errors: it is neither; no agent runs; there is no such pod, or no figure of it yet.
+ * Errors: it is neither; no agent runs; there is no such pod or container, or no figure of the pod yet.
  * Source: staging/src/k8s.io/kubectl/pkg/cmd/top
  */
-export const printTop = async (kind: string, pod: string | undefined, flags: TopFlags): Promise<void> => {
+export const printTop = async (kind: string, target: string | undefined, flags: TopFlags): Promise<void> => {
   if (!NODES.includes(kind) && !PODS.includes(kind)) {
     throw new Error(`${JSON.stringify(kind)} is unknown: expected top node or top pod`);
   }
@@ -54,17 +54,24 @@ export const printTop = async (kind: string, pod: string | undefined, flags: Top
       [[nodeName, cpuText(nanocores), shares[0] ?? '', memoryText(bytes), shares[1] ?? '']],
     );
   }
-  const meant = pod === undefined ? undefined : (await findPod(paths, { pod, namespace: flags.namespace })).metadata;
+  const found =
+    target === undefined
+      ? undefined
+      : await findTarget(paths, { ...containerTarget(target, undefined), namespace: flags.namespace });
+  const [meant, container] = [found?.pod.metadata, found?.container];
+  const ofContainers = flags.containers || container !== undefined;
   const isMeant = ({ podRef }: SummaryOfPods['pods'][number]): boolean =>
     meant === undefined
       ? flags.namespace === undefined || podRef.namespace === flags.namespace
       : podRef.name === meant.name && podRef.namespace === meant.namespace;
   const pods = after.pods.filter(isMeant);
   if (meant && pods.length === 0) throw new Error(`there are no figures of pod ${meant.name} yet`);
-  const rows = sortedUsage(usageRows(before, { ...after, pods }, flags.containers), flags.sortBy);
+  const rows = sortedUsage(usageRows(before, { ...after, pods }, ofContainers), flags.sortBy).filter(
+    ({ name }) => container === undefined || name === container,
+  );
   if (rows.length === 0) return void process.stderr.write('No resources found\n');
   print(
-    ['NAMESPACE', ...(flags.containers ? ['POD'] : []), 'NAME', 'CPU(cores)', 'MEMORY(bytes)'],
+    ['NAMESPACE', ...(ofContainers ? ['POD'] : []), 'NAME', 'CPU(cores)', 'MEMORY(bytes)'],
     rows.map(({ namespace = '', pod: of, name, cpu, memory }) => [
       namespace,
       ...(of === undefined ? [] : [of]),

@@ -12,6 +12,8 @@ import { textTable } from '../screen/text-table.js';
 
 export interface Description {
   readonly pod: Pod;
+  /** The one container that is described; absent for all. */
+  readonly container?: string;
   /** The entries of the journal. */
   readonly entries: readonly JournalEntry[];
   /** The lines of `why` for the pod. */
@@ -44,8 +46,10 @@ const pairs = (record: Readonly<Record<string, string>> | undefined, join: strin
  *
  * Source: staging/src/k8s.io/kubectl/pkg/describe/describe.go describePod
  */
-export const describePod = ({ pod, entries, why, now }: Description): readonly string[] => {
+export const describePod = ({ pod, container, entries, why, now }: Description): readonly string[] => {
   const { metadata, spec, status } = pod;
+  const meant = <T extends { readonly name: string }>(list: readonly T[] | undefined): readonly T[] =>
+    (list ?? []).filter(({ name }) => container === undefined || name === container);
   return [
     ...field(0, 'Name', metadata.name),
     ...field(0, 'Namespace', metadata.namespace),
@@ -60,9 +64,9 @@ export const describePod = ({ pod, entries, why, now }: Description): readonly s
     ...given(0, 'Message', status?.message),
     ...field(0, 'IP', status?.podIP ?? ''),
     ...field(0, 'IPs', status?.podIPs?.map(({ ip }) => ip ?? '') ?? []),
-    ...containerList('Init Containers', spec.initContainers, status?.initContainerStatuses),
-    ...containerList('Containers', spec.containers, status?.containerStatuses),
-    ...containerList('Ephemeral Containers', spec.ephemeralContainers, status?.ephemeralContainerStatuses),
+    ...containerList('Init Containers', meant(spec.initContainers), status?.initContainerStatuses),
+    ...containerList('Containers', meant(spec.containers), status?.containerStatuses),
+    ...containerList('Ephemeral Containers', meant(spec.ephemeralContainers), status?.ephemeralContainerStatuses),
     'Conditions:',
     ...indented(
       textTable([
@@ -83,10 +87,10 @@ const indented = (text: string): readonly string[] => text.split('\n').map((line
 
 const containerList = (
   title: string,
-  containers: readonly (Container | EphemeralContainer)[] | undefined,
+  containers: readonly (Container | EphemeralContainer)[],
   statuses: readonly ContainerStatus[] | undefined,
 ): readonly string[] =>
-  !containers || containers.length === 0
+  containers.length === 0
     ? []
     : [
         `${title}:`,

@@ -57,3 +57,10 @@ export const findContainer = async (paths: AgentPaths, target: ContainerTarget):
   if ('problem' in choice) throw new Error(`container ${target.container} not found in pod ${pod.metadata.name}`);
   return { pod, ...choice };
 };
+
+/** The pod, with its container if the target names one. Errors: those of `findContainer`. */
+export const findTarget = async (
+  paths: AgentPaths,
+  target: ContainerTarget,
+): Promise<Pick<FoundContainer, 'pod'> & Partial<FoundContainer>> =>
+  target.container === undefined ? { pod: await findPod(paths, target) } : findContainer(paths, target);

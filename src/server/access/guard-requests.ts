@@ -44,7 +44,7 @@ const LOG_EVERY_MS = 10_000;
 
 /**
  * Passes on the requests of users with access, and refuses all others: 401 without an accepted credential, 403 without
- * access, 500 if access could not be reviewed. A review is cancelled when its client disconnects.
+ * access, 500 if access could not be reviewed. A refusal ends its connection. A review is cancelled when its client disconnects.
  *
  * Source: pkg/kubelet/server/server.go InstallAuthFilter
  */
@@ -54,7 +54,11 @@ export const guardRequests = (answer: RequestListener, options: GuardOptions): R
     lastValueFrom(refusalOf(request).pipe(takeUntil(fromEvent(response, 'close'))), { defaultValue: 'gone' as const })
       .then((refusal) => {
         if (refusal === 'gone') return;
-        if (refusal) return send(response, refusal);
+        if (refusal) {
+          // Clients without access could keep all connections by requests whose replies they do not read.
+          response.shouldKeepAlive = false;
+          return send(response, refusal);
+        }
         delete request.headers.authorization;
         answer(request, response);
       })

@@ -23,6 +23,11 @@ export interface ListenOptions {
   readonly listen: (server: AnyServer, listening: (at: string) => void) => void;
   /** The connections that may be open at a time. Default: 100. */
   readonly mostConnections?: number;
+  /**
+   * The time after which a connection is closed over which no byte passes, in milliseconds: a reply that its client does not
+   * read keeps the connection no longer. It does not count for a connection that a handler has taken over. Default: 4 h.
+   */
+  readonly silentMs?: number;
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -36,6 +41,10 @@ const TIMEOUTS = {
   keepAlive: true,
   keepAliveInitialDelay: 15_000,
 };
+/** A log without a new line is silent, too. Source: pkg/kubelet/server/server.go, WriteTimeout */
+export const SILENT_MS = 4 * 60 * 60 * 1_000;
+/** For a port that serves every client: its replies are short, and a client that reads none of them would use its connections. */
+export const OPEN_PORT_SILENT_MS = 90_000;
 /** Each connection uses a descriptor of the agent. */
 const MOST_CONNECTIONS = 100;
 /** Replies that a client does not read use memory. */
@@ -69,9 +78,11 @@ export const listenOnce = ({
   listen,
   create = createServer,
   mostConnections = MOST_CONNECTIONS,
+  silentMs = SILENT_MS,
 }: Omit<ListenOptions, 'scheduler'>): Observable<Listening> =>
   new Observable((subscriber) => {
     const server = create(TIMEOUTS, answer);
+    server.timeout = silentMs;
     closeQueuedReplies(server);
     checkWhileConnected(server, TIMEOUTS.connectionsCheckingInterval);
     const open = limitConnections(server, mostConnections);

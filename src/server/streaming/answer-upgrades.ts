@@ -20,6 +20,7 @@ export class UpgradeResponse extends ServerResponse {
     // The HTTP server has given up the connection with its listeners.
     connection.on('error', () => undefined);
     connection.on('end', this.#left);
+    connection.on('timeout', this.#left);
     this.on('finish', () => connection.destroySoon());
   }
 
@@ -34,6 +35,8 @@ export class UpgradeResponse extends ServerResponse {
   takeOver(): Socket {
     const socket = this.open;
     socket.off('end', this.#left);
+    // A terminal may be silent; the runtime closes idle streams.
+    socket.setTimeout(0);
     // The other direction may still have bytes under way.
     socket.allowHalfOpen = true;
     if (this.#head.length > 0) socket.unshift(this.#head);
