@@ -254,7 +254,7 @@ describe('ends that this life of the agent has seen are not called unknown', () 
   const restartsAll = (name: string, image = 'host') =>
     ({ name, image, restartPolicy: 'Never', restartPolicyRules }) as const;
 
-  it('when the image was changed after a restart of all containers; the back-off begins anew', () => {
+  it('when the image was changed after a restart of all containers; the back-off begins again', () => {
     const of = (image: string) => [pod({ containers: [restartsAll('main', image)] })];
     const { fake, records } = onNode(
       { behaviours: { main: FAILING }, logFiles: OLD_LOGS, untilMs: MINUTE },

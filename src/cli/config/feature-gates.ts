@@ -162,7 +162,7 @@ export const featureGates = (gates: Readonly<Record<string, boolean>>): readonly
   [...GATES].map(([name, { stage }]) => ({ name, stage, isOn: isGateOn(gates, name) }));
 
 /**
- * Whether a gate is on: by its name, by the switch for its stage, else by its default. A gate that nobody knows is off unless it is set.
+ * Whether a gate is on: by its name, by the switch for its stage, else by its default. An unknown gate is off unless it is set.
  *
  * Source: staging/src/k8s.io/component-base/featuregate/feature_gate.go setUnsetAlphaGates, setUnsetBetaGates
  */
