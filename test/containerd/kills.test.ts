@@ -220,7 +220,9 @@ overContainerd(
             const sandboxes = left.filter(({ id }) => !stuck.has(id));
             const containers = kept.filter(({ sandboxId }) => !stuck.has(sandboxId));
             const wanted = [...changing.wanted.keys(), ...steady.map(([name]) => `${name}-${NODE_NAME}`)].toSorted();
-            const doubled = sandboxes.filter(({ id, pod }) => sandboxes.some((one) => one.pod === pod && one.id !== id));
+            const doubled = sandboxes.filter(({ id, pod }) =>
+              sandboxes.some((one) => one.pod === pod && one.id !== id),
+            );
             expect(doubled.map((one) => ({ ...one, log: logOf(node, one.id) }))).toEqual([]);
             expect(sandboxes.map(({ pod }) => pod).toSorted()).toEqual(wanted);
             expect(sandboxes.filter(({ state }) => state !== 'SANDBOX_READY')).toEqual([]);
