@@ -172,7 +172,7 @@ it('keeps passwords of registries and tokens of sources to itself', async ({ dae
   const pulls = recorded.split('\n').filter((line) => line.includes('"images.pullImage"'));
   // The password was on its way through there, and something stands in its place.
   expect(pulls).not.toEqual([]);
-  for (const line of pulls) expect(line).toMatch(/"username":"somebody".*"password":"<secret \d+>"/);
+  for (const line of pulls) expect(line).toMatch(/"username":"user".*"password":"<secret \d+>"/);
   const secrets = [password, auth, token, token.split(' ')[1] ?? '', Buffer.from(password).toString('base64')];
   expect(secrets.filter((secret) => recorded.includes(secret))).toEqual([]);
   await expectSame(daemon, file);
