@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { lastValueFrom, type Observable, toArray, map } from 'rxjs';
+import { catchError, concat, lastValueFrom, map, type Observable, of, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { logFiles } from '../../src/host/logs/log-files.js';
 import { nodeFiles } from '../../src/host/files/node-files.js';
@@ -92,6 +92,32 @@ describe('simulatedDisk', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it.each([
+    ['before', '0.log', '0.log.1'],
+    ['after', '0.log.1', '0.log'],
+  ])('removes all files of a log %s a directory that it cannot remove', async (_, directory, file) => {
+    const root = await mkdtemp(join(tmpdir(), 'disk-'));
+    const { scheduler, ports } = stage();
+    outcome(scheduler, ports.files.makeDirectory('/root', 0o755));
+    const removeOn = ({ files, podFiles: { write } }: FilePorts, at: string) =>
+      concat(
+        files.makeDirectory(`${at}/${directory}`, 0o755),
+        write(`${at}/${file}`, 'x', 0o644),
+        files.removeLog(`${at}/0.log`).pipe(catchError((error: unknown) => of(codeOf(error)))),
+        files.listDirectory(at),
+      );
+    try {
+      const simulated = outcome(scheduler, removeOn(ports, '/root'));
+      const onMachine = await lastValueFrom(removeOn({ files: nodeFiles, podFiles, logFiles }, root).pipe(toArray()));
+      expect({ simulated, onMachine }).toEqual({
+        simulated: ['ERR_FS_EISDIR', [directory]],
+        onMachine: ['ERR_FS_EISDIR', [directory]],
+      });
+    } finally {
+      await rm(root, { recursive: true });
+    }
   });
 
   it('takes a moment for each call, and goes on when its caller has gone, but not when the agent has died', () => {

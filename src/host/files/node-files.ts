@@ -15,7 +15,10 @@ export const nodeFiles: NodeFiles = {
     effect(async () => {
       const names = await readdir(dirname(path)).catch(noneIfMissing);
       const rotated = names.filter((name) => name.startsWith(basename(path)));
-      await Promise.all(rotated.map((name) => rm(join(dirname(path), name), { force: true })));
+      // All removals have ended before one of them is reported to have failed.
+      const removals = await Promise.allSettled(rotated.map((name) => rm(join(dirname(path), name), { force: true })));
+      const failed = removals.find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') throw failed.reason;
     }),
   link: (target, path) =>
     effect(async () => {

@@ -172,7 +172,7 @@ export const simulatedDisk = ({
           }),
         listDirectory: (path) => ask(() => tree.list(path)),
         remove: (path) => act(() => tree.remove(path)),
-        removeLog: (path) => act(() => withPrefix(tree, path).forEach((one) => tree.removeFile(one))),
+        removeLog: (path) => act(() => removeAll(tree, withPrefix(tree, path))),
         link: (target, path) => act(() => tree.leadsSomewhere(target) && tree.link(target, path)),
         danglingLinks: (directory) => ask(() => tree.danglingLinks(directory)),
       },
@@ -276,6 +276,19 @@ const HOSTS = '127.0.0.1\tlocalhost\n';
 const uidIn = (path: string): string => /\/pods\/([^/]+)\//.exec(path)?.[1] ?? '';
 
 /** Every entry of the same directory whose name begins with this one. */
+/** Removes files. Errors: that of the first one that cannot be removed, after all others have been. */
+const removeAll = (tree: FileTree, paths: readonly string[]): void => {
+  const errors: unknown[] = [];
+  for (const path of paths) {
+    try {
+      tree.removeFile(path);
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
+};
+
 const withPrefix = (tree: FileTree, prefix: string): readonly string[] => {
   const slash = prefix.lastIndexOf('/');
   return tree
