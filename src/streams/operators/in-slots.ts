@@ -1,8 +1,6 @@
 import {
   asyncScheduler,
-  defer,
   EMPTY,
-  finalize,
   mergeMap,
   type MonoTypeOperatorFunction,
   Observable,
@@ -38,7 +36,7 @@ interface Waiting {
  * `longestMs` bounds the time for which a source that hangs delays the others.
  *
  * Errors: those of the source.
- * Ends:   with the source; the end or an unsubscription frees the slot.
+ * Ends:   with the source. The slot is free after that, and after an unsubscription has cancelled the source.
  */
 export const inSlots = ({
   count,
@@ -71,8 +69,8 @@ export const inSlots = ({
   };
 
   return <T>(rank = 0) =>
-    (source: Observable<T>) =>
-      defer(() => {
+    (waiter$: Observable<T>) =>
+      new Observable<T>((subscriber) => {
         let isHeld = false;
         const free = (): void => {
           if (!isHeld) return;
@@ -81,12 +79,14 @@ export const inSlots = ({
           serve();
         };
         /** Emits once, when a slot is free, and takes the slot. */
-        const turn$ = new Observable<void>((subscriber) => {
+        const turn$ = new Observable<void>((turn) => {
           const begin = (): void => {
             isHeld = true;
             taken += 1;
-            subscriber.next();
-            subscriber.complete();
+            turn.next();
+            turn.complete();
+            // `waiter$` has been subscribed to, so that an unsubscription cancels it first, also when it had to wait.
+            subscriber.add(free);
           };
           const place: Waiting = { rank, begin };
           waiting.add(place);
@@ -94,9 +94,7 @@ export const inSlots = ({
           return () => waiting.delete(place);
         });
         const limit$ = longestMs === undefined ? EMPTY : timer(longestMs, scheduler).pipe(tap(free));
-        return turn$.pipe(
-          mergeMap(() => source.pipe(alongside(limit$))),
-          finalize(free),
-        );
+        const source = turn$.pipe(mergeMap(() => waiter$.pipe(alongside(limit$))));
+        return source.subscribe(subscriber);
       });
 };

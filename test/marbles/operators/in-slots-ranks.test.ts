@@ -58,6 +58,32 @@ describe('what waits for a slot', () => {
   );
 });
 
+describe('an unsubscription', () => {
+  /** What happens, in its order, when the first of two that run in one slot after another is cancelled. */
+  const cancelled = (hasWaited: boolean): readonly string[] => {
+    const inSlot = inSlots({ count: 1 });
+    const steps: string[] = [];
+    const named = (name: string) =>
+      defer(() => {
+        steps.push(`${name} begins`);
+        return NEVER.pipe(finalize(() => steps.push(`${name} is cancelled`)));
+      }).pipe(inSlot());
+    const before = hasWaited ? NEVER.pipe(inSlot()).subscribe() : undefined;
+    const first = named('first').subscribe();
+    named('second').subscribe();
+    before?.unsubscribe();
+    first.unsubscribe();
+    return steps;
+  };
+
+  it.each([
+    ['began at once', false],
+    ['had to wait', true],
+  ])('of one that %s cancels it before the next one begins', (_, hasWaited) => {
+    expect(cancelled(hasWaited)).toEqual(['first begins', 'first is cancelled', 'second begins']);
+  });
+});
+
 const COUNT = 4;
 const LONGEST_MS = 1_000;
 
