@@ -17,10 +17,10 @@ const it = onNode('debugged', flags);
 
 /** Since this minor version of Kubernetes the subresource is a pod, and not an object of a kind of its own. */
 const FIRST_WITH_PODS = 22;
-/** Prints each line of its input, and ends with the line `over`. */
+/** Prints each line of its input. After the line `over` it waits for a file, and ends. */
 const SCRIPT =
-  'echo begun; while :; do if read -t 1 line; then echo "got $line"; else echo waiting; fi; ' +
-  'test "$line" != over || exit 7; done';
+  'echo begun; until test "$line" = over; do if read -t 1 line; then echo "got $line"; else echo waiting; fi; done; ' +
+  'until test -e /seen; do sleep 0.1; done; exit 7';
 
 interface Version {
   readonly minor: string;
@@ -108,7 +108,12 @@ overCluster(
       expect(debuggerOf(runs)?.containerID).toBe(`containerd://${id}`);
 
       // The beginning of the output may be lost: the runtime passes input on before it has attached the output.
-      const attached = await kubectl(node, ['attach', 'examined', '-c', 'debugger', '-i'], { afterOutput: 'over\n' });
+      const inside = (...command: string[]) => kubectl(node, ['exec', 'examined', '-c', 'debugger', '--', ...command]);
+      const seen = { text: 'got over\n', then: () => inside('touch', '/seen') };
+      const attached = await kubectl(node, ['attach', 'examined', '-c', 'debugger', '-i'], {
+        afterOutput: 'over\n',
+        seen,
+      });
       expect(attached.stdout.toString()).toMatch(/^(waiting\n)+got over\n$/);
       const ended = await node.shown(
         'examined',

@@ -126,14 +126,15 @@ overCluster('kubectl', () => {
     // The runtime passes input on before it has attached the output, of which the beginning may be lost.
     const script =
       'until read -t 1 line; do echo waiting; done; echo "got $line"; ' +
-      'while read line; do echo "got $line"; done; echo over; exit 5';
+      'while read line; do echo "got $line"; done; echo over; until test -e /seen; do sleep 0.1; done; exit 5';
     await node.create({
       ...{ name: 'reader', restartPolicy: 'Never' },
       containers: [{ script, stdin: true, stdinOnce: true }],
     });
     await node.running('reader');
     await isServed(node);
-    const input = { afterOutput: 'one\ntwo\n', ends: true };
+    const seen = { text: 'over\n', then: () => kubectl(node, ['exec', 'reader', '--', 'touch', '/seen']) };
+    const input = { afterOutput: 'one\ntwo\n', ends: true, seen };
     const { code, stdout } = await kubectl(node, ['attach', '-i', 'reader'], input);
     expect(stdout.toString()).toMatch(/^(waiting\n)+got one\ngot two\nover\n$/);
     expect(code).toBe(0);

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { isCommand } from '../containerd/lacking.js';
 import { killProcess } from '../support/kill-process.js';
@@ -19,6 +20,11 @@ export interface Dialogue {
   readonly afterOutput: string;
   /** Whether it ends there. Otherwise it is left open. */
   readonly ends?: boolean;
+  /**
+   * Called once the output ends with `text`. A container that ends right after its last line may have that line lost by its
+   * runtime, so that it waits for this.
+   */
+  readonly seen?: { readonly text: string; readonly then: () => Promise<unknown> };
 }
 
 /** The standard input of a command. */
@@ -36,6 +42,16 @@ export const kubectlFlags = (node: Node): readonly string[] => [
 /** A command that hangs is killed after that time. */
 const HANGS_MS = 120_000;
 
+const whenSeen = async (output: Readable, { text: last, then }: NonNullable<Dialogue['seen']>): Promise<void> => {
+  let end = '';
+  for await (const [part] of on(output, 'data', { close: ['end'] }) as AsyncIterable<[Buffer]>) {
+    end = `${end}${part.toString()}`.slice(-last.length);
+    if (end !== last) continue;
+    await then();
+    return;
+  }
+};
+
 /** Runs a command to its end, with `input` as its standard input. */
 export const runCommand = ([command = '', ...args]: readonly string[], input: Input = ''): Promise<KubectlResult> =>
   new Promise((resolve, reject) => {
@@ -50,12 +66,15 @@ export const runCommand = ([command = '', ...args]: readonly string[], input: In
         if (input.ends) child.stdin.end();
       });
     } else child.stdin.end(input);
+    const seen =
+      typeof input === 'object' && 'seen' in input && input.seen ? whenSeen(child.stdout, input.seen) : undefined;
     const outputs = Promise.all([buffer(child.stdout), text(child.stderr)]);
     child.on('error', reject).on('close', (code) => {
       clearTimeout(hanging);
       child.stdin.destroy();
       outputs.then(([stdout, stderr]) => resolve({ code, stdout, stderr }), reject);
     });
+    seen?.catch(reject);
   });
 
 const program = process.env.KUBECTL ?? 'kubectl';

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeProcess, processesNaming } from '../embedded/processes.js';
+import type { ListedContainer, ListedSandbox } from '../embedded/runtime-view.js';
 import type { Watch } from '../embedded/watch.js';
 import type { ContainerdNode } from './containerd-node.js';
 
@@ -44,6 +45,22 @@ export const stuckSandboxes = async (node: ContainerdNode): Promise<ReadonlySet<
     containers
       .filter(({ id, state }) => state === 'CONTAINER_EXITED' && refused.has(id))
       .map(({ sandboxId }) => sandboxId),
+  );
+};
+
+/**
+ * Those of the sandboxes that garbage collection has to remove. A killed containerd may lose a sandbox. Its pod has another one
+ * then, and the lost one stays while it has the former container that is kept.
+ */
+export const superfluousSandboxes = (
+  sandboxes: readonly ListedSandbox[],
+  containers: readonly ListedContainer[],
+): readonly ListedSandbox[] => {
+  const ready = sandboxes.filter(({ state }) => state === 'SANDBOX_READY');
+  return sandboxes.filter(
+    (one) =>
+      !ready.includes(one) &&
+      !(ready.some(({ uid }) => uid === one.uid) && containers.some(({ sandboxId }) => sandboxId === one.id)),
   );
 };
 
