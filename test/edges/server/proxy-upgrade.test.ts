@@ -31,7 +31,7 @@ class Proxy {
       'upgrade',
       answerUpgrades((request, response) => {
         const target = new URL(`http://127.0.0.1:${peer.port}/exec/t0ken`);
-        const options = { target, request, response, tunnel: undefined, scheduler: asyncScheduler };
+        const options = { target, request, response, conversion: undefined, scheduler: asyncScheduler };
         const { seen } = proxy;
         proxy.subscriptions.push(
           proxyUpgrade(options).subscribe({
