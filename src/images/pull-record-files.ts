@@ -8,6 +8,8 @@ import { replaceFile } from '../processes/replace-file.js';
 import type { Logger } from '../streams/ports/logger.js';
 import type { PullRecords } from '../streams/ports/pull-records.js';
 
+/** The folder of all records, in the root directory. */
+const FOLDER = 'image_manager';
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 const CACHE_FILE = /^sha256-[0-9a-f]{64}$/;
 
@@ -20,12 +22,8 @@ const CACHE_FILE = /^sha256-[0-9a-f]{64}$/;
  * Source: pkg/kubelet/images/pullmanager/fs_pullrecords.go
  */
 export const pullRecordFiles = (rootDirectory: string, log: Pick<Logger, 'warn'>): PullRecords => {
-  const pulled = folderOf<PulledRecord>(join(rootDirectory, 'image_manager', 'pulled'), 'ImagePulledRecord', log);
-  const pulling = folderOf<{ readonly image: string }>(
-    join(rootDirectory, 'image_manager', 'pulling'),
-    'ImagePullIntent',
-    log,
-  );
+  const pulled = folderOf<PulledRecord>(join(rootDirectory, FOLDER, 'pulled'), 'ImagePulledRecord', log);
+  const pulling = folderOf<{ readonly image: string }>(join(rootDirectory, FOLDER, 'pulling'), 'ImagePullIntent', log);
   return {
     pulled: (imageRef) => ask(async () => nameGuard(await pulled.read(imageRef), imageRef)),
     everyPulled: () => ask(() => pulled.all()),
@@ -43,6 +41,22 @@ export const pullRecordFiles = (rootDirectory: string, log: Pick<Logger, 'warn'>
         }),
       ),
   };
+};
+
+/** The numbers of files of these records. */
+export interface PullRecordCounts {
+  readonly intents: number;
+  readonly pulled: number;
+}
+
+/** Counts the records without reading them, so that a malformed one counts, too. Errors: Node's own, but 0 for a missing folder. */
+export const countPullRecords = async (rootDirectory: string): Promise<PullRecordCounts> => {
+  const count = async (folder: string): Promise<number> => {
+    const names = await readdir(join(rootDirectory, FOLDER, folder)).catch(undefinedIfMissing);
+    return (names ?? []).filter((name) => CACHE_FILE.test(name)).length;
+  };
+  const [intents, pulled] = await Promise.all([count('pulling'), count('pulled')]);
+  return { intents, pulled };
 };
 
 /** Ignores a record of another image. */

@@ -14,10 +14,10 @@ const DEPRECATED: GateRow = { stage: 'DEPRECATED', standard: 'off' };
 /** False stops the start. */
 const LOCKED: GateRow = { stage: '', standard: 'locked on' };
 /**
- * Generally available since 1.37, so a configuration for 1.36 may still switch it off. That is a warning and does not stop the start;
- * the gate stays on, since the agent has no other way.
+ * Not locked in 1.37, so the kubelet may still switch it off. That is a warning and does not stop the start; the gate stays on, since
+ * the agent has no other way.
  */
-const SINCE_137: GateRow = { stage: '', standard: 'stays on' };
+const UNLOCKED: GateRow = { stage: '', standard: 'stays on' };
 
 /**
  * Every gate that the agent knows, as in the Kubernetes that it says it is (`KUBERNETES_VERSION`), and the two switches for whole
@@ -38,13 +38,16 @@ const GATES: ReadonlyMap<string, GateRow> = new Map([
   ['RecursiveReadOnlyMounts', LOCKED],
   ['DynamicResourceAllocation', LOCKED],
   ['NodeDeclaredFeatures', LOCKED],
-  ['ClusterTrustBundle', SINCE_137],
-  ['ClusterTrustBundleProjection', SINCE_137],
-  ['PodCertificateRequest', SINCE_137],
-  ['PLEGOnDemandRelist', SINCE_137],
-  ['PodReadyToStartContainersCondition', SINCE_137],
-  ['ResourceHealthStatus', SINCE_137],
-  ['InPlacePodVerticalScalingInitContainers', SINCE_137],
+  ['PLEGOnDemandRelist', LOCKED],
+  ['PodReadyToStartContainersCondition', LOCKED],
+  ['InPlacePodVerticalScalingInitContainers', LOCKED],
+  ['HostnameOverride', LOCKED],
+  ['UserNamespacesSupport', LOCKED],
+  ['ProcMountType', LOCKED],
+  ['ClusterTrustBundle', UNLOCKED],
+  ['ClusterTrustBundleProjection', UNLOCKED],
+  ['PodCertificateRequest', UNLOCKED],
+  ['ResourceHealthStatus', UNLOCKED],
   ['ContainerRestartRules', BETA],
   ['RestartAllContainersOnContainerExits', BETA],
   ['ExtendWebSocketsToKubelet', BETA],

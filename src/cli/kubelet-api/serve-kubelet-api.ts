@@ -3,12 +3,14 @@ import { concatMap, connect, ignoreElements, merge, NEVER, type Observable, take
 import { monotonicScheduler } from '../../host/monotonic-scheduler.js';
 import { type ServerAccess, serverAccess } from '../../model/server/server-access.js';
 import { tlsSettings } from '../../model/server/tls-settings.js';
+import { SpdyConnection } from '../../runtime/embedded/streaming/spdy/spdy-connection.js';
 import { healthSlis, type HealthSlis } from '../../server/routes/health-slis.js';
 import type { HealthChecks } from '../../server/routes/health.js';
 import { kubeletServer } from '../../server/kubelet-server.js';
 import type { ServerEvent } from '../../server/listening/listen-while.js';
 import type { MeteredRegistry } from '../../server/metrics/metrics.js';
 import { readOnlyServer } from '../../server/read-only-server.js';
+import type { OpenSpdy } from '../../server/streaming/convert-command.js';
 import { alwaysAllow } from '../../streams/ports/authorize-access.js';
 import { noToken } from '../../streams/ports/authenticate-token.js';
 import type { Logger } from '../../streams/ports/logger.js';
@@ -26,7 +28,7 @@ export interface KubeletApiInputs {
   readonly prepared: Pick<PreparedRun, 'config' | 'nodeName' | 'certDir' | 'cluster' | 'paths'>;
   readonly kubelet: KubeletHandle;
   readonly healthChecks: HealthChecks;
-  readonly meters: Pick<MeteredRegistry, 'registry' | 'probeRegistry' | 'countRequests' | 'countTunnel'>;
+  readonly meters: Pick<MeteredRegistry, 'registry' | 'probeRegistry' | 'countRequests' | 'countConversion'>;
   /** The process, for `/statusz` and `/flagz`. */
   readonly process: ProcessView;
   /** Names and addresses of the node. */
@@ -108,7 +110,9 @@ const serverOptions = (inputs: ServedInputs, access: OpenAccess) => {
     runningPods: kubelet.runningPods,
     streams: {
       ...{ findRunning: kubelet.findRunning, streaming: kubelet.streaming, scheduler: monotonicScheduler },
-      countTunnel: isGateOn(config.featureGates, 'ExtendWebSocketsToKubelet') ? inputs.meters.countTunnel : undefined,
+      convert: isGateOn(config.featureGates, 'ExtendWebSocketsToKubelet')
+        ? { count: inputs.meters.countConversion, openSpdy: spdyClient }
+        : undefined,
     },
     configz: () => configurationView(config),
     debugPaths: [...debugPaths(inputs), ...diagnosticPaths(inputs)],
@@ -131,6 +135,9 @@ const serverOptions = (inputs: ServedInputs, access: OpenAccess) => {
     },
   };
 };
+
+const spdyClient: OpenSpdy = (connection) =>
+  new SpdyConnection(connection, { side: 'client', streamsMax: 0, accept: () => false, arrivedData: 'keep' });
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('base64');
 

@@ -29,6 +29,8 @@ import { Remark } from '../../server/routes/health.js';
 import { healthServer } from '../../server/health-server.js';
 import type { ServerEvent } from '../../server/listening/listen-while.js';
 import { createMetrics } from '../../server/metrics/metrics.js';
+import { registerPullRecords } from '../../server/metrics/pull-record-metrics.js';
+import { countPullRecords } from '../../images/pull-record-files.js';
 import { registerFeatureGates } from '../../server/metrics/feature-gate-metric.js';
 import { registerLogSizes } from '../../server/metrics/log-metrics.js';
 import { registerRefusedManifests } from '../../server/metrics/refused-manifests-metric.js';
@@ -90,6 +92,9 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
     cgroupVersion: cgroupVersion(),
     metricsProvider: isGateOn(config.featureGates, 'PodAndContainerStatsFromCRI') ? 'cri' : 'cadvisor',
   });
+  if (isGateOn(config.featureGates, 'KubeletEnsureSecretPulledImages')) {
+    registerPullRecords(registry, () => countPullRecords(paths.rootDir));
+  }
   const agent = {
     pid: process.pid,
     startedAt: startedAt.toISOString(),

@@ -10,7 +10,7 @@ import { eventMetrics } from './event-metrics.js';
 import { imageMetrics } from './image-metrics.js';
 import { podStatusMetrics } from './pod-status-metrics.js';
 import { registerProcess, registerStartTime } from './process-metrics.js';
-import { type CountRequests, requestMetrics, tunnelMetric } from './request-metrics.js';
+import { type CountRequests, requestMetrics, conversionMetric } from './request-metrics.js';
 import { volumeMetrics } from './volume-metrics.js';
 import { probeMetrics } from './probe-metrics.js';
 
@@ -44,8 +44,8 @@ export interface MeteredRegistry {
   readonly metrics: Metrics;
   /** Counts the requests to the ports of the kubelet API. */
   readonly countRequests: CountRequests;
-  /** Counts a port-forward over a WebSocket that is converted to SPDY. */
-  readonly countTunnel: () => void;
+  /** Counts a stream over a WebSocket that is converted to SPDY, such as `exec`. */
+  readonly countConversion: (subresource: string) => void;
 }
 
 /**
@@ -280,7 +280,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
   return {
     ...{ registry, probeRegistry: probes.registry, metrics },
     countRequests: requestMetrics(registry),
-    countTunnel: tunnelMetric(registry),
+    countConversion: conversionMetric(registry),
   };
 }
 

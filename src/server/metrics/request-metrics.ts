@@ -43,16 +43,16 @@ export const requestMetrics = (registry: Registry): CountRequests => {
 };
 
 /**
- * Makes a function that counts a port-forward over a WebSocket that is converted to SPDY.
+ * Makes a function that counts a stream over a WebSocket that is converted to SPDY.
  *
  * Source: pkg/kubelet/metrics/metrics.go kubelet_websocket_streaming_requests_total
  */
-export const tunnelMetric = (registry: Registry): (() => void) => {
+export const conversionMetric = (registry: Registry): ((subresource: string) => void) => {
   const total = new Counter({
     name: 'kubelet_websocket_streaming_requests_total',
     help: 'Streams over WebSockets that the agent converted to SPDY.',
     labelNames: ['subresource'],
     registers: [registry],
   });
-  return () => total.inc({ subresource: 'portforward' });
+  return (subresource) => total.inc({ subresource });
 };

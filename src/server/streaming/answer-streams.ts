@@ -15,26 +15,32 @@ import {
 } from 'rxjs';
 import { requestPath } from '../../model/server/request-path.js';
 import { streamCall, type StreamCall, type StreamSubject } from '../../model/server/stream-call.js';
-import { tunnelledProtocols } from '../../model/server/spdy-tunnel.js';
+import { tunnelledProtocols, tunnelName } from '../../model/server/spdy-tunnel.js';
 import { type StreamPath, streamPath } from '../../model/server/stream-path.js';
 import { streamRefusal, type StreamRefusal } from '../../model/server/stream-refusal.js';
 import type { StreamingService } from '../../streams/ports/streaming-service.js';
 import { limitStreams, STREAM_LIMITS, type StreamLimits } from './limit-streams.js';
 import { send } from '../routes/http-routes.js';
 import { isWebSocket } from '../access/presented-credentials.js';
-import { proxyUpgrade } from './proxy-upgrade.js';
-import { type TunnelClient, tunnelClient } from './tunnel-client.js';
+import { COMMAND_PROTOCOLS, convertCommand, CONVERTED_PROTOCOL, type OpenSpdy } from './convert-command.js';
+import { type Conversion, proxyUpgrade, relay } from './proxy-upgrade.js';
+import { bytesOf, type WebSocketClient, webSocketClient } from './websocket-client.js';
 
 export interface StreamView extends StreamSubject {
   readonly streaming: StreamingService;
   /** Default: 20 for a pod, 50 in all. */
   readonly limits?: StreamLimits;
   /**
-   * Counts a port-forward whose client sends SPDY in the messages of a WebSocket, which is then converted (gate
-   * ExtendWebSocketsToKubelet). Without it such a request is passed on as any other WebSocket.
+   * Converts two kinds of WebSockets to SPDY for the runtime (gate ExtendWebSocketsToKubelet): a port-forward whose messages carry
+   * SPDY, and a command whose client can end its input alone. Without it they are passed on as all others.
    */
-  readonly countTunnel?: (() => void) | undefined;
+  readonly convert?: WebSocketConversion | undefined;
   readonly scheduler?: SchedulerLike;
+}
+
+export interface WebSocketConversion {
+  readonly count: (subresource: 'exec' | 'attach' | 'portforward') => void;
+  readonly openSpdy: OpenSpdy;
 }
 
 const METHODS: readonly (string | undefined)[] = ['GET', 'POST'];
@@ -46,27 +52,49 @@ const METHODS: readonly (string | undefined)[] = ['GET', 'POST'];
  * Source: pkg/kubelet/server/server.go getExec, getAttach, getPortForward
  */
 export const answerStreams = (view: StreamView, next: RequestListener): RequestListener => {
-  const { streaming, limits = STREAM_LIMITS, countTunnel, scheduler = asyncScheduler } = view;
+  const { streaming, limits = STREAM_LIMITS, convert, scheduler = asyncScheduler } = view;
   const limit = limitStreams(limits);
 
   /** Emits the refusal of a request, or nothing if it has become a stream. */
   const answerOf = (path: StreamPath, request: IncomingMessage, response: ServerResponse): Observable<StreamRefusal> =>
     defer(() => {
       const { searchParams: query } = new URL(request.url ?? '/', 'http://local');
-      const hasMessages = isWebSocket(request.headers);
-      const tunnelled =
-        countTunnel && hasMessages && path.kind === 'portForward'
-          ? tunnelledProtocols(request.headers['sec-websocket-protocol'])
-          : [];
-      const call = streamCall({ path, query, isWebSocket: hasMessages && tunnelled.length === 0 }, view);
+      const offers = convert && isWebSocket(request.headers) ? request.headers['sec-websocket-protocol'] : undefined;
+      const tunnelled = path.kind === 'portForward' ? tunnelledProtocols(offers) : [];
+      const isCommand = path.kind !== 'portForward' && offersOf(offers).includes(CONVERTED_PROTOCOL);
+      const isPlain = isWebSocket(request.headers) && tunnelled.length === 0;
+      const call = streamCall({ path, query, isWebSocket: isPlain }, view);
       if ('status' in call) return of(call);
-      if (tunnelled.length > 0) countTunnel?.();
-      const tunnel$: Observable<TunnelClient | undefined> =
-        tunnelled.length > 0 ? tunnelClient(request, response, tunnelled) : of(undefined);
-      return tunnel$.pipe(
-        switchMap((tunnel) =>
+
+      const conversionFor = (client: WebSocketClient, { openSpdy }: WebSocketConversion): Conversion =>
+        call.kind === 'portForward'
+          ? {
+              protocols: tunnelled,
+              join: (server, protocol) =>
+                bytesOf(client.accept(tunnelName(protocol))).pipe(
+                  switchMap((bytes) => relay(bytes, server, scheduler)),
+                ),
+            }
+          : {
+              protocols: COMMAND_PROTOCOLS,
+              join: (server, protocol) =>
+                client
+                  .accept(CONVERTED_PROTOCOL)
+                  .pipe(
+                    switchMap((socket) =>
+                      convertCommand({ client: socket, server, protocol, streams: call.request, openSpdy, scheduler }),
+                    ),
+                  ),
+            };
+      const converted = convert && (tunnelled.length > 0 || isCommand) ? convert : undefined;
+      converted?.count(path.kind === 'portForward' ? 'portforward' : path.kind);
+      const conversion$: Observable<Conversion | undefined> = converted
+        ? webSocketClient(request, response).pipe(map((client) => conversionFor(client, converted)))
+        : of(undefined);
+      return conversion$.pipe(
+        switchMap((conversion) =>
           urlFrom(streaming, call).pipe(
-            switchMap((target) => proxyUpgrade({ target, request, response, tunnel, scheduler })),
+            switchMap((target) => proxyUpgrade({ target, request, response, conversion, scheduler })),
           ),
         ),
         limit(`${path.namespace}/${path.pod}`),
@@ -93,6 +121,8 @@ export const answerStreams = (view: StreamView, next: RequestListener): RequestL
     );
   };
 };
+
+const offersOf = (header = ''): readonly string[] => header.split(',').map((protocol) => protocol.trim());
 
 const urlFrom = (streaming: StreamingService, call: StreamCall): Observable<URL> => {
   const reply$ =

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import {
   endWith,
@@ -7,7 +8,6 @@ import {
   ignoreElements,
   merge,
   Observable,
-  of,
   type SchedulerLike,
   switchMap,
   take,
@@ -17,24 +17,31 @@ import {
 import { echoRefusal } from './echo-refusal.js';
 import { type HalfClosed, streamEnd } from './stream-end.js';
 import { UPGRADE_REQUIRED, UpgradeResponse } from './answer-upgrades.js';
-import { spdyHeaders, tunnelName, VERSION_HEADER } from '../../model/server/spdy-tunnel.js';
+import { spdyHeaders, VERSION_HEADER } from '../../model/server/spdy-tunnel.js';
 import { dialUpgrade } from './dial-upgrade.js';
-import type { TunnelClient } from './tunnel-client.js';
 
 export interface ProxiedUpgrade {
   /** The URL of the stream, which the runtime has named. */
   readonly target: URL;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The client, if it sends SPDY in the messages of a WebSocket. */
-  readonly tunnel: TunnelClient | undefined;
+  /** For a client whose WebSocket ends here. */
+  readonly conversion: Conversion | undefined;
   readonly scheduler: SchedulerLike;
+}
+
+/** A WebSocket for which the runtime is asked for SPDY. */
+export interface Conversion {
+  /** The protocols over SPDY with which the runtime is asked. */
+  readonly protocols: readonly string[];
+  /** Accepts the client and connects it with the server, which has chosen this protocol, as `relay` does. */
+  readonly join: (server: Socket, protocol: string) => Observable<HalfClosed>;
 }
 
 /**
  * Connects a client with a streaming server from subscribing to unsubscribing, which closes both connections. Bytes pass
- * unchanged in both directions, as fast as their reader reads. A refusal of the server is passed on. For a tunnelled client the
- * server is asked for SPDY, and the client has a WebSocket with its bytes.
+ * unchanged in both directions, as fast as their reader reads. A refusal of the server is passed on. For a conversion the server is
+ * asked for SPDY.
  *
  * Emits: once, when one side has ended and the other one has received all its bytes.
  * Errors, before the client has a reply: the server cannot be reached, or its reply is neither an upgrade nor a refusal; the
@@ -43,17 +50,17 @@ export interface ProxiedUpgrade {
  * Source: staging/src/k8s.io/apimachinery/pkg/util/proxy/upgradeaware.go, staging/src/k8s.io/apiserver/pkg/util/proxy/streamtunnel.go
  */
 export const proxyUpgrade = (options: ProxiedUpgrade): Observable<HalfClosed> => {
-  const { target, request, response, tunnel, scheduler } = options;
+  const { target, request, response, conversion, scheduler } = options;
   if (!(response instanceof UpgradeResponse)) return throwError(() => new Error(UPGRADE_REQUIRED));
-  const asked = tunnel
-    ? { method: 'POST', rawHeaders: [...spdyHeaders(request.rawHeaders, tunnel.protocols)], socket: request.socket }
+  const asked = conversion
+    ? { method: 'POST', rawHeaders: [...spdyHeaders(request.rawHeaders, conversion.protocols)], socket: request.socket }
     : request;
   return dialUpgrade(target, asked).pipe(
     switchMap((dialed) =>
       (dialed.kind === 'upgraded'
-        ? acceptedClient(tunnel, response, dialed.reply).pipe(
-            switchMap((client) => relay(client, dialed.connection, scheduler)),
-          )
+        ? conversion
+          ? conversion.join(dialed.connection, chosenProtocol(dialed.reply) ?? conversion.protocols[0] ?? '')
+          : relay(acceptedClient(response, dialed.reply), dialed.connection, scheduler)
         : echo(dialed.reply, response, scheduler)
       ).pipe(endWith('ended' as const)),
     ),
@@ -62,22 +69,20 @@ export const proxyUpgrade = (options: ProxiedUpgrade): Observable<HalfClosed> =>
   );
 };
 
-/** The bytes of the client after the reply. */
-const acceptedClient = (
-  tunnel: TunnelClient | undefined,
-  response: UpgradeResponse,
-  reply: IncomingMessage,
-): Observable<Duplex> => {
-  if (tunnel) {
-    const chosen = reply.headers[VERSION_HEADER.toLowerCase()];
-    return tunnel.accept(tunnelName(typeof chosen === 'string' ? chosen : (tunnel.protocols[0] ?? '')));
-  }
-  const connection = response.takeOver();
-  connection.write(headerOf(reply), 'latin1');
-  return of(connection);
+const chosenProtocol = ({ headers }: IncomingMessage): string | undefined => {
+  const chosen = headers[VERSION_HEADER.toLowerCase()];
+  return typeof chosen === 'string' ? chosen : undefined;
 };
 
-const relay = (client: Duplex, server: Duplex, scheduler: SchedulerLike): Observable<HalfClosed> =>
+/** The bytes of the client after the reply. */
+const acceptedClient = (response: UpgradeResponse, reply: IncomingMessage): Duplex => {
+  const connection = response.takeOver();
+  connection.write(headerOf(reply), 'latin1');
+  return connection;
+};
+
+/** Passes bytes in both directions from subscribing to unsubscribing, which closes both sides. */
+export const relay = (client: Duplex, server: Duplex, scheduler: SchedulerLike): Observable<HalfClosed> =>
   new Observable((subscriber) => {
     const on = (stream: Duplex, event: string) => fromEvent(stream, event).pipe(take(1));
     const end = streamEnd({

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstValueFrom, lastValueFrom, type Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pullRecordFiles } from '../../../src/images/pull-record-files.js';
+import { Registry } from 'prom-client';
+import { countPullRecords, pullRecordFiles } from '../../../src/images/pull-record-files.js';
+import { registerPullRecords } from '../../../src/server/metrics/pull-record-metrics.js';
 
 let root: string;
 let warnings: unknown[];
@@ -80,5 +82,31 @@ describe('records of pulled images', () => {
     expect(hashOf({ username: 'anna', password: 'secret', identityToken: '' })).toBe(hash);
     expect(hashOf({ username: 'anna', password: 'other' })).not.toBe(hash);
     expect(hashOf({ username: 'annasecret', password: '' })).not.toBe(hash);
+  });
+});
+
+describe('the number of records', () => {
+  const [intents, pulled] = ['kubelet_imagemanager_ondisk_pullintents', 'kubelet_imagemanager_ondisk_pulledrecords'];
+  const scraped = async (count: typeof countPullRecords): Promise<readonly string[]> => {
+    const registry = new Registry();
+    registerPullRecords(registry, () => count(root));
+    return (await registry.metrics()).split('\n').filter((line) => /^kubelet/.test(line));
+  };
+
+  it('is that on the disk at a scrape, also before the first pull of this agent', async () => {
+    expect(await scraped(countPullRecords)).toEqual([`${intents} 0`, `${pulled} 0`]);
+    await done(records().writeIntent('r.example.com/app:1'));
+    await done(records().writePulled(record));
+    await done(records().writePulled({ ...record, imageRef: 'sha256:2' }));
+    // The rest of a write that a crash has cut off is none.
+    writeFileSync(join(root, 'image_manager', 'pulled', '.new-1'), '{');
+    expect(await scraped(countPullRecords)).toEqual([`${intents} 1`, `${pulled} 2`]);
+    await done(records().removeIntent('r.example.com/app:1'));
+    await done(records().removePulled('sha256:2'));
+    expect(await scraped(countPullRecords)).toEqual([`${intents} 0`, `${pulled} 1`]);
+  });
+
+  it('has no series when the disk cannot be read', async () => {
+    expect(await scraped(() => Promise.reject(new Error('EIO: i/o error, scandir')))).toEqual([]);
   });
 });

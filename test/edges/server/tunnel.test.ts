@@ -68,7 +68,14 @@ describe('a port-forward whose client sends SPDY in the messages of a WebSocket'
           return of({ url: stage.urlOf() });
         },
       },
-      ...(isOn && { countTunnel: () => void (count += 1) }),
+      ...(isOn && {
+        convert: {
+          count: (subresource) => void (count += subresource === 'portforward' ? 1 : 0),
+          openSpdy: () => {
+            throw new Error('the bytes of a tunnel are passed on as they are');
+          },
+        },
+      }),
     });
   const open = async (): Promise<{
     readonly client: StreamClient;

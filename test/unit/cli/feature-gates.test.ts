@@ -43,20 +43,24 @@ describe('the table of feature gates in docs/configuration.md', () => {
   });
 });
 
+it.each(['ClusterTrustBundle', 'ClusterTrustBundleProjection', 'PodCertificateRequest', 'ResourceHealthStatus'])(
+  '%s stays on, and a setting that switches it off is reported',
+  (name) => {
+    expect(isGateOn({ [name]: false }, name)).toBe(true);
+    expect(checkFeatureGates({ [name]: true })).toEqual({ errors: [], warnings: [] });
+    expect(checkFeatureGates({ [name]: false })).toEqual({
+      errors: [],
+      warnings: [`feature gate ${name} stays on: it cannot be switched off`],
+    });
+  },
+);
+
 it.each([
-  ...['ClusterTrustBundle', 'ClusterTrustBundleProjection', 'PodCertificateRequest', 'PLEGOnDemandRelist'],
-  ...['PodReadyToStartContainersCondition', 'ResourceHealthStatus', 'InPlacePodVerticalScalingInitContainers'],
-])('%s stays on, and a setting that switches it off is reported', (name) => {
+  ...['NodeDeclaredFeatures', 'PLEGOnDemandRelist', 'PodReadyToStartContainersCondition', 'SidecarContainers'],
+  ...['InPlacePodVerticalScalingInitContainers', 'HostnameOverride', 'UserNamespacesSupport', 'ProcMountType'],
+])('%s stops the start where it is switched off', (name) => {
   expect(isGateOn({ [name]: false }, name)).toBe(true);
   expect(checkFeatureGates({ [name]: true })).toEqual({ errors: [], warnings: [] });
-  expect(checkFeatureGates({ [name]: false })).toEqual({
-    errors: [],
-    warnings: [`feature gate ${name} stays on: it cannot be switched off`],
-  });
-});
-
-it.each(['NodeDeclaredFeatures', 'SidecarContainers'])('%s stops the start where it is switched off', (name) => {
-  expect(isGateOn({ [name]: false }, name)).toBe(true);
   expect(checkFeatureGates({ [name]: false })).toEqual({
     errors: [`cannot set feature gate ${name} to false, feature is locked to true`],
     warnings: [],
