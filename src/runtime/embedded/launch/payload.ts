@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import type { ContainerConfig } from '../../../generated/runtime/v1/api.js';
-import { softLimitLine } from '../machine/soft-limit-line.js';
 import { DEFAULT_PATH, type Isolation } from '../confinement/isolation.js';
 import { mountScript, readonlyScript, type MountScriptPlan } from '../mounts/mount-script.js';
 import { byteWord, shellQuote, shellWords } from '../machine/shell-quote.js';
@@ -121,4 +120,14 @@ report ready
 exec 3>&-
 exec ${wrapperWords(plan, isolation, odd).join(' ')} "$@"
 `;
+};
+
+/**
+ * Returns the shell line that gives a process the soft limit of open files that the agent was started with, from the variable that
+ * `bin/rx-kubelet` sets. Node raises its own, and a program such as one with `select` or one that closes every possible
+ * descriptor at its start fails or takes long with the limit of Node. Empty where the limit is not known.
+ */
+const softLimitLine = (): string => {
+  const limit = process.env.RX_KUBELET_SOFT_DESCRIPTORS ?? '';
+  return /^(\d+|unlimited)$/.test(limit) ? `{ ulimit -S -n ${limit}; } 2>/dev/null` : '';
 };
