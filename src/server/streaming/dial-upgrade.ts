@@ -9,7 +9,7 @@ export type DialedUpgrade =
   | { readonly kind: 'upgraded'; readonly reply: IncomingMessage; readonly connection: Socket }
   | { readonly kind: 'refused'; readonly reply: IncomingMessage };
 
-/** What is sent of a request: its method, and its headers without those for this agent alone. */
+/** The part of a request that is sent on: its method, and its headers without those for this agent alone. */
 export type AskedUpgrade = Pick<IncomingMessage, 'method' | 'rawHeaders' | 'socket'>;
 
 /**

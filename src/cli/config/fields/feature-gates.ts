@@ -14,7 +14,7 @@ const DEPRECATED: GateRow = { stage: 'DEPRECATED', standard: 'off' };
 /** False stops the start. */
 const LOCKED: GateRow = { stage: '', standard: 'locked on' };
 /**
- * Generally available since 1.37, so a configuration for 1.36 may still switch it off. That is a warning and does not stop the start;
+ * Generally available since 1.37, so a configuration for 1.36 may still switch it off. A switch is a warning and does not stop the start;
  * the gate stays on, since the agent has no other way.
  */
 const SINCE_137: GateRow = { stage: '', standard: 'stays on' };

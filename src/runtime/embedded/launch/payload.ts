@@ -36,8 +36,8 @@ export const environmentOf = (
 ];
 
 /**
- * Whether a shell can set the name: it refuses some names, cannot hold others, and gives others a meaning. Those go
- * through env(1).
+ * Whether a shell can set the name: it refuses some names, cannot hold others, and gives others a meaning. All these
+ * names go through env(1).
  */
 const isPlainName = (name: string): boolean =>
   /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) &&
