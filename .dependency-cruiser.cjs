@@ -17,8 +17,9 @@ const TOOLS = {
 };
 /** The files beside the folders of a room: where it begins, or without a topic of its own. */
 const BEGINNINGS = [
-  'cli/config/load-configuration',
+  'cli/(main|program|local-commands|config/load-configuration)',
   'host/(monotonic-scheduler|record-profile)',
+  'server/(agent|health|kubelet|read-only)-server',
   'runtime/embedded/(server|grpc-adapter|runtime-error)',
   'tools/recording/(record-kubelet|replay)',
   'tools/sim/simulated-node',
@@ -78,7 +79,7 @@ module.exports = {
       severity: 'error',
       from: {},
       to: {
-        path: '^src/(streams|model|host|cli/config|runtime/embedded|tools/(recording|sim))/[^/]+$',
+        path: '^src/(streams|model|host|server|cli|cli/config|runtime/embedded|tools/(recording|sim))/[^/]+$',
         pathNot: `^src/(${BEGINNINGS.join('|')})\\.ts$`,
       },
     },
