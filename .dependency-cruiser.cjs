@@ -17,24 +17,37 @@ const TOOLS = {
 };
 /** The files beside the folders of a room: where it begins, or without a topic of its own. */
 const BEGINNINGS = [
+  'cli/(main|program|local-commands|config/load-configuration)',
   'host/(monotonic-scheduler|record-profile)',
+  'server/(agent|health|kubelet|read-only)-server',
   'runtime/embedded/(server|grpc-adapter|runtime-error)',
   'tools/recording/(record-kubelet|replay)',
   'tools/sim/simulated-node',
 ];
-/** The folders of the embedded runtime, from the machine up: each imports those before it only. */
-const EMBEDDED = [
-  'machine',
-  'confinement',
-  'mounts',
-  'launch',
-  'state',
-  'sandboxes',
-  'images',
-  'containers',
-  'streaming',
-  'service',
-];
+/** Rooms whose folders lie on each other: each folder imports those before it only, and no folder the file on top. */
+const FLOORS = {
+  embedded: {
+    room: 'runtime/embedded',
+    folders: [
+      'machine',
+      'confinement',
+      'mounts',
+      'launch',
+      'state',
+      'sandboxes',
+      'images',
+      'containers',
+      'streaming',
+      'service',
+    ],
+    top: 'server',
+  },
+  config: {
+    room: 'cli/config',
+    folders: ['fields', 'document', 'settings', 'validation'],
+    top: 'load-configuration',
+  },
+};
 /** Files beside the rooms, and nothing but files: a new one needs a place here. */
 const COMPOSITION = ['kubelet', 'kubelet-options', 'assemble-kubelet', 'with-node-ports', 'index', 'node', 'sim'];
 
@@ -66,7 +79,7 @@ module.exports = {
       severity: 'error',
       from: {},
       to: {
-        path: '^src/(streams|model|host|runtime/embedded|tools/(recording|sim))/[^/]+$',
+        path: '^src/(streams|model|host|server|cli|cli/config|runtime/embedded|tools/(recording|sim))/[^/]+$',
         pathNot: `^src/(${BEGINNINGS.join('|')})\\.ts$`,
       },
     },
@@ -129,14 +142,16 @@ module.exports = {
       from: { path: `^src/${edge}/` },
       to: { path: `^src/(${EDGES.filter((other) => other !== edge).join('|')})/` },
     })),
-    ...EMBEDDED.map((folder, place) => ({
-      name: `embedded-${folder}-imports-what-is-below`,
-      severity: 'error',
-      from: { path: `^src/runtime/embedded/${folder}/` },
-      to: {
-        path: `^src/runtime/embedded/(${['server\\.ts$', ...EMBEDDED.slice(place + 1).map((above) => `${above}/`)].join('|')})`,
-      },
-    })),
+    ...Object.entries(FLOORS).flatMap(([name, { room, folders, top }]) =>
+      folders.map((folder, place) => ({
+        name: `${name}-${folder}-imports-what-is-below`,
+        severity: 'error',
+        from: { path: `^src/${room}/${folder}/` },
+        to: {
+          path: `^src/${room}/(${[`${top}\\.ts$`, ...folders.slice(place + 1).map((above) => `${above}/`)].join('|')})`,
+        },
+      })),
+    ),
     {
       name: 'processes-imports-no-room',
       comment: 'Edges and the command line signal processes and make directories through it.',

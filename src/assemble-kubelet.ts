@@ -83,7 +83,7 @@ export interface KubeletParts {
   readonly requeue: (outcome: WorkerOutcome) => void;
   /** Nothing of any pod can be running any more. */
   readonly hasStopped: () => boolean;
-  /** What has to be done before the first input is read: cgroups of the node, results of earlier probes. Emits nothing. */
+  /** Work before the first input is read: makes the cgroups of the node, reads the results of earlier probes. Emits nothing. */
   readonly prepare$: Observable<never>;
   /** Sets up, updates and takes down volumes. A worker waits for those of its pod. Emits nothing. */
   readonly volumes$: Observable<never>;

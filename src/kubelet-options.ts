@@ -36,7 +36,7 @@ import type { StopRequest } from './streams/sync-loop/handle-stop.js';
 import type { SyncLoopInputs } from './streams/sync-loop/sync-loop.js';
 import type { UpkeepPolicies } from './streams/upkeep/upkeep.js';
 
-/** The outside world of the agent. Inner modules pick their ports from it. */
+/** The outside world of the agent, each port by its name. A module of the streams names the few ports that it needs. */
 export interface KubeletPorts extends CredentialPorts {
   readonly runtime: RuntimeService;
   readonly images: ImageService;

@@ -4,7 +4,7 @@ export { type ClientCalls, type NodePortsOptions, withNodePorts } from './with-n
 export { type NodeSettings, readNodeFacts, type RuntimeFacts } from './host/facts/read-node-facts.js';
 export { kubeConfigIdentity, type LoadedKubeConfig } from './kube-api/kube-config-identity.js';
 export { readKubeconfig } from './kube-api/kubeconfig.js';
-export type { ApiIdentity, ApiUser as IdentityUser, ExecPlugin, Pem } from './kube-api/api-identity.js';
+export type { ApiIdentity, IdentityUser, ExecPlugin, Pem } from './kube-api/api-identity.js';
 export { type KubeApi, kubeApi, type KubeApiOptions } from './kube-api/kube-api.js';
 export { podCertificateKeys } from './kube-api/pod-certificate-keys.js';
 export { machineFacts } from './host/facts/machine-facts.js';

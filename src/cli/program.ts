@@ -57,7 +57,7 @@ const suggestion = (closest: string | undefined): string =>
 
 /** The error of an option that the command `run` does not have. The kubelet has a flag for nearly every field of its configuration. */
 const unknownOption = async (option: string, { options }: Command): Promise<Error> => {
-  const { fieldOfFlag } = await import('./config/field-of-flag.js');
+  const { fieldOfFlag } = await import('./config/fields/field-of-flag.js');
   const [flag = ''] = option.split('=');
   const field = fieldOfFlag(flag);
   if (field !== undefined) return new Error(`unknown option '${flag}' (set ${field} in the file of --config)`);

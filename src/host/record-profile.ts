@@ -4,7 +4,7 @@ import type { ProfileKind } from '../model/server/profile-request.js';
 import type { RecordProfile } from '../streams/ports/record-profile.js';
 
 interface Calls {
-  /** What comes before the start, each call by itself. */
+  /** Calls before the start, each by itself. */
   readonly before: readonly string[];
   readonly start: readonly [call: string, parameters?: object];
   readonly stop: string;

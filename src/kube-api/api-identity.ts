@@ -19,7 +19,7 @@ export interface ExecPlugin {
 }
 
 /** The credentials of the agent. A program is only run if there is no certificate, no token and no password. */
-export interface ApiUser {
+export interface IdentityUser {
   readonly certificate?: Pem;
   readonly key?: Pem;
   readonly token?: string;
@@ -47,5 +47,5 @@ export interface ApiIdentity {
   readonly tlsServerName?: string;
   /** The proxy. Default: the variables of the environment. */
   readonly proxyUrl?: string;
-  readonly user: ApiUser;
+  readonly user: IdentityUser;
 }

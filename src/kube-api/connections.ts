@@ -6,7 +6,7 @@ import { dialTarget, dialTls } from './dial.js';
 import { type Http1Limits, http1Transport } from './http1-transport.js';
 import { http2Connection } from './http2-connection.js';
 import { http2Settings } from './http2-settings.js';
-import type { HttpHandlers, HttpRequest, HttpTransport } from './http-transport.js';
+import type { HttpHandlers, TransportRequest, HttpTransport } from './http-transport.js';
 import { negotiatedTransport } from './negotiated-transport.js';
 
 export interface ConnectionOptions extends Http1Limits {
@@ -20,7 +20,7 @@ export interface Connections {
    * Sends a request with these certificates. Connections with other certificates close when they have no requests. Returns a function
    * to cancel the request. Errors: throws on an invalid header.
    */
-  readonly send: (tls: SecureContext | undefined, request: HttpRequest, handlers: HttpHandlers) => () => void;
+  readonly send: (tls: SecureContext | undefined, request: TransportRequest, handlers: HttpHandlers) => () => void;
   readonly closeIdle: () => void;
   /** Closes the connections that may be dead without an error, also those with running requests. */
   readonly closeDoubtful: () => void;

@@ -1,5 +1,5 @@
 import type { SecureContext } from 'node:tls';
-import type { ApiIdentity, ApiUser } from './api-identity.js';
+import type { ApiIdentity, IdentityUser } from './api-identity.js';
 import { execCredentials, type ExecOptions } from './exec-credentials.js';
 import { tlsSource } from './tls-source.js';
 import { tokenFile } from './token-file.js';
@@ -72,7 +72,7 @@ export const apiCredentials = (identity: ApiIdentity, { log, ...options }: Crede
   };
 };
 
-const tokenOf = ({ token }: ApiUser, read: (() => string) | undefined): string | undefined => {
+const tokenOf = ({ token }: IdentityUser, read: (() => string) | undefined): string | undefined => {
   if (!read) return token;
   try {
     return read();
@@ -82,12 +82,12 @@ const tokenOf = ({ token }: ApiUser, read: (() => string) | undefined): string |
   }
 };
 
-const authorizationOf = ({ basic }: ApiUser, token: string | undefined): string | undefined => {
+const authorizationOf = ({ basic }: IdentityUser, token: string | undefined): string | undefined => {
   if (token !== undefined) return `Bearer ${token}`;
   return basic && `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`;
 };
 
-const impersonationOf = ({ impersonate }: ApiUser): Readonly<Record<string, string | readonly string[]>> => {
+const impersonationOf = ({ impersonate }: IdentityUser): Readonly<Record<string, string | readonly string[]>> => {
   if (!impersonate) return {};
   const { user, uid, groups, extra } = impersonate;
   return {

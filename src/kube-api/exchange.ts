@@ -5,7 +5,7 @@ import type { Logger } from '../streams/ports/logger.js';
 import type { Metrics } from '../streams/ports/metrics.js';
 import type { Connections } from './connections.js';
 import type { ApiCredential, ApiCredentials } from './credentials.js';
-import type { HttpReply, RequestFate } from './http-transport.js';
+import type { TransportReply, RequestFate } from './http-transport.js';
 
 /** The number of times that a request is sent again because the server has not processed it. Source: golang.org/x/net/http2/transport.go RoundTripOpt */
 const MOST_REPETITIONS = 6;
@@ -25,7 +25,7 @@ export interface ExchangeOptions {
  */
 export type Send = (
   request: ApiRequest,
-  accept: (response: HttpReply) => void,
+  accept: (response: TransportReply) => void,
   fail: (error: ApiError) => void,
 ) => () => void;
 
@@ -85,7 +85,7 @@ export const exchanges = ({ base, pool, credentials, userAgent, log, metrics }: 
       if (number === attempts) cancel = cancelThis;
     };
 
-    const refused = (response: HttpReply, credential: ApiCredential, mayRenew: boolean): void => {
+    const refused = (response: TransportReply, credential: ApiCredential, mayRenew: boolean): void => {
       credential.refuse();
       if (!mayRenew) return accept(response);
       credentials.current().then(

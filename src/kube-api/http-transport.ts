@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 
 /** A request in any version of HTTP. */
-export interface HttpRequest {
+export interface TransportRequest {
   readonly method: string;
   /** With the query. */
   readonly path: string;
@@ -12,7 +12,7 @@ export interface HttpRequest {
 }
 
 /** A reply in any version of HTTP, from its headers on. */
-export interface HttpReply {
+export interface TransportReply {
   readonly statusCode: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
@@ -30,14 +30,14 @@ export type RequestFate = 'unprocessed' | 'stale' | 'lost';
 
 /** One of the functions is called, once, and none after the request was cancelled. */
 export interface HttpHandlers {
-  readonly reply: (reply: HttpReply) => void;
+  readonly reply: (reply: TransportReply) => void;
   readonly broken: (error: unknown, fate: RequestFate) => void;
 }
 
 /** Connections with one version of HTTP, or with the version that the server chooses. */
 export interface HttpTransport {
   /** Sends a request. Returns a function that cancels it, with no effect on other requests. Errors: throws on an invalid header. */
-  readonly send: (request: HttpRequest, handlers: HttpHandlers) => () => void;
+  readonly send: (request: TransportRequest, handlers: HttpHandlers) => () => void;
   /** Closes connections without requests. */
   readonly closeIdle: () => void;
   /** Closes each connection as soon as it has no requests. */
@@ -52,9 +52,9 @@ export interface HttpTransport {
  * Makes a reply of a body. `problemAtEnd` is called when the body has ended without an error, and returns an error if it is not whole.
  */
 export const httpReply = (
-  { statusCode, headers, body }: Pick<HttpReply, 'statusCode' | 'headers' | 'body'>,
+  { statusCode, headers, body }: Pick<TransportReply, 'statusCode' | 'headers' | 'body'>,
   problemAtEnd: () => Error | undefined,
-): HttpReply => {
+): TransportReply => {
   let end: { readonly error: Error | undefined } | undefined;
   let onSettled: ((error: Error | undefined) => void) | undefined;
   const settle = (error: Error | undefined): void => {

@@ -3,7 +3,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import type { TLSSocket } from 'node:tls';
 import { BehaviorSubject, Observable, throwError, throwIfEmpty, timeout } from 'rxjs';
 import { type ConnectionTiming, tendConnection } from '../streams/operators/tend-connection.js';
-import { aborted, httpReply, type HttpHandlers, type HttpRequest, type RequestFate } from './http-transport.js';
+import { aborted, httpReply, type HttpHandlers, type TransportRequest, type RequestFate } from './http-transport.js';
 
 const MIB = 2 ** 20;
 /** The bytes that the server may send ahead of the reader. Source: golang.org/x/net/http2/transport.go transportDefaultStreamFlow */
@@ -28,7 +28,7 @@ export interface Http2Options {
 export interface Http2Connection {
   /** Whether another request can be sent: the server takes requests, and less of them run than it accepts at a time. */
   readonly hasRoom: () => boolean;
-  readonly send: (request: HttpRequest, handlers: HttpHandlers) => () => void;
+  readonly send: (request: TransportRequest, handlers: HttpHandlers) => () => void;
   /** Closes the connection as soon as it has no requests; it takes no other. */
   readonly retire: () => void;
   readonly closeIfIdle: () => void;

@@ -9,7 +9,7 @@ import type { ApiIdentity } from './api-identity.js';
 import { connections } from './connections.js';
 import { apiCredentials } from './credentials.js';
 import { exchanges, lost } from './exchange.js';
-import type { HttpReply } from './http-transport.js';
+import type { TransportReply } from './http-transport.js';
 import { joinInTurns } from './join-in-turns.js';
 import { jsonLines } from './json-lines.js';
 import { identityOf, type LoadedKubeConfig } from './kube-config-identity.js';
@@ -98,7 +98,10 @@ export const kubeApi = (
   const send = exchanges({ base, pool, credentials, userAgent, log, metrics });
 
   /** Sends a request, and passes a successful reply to `read`. */
-  const ask = <T>(asked: ApiRequest, read: (response: HttpReply, subscriber: Subscriber<T>) => void): Observable<T> =>
+  const ask = <T>(
+    asked: ApiRequest,
+    read: (response: TransportReply, subscriber: Subscriber<T>) => void,
+  ): Observable<T> =>
     new Observable((subscriber) =>
       send(
         asked,
@@ -174,10 +177,10 @@ export const kubeApi = (
 
 const nameOf = ({ method, path }: ApiRequest): string => `${method} ${path}`;
 
-const isSuccess = ({ statusCode }: HttpReply): boolean => statusCode >= 200 && statusCode < 300;
+const isSuccess = ({ statusCode }: TransportReply): boolean => statusCode >= 200 && statusCode < 300;
 
 const readBody = <T>(
-  response: HttpReply,
+  response: TransportReply,
   place: string,
   maxBytes: number,
   subscriber: Subscriber<T>,
@@ -198,7 +201,7 @@ const readBody = <T>(
   );
 };
 
-const failureOf = ({ method, path }: ApiRequest, { statusCode, headers }: HttpReply, body: string): ApiError =>
+const failureOf = ({ method, path }: ApiRequest, { statusCode, headers }: TransportReply, body: string): ApiError =>
   apiFailure({
     ...{ code: statusCode, method, path, body },
     ...(headers['content-type'] !== undefined && { contentType: headers['content-type'] }),

@@ -35,6 +35,6 @@ export const kubeConfigIdentity = (config: LoadedKubeConfig): ApiIdentity => {
   );
 };
 
-/** What `kubeApi` is given, as an identity. */
+/** The identity in the first argument of `kubeApi`. */
 export const identityOf = (identity: ApiIdentity | LoadedKubeConfig): ApiIdentity =>
   'exportConfig' in identity ? kubeConfigIdentity(identity) : identity;

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { type FieldPath, formatFieldPath } from '../model/manifest/field-issue.js';
 import { type ManifestDocument, parseDocuments } from '../model/manifest/manifest-documents.js';
-import type { ApiIdentity, ApiUser, ExecPlugin } from './api-identity.js';
+import type { ApiIdentity, IdentityUser, ExecPlugin } from './api-identity.js';
 import { type Problem, readable, readAuthority, readPair } from './kubeconfig-pem.js';
 
 const text = z.string();
@@ -235,7 +235,7 @@ const serverUrl = (server: string, hasTls: boolean): string | undefined => {
 
 const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : '');
 
-const readUser = (user: User, at: FieldPath, folder: string, problem: Problem): ApiUser => {
+const readUser = (user: User, at: FieldPath, folder: string, problem: Problem): IdentityUser => {
   const pair = readPair(user, { at, folder, problem });
   if (user['auth-provider'] !== undefined && user['auth-provider'] !== null) {
     problem([...at, 'auth-provider'], 'is not supported, expected exec');
@@ -292,7 +292,7 @@ const readExec = (exec: Exec, at: FieldPath, folder: string, problem: Problem): 
 };
 
 /** Adds the configuration of the cluster for programs for credentials. */
-const withClusterConfig = (user: ApiUser, { extensions }: Cluster): ApiUser => {
+const withClusterConfig = (user: IdentityUser, { extensions }: Cluster): IdentityUser => {
   const config = extensions?.find(({ name }) => name === EXEC_EXTENSION)?.extension;
   return user.exec && config !== undefined ? { ...user, exec: { ...user.exec, clusterConfig: config } } : user;
 };

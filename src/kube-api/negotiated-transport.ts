@@ -2,7 +2,7 @@ import { type Observable, of, Subscription, switchMap, tap } from 'rxjs';
 import type { TLSSocket } from 'node:tls';
 import type { Http1Transport } from './http1-transport.js';
 import type { Http2Connection } from './http2-connection.js';
-import type { HttpHandlers, HttpRequest, HttpTransport } from './http-transport.js';
+import type { HttpHandlers, TransportRequest, HttpTransport } from './http-transport.js';
 
 export interface NegotiationPorts {
   /** Connects, and offers both versions. */
@@ -99,7 +99,7 @@ export const negotiatedTransport = ({ dial$, http1, http2, hasPings, onBroken }:
     failWaiting(new Error('the connections were closed'));
   };
   return {
-    send: (request: HttpRequest, handlers: HttpHandlers) => {
+    send: (request: TransportRequest, handlers: HttpHandlers) => {
       const over = usable();
       if (over) return over.send(request, handlers);
       let cancel = (): void => undefined;

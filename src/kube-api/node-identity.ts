@@ -5,7 +5,7 @@ import { errorText } from '../model/cri/cri-error.js';
 import { isAbsence, isShortage } from '../model/values/file-error.js';
 import type { CertificateStore } from '../streams/ports/certificate-store.js';
 import type { Logger } from '../streams/ports/logger.js';
-import type { ApiIdentity, ApiUser } from './api-identity.js';
+import type { ApiIdentity, IdentityUser } from './api-identity.js';
 import { currentCertificatePath } from './certificate-store.js';
 import { readKubeconfig } from './kubeconfig.js';
 import { pemSource } from './pem-source.js';
@@ -27,7 +27,7 @@ export interface NodeIdentityOptions {
 }
 
 /** The identity of an agent at the API server. */
-export interface NodeIdentity {
+export interface NodeApiIdentity {
   /** The identity of the node. If `isManaged`, the files of its certificate may not exist yet. */
   readonly identity: ApiIdentity;
   /** The identity that may request the first certificate of a node. */
@@ -48,7 +48,7 @@ export interface NodeIdentity {
  * Source: pkg/kubelet/certificate/bootstrap/bootstrap.go LoadClientConfig, isClientConfigStillValid; cmd/kubelet/app/server.go
  *         buildKubeletClientConfig. The kubelet does not use a kubeconfig with a token if it can bootstrap.
  */
-export const nodeIdentity = async (options: NodeIdentityOptions): Promise<NodeIdentity> => {
+export const nodeIdentity = async (options: NodeIdentityOptions): Promise<NodeApiIdentity> => {
   const { kubeconfig, bootstrapKubeconfig, certDir, rotate, store, now, log } = options;
   const path = currentCertificatePath(certDir);
   const ofStore = ({ user: { impersonate }, ...server }: ApiIdentity): ApiIdentity => ({
@@ -115,7 +115,7 @@ const readUnneeded = ({ bootstrapKubeconfig, log }: NodeIdentityOptions): ApiIde
 };
 
 /** Returns the reason why the credentials cannot be used; undefined if they can. */
-const problemOf = ({ certificate, token, tokenFile, basic, exec }: ApiUser, now: number): string | undefined => {
+const problemOf = ({ certificate, token, tokenFile, basic, exec }: IdentityUser, now: number): string | undefined => {
   if (!certificate) return (token ?? tokenFile ?? basic ?? exec) ? undefined : 'there are no credentials in it';
   const chain = pemSource(certificate)().match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? [];
   const ended = chain.map((pem) => new X509Certificate(pem).validTo).find((validTo) => Date.parse(validTo) < now);

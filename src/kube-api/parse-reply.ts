@@ -33,7 +33,7 @@ export const parseReply = async (
 ): Promise<unknown> => {
   if (bytes.length <= atOnceBytes) return JSON.parse(bytes.toString('utf8'));
   const scan = startScan();
-  /** The place of the items. Of several fields of that name the last one counts, as in `JSON.parse`. */
+  /** The place of the items. If several fields have that name, the last one counts, as in `JSON.parse`. */
   let items: { readonly from: number; readonly ends: number[] } | undefined;
   let isInItems = false;
   let values = 0;

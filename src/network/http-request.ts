@@ -1,10 +1,11 @@
 import { Observable, type Subscriber } from 'rxjs';
+import { errorText } from '../model/cri/cri-error.js';
 import { HttpFailure } from '../model/config/http-failure.js';
 import { type HttpGetAnswer, type HttpGetRequest, urlOf } from '../model/config/http-get.js';
 import type { HttpRequest } from '../streams/ports/http-request.js';
+import { codeOf, dialErrorText } from './dial-error-text.js';
 import { h2cExchange } from './h2c-exchange.js';
 import { http1Exchange } from './http1-exchange.js';
-import { httpErrorText, isPlainHttpError } from './http-error-text.js';
 import type { HttpRequestLimits, HttpResponse } from './http-exchange.js';
 
 /** The default time limits of a connection and of its TLS handshake. Source: Go's net/http DefaultTransport. */
@@ -116,4 +117,20 @@ const deliver = (
     if (length >= maxBodyBytes) end();
   };
   read({ data, end, fail });
+};
+
+/** Whether a plain HTTP server answered a TLS handshake. The code depends on the version of OpenSSL. */
+const isPlainHttpError = (error: unknown): boolean =>
+  error instanceof Error && /:(wrong version number|packet length too long):/.test(error.message);
+
+/** The text of the kubelet's client for the error where it has its own; else the text of the error. */
+const httpErrorText = (error: unknown, to: { readonly host: string; readonly port: number }): string => {
+  if (isPlainHttpError(error)) return 'http: server gave HTTP response to HTTPS client';
+  const dialError = dialErrorText(error, to);
+  if (dialError !== undefined) return dialError;
+  const code = codeOf(error);
+  if (code === 'ECONNRESET') return errorText(error) === 'socket hang up' ? 'EOF' : 'read: connection reset by peer';
+  if (code?.startsWith('HPE_'))
+    return `net/http: HTTP/1.x transport connection broken: malformed HTTP response (${code})`;
+  return errorText(error);
 };

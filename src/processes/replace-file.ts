@@ -8,7 +8,7 @@ import { syncDirectory, syncDirectorySync } from './sync-directory.js';
 export interface ReplacedFile {
   /** Independent of the umask. */
   readonly mode: number;
-  /** Of the missing directories above the file. */
+  /** The mode of the missing directories above the file. */
   readonly directoryMode?: number;
 }
 

@@ -6,10 +6,10 @@ import { makeDirectoriesSync } from '../processes/make-directories.js';
 import { answerStreams, type StreamView } from './streaming/answer-streams.js';
 import { answerUpgrades } from './streaming/answer-upgrades.js';
 import { answerBy } from './routes/http-routes.js';
-import { nodeRoutes, type NodeView } from './routes/kubelet-routes.js';
+import { nodeRoutes, type NodeRoutesOptions } from './routes/kubelet-routes.js';
 import { listenWhile, type ServerEvent } from './listening/listen-while.js';
 
-export interface AgentServerOptions extends NodeView {
+export interface AgentServerOptions extends NodeRoutesOptions {
   /** The path of the socket, in a folder that only this user can open. A file at this path is replaced. */
   readonly socketPath: string;
   /** Exec, attach and port-forward; the pods are those of `pods`. Without them their paths do not exist. */

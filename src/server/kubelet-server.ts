@@ -16,7 +16,7 @@ import {
   type DebugView,
   healthRoutes,
   nodeRoutes,
-  type NodeView,
+  type NodeRoutesOptions,
 } from './routes/kubelet-routes.js';
 import { listenOnce, type Listening, type ServerEvent, urlOf } from './listening/listen-while.js';
 import type { ParameterRoute } from './routes/parameter-routes.js';
@@ -24,7 +24,7 @@ import type { CountRequests } from './metrics/request-metrics.js';
 import { retryListening } from './listening/retry-listening.js';
 import { type CurrentTls, type PemSources, serverTls } from './tls/server-tls.js';
 
-export interface KubeletServerOptions extends NodeView, DebugView {
+export interface KubeletServerOptions extends NodeRoutesOptions, DebugView {
   readonly address: string;
   /** 0 takes a free one. */
   readonly port: number;

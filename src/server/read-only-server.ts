@@ -1,13 +1,13 @@
 import type { Observable, SchedulerLike } from 'rxjs';
-import { isLoopback } from './access/own-host.js';
+import { isLoopbackAddress } from './access/own-host.js';
 import { refuseOtherHosts } from './access/refuse-other-hosts.js';
 import { listenWhile, OPEN_PORT_SILENT_MS, type ServerEvent, urlOf } from './listening/listen-while.js';
 import type { CountRequests } from './metrics/request-metrics.js';
 import { sliRoutes } from './routes/health-slis.js';
 import type { HealthChecks } from './routes/health.js';
-import { answerUnlessDisabled, healthRoutes, nodeRoutes, type NodeView } from './routes/kubelet-routes.js';
+import { answerUnlessDisabled, healthRoutes, nodeRoutes, type NodeRoutesOptions } from './routes/kubelet-routes.js';
 
-export interface ReadOnlyServerOptions extends NodeView {
+export interface ReadOnlyServerOptions extends NodeRoutesOptions {
   readonly address: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -53,7 +53,7 @@ export const readOnlyServer = ({
     scheduler,
     // Clients elsewhere may know this node by names that it does not know itself.
     answer: countRequests('readonly', (request, response) =>
-      (isLoopback(request.socket.localAddress) ? answerOwn : answer)(request, response),
+      (isLoopbackAddress(request.socket.localAddress) ? answerOwn : answer)(request, response),
     ),
     listen: (server, listening) => server.listen(port, address, () => listening(urlOf(server, 'http', address))),
   });

@@ -5,15 +5,23 @@ import { bannedInFiles, bannedWordsOf } from './banned-words.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MOST_LINES = 15;
-/** A folder with fewer files needs no page. */
-const FILES_WITH_PAGE = 3;
+/** A folder with fewer files, or folders, needs no page. */
+const PARTS_WITH_PAGE = 3;
 
 const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
   .map((file) => join('src', file))
   .filter((file) => !file.startsWith('src/generated/'));
-const countOf = (folder: string): number =>
-  files.filter((file) => file.endsWith('.ts') && dirname(file) === folder).length;
-const folders = [...new Set(files.map(dirname))].filter((folder) => countOf(folder) >= FILES_WITH_PAGE).sort();
+const all = [...new Set(files.filter((file) => file.endsWith('.ts')).map(dirname))].flatMap((folder) => [
+  folder,
+  dirname(folder),
+]);
+/** The files of a folder, or the folders in it. */
+const partsOf = (folder: string): number =>
+  Math.max(
+    files.filter((file) => file.endsWith('.ts') && dirname(file) === folder).length,
+    new Set(all.filter((other) => dirname(other) === folder)).size,
+  );
+const folders = [...new Set(all)].filter((folder) => partsOf(folder) >= PARTS_WITH_PAGE && folder !== '.').sort();
 const pages = files.filter((file) => file.endsWith('/README.md')).sort();
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
@@ -55,7 +63,7 @@ const wrongUsers = (folder: string, line: string) => {
 };
 
 describe('the front pages of the folders of src', () => {
-  it('are in each folder of at least three files', () => {
+  it('are in each folder of at least three files or folders', () => {
     expect(folders.length).toBeGreaterThan(50);
     expect(folders.map((folder) => `${folder}/README.md`).filter((page) => !pages.includes(page))).toEqual([]);
   });
@@ -66,7 +74,7 @@ describe('the front pages of the folders of src', () => {
       const text = textOf(page);
       expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(MOST_LINES);
       expect(text).toMatch(
-        /^# .+\n\n[^\n]+\n\n- Begin with `[\w-]+\.ts`: .+\n- Imports: .+\n- Used by .+\n- More: .+\n$/,
+        /^# .+\n\n[^\n]+\n\n- Begin with `[\w/-]+\.ts`: .+\n- Imports: .+\n- Used by .+\n- More: .+\n$/,
       );
       expect(missingIn(page, text)).toEqual([]);
     },

@@ -10,13 +10,13 @@ const inWords = (name: string): string =>
 
 /** The names of the file, in its order. */
 const inputs = [...between(kubelet, 'parts.swap({', '});').matchAll(/^ +(\w+\$)[:,]/gm)].map(([, name = '']) => name);
-const beside = [...between(kubelet, 'merge(', ').pipe(').matchAll(/(\w+)\$,/g)].map(([, name = '']) =>
-  // The picture shows the view of the Node as the Node.
-  name === 'nodeView' ? 'node' : inWords(name),
-);
+const beside = [...between(kubelet, 'merge(', ').pipe(').matchAll(/(\w+\$),/g)].map(([, name = '']) => name);
 
 const picture = between(textOf('README.md'), '```text\n', '```');
 const architecture = textOf('docs/architecture.md');
+/** The streams in the first column of the tables of one section. */
+const streamsOf = (title: string, next: string): readonly (string | undefined)[] =>
+  [...between(architecture, `## ${title}\n`, `## ${next}\n`).matchAll(/^\| `(\w+\$)` +\|/gm)].map(([, name]) => name);
 
 it('the inputs of the loop stand in src/kubelet.ts, in the picture of the README and in docs/architecture.md in one order', () => {
   expect(inputs).toEqual(['config$', 'pleg$', 'probe$', 'syncTick$', 'housekeeping$', 'stop$']);
@@ -24,13 +24,16 @@ it('the inputs of the loop stand in src/kubelet.ts, in the picture of the README
   const places = drawn.map((name) => picture.indexOf(name));
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((one, other) => one - other));
-  expect([...architecture.matchAll(/^\| `(\w+\$)` +\|/gm)].map(([, name]) => name)).toEqual(inputs);
+  expect(streamsOf('The one loop', 'Beside the loop')).toEqual(inputs);
 });
 
-it('the streams beside the loop stand in src/kubelet.ts and in the picture of the README in one order', () => {
+it('the streams beside the loop stand in src/kubelet.ts, in the picture of the README and in docs/architecture.md in one order', () => {
   expect(beside.length).toBeGreaterThan(10);
   const drawn = between(picture, 'no pod waits: ', '─▶').split(/[·,\n]/);
-  expect(drawn.map((name) => name.trim())).toEqual(beside);
+  // The picture shows the view of the Node as the Node.
+  const inPicture = beside.map((name) => (name === 'nodeView$' ? 'node' : inWords(name)));
+  expect(drawn.map((name) => name.trim())).toEqual(inPicture);
+  expect(streamsOf('Beside the loop', 'From a file to a process')).toEqual(beside);
 });
 
 it('the gate is in all three', () => {

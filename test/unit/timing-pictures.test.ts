@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
 
@@ -89,4 +89,18 @@ it('have no exception without a rule', () => {
   expect(exceptions).toHaveLength(exemptFolders.length + exemptRules.length);
   expect(exemptFolders.filter((folder) => inFolder(folder).length === 0)).toEqual([]);
   expect(exemptRules.filter((name) => rules.every(({ rule }) => rule !== name))).toEqual([]);
+});
+
+/** Calls in which time passes, or that read it; `playHistory` plays random steps of workers with times between them. */
+const TIMES = new Set(['at', 'delay', 'interval', 'now', 'playHistory', 'schedule', 'timer']);
+
+it('and every other test in virtual time draw a picture, or let time pass: others belong in test/streams', () => {
+  const timeless = readdirSync(fileOf('test/marbles/'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => {
+      const text = readFileSync(fileOf(`test/marbles/${name}`), 'utf8');
+      const source = ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true);
+      return !isIn(source, (node) => COMPARISONS.has(callee(node)) || TIMES.has(callee(node)));
+    });
+  expect(timeless).toEqual([]);
 });

@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path';
 import { readKubeconfig } from '../../kube-api/kubeconfig.js';
 import { isCgroupV1 } from '../../host/cgroups/host-cgroups.js';
 import type { ClusterFlags } from '../cluster/cluster-flags.js';
-import { agentPaths, type AgentPaths } from '../config/agent-paths.js';
-import type { AgentConfig } from '../config/kubelet-configuration.js';
+import { agentPaths, type AgentPaths } from '../config/settings/agent-paths.js';
+import type { AgentConfig } from '../config/fields/kubelet-configuration.js';
 import { loadConfiguration } from '../config/load-configuration.js';
-import { nodeName } from '../config/node-name.js';
+import { nodeName } from '../config/settings/node-name.js';
 import type { RunFlags } from './run-flags.js';
 
 export interface PreparedRun {

@@ -3,8 +3,8 @@ import { parseGoDuration } from '../../model/values/go-duration.js';
 import { parseQuantity, unitValue } from '../../model/resources/quantity.js';
 import { addClusterFlags, CLUSTER_FIELD_FLAGS, type ClusterFlags, readClusterFlags } from '../cluster/cluster-flags.js';
 import { SERVER_FIELD_FLAGS } from './server-flags.js';
-import { parseFeatureGates } from '../config/feature-gates.js';
-import { isJsonObject, type JsonObject } from '../config/merge-patch.js';
+import { parseFeatureGates } from '../config/fields/feature-gates.js';
+import { isJsonObject, type JsonObject } from '../config/document/merge-patch.js';
 
 export interface RunFlags {
   readonly config: string;
@@ -171,10 +171,6 @@ export const rootDirOption = (): Option =>
     '',
     'for root /var/lib/rx-kubelet, else rx-kubelet in $XDG_STATE_HOME or ~/.local/state',
   );
-
-/** The defaults in the texts of flags with a field, which have to be those of the configuration. */
-export const FIELD_FLAG_DEFAULTS: readonly { readonly field: string; readonly described: string | undefined }[] =
-  FIELD_FLAGS.map(({ field, option }) => ({ field, described: /\(default: (.*)\)$/.exec(option.description)?.[1] }));
 
 /** The flags with a field, by their names without dashes. */
 export const FIELD_FLAG_NAMES: readonly { readonly field: string; readonly name: string }[] = FIELD_FLAGS.map(

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../config/merge-patch.js';
+import { isJsonObject, type JsonObject } from '../config/document/merge-patch.js';
 import { FIELD_FLAG_NAMES, type RunFlags } from './run-flags.js';
 
 /**

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type NodeIps, parseNodeIps } from '../../model/node/node-addresses.js';
 import { parseNodeLabels } from '../../model/node/node-labels.js';
-import type { JsonObject } from '../config/merge-patch.js';
+import type { JsonObject } from '../config/document/merge-patch.js';
 
 /** The part of the last known state that is kept on disk, for the time while the API server is away. */
 export type LastKnownState = 'all' | 'without-secrets' | 'none';

@@ -1,7 +1,7 @@
 import { kubeletVersion } from '../../model/node/kubelet-version.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
 import { serverAccess } from '../../model/server/server-access.js';
-import type { AgentConfig } from '../config/kubelet-configuration.js';
+import type { AgentConfig } from '../config/fields/kubelet-configuration.js';
 import type { ClusterFlags } from './cluster-flags.js';
 
 /** The settings of the Node object in configuration and flags. */

@@ -4,7 +4,7 @@ import { first, firstValueFrom, from, ignoreElements, merge } from 'rxjs';
 import { extract, type Extract, type Pack } from 'tar-stream';
 import { copyRequest, type CopyRequest, tarOperand, uploadPlace } from '../../model/server/copy-paths.js';
 import type { RemoteEnd } from '../../model/server/remote-end.js';
-import type { AgentPaths } from '../config/agent-paths.js';
+import type { AgentPaths } from '../config/settings/agent-paths.js';
 import { findContainer, type FoundContainer } from '../local/find-container.js';
 import { remoteSession } from '../local/remote-session.js';
 import { streamRequestPath } from '../local/stream-request.js';

@@ -13,7 +13,7 @@ import { readScenario } from '../../tools/sim/scenario/read-scenario.js';
 import { NOTHING_ASSUMED, type Scenario } from '../../tools/sim/scenario/scenario.js';
 import { scenarioMismatches } from '../../tools/sim/scenario/scenario-mismatches.js';
 import { paintTimeline } from '../screen/paint-timeline.js';
-import { alphaGatesOn } from '../config/feature-gates.js';
+import { alphaGatesOn } from '../config/fields/feature-gates.js';
 import { readManifests } from '../arguments/read-manifests.js';
 
 export const PLAN_FORMATS = ['text', 'json', 'svg', 'html'] as const;

@@ -1,7 +1,7 @@
 import { readJournal } from '../../journal/journal-reader.js';
 import type { Pod } from '../../model/pod/pod.js';
 import { askAgent } from '../running-agent/ask-agent.js';
-import type { AgentPaths } from '../config/agent-paths.js';
+import type { AgentPaths } from '../config/settings/agent-paths.js';
 import { podRow } from '../screen/pod-row.js';
 import { refusedIn } from '../running-agent/refused-manifests.js';
 import { podTable } from '../screen/pod-table.js';

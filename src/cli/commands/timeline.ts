@@ -13,7 +13,7 @@ import { fullName, nodesIn, podsCalled, podsIn } from '../../tools/why/find-pod.
 import { readStory } from '../../tools/recording/incident/read-story.js';
 import { openRecording } from '../../tools/recording/file/recording-reader.js';
 import { isAgentAlive, readAgentFile } from '../running-agent/agent-file.js';
-import type { AgentPaths } from '../config/agent-paths.js';
+import type { AgentPaths } from '../config/settings/agent-paths.js';
 import { paintTimeline } from '../screen/paint-timeline.js';
 
 export interface TimelineOptions {

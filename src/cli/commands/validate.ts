@@ -1,7 +1,7 @@
 import { formatManifestProblem } from '../../model/manifest/manifest-problem.js';
 import { withoutDuplicates } from '../../model/manifest/duplicate-manifests.js';
 import type { SourceObject } from '../../model/references/source-object.js';
-import { alphaGatesOn } from '../config/feature-gates.js';
+import { alphaGatesOn } from '../config/fields/feature-gates.js';
 import { type ReadFile, readManifests } from '../arguments/read-manifests.js';
 
 export interface ValidateOptions {

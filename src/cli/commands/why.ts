@@ -2,7 +2,7 @@ import { readJournal } from '../../journal/journal-reader.js';
 import { explainWhy } from '../../tools/why/why.js';
 import { nodesIn, podsCalled, podsIn } from '../../tools/why/find-pod.js';
 import { isAgentAlive, readAgentFile } from '../running-agent/agent-file.js';
-import type { AgentPaths } from '../config/agent-paths.js';
+import type { AgentPaths } from '../config/settings/agent-paths.js';
 
 /** Prints why a pod, or one of its containers, is in its state. Errors: the pod is not in the journal. */
 export const printWhy = ({ journalDir, agentFile }: AgentPaths, target: string, now: number): void => {

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join } from 'node:path';
 import { errorText } from '../../model/cri/cri-error.js';
-import { CONFIG_API_VERSION, readConfigDocument } from './config-document.js';
-import { checkFeatureGates, isGateOn } from './feature-gates.js';
-import { type AgentConfig, fieldNames, kubeletConfiguration, toAgentConfig } from './kubelet-configuration.js';
-import { isJsonObject, type JsonObject, mergePatch } from './merge-patch.js';
-import { withoutUnset } from './unset-fields.js';
+import { CONFIG_API_VERSION, readConfigDocument } from './document/config-document.js';
+import { checkFeatureGates, isGateOn } from './fields/feature-gates.js';
+import { type AgentConfig, fieldNames, kubeletConfiguration, toAgentConfig } from './fields/kubelet-configuration.js';
+import { isJsonObject, type JsonObject, mergePatch } from './document/merge-patch.js';
+import { withoutUnset } from './document/unset-fields.js';
 import { validateConfiguration } from './validation/validate-configuration.js';
 
 export interface ConfigurationInputs {

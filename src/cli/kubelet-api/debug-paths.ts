@@ -13,7 +13,7 @@ import { checkpointContainer } from '../../streams/server/checkpoint-container.j
 import { nodeServiceLogs } from '../../streams/server/node-service-logs.js';
 import { podLogs } from '../../streams/server/pod-logs.js';
 import { runCommand } from '../../streams/server/run-command.js';
-import { isGateOn } from '../config/feature-gates.js';
+import { isGateOn } from '../config/fields/feature-gates.js';
 import type { KubeletHandle } from '../kubelet/kubelet-handle.js';
 import type { PreparedRun } from '../arguments/prepare-run.js';
 

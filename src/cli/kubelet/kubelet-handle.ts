@@ -12,8 +12,8 @@ import type { RecordJournal } from '../../streams/ports/record-journal.js';
 import type { RuntimeService } from '../../streams/ports/runtime-service.js';
 import type { StreamingService } from '../../streams/ports/streaming-service.js';
 import type { ClusterFlags } from '../cluster/cluster-flags.js';
-import type { AgentPaths } from '../config/agent-paths.js';
-import type { AgentConfig } from '../config/kubelet-configuration.js';
+import type { AgentPaths } from '../config/settings/agent-paths.js';
+import type { AgentConfig } from '../config/fields/kubelet-configuration.js';
 
 /** The environment that the process gives to a kubelet. */
 export interface KubeletEnvironment {

@@ -7,7 +7,7 @@ import type { Pod } from '../../model/pod/pod.js';
 import type { SystemCgroups } from '../../model/stats/assemble-sample.js';
 import type { NodeStats } from '../../streams/ports/node-stats.js';
 import { nodeStats, type StatsRuntime } from '../../streams/stats/node-stats.js';
-import { isGateOn } from '../config/feature-gates.js';
+import { isGateOn } from '../config/fields/feature-gates.js';
 import type { KubeletEnvironment } from './kubelet-handle.js';
 
 export interface ConnectedRuntime extends StatsRuntime, Pick<KubeletPorts, 'runtimeName' | 'nodeCgroups'> {}

@@ -2,7 +2,7 @@ import { chooseContainer, namedContainers } from '../../model/logs/choose-contai
 import { type Pod, podRef } from '../../model/pod/pod.js';
 import { readAgentFile } from '../running-agent/agent-file.js';
 import { askAgent } from '../running-agent/ask-agent.js';
-import type { AgentPaths } from '../config/agent-paths.js';
+import type { AgentPaths } from '../config/settings/agent-paths.js';
 import { choosePods } from '../logs/choose-pod.js';
 
 export interface PodTarget {

@@ -1,6 +1,6 @@
 import { lastValueFrom } from 'rxjs';
 import { isTerminalPhase } from '../../model/pod/pod.js';
-import type { AgentPaths } from '../config/agent-paths.js';
+import type { AgentPaths } from '../config/settings/agent-paths.js';
 import type { FoundContainer } from './find-container.js';
 import { overOwnStreams, usableIo, type WantedIo } from './local-terminal.js';
 import { remoteSession } from './remote-session.js';

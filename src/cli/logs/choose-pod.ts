@@ -10,7 +10,7 @@ export interface PodRequest {
 
 /**
  * Returns the pods of one name that are meant: several of them if a pod was replaced. A static pod is found by the name in
- * its manifest, too, to which the name of a node is added. Of several namespaces `default` is meant.
+ * its manifest, too, to which the name of a node is added. If several namespaces have such a pod, `default` is meant.
  *
  * Errors: there is none, or there are several in other namespaces.
  */

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { RuntimeService } from '../../streams/ports/runtime-service.js';
-import type { AgentPaths } from '../config/agent-paths.js';
+import type { AgentPaths } from '../config/settings/agent-paths.js';
 import type { PodRequest } from './choose-pod.js';
 
 export interface LogRequest extends PodRequest {

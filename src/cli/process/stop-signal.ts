@@ -15,7 +15,7 @@ export const stopSignal = (): AbortSignal => {
       stop.abort(name);
     });
   }
-  // A closed terminal is reported several times: by the shell, by the kernel and by the output. That is one request.
+  // A closed terminal is reported several times: by the shell, by the kernel and by the output. These reports are one request.
   process.on('SIGHUP', () => stop.abort('SIGHUP'));
   whenOutputCloses(() => stop.abort('its output is closed'));
   return stop.signal;

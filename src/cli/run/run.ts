@@ -42,7 +42,7 @@ import { type AgentInfo, announceAgent, removeAgentFile } from '../running-agent
 import { lockRootDir } from '../running-agent/agent-lock.js';
 import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../runtime/embedded-process.js';
 import { closeDescriptors, inheritedDescriptors } from '../runtime/inherited-descriptors.js';
-import { featureGates, isGateOn } from '../config/feature-gates.js';
+import { featureGates, isGateOn } from '../config/fields/feature-gates.js';
 import type { CreateKubelet, KubeletHandle, Note } from '../kubelet/kubelet-handle.js';
 import { farewell } from './farewell.js';
 import { frames, liveTable } from '../screen/live-table.js';

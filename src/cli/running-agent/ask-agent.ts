@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { errorText } from '../../model/cri/cri-error.js';
 import { readAgentFile } from './agent-file.js';
-import type { AgentPaths } from '../config/agent-paths.js';
+import type { AgentPaths } from '../config/settings/agent-paths.js';
 
 const TIMEOUT_MS = 10_000;
 

@@ -19,7 +19,7 @@ import { ownerOf } from '../../runtime/embedded/state/directory-lock.js';
 import { stateLockPath } from '../../runtime/embedded/state/state-lock.js';
 import { restartWithBackoff, type RunFailed } from './restart-with-backoff.js';
 
-export interface EmbeddedRuntimeOptions {
+export interface EmbeddedProcessOptions {
   readonly socketPath: string;
   readonly stateDirectory: string;
   /** The file for the output of the runtime. */
@@ -51,13 +51,13 @@ const MAX_LOG_BYTES = 1024 * 1024;
  *
  * Errors: none. Ends: never by itself.
  */
-export const embeddedRuntime = (options: EmbeddedRuntimeOptions): Observable<EmbeddedRuntimeEvent> => {
+export const embeddedRuntime = (options: EmbeddedProcessOptions): Observable<EmbeddedRuntimeEvent> => {
   const scheduler = options.scheduler ?? asyncScheduler;
   return oneRuntime(options, scheduler).pipe(restartWithBackoff({ initialMs: 100, maxMs: 5000, scheduler }));
 };
 
 /** One run of a runtime. Errors: when it ends, or does not start. */
-const oneRuntime = (options: EmbeddedRuntimeOptions, scheduler: SchedulerLike): Observable<RuntimeReady> =>
+const oneRuntime = (options: EmbeddedProcessOptions, scheduler: SchedulerLike): Observable<RuntimeReady> =>
   connection(options.socketPath).pipe(
     map((): RuntimeReady => found(ownerOf(stateLockPath(options.stateDirectory)))),
     catchError((error: unknown) => (hasNoListener(error) ? started(options, scheduler) : throwError(() => error))),
@@ -85,7 +85,7 @@ const connection = (socketPath: string): Observable<Socket> =>
     return () => socket.destroy();
   });
 
-const started = (options: EmbeddedRuntimeOptions, scheduler: SchedulerLike): Observable<RuntimeReady> =>
+const started = (options: EmbeddedProcessOptions, scheduler: SchedulerLike): Observable<RuntimeReady> =>
   spawned(options).pipe(
     switchMap((pid) => {
       const socket$ = connection(options.socketPath).pipe(
@@ -106,7 +106,7 @@ const started = (options: EmbeddedRuntimeOptions, scheduler: SchedulerLike): Obs
   );
 
 /** Starts the process; emits its ID and fails when it ends. */
-const spawned = ({ command, socketPath, stateDirectory, logFile }: EmbeddedRuntimeOptions): Observable<number> =>
+const spawned = ({ command, socketPath, stateDirectory, logFile }: EmbeddedProcessOptions): Observable<number> =>
   new Observable((subscriber) => {
     // Processes of containers run as other users, and have to reach their own folders.
     for (const path of [socketPath, logFile]) makeDirectoriesSync(dirname(path), 0o711);

@@ -38,7 +38,7 @@ const isInherited = (descriptor: number): boolean => {
     const stat = fstatSync(descriptor);
     return stat.isFile() || stat.isDirectory();
   } catch {
-    // That was the descriptor of the directory that is being read.
+    // This was the descriptor of the directory that is being read.
     return false;
   }
 };

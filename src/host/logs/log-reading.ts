@@ -29,7 +29,7 @@ export const logReading: LogReading = {
     new Observable<void>((subscriber) => {
       let watcher: FSWatcher | undefined;
       const begin = async () => {
-        // Of a link, since the folder of its target has the events.
+        // A link is resolved, since the folder of its target has the events.
         const target = await realpath(path).catch(() => path);
         if (subscriber.closed) return;
         watcher = watch(dirname(target), { persistent: false }, (_event, name) => {

@@ -12,7 +12,7 @@ export interface FileSystemsOptions {
   readonly now: () => number;
 }
 
-/** Of these the kernel answers from memory. One in the network may not answer, and those in memory belong to pods. */
+/** File systems whose figures the kernel has in memory. One in the network may not answer, and those in memory belong to pods. */
 const LOCAL = /^(ext\d|xfs|btrfs|zfs)$/;
 
 /**

@@ -27,8 +27,8 @@ const CONTROLLERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the trees of cgroups that a process sees, from its `/proc/self/mountinfo`. Of several mounts of a tree, the
- * one of the whole tree is used, then the one with the shortest path. Paths of cgroups are relative to it, not to the
+ * Returns the trees of cgroups that a process sees, from its `/proc/self/mountinfo`. If a tree has several
+ * mounts, the one of the whole tree is used, then the one with the shortest path. Paths of cgroups are relative to it, not to the
  * agent's own cgroup.
  *
  * Errors: throws if none is mounted.

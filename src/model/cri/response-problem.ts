@@ -68,7 +68,7 @@ export const containerStatusProblem: ResponseProblem<ContainerStatusResponse> = 
     image_ref: status?.imageRef,
   });
 
-/** Of a stream: exec, attach and port-forward. The text is that of the kubelet. */
+/** The problem of the reply for a stream: exec, attach or port-forward. The text is that of the kubelet. */
 export const streamUrlProblem: ResponseProblem<{ readonly url: string }> = ({ url }) =>
   url === '' ? 'URL is not set' : undefined;
 

@@ -125,8 +125,8 @@ export const toRuntimePodStatus = (
 };
 
 /**
- * Sorts by the time of creation. Of one name, the container with more restarts is newer (of sandboxes, the one with
- * more attempts), since the clock of the node may have been set back in between. Source:
+ * Sorts by the time of creation. Among containers of one name, the one with more restarts is newer (among
+ * sandboxes, the one with more attempts), since the clock of the node may have been set back in between. Source:
  * pkg/kubelet/kuberuntime/helpers.go containerStatusByCreated.
  */
 const newestFirst = (containers: readonly RuntimeContainerStatus[]): readonly RuntimeContainerStatus[] => {

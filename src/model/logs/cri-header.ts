@@ -1,6 +1,6 @@
 import type { LogLine } from '../cri/log-line.js';
 
-/** What a line in the format of CRI runtimes has before its content, as positions in its bytes. */
+/** The header of a line in the format of CRI runtimes, as positions in its bytes. */
 export interface CriHeader {
   /** The end of the time, which begins the line. */
   readonly timeEnd: number;

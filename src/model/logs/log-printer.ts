@@ -48,7 +48,7 @@ export const logPrinter = ({
   let beginning: Uint8Array[] = [];
   let bytesLeft = limitBytes;
   let linesLeft = maxLines;
-  /** Of all streams together, as upstream has it: the output is one text. */
+  /** All streams share it, as upstream: the output is one text. */
   let isLineStart = true;
 
   const isFull = (): boolean => bytesLeft <= 0 || linesLeft <= 0;

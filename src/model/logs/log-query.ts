@@ -12,7 +12,7 @@ const STREAMS: readonly LogStream[] = ['All', 'Stdout', 'Stderr'];
 const NO_TIME = '0001-01-01T00:00:00Z';
 
 /**
- * Reads the query of a request for a log. Of a repeated parameter the first value counts; `tail` is the former name of
+ * Reads the query of a request for a log. The first value of a repeated parameter counts; `tail` is the former name of
  * `tailLines`, and counts before it. Without `splitStreams` both streams are printed together, and no other value of
  * `stream` is valid.
  *

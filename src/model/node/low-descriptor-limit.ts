@@ -2,7 +2,7 @@
 const PODS = 110;
 const CONTAINERS = 3 * PODS;
 
-/** What each process keeps open at a time: for itself, and for each container. */
+/** The descriptors that each process keeps open at a time: for itself, and for each container. */
 const NEEDS = {
   /** The connections of a liveness and of a readiness probe. */
   agent: { own: 64, ofContainer: 2 },

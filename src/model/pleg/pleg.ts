@@ -20,11 +20,11 @@ export interface PlegChange {
 export interface PlegEvent {
   readonly pod: PodRef;
   readonly type: Exclude<PlegEventType, 'ContainerChanged'>;
-  /** Of the container or sandbox; empty for a `PodSync`. */
+  /** The id of the container or sandbox; empty for a `PodSync`. */
   readonly id: string;
   /** Name of the container; absent for a sandbox and a `PodSync`. */
   readonly container?: string;
-  /** Of a container that died while the runtime still knows it. */
+  /** The exit code of a container that died while the runtime still knows it. */
   readonly exitCode?: number;
   /** The reason of that end in the status of the runtime. */
   readonly reason?: string;

@@ -2,7 +2,7 @@ import type { PodRef } from '../pod/pod.js';
 import { NO_ITEMS, plegChanges, type PlegEvent, plegEvents, type PlegRecord, recordOf, showsNoChange } from './pleg.js';
 import type { RuntimeItem, RuntimePodStatus } from './runtime-pod.js';
 
-/** What the PLEG knows of one pod, and the work that is due for it. All times are the scheduler's milliseconds. */
+/** The state of one pod in the PLEG, and the work that is due for it. All times are the scheduler's milliseconds. */
 export interface PodRecord {
   /** Namespace and name are empty until a listing or a read shows the pod. */
   readonly ref: PodRef;

@@ -18,7 +18,7 @@ import {
 } from './pod-record.js';
 import type { RuntimeItem, RuntimePod, RuntimePodStatus } from './runtime-pod.js';
 
-/** What the PLEG knows of all pods: takes its inputs and returns the work to do. All times are the scheduler's milliseconds. */
+/** The state of all pods in the PLEG: takes its inputs and returns the work to do. All times are the scheduler's milliseconds. */
 export class PodRecords {
   readonly #records = new Map<string, PodRecord>();
   #relistedAt = -Infinity;

@@ -13,7 +13,7 @@ export interface RuntimeItem {
   readonly state: RuntimeContainerState;
   /** Unix nanoseconds. */
   readonly createdAt: bigint;
-  /** Of the sandbox that a container belongs to; its own id for a sandbox. */
+  /** The sandbox that a container belongs to; its own id for a sandbox. */
   readonly sandboxId: string;
   /** Counted from 0 within the pod, and for a container within its name. */
   readonly attempt: number;
@@ -57,7 +57,7 @@ export interface RuntimeContainerStatus {
 
 /** Everything the runtime knows of one pod. Source: pkg/kubelet/container/runtime.go PodStatus. */
 export interface RuntimePodStatus extends PodRef {
-  /** Those of the newest sandbox; empty unless it is ready. */
+  /** The addresses of the newest sandbox; empty unless it is ready. */
   readonly ips: readonly string[];
   /** Higher attempt first, then newer, then smaller id: index 0 is the sandbox of the pod. */
   readonly sandboxes: readonly PodSandboxStatus[];

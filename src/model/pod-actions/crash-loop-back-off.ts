@@ -80,7 +80,7 @@ export type CrashLoopVerdict =
       readonly eventMessage: string;
       /** The entry to store; it may come from the runtime's instances. */
       readonly entry: CrashLoopEntry;
-      /** It does: this life of the agent has not seen the container end before. */
+      /** The entry comes from the runtime: this life of the agent has not seen the container end before. */
       readonly isFromRuntime: boolean;
     }
   | {

@@ -18,18 +18,18 @@ export interface ContainerToReset {
   readonly id: string;
   readonly name: string;
   readonly container: Container;
-  /** It has not exited: stop it with the shortest grace period first. */
+  /** The instance has not exited: stop it with the shortest grace period first. */
   readonly kill: boolean;
 }
 
-/** What one sync does to a pod, in the order in which it is done: kill, reset, create, then start. */
+/** The actions of one sync of a pod, in their order: kill, reset, create, then start. */
 export interface PodActions {
   /** Kill every running container and stop all sandboxes. Then `containersToKill` is ignored. */
   readonly killPod: boolean;
   readonly createSandbox: boolean;
   /** The sandbox that stays, or the one that goes; empty if there is none. */
   readonly sandboxId: string;
-  /** Of the sandbox to create, or of the one that stays. */
+  /** The attempt of the sandbox to create, or of the one that stays. */
   readonly attempt: number;
   /** Names, in the order of the spec. */
   readonly initContainersToStart: readonly string[];

@@ -4,7 +4,7 @@ import type { RuntimePodStatus } from '../pleg/runtime-pod.js';
 /** Whether the pod needs a new sandbox, and with which attempt. */
 export interface SandboxVerdict {
   readonly changed: boolean;
-  /** Of the sandbox to create, or of the one that stays. */
+  /** The attempt of the sandbox to create, or of the one that stays. */
   readonly attempt: number;
   /** The sandbox that goes, or the one that stays; empty if there is none. */
   readonly sandboxId: string;

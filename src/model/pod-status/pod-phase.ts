@@ -5,7 +5,7 @@ export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
 export interface PodPhaseInput {
   readonly pod: Pod;
-  /** Of regular and init containers, in any order. */
+  /** The statuses of regular and init containers, in any order. */
   readonly statuses: readonly ContainerStatus[];
   /** The pod is terminating and none of its containers runs any more. */
   readonly podIsTerminal: boolean;

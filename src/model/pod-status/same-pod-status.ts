@@ -10,8 +10,8 @@ export const FOREIGN_FIELDS = [
 ] as const;
 
 /**
- * Whether two statuses are equal in the fields of this agent. Of conditions only status, reason and message count, and
- * conditions of other writers do not; an empty text or list equals an absent one.
+ * Whether two statuses are equal in the fields of this agent. Conditions are compared by status, reason and message, and
+ * those of other writers are not compared; an empty text or list equals an absent one.
  *
  * Source: pkg/kubelet/status/status_manager.go isPodStatusByKubeletEqual
  */

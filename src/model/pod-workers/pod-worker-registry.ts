@@ -16,7 +16,7 @@ import { isMove, isStopping, mergeActive, replayed, requestTermination } from '.
 import { StaticPodTurns } from './static-pod-turns.js';
 import type { Wake } from './wake.js';
 
-/** What the registry knows after it was compared with the desired pods. */
+/** The pods of the registry after it was compared with the desired pods. */
 export interface KnownPods {
   readonly known: ReadonlyMap<string, KnownPod>;
   readonly wakes: readonly Wake[];

@@ -24,7 +24,7 @@ export interface Run {
   readonly causes: readonly JournalId[];
 }
 
-/** What follows a wake. */
+/** The answer of the registry to a wake: a run, or the reason why there is none. */
 export type Start =
   | { readonly kind: 'run'; readonly run: Run }
   /** No update waits; an earlier run has taken the update of this wake. */
@@ -51,7 +51,7 @@ export type RunResult =
       readonly wait?: PodWait;
     };
 
-/** What follows a run. */
+/** The answer of the registry to the end of a run: the next step of this pod, and the wakes of others. */
 export interface Completion {
   /** `again`: an update waits; `advance`: the next phase starts at once; `rest`: the pod is due later; `exit`: no run follows. */
   readonly next: 'again' | 'advance' | 'rest' | 'exit';

@@ -176,8 +176,8 @@ const delayLeft = ({ pace: { initialDelayMs } }: ProbeWorker, ageMs: number): nu
   Math.min(Math.max(initialDelayMs - ageMs, 0), initialDelayMs);
 
 /**
- * The time for which the instance runs, in milliseconds. What this agent has started is as old as the runtime's answer to its start, which
- * no clock makes older; any other instance is as old as the clocks say. Upstream uses the clocks alone.
+ * The time for which the instance runs, in milliseconds. An instance that this agent has started is as old as the runtime's
+ * answer to its start, which no clock makes older; any other instance is as old as the clocks say. Upstream uses the clocks alone.
  */
 const ageOf = (
   startedAt: number,

@@ -11,5 +11,5 @@ export const compareResourceVersions = (one: string, other: string): -1 | 0 | 1 
   return one < other ? -1 : 1;
 };
 
-/** They outgrow what a number of JavaScript holds, so they stay text. */
+/** Versions outgrow a number of JavaScript, so they stay text. */
 const isNumber = (version: string): boolean => /^[1-9][0-9]*$/.test(version);

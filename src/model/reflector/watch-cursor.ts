@@ -77,7 +77,7 @@ export const foldWatchLine = <T extends ApiObject>(
 const readLine = <T extends ApiObject>({ type, object }: WatchLine, typeOfObject?: string): ReadApiObject<T> => {
   const problem = problemOf(object, type);
   if (problem !== undefined) return { problem };
-  // Of deleted objects and bookmarks, no other field is needed.
+  // No other field of deleted objects and bookmarks is needed.
   const isWhole = type === 'ADDED' || type === 'MODIFIED';
   return isWhole && typeOfObject !== undefined ? readApiObject<T>(object, typeOfObject) : { object: object as T };
 };

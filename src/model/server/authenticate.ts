@@ -13,7 +13,7 @@ export interface PresentedCertificate {
   readonly sha256: string;
 }
 
-/** What a client presents with a request. */
+/** The credentials that a client presents with a request. */
 export interface Presented {
   readonly certificate?: PresentedCertificate | undefined;
   /** The header, as it was sent. */

@@ -29,7 +29,7 @@ export type NodeLogQuery =
 const MOST_LINES = 100_000;
 const LONGEST_SERVICE = 256;
 const MOST_SERVICES = 4;
-/** It is an argument of a program; the kubelet has no limit. */
+/** A pattern is an argument of a program; the kubelet has no limit. */
 const LONGEST_PATTERN = 4_096;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Returns the problem of a regular expression, or undefined. Those of journalctl are PCRE2, which has groups and flags of its
+ * Returns the problem of a regular expression, or undefined. Expressions of journalctl are PCRE2, which has groups and flags of its
  * own; only the shape is checked here, so that a pattern with an open bracket is refused before a program is started.
  */
 export const patternProblem = (pattern: string): string | undefined => {

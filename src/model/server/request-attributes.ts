@@ -1,7 +1,7 @@
 import { isAtOrBelow } from './request-path.js';
 import type { RequestUser } from './request-user.js';
 
-/** What a request does to the node, in the words of access rules. */
+/** The access to the node that a request needs, in the words of access rules. */
 export interface RequestAttributes {
   /** Empty for a method without a verb, such as HEAD. */
   readonly verb: string;

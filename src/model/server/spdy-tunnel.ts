@@ -20,7 +20,7 @@ export const tunnelledProtocols = (header = ''): readonly string[] =>
 /** The name of the WebSocket protocol for a protocol over SPDY. */
 export const tunnelName = (protocol: string): string => `${PREFIX}${protocol}`;
 
-/** Of the WebSocket, and of the upgrade to it. */
+/** The headers of the WebSocket, and of the upgrade to it. */
 const OF_WEB_SOCKET = /^(sec-websocket-.*|connection|upgrade|x-stream-protocol-version)$/i;
 
 /**

@@ -41,7 +41,7 @@ export interface MountedFileSystem {
   readonly transfers: DiskTransfers | undefined;
 }
 
-/** What the processes of a cgroup have open. */
+/** The open files of the processes of a cgroup. */
 export interface OpenFiles {
   readonly descriptors: number;
   readonly sockets: number;

@@ -12,8 +12,8 @@ export interface SampledPod {
 }
 
 /**
- * Returns the pods whose status has a start time, each with its newest sandbox and its running containers. Of containers of the
- * same name the newest counts.
+ * Returns the pods whose status has a start time, each with its newest sandbox and its running containers. Only the newest of
+ * containers of the same name counts.
  *
  * Source: pkg/kubelet/stats/cri_stats_provider.go removeTerminatedPods, removeTerminatedContainers,
  * pkg/kubelet/server/stats/summary.go

@@ -30,7 +30,7 @@ export interface DeadContainer {
 
 /**
  * Returns the ended containers to remove: all of removed pods, and all but the newest few of every other container.
- * Oldest first. Of two instances the one with the higher attempt is the newer one, even if the clock was set back between them. A
+ * Oldest first. An instance with a higher attempt is newer than another one, even if the clock was set back between them. A
  * container that was created in the future has an unknown age, which counts as old enough: it does not wait for the clock.
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_gc.go evictContainers, which compares the times of creation alone

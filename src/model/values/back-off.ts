@@ -26,7 +26,7 @@ const MOST_GROWTHS = 100;
 /** How long the next failure has to wait, and since when. Times are milliseconds. */
 export interface BackOffEntry {
   readonly delayMs: number;
-  /** Of the last attempt (containers) or failure (images). */
+  /** The time of the last attempt (containers) or failure (images). */
   readonly lastUpdate: number;
 }
 

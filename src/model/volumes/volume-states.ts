@@ -4,7 +4,7 @@ import type { Volume } from '../manifest/volume-defaults.js';
 /** The state of one volume of one pod. */
 interface VolumeState {
   readonly volume: Volume;
-  /** It is set up, and nothing takes it down now. */
+  /** The volume is set up, and nothing takes it down now. */
   readonly isMounted: boolean;
   /** Failed attempts in a row to bring it to its desired state. */
   readonly failures: number;

@@ -110,7 +110,7 @@ class Builder {
   }
 
   /**
-   * Of several mappings the first one has precedence. The merge key replaces entries before it; entries after it
+   * The first of several mappings has precedence. The merge key replaces entries before it; entries after it
    * replace those of the merge key.
    */
   #merge(node: YamlNode, target: Record<string, unknown>): void {

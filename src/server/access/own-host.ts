@@ -19,7 +19,7 @@ export const isOwnHost = (host: string, { localAddress, names }: OwnNames): bool
 };
 
 /** Whether a connection that has arrived at this local address comes from a process of this machine. */
-export const isLoopback = (localAddress: string | undefined): boolean =>
+export const isLoopbackAddress = (localAddress: string | undefined): boolean =>
   localAddress !== undefined && /^(::ffff:)?127\.|^::1$/.test(localAddress);
 
 /** Removes port, brackets and the final dot from `LocalHost.:80`, `[::1]:80` and `::1`, and converts to lower case. */

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 
 /**
- * Which feature gates are on. They do not change while the agent runs.
+ * The feature gates that are on. They do not change while the agent runs.
  *
  * Source: staging/src/k8s.io/component-base/metrics/prometheus/feature/metrics.go
  */

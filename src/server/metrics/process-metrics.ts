@@ -14,7 +14,7 @@ const PROC_MAGIC = 0x9fa0;
 const UNLIMITED = 2 ** 64;
 
 /**
- * The metrics of the agent's own process, read at each scrape. What cannot be read has no series.
+ * The metrics of the agent's own process, read at each scrape. A figure that cannot be read has no series.
  *
  * Source: github.com/prometheus/client_golang prometheus/process_collector_procfsenabled.go processCollect
  */

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** What does not change while the agent runs. */
+/** Settings that do not change while the agent runs. */
 export interface Settings {
   /** Undefined without cgroups; then it has no series. */
   readonly cgroupVersion: 1 | 2 | undefined;

@@ -11,7 +11,7 @@ import { type Answer, answerBy, type Routes, send } from './http-routes.js';
 import { answerByParameters, type ParameterRoute } from './parameter-routes.js';
 import { statsRoutes } from './stats-routes.js';
 
-export interface NodeView {
+export interface NodeRoutesOptions {
   readonly pods: () => readonly Pod[];
   readonly metrics: Registry;
   /** The registry of `/metrics/probes`; without one the path does not exist. */
@@ -23,7 +23,7 @@ export interface NodeView {
 }
 
 /** `/pods` and the metrics. */
-export const nodeRoutes = ({ pods, metrics, probeMetrics, stats }: NodeView): Routes => ({
+export const nodeRoutes = ({ pods, metrics, probeMetrics, stats }: NodeRoutesOptions): Routes => ({
   '/pods': () => podList(pods()),
   '/metrics': metricsOf(metrics),
   ...(probeMetrics && { '/metrics/probes': metricsOf(probeMetrics) }),

@@ -1,16 +1,15 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { Observable } from 'rxjs';
 import { forwardedHeaders } from '../../model/server/forwarded-headers.js';
-import { ReadingSocket } from './reading-socket.js';
 
 /** The reply of a streaming server. After an upgrade its connection emits all bytes after the header of the reply. */
 export type DialedUpgrade =
   | { readonly kind: 'upgraded'; readonly reply: IncomingMessage; readonly connection: Socket }
   | { readonly kind: 'refused'; readonly reply: IncomingMessage };
 
-/** What is sent of a request: its method, and its headers without those for this agent alone. */
+/** The part of a request that is sent on: its method, and its headers without those for this agent alone. */
 export type AskedUpgrade = Pick<IncomingMessage, 'method' | 'rawHeaders' | 'socket'>;
 
 /**
@@ -71,3 +70,20 @@ const headerOf = (target: URL, asked: AskedUpgrade, connection: Socket): ClientR
   sent.removeHeader('Content-Length');
   return sent;
 };
+
+type Done = (error?: Error | null) => void;
+
+/**
+ * A connection that a failed write does not close: it emits all bytes that it has received before it closes. A peer that sends
+ * its last bytes and closes while this side still writes breaks the connection, and Node would drop those bytes with it. A write
+ * that fails is dropped.
+ */
+class ReadingSocket extends Socket {
+  override _write(chunk: unknown, encoding: BufferEncoding, done: Done): void {
+    super._write(chunk, encoding, () => done());
+  }
+
+  override _writev(chunks: { chunk: unknown; encoding: BufferEncoding }[], done: Done): void {
+    super._writev?.(chunks, () => done());
+  }
+}

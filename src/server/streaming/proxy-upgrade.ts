@@ -92,7 +92,7 @@ export const relay = (client: Duplex, server: Duplex, scheduler: SchedulerLike):
     }).subscribe(subscriber);
     client.pipe(server);
     server.pipe(client);
-    // A broken connection does not end its pipe. What the client still sends has no reader then, but its end has to be read.
+    // A broken connection does not end its pipe. No reader is left for later bytes of the client, but their end has to be read.
     server.once('close', () => client.end().resume());
     client.once('close', () => server.end());
     return () => {

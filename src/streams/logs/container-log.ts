@@ -142,7 +142,7 @@ export const containerLog = ({
     }).pipe(repeat({ delay: () => until(next, change) }), follow ? alongside(change.watch$) : (log$) => log$);
   });
 
-/** What follows the end of a round, or of a file. */
+/** The step after the end of a round, or of a file. */
 type Next = 'end' | 'now' | 'wait';
 
 /** Emits when it is time for the next round, or completes without one. */

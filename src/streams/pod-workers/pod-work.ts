@@ -108,12 +108,13 @@ export const podWork = (ports: PodWorkPorts): PodWork => {
 };
 
 /**
- * The view of a pod in which no end is lost that the status shows, and no start that the agent has marked. Errors: the marks cannot be read.
+ * The view of a pod, with the ends that its status shows and the starts that the agent has marked, also if the runtime has lost them.
+ * Errors: the marks cannot be read.
  */
 const viewOf = (ports: PodWorkPorts, run: PodRun, listed: RuntimePodStatus): Observable<RuntimePodStatus> =>
   defer(() => seeLostStarts({ pod: run.pod, ports }, withShownEnds(listed, lastStatus(ports, run))));
 
-/** The same of a pod that has to stop, which does not wait for a disk whose marks cannot be read. Errors: none. */
+/** The same view for the stop of a pod, which goes on without marks that cannot be read. Errors: none. */
 const viewAtEnd = (ports: PodWorkPorts, run: PodRun, listed: RuntimePodStatus): Observable<RuntimePodStatus> =>
   viewOf(ports, run, listed).pipe(catchError(() => of(withShownEnds(listed, lastStatus(ports, run)))));
 
@@ -391,11 +392,7 @@ const activeMsOf = (
   return state.apply({ kind: 'start-time-seen', uid: pod.metadata.uid, startTime, ...moment });
 };
 
-/**
- * Measures the seconds since this agent saw the pod first.
- *
- * Source: pkg/kubelet/kubelet.go SyncPod, firstSeenTime
- */
+/** Measures the seconds since this agent saw the pod first. Source: pkg/kubelet/kubelet.go SyncPod, firstSeenTime */
 const sinceSeen = ({ wallClock }: PodWorkPorts, pod: Pod, observe: (seconds: number) => void): void => {
   const seenAt = Date.parse(pod.metadata.annotations?.[CONFIG_SEEN_ANNOTATION] ?? '');
   if (!Number.isNaN(seenAt)) observe(Math.max(0, wallClock() - seenAt) / 1000);

@@ -82,7 +82,7 @@ export interface Metrics {
   /** A hook over HTTPS has worked over HTTP: `kubelet_lifecycle_handler_http_fallbacks_total`. */
   readonly hookFellBackToHttp: () => void;
   /**
-   * The decision about the image of a container: `kubelet_image_manager_ensure_image_requests_total`. What is not known is undefined:
+   * The decision about the image of a container: `kubelet_image_manager_ensure_image_requests_total`. An unknown value is undefined:
    * `Always` does not ask whether the image is present.
    */
   readonly imageEnsured: (pullPolicy: string | undefined, isPresent?: boolean, mustPull?: boolean) => void;
@@ -155,7 +155,7 @@ export interface PodCertificateCount {
 export interface OrphanCount {
   /** All of them, as upstream counts: also those whose directory stays. */
   readonly pods: number;
-  /** Those whose directory stays: it has a mount or volumes, or its removal failed. */
+  /** The pods whose directory stays: it has a mount or volumes, or its removal failed. */
   readonly failed: number;
 }
 

@@ -10,7 +10,7 @@ export interface WatchedRequests {
   readonly areListed: () => boolean;
   /** Returns the request of that name; undefined if it is not there, or not yet. */
   readonly get: (namespace: string, name: string | undefined) => PodCertificateRequest | undefined;
-  /** What keeps them from being watched; undefined if nothing does. */
+  /** The problem that keeps them from being watched; undefined without one. */
   readonly problem: () => string | undefined;
   /** Emits nothing and never ends. Errors: none. */
   readonly run$: Observable<never>;

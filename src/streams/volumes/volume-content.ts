@@ -78,7 +78,7 @@ const bundlesOf = (podReferences: VolumeContentPorts['podReferences']): Observab
         .pipe(catchError((error: unknown) => of(error instanceof Error ? error : new Error(errorText(error)))))
     : of(new Error('ClusterTrustBundle projection is not supported in static kubelet mode'));
 
-/** What was found by each name: nothing for an object that does not exist, an Error where that is not known. */
+/** The object of each name: undefined if it does not exist, an Error if its existence is unknown. */
 const lookups = <T extends ConfigMap | Secret | string>(
   names: readonly string[],
   find: (name: string) => Observable<T | Error>,

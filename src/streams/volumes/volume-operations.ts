@@ -33,7 +33,7 @@ export interface VolumeOperations {
   readonly tearDown: (pod: Pod, volume: Volume) => Observable<never>;
 }
 
-/** What is done for one volume. Source: `SetUpAt` and `TearDownAt` of the plugins below pkg/volume */
+/** The operations on one volume. Source: `SetUpAt` and `TearDownAt` of the plugins below pkg/volume */
 export const volumeOperations = ({
   volumeFiles,
   node,

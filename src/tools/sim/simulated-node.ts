@@ -74,7 +74,7 @@ export interface SimulatedNode {
   /** Boots the machine and starts the agent; the wall clocks of both processes are set by `clockByMs`. Does nothing if it is on. */
   readonly boot: (boot?: { readonly clockByMs?: number }) => void;
   readonly isOn: () => boolean;
-  /** Of the living agent: see `Kubelet`. */
+  /** The pods of the living agent: see `Kubelet`. */
   readonly pods: () => readonly Pod[];
   readonly health: () => string | undefined;
   /** The pending or left-behind work of each life, the newest last. */

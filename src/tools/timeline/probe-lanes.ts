@@ -71,7 +71,7 @@ const resultMarks = (results: readonly ObservationOf<'probe-result'>[]): readonl
   results.map((observed, index): Mark => {
     const { id, at, container, probe, result, output = '' } = observed;
     const isNews = result === 'failure' && results[index - 1]?.result !== 'failure';
-    // Of several probes of the same kind, the event names the one that failed.
+    // If several probes have the same kind, the event names the one that failed.
     const isOneProbe = TYPES.includes(probe);
     const printed = output.trim();
     return {

@@ -38,8 +38,8 @@ const isTelling = (entry: JournalEntry): boolean => {
 
 /**
  * Returns the newest entry about the pod (or about one container) and its causes, newest first. An observation by the
- * runtime or by a probe has no cause, so it leads to the start of that container. Of a loop only the newest round is in
- * the chain. The chain ends with the entry that added the pod.
+ * runtime or by a probe has no cause, so it leads to the start of that container. The chain has only the newest round
+ * of a loop. The chain ends with the entry that added the pod.
  */
 export const causeChain = (
   entries: readonly JournalEntry[],

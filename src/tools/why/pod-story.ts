@@ -13,7 +13,7 @@ export interface PodStory {
   readonly isWanted: boolean;
   /** The reason of its stop, once one is requested. */
   readonly stopAsked?: EntryOf<'config' | 'kill-requested' | 'housekeeping'>;
-  /** It was added again while it was terminating. */
+  /** The addition of the pod while it was terminating. */
   readonly comesBack?: EntryOf<'config'>;
   readonly stopped?: EntryOf<'sync-ended'>;
   readonly phase?: EntryOf<'phase'>;
@@ -48,7 +48,7 @@ export interface PodStory {
   readonly endedIds: Set<string>;
   /** The entries by which an agent at its start repeats earlier ones. */
   readonly repeats: Set<JournalId>;
-  /** Those of them by which it has read the pod again. */
+  /** The repeated entries by which it has read the pod again. */
   readonly reread: Set<JournalId>;
 }
 

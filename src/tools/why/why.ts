@@ -150,7 +150,7 @@ const containerText = (
     const looping = backOff?.subject === 'restart' ? ' and waits to be started again (CrashLoopBackOff)' : '';
     return `${name} ${endText(died)} ${plainDuration(now - timeOf(died))} ago${looping}`;
   }
-  // Of an earlier pod with this UID: its containers are still in the runtime, and its back-off goes on.
+  // The back-off of an earlier pod with this UID goes on, whose containers are still in the runtime.
   if (backOff?.subject === 'restart') return `${name} waits to be started again (CrashLoopBackOff)`;
   return deaths.length > 0 ? `${name} does not run` : `${name} has not started yet`;
 };

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import type { Logger } from '../../../src/streams/ports/logger.js';
-import type { ApiIdentity, ApiUser } from '../../../src/kube-api/api-identity.js';
+import type { ApiIdentity, IdentityUser } from '../../../src/kube-api/api-identity.js';
 import { kubeApi, type KubeApi, type KubeApiOptions } from '../../../src/kube-api/kube-api.js';
 import { type Certificate, type Signer, signer } from './signer.js';
 
@@ -49,7 +49,7 @@ export interface ApiStage {
   /** With TLS by default. */
   readonly serve: (certificate?: Certificate, tls?: boolean) => Promise<TestServer>;
   readonly client: (identity: Partial<ApiIdentity> & { server: string }, options?: Partial<KubeApiOptions>) => KubeApi;
-  readonly as: (server: TestServer, user: ApiUser, options?: Partial<KubeApiOptions>) => KubeApi;
+  readonly as: (server: TestServer, user: IdentityUser, options?: Partial<KubeApiOptions>) => KubeApi;
   readonly logged: readonly string[];
   /** Writes a file into the folder, and gives its path. */
   readonly write: (name: string, content: string, mode?: number) => string;

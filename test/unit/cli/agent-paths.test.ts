@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { agentPaths, type PathInputs } from '../../../src/cli/config/agent-paths.js';
-import { parseFeatureGates } from '../../../src/cli/config/feature-gates.js';
-import { nodeName } from '../../../src/cli/config/node-name.js';
+import { agentPaths, type PathInputs } from '../../../src/cli/config/settings/agent-paths.js';
+import { parseFeatureGates } from '../../../src/cli/config/fields/feature-gates.js';
+import { nodeName } from '../../../src/cli/config/settings/node-name.js';
 
 const inputs: PathInputs = {
   rootDir: '',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import { loadConfiguration, type LoadedConfiguration } from '../../../src/cli/config/load-configuration.js';
-import type { JsonObject } from '../../../src/cli/config/merge-patch.js';
+import type { JsonObject } from '../../../src/cli/config/document/merge-patch.js';
 
 let path = '';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configurationView } from '../../../src/cli/config/configuration-view.js';
+import { configurationView } from '../../../src/cli/config/document/configuration-view.js';
 import { loadConfiguration } from '../../../src/cli/config/load-configuration.js';
 import { load, useConfigFolder, write } from './config-folder.js';
 

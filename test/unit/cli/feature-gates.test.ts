@@ -1,7 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { checkFeatureGates, featureGates, GATE_DEFAULTS, isGateOn } from '../../../src/cli/config/feature-gates.js';
+import {
+  checkFeatureGates,
+  featureGates,
+  GATE_DEFAULTS,
+  isGateOn,
+} from '../../../src/cli/config/fields/feature-gates.js';
 import { registerFeatureGates } from '../../../src/server/metrics/feature-gate-metric.js';
 
 const ROOT = new URL('../../../', import.meta.url);

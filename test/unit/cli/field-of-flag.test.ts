@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fieldOfFlag, OTHERWISE_NAMED } from '../../../src/cli/config/field-of-flag.js';
-import { fieldPaths } from '../../../src/cli/config/field-paths.js';
+import { fieldOfFlag, OTHERWISE_NAMED } from '../../../src/cli/config/fields/field-of-flag.js';
+import { fieldPaths } from '../../../src/cli/config/fields/field-paths.js';
 import { FIELD_FLAG_NAMES } from '../../../src/cli/arguments/run-flags.js';
 
 describe('the field of a flag', () => {

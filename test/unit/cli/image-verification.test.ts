@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { imageVerificationOf, imageVerificationProblem } from '../../../src/cli/config/image-verification.js';
+import { imageVerificationOf, imageVerificationProblem } from '../../../src/cli/config/settings/image-verification.js';
 
 const config = (policy: string, allowlist: readonly string[] = [], featureGates = {}) => ({
   imagePullCredentialsVerificationPolicy: policy,

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cgroupOptions } from '../../../src/cli/config/cgroup-options.js';
+import { cgroupOptions } from '../../../src/cli/config/settings/cgroup-options.js';
 import { loadConfiguration } from '../../../src/cli/config/load-configuration.js';
-import type { JsonObject } from '../../../src/cli/config/merge-patch.js';
+import type { JsonObject } from '../../../src/cli/config/document/merge-patch.js';
 import { folder, HEAD, load, useConfigFolder, write } from './config-folder.js';
 
 useConfigFolder();

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { kubeletConfiguration, toAgentConfig } from '../../../src/cli/config/kubelet-configuration.js';
+import { kubeletConfiguration, toAgentConfig } from '../../../src/cli/config/fields/kubelet-configuration.js';
 import { loadConfiguration } from '../../../src/cli/config/load-configuration.js';
-import { addRunFlags, commonForms, FIELD_FLAG_DEFAULTS, readRunFlags } from '../../../src/cli/arguments/run-flags.js';
+import { addRunFlags, commonForms, FIELD_FLAG_NAMES, readRunFlags } from '../../../src/cli/arguments/run-flags.js';
 import { parseGoDuration } from '../../../src/model/values/go-duration.js';
 
 describe('the help of run', () => {
-  const help = addRunFlags(new Command('run')).helpInformation();
+  const run = addRunFlags(new Command('run'));
+  const help = run.helpInformation();
 
   it('says a default in words, never as a value of the program', () => {
     expect(help).not.toMatch(/default: (""|\{)/);
@@ -19,7 +20,9 @@ describe('the help of run', () => {
   /** Where another thing than the value itself is described. */
   const TOLD_IN_WORDS = ['podLogsDir'];
 
-  it.each(FIELD_FLAG_DEFAULTS)('names the default of $field', ({ field, described }) => {
+  it.each(FIELD_FLAG_NAMES)('names the default of $field', ({ field, name }) => {
+    const { description } = run.options.find((option) => option.name() === name)!;
+    const described = /\(default: (.*)\)$/.exec(description)?.[1];
     const config = toAgentConfig(kubeletConfiguration.parse({}), new Set()) as unknown as Record<string, unknown>;
     const part = field.split('.').reduce<unknown>((all, key) => (all as Record<string, unknown>)[key], config);
     const value = part ?? config[`${field}Ms`];

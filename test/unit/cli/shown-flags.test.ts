@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { configurationView } from '../../../src/cli/config/configuration-view.js';
+import { configurationView } from '../../../src/cli/config/document/configuration-view.js';
 import { loadConfiguration } from '../../../src/cli/config/load-configuration.js';
 import { addRunFlags, readRunFlags } from '../../../src/cli/arguments/run-flags.js';
 import { shownFlags } from '../../../src/cli/arguments/shown-flags.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cgroupOptions } from '../../../src/cli/config/cgroup-options.js';
+import { cgroupOptions } from '../../../src/cli/config/settings/cgroup-options.js';
 import { load, useConfigFolder } from './config-folder.js';
 
 useConfigFolder();

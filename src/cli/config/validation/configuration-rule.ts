@@ -1,5 +1,5 @@
-import type { AgentConfig } from '../kubelet-configuration.js';
-import type { JsonObject } from '../merge-patch.js';
+import type { AgentConfig } from '../fields/kubelet-configuration.js';
+import type { JsonObject } from '../document/merge-patch.js';
 
 /**
  * A rule of one field: returns the problem, or nothing. `given` holds the fields of files and flags, without defaults.

@@ -1,9 +1,9 @@
 import { isAbsolute, normalize } from 'node:path';
 import type { ConfigurationRule as Rule } from './configuration-rule.js';
-import { checkFeatureGates, isGateOn } from '../feature-gates.js';
-import { imageVerificationProblem } from '../image-verification.js';
-import type { AgentConfig } from '../kubelet-configuration.js';
-import type { JsonObject } from '../merge-patch.js';
+import { checkFeatureGates, isGateOn } from '../fields/feature-gates.js';
+import { imageVerificationProblem } from '../settings/image-verification.js';
+import type { AgentConfig } from '../fields/kubelet-configuration.js';
+import type { JsonObject } from '../document/merge-patch.js';
 import { EVICTION_RULES } from './validate-eviction.js';
 import { GATE_RULES } from './validate-gates.js';
 import { OBSERVABILITY_RULES } from './validate-observability.js';

@@ -1,6 +1,6 @@
 import type { ConfigurationRule } from './configuration-rule.js';
-import { isGateOn } from '../feature-gates.js';
-import { isJsonObject } from '../merge-patch.js';
+import { isGateOn } from '../fields/feature-gates.js';
+import { isJsonObject } from '../document/merge-patch.js';
 
 const RULES: readonly ConfigurationRule[] = [
   ({ serverTLSBootstrap, featureGates }) =>

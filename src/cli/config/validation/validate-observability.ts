@@ -1,6 +1,6 @@
 import type { ConfigurationRule } from './configuration-rule.js';
-import { isGateOn } from '../feature-gates.js';
-import { isJsonObject } from '../merge-patch.js';
+import { isGateOn } from '../fields/feature-gates.js';
+import { isJsonObject } from '../document/merge-patch.js';
 import { formatGoDuration } from '../../../model/values/go-duration.js';
 import { parseQuantity } from '../../../model/resources/quantity.js';
 

@@ -30,7 +30,7 @@ export const ioFiles = (directory: string): IoFiles => ({
   terminal: join(directory, 'terminal'),
 });
 
-/** It has the length of the longest exit code and a newline. The exit code overwrites it, which needs no space on a full disk. */
+/** Text with the length of the longest exit code and a newline. The exit code overwrites it, which needs no space on a full disk. */
 const NO_EXIT = '    ';
 const SILENCE_MS = 60_000;
 const STRAY_WRITER_MS = 2_000;

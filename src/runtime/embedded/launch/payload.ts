@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import type { ContainerConfig } from '../../../generated/runtime/v1/api.js';
-import { softLimitLine } from '../machine/soft-limit-line.js';
 import { DEFAULT_PATH, type Isolation } from '../confinement/isolation.js';
 import { mountScript, readonlyScript, type MountScriptPlan } from '../mounts/mount-script.js';
 import { byteWord, shellQuote, shellWords } from '../machine/shell-quote.js';
@@ -37,8 +36,8 @@ export const environmentOf = (
 ];
 
 /**
- * Whether a shell can set the name: it refuses some names, cannot hold others, and gives others a meaning. Those go
- * through env(1).
+ * Whether a shell can set the name: it refuses some names, cannot hold others, and gives others a meaning. All these
+ * names go through env(1).
  */
 const isPlainName = (name: string): boolean =>
   /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) &&
@@ -121,4 +120,14 @@ report ready
 exec 3>&-
 exec ${wrapperWords(plan, isolation, odd).join(' ')} "$@"
 `;
+};
+
+/**
+ * Returns the shell line that gives a process the soft limit of open files that the agent was started with, from the variable that
+ * `bin/rx-kubelet` sets. Node raises its own, and a program such as one with `select` or one that closes every possible
+ * descriptor at its start fails or takes long with the limit of Node. Empty where the limit is not known.
+ */
+const softLimitLine = (): string => {
+  const limit = process.env.RX_KUBELET_SOFT_DESCRIPTORS ?? '';
+  return /^(\d+|unlimited)$/.test(limit) ? `{ ulimit -S -n ${limit}; } 2>/dev/null` : '';
 };

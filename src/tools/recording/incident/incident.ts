@@ -38,7 +38,7 @@ export interface IncidentInstance {
   readonly namespace: string;
   readonly container: string;
   readonly attempt: number;
-  /** It existed before the recording began. */
+  /** The instance existed before the recording began. */
   readonly isAdopted: boolean;
   readonly startedMs?: number;
   /** The duration of StartContainer. */
@@ -85,7 +85,7 @@ export interface Incident {
   /** The begin of the recording, in Unix milliseconds. */
   readonly startedAt: number;
   readonly durationMs: number;
-  /** Of the node. */
+  /** The facts of the node. */
   readonly facts: TellingFacts;
   readonly options: {
     readonly eventedPleg: boolean;

@@ -141,7 +141,7 @@ const containersBackFromTheDead = (
   return undefined;
 };
 
-/** Of the spec of a pod only images, the deadline and more tolerations may change. */
+/** A write may change only the images and the deadline of a pod's spec, and add tolerations. */
 const specWritten = (before: StoredObject, after: StoredObject): StoredObject => {
   const { name = '', generation = 1 } = before.metadata;
   const defaulted = withPodDefaults(after as unknown as PodManifest) as unknown as StoredObject;

@@ -260,7 +260,7 @@ export const simulatedApiServer = ({
 /** No process listens there. */
 const refused = (): ApiError => new ApiError({ message: 'connect ECONNREFUSED 192.0.2.100:6443' });
 
-/** It is unknown whether the request was carried out. */
+/** The error of a request of which it is unknown whether it was carried out. */
 const broke = (): ApiError => new ApiError({ message: 'read ECONNRESET' });
 
 const codeOf = (error: unknown): number => (error instanceof ApiError ? (error.code ?? 0) : 500);

@@ -76,7 +76,7 @@ export const behavioursOf = (
   const containers = plans
     .flatMap(({ manifests }) => manifests)
     .map((manifest) => generateBehaviours(draw, manifest))
-    // Of two pods with one name, the first decides.
+    // The first of two pods with one name decides.
     .reduceRight((later, earlier) => ({ ...later, ...earlier }), {});
   return {
     containers,

@@ -7,6 +7,6 @@ export interface ClockSetting {
 
 export const RIGHT: ClockSetting = { aheadMs: 0, rate: 1, since: 0 };
 
-/** What the clock shows at a time, in Unix milliseconds. */
+/** The time that the clock shows at a time, in Unix milliseconds. */
 export const wallOf = ({ aheadMs, rate, since }: ClockSetting, at: number): number =>
   rate === 1 ? at + aheadMs : at + aheadMs + (at - since) * (rate - 1);

@@ -67,7 +67,7 @@ const untold = (pod: PodTruth, wanted: Pod, { status }: Pod, at: number): readon
   const isOver = wanted.spec.containers.every(({ name }) => {
     const last = pod.instances.findLast(({ container }) => container === name);
     if (last?.exitCode === undefined || at - (last.exitedAt ?? 0) < SEEN_MS) return false;
-    // Of an earlier pod of this UID, without anything left that shows it.
+    // The container is one of an earlier pod of this UID, and nothing shows it any more.
     if (last.removedAt !== undefined && (last.exitedAt ?? 0) < (pod.addedAt ?? -Infinity)) return false;
     return !restarts(wanted, name, last.exitCode);
   });

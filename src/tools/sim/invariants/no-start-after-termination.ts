@@ -11,7 +11,7 @@ export const noStartAfterTermination: Invariant = {
   watch: (truth) => {
     /** The pods that have to stop, with the reason; of this life. */
     let stopping = new Map<string, string>();
-    /** Those of them whose sync goes on: while the runtime is ill, no update reaches a worker. */
+    /** The pods among them whose sync goes on: while the runtime is ill, no update reaches a worker. */
     let held = new Set<string>();
     let isIll = false;
     const stop = (uid: string, why: string): void => {

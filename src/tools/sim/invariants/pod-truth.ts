@@ -51,7 +51,7 @@ export interface PodTruth {
   readonly wantedSince?: number;
   /** The longest grace period of any of its versions. */
   readonly longestGraceSeconds: number;
-  /** When an agent last forgot what it had done for the pod. What ran before belongs to a life that is over. */
+  /** When an agent last forgot what it had done for the pod. Instances that ran before belong to a life that is over. */
   readonly forgottenAt?: number;
 
   // The following is of the present life of the agent.

@@ -6,7 +6,7 @@ const RESET_AFTER_MS = 600_000;
 
 interface Entry {
   readonly delayMs: number;
-  /** Of the last failure, by the wall clock. */
+  /** The time of the last failure, by the wall clock. */
   readonly since: number;
   readonly isUnsure?: boolean;
 }

@@ -19,7 +19,7 @@ export interface ContainerEnd {
   readonly message: string;
 }
 
-/** What the runtime says of an end that it has not seen. */
+/** The end that the runtime reports of a container whose end it has not seen. */
 export const UNKNOWN_END = { exitCode: 255, reason: 'Unknown', message: '' } as const;
 
 /** The inputs of a container's creation. */

@@ -1,7 +1,7 @@
 import { type SimulatedContainer, UNKNOWN_END } from './container.js';
 import type { RuntimeParts } from './runtime-parts.js';
 
-/** What a loss of power takes from the records of the runtime. */
+/** The records of the runtime that a loss of power takes. */
 export interface RuntimeLoss {
   /** Starts and ends of this time before are lost. Milliseconds. */
   readonly forgetsMs: number;

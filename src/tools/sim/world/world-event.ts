@@ -33,7 +33,7 @@ export type WorldEvent = { readonly at: number } & (
   | ({ readonly kind: 'sandbox-created' | 'sandbox-stopped' | 'sandbox-removed' } & SimulatedPodSandbox)
   | ({ readonly kind: 'container-created' | 'container-started' | 'container-removed' } & SimulatedInstance)
   | ({ readonly kind: 'container-exited'; readonly exitCode: number } & SimulatedInstance)
-  /** It ran, but after a boot the runtime has no record of its start, and shows it as created. */
+  /** The container ran, but after a boot the runtime has no record of its start, and shows it as created. */
   | ({ readonly kind: 'container-start-lost' } & SimulatedInstance)
   /** After a boot the runtime shows it in an unknown state. */
   | ({ readonly kind: 'container-status-lost' } & SimulatedInstance)

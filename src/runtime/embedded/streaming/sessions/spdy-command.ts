@@ -60,7 +60,7 @@ export const spdyCommand = async (
       const error = found.get('error');
       const text = statusText(failure, protocol === 'v4.channel.k8s.io');
       if (text !== '') error?.write(text);
-      // What the client still sends has no reader any more.
+      // Later bytes of the client have no reader any more.
       for (const stream of found.values()) stream.resume();
       await endAll([...found.values()]);
       connection.end();

@@ -5,7 +5,7 @@ import { SpdyError } from './spdy-error.js';
 /** Header names in lower case, with their values; several values of a name are joined with NUL. */
 export type SpdyHeaders = ReadonlyMap<string, string>;
 
-/** The limit of one block, uncompressed. Those of exec and port forwarding have some hundred bytes. */
+/** The limit of one block, uncompressed. The blocks of exec and port forwarding have some hundred bytes. */
 const BLOCK_MAX_BYTES = 64 * 1024;
 const PAIRS_MAX = 256;
 /** How far back deflate refers. */

@@ -6,7 +6,7 @@ import { aContainer, aRuntimeStatus, aSandbox } from '../../support/a-runtime-st
 import { nodeFacts } from '../../support/node-facts.js';
 import { podWorkStage } from '../../support/pod-work-stage.js';
 import { noFiles } from '../../support/sync-context.js';
-import { marbles } from '../marbles.js';
+import { marbles } from '../../marbles/marbles.js';
 
 const nothing = aRuntimeStatus([], []);
 

@@ -1,6 +1,6 @@
-import { type CgroupDriver, parseCgroupPath } from '../../model/cgroups/cgroup-name.js';
-import type { CgroupSettings, Enforcement } from '../../model/cgroups/cgroup-settings.js';
-import type { AgentConfig } from './kubelet-configuration.js';
+import { type CgroupDriver, parseCgroupPath } from '../../../model/cgroups/cgroup-name.js';
+import type { CgroupSettings, Enforcement } from '../../../model/cgroups/cgroup-settings.js';
+import type { AgentConfig } from '../fields/kubelet-configuration.js';
 
 /** The settings for the cgroups of pods. */
 export interface CgroupOptions {

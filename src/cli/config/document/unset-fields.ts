@@ -1,4 +1,4 @@
-import { parseGoDuration } from '../../model/values/go-duration.js';
+import { parseGoDuration } from '../../../model/values/go-duration.js';
 import { isJsonObject, type JsonObject } from './merge-patch.js';
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseGoDuration } from '../../model/values/go-duration.js';
+import { parseGoDuration } from '../../../model/values/go-duration.js';
 
 /** A Go duration in the file, milliseconds in the result. */
 const duration = z.string().transform((text, context) => {

@@ -5,7 +5,7 @@ import { podVolumes } from '../../../src/streams/volumes/pod-volumes.js';
 import { aPod } from '../../support/a-pod.js';
 import { nodeFacts } from '../../support/node-facts.js';
 import { noVolumeFiles } from '../../support/sync-context.js';
-import { marbles } from '../marbles.js';
+import { marbles } from '../../marbles/marbles.js';
 
 const handler = (name: string, recursiveReadOnlyMounts: boolean): RuntimeHandler => ({
   name,

@@ -11,8 +11,8 @@ import { aPod } from '../../support/a-pod.js';
 import { aContainer, aRuntimeStatus } from '../../support/a-runtime-status.js';
 import { nodeFacts } from '../../support/node-facts.js';
 import { noFiles, syncStage } from '../../support/sync-context.js';
-import { marbles } from '../marbles.js';
-import { away } from './start-stage.js';
+import { marbles } from '../../marbles/marbles.js';
+import { away } from '../../marbles/pod-sync/start-stage.js';
 
 const main: Container = {
   name: 'main',

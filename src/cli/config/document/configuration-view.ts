@@ -1,6 +1,6 @@
-import { formatGoDuration } from '../../model/values/go-duration.js';
+import { formatGoDuration } from '../../../model/values/go-duration.js';
 import { CONFIG_API_VERSION, CONFIG_KIND } from './config-document.js';
-import type { AgentConfig } from './kubelet-configuration.js';
+import type { AgentConfig } from '../fields/kubelet-configuration.js';
 import { isJsonObject, type JsonObject } from './merge-patch.js';
 
 const MASK = '<masked>';

@@ -5,7 +5,7 @@ import type { RuntimePodRun } from '../../../src/streams/pod-workers/pod-workers
 import { aPod } from '../../support/a-pod.js';
 import { aContainer, aRuntimeStatus } from '../../support/a-runtime-status.js';
 import { podWorkStage, stopped } from '../../support/pod-work-stage.js';
-import { marbles } from '../marbles.js';
+import { marbles } from '../../marbles/marbles.js';
 
 const away = new CriError('unavailable', 'any', 'away');
 const running = aRuntimeStatus([aContainer({ name: 'main' })]);

@@ -14,8 +14,8 @@ const DEPRECATED: GateRow = { stage: 'DEPRECATED', standard: 'off' };
 /** False stops the start. */
 const LOCKED: GateRow = { stage: '', standard: 'locked on' };
 /**
- * Not locked in 1.37, so the kubelet may still switch it off. That is a warning and does not stop the start; the gate stays on, since
- * the agent has no other way.
+ * Not locked in 1.37, so the kubelet may still switch it off. A switch is a warning and does not stop the start; the gate stays on,
+ * since the agent has no other way.
  */
 const UNLOCKED: GateRow = { stage: '', standard: 'stays on' };
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { closestName } from '../../model/manifest/closest-name.js';
-import { type FieldPath, formatFieldPath } from '../../model/manifest/field-issue.js';
-import { parseDocuments } from '../../model/manifest/manifest-documents.js';
-import { innerSchema } from './field-paths.js';
-import { kubeletConfiguration } from './kubelet-configuration.js';
+import { closestName } from '../../../model/manifest/closest-name.js';
+import { type FieldPath, formatFieldPath } from '../../../model/manifest/field-issue.js';
+import { parseDocuments } from '../../../model/manifest/manifest-documents.js';
+import { innerSchema } from '../fields/field-paths.js';
+import { kubeletConfiguration } from '../fields/kubelet-configuration.js';
 import { isJsonObject, type JsonObject, mergePatch } from './merge-patch.js';
 
 export const CONFIG_API_VERSION = 'kubelet.config.k8s.io/v1beta1';

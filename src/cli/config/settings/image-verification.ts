@@ -1,6 +1,6 @@
-import { type ImageVerification, readImageVerification } from '../../model/images/image-verification.js';
-import { isGateOn } from './feature-gates.js';
-import type { AgentConfig } from './kubelet-configuration.js';
+import { type ImageVerification, readImageVerification } from '../../../model/images/image-verification.js';
+import { isGateOn } from '../fields/feature-gates.js';
+import type { AgentConfig } from '../fields/kubelet-configuration.js';
 
 type VerificationFields = Pick<
   AgentConfig,
