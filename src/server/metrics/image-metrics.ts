@@ -25,8 +25,10 @@ const sizeClass = (bytes: bigint): string => SIZES.findLast(([above]) => bytes >
 
 const known = (value: boolean | undefined): string => (value === undefined ? 'unknown' : String(value));
 
-/** Source: pkg/kubelet/metrics/metrics.go ImagePullDuration, pkg/kubelet/images/metrics.go */
-export const imageMetrics = (registry: Registry): Pick<Metrics, 'imageEnsured' | 'imagePulled'> => {
+/** Source: pkg/kubelet/metrics/metrics.go ImagePullDuration, pkg/kubelet/images/metrics.go and pullmanager/metrics.go */
+export const imageMetrics = (
+  registry: Registry,
+): Pick<Metrics, 'imageEnsured' | 'imageAccessChecked' | 'imagePulled'> => {
   const registers = [registry];
   const ensured = new Counter({
     name: 'kubelet_image_manager_ensure_image_requests_total',
@@ -41,7 +43,14 @@ export const imageMetrics = (registry: Registry): Pick<Metrics, 'imageEnsured' |
     buckets: [1, 5, 10, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600],
     registers,
   });
+  const accessChecks = new Counter({
+    name: 'kubelet_imagemanager_image_mustpull_checks_total',
+    help: 'Checks of the records whether a pod may use a present image without a pull.',
+    labelNames: ['result'],
+    registers,
+  });
   return {
+    imageAccessChecked: (result) => accessChecks.inc({ result }),
     imageEnsured: (pullPolicy = '', isPresent, mustPull) =>
       ensured.inc({
         pull_policy: pullPolicy.toLowerCase(),

@@ -12,6 +12,7 @@ import {
   of,
   type SchedulerLike,
   share,
+  tap,
   throwError,
 } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
@@ -35,6 +36,7 @@ import type { StartWait } from '../../model/pod-actions/start-wait.js';
 import { inSlots } from '../operators/in-slots.js';
 import type { ImageService } from '../ports/image-service.js';
 import type { Logger } from '../ports/logger.js';
+import type { ImageAccessResult, Metrics } from '../ports/metrics.js';
 import type { PullRecords } from '../ports/pull-records.js';
 import type { WallClock } from '../ports/wall-clock.js';
 
@@ -73,6 +75,7 @@ export interface PullLedger {
 export interface PullLedgerPorts {
   readonly images: Pick<ImageService, 'listImages'>;
   readonly pullRecords: PullRecords;
+  readonly metrics: Pick<Metrics, 'imageAccessChecked'>;
   readonly log: Pick<Logger, 'warn'>;
   readonly wallClock: WallClock;
   readonly scheduler: SchedulerLike;
@@ -94,7 +97,7 @@ export const ledgerFor = (
  * Source: pkg/kubelet/images/pullmanager/image_pull_manager.go
  */
 export const pullLedger = (ports: PullLedgerPorts, verification: ImageVerification): PullLedger => {
-  const { pullRecords, log, scheduler } = ports;
+  const { pullRecords, metrics, log, scheduler } = ports;
   const pulling = new Map<string, number>();
   const oneAtATime = inSlots({ count: 1, scheduler });
   // Once it has completed, it completes at once for every later subscriber.
@@ -150,20 +153,21 @@ export const pullLedger = (ports: PullLedgerPorts, verification: ImageVerificati
     const verdict$ = pullRecords.pulled(imageRef).pipe(
       concatMap((record) =>
         isPulledHere(image, imageRef, record).pipe(
-          map((isHere) => ({ record, isNeeded: isVerificationNeeded(verification, image, isHere) })),
+          map((isHere) => ({ record, isNeeded: isVerificationNeeded(verification, image, isHere), isKnown: true })),
         ),
       ),
       // Without a record the pod has to pull.
       catchError((error: unknown) => {
         log.warn({ error: errorText(error) }, 'a record of a pulled image cannot be read');
-        return of({ record: undefined, isNeeded: true });
+        return of({ record: undefined, isNeeded: true, isKnown: false });
       }),
     );
     const answer$ = verdict$.pipe(
-      concatMap(({ record, isNeeded }) => {
-        if (!isNeeded) return of(true);
+      concatMap(({ record, isNeeded, isKnown }): Observable<ImageAccessResult> => {
+        if (!isKnown) return of('error');
+        if (!isNeeded) return of('credentialPolicyAllowed');
         const known = accessWithoutSecrets(record, image);
-        if (known !== undefined || !record) return of(known ?? false);
+        if (known !== undefined || !record) return of(resultOf(known ?? false));
         return credentials$.pipe(
           concatMap((credentials) => {
             const { isAllowed, learned } = accessBySecrets(record, image, secretsOf(pullRecords, credentials));
@@ -173,10 +177,12 @@ export const pullLedger = (ports: PullLedgerPorts, verification: ImageVerificati
                   logFailure('a record of a pulled image cannot be written'),
                 )
               : EMPTY;
-            return concat(learn$, of(isAllowed));
+            return concat(learn$, of(resultOf(isAllowed)));
           }),
         );
       }),
+      tap((result) => metrics.imageAccessChecked(result)),
+      map((result) => result === 'credentialPolicyAllowed' || result === 'credentialRecordFound'),
     );
     return concat(recovered$, answer$);
   };
@@ -200,6 +206,8 @@ export const pullLedger = (ports: PullLedgerPorts, verification: ImageVerificati
       ),
   };
 };
+
+const resultOf = (isAllowed: boolean): ImageAccessResult => (isAllowed ? 'credentialRecordFound' : 'mustAuthenticate');
 
 const write = (
   { pullRecords, wallClock }: PullLedgerPorts,

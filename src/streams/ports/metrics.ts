@@ -26,6 +26,12 @@ export type NodeStartupPart = 'pre-kubelet' | 'pre-registration' | 'registration
  */
 export type EventDropReason = 'spam' | 'overflow' | 'unanswered' | 'refused';
 
+/**
+ * Whether a pod may use a present image without a pull: the policy allows it, a record allows it, it may not, or the records cannot be
+ * read. Source: pkg/kubelet/images/pullmanager/metrics.go mustAttemptImagePullResult
+ */
+export type ImageAccessResult = 'credentialPolicyAllowed' | 'credentialRecordFound' | 'mustAuthenticate' | 'error';
+
 /** The measurements of the agent, under the kubelet's metric names. Calls are cheap and synchronous and do not fail. */
 export interface Metrics {
   /** A CRI call, at its end. `operation` is the kubelet's name of it, such as `create_container`. */
@@ -86,6 +92,8 @@ export interface Metrics {
    * `Always` does not ask whether the image is present.
    */
   readonly imageEnsured: (pullPolicy: string | undefined, isPresent?: boolean, mustPull?: boolean) => void;
+  /** One question whether a pod may use a present image: `kubelet_imagemanager_image_mustpull_checks_total`. */
+  readonly imageAccessChecked: (result: ImageAccessResult) => void;
   /** A pull that worked, with all its waits: `kubelet_image_pull_duration_seconds`. `bytes` is 0 if the size is not known. */
   readonly imagePulled: (seconds: number, bytes: bigint) => void;
   /** An image that garbage collection has removed, for its age or for space. */
@@ -203,6 +211,7 @@ export const noMetrics: Metrics = {
   sleepCutShort: nothing,
   hookFellBackToHttp: nothing,
   imageEnsured: nothing,
+  imageAccessChecked: nothing,
   imagePulled: nothing,
   imageCollected: nothing,
   probe: nothing,

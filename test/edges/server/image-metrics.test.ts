@@ -53,3 +53,12 @@ it('has the decisions about images, with what is not known', async () => {
     `${name}{pull_policy="never",present_locally="false",pull_required="unknown"} 1`,
   ]);
 });
+
+it('has the checks of the records of pulls, by their results', async () => {
+  const registry = new Registry();
+  const { imageAccessChecked } = imageMetrics(registry);
+  for (const result of ['mustAuthenticate', 'error', 'mustAuthenticate'] as const) imageAccessChecked(result);
+  const name = 'kubelet_imagemanager_image_mustpull_checks_total';
+  const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith(name));
+  expect(lines).toEqual([`${name}{result="mustAuthenticate"} 2`, `${name}{result="error"} 1`]);
+});

@@ -5,6 +5,7 @@ import type { PullSecret } from '../../../src/model/images/pull-secret.js';
 import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
 import { ledgerFor, noLedger, type PullLedger, PullNotRecorded } from '../../../src/streams/images/pull-ledger.js';
 import type { ImageService } from '../../../src/streams/ports/image-service.js';
+import { noMetrics } from '../../../src/streams/ports/metrics.js';
 import { aPod } from '../../support/a-pod.js';
 import { container, imageStage } from '../../support/image-stage.js';
 import { memoryPullRecords } from '../../support/memory-pull-records.js';
@@ -178,7 +179,7 @@ describe('an image that is there, but perhaps not for this pod', () => {
       const records = memoryPullRecords();
       const abort = new AbortController();
       const ports = { pullRecords: records, images: only<ImageService>({}), scheduler };
-      const rest = { log: { warn: () => undefined }, wallClock: () => scheduler.now() };
+      const rest = { metrics: noMetrics, log: { warn: () => undefined }, wallClock: () => scheduler.now() };
       const ledger = ledgerFor({ ...ports, ...rest });
       const stage = imageStage(scheduler, { pullLedger: ledger, pull$: NEVER, signal: abort.signal });
       scheduler.schedule(() => abort.abort(), 3);

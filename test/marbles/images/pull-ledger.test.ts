@@ -6,6 +6,7 @@ import { DEFAULT_VERIFICATION } from '../../../src/model/images/image-verificati
 import type { PullCredential } from '../../../src/model/images/pull-secret.js';
 import type { StartWait } from '../../../src/model/pod-actions/start-wait.js';
 import { ledgerFor, noLedger, type Pulled, pullLedger } from '../../../src/streams/images/pull-ledger.js';
+import type { ImageAccessResult } from '../../../src/streams/ports/metrics.js';
 import type { PullRecords } from '../../../src/streams/ports/pull-records.js';
 import { memoryPullRecords } from '../../support/memory-pull-records.js';
 import { marbles } from '../marbles.js';
@@ -31,11 +32,13 @@ const stageOf = (
   } = {},
 ) => {
   const warnings: string[] = [];
+  const checks: ImageAccessResult[] = [];
   const listing$ = 'pipe' in present ? present : of({ images: present } as unknown as ListImagesResponse);
   const ledger = pullLedger(
     {
       images: { listImages: () => listing$ },
       pullRecords: { ...records, ...broken },
+      metrics: { imageAccessChecked: (result) => checks.push(result) },
       log: { warn: (_, message) => warnings.push(message ?? '') },
       wallClock: () => scheduler.now(),
       scheduler,
@@ -48,7 +51,7 @@ const stageOf = (
       map(({ imageRef }) => imageRef),
     );
   const asks = (...credentials: PullCredential[]) => ledger.mayHave(IMAGE, REF, of(credentials));
-  return { records, warnings, ledger, pull, asks };
+  return { records, warnings, checks, ledger, pull, asks };
 };
 
 const answers = { y: true, n: false };
@@ -275,4 +278,32 @@ describe('what an earlier agent has left', () => {
 
 it('without verification every pod may use every image, and nothing is written', () => {
   expect(ledgerFor({} as Parameters<typeof ledgerFor>[0], 'none')).toBe(noLedger);
+});
+
+describe('a check whether a pod may use a present image', () => {
+  it(
+    'counts whether the policy, a record or nothing allowed it',
+    marbles(({ flush, scheduler }) => {
+      const preloaded = stageOf(scheduler);
+      preloaded.asks().subscribe();
+      const { pull, asks, checks } = stageOf(scheduler);
+      pull(of({ imageRef: REF, credential: credentialOf('one') })).subscribe();
+      asks(credentialOf('one')).subscribe();
+      asks(credentialOf('other', 'another')).subscribe();
+      flush();
+      expect(preloaded.checks).toEqual(['credentialPolicyAllowed']);
+      expect(checks).toEqual(['credentialRecordFound', 'mustAuthenticate']);
+    }),
+  );
+
+  it(
+    'counts records that cannot be read',
+    marbles(({ flush, scheduler }) => {
+      const broken = { pulled: () => throwError(() => new Error('EIO')) };
+      const { asks, checks } = stageOf(scheduler, { broken });
+      asks().subscribe();
+      flush();
+      expect(checks).toEqual(['error']);
+    }),
+  );
 });
