@@ -56,4 +56,5 @@ const matches = (
   }
 };
 
-const INTEGER = /^-?\d+$/;
+/** Of the digits of a 64-bit number: the API has no other, and millions of digits take seconds to read. */
+const INTEGER = /^-?0*\d{1,19}$/;
