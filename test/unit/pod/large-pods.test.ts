@@ -200,8 +200,8 @@ describe('the work for a pod grows with the number of its containers, not with t
 
 // None of them is measured: in time that grows with the square of their number, each would take a minute or more.
 describe('a pod of tens of thousands of', () => {
-  it('ports gives the runtime each once, the first of a name', () => {
-    const ports = range(60_000, (at) => ({ name: `p${at % 30_000}`, containerPort: at }));
+  it('ports gives the runtime each once', () => {
+    const ports = range(60_000, (at) => ({ containerPort: at % 30_000 }));
     const { portMappings } = sandboxConfig({
       pod: aPod({ containers: [aContainer('web', { ports })] }),
       attempt: 0,
