@@ -18,7 +18,7 @@ it.each([
 ])('of %s only the certificates stay', (_, text, expected) => expect(cleanCertificateChain(text)).toBe(expected));
 
 it('of text with beginnings alone, none of which looks for an end through the rest of the text', () => {
-  const beginnings = Array.from({ length: 100_000 }, (_, at) => `-----BEGIN ${at % 2 === 0 ? 'A' : at}-----\n`).join(
+  const beginnings = Array.from({ length: 400_000 }, (_, at) => `-----BEGIN ${at % 2 === 0 ? 'A' : at}-----\n`).join(
     '',
   );
   expect(cleanCertificateChain(`${beginnings}${block('QUJD')}`)).toBe(block('QUJD'));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { selectsNode } from '../../../src/model/admission/node-affinity.js';
 import { takenPort } from '../../../src/model/admission/host-ports.js';
+import { resourceRejection } from '../../../src/model/admission/resource-fit.js';
 import { toleratesTaints } from '../../../src/model/admission/taints.js';
 import { sandboxConfig } from '../../../src/model/cri/sandbox-config.js';
 import { plegEvents } from '../../../src/model/pleg/pleg.js';
@@ -293,6 +294,17 @@ describe('a pod of tens of thousands of', () => {
     expect(results.get('readiness', 'id7')).toBeUndefined();
     expect(results.get('readiness', 'id8')).toBe('success');
   });
+});
+
+it('the containers of a pod are added up once, not for each resource of each pod that comes after it', () => {
+  const reads = new Reads();
+  const containers = range(10, (at) => aContainer(`c${at}`, { resources: { requests: { cpu: '1m', memory: '1Mi' } } }));
+  const other = aPod({ containers: reads.of(containers, 'resources') });
+  const allocatable = { cpu: '4', memory: '1Gi', pods: '110' };
+  for (let round = 0; round < 10; round += 1) {
+    expect(resourceRejection(aPod({ containers }), [other], allocatable)).toBeUndefined();
+  }
+  expect(reads.count).toBe(10);
 });
 
 describe('a pod', () => {
