@@ -19,8 +19,10 @@ import { isProbed, probeWorkersOf } from '../../../src/model/probes/probe-worker
 import { podAmounts } from '../../../src/model/resources/pod-resources.js';
 import { containersTogether } from '../../../src/model/resources/resource-list.js';
 import { containerMounts } from '../../../src/model/volumes/container-mounts.js';
+import { downwardPayload } from '../../../src/model/volumes/downward-payload.js';
 import { nestedMountPoints } from '../../../src/model/volumes/nested-mount-points.js';
 import { cleanPayload } from '../../../src/model/volumes/payload-path.js';
+import { readOnce } from '../../../src/model/volumes/read-once.js';
 import { VolumeStates } from '../../../src/model/volumes/volume-states.js';
 import { aContainer, aNode, aPod, aRuntimePod, aStatus, exited } from '../pods.js';
 
@@ -156,6 +158,17 @@ describe('the work for a pod grows with the number of its containers, not with t
             canMountRecursivelyReadOnly: true,
             hasSelinux: false,
           });
+      },
+    ],
+    [
+      'the files about the resources of each',
+      (count, reads) => {
+        const pod = podOf(count, reads);
+        const items = range(count, (at) => ({
+          path: `f${at}`,
+          resourceFieldRef: { containerName: `init-${at}`, resource: 'limits.cpu' },
+        }));
+        return () => downwardPayload(pod, items, 0o644, { allocatable: { cpu: '1' } }, readOnce());
       },
     ],
     [
