@@ -41,7 +41,7 @@ interface Status {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** Its fields may have any type: a wait that is no number would be no wait. */
+/** A field of a Status may have any type: a wait that is no number would be no wait. */
 const statusIn = (body: string): Status | undefined => {
   try {
     const value = JSON.parse(body) as { readonly [field: string]: unknown } | null;

@@ -15,7 +15,7 @@ interface VolumeState {
 interface PodState {
   readonly pod: Pod;
   readonly isWanted: boolean;
-  /** They change in place: with a copy for each change, a pod of many volumes would take the square of their number. */
+  /** The states change in place: with a copy for each change, a pod of many volumes would take the square of their number. */
   readonly volumes: Map<string, VolumeState>;
   /** The names of the volumes that are not set up. */
   readonly missing: Set<string>;
