@@ -56,5 +56,5 @@ const matches = (
   }
 };
 
-/** Of the digits of a 64-bit number: the API has no other, and millions of digits take seconds to read. */
+/** A number with as many digits as 64 bits have: the API has no other, and millions of digits take seconds to read. */
 const INTEGER = /^-?0*\d{1,19}$/;

@@ -17,7 +17,7 @@ export const podAmounts = ({ spec }: Pod, kind: Kind): ResourceAmounts => {
     for (const [name, own] of amountsOf(container, kind)) {
       const beside = (sidecars.get(name) ?? 0n) + own;
       if (isSidecar(container)) sidecars.set(name, beside);
-      // What sidecars alone take is in the sum of the containers that run together.
+      // The sum of the containers that run together has all that sidecars alone take.
       else if (beside >= (peak.get(name) ?? 0n)) peak.set(name, beside);
     }
   }

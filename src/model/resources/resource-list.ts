@@ -80,7 +80,7 @@ const aggregate = (spec: PodSpec, kind: Kind): Amounts => {
         add(sidecars, name, own);
         continue;
       }
-      // What sidecars alone take is in the sum of the containers that run together.
+      // The sum of the containers that run together has all that sidecars alone take.
       const [beside, before] = [sidecars.get(name), peak.get(name)];
       const all = beside ? plus(own, beside) : own;
       if (!before || all.nanos > before.nanos) peak.set(name, all);
