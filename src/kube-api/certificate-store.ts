@@ -14,6 +14,7 @@ import { replaceFile } from '../processes/replace-file.js';
 import { syncDirectory } from '../processes/sync-directory.js';
 import type { CertificateStore } from '../streams/ports/certificate-store.js';
 import type { Logger } from '../streams/ports/logger.js';
+import { certificateBlocks } from '../model/certificates/certificate-blocks.js';
 
 const PREFIXES: Readonly<Record<CertificateUse, string>> = { client: 'kubelet-client', serving: 'kubelet-server' };
 /** The number of pairs that are kept: the one in use and those before it. */
@@ -164,7 +165,7 @@ const readPair = (content: string, name: string): NodeCertificate => {
       throw new CertificateRefused(`${name}: expected ${what}: ${errorText(error)}`, { cause: error });
     }
   };
-  const [certificatePem = ''] = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/.exec(content) ?? [];
+  const [certificatePem = ''] = certificateBlocks(content);
   const [keyPem = ''] = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?-----END [A-Z ]*PRIVATE KEY-----/.exec(content) ?? [];
   const certificate = parse('PEM with a certificate', () => new X509Certificate(certificatePem));
   const key = parse('PEM with a private key', () => createPrivateKey(keyPem));

@@ -37,7 +37,7 @@ export type Send = (
  *         staging/src/k8s.io/client-go/transport/token_source.go
  */
 export const exchanges = ({ base, pool, credentials, userAgent, log, metrics }: ExchangeOptions): Send => {
-  const prefix = base.pathname.replace(/\/+$/, '');
+  const prefix = base.pathname.replace(/(?<!\/)\/+$/, '');
   return (asked, accept, fail) => {
     const { method, path, query = {}, body, contentType = 'application/json' } = asked;
     const search = new URLSearchParams(query).toString();

@@ -230,7 +230,7 @@ const serverUrl = (server: string, hasTls: boolean): string | undefined => {
   const url = /^[a-z]+:\/\//i.test(server) ? server : `${hasTls ? 'https' : 'http'}://${server}`;
   if (!/^https?:$/.test(protocolOf(url))) return undefined;
   const { origin, pathname } = new URL(url);
-  return `${origin}${pathname.replace(/\/+$/, '')}`;
+  return `${origin}${pathname.replace(/(?<!\/)\/+$/, '')}`;
 };
 
 const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : '');

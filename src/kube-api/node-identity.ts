@@ -10,6 +10,7 @@ import { currentCertificatePath } from './certificate-store.js';
 import { readKubeconfig } from './kubeconfig.js';
 import { pemSource } from './pem-source.js';
 import { writeKubeconfig } from './write-kubeconfig.js';
+import { certificateBlocks } from '../model/certificates/certificate-blocks.js';
 
 export interface NodeIdentityOptions {
   /** Path of the kubeconfig. */
@@ -117,7 +118,7 @@ const readUnneeded = ({ bootstrapKubeconfig, log }: NodeIdentityOptions): ApiIde
 /** Returns the reason why the credentials cannot be used; undefined if they can. */
 const problemOf = ({ certificate, token, tokenFile, basic, exec }: IdentityUser, now: number): string | undefined => {
   if (!certificate) return (token ?? tokenFile ?? basic ?? exec) ? undefined : 'there are no credentials in it';
-  const chain = pemSource(certificate)().match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? [];
+  const chain = certificateBlocks(pemSource(certificate)());
   const ended = chain.map((pem) => new X509Certificate(pem).validTo).find((validTo) => Date.parse(validTo) < now);
   return ended === undefined ? undefined : `its certificate has expired on ${ended}`;
 };

@@ -38,6 +38,8 @@ export class AgentFaultStage extends Daemon {
   readonly failed = new Map<string, number>();
   /** Why an agent that was started among faults gave up, and how often. */
   readonly refusals = new Map<string, number>();
+  /** The longest real time from the end of the faults until all was as it should be, with what the run changed after them, and the looks. */
+  longestRecoveryMs = 0;
 
   /** `isInCluster`: half of its pods come from an API server, to which its connections fail as well. */
   async open(isInCluster: boolean): Promise<this> {
@@ -153,11 +155,13 @@ export class AgentFaultStage extends Daemon {
     }
     await pause(random.pick([0, 200, 1000]));
     rmSync(this.control);
+    const endOfFaults = performance.now();
     if (!chosen.includes('replace')) this.expectAlive(before);
     await this.keepAlive();
     for (const pod of earlier) this.take(pod);
     this.destroy(`api-${run - 1}`);
     await this.settled();
+    this.longestRecoveryMs = Math.max(this.longestRecoveryMs, performance.now() - endOfFaults);
     const startsOf = (pod: string): number => this.lines(`starts-${pod}`).length;
     const starts = (pod: string): number => (pod === ending && chosen.includes('end') ? 2 : 1);
     // A container that runs has not come to say so yet.

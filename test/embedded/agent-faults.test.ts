@@ -45,7 +45,12 @@ it(
     const refusals = stages.flatMap((stage) => [...stage.refusals]);
     if (RUNS > 20) {
       const kinds = new Set(struck.map(([kind]) => kind));
-      console.log(`${RUNS} runs, ${faults} faults of ${kinds.size} kinds; agents that could not begin:`, refusals);
+      const longest = Math.max(...stages.map(({ longestRecoveryMs }) => longestRecoveryMs));
+      const recovery = `all as it should be ${(longest / 1000).toFixed(1)} s after the end of the faults at the latest`;
+      console.log(
+        `${RUNS} runs, ${faults} faults of ${kinds.size} kinds; ${recovery}; agents that could not begin:`,
+        refusals,
+      );
     }
     expect(faults).toBeGreaterThan(RUNS);
   },

@@ -15,11 +15,20 @@ export interface TakenPort {
 export const takenPort = (pod: Pod, others: readonly Pod[]): TakenPort | undefined => {
   const wanted = hostPorts(pod);
   if (wanted.length === 0) return undefined;
-  const taken = others.flatMap((holder) => hostPorts(holder).map((port) => ({ holder, ...port })));
-  return wanted
-    .flatMap((one) => taken.find((other) => conflict(one, other)) ?? [])
-    .map(({ port, protocol, holder }) => ({ port, protocol, holder }))
-    .at(0);
+  // Only ports of the same number conflict.
+  const taken = new Map<number, (HostPort & { readonly holder: Pod })[]>();
+  for (const holder of others) {
+    for (const one of hostPorts(holder)) {
+      const same = taken.get(one.port);
+      if (same) same.push({ holder, ...one });
+      else taken.set(one.port, [{ holder, ...one }]);
+    }
+  }
+  for (const one of wanted) {
+    const found = taken.get(one.port)?.find((other) => conflict(one, other));
+    if (found) return { port: found.port, protocol: found.protocol, holder: found.holder };
+  }
+  return undefined;
 };
 
 interface HostPort {

@@ -56,4 +56,5 @@ const matches = (
   }
 };
 
-const INTEGER = /^-?\d+$/;
+/** A number with as many digits as 64 bits have: the API has no other, and millions of digits take seconds to read. */
+const INTEGER = /^-?0*\d{1,19}$/;

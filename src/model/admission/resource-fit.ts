@@ -1,6 +1,6 @@
 import type { Pod } from '../pod/pod.js';
 import { isHugePages } from '../node/node-resources.js';
-import { podAmountsWithOverhead } from '../resources/pod-resources.js';
+import { podAmountsWithOverhead, type ResourceAmounts } from '../resources/pod-resources.js';
 import { milliValue, type Nanos, quantity, unitValue } from '../resources/quantity.js';
 import type { Rejection } from './rejection.js';
 
@@ -20,16 +20,27 @@ export const resourceRejection = (
 ): Rejection | undefined => {
   const pods = allocatable.pods === undefined ? Infinity : Number(unitValue(quantity(allocatable.pods)));
   if (others.length + 1 > pods) return outOf('pods', 1, others.length, pods);
-  const requests = podAmountsWithOverhead(pod, 'requests');
+  const requests = requestsOf(pod);
   const names = [...FIRST, ...[...requests.keys()].filter((name) => !FIRST.includes(name) && name !== 'pods')];
   for (const name of names) {
     const [requested, stated] = [requests.get(name) ?? 0n, allocatable[name] ?? (isHugePages(name) ? '0' : undefined)];
     if (requested <= 0n || stated === undefined) continue;
-    const used = others.reduce((sum, other) => sum + (podAmountsWithOverhead(other, 'requests').get(name) ?? 0n), 0n);
+    const used = others.reduce((sum, other) => sum + (requestsOf(other).get(name) ?? 0n), 0n);
     const capacity = quantity(stated);
     if (requested > capacity - used) return outOf(name, ...[requested, used, capacity].map(inUnitsOf(name)));
   }
   return undefined;
+};
+
+/** Pods never change, and each is added up for every resource of every pod that comes after it. */
+const known = new WeakMap<Pod, ResourceAmounts>();
+
+const requestsOf = (pod: Pod): ResourceAmounts => {
+  const before = known.get(pod);
+  if (before) return before;
+  const requests = podAmountsWithOverhead(pod, 'requests');
+  known.set(pod, requests);
+  return requests;
 };
 
 type Amount = bigint | number;

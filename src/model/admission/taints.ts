@@ -11,15 +11,27 @@ import type { Json, PodSpec } from '../pod/pod.js';
 export const toleratesTaints = (
   { tolerations = [] }: Pick<PodSpec, 'tolerations'>,
   taints: readonly Taint[],
-): boolean =>
-  taints
+): boolean => {
+  // A search of the tolerations for each taint would take the product of their numbers.
+  const tolerated = new Set(tolerations.flatMap(keyOfToleration));
+  return taints
     .filter(({ effect }) => effect === 'NoExecute')
-    .every((taint) => tolerations.some((toleration) => tolerates(toleration, taint)));
+    .every((taint) => keysOfTaint(taint).some((key) => tolerated.has(key)));
+};
 
 /** Source: staging/src/k8s.io/api/core/v1/toleration.go, without comparisons of numbers: gate TaintTolerationComparisonOperators */
-const tolerates = ({ effect, key, operator, value = '' }: Json<V1Toleration>, taint: Taint): boolean => {
-  if (effect && effect !== taint.effect) return false;
-  if (key && key !== taint.key) return false;
-  if (operator === 'Exists') return true;
-  return (!operator || operator === 'Equal') && value === (taint.value ?? '');
+const keyOfToleration = ({ effect, key, operator, value }: Json<V1Toleration>): string | readonly [] => {
+  if (operator === 'Exists') return keyOf(effect, key, ANY);
+  return !operator || operator === 'Equal' ? keyOf(effect, key, value ?? '') : [];
 };
+
+/** The keys of the tolerations that tolerate the taint: one without an effect or a key stands for all of them. */
+const keysOfTaint = ({ effect, key, value }: Taint): readonly string[] =>
+  [effect, ''].flatMap((anEffect) =>
+    [key, ''].flatMap((aKey) => [keyOf(anEffect, aKey, ANY), keyOf(anEffect, aKey, value ?? '')]),
+  );
+
+const ANY = null;
+
+const keyOf = (effect: string | undefined, key: string | undefined, value: string | null): string =>
+  JSON.stringify([effect || '', key || '', value]);

@@ -3,6 +3,7 @@ import type { Container, Pod } from '../pod/pod.js';
 import { parseQuantity } from '../resources/quantity.js';
 import { isPodLevelResource } from '../resources/resource-list.js';
 import { CreateContainerConfigError } from './create-container-config-error.js';
+import { firstNamed } from '../values/indexed-lists.js';
 
 export interface ResourceFieldSelector {
   readonly containerName?: string;
@@ -48,7 +49,7 @@ const ONE = 1_000_000_000n;
 const NODE_RESOURCES: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
 const containerNamed = ({ spec }: Pod, wanted: string): Container => {
-  const found = [...spec.containers, ...(spec.initContainers ?? [])].find(({ name }) => name === wanted);
+  const found = firstNamed(spec.containers, wanted) ?? firstNamed(spec.initContainers ?? [], wanted);
   if (found) return found;
   throw new CreateContainerConfigError(`container ${wanted} not found`);
 };

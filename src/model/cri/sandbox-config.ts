@@ -62,15 +62,20 @@ export const sandboxConfig = ({
 };
 
 /** Source: pkg/kubelet/container/helpers.go MakePortMappings. */
-const portMappings = ({ ports = [] }: Container): DeepPartial<PortMapping>[] =>
-  ports
-    .filter((port, index) => ports.findIndex((other) => portKey(other) === portKey(port)) === index)
-    .map((port) => ({
-      protocol: protocolOf(port),
-      containerPort: port.containerPort,
-      hostPort: port.hostPort ?? 0,
-      hostIp: port.hostIP ?? '',
-    }));
+const portMappings = ({ ports = [] }: Container): DeepPartial<PortMapping>[] => {
+  const byKey = new Map<string, ContainerPort>();
+  for (const port of ports) {
+    const key = portKey(port);
+    // The first of a key counts.
+    if (!byKey.has(key)) byKey.set(key, port);
+  }
+  return [...byKey.values()].map((port) => ({
+    protocol: protocolOf(port),
+    containerPort: port.containerPort,
+    hostPort: port.hostPort ?? 0,
+    hostIp: port.hostIP ?? '',
+  }));
+};
 
 const portKey = (port: ContainerPort): string => {
   const { name, hostIP = '', containerPort, hostPort = 0 } = port;

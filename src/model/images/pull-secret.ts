@@ -25,7 +25,10 @@ export const pullSecretNames = (references: readonly { readonly name?: string }[
 export const missingSecrets = (
   references: Parameters<typeof pullSecretNames>[0],
   found: readonly Pick<PullSecret, 'name'>[],
-): readonly string[] => pullSecretNames(references).filter((wanted) => !found.some(({ name }) => name === wanted));
+): readonly string[] => {
+  const names = new Set(found.map(({ name }) => name));
+  return pullSecretNames(references).filter((wanted) => !names.has(wanted));
+};
 
 /**
  * Returns the credentials in `secrets` for a repository, those of the most specific registry first.

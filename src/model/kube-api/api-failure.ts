@@ -24,7 +24,7 @@ const QUOTED_CHARACTERS = 2_048;
 export const apiFailure = (failure: ApiFailure): ApiError => {
   const status = statusIn(failure.body);
   const header = /^\d+$/.test(failure.retryAfter ?? '') ? Number(failure.retryAfter) : undefined;
-  const retryAfterSeconds = header ?? (status?.details?.retryAfterSeconds || undefined);
+  const retryAfterSeconds = header ?? (status?.retryAfterSeconds || undefined);
   const generic = genericOf(failure);
   return new ApiError({
     code: status?.code || failure.code,
@@ -35,20 +35,32 @@ export const apiFailure = (failure: ApiFailure): ApiError => {
 };
 
 interface Status {
-  readonly code?: number;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly details?: { readonly retryAfterSeconds?: number } | null;
+  readonly code?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
 }
 
+/** A field of a Status may have any type: a wait that is no number would be no wait. */
 const statusIn = (body: string): Status | undefined => {
   try {
-    const value = JSON.parse(body) as (Status & { readonly kind?: unknown }) | null;
-    return value?.kind === 'Status' ? value : undefined;
+    const value = JSON.parse(body) as { readonly [field: string]: unknown } | null;
+    if (value?.kind !== 'Status') return undefined;
+    const { code, reason, message, details } = value;
+    const { retryAfterSeconds } = (details ?? {}) as { readonly retryAfterSeconds?: unknown };
+    return {
+      code: numberIn(code),
+      reason: textIn(reason),
+      message: textIn(message),
+      retryAfterSeconds: numberIn(retryAfterSeconds),
+    };
   } catch {
     return undefined;
   }
 };
+
+const numberIn = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 const genericOf = ({ code, method, contentType, body }: ApiFailure): { reason: string; message: string } => {
   const isText = contentType === undefined || contentType === '' || /^text\//i.test(contentType);

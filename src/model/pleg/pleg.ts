@@ -1,6 +1,7 @@
 import type { PodRef } from '../pod/pod.js';
 import { formatGoDuration } from '../values/go-duration.js';
 import type { RuntimeContainerState, RuntimeItem, RuntimePodStatus } from './runtime-pod.js';
+import { firstWithId } from '../values/indexed-lists.js';
 
 /** The state of a container as the PLEG compares it. Source: pkg/kubelet/pleg/generic.go plegContainerState. */
 export type PlegState = 'running' | 'exited' | 'unknown' | 'non-existent';
@@ -145,7 +146,7 @@ export const plegEvents = (
 ): readonly PlegEvent[] =>
   changes.flatMap(({ type, item: { kind, id, name }, state }) => {
     if (type === 'ContainerChanged') return [];
-    const reported = kind === 'container' ? status?.containers.find((container) => container.id === id) : undefined;
+    const reported = kind === 'container' ? firstWithId(status?.containers ?? [], id) : undefined;
     const ended = type === 'ContainerDied' && state === 'exited' ? reported : undefined;
     const happenedAt = ended ? ended.finishedAt : type === 'ContainerStarted' ? reported?.startedAt : undefined;
     return {

@@ -1,5 +1,6 @@
 import type { PodSandboxStatus } from '../../generated/runtime/v1/api.js';
 import type { PodRef } from '../pod/pod.js';
+import { firstNamed } from '../values/indexed-lists.js';
 
 /** Source: pkg/kubelet/container/runtime.go State, without the names that only Docker has. */
 export type RuntimeContainerState = 'created' | 'running' | 'exited' | 'unknown';
@@ -76,7 +77,7 @@ export const emptyPodStatus = ({ uid, namespace, name }: PodRef): RuntimePodStat
 
 /** The newest instance of a container, in any state. */
 export const newestStatusOf = (status: RuntimePodStatus, containerName: string): RuntimeContainerStatus | undefined =>
-  status.containers.find(({ name }) => name === containerName);
+  firstNamed(status.containers, containerName);
 
 /** The containers of the newest sandbox while that is ready, else none. */
 export const activeContainersOf = (status: RuntimePodStatus): readonly RuntimeContainerStatus[] => {

@@ -7,6 +7,7 @@ import { asksForAll } from './restart-all.js';
 import { restartsAfterKill, restartVerdict, runsUntilSuccess } from './restart-policy.js';
 import { newestStatusOf, type RuntimeContainerStatus, type RuntimePodStatus } from '../pleg/runtime-pod.js';
 import { sandboxChanged, type SandboxVerdict } from './sandbox-changed.js';
+import { allNamed, firstNamed } from '../values/indexed-lists.js';
 
 export interface PodActionsInput {
   readonly pod: Pod;
@@ -51,12 +52,10 @@ const nothing = ({ sandboxId, attempt }: SandboxVerdict): PodActions => ({
 const resetAll = ({ pod, status }: PodActionsInput, sandbox: SandboxVerdict): PodActions => {
   const instancesOf = (containers: readonly Container[] = []) =>
     containers.flatMap((container) =>
-      status.containers
-        .filter(({ name }) => name === container.name)
-        .map((instance) => ({
-          reset: { id: instance.id, name: instance.name, container, kill: instance.state !== 'exited' },
-          triggering: instance.state === 'exited' && asksForAll(container, instance.exitCode),
-        })),
+      allNamed(status.containers, container.name).map((instance) => ({
+        reset: { id: instance.id, name: instance.name, container, kill: instance.state !== 'exited' },
+        triggering: instance.state === 'exited' && asksForAll(container, instance.exitCode),
+      })),
     );
   const instances = [...instancesOf(pod.spec.containers), ...instancesOf(pod.spec.initContainers)];
   const containersToReset: ContainerToReset[] = [
@@ -80,7 +79,7 @@ const resetAll = ({ pod, status }: PodActionsInput, sandbox: SandboxVerdict): Po
  */
 const endedBefore = ({ pod, status, last }: PodActionsInput, container: Container): string | undefined => {
   if (newestStatusOf(status, container.name)) return undefined;
-  const ended = last?.containerStatuses?.find(({ name }) => name === container.name)?.state?.terminated;
+  const ended = firstNamed(last?.containerStatuses ?? [], container.name)?.state?.terminated;
   if (!ended) return undefined;
   const { restart, because } = restartVerdict(pod, container, ended.exitCode);
   return restart
@@ -117,6 +116,7 @@ const startOver = (input: PodActionsInput, sandbox: SandboxVerdict): PodActions 
   const toRun = pod.spec.containers.filter(
     (container) => !hasSucceeded(container) && lost.get(container.name) === undefined,
   );
+  const runs = new Set(toRun);
   const everCreated = pod.spec.containers.some(({ name }) => {
     const state = newestStatusOf(status, name)?.state;
     return state !== undefined && state !== 'unknown';
@@ -127,7 +127,7 @@ const startOver = (input: PodActionsInput, sandbox: SandboxVerdict): PodActions 
 
   const createSandbox: PlannedAction = { action: 'create-sandbox', because: sandbox.because };
   const left: PlannedAction[] = pod.spec.containers
-    .filter((container) => !toRun.includes(container))
+    .filter((container) => !runs.has(container))
     .map(({ name }) => ({
       action: 'keep',
       container: name,
@@ -226,7 +226,7 @@ const carryOn = (input: PodActionsInput, sandbox: SandboxVerdict): PodActions =>
 const doublesIn = ({ pod, status }: PodActionsInput): readonly ContainerToKill[] => {
   const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
   return containers.flatMap((container) => {
-    const [, ...older] = status.containers.filter(({ name }) => name === container.name);
+    const [, ...older] = allNamed(status.containers, container.name);
     return older
       .filter(({ state }) => state === 'running')
       .map(({ id, name }): ContainerToKill => {

@@ -7,16 +7,26 @@ export interface InstanceStart {
 
 /** The newest start of each container by this agent. */
 export class InstanceStarts {
-  readonly #ofPod = new Map<string, Map<string, InstanceStart>>();
+  readonly #ofPod = new Map<
+    string,
+    { readonly newest: Map<string, string>; readonly byId: Map<string, InstanceStart> }
+  >();
 
   /** Undefined for an instance that an earlier agent has started. */
   get(uid: string, containerId: string): InstanceStart | undefined {
-    return [...(this.#ofPod.get(uid)?.values() ?? [])].find((start) => start.containerId === containerId);
+    return this.#ofPod.get(uid)?.byId.get(containerId);
   }
 
   set(uid: string, container: string, start: InstanceStart): void {
-    const ofPod = this.#ofPod.get(uid) ?? new Map<string, InstanceStart>();
-    this.#ofPod.set(uid, ofPod.set(container, start));
+    const { newest, byId } = this.#ofPod.get(uid) ?? {
+      newest: new Map<string, string>(),
+      byId: new Map<string, InstanceStart>(),
+    };
+    const before = newest.get(container);
+    if (before !== undefined) byId.delete(before);
+    newest.set(container, start.containerId);
+    byId.set(start.containerId, start);
+    this.#ofPod.set(uid, { newest, byId });
   }
 
   /** Drops the starts of all other pods. */

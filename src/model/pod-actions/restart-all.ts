@@ -1,6 +1,7 @@
 import { type Container, type Pod, type PodStatus } from '../pod/pod.js';
 import { matchingRule } from './restart-policy.js';
 import { newestStatusOf, type RuntimePodStatus } from '../pleg/runtime-pod.js';
+import { firstNamed } from '../values/indexed-lists.js';
 
 /** The condition of a pod whose containers are all removed and started again. */
 export const ALL_CONTAINERS_RESTARTING = 'AllContainersRestarting';
@@ -25,7 +26,7 @@ export const isRestartingAll = (
       if (newest?.state !== 'exited') return false;
       if (asksForAll(container, newest.exitCode)) return true;
     }
-    const named = [...containerStatuses, ...initContainerStatuses].find(({ name }) => name === container.name);
+    const named = firstNamed(containerStatuses, container.name) ?? firstNamed(initContainerStatuses, container.name);
     const ended = named?.state?.terminated;
     return ended !== undefined && asksForAll(container, ended.exitCode);
   });

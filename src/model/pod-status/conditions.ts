@@ -4,6 +4,7 @@ import { hasRestartAllRule } from '../pod-actions/restart-policy.js';
 import type { RuntimePodStatus } from '../pleg/runtime-pod.js';
 import { sandboxChanged } from '../pod-actions/sandbox-changed.js';
 import type { PodPhase } from './pod-phase.js';
+import { firstNamed } from '../values/indexed-lists.js';
 
 /** A condition without the time of its last change. */
 export type Finding = Pick<PodCondition, 'type' | 'status' | 'reason' | 'message'>;
@@ -50,8 +51,10 @@ export const readyCondition = (
   others: readonly Pick<PodCondition, 'type' | 'status'>[],
 ): Finding => {
   if (containersReady.status !== 'True') return { ...containersReady, type: 'Ready' };
+  // The first condition of a type counts.
+  const found = new Map(others.toReversed().map((condition) => [condition.type, condition]));
   const problems = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
-    const condition = others.find(({ type }) => type === conditionType);
+    const condition = found.get(conditionType);
     if (condition === undefined) {
       return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
     }
@@ -142,14 +145,7 @@ const namesWhere = <C extends { readonly name: string }>(
   statuses: readonly ContainerStatus[],
   holds: (status: ContainerStatus | undefined, container: C) => boolean,
 ): readonly string[] =>
-  containers
-    .filter((container) =>
-      holds(
-        statuses.find(({ name }) => name === container.name),
-        container,
-      ),
-    )
-    .map(({ name }) => name);
+  containers.filter((container) => holds(firstNamed(statuses, container.name), container)).map(({ name }) => name);
 
 /** Formats names as Go prints a list. */
 const listed = (...parts: readonly (readonly [text: string, names: readonly string[]])[]): string =>

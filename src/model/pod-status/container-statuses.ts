@@ -16,6 +16,7 @@ import {
   type RuntimePodStatus,
 } from '../pleg/runtime-pod.js';
 import { toTimestamp } from '../values/timestamp.js';
+import { allNamed, firstNamed } from '../values/indexed-lists.js';
 
 export interface ContainerStatusesInput {
   readonly pod: Pod;
@@ -38,8 +39,10 @@ export interface ContainerStatusesInput {
  * Source: pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses.
  */
 export const containerStatuses = (kind: ContainerKind, input: ContainerStatusesInput): ContainerStatus[] => {
+  let found: boolean | undefined;
+  const hasRegular = (): boolean => (found ??= hasRegularContainer(input.pod, input.runtime));
   const statuses = containersOfKind(kind, input.pod).map((container) =>
-    withStartFailure(input, kind, container, statusOf(input, container)),
+    withStartFailure(input, kind, container, statusOf(input, container), hasRegular),
   );
   return kind === 'init' ? statuses : statuses.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 };
@@ -68,8 +71,8 @@ const containersOfKind = (kind: ContainerKind, { spec }: Pod): readonly (Contain
 };
 
 const statusOf = (input: ContainerStatusesInput, container: Container): ContainerStatus => {
-  const old = input.previous.find(({ name }) => name === container.name);
-  const [newest, second] = input.runtime.containers.filter(({ name }) => name === container.name);
+  const old = firstNamed(input.previous, container.name);
+  const [newest, second] = allNamed(input.runtime.containers, container.name);
   if (newest === undefined) return statusWithoutInstance(input, container, old);
   const status = statusOfInstance(input, container, newest, old);
   if (second === undefined) return status;
@@ -175,11 +178,12 @@ const withStartFailure = (
   kind: ContainerKind,
   container: Container,
   status: ContainerStatus,
+  hasRegular: () => boolean,
 ): ContainerStatus => {
   const newest = newestStatusOf(runtime, container.name);
   if (kind === 'init') {
     if (newest?.state === 'exited' && newest.exitCode === 0) return status;
-    if (newest === undefined && status.state?.waiting && !isSidecar(container) && hasRegularContainer(pod, runtime)) {
+    if (newest === undefined && status.state?.waiting && !isSidecar(container) && hasRegular()) {
       return {
         ...status,
         state: { terminated: { reason: 'Completed', message: FORGOTTEN_INIT, exitCode: 0 } },

@@ -29,6 +29,7 @@ import { containerStatuses, runtimeContainerId } from './container-statuses.js';
 import { podLevelResources } from './pod-level-resources.js';
 import { type PodPhase, podPhase } from './pod-phase.js';
 import { qosClass } from './qos.js';
+import { firstNamed } from '../values/indexed-lists.js';
 
 export interface PodStatusInput {
   /** The pod; its `status` is the one from its source. */
@@ -96,7 +97,7 @@ export const generatePodStatus = (input: PodStatusInput): PodStatus => {
   const probed = (status: ContainerStatus): ContainerStatus => withProbes(input, status);
   const regularStatuses = regular.map(probed);
   const initStatuses = init.map((status) => {
-    const container = pod.spec.initContainers?.find(({ name }) => name === status.name);
+    const container = firstNamed(pod.spec.initContainers ?? [], status.name);
     if (container && isSidecar(container)) return probed(status);
     return { ...probed(status), ready: status.state?.terminated?.exitCode === 0 };
   });

@@ -1,5 +1,6 @@
 import { type ContainerStatus, isSidecar, type Pod, type PodStatus } from '../pod/pod.js';
 import { hasRestartAllRule, restartable } from '../pod-actions/restart-policy.js';
+import { allNamed, firstNamed } from '../values/indexed-lists.js';
 
 /**
  * Returns the reason why a status cannot follow another one: a container that has ended for good does not run or wait
@@ -7,15 +8,21 @@ import { hasRestartAllRule, restartable } from '../pod-actions/restart-policy.js
  *
  * Source: pkg/kubelet/status/status_manager.go checkContainerStateTransition
  */
-export const illegalTransition = (pod: Pod, from: PodStatus, to: PodStatus): string | undefined => {
-  const { restartPolicy = 'Always', containers, initContainers = [] } = pod.spec;
-  if (restartPolicy === 'Always' || [...initContainers, ...containers].some(hasRestartAllRule)) return undefined;
+export const illegalTransition = (pod: Pod, from: PodStatus, to: PodStatus): string | undefined =>
+  mayRunAgain(pod) ? undefined : illegalWithoutRestarts(pod, from, to);
+
+/** Whether a container of the pod that has ended may run again in any case. */
+const mayRunAgain = ({ spec: { restartPolicy = 'Always', containers, initContainers = [] } }: Pod): boolean =>
+  restartPolicy === 'Always' || [...initContainers, ...containers].some(hasRestartAllRule);
+
+const illegalWithoutRestarts = (pod: Pod, from: PodStatus, to: PodStatus): string | undefined => {
+  const { restartPolicy, containers, initContainers = [] } = pod.spec;
   const revived = (
     list: 'containerStatuses' | 'initContainerStatuses',
     specs: typeof containers,
   ): string | undefined => {
     const hasEnded = ({ name, state }: ContainerStatus): boolean => {
-      const container = specs.find((spec) => spec.name === name);
+      const container = firstNamed(specs, name);
       const end = state?.terminated;
       if (end === undefined || container === undefined || isSidecar(container)) return false;
       // The restart policy of the pod decides, with any policy of the container: a lost sandbox starts the container
@@ -43,9 +50,9 @@ export const illegalTransition = (pod: Pod, from: PodStatus, to: PodStatus): str
  */
 export const withoutRunAnew = (pod: Pod, from: PodStatus, to: PodStatus): PodStatus => {
   const runsAnew = ({ name, containerID }: ContainerStatus): boolean =>
-    pod.spec.containers.some((container) => container.name === name && container.restartPolicy !== undefined) &&
-    (to.containerStatuses ?? []).some(
-      (now) => now.name === name && now.state?.running !== undefined && now.containerID !== containerID,
+    allNamed(pod.spec.containers, name).some((container) => container.restartPolicy !== undefined) &&
+    allNamed(to.containerStatuses ?? [], name).some(
+      (now) => now.state?.running !== undefined && now.containerID !== containerID,
     );
   return { ...from, containerStatuses: from.containerStatuses?.filter((status) => !runsAnew(status)) };
 };
@@ -56,14 +63,16 @@ export const withoutRunAnew = (pod: Pod, from: PodStatus, to: PodStatus): PodSta
  * new, and so is a regular container that runs. The kubelet drops every status of such a pod until the container ends again.
  */
 export const withFormerEnds = (pod: Pod, from: PodStatus, to: PodStatus): PodStatus => {
+  const runsAgain = mayRunAgain(pod);
   const kept = (list: 'containerStatuses' | 'initContainerStatuses'): PodStatus => {
     const now = to[list];
     if (!now) return {};
     const formerOf = (status: ContainerStatus): ContainerStatus => {
-      const former = from[list]?.find(({ name }) => name === status.name);
+      const former = firstNamed(from[list] ?? [], status.name);
       const isAnother = list === 'initContainerStatuses' && former?.containerID !== status.containerID;
       if (!former || (status.state?.running && !isAnother)) return status;
-      return illegalTransition(pod, { [list]: [former] }, { [list]: [status] }) === undefined ? status : former;
+      if (runsAgain) return status;
+      return illegalWithoutRestarts(pod, { [list]: [former] }, { [list]: [status] }) === undefined ? status : former;
     };
     return { [list]: now.map(formerOf) };
   };

@@ -1,5 +1,6 @@
 import { type Container, type ContainerStatus, isSidecar, isStaticPod, type Pod } from '../pod/pod.js';
 import { restartable } from '../pod-actions/restart-policy.js';
+import { firstNamed } from '../values/indexed-lists.js';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
@@ -17,16 +18,10 @@ export interface PodPhaseInput {
 export const podPhase = ({ pod, statuses, podIsTerminal, podHasInitialized }: PodPhaseInput): PodPhase => {
   const tally = [
     ...(pod.spec.initContainers ?? []).flatMap((container) => {
-      const status = statuses.find(({ name }) => name === container.name);
+      const status = firstNamed(statuses, container.name);
       return isSidecar(container) ? sidecarMarks(status) : initMarks(pod, container, status);
     }),
-    ...pod.spec.containers.flatMap((container) =>
-      regularMarks(
-        pod,
-        container,
-        statuses.find(({ name }) => name === container.name),
-      ),
-    ),
+    ...pod.spec.containers.flatMap((container) => regularMarks(pod, container, firstNamed(statuses, container.name))),
   ];
   const count = (mark: Mark) => tally.filter((each) => each === mark).length;
   const [running, stopped, succeeded] = [count('running'), count('stopped'), count('succeeded')];

@@ -1,4 +1,5 @@
 import { isSidecar, isTerminalPhase, type Pod } from '../pod/pod.js';
+import { allNamed } from '../values/indexed-lists.js';
 
 /** The time that a pod took to start, in seconds. */
 export interface PodStart {
@@ -114,7 +115,7 @@ const unionMs = (pulls: readonly { readonly from: number; readonly to?: number }
 /** The run time of the regular init containers, by their last instances. */
 const initMs = ({ spec, status }: Pod): number =>
   (status?.initContainerStatuses ?? [])
-    .filter(({ name }) => spec.initContainers?.some((container) => container.name === name && !isSidecar(container)))
+    .filter(({ name }) => allNamed(spec.initContainers ?? [], name).some((container) => !isSidecar(container)))
     .reduce((sum, { state }) => {
       const ran = Date.parse(state?.terminated?.finishedAt ?? '') - Date.parse(state?.terminated?.startedAt ?? '');
       return sum + (ran > 0 ? ran : 0);

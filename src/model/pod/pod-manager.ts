@@ -18,16 +18,25 @@ export class PodManager {
   readonly #podsByFullName = new Map<string, Pod>();
   readonly #mirrors = new Map<string, Pod>();
   readonly #mirrorsByFullName = new Map<string, Pod>();
+  /** All pods and mirror pods of a full name, by UID: a manifest and its earlier version may exist at the same time. */
+  readonly #ofFullName = { pods: new Map<string, Map<string, Pod>>(), mirrors: new Map<string, Map<string, Pod>>() };
 
   /** Adds or replaces a pod. */
   set(pod: Pod): void {
     const [byUid, byName] = this.#shelves(pod);
-    byUid.set(pod.metadata.uid, pod);
+    const { uid } = pod.metadata;
+    const before = byUid.get(uid);
+    if (before && podFullName(before) !== podFullName(pod)) this.#forgetName(before);
+    byUid.set(uid, pod);
     byName.set(podFullName(pod), pod);
+    const ofName = this.#names(pod);
+    ofName.set(podFullName(pod), (ofName.get(podFullName(pod)) ?? new Map<string, Pod>()).set(uid, pod));
   }
 
   remove(pod: Pod): void {
     const [byUid, byName] = this.#shelves(pod);
+    const before = byUid.get(pod.metadata.uid);
+    if (before) this.#forgetName(before);
     byUid.delete(pod.metadata.uid);
     // Another version of the same manifest may own the name already.
     if (byName.get(podFullName(pod))?.metadata.uid === pod.metadata.uid) byName.delete(podFullName(pod));
@@ -52,12 +61,33 @@ export class PodManager {
     return [...this.#mirrors.values()];
   }
 
+  /** Returns the pods of a full name, the first known first: a search of all for each of them would take the square of their number. */
+  podsNamed(fullName: string): readonly Pod[] {
+    return [...(this.#ofFullName.pods.get(fullName)?.values() ?? [])];
+  }
+
+  /** Returns the mirror pods of a full name; see `podsNamed`. */
+  mirrorsNamed(fullName: string): readonly Pod[] {
+    return [...(this.#ofFullName.mirrors.get(fullName)?.values() ?? [])];
+  }
+
   /** Returns a pod with its mirror pod, or the static pod of a mirror pod. Source: GetPodAndMirrorPod */
   resolve(pod: Pod): PodAndMirror {
     const fullName = podFullName(pod);
     return isMirrorPod(pod)
       ? { pod: this.#podsByFullName.get(fullName), mirrorPod: pod, isMirror: true }
       : { pod, mirrorPod: this.#mirrorsByFullName.get(fullName), isMirror: false };
+  }
+
+  #names(pod: Pod): Map<string, Map<string, Pod>> {
+    return isMirrorPod(pod) ? this.#ofFullName.mirrors : this.#ofFullName.pods;
+  }
+
+  #forgetName(pod: Pod): void {
+    const ofName = this.#names(pod);
+    const same = ofName.get(podFullName(pod));
+    same?.delete(pod.metadata.uid);
+    if (same?.size === 0) ofName.delete(podFullName(pod));
   }
 
   #shelves(pod: Pod): readonly [Map<string, Pod>, Map<string, Pod>] {

@@ -1,4 +1,5 @@
 import type { ContainerStatus, Pod } from '../pod/pod.js';
+import { allNamed } from '../values/indexed-lists.js';
 
 /**
  * Whether the API's status of the pod names this instance of the container. If not, the container was replaced while the API server could
@@ -8,5 +9,5 @@ import type { ContainerStatus, Pod } from '../pod/pod.js';
  */
 export const isKnownToApi = ({ status }: Pod, { name, containerID }: ContainerStatus): boolean =>
   [status?.containerStatuses, status?.initContainerStatuses].some((list) =>
-    list?.some((entry) => entry.name === name && entry.containerID === containerID),
+    allNamed(list ?? [], name).some((entry) => entry.containerID === containerID),
   );

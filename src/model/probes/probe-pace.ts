@@ -1,5 +1,7 @@
 import type { Pod, Probe } from '../pod/pod.js';
+import { quoteBriefly } from '../values/quote-briefly.js';
 import type { ProbeType } from './probe-type.js';
+import { firstNamed } from '../values/indexed-lists.js';
 
 /** Replaces the period of a probe by a period in milliseconds: `web.readiness=250, web.liveness=500`. */
 export const PROBE_PERIOD_ANNOTATION = 'rx-kubelet/probe-period-ms';
@@ -34,7 +36,7 @@ export interface ProbePace {
  */
 export const probePace = (pod: Pod, containerName: string, type: ProbeType, probe: Probe): ProbePace => {
   const setting = (annotation: string): number | undefined =>
-    settingsIn(pod, annotation).find((entry) => entry.container === containerName && entry.type === type)?.ms;
+    settingsOf(pod, annotation).ms.get(`${containerName}.${type}`);
   const periodMs = setting(PROBE_PERIOD_ANNOTATION) ?? (probe.periodSeconds || DEFAULT_PERIOD_SECONDS) * 1000;
   return {
     periodMs,
@@ -50,13 +52,20 @@ export const probePace = (pod: Pod, containerName: string, type: ProbeType, prob
 export const paceProblems = (pod: PacedPod): readonly string[] =>
   paceIssues(pod).map(({ annotation, message }) => `annotation ${annotation}: ${message}`);
 
-/** The problems by annotation. */
+/** The problems by annotation, at most `MOST_PROBLEMS` of each; one more says how many follow. */
 export const paceIssues = (pod: PacedPod): readonly { readonly annotation: string; readonly message: string }[] =>
-  [PROBE_PERIOD_ANNOTATION, PROBE_FAST_ANNOTATION].flatMap((annotation) =>
-    settingsIn(pod, annotation).flatMap(({ text, problem }) =>
-      problem === undefined ? [] : [{ annotation, message: `${JSON.stringify(text)} ${problem}` }],
-    ),
-  );
+  [PROBE_PERIOD_ANNOTATION, PROBE_FAST_ANNOTATION].flatMap((annotation) => {
+    const { problems } = settingsOf(pod, annotation);
+    const more = problems.length - MOST_PROBLEMS;
+    const messages = problems.slice(0, MOST_PROBLEMS).map(({ text, problem }) => `${quoteBriefly(text)} ${problem}`);
+    return [...messages, ...(more > 0 ? [`${more} more settings have no effect`] : [])].map((message) => ({
+      annotation,
+      message,
+    }));
+  });
+
+/** Each problem becomes an event, and an annotation may hold a hundred thousand settings. */
+const MOST_PROBLEMS = 20;
 
 type PacedPod = Pick<Pod, 'spec'> & { readonly metadata: Pick<Pod['metadata'], 'annotations'> };
 
@@ -68,6 +77,31 @@ interface Setting {
   readonly ms?: number;
   readonly problem?: string;
 }
+
+interface Settings {
+  /** By container and type, such as `web.readiness`; the first setting of both counts. */
+  readonly ms: ReadonlyMap<string, number>;
+  readonly problems: readonly Setting[];
+}
+
+/** Each probe of a pod reads the settings of all. */
+const settings = new WeakMap<PacedPod, Map<string, Settings>>();
+
+const settingsOf = (pod: PacedPod, annotation: string): Settings => {
+  const ofPod = settings.get(pod) ?? new Map<string, Settings>();
+  settings.set(pod, ofPod);
+  const known = ofPod.get(annotation);
+  if (known) return known;
+  const ms = new Map<string, number>();
+  const all = settingsIn(pod, annotation);
+  for (const one of all) {
+    const key = `${one.container}.${one.type}`;
+    if (one.ms !== undefined && !ms.has(key)) ms.set(key, one.ms);
+  }
+  const read = { ms, problems: all.filter(({ problem }) => problem !== undefined) };
+  ofPod.set(annotation, read);
+  return read;
+};
 
 const settingsIn = (pod: PacedPod, annotation: string): readonly Setting[] =>
   (pod.metadata.annotations?.[annotation] ?? '')
@@ -85,7 +119,7 @@ const settingOf = (pod: PacedPod, text: string): Setting => {
       problem: 'is not a setting (expected CONTAINER.startup, .readiness or .liveness, then =MILLISECONDS)',
     };
   }
-  const spec = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find(({ name }) => name === container);
+  const spec = firstNamed(pod.spec.containers, container) ?? firstNamed(pod.spec.initContainers ?? [], container);
   if (!spec) return { text, problem: `names a container that the pod does not have` };
   if (!spec[`${type as ProbeType}Probe`])
     return { text, problem: `is about a probe that container ${container} does not have` };

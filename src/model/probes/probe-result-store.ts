@@ -23,6 +23,8 @@ export class ProbeResultStore {
     readiness: new Map(),
     liveness: new Map(),
   };
+  /** The container ids with a result, by type, pod and container: a new instance of one does not look through those of all. */
+  readonly #ids = new Map<string, Set<string>>();
 
   get(type: ProbeType, containerId: string): ProbeResult | undefined {
     return this.#entries[type].get(containerId)?.result;
@@ -31,19 +33,23 @@ export class ProbeResultStore {
   /** Sets a result. Returns whether it has changed. */
   set(type: ProbeType, instance: ProbedInstance, result: ProbeResult): boolean {
     const { containerId } = instance;
-    if (this.get(type, containerId) === result) return false;
+    const before = this.#entries[type].get(containerId);
+    if (before?.result === result) return false;
     this.#entries[type].set(containerId, { ...instance, result });
+    const key = keyOf(type, instance);
+    if (before) this.#ids.get(keyOf(type, before))?.delete(containerId);
+    const ids = this.#ids.get(key) ?? new Set<string>();
+    this.#ids.set(key, ids.add(containerId));
     return true;
   }
 
   /**
    * Removes the results of a container except those of one instance, if it is given. Returns whether any were removed.
    */
-  keepOnly(type: ProbeType, { uid, container }: Omit<ProbedInstance, 'containerId'>, containerId?: string): boolean {
-    return this.#drop(
-      type,
-      (entry) => entry.uid === uid && entry.container === container && entry.containerId !== containerId,
-    );
+  keepOnly(type: ProbeType, of: Omit<ProbedInstance, 'containerId'>, containerId?: string): boolean {
+    const gone = [...(this.#ids.get(keyOf(type, of)) ?? [])].filter((id) => id !== containerId);
+    for (const id of gone) this.#delete(type, id);
+    return gone.length > 0;
   }
 
   /** Removes the results of all other pods. Returns whether any were removed. */
@@ -75,7 +81,20 @@ export class ProbeResultStore {
   #drop(type: ProbeType, isGone: (entry: Entry) => boolean): boolean {
     const entries = this.#entries[type];
     const gone = [...entries].filter(([, entry]) => isGone(entry));
-    for (const [id] of gone) entries.delete(id);
+    for (const [id] of gone) this.#delete(type, id);
     return gone.length > 0;
   }
+
+  #delete(type: ProbeType, containerId: string): void {
+    const entry = this.#entries[type].get(containerId);
+    this.#entries[type].delete(containerId);
+    if (!entry) return;
+    const key = keyOf(type, entry);
+    const ids = this.#ids.get(key);
+    ids?.delete(containerId);
+    if (ids?.size === 0) this.#ids.delete(key);
+  }
 }
+
+const keyOf = (type: ProbeType, { uid, container }: Omit<ProbedInstance, 'containerId'>): string =>
+  `${type} ${uid} ${container}`;

@@ -6,6 +6,7 @@ import { isKnownToApi } from './is-known-to-api.js';
 import { runtimeContainerId } from '../pod-status/container-statuses.js';
 import type { ProbeResult, ProbeType, ProbeWorker } from './probe-worker.js';
 import { type InstanceAge, ranBeforeAgent } from './ran-before-agent.js';
+import { firstNamed } from '../values/indexed-lists.js';
 
 /** The state of a worker between two turns. */
 export interface ProbeWorkerState {
@@ -164,7 +165,7 @@ const instanceAge = (
 /** Finds a regular or init container; a container without an id was never created. */
 const statusOf = (status: PodStatus, name: string): ContainerStatus | undefined =>
   [status.containerStatuses, status.initContainerStatuses]
-    .map((list) => list?.find((entry) => entry.name === name))
+    .map((list) => firstNamed(list ?? [], name))
     .find((entry) => entry?.containerID);
 
 /** Statuses have whole seconds; the runtime's time is more exact. */

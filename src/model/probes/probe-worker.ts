@@ -1,6 +1,7 @@
 import { type Container, isSidecar, type Pod, type Probe } from '../pod/pod.js';
 import { type ProbePace, probePace } from './probe-pace.js';
 import { PROBE_TYPES, type ProbeType } from './probe-type.js';
+import { allNamed } from '../values/indexed-lists.js';
 
 export { PROBE_TYPES, type ProbeType };
 
@@ -34,6 +35,7 @@ export const probeOf = (container: Container, type: ProbeType): Probe | undefine
 
 /** Returns the container of this pod that such workers probe. */
 export const isProbed = (pod: Pod, containerName: string, type: ProbeType): boolean =>
-  [...pod.spec.containers, ...(pod.spec.initContainers ?? []).filter(isSidecar)].some(
-    (container) => container.name === containerName && probeOf(container, type) !== undefined,
-  );
+  [
+    ...allNamed(pod.spec.containers, containerName),
+    ...allNamed(pod.spec.initContainers ?? [], containerName).filter(isSidecar),
+  ].some((container) => probeOf(container, type) !== undefined);

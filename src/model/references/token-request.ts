@@ -34,14 +34,17 @@ export interface IssuedToken extends TokenLife {
  */
 export const readTokenReply = (reply: unknown, { expirationSeconds }: TokenPurpose): IssuedToken => {
   const { spec, status } = (reply ?? {}) as {
-    readonly spec?: { readonly expirationSeconds?: number };
-    readonly status?: { readonly token?: string; readonly expirationTimestamp?: string };
+    readonly spec?: { readonly expirationSeconds?: unknown } | null;
+    readonly status?: { readonly token?: unknown; readonly expirationTimestamp?: string } | null;
   };
   const expiresAt = Date.parse(status?.expirationTimestamp ?? '');
-  if (!status?.token) throw new Error('the answer to a TokenRequest has no status.token (expected text)');
+  const { token } = status ?? {};
+  if (typeof token !== 'string' || token === '')
+    throw new Error('the answer to a TokenRequest has no status.token (expected text)');
   if (Number.isNaN(expiresAt))
     throw new Error('the answer to a TokenRequest has no status.expirationTimestamp (expected a time)');
-  return { token: status.token, expiresAt, lifetimeMs: 1_000 * (spec?.expirationSeconds ?? expirationSeconds) };
+  const stated = spec?.expirationSeconds;
+  return { token, expiresAt, lifetimeMs: 1_000 * (typeof stated === 'number' ? stated : expirationSeconds) };
 };
 
 /** Returns a key that is equal for equal purposes; it contains nothing secret. */

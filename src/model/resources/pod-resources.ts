@@ -11,14 +11,20 @@ type Kind = 'requests' | 'limits';
  * Source: staging/src/k8s.io/component-helpers/resource/helpers.go PodRequests, PodLimits.
  */
 export const podAmounts = ({ spec }: Pod, kind: Kind): ResourceAmounts => {
-  let sidecars: ResourceAmounts = new Map();
-  let peak: ResourceAmounts = new Map();
+  const sidecars = new Map<string, Nanos>();
+  const peak = new Map<string, Nanos>();
   for (const container of spec.initContainers ?? []) {
-    const own = amountsOf(container, kind);
-    if (isSidecar(container)) sidecars = sum(sidecars, own);
-    peak = maximum(peak, isSidecar(container) ? sidecars : sum(sidecars, own));
+    for (const [name, own] of amountsOf(container, kind)) {
+      const beside = (sidecars.get(name) ?? 0n) + own;
+      if (isSidecar(container)) sidecars.set(name, beside);
+      // The sum of the containers that run together has all that sidecars alone take.
+      else if (beside >= (peak.get(name) ?? 0n)) peak.set(name, beside);
+    }
   }
-  const together = spec.containers.map((container) => amountsOf(container, kind)).reduce(sum, sidecars);
+  const together = new Map(sidecars);
+  for (const container of spec.containers) {
+    for (const [name, own] of amountsOf(container, kind)) together.set(name, (together.get(name) ?? 0n) + own);
+  }
   const ofPod = Object.entries(spec.resources?.[kind] ?? {}).map(([name, text]) => [name, quantity(text)] as const);
   return new Map([...maximum(together, peak), ...ofPod]);
 };

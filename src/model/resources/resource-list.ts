@@ -66,16 +66,25 @@ interface Amount {
 type Amounts = ReadonlyMap<string, Amount>;
 
 const aggregate = (spec: PodSpec, kind: Kind): Amounts => {
-  let sidecars: Amounts = new Map();
-  let peak: Amounts = new Map();
-  let together = spec.containers.map(({ resources }) => toAmounts(resources?.[kind])).reduce(sum, new Map());
+  const sidecars = new Map<string, Amount>();
+  const peak = new Map<string, Amount>();
+  const together = new Map<string, Amount>();
+  const add = (to: Map<string, Amount>, name: string, own: Amount): unknown => to.set(name, plus(to.get(name), own));
+  for (const { resources } of spec.containers) {
+    for (const [name, own] of toAmounts(resources?.[kind])) add(together, name, own);
+  }
   for (const container of spec.initContainers ?? []) {
-    const own = toAmounts(container.resources?.[kind]);
-    if (isSidecar(container)) {
-      together = sum(together, own);
-      sidecars = sum(sidecars, own);
+    for (const [name, own] of toAmounts(container.resources?.[kind])) {
+      if (isSidecar(container)) {
+        add(together, name, own);
+        add(sidecars, name, own);
+        continue;
+      }
+      // The sum of the containers that run together has all that sidecars alone take.
+      const [beside, before] = [sidecars.get(name), peak.get(name)];
+      const all = beside ? plus(own, beside) : own;
+      if (!before || all.nanos > before.nanos) peak.set(name, all);
     }
-    peak = maximum(peak, isSidecar(container) ? sidecars : sum(own, sidecars));
   }
   return maximum(together, peak);
 };
@@ -103,8 +112,7 @@ const combine =
     ]);
 
 // A sum has the format of its first amount, unless that is zero. Source: quantity.go Add
-const sum = combine((left, right) => ({
-  nanos: left.nanos + right.nanos,
-  format: left.nanos === 0n ? right.format : left.format,
-}));
+const plus = (left: Amount | undefined, right: Amount): Amount =>
+  left ? { nanos: left.nanos + right.nanos, format: left.nanos === 0n ? right.format : left.format } : right;
+const sum = combine(plus);
 const maximum = combine((left, right) => (right.nanos > left.nanos ? right : left));

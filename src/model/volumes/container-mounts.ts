@@ -8,6 +8,7 @@ import { resolveRecursiveReadOnly } from './recursive-read-only.js';
 import { subPathTarget, volumeDirectory } from './volume-paths.js';
 import { volumePluginOf } from './volume-plugin.js';
 import type { SubPathSetup } from './volume-setup.js';
+import { firstNamed } from '../values/indexed-lists.js';
 
 type VolumeMountSpec = NonNullable<Container['volumeMounts']>[number];
 
@@ -65,7 +66,7 @@ const containerMount = (
   index: number,
   input: ContainerMountsInput,
 ): ContainerMount => {
-  const volume = (pod.spec.volumes ?? []).find(({ name }) => name === mount.name);
+  const volume = firstNamed(pod.spec.volumes ?? [], mount.name);
   const plugin = volume && volumePluginOf(volume);
   const refuse = (text: string): CreateContainerConfigError => new CreateContainerConfigError(text);
   if (!volume || !plugin || !input.isMounted(mount.name))

@@ -7,6 +7,7 @@ import { throwAggregate } from './aggregate-error.js';
 import { cleanPath } from './payload-path.js';
 import type { ReadOnce } from './read-once.js';
 import type { VolumeFile, VolumePayload } from './volume-payload.js';
+import { firstNamed } from '../values/indexed-lists.js';
 
 /** The part of a node that files of the downward API can show. */
 export interface DownwardFacts {
@@ -58,9 +59,8 @@ const valueOf = (
   }
   if (!resourceFieldRef) return '';
   const { containerName = '', resource, divisor } = resourceFieldRef;
-  const container = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])].find(
-    ({ name }) => name === containerName,
-  );
+  const { containers, initContainers = [] } = pod.spec;
+  const container = firstNamed(containers, containerName) ?? firstNamed(initContainers, containerName);
   if (!container) throw new Error(`container ${containerName} not found`);
   return resourceFieldValue(pod, container, { resource, ...(divisor !== undefined && { divisor }) }, node);
 };

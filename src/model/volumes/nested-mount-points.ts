@@ -1,4 +1,5 @@
-import { containersOf, type Pod } from '../pod/pod.js';
+import { type Container, containersOf, type Pod } from '../pod/pod.js';
+import { allNamed } from '../values/indexed-lists.js';
 
 /**
  * Returns the directories inside of a volume on which containers mount other volumes, relative to the volume. A
@@ -9,10 +10,10 @@ import { containersOf, type Pod } from '../pod/pod.js';
  */
 export const nestedMountPoints = (pod: Pod, volume: string): readonly string[] => {
   const nested = containersOf(pod).flatMap(({ container: { volumeMounts = [] } }) => {
-    const all = volumeMounts.map(({ mountPath }) => clean(mountPath)).sort();
-    return volumeMounts
-      .filter(({ name }) => name === volume)
-      .flatMap(({ mountPath }) => outermostBelow(clean(mountPath), all));
+    const own = allNamed(volumeMounts, volume);
+    if (own.length === 0) return [];
+    const all = sortedPaths(volumeMounts);
+    return own.flatMap(({ mountPath }) => outermostBelow(clean(mountPath), all));
   });
   return [...new Set(nested)];
 };
@@ -20,13 +21,45 @@ export const nestedMountPoints = (pod: Pod, volume: string): readonly string[] =
 const outermostBelow = (mountPath: string, sorted: readonly string[]): readonly string[] => {
   if (mountPath === '..' || mountPath.startsWith('../')) throw new Error(`invalid container mount point ${mountPath}`);
   const prefix = mountPath.endsWith('/') ? mountPath : `${mountPath}/`;
-  const found: string[] = [];
-  for (const path of sorted) {
-    if (!path.startsWith(prefix) || path === prefix) continue;
-    if (found.some((above) => `${path}/`.startsWith(`${prefix}${above}/`))) continue;
-    found.push(path.slice(prefix.length));
+  const found = new Set<string>();
+  for (let at = firstFrom(sorted, prefix); sorted[at]?.startsWith(prefix); at += 1) {
+    const inside = sorted[at]!.slice(prefix.length);
+    if (inside !== '' && !isBelowOne(inside, found)) found.add(inside);
   }
-  return found;
+  return [...found];
+};
+
+/** Whether one of the paths is the path or above it. */
+const isBelowOne = (path: string, paths: ReadonlySet<string>): boolean => {
+  if (paths.has(path)) return true;
+  for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) {
+    if (paths.has(path.slice(0, end))) return true;
+  }
+  return false;
+};
+
+/** The index of the first text that is not before `text`. */
+const firstFrom = (sorted: readonly string[], text: string): number => {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < text) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+type Mounts = NonNullable<Container['volumeMounts']>;
+
+/** Each volume of the pod needs the paths of all. */
+const pathsOf = new WeakMap<Mounts, readonly string[]>();
+
+const sortedPaths = (mounts: Mounts): readonly string[] => {
+  const known = pathsOf.get(mounts);
+  if (known) return known;
+  const sorted = mounts.map(({ mountPath }) => clean(mountPath)).sort();
+  pathsOf.set(mounts, sorted);
+  return sorted;
 };
 
 /** Returns the shortest equal path, as Go's `filepath.Clean` does. */

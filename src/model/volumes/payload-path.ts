@@ -16,12 +16,23 @@ export const cleanPayload = (payload: VolumePayload): VolumePayload => {
     if (problem !== undefined) throw new Error(`invalid path: ${problem}`);
     cleaned.set(cleanPath(path), file);
   }
+  const below = pathsBelowOthers([...cleaned.keys()]);
   for (const path of cleaned.keys()) {
-    const above = ancestorsOf(path).find((ancestor) => cleaned.has(ancestor));
-    if (above === undefined && path !== '.') continue;
+    if (!below.has(path) && path !== '.') continue;
     throw new Error(`invalid path: ${path} is both a file and a directory`);
   }
   return cleaned;
+};
+
+/** The paths that are below another one. With the separator before all other characters, they follow that one. */
+const pathsBelowOthers = (paths: readonly string[]): ReadonlySet<string> => {
+  const below = new Set<string>();
+  let above: string | undefined;
+  for (const key of paths.map((path) => path.replaceAll('/', '\0')).sort()) {
+    if (above !== undefined && key.startsWith(`${above}\0`)) below.add(key.replaceAll('\0', '/'));
+    else above = key;
+  }
+  return below;
 };
 
 /** Returns the reason why a file of a volume cannot have this path; undefined for a valid path. */
@@ -47,8 +58,9 @@ export const cleanPath = (path: string): string =>
 
 /** Returns the directories above a path, outermost first. */
 export const ancestorsOf = (path: string): readonly string[] => {
-  const names = path.split('/');
-  return names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'));
+  const above: string[] = [];
+  for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) above.push(path.slice(0, end));
+  return above;
 };
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);

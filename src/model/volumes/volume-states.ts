@@ -15,7 +15,10 @@ interface VolumeState {
 interface PodState {
   readonly pod: Pod;
   readonly isWanted: boolean;
-  readonly volumes: ReadonlyMap<string, VolumeState>;
+  /** The states change in place: with a copy for each change, a pod of many volumes would take the square of their number. */
+  readonly volumes: Map<string, VolumeState>;
+  /** The names of the volumes that are not set up. */
+  readonly missing: Set<string>;
 }
 
 /** A change of the desired or the actual state. `volume` is the name in the pod. */
@@ -85,6 +88,15 @@ export class VolumeStates {
     return this.#pods.get(uid)?.volumes.get(name)?.failures ?? 0;
   }
 
+  areAllMounted(uid: string): boolean {
+    return (this.#pods.get(uid)?.missing.size ?? 0) === 0;
+  }
+
+  /** Whether a volume of the pod exists or may exist. */
+  hasAny(uid: string): boolean {
+    return this.#pods.has(uid);
+  }
+
   /** Volumes that are not set up, by name, with the error of the last attempt. */
   notMounted(uid: string): readonly { readonly name: string; readonly error?: string | undefined }[] {
     return this.#of(uid)
@@ -124,23 +136,26 @@ export class VolumeStates {
       const failures = before?.isWanted === isWanted ? (known?.failures ?? 0) : 0;
       next.set(volume.name, { isMounted: known?.isMounted ?? false, error: known?.error, volume, failures });
     }
+    const missing = new Set([...next].flatMap(([name, { isMounted }]) => (isMounted ? [] : [name])));
     if (next.size === 0) this.#pods.delete(uid);
-    else this.#pods.set(uid, { pod, isWanted, volumes: next });
+    else this.#pods.set(uid, { pod, isWanted, volumes: next, missing });
   }
 
   #update({ uid, volume }: { readonly uid: string; readonly volume: string }, values: Partial<VolumeState>): void {
     const pod = this.#pods.get(uid);
     const before = pod?.volumes.get(volume);
     if (!pod || !before) return;
-    this.#pods.set(uid, { ...pod, volumes: new Map(pod.volumes).set(volume, { ...before, ...values }) });
+    const after = { ...before, ...values };
+    pod.volumes.set(volume, after);
+    if (after.isMounted) pod.missing.delete(volume);
+    else pod.missing.add(volume);
   }
 
   #remove({ uid, volume }: { readonly uid: string; readonly volume: string }): void {
     const pod = this.#pods.get(uid);
     if (!pod) return;
-    const volumes = new Map(pod.volumes);
-    volumes.delete(volume);
-    if (volumes.size === 0) this.#pods.delete(uid);
-    else this.#pods.set(uid, { ...pod, volumes });
+    pod.volumes.delete(volume);
+    pod.missing.delete(volume);
+    if (pod.volumes.size === 0) this.#pods.delete(uid);
   }
 }

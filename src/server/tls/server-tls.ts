@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { TlsSettings } from '../../model/server/tls-settings.js';
+import { certificateBlocks } from '../../model/certificates/certificate-blocks.js';
 
 /** The current content of files, PEM. Errors: a file cannot be read. */
 export interface PemSources {
@@ -61,7 +62,7 @@ export const serverTls = (
 
 /** Without a certificate in the text Node would trust all public authorities instead. */
 const expectCertificates = (pem: string): void => {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? [];
+  const blocks = certificateBlocks(pem);
   if (blocks.length === 0) throw new Error('the file of client authorities: expected PEM with a certificate');
   for (const block of blocks) new X509Certificate(block);
 };

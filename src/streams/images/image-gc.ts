@@ -167,7 +167,8 @@ const removeOld = (
   return remove(old, 'age', () => false).pipe(
     map(({ problems }) => {
       if (problems.length > 0) throw new Error(oldImagesStay(policy, problems));
-      return candidates.filter((image) => !old.includes(image));
+      const removed = new Set(old);
+      return candidates.filter((image) => !removed.has(image));
     }),
   );
 };

@@ -41,28 +41,28 @@ export const withFreshNode =
   (source) =>
     defer(() => {
       let latest: readonly Pod[] | undefined;
-      let held: readonly string[] = [];
+      let held: ReadonlySet<string> = new Set();
       let isReading = false;
       let passed: ReadonlySet<string> = new Set();
 
       /** The pods of the newest set that are not held. */
       const newestSet = (isHeldBack: (pod: Pod) => boolean): SourceEvent => {
         const pods = latest ?? [];
-        held = pods.flatMap((pod) => (isHeldBack(pod) ? [pod.metadata.uid] : []));
-        const through = pods.filter(({ metadata }) => !held.includes(metadata.uid));
+        held = new Set(pods.filter(isHeldBack).map(({ metadata }) => metadata.uid));
+        const through = pods.filter(({ metadata }) => !held.has(metadata.uid));
         passed = new Set(through.map(({ metadata }) => metadata.uid));
         return podSet(through);
       };
 
       const release$: Observable<SourceEvent> = defer(() => {
-        if (isReading || held.length === 0) return EMPTY;
+        if (isReading || held.size === 0) return EMPTY;
         isReading = true;
         const waiting = new Set(held);
         const released$ = defer(() => {
           isReading = false;
           // The pods that arrived meanwhile may be newer than the Node that was read.
           return concat(
-            of(newestSet(({ metadata }) => held.includes(metadata.uid) && !waiting.has(metadata.uid))),
+            of(newestSet(({ metadata }) => held.has(metadata.uid) && !waiting.has(metadata.uid))),
             release$,
           );
         });

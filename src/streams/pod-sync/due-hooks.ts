@@ -47,21 +47,26 @@ export const findDueHooks = (
     const { pod, ports } = context;
     const { uid } = pod.metadata;
     if (dueHooks.isKnown(uid)) {
-      const over = dueHooks.of(uid).filter((id) => !containers.some((one) => one.id === id && one.state !== 'exited'));
+      const left = new Set(containers.filter(({ state }) => state !== 'exited').map(({ id }) => id));
+      const over = dueHooks.of(uid).filter((id) => !left.has(id));
       return from(over).pipe(concatMap((id) => endHook(context, id, { apply })));
     }
     if (!hasPostStart(pod)) return EMPTY;
     const found = (containerIds: readonly string[]): void => apply({ kind: 'due-hooks-found', uid, containerIds });
     // A container in an unknown state may be running, and the runtime may still start one that it has created, as the earlier agent asked.
     const alive = containers.filter(({ state }) => state !== 'exited').map(({ id }) => id);
+    const aliveNames = new Set(alive.map(directoryNameOf));
     if (alive.length === 0) {
       found([]);
       return EMPTY;
     }
     return logged(context, 'cannot read the marks of postStart hooks', (directory) =>
       ports.files.listDirectory(directory).pipe(
-        tap((marks) => found(alive.filter((id) => marks.includes(directoryNameOf(id))))),
-        concatMap((marks) => from(marks.filter((mark) => !alive.some((id) => directoryNameOf(id) === mark)))),
+        tap((marks) => {
+          const marked = new Set(marks);
+          found(alive.filter((id) => marked.has(directoryNameOf(id))));
+        }),
+        concatMap((marks) => from(marks.filter((mark) => !aliveNames.has(mark)))),
         concatMap((mark) => ports.files.remove(`${directory}/${mark}`)),
       ),
     );

@@ -20,6 +20,7 @@ import { type RuntimeContainerStatus, type RuntimePodStatus } from '../../model/
 import { ContainerSyncError, PodSyncError } from '../../model/pod-actions/sync-error.js';
 import { killContainer } from './kill-container.js';
 import { journaled, type PodSyncContext } from './pod-sync-context.js';
+import { allNamed } from '../../model/values/indexed-lists.js';
 
 /**
  * Stops every container that runs or may run side by side, sidecars last and in reverse order, then every sandbox. Completes when
@@ -61,12 +62,13 @@ const killContainers = (
         share({ connector: () => new ReplaySubject<Error>(1), resetOnComplete: false, resetOnError: false }),
       );
 
-    const first = running.filter(({ name }) => !sidecarNames.includes(name)).map((instance) => kill(instance));
+    const isSidecarName = new Set(sidecarNames);
+    const first = running.filter(({ name }) => !isSidecarName.has(name)).map((instance) => kill(instance));
     const kills = [...first];
     let previous$: Observable<unknown> = merge(...first);
     for (const name of sidecarNames.toReversed()) {
       const turn$ = previous$;
-      const instances = running.filter((instance) => instance.name === name).map((instance) => kill(instance, turn$));
+      const instances = allNamed(running, name).map((instance) => kill(instance, turn$));
       if (instances.length === 0) continue;
       kills.push(...instances);
       previous$ = merge(...instances);

@@ -39,6 +39,7 @@ import { removeUnstarted } from './remove-container.js';
 import { runHook } from './run-hook.js';
 import { volumeImages } from './volume-images.js';
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
+import { allNamed } from '../../model/values/indexed-lists.js';
 
 /** The ports of a start beside the ports of the sync. */
 export interface StartContainerPorts {
@@ -269,7 +270,7 @@ const restartCount = (
   status: RuntimePodStatus,
   logDirectory: string,
 ): Observable<number> => {
-  const newest = status.containers.find((instance) => instance.name === name && instance.state !== 'created');
+  const newest = allNamed(status.containers, name).find(({ state }) => state !== 'created');
   return newest ? of(newest.restartCount + 1) : ports.files.listDirectory(logDirectory).pipe(map(restartCountFromLogs));
 };
 

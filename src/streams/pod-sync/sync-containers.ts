@@ -117,12 +117,17 @@ const dueHooksOf = (
 ): readonly DueHook[] => {
   if (killPod) return [];
   const ends = new Set([...containersToKill, ...containersToReset].map(({ id }) => id));
-  const all = containersOf(pod);
+  // The first of a name counts.
+  const byName = new Map(
+    containersOf(pod)
+      .toReversed()
+      .map(({ container }) => [container.name, container]),
+  );
   return containers
     .filter(({ id, state }) => state === 'running' && dueHooks.has(pod.metadata.uid, id) && !ends.has(id))
     .flatMap(({ id, name }) => {
-      const found = all.find(({ container }) => container.name === name);
-      return found ? [{ id, container: found.container }] : [];
+      const container = byName.get(name);
+      return container ? [{ id, container }] : [];
     });
 };
 
@@ -232,8 +237,10 @@ const startAll = (
 /** Ephemeral containers first, then init containers, then the regular ones. */
 const stepsOf = ({ pod }: PodSyncContext, actions: PodActions): readonly Step[] => {
   const all = containersOf(pod);
-  const pick = (kind: ContainerKind, names: readonly string[]): readonly Step[] =>
-    all.filter((entry) => entry.kind === kind && names.includes(entry.container.name));
+  const pick = (kind: ContainerKind, list: readonly string[]): readonly Step[] => {
+    const names = new Set(list);
+    return all.filter((entry) => entry.kind === kind && names.has(entry.container.name));
+  };
   return [
     ...pick('ephemeral', actions.ephemeralContainersToStart),
     ...pick('init', actions.initContainersToStart),

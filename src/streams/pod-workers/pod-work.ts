@@ -59,6 +59,7 @@ import type { PodRun, PodWork, RuntimePodRun, SyncResult } from './pod-workers.j
 import type { PodDirectories } from '../upkeep/pod-directories.js';
 import type { PodProbes, ProbeFindings } from '../probes/prober.js';
 import type { RuntimeReader } from '../pleg/runtime-reader.js';
+import { allNamed } from '../../model/values/indexed-lists.js';
 
 export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 'state'> {
   readonly state: Pick<
@@ -375,8 +376,10 @@ const runsAsAnother = (before: PodStatus | undefined, status: PodStatus): boolea
   [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])].some(
     ({ name, state, containerID }) =>
       state?.running !== undefined &&
-      [...(before?.containerStatuses ?? []), ...(before?.initContainerStatuses ?? [])].some(
-        (other) => other.name === name && other.state?.terminated !== undefined && other.containerID !== containerID,
+      [before?.containerStatuses, before?.initContainerStatuses].some((list) =>
+        allNamed(list ?? [], name).some(
+          (other) => other.state?.terminated !== undefined && other.containerID !== containerID,
+        ),
       ),
   );
 

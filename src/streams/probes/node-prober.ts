@@ -7,6 +7,7 @@ import type { ProbeRecords } from '../ports/probe-records.js';
 import { noProbeRecords } from '../ports/probe-records.js';
 import { noProbes } from './no-probes.js';
 import { type Prober, prober, type ProberOptions } from './prober.js';
+import { firstWithId } from '../../model/values/indexed-lists.js';
 
 export interface NodeProberOptions extends Omit<
   ProberOptions,
@@ -29,7 +30,7 @@ export const nodeProber = (options: NodeProberOptions): Prober => {
     statusOf: (uid) => statuses.get(uid),
     startedAt: (uid, containerId) => {
       const reading = cache.get(uid);
-      const instance = reading.kind === 'status' && reading.status.containers.find(({ id }) => id === containerId);
+      const instance = reading.kind === 'status' && firstWithId(reading.status.containers, containerId);
       return instance && instance.startedAt > 0n ? nanosToMillis(instance.startedAt) : undefined;
     },
     agentStart: { at: scheduler.now(), wallTime: wallClock() },

@@ -26,6 +26,7 @@ import type { Metrics } from '../ports/metrics.js';
 import type { ProbeRecords } from '../ports/probe-records.js';
 import { keepRecords } from './keep-records.js';
 import { type ProbeChange, type ProbeNudge, probeWorker, type ProbeWorkerOptions } from './probe-worker.js';
+import { allNamed } from '../../model/values/indexed-lists.js';
 
 /** The probes of pods, for the work of pod workers. */
 export interface PodProbes {
@@ -206,6 +207,8 @@ const keyOf = ({ type, container }: ProbeWorker): string => `${type} ${container
 
 /** Whether the container has started and is not ready yet. */
 const isAwaited = ({ container }: ProbeWorker, { containerStatuses = [], initContainerStatuses = [] }: PodStatus) =>
-  [...containerStatuses, ...initContainerStatuses].some(
-    (status) => status.name === container.name && runtimeContainerId(status) !== '' && status.started && !status.ready,
+  [containerStatuses, initContainerStatuses].some((statuses) =>
+    allNamed(statuses, container.name).some(
+      (status) => runtimeContainerId(status) !== '' && status.started && !status.ready,
+    ),
   );

@@ -117,8 +117,8 @@ const reconcileMirror = (fullName: string, attempts: Map<string, Attempt>, ports
     const { state, log, scheduler, random } = ports;
     const { pods, workers, sources } = state;
     const attempt = attempts.get(fullName) ?? {};
-    const pod = pods.pods().find((each) => isStaticPod(each) && podFullName(each) === fullName);
-    const seen = pods.mirrors().find((each) => podFullName(each) === fullName);
+    const pod = pods.podsNamed(fullName).find(isStaticPod);
+    const seen = pods.mirrorsNamed(fullName)[0];
     const mirror = seen?.metadata.uid === attempt.removedUid ? undefined : seen;
     const node = ports.node();
     const action = mirrorAction({

@@ -43,8 +43,14 @@ export const readEnvFiles = (
         ),
       );
     };
+    const keysOf = new Map<string, string[]>();
+    for (const one of references) {
+      const keys = keysOf.get(envFileId(one));
+      if (keys) keys.push(one.key);
+      else keysOf.set(envFileId(one), [one.key]);
+    }
     const complain = (id: string, { values, problem }: EnvFile): void => {
-      const isNeeded = references.some((one) => envFileId(one) === id && !values.has(one.key));
+      const isNeeded = keysOf.get(id)?.some((key) => !values.has(key)) ?? false;
       if (problem === undefined || !isNeeded) return;
       log.warn(
         { pod: podRef(pod), container: container.name, file: id, error: problem },

@@ -4,7 +4,6 @@ import { isNotFound } from '../../model/kube-api/api-error.js';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
 import type { Pod } from '../../model/pod/pod.js';
 import type { ConfigMap, Secret } from '../../model/references/referenced-object.js';
-import type { PodCertificateProjection, PodCertificateSource } from '../../model/references/pod-certificate-source.js';
 import { tokenKey, type TokenPurpose } from '../../model/references/token-request.js';
 import type { TrustBundle } from '../../model/references/trust-bundle.js';
 import type { DownwardFacts } from '../../model/volumes/downward-payload.js';
@@ -45,9 +44,10 @@ export const volumeContent = (
     const secrets$ = lookups(needs.secrets, (name) =>
       podReferences ? podReferences.secret(namespace, name, pod) : of(nobodyKnows('Secret', name)),
     );
-    const tokens$ = lookups(needs.tokens.map(tokenKey), (key) =>
-      tokenOf(needs.tokens.find((one) => tokenKey(one) === key)!),
-    );
+    /** The needs of a volume have the projections of the volume itself. */
+    const sources = new Map(needs.podCertificates.map((source) => [source.projection, source]));
+    const purposes = new Map(needs.tokens.map((one) => [tokenKey(one), one]));
+    const tokens$ = lookups(needs.tokens.map(tokenKey), (key) => tokenOf(purposes.get(key)!));
     const tokenOf = (purpose: TokenPurpose): Observable<string | Error> =>
       podToken
         ? podToken(purpose).pipe(map(({ token }) => token))
@@ -63,7 +63,7 @@ export const volumeContent = (
             secret: (name) => secrets.get(name),
             token: (purpose) => tokens.get(tokenKey(purpose)) ?? new Error('no token was asked for'),
             trustBundles: () => bundles,
-            podCertificate: (source) => podCertificate(sourceOf(needs.podCertificates, source)),
+            podCertificate: (projection) => podCertificate(sources.get(projection)!),
           },
           node(),
         ),
@@ -94,12 +94,6 @@ const lookups = <T extends ConfigMap | Secret | string>(
   );
   return forkJoin(found$).pipe(map((entries) => new Map(entries)));
 };
-
-/** The needs of a volume have the projections of the volume itself. */
-const sourceOf = (
-  sources: readonly PodCertificateSource[],
-  projection: PodCertificateProjection,
-): PodCertificateSource => sources.find((source) => source.projection === projection)!;
 
 const noCertificate: ReadPodCertificate = () => {
   throw new Error('a certificate of a pod needs an API server, and this node has none');

@@ -130,7 +130,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
         }),
         until(
           uid,
-          () => states.notMounted(uid).length === 0,
+          () => states.areAllMounted(uid),
           () => {
             const unmounted = namesOf(states.notMounted(uid));
             return mountWaitText({ unmounted, unattached: [], unprocessed: [] }, VOLUME_WAIT_TIMED_OUT);
@@ -155,7 +155,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
         for (const { name } of states.known(uid)) request$.next({ uid, volume: name, isUrgent: true });
         return until(
           uid,
-          () => states.known(uid).length === 0 || states.isWanted(uid),
+          () => !states.hasAny(uid) || states.isWanted(uid),
           () => unmountWaitText(namesOf(states.known(uid)), VOLUME_WAIT_TIMED_OUT),
         );
       }),

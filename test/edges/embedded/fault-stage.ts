@@ -50,6 +50,8 @@ export class FaultStage {
   private steady!: Subject & { readonly pid: number; readonly startedAt: bigint };
   private runs = 0;
   readonly failed = new Map<string, number>();
+  /** The longest real time from the end of the faults until the run has found all as it should be, with what it does for that. */
+  longestRecoveryMs = 0;
 
   async open(): Promise<this> {
     execFileSync('mkfifo', [join(this.directory, 'never')]);
@@ -142,9 +144,11 @@ export class FaultStage {
     }
     await pause(random.pick([0, 20, 200]));
     injectFaults(null);
+    const endOfFaults = performance.now();
     await Promise.all(under);
     if (!this.embedded) await this.start();
     await this.settle({ pod, name, ending, doomed, made, gate, order });
+    this.longestRecoveryMs = Math.max(this.longestRecoveryMs, performance.now() - endOfFaults);
   }
 
   /** What an agent goes on to ask for, until all is as it should be. */

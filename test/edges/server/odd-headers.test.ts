@@ -36,6 +36,7 @@ it.each<[string, string, readonly number[]]>([
   ['two tokens, of which the first one is accepted', pods(ADMIN, 'Authorization: Bearer wrong'), [200]],
   ['two tokens, of which the second one is accepted', pods('Authorization: Bearer wrong', ADMIN), [401]],
   ['a password before a token', pods('Authorization: Basic YTpi', ADMIN), [401]],
+  ['a WebSocket of a million empty options', pods('Upgrade: websocket', `Connection: ${','.repeat(1_000_000)}`), [401]],
   ['a header of nearly 1 MiB', pods(ADMIN, filler(1_000_000)), [200]],
   ['a longer header', pods(ADMIN, filler(2 ** 20)), [431]],
   ['a wait for its body to be wanted', pods(ADMIN, 'Expect: 100-continue'), [100, 200]],

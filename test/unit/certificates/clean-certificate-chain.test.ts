@@ -16,3 +16,10 @@ it.each([
   ['long lines', block('A'.repeat(65)), block('A'.repeat(64), 'A')],
   ['an end of another label', block('QUJD').replace('END CERTIFICATE', 'END KEY'), ''],
 ])('of %s only the certificates stay', (_, text, expected) => expect(cleanCertificateChain(text)).toBe(expected));
+
+it('of text with beginnings alone, none of which looks for an end through the rest of the text', () => {
+  const beginnings = Array.from({ length: 400_000 }, (_, at) => `-----BEGIN ${at % 2 === 0 ? 'A' : at}-----\n`).join(
+    '',
+  );
+  expect(cleanCertificateChain(`${beginnings}${block('QUJD')}`)).toBe(block('QUJD'));
+});

@@ -27,12 +27,23 @@ describe('a reply that is no success', () => {
     // What the API server writes where it says nothing.
     { details: { retryAfterSeconds: 0 }, expected: {} },
     { details: null, expected: {} },
+    { details: { retryAfterSeconds: 'x' }, expected: {} },
+    { details: 'x', expected: {} },
     { retryAfter: 'Wed, 21 Oct 2026 07:28:00 GMT', details: {}, expected: {} },
   ])('asks to wait: header $retryAfter, details $details', ({ details, expected, ...failure }) => {
     const body = status({ code: 429, reason: 'TooManyRequests', message: 'm', details });
     expect(told({ code: 429, body, ...failure })).toEqual({
       ...{ code: 429, reason: 'TooManyRequests', message: 'm' },
       ...expected,
+    });
+  });
+
+  it('has no field of its Status that has another type', () => {
+    const body = status({ code: '429', reason: { a: 1 }, message: ['m'], details: [] });
+    expect(told({ code: 503, body })).toMatchObject({
+      code: 503,
+      reason: '',
+      message: expect.stringContaining('GET /p') as string,
     });
   });
 
@@ -95,4 +106,9 @@ describe('a connection that broke', () => {
     expect(retryAfterMs(error, true)).toBe(expected ? 1_000 : undefined);
     expect(retryAfterMs(error, false)).toBe(undefined);
   });
+});
+
+it('a wait that is too long for a timer, which would end at once, is the longest one', () => {
+  const error = apiFailure({ code: 429, method: 'GET', path: '/p', body: '', retryAfter: '99999999999' });
+  expect(retryAfterMs(error, false)).toBe(2 ** 31 - 1);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CONFIG_MIRROR_ANNOTATION } from '../../../src/model/pod/pod.js';
+import { CONFIG_MIRROR_ANNOTATION, podFullName } from '../../../src/model/pod/pod.js';
 import { PodManager } from '../../../src/model/pod/pod-manager.js';
 import { aPod } from '../../support/a-pod.js';
 
@@ -40,6 +40,24 @@ describe('the pods that are wanted', () => {
     pods.set(second);
     expect(pods.resolve(fixed)).toEqual({ pod: fixed, mirrorPod: mirror, isMirror: false });
     expect(pods.resolve(mirror)).toEqual({ pod: fixed, mirrorPod: mirror, isMirror: true });
+  });
+
+  it('are found by their full name, the first known first, until they go', () => {
+    const pods = new PodManager();
+    const [other, newer] = [aPod({ uid: 'other', name: 'other' }), aPod({ uid: 'newer' })];
+    for (const pod of [fixed, other, mirror, newer]) pods.set(pod);
+    const changed = aPod({ uid: 'static', labels: { v: '2' } });
+    pods.set(changed);
+    const name = podFullName(fixed);
+    expect(pods.podsNamed(name)).toEqual([changed, newer]);
+    expect(pods.mirrorsNamed(name)).toEqual([mirror]);
+    pods.remove(fixed);
+    pods.remove(mirror);
+    expect(pods.podsNamed(name)).toEqual([newer]);
+    expect(pods.mirrorsNamed(name)).toEqual([]);
+    pods.set(aPod({ uid: 'newer', name: 'renamed' }));
+    expect(pods.podsNamed(name)).toEqual([]);
+    expect(pods.podsNamed(podFullName(other))).toEqual([other]);
   });
 
   it('leave a mirror alone when they go', () => {

@@ -36,6 +36,10 @@ describe('the answer', () => {
       ...{ token: 't', expiresAt, lifetimeMs: 600_000 },
     });
     expect(readTokenReply({ status }, purpose).lifetimeMs).toBe(3_600_000);
+    expect(readTokenReply({ spec: null, status }, purpose).lifetimeMs).toBe(3_600_000);
+    // A token of such a lifetime would never be renewed.
+    expect(readTokenReply({ spec: { expirationSeconds: 'x' }, status }, purpose).lifetimeMs).toBe(3_600_000);
+    expect(() => readTokenReply({ status: { ...status, token: 5 } }, purpose)).toThrow('no status.token');
   });
 
   it.each([
