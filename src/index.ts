@@ -41,6 +41,7 @@ export {
   type Metrics,
   type NodeStartupPart,
   noMetrics,
+  type ImageAccessResult,
   type OrphanCount,
   type PodCertificateCount,
   type PodCount,

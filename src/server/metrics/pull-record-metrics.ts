@@ -7,7 +7,7 @@ export interface PullRecordNumbers {
 }
 
 /**
- * The records of image pulls, counted at each scrape. What cannot be counted has no series. The kubelet counts after each change of
+ * The records of image pulls, counted at each scrape. A number that cannot be counted has no series. The kubelet counts after each change of
  * its own, so that it has 0 until the first one of its life.
  *
  * Source: pkg/kubelet/images/pullmanager/metrics.go

@@ -122,7 +122,7 @@ describe('the work for a pod grows with the number of its containers, not with t
     ],
     ['the ends of before', withStatuses('exited', (pod, _, status) => withFormerEnds(pod, status, status))],
     ['an illegal transition', withStatuses('exited', (pod, _, status) => illegalTransition(pod, status, status))],
-    ['containers that run anew', withStatuses('exited', (pod, _, status) => withoutRunAnew(pod, status, status))],
+    ['containers that run again', withStatuses('exited', (pod, _, status) => withoutRunAnew(pod, status, status))],
     [
       'the newest instance of each',
       withStatuses('running', (pod, runtime) => pod.spec.containers.map(({ name }) => newestStatusOf(runtime, name))),

@@ -1,7 +1,7 @@
 import type { Container, Pod } from '../../../model/pod/pod.js';
 import type { EndOfRun, Finding, Invariant } from './monitor.js';
 import { isTerminal, restarts, roleOf } from './pod-spec.js';
-import { isLive, isReady, type PodTruth } from './pod-truth.js';
+import { isLive, isReady, lateNewsMs, type PodTruth } from './pod-truth.js';
 import type { WorldTruth } from './world-truth.js';
 
 /** The quiet time after which every desired pod runs, or waits for something known. Milliseconds. */
@@ -10,8 +10,6 @@ const SETTLED_MS = 100_000;
 const RECENT_MS = 30_000;
 /** The longest time until the next sync of a pod whose wait is over: a resync with its jitter, and a little more. */
 const NEXT_LOOK_MS = 100_000;
-/** The longest time by which a pod from the API server is older than the truth. Milliseconds. */
-const LATE_NEWS_MS = 10_000;
 /** A longer pull, hook or start takes longer than any behaviour of a simulated container. */
 const LONGEST_CALL_MS = 400_000;
 
@@ -51,7 +49,7 @@ const outdated = ({
   specSince,
   ...pod
 }: PodTruth): readonly Finding[] | undefined => {
-  const certainSince = specSince + (source === 'api' ? LATE_NEWS_MS : 0);
+  const certainSince = specSince + lateNewsMs({ source });
   const knewNewest = pass && heardAt !== undefined && heardAt >= certainSince && heardAt < pass.since;
   // A run only learns that its pod's time is over; the next one stops it.
   if (!wanted || !knewNewest || isTerminal(pod.phase)) return undefined;

@@ -47,6 +47,8 @@ export interface PodTruth {
   readonly manifest?: Pod;
   /** Since when its source has had this version, or none. */
   readonly specSince: number;
+  /** When the image of a container last changed in its source. */
+  readonly imageChangedAt: ReadonlyMap<string, number>;
   /** Since when a source has had the pod, without a break. */
   readonly wantedSince?: number;
   /** The longest grace period of any of its versions. */
@@ -79,9 +81,12 @@ export interface PodTruth {
 
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 /** The same, for the two files that change it. */
-export type MutablePod = Mutable<Omit<PodTruth, 'instances' | 'sandboxes' | 'backOffUntil' | 'probeFailedAt'>> & {
+export type MutablePod = Mutable<
+  Omit<PodTruth, 'instances' | 'sandboxes' | 'imageChangedAt' | 'backOffUntil' | 'probeFailedAt'>
+> & {
   readonly instances: Mutable<InstanceTruth>[];
   readonly sandboxes: Mutable<SandboxTruth>[];
+  readonly imageChangedAt: Map<string, number>;
   readonly backOffUntil: Map<string, number>;
   readonly probeFailedAt: Map<string, number>;
 };
@@ -98,10 +103,17 @@ export const newPodTruth = ({
   instances: [],
   sandboxes: [],
   specSince: 0,
+  imageChangedAt: new Map(),
   longestGraceSeconds: 0,
   backOffUntil: new Map(),
   probeFailedAt: new Map(),
 });
+
+/** The longest time by which a pod from the API server is older than the truth. Milliseconds. */
+const LATE_NEWS_MS = 10_000;
+
+/** The longest time by which the version that the agent has of a pod is older than the truth. Milliseconds. */
+export const lateNewsMs = ({ source }: Pick<PodTruth, 'source'>): number => (source === 'api' ? LATE_NEWS_MS : 0);
 
 /** The time between two relists while the runtime emits events. Milliseconds. */
 const RELIST_MS = 330_000;

@@ -1,6 +1,6 @@
 import { containerOf, isTerminal, roleOf } from './pod-spec.js';
 import type { Finding, Invariant } from './monitor.js';
-import { isLive, isReady, type PodTruth } from './pod-truth.js';
+import { isLive, isReady, lateNewsMs, type PodTruth } from './pod-truth.js';
 
 export const wantedRunsOn: Invariant = {
   name: 'wanted-runs-on',
@@ -71,7 +71,8 @@ const stopReason = (pod: PodTruth, container: string, image: string, startedAt: 
   if (spec?.image !== image || spec.lifecycle?.postStart !== undefined) return true;
   if (wanted.spec.containers.some(({ restartPolicyRules }) => restartPolicyRules !== undefined)) return true;
   if (wanted.spec.initContainers?.some(({ restartPolicyRules }) => restartPolicyRules !== undefined)) return true;
-  // The run may use the version before.
-  if (pod.pass && pod.specSince >= pod.pass.since) return true;
+  // The run may use a version before.
+  const otherImageUntil = (pod.imageChangedAt.get(container) ?? -Infinity) + lateNewsMs(pod);
+  if (pod.pass && Math.max(pod.specSince, otherImageUntil) >= pod.pass.since) return true;
   return (pod.probeFailedAt.get(container) ?? -1) >= startedAt;
 };

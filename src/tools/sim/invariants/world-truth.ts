@@ -241,6 +241,7 @@ export class WorldTruth {
       const { uid, name, namespace } = wanted.metadata;
       const pod = this.#pod({ uid, pod: name, namespace });
       if (!pod.wanted || text(pod.wanted) !== text(wanted)) pod.specSince = at;
+      for (const name of otherImages(pod.manifest, wanted)) pod.imageChangedAt.set(name, at);
       pod.wantedSince ??= at;
       pod.wanted = wanted;
       pod.manifest = wanted;
@@ -255,6 +256,12 @@ export class WorldTruth {
     if (pod) applyEntry(pod, entry, { at, wall: this.wall(at), usesKeptPods: this.#usesKeptPods });
   }
 }
+
+/** The names of the containers whose image is not the same in both versions of a pod. */
+const otherImages = (before: Pod | undefined, now: Pod): readonly string[] => {
+  const images = new Map(before?.spec.containers.map(({ name, image }) => [name, image]));
+  return now.spec.containers.filter(({ name, image }) => images.get(name) !== image).map(({ name }) => name);
+};
 
 const LOST_START: Partial<InstanceTruth> = {
   startedAt: undefined,

@@ -26,6 +26,8 @@ import {
   wantedByApi,
 } from '../story.js';
 
+const OTHER_IMAGE = aPod({ spec: { containers: [{ name: 'main', image: 'new' }] } });
+const LABELLED = { ...POD, metadata: { ...POD.metadata, labels: { changed: 'yes' } } };
 const AWAY = 'the API server is away: going on with the pods that it had 3 s ago (1)';
 
 export const wishRows: Rows = {
@@ -198,15 +200,20 @@ export const wishRows: Rows = {
         stop(7, 'a'),
       ],
     ],
+    ['its image has changed', [begin, upToDate, wanted(5, OTHER_IMAGE), pass(6), stop(7, 'a')]],
     [
-      'its image has changed',
-      [
-        begin,
-        upToDate,
-        wanted(5, aPod({ spec: { containers: [{ name: 'main', image: 'new' }] } })),
-        pass(6),
-        stop(7, 'a'),
-      ],
+      'its image had changed for a moment, of which the agent hears later',
+      [begin, wantedByApi(1, POD), upToDate, wantedByApi(5, OTHER_IMAGE), wantedByApi(6, POD), pass(7), stop(8, 'a')],
+    ],
+    [
+      'its image had changed for a moment long ago',
+      [begin, wantedByApi(1, POD), wantedByApi(5, OTHER_IMAGE), wantedByApi(6, POD), upToDate, pass(40), stop(41, 'a')],
+      'it has neither changed nor failed',
+    ],
+    [
+      'the pod has changed, and the container is the same',
+      [begin, wantedByApi(1, POD), upToDate, wantedByApi(35, LABELLED), pass(37), stop(38, 'a')],
+      'it has neither changed nor failed',
     ],
     ['its sandbox is gone', [begin, upToDate, sandbox(5, 's1', 'stopped'), pass(6), stop(7, 'a')]],
   ],
