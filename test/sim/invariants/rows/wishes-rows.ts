@@ -202,7 +202,7 @@ export const wishRows: Rows = {
     ],
     ['its image has changed', [begin, upToDate, wanted(5, OTHER_IMAGE), pass(6), stop(7, 'a')]],
     [
-      'its image had changed for a moment, of which the agent hears later',
+      'its image had changed for a moment, and the agent receives that later',
       [begin, wantedByApi(1, POD), upToDate, wantedByApi(5, OTHER_IMAGE), wantedByApi(6, POD), pass(7), stop(8, 'a')],
     ],
     [
