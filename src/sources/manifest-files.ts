@@ -37,8 +37,7 @@ const DISK: ManifestDisk = { now: () => Date.now(), stat: (path) => stat(path, {
  * subdirectories and names that begin with a dot. It reads only the files that changed since the previous call of this
  * lister.
  *
- * Errors: none; the listing contains the errors, each with its entry. Files that vanish during the listing are left
- * out.
+ * Errors: none; the listing contains the errors, each with its entry.
  */
 export const manifestLister = (path: string, disk: ManifestDisk = DISK): (() => Promise<ManifestListing>) => {
   let known = new Map<string, Known>();
@@ -117,7 +116,7 @@ const failedEntry = (message: string, isUnknown = false): Entry => ({
   content: { kind: 'unreadable', message, ...(isUnknown && { isUnknown }) },
 });
 
-const missingEntry = async (file: string): Promise<Entry | undefined> => {
+const missingEntry = async (file: string): Promise<Entry> => {
   const isLink = await lstat(file).then(
     () => true,
     (error: unknown) => {
@@ -125,9 +124,9 @@ const missingEntry = async (file: string): Promise<Entry | undefined> => {
       throw error;
     },
   );
-  if (isLink) return { known: { stamp: undefined, digest: '' }, content: { kind: 'dangling' } };
   // Node decodes bytes that are not UTF-8 to this character, and no file has the resulting name.
-  return file.includes('\uFFFD') ? failedEntry('has a name that is not UTF-8 (expected one that is)') : undefined;
+  if (!isLink && file.includes('\uFFFD')) return failedEntry('has a name that is not UTF-8 (expected one that is)');
+  return { known: { stamp: undefined, digest: '' }, content: { kind: isLink ? 'dangling' : 'vanished' } };
 };
 
 /** The whole file, or `undefined` if it exceeds the limit, even if it grows during the read. */

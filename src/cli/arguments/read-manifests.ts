@@ -55,7 +55,7 @@ const contentsOf = async (path: string): Promise<readonly ManifestFile[]> => {
     return [{ file: path, content: { kind: 'unreadable', message: whyNot(path, error) } }];
   }
   const listing = await manifestLister(path)();
-  if (listing.kind === 'files') return listing.files;
+  if (listing.kind === 'files') return listing.files.filter(({ content }) => content.kind !== 'vanished');
   const message = listing.kind === 'missing' ? MISSING : listing.message;
   return [{ file: path, content: { kind: 'unreadable', message } }];
 };

@@ -30,7 +30,9 @@ export interface ManifestFile {
         readonly isUnknown?: true;
       }
     /** A link to a file that does not exist. */
-    | { readonly kind: 'dangling' };
+    | { readonly kind: 'dangling' }
+    /** The folder has the name, and the file was missing when it was read, as in a folder that is just being replaced. */
+    | { readonly kind: 'vanished' };
 }
 
 /** The manifests at a path, in their order of precedence. */
@@ -46,7 +48,7 @@ interface KnownFile {
   readonly objects: readonly SourceObject[];
   /** The file holds a document that cannot be used. */
   readonly isBroken: boolean;
-  /** The file has never been read. */
+  /** The file has never been read, and may hold pods. */
   readonly isUnknown?: true;
   /** Equal for equal contents; `undefined` if the contents are unknown. */
   readonly version: string | undefined;
@@ -96,7 +98,7 @@ export interface FoldedListing {
  * A broken file keeps the pods and objects that none of its valid documents replaces, so that a typing error stops no pod. A
  * missing file removes its pods once its absence is confirmed: see `foldAbsences`. The same holds for the path as a
  * whole, even if it is missing from the start, since pods of an earlier agent may still run. The first sets are partial
- * while a file cannot be read.
+ * while a file cannot be read, or is missing though the folder has its name.
  *
  * Source: pkg/kubelet/config/file.go listConfig, which removes the pods of a broken file on its next poll instead, and
  * does not confirm that a path is missing.
@@ -123,14 +125,14 @@ export const foldManifestListing = (
   for (const file of [...new Set([...found.keys(), ...state.files.keys()])].sort(byCodeUnits)) {
     const before = state.files.get(file);
     const content = found.get(file);
-    if (content && content.kind !== 'dangling') {
+    if (content && !isAbsent(content)) {
       const read = readFile(file, content, before ?? UNKNOWN, place);
       files.set(file, read.known);
       events.push(...read.events);
-    } else if (content && (gone.has(file) || before?.version === DANGLING.version)) {
+    } else if (content?.kind === 'dangling' && (gone.has(file) || before?.version === DANGLING.version)) {
       files.set(file, DANGLING);
       if (gone.has(file)) events.push(dangles(file));
-    } else if (before && !gone.has(file)) files.set(file, before);
+    } else if (!gone.has(file) && (before || content)) files.set(file, before ?? { ...UNKNOWN, isUnknown: true });
   }
   const isMissingNews =
     listing.kind === 'missing' && state.reported !== 'missing' && (gone.has(place.path) || state.pods === undefined);
@@ -176,19 +178,28 @@ const missingOf = (state: ManifestFilesState, listing: ManifestListing, { path }
     const isReported = state.reported === 'missing' && state.pods !== undefined;
     return new Set([...state.files.keys(), ...(isReported ? [] : [path])]);
   }
-  const isDangling = new Map(listing.files.map(({ file, content }) => [file, content.kind === 'dangling']));
-  const known = [...state.files].filter(([file]) => isDangling.get(file) === undefined).map(([file]) => file);
-  const dangling = [...isDangling].filter(([, is]) => is).map(([file]) => file);
-  // A dangling link is reported once.
-  return [...known, ...dangling.filter((file) => state.files.get(file)?.version !== DANGLING.version)];
+  const listed = new Set(listing.files.map(({ file }) => file));
+  const known = [...state.files.keys()].filter((file) => !listed.has(file));
+  const absent = listing.files.filter(
+    ({ file, content }) =>
+      isAbsent(content) &&
+      // A dangling link is reported once.
+      !(content.kind === 'dangling' && state.files.get(file)?.version === DANGLING.version),
+  );
+  return [...known, ...absent.map(({ file }) => file)];
 };
+
+type Absent = Extract<ManifestFile['content'], { readonly kind: 'dangling' | 'vanished' }>;
+
+const isAbsent = (content: ManifestFile['content']): content is Absent =>
+  content.kind === 'dangling' || content.kind === 'vanished';
 
 const isSameList = (one: readonly object[], other: readonly object[]): boolean =>
   one.length === other.length && one.every((item, index) => item === other[index]);
 
 const readFile = (
   file: string,
-  content: Exclude<ManifestFile['content'], { readonly kind: 'dangling' }>,
+  content: Exclude<ManifestFile['content'], Absent>,
   before: KnownFile,
   place: ManifestPlace,
 ): { readonly known: KnownFile; readonly events: readonly SourceEvent[] } => {

@@ -79,6 +79,28 @@ describe('manifestLister', () => {
     });
   });
 
+  it('lists the name of a file that vanishes before it is read', async () => {
+    const [first, second] = [join(directory, 'a'), join(directory, 'b')];
+    await writeFile(first, 'x');
+    await writeFile(second, 'y');
+    const list = manifestLister(directory, {
+      now: () => Date.now(),
+      stat: async (path) => {
+        // Another process removes both, one after its name was listed and the other after its reading has begun.
+        await rm(path);
+        if (path === second) await writeFile(path, 'z');
+        return stat(path, { bigint: true });
+      },
+    });
+    expect(await list()).toMatchObject({
+      kind: 'files',
+      files: [
+        { file: first, content: { kind: 'vanished' } },
+        { file: second, content: { kind: 'text', text: 'z' } },
+      ],
+    });
+  });
+
   it('reads again what could not be read, though nothing of the file has changed', async () => {
     const file = join(directory, 'a.yaml');
     await writeFile(file, 'x');

@@ -28,8 +28,11 @@ const disk = (scheduler: TestScheduler, marble: string, listings: Readonly<Recor
   return () => defer(() => of(now));
 };
 
-const named = (event: SourceEvent): string =>
-  event.kind === 'set' ? event.pods.map(({ metadata }) => metadata.name.replace('-n', '')).join('') || '0' : 'P';
+/** The names of the pods, with `?` if there may be more; 0 for none, and P for a problem. */
+const named = (event: SourceEvent): string => {
+  if (event.kind === 'problem') return 'P';
+  return `${event.pods.map(({ metadata }) => metadata.name.replace('-n', '')).join('') || '0'}${event.isPartial ? '?' : ''}`;
+};
 
 const podsOf = (
   scheduler: TestScheduler,
@@ -87,6 +90,29 @@ describe('manifestPods', () => {
     'waits as long at its start, since the pods of a folder that is just being replaced may run',
     marbles(({ expectObservable, scheduler }) => {
       expectObservable(podsOf(scheduler, disk(scheduler, 'x', { x: MISSING })), '60s !').toBe('P 1999ms 0');
+    }),
+  );
+
+  it(
+    'takes a folder that is moved away while it is read for the first time for one that may hold more pods, and emits all when it is back',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const vanished = (name: string): ManifestFile => ({ file: name, content: { kind: 'vanished' } });
+      const list = disk(scheduler, 'x 49ms y', {
+        x: files(file('a'), vanished('b'), vanished('c')),
+        y: files(file('a'), file('b'), file('c')),
+      });
+      // Seen at 60 ms.
+      const change$ = hot('         50ms c');
+      const expected = '            p 59ms w';
+      expectObservable(podsOf(scheduler, list, change$), '60s !').toBe(expected, { p: 'a?', w: 'abc' });
+    }),
+  );
+
+  it(
+    'takes it for whole 2 s later if they are still missing',
+    marbles(({ expectObservable, scheduler }) => {
+      const list = disk(scheduler, 'x', { x: files(file('a'), { file: 'b', content: { kind: 'vanished' } }) });
+      expectObservable(podsOf(scheduler, list), '60s !').toBe('p 1999ms w', { p: 'a?', w: 'a' });
     }),
   );
 

@@ -32,6 +32,7 @@ const unknown = (file: string): ManifestFile => ({
   file,
   content: { kind: 'unreadable', message: 'no', isUnknown: true },
 });
+const vanished = (file: string): ManifestFile => ({ file, content: { kind: 'vanished' } });
 const dangling = (file: string): ManifestFile => ({ file, content: { kind: 'dangling' } });
 const files = (...found: readonly ManifestFile[]): ManifestListing => ({ kind: 'files', files: found });
 const MISSING: ManifestListing = { kind: 'missing' };
@@ -294,7 +295,22 @@ describe('foldManifestListing', () => {
         files(dangling('a')),
         files(text('a', doc('p'))),
       ],
-      ['[]', '', '!', '', '+a [p]'],
+      ['[]?', '', '! []', '', '+a [p]'],
+    ],
+    [
+      'a file that vanishes between the first listing and its reading may hold pods, until it is back',
+      [files(vanished('a'), text('b', doc('q'))), files(text('a', doc('p')), text('b', doc('q')))],
+      ['[q]?', '[p q]'],
+    ],
+    [
+      'a file that vanishes between the first listing and its reading may hold pods, until the doubt is over',
+      [files(vanished('a'), text('b', doc('q'))), files(text('b', doc('q'))), files(text('b', doc('q')))],
+      ['[q]?', '', '[q]'],
+    ],
+    [
+      'a file of which only the name is listed keeps its pods, as one that is missing',
+      [files(text('a', doc('p'))), files(vanished('a')), files(), files(vanished('a'))],
+      ['[p]', '', '', '[]'],
     ],
     [
       'a link whose end vanishes takes its pods along when the doubt is over',
