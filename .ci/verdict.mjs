@@ -13,7 +13,9 @@ import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 
 /** More tests than these that failed and then passed are no accident. */
-export const MOST_FLAKY = 8;
+export const MOST_FLAKY = 2;
+/** With more failed tests than these, none is run again: the run is red whatever they do. */
+const MOST_AGAIN = 8;
 /** Looks at a file after the first run. A broken promise of the product has to pass all of MOST_LOOKS in a row, anything else once. */
 const LOOKS = 2;
 const MOST_LOOKS = 3;
@@ -102,7 +104,7 @@ export const outcomeOf = (testCase) => {
   return last.length === MOST_LOOKS && last.every((state) => state === 'passed') ? 'flaky' : 'failed';
 };
 
-/** Files to be run again, alone. None where so many tests failed that the run is red whatever they do. */
+/** Files to be run again, alone. None where more than MOST_AGAIN have failed. */
 export const filesToRunAgain = (lines, stage) => {
   const open = casesOf(lines, stage).filter((testCase) => {
     if (outcomeOf(testCase) !== 'failed') return false;
@@ -111,7 +113,7 @@ export const filesToRunAgain = (lines, stage) => {
     return states.length <= MOST_LOOKS && states.slice(1).every((state) => state === 'passed');
   });
   const files = [...new Set(open.map(({ file }) => file))].filter((file) => file !== 'vitest');
-  return open.length > MOST_FLAKY ? [] : files;
+  return open.length > MOST_AGAIN ? [] : files;
 };
 
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
