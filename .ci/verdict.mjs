@@ -119,8 +119,8 @@ export const filesToRunAgain = (lines, stage) => {
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 /** Vitest joins the names of suites and test with blanks. */
 const patternOf = (test) => test.replaceAll(' > ', ' ').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-const repeatOf = ({ file, test }, seed) =>
-  `${seed ? `FC_SEED=${seed} ` : ''}npx vitest run ${file}${test === FILE ? '' : ` -t ${quoted(patternOf(test))}`}`;
+const repeatOf = ({ file, test }, { seed, node } = {}) =>
+  `${seed ? `FC_SEED=${seed} ` : ''}${node ? `PATH=$(test/support/node.sh ${node}):$PATH ` : ''}npx vitest run ${file}${test === FILE ? '' : ` -t ${quoted(patternOf(test))}`}`;
 
 /**
  * Where the time went, the longest first: each check, and each try of a stage, with the share of the processors that had work. What takes no
@@ -154,14 +154,14 @@ export const verdictOf = (lines) => {
   }
   for (const stage of stages) {
     const cases = casesOf(lines, stage);
-    const seed = lines.find((line) => line.kind === 'run' && line.stage === stage)?.seed;
+    const run = lines.find((line) => line.kind === 'run' && line.stage === stage);
     for (const testCase of cases) {
       const outcome = outcomeOf(testCase);
       const { error = [], agentLog = [] } = firstFailure(testCase) ?? {};
       const state = firstFailure(testCase)?.state === 'skipped' ? 'skipped' : 'failed';
       const entry = {
         title: `${testCase.file} > ${testCase.test}`,
-        error: [...error, `repeat: ${repeatOf(testCase, seed)}`],
+        error: [...error, `repeat: ${repeatOf(testCase, run)}`],
         agentLog,
       };
       if (stage === 'fresh') {
