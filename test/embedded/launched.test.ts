@@ -86,21 +86,26 @@ describe('bin/rx-kubelet', () => {
     expect([code, stderr]).toEqual([0, '']);
     return readFileSync(log, 'utf8').trim().split(' ');
   };
-  const bundle = resolve('dist/rx-kubelet.js');
+  const OWN = [resolve('dist/rx-kubelet.js'), 'pods', '-o', 'wide'];
 
-  it('passes its flags of V8 to a Node that knows them', async ({ daemon }) => {
-    const [first, ...more] = await argumentsWith(daemon, '--none');
-    expect(first).toBe('--max-semi-space-size=2');
-    expect(more.slice(0, 3).map((flag) => flag.split('=')[0])).toEqual([
-      ...['--single-threaded-gc', '--initial-old-space-size', '--heap-growing-percent'],
-    ]);
-    expect(more.slice(-4)).toEqual([bundle, 'pods', '-o', 'wide']);
+  const HEAP = ['--max-semi-space-size', '--single-threaded-gc', '--initial-old-space-size', '--heap-growing-percent'];
+  it.for<readonly [node: string, refused: string, late: readonly string[]]>([
+    [
+      'that counts calls',
+      '--interrupt-budget=*',
+      ['turbofan', 'osr', 'maglev', 'maglev-osr'].map((what) => `--invocation-count-for-${what}`),
+    ],
+    ['that counts bytes', '--invocation-count-for-*', ['--interrupt-budget']],
+    ['that cannot optimise late', '--invocation-count-for-*|--interrupt-budget=*', []],
+  ])('gives a Node %s the flags of V8 that it knows', async ([, refused, late], { daemon }) => {
+    const passed = await argumentsWith(daemon, refused);
+    expect(passed.map((argument) => argument.replace(/=.*/, ''))).toEqual([...HEAP, ...late, ...OWN]);
   });
 
   it.for(['--single-threaded-gc', '--initial-old-space-size=*', '--heap-growing-percent=*'])(
-    'starts a Node that refuses %s with the flag that Node documents',
+    'starts a Node that refuses %s with the one flag that Node documents',
     async (refused, { daemon }) => {
-      expect(await argumentsWith(daemon, refused)).toEqual(['--max-semi-space-size=2', bundle, 'pods', '-o', 'wide']);
+      expect(await argumentsWith(daemon, refused)).toEqual(['--max-semi-space-size=2', ...OWN]);
     },
   );
 });
