@@ -155,7 +155,10 @@ const createAndStart = (
           const env = environment(input);
           logBytes(context, name, env);
           return volumes
-            .mountsOf(pod, container, { variable: (name) => textValue(name, env.get(name)), images, signal })
+            .mountsOf(pod, container, {
+              variable: (name) => textValue(name, env.get(name)),
+              ...{ images, agentMounts: found.agentMounts, signal },
+            })
             .pipe(map((mounts) => containerConfig({ ...input, mounts })));
         }),
       ),
