@@ -98,16 +98,15 @@ export const answerStreams = (view: StreamView, next: RequestListener): RequestL
         call.kind === 'portForward'
           ? forwardEnd(() => hasForwardEnded({ ...call, ...call.request }, view), scheduler)
           : NEVER;
-      return conversion$.pipe(
+      const upgraded$ = conversion$.pipe(
         switchMap((conversion) =>
           urlFrom(streaming, call).pipe(
             switchMap((target) => proxyUpgrade({ target, request, response, conversion, scheduler })),
           ),
         ),
         takeUntil(ended$),
-        limit(`${path.namespace}/${path.pod}`),
-        ignoreElements(),
       );
+      return upgraded$.pipe(limit(`${path.namespace}/${path.pod}`), ignoreElements());
     }).pipe(catchError((error: unknown) => of(streamRefusal(error))));
 
   return (request, response) => {

@@ -49,8 +49,9 @@ export const spdyForward = (
   });
   const over$ = fromEvent(target.over, 'abort');
   const gone$ = fromEvent(connection.gone, 'abort');
-  const connections$ = stream$.pipe(
-    takeUntil(over$),
+  // The connections that are open are cut by themselves.
+  const accepted$ = stream$.pipe(takeUntil(over$));
+  const connections$ = accepted$.pipe(
     pairedStreams(requestOf, scheduler),
     mergeMap((streams) => from(serve(streams, target, connection.gone))),
     tap({ complete: () => connection.end() }),
