@@ -53,7 +53,7 @@ export interface NodeSettings {
 /** The facts that the runtime reports. */
 export type RuntimeFacts = Pick<
   NodeFacts,
-  'canMount' | 'keepsStarts' | 'hasSupplementalGroupsPolicy' | 'unappliedSecurity'
+  'canMount' | 'keepsStarts' | 'sharesNetwork' | 'hasSupplementalGroupsPolicy' | 'unappliedSecurity'
 >;
 
 /**
@@ -66,6 +66,7 @@ export const readNodeFacts = (
   {
     canMount = true,
     keepsStarts = false,
+    sharesNetwork = false,
     hasSupplementalGroupsPolicy,
     unappliedSecurity = [],
   }: Partial<RuntimeFacts> = {},
@@ -77,6 +78,7 @@ export const readNodeFacts = (
     rootDirectory: settings.rootDirectory,
     canMount,
     keepsStarts,
+    sharesNetwork,
     bootId: readIfThere('/proc/sys/kernel/random/boot_id')?.trim() ?? '',
     unappliedSecurity,
     podLogsDirectory: settings.podLogsDirectory,

@@ -252,6 +252,29 @@ describe('readManifest', () => {
     ]);
   });
 
+  it('a variable or an argument that Linux refuses is warned of, and the longest one is not', () => {
+    const [most, more] = ['x'.repeat(131_071), 'x'.repeat(131_072)];
+    const fields = [
+      `env: [{name: A, value: ${most.slice(2)}}, {name: B, value: ${more.slice(2)}}]`,
+      `command: [${most}, ${more}]`,
+      `args: [${more}]`,
+      `livenessProbe: {exec: {command: [a, ${more}]}}`,
+      `lifecycle: {preStop: {exec: {command: [${more}]}}}`,
+    ];
+    const { pods, warnings } = readManifest(withContainer(fields.join('\n')), { file: 'p.yaml' });
+    expect(pods).toHaveLength(1);
+    const why = 'has 131072 bytes: Linux starts no program with it (expected at most 131071)';
+    expect(
+      warnings.map(formatManifestProblem).map((line) => line.replace(/^p\.yaml:\d+:\d+: spec\.containers\[0\]\./, '')),
+    ).toEqual([
+      `env[1].value: with its name ${why}`,
+      `command[1]: ${why}`,
+      `args[0]: ${why}`,
+      `livenessProbe.exec.command[1]: ${why}`,
+      `lifecycle.preStop.exec.command[0]: ${why}`,
+    ]);
+  });
+
   it('is not confused by names that objects have anyway', () => {
     expect(said(withSpec('constructor: {}'))).toEqual([
       'p.yaml:7:3: spec.constructor: is not a known field (expected a field of PodSpec)',
