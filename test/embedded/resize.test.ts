@@ -17,7 +17,7 @@ const MIB = 2 ** 20;
 
 /** A kubelet reports the amounts that a container has; the API object may ask for others. */
 describe.runIf(isRoot || process.env.CI === 'true')('a pod that is resized through the API', () => {
-  it('keeps its amounts over a crash and over a kill of the agent, and is told to be infeasible', async ({
+  it('a resized pod keeps its amounts over a crash and over a kill of the agent, and its resize is infeasible', async ({
     daemon,
   }) => {
     const stage = new CgroupStage();

@@ -85,7 +85,7 @@ export const tokenManager = ({ api, scheduler, wallClock, random, log }: TokenMa
             return lagMs === undefined ? throwError(() => error) : timer(lagMs, scheduler);
           },
         }),
-        // An answer, whatever it is, shows that the wait is over.
+        // Any answer shows that the wait is over.
         tap({
           next: () => asked.get(key) === asking && lagged.set(key, podUid),
           error: () => asked.get(key) === asking && lagged.set(key, podUid),
