@@ -108,7 +108,10 @@ export type StateChange = { readonly [K in Kind]: ChangeOf<K> }[Kind];
  */
 export interface KubeletState {
   /** The pods and mirror pods that the sources want. */
-  readonly pods: Pick<PodManager, 'get' | 'pods' | 'mirrors' | 'podsNamed' | 'mirrorsNamed' | 'resolve' | 'podUidOf'>;
+  readonly pods: Pick<
+    PodManager,
+    'get' | 'asked' | 'pods' | 'mirrors' | 'podsNamed' | 'mirrorsNamed' | 'resolve' | 'podUidOf'
+  >;
   readonly sources: Pick<SourcesReady, 'all' | 'missing'>;
   /** The records of the pod workers. */
   readonly workers: Omit<

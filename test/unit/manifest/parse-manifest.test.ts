@@ -177,7 +177,7 @@ describe('readManifest', () => {
       'is the string "yesterday" (expected a time',
       withMetadata('name: p\ncreationTimestamp: ▸yesterday'),
     ],
-    ['items', 'is missing (expected a list of pods)', '▸apiVersion: v1\nkind: PodList\n'],
+    ['items', 'is a mapping (expected a list of pods)', 'apiVersion: v1\nkind: PodList\nitems: ▸{}\n'],
     [
       'items[1].kind',
       '"Service" does not run',
