@@ -156,7 +156,7 @@ export const checkProject = (): CheckProject => {
     verdictOf,
     run: () => verdictOf(start()),
     plan: (steps) => {
-      for (const [step, text] of Object.entries(steps)) writeFileSync(path('plan', step), text);
+      for (const [step, text = ''] of Object.entries(steps)) writeFileSync(path('plan', step), text);
     },
     begun: () => (existsSync(path('begun')) ? readFileSync(path('begun'), 'utf8').trim().split('\n') : []),
     folders: () => readdirSync(path('tmp')).filter((name) => name.startsWith('rxci-')),
