@@ -21,7 +21,9 @@ const fuse = {
 } as ContainerOf;
 
 describe('a pod with a rule that restarts all containers', () => {
-  it('a pod with such a rule finds a node that declares the feature, and all its containers are restarted', async ({ daemon }) => {
+  it('a pod with such a rule finds a node that declares the feature, and all its containers are restarted', async ({
+    daemon,
+  }) => {
     const api = await apiOverHttp(NODE_NAME);
     try {
       api.server.do({
