@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { extract, type Extract, type Header } from 'tar-stream';
 import { baseName, entryPath } from '../../model/server/copy-paths.js';
-import { type BytePath, bytePath, callError, osPath, shownPath } from './byte-path.js';
+import { type BytePath, bytePath, callError, osPath, shownPath } from '../../processes/byte-path.js';
 
 export interface TarDownload {
   /** The path that was copied. */

@@ -1,4 +1,4 @@
-import { type BytePath, osPath } from './byte-path.js';
+import { type BytePath, osPath } from '../../processes/byte-path.js';
 
 /** One entry of an archive. */
 export interface TarHeader {

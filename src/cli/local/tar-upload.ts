@@ -1,7 +1,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { type BytePath, bytePath, callError, osPath, shownPath } from './byte-path.js';
+import { type BytePath, bytePath, callError, osPath, shownPath } from '../../processes/byte-path.js';
 import { TAR_END, tarHeader, type TarHeader, tarPadding } from './tar-header.js';
 
 export interface TarUpload {

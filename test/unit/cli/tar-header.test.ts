@@ -1,6 +1,6 @@
 import { extract } from 'tar-stream';
 import { expect, it } from 'vitest';
-import { bytePath } from '../../../src/cli/local/byte-path.js';
+import { bytePath } from '../../../src/processes/byte-path.js';
 import { TAR_END, tarHeader, type TarHeader, tarPadding } from '../../../src/cli/local/tar-header.js';
 
 const FILE: TarHeader = { name: 'a', type: 'file', mode: 0o100644, uid: 0, gid: 0, mtimeMs: 0, size: 0 };

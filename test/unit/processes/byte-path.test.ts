@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bytePath, callError, osPath, shownPath } from '../../../src/cli/local/byte-path.js';
+import { bytePath, callError, osPath, shownPath } from '../../../src/processes/byte-path.js';
 
 it.each([
   ['/tmp/a b', '"/tmp/a b"'],
