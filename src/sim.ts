@@ -14,6 +14,7 @@ export type {
   NodeBehaviours,
   ProbeFailure,
   ProbeName,
+  PullBehaviour,
   StopBehaviour,
 } from './tools/sim/world/behaviour.js';
 export { type SimulatedSource, simulatedSource } from './tools/sim/node/simulated-source.js';
@@ -80,7 +81,14 @@ export type { CallSubject } from './tools/sim/invariants/cri-request.js';
 export type { InstanceTruth, PassTruth, PodTruth, SandboxTruth } from './tools/sim/invariants/pod-truth.js';
 
 // Histories by seed
-export type { History, HistoryNode, PodChange, PodPlan } from './tools/sim/histories/history.js';
+export type {
+  History,
+  HistoryNode,
+  ObjectChange,
+  ObjectPlan,
+  PodChange,
+  PodPlan,
+} from './tools/sim/histories/history.js';
 export type { TellingFacts } from './model/node/node-facts.js';
 export type { ClusterChange, ClusterPlan } from './tools/sim/histories/cluster-plan.js';
 export { generateHistory } from './tools/sim/histories/generate-history.js';
