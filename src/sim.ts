@@ -2,7 +2,12 @@
 // come from a seed.
 
 // A node
-export { type SimulatedNode, simulatedNode, type SimulatedNodeOptions } from './tools/sim/simulated-node.js';
+export {
+  type SimulatedNode,
+  simulatedNode,
+  type SimulatedNodeOptions,
+  type SimulatedRejection,
+} from './tools/sim/simulated-node.js';
 export type { LifeReport } from './tools/sim/node/agent-life.js';
 export type { RuntimeLoss } from './tools/sim/runtime/power-loss.js';
 export type {
