@@ -364,7 +364,7 @@ describe('a node in virtual time', () => {
 });
 
 describe('a pod that a simulated node rejects', () => {
-  it('a rejected pod that nobody listens to is an error of the simulation, with its name and the reason', () => {
+  it('a rejected pod without a listener is an error of the simulation, with its name and the reason', () => {
     const { node, until } = stage([ELSEWHERE]);
     node.start();
     expect(() => until(MINUTE)).toThrow(
@@ -372,7 +372,7 @@ describe('a pod that a simulated node rejects', () => {
     );
   });
 
-  it('a rejected pod is told once to the listener for rejections, and the others run', () => {
+  it('the listener for rejections receives a rejected pod once, and the others run', () => {
     const rejections: SimulatedRejection[] = [];
     const { node, until, starts } = stage([ELSEWHERE, JOB], { rejected: (one) => rejections.push(one) });
     node.start();

@@ -26,7 +26,7 @@ const UNITS = { m: 60_000, s: 1_000, ms: 1 } as const;
 const firstOf = (text: string): string => text[0] ?? '?';
 const isIn = (lane: string, what: string): boolean => what === lane || what.startsWith(`${lane} `);
 
-/** What follows the name of the lane if that is one character, as a count of restarts is; otherwise the first letter. */
+/** The text that follows the name of the lane if that is one character, as a count of restarts is; otherwise the first letter. */
 const markOf = (lane: string, what: string): string => {
   const rest = what.slice(lane.length).trim();
   return rest.length === 1 ? rest : firstOf(what);

@@ -100,8 +100,8 @@ export interface SimulatedNode {
 /**
  * Creates a node without a running agent.
  *
- * Errors: errors of the agent, or of a listener, are thrown by the scheduler's next step; so is the rejection of a pod that nobody
- * listens to.
+ * Errors: errors of the agent, or of a listener, are thrown by the scheduler's next step; so is the rejection of a pod
+ * without the option `rejected`.
  */
 export const simulatedNode = ({
   seed,

@@ -232,7 +232,7 @@ describe('replay', () => {
   });
 
   it('replay writes no test that would fail, and names the differences', async () => {
-    // As if the recorded agent had told something else.
+    // As if the recorded agent had emitted another event.
     const told = lines.findIndex((line) => line.includes('"told"') && line.includes('"BackOff"'));
     await write(lines.map((line, number) => (number === told ? line.replace('"BackOff"', '"Elsewhere"') : line)));
     const test = join(folder, 'incident.test.ts');

@@ -60,7 +60,7 @@ export interface History {
   readonly seed: number;
   readonly node: HistoryNode;
   readonly pods: readonly PodPlan[];
-  /** What pods of manifests refer to, on a node without a cluster; nothing by default. */
+  /** The ConfigMaps and Secrets that pods of manifests refer to, on a node without a cluster; nothing by default. */
   readonly objects?: readonly ObjectPlan[];
   /** The cluster of the agent; none by default. */
   readonly cluster?: ClusterPlan;

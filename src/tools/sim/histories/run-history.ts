@@ -92,7 +92,7 @@ export const runHistory = (
     scheduler,
     makeKubelet,
     nodeName: nodeNameOf(history),
-    // What becomes of its pods is a matter of the history.
+    // Rejections are a matter of the history.
     rejected: () => undefined,
     ...(history.node.facts && { facts: history.node.facts }),
     ...(server && { cluster: server }),

@@ -76,7 +76,7 @@ export type ContainerBehaviour = readonly InstanceBehaviour[];
 /** One pull of an image. */
 export interface PullBehaviour {
   readonly takesMs: number;
-  /** It fails with this text. */
+  /** The text with which it fails. */
   readonly error?: string;
 }
 
