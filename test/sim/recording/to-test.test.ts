@@ -309,7 +309,7 @@ describe('a test that is made of a recording', () => {
   });
 
   it('there is no test where something was not recorded, and each difference is named', () => {
-    const incident = incidentOf(HISTORY);
+    const incident = incidentOf({ ...HISTORY, endMs: 2 * MINUTE, quietFromMs: MINUTE });
     const test = made({
       ...incident,
       facts: { ...incident.facts, labels: {} },
