@@ -38,7 +38,11 @@ const stage = (pods: readonly Pod[], { tell = () => undefined, ...options }: Par
 };
 
 /** A pod of another node. */
-const ELSEWHERE = aPod({ uid: 'uid-far', name: 'far', spec: { nodeName: 'edge', containers: [{ name: 'main', image: 'far' }] } });
+const ELSEWHERE = aPod({
+  uid: 'uid-far',
+  name: 'far',
+  spec: { nodeName: 'edge', containers: [{ name: 'main', image: 'far' }] },
+});
 
 const WEB = aPod({
   uid: 'uid-web',
