@@ -40,6 +40,7 @@ export default defineConfig({
       { find: /^rx-kubelet$/, replacement: source('index.ts') },
       { find: /^rx-kubelet\/node$/, replacement: source('node.ts') },
       { find: /^rx-kubelet\/sim$/, replacement: source('sim.ts') },
+      { find: /^rx-kubelet\/marbles$/, replacement: source('marbles.ts') },
     ],
   },
   test: {
