@@ -14,6 +14,8 @@ const DELETION_GRACE_PERIOD = 'io.kubernetes.pod.deletionGracePeriod';
 const TERMINATION_GRACE_PERIOD = 'io.kubernetes.pod.terminationGracePeriod';
 const PRE_STOP_HANDLER = 'io.kubernetes.container.preStopHandler';
 const PORTS = 'io.kubernetes.container.ports';
+/** The crashes before the instance was created: the kubelet has no such annotation. */
+const CRASHES = 'rx-kubelet/crashes';
 
 type Labels = { [key: string]: string };
 
@@ -30,7 +32,7 @@ export const containerLabels = ({ metadata }: Pod, { name }: Pick<Container, 'na
  * The fields of a container that the agent needs even without its pod: how to stop it, and where its termination
  * message is. Source: pkg/kubelet/kuberuntime/labels.go newContainerAnnotations.
  */
-export const containerAnnotations = (pod: Pod, container: Container, restartCount: number): Labels => {
+export const containerAnnotations = (pod: Pod, container: Container, restartCount: number, crashes = 0): Labels => {
   const { deletionGracePeriodSeconds } = pod.metadata;
   const { terminationGracePeriodSeconds } = pod.spec;
   const preStop = container.lifecycle?.preStop;
@@ -45,6 +47,7 @@ export const containerAnnotations = (pod: Pod, container: Container, restartCoun
     }),
     ...(preStop && { [PRE_STOP_HANDLER]: JSON.stringify(preStop) }),
     ...(container.ports?.length && { [PORTS]: JSON.stringify(container.ports.map(inOrder)) }),
+    ...(crashes > 0 && { [CRASHES]: String(crashes) }),
   };
 };
 
@@ -56,6 +59,10 @@ const inOrder = ({ name, hostPort, containerPort, protocol, hostIP }: ContainerP
   protocol,
   hostIP,
 });
+
+/** The number of crashes that an instance was created with; see `CrashLoopEntry`. */
+export const crashesOf = (annotations: Readonly<Record<string, string>>): number =>
+  parseInteger(annotations[CRASHES]) ?? 0;
 
 /** The fields of `containerAnnotations`. */
 export interface ContainerAnnotations {

@@ -70,7 +70,6 @@ export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 's
     | 'startFailures'
     | 'dueHooks'
     | 'restarts'
-    | 'knownEnds'
     | 'pulls'
     | 'workers'
     | 'apply'
