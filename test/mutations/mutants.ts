@@ -185,27 +185,6 @@ export const MUTANTS: readonly Mutant[] = [
     'undefined as CrashLoopEntry | undefined',
   ]),
   mutant(
-    'every restart is taken for a crash',
-    'pods that were stopped on purpose wait after the next restart of the agent',
-    CRASH_LOOP_WAIT,
-    ['crashesOf(newest.annotations)', 'newest.restartCount'],
-  ),
-  mutant(
-    'the crashes of a sandbox that has ended count',
-    'after a stop of its pod, or a boot, a container waits for its former crash loop',
-    CRASH_LOOP_WAIT,
-    [
-      "sandboxes.some(({ id, state }) => id === sandboxId && state === 'SANDBOX_READY')",
-      'sandboxes.some(({ id }) => id === sandboxId)',
-    ],
-  ),
-  mutant(
-    'an end that nobody knows is a crash',
-    'a container waits since the runtime has lost it',
-    'src/model/pod-actions/end-counts.ts',
-    ["new Set(['Unknown', 'ContainerStatusUnknown'])", 'new Set()'],
-  ),
-  mutant(
     'the key of a back-off changes with every instance',
     'no container ever waits',
     CRASH_LOOP_WAIT,

@@ -27,7 +27,7 @@ export interface EndVerdict {
  */
 export const endVerdict = ({ instance, container, isSandboxReady, isStopped }: EndFacts): EndVerdict => {
   if (instance.state === 'unknown' || UNKNOWN_REASONS.has(instance.reason))
-    return { counts: false, because: 'is one of which nobody knows how it came about' };
+    return { counts: false, because: 'is one whose cause is unknown' };
   if (isStopped) return { counts: false, because: 'was asked for by the agent' };
   if (!isSandboxReady) return { counts: false, because: 'is no reason to wait, since its sandbox has ended too' };
   if (instance.state === 'exited') return { counts: true, because: 'came by itself' };
@@ -37,7 +37,7 @@ export const endVerdict = ({ instance, container, isSandboxReady, isStopped }: E
 };
 
 /**
- * The reasons of ends that no process has told: the runtime was away, or the machine was off.
+ * The reasons of ends that no process has reported: the runtime was away, or the machine was off.
  *
  * Source: containerd internal/cri/server/restart.go unknownExitReason, pkg/kubelet/kubelet_pods.go ContainerStatusUnknown
  */

@@ -5,7 +5,7 @@ import type { Pod } from '../../model/pod/pod.js';
 import { directoryNameOf, POD_DIRECTORY_MODE, podStopsDirectory } from '../../model/pod/pod-paths.js';
 import type { PodSyncContext } from './pod-sync-context.js';
 
-// No runtime tells a container that was stopped from one that ended by itself: both have an exit code. If the agent ends between the stop of a
+// No runtime distinguishes a container that was stopped from one that ended by itself: both have an exit code. If the agent ends between the stop of a
 // container and that of its sandbox, the next agent finds the mark.
 
 interface Context {

@@ -19,7 +19,7 @@ export const instance = (
   exitCode: 1,
   hash,
 });
-/** What another agent finds: an instance that ended at 1000 s, and was created with so many crashes. */
+/** What another agent finds: an instance that ended at 1000 s, and was created with `crashes`. */
 export const withCrashes = (crashes: number, beganAt = 999) => ({
   newestExited: instance(crashes, beganAt, 1000),
   shownCrashes: crashes,

@@ -35,7 +35,7 @@ describe('an end counts for the next agent', () => {
     ['it used too much memory', exited(137, 'OOMKilled'), NOTHING],
     ['one of its own processes killed it', exited(137), NOTHING],
     ['it ended itself with the signal that also stops it', exited(143), NOTHING],
-    ['it ended with 255, which is also the code of an end that nobody knows', exited(255), NOTHING],
+    ['it ended with 255, which is also the code of an unknown end', exited(255), NOTHING],
     ['it could not be started', exited(128, 'StartError'), NOTHING],
     ['it was killed after its liveness or startup probe, or its postStart hook', exited(137), NOTHING],
     ['a restart rule restarts it', exited(42), NOTHING],
@@ -74,7 +74,7 @@ describe('an end does not count for the next agent', () => {
     const reasons = new Set(ROWS.map(([, instance, facts]) => verdictOn(instance, facts).because));
     expect([...reasons].toSorted()).toEqual([
       'is no reason to wait, since its sandbox has ended too',
-      'is one of which nobody knows how it came about',
+      'is one whose cause is unknown',
       'was asked for by another spec',
       'was asked for by the agent',
     ]);

@@ -46,7 +46,7 @@ const whyNeverACrash = (
   { containerId, sandboxId, exitCode, exitedAt = 0 }: InstanceTruth,
   stopped: ReadonlySet<string>,
 ): string | undefined => {
-  if (exitCode === UNKNOWN_END.exitCode) return 'nobody knows';
+  if (exitCode === UNKNOWN_END.exitCode) return 'has an unknown cause';
   if (stopped.has(containerId)) return 'the agent has asked for';
   return (sandboxes.get(sandboxId)?.stoppedAt ?? Infinity) <= exitedAt ? 'its sandbox has brought' : undefined;
 };

@@ -43,7 +43,7 @@ export const restartBackOff: Invariant = {
     let stopped = new Map<string, string>();
     /** The crashes that each instance was created with. */
     const shown = new Map<string, number>();
-    /** Instances that an agent has begun to stop, whatever for: their ends may be no crashes. */
+    /** Instances that an agent has begun to stop, for any reason: their ends may be no crashes. */
     const doubted = new Set<string>();
     /** When the wall clock was last set: older times do not show how much time passed. Virtual milliseconds. */
     let clockSetAt = -1;
