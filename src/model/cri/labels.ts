@@ -20,6 +20,8 @@ const PORTS = 'io.kubernetes.container.ports';
 /** Upstream keeps the amounts of its containers in a file, `actuated_pods_state`. */
 const RESOURCES = 'rx-kubelet/container-resources';
 const POD_RESOURCES = 'rx-kubelet/pod-resources';
+/** The crashes before the instance was created: the kubelet has no such annotation. */
+const CRASHES = 'rx-kubelet/crashes';
 
 type Labels = { [key: string]: string };
 
@@ -36,7 +38,7 @@ export const containerLabels = ({ metadata }: Pod, { name }: Pick<Container, 'na
  * The fields of a container that the agent needs even without its pod: how to stop it, and where its termination
  * message is. Source: pkg/kubelet/kuberuntime/labels.go newContainerAnnotations.
  */
-export const containerAnnotations = (pod: Pod, container: Container, restartCount: number): Labels => {
+export const containerAnnotations = (pod: Pod, container: Container, restartCount: number, crashes = 0): Labels => {
   const { deletionGracePeriodSeconds } = pod.metadata;
   const { terminationGracePeriodSeconds } = pod.spec;
   const preStop = container.lifecycle?.preStop;
@@ -53,6 +55,7 @@ export const containerAnnotations = (pod: Pod, container: Container, restartCoun
     ...(container.ports?.length && { [PORTS]: JSON.stringify(container.ports.map(inOrder)) }),
     [RESOURCES]: amountsText(container.resources),
     ...(pod.spec.resources && { [POD_RESOURCES]: amountsText(pod.spec.resources) }),
+    ...(crashes > 0 && { [CRASHES]: String(crashes) }),
   };
 };
 
@@ -82,6 +85,10 @@ const inOrder = ({ name, hostPort, containerPort, protocol, hostIP }: ContainerP
   protocol,
   hostIP,
 });
+
+/** The number of crashes that an instance was created with; see `CrashLoopEntry`. */
+export const crashesOf = (annotations: Readonly<Record<string, string>>): number =>
+  parseInteger(annotations[CRASHES]) ?? 0;
 
 /** The fields of `containerAnnotations`. */
 export interface ContainerAnnotations {

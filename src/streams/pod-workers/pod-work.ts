@@ -73,7 +73,6 @@ export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 's
     | 'startFailures'
     | 'dueHooks'
     | 'restarts'
-    | 'knownEnds'
     | 'pulls'
     | 'workers'
     | 'apply'

@@ -19,9 +19,9 @@ export const instance = (
   exitCode: 1,
   hash,
 });
-/** Newest first: one that ended at 1000 s, and the one before it, after which there was time for any wait. */
-export const withEarlier = (restartCount: number, beganAt = 999): readonly [ExitedInstance, ExitedInstance] => [
-  instance(restartCount, beganAt, 1000),
-  instance(restartCount - 1, beganAt - 400, beganAt - 399),
-];
+/** What another agent finds: an instance that ended at 1000 s, and was created with `crashes`. */
+export const withCrashes = (crashes: number, beganAt = 999) => ({
+  newestExited: instance(crashes, beganAt, 1000),
+  shownCrashes: crashes,
+});
 export const waitSeconds = (verdict: CrashLoopVerdict): number => (verdict.blocked ? verdict.delayMs / 1000 : 0);
