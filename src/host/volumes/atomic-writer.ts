@@ -25,7 +25,7 @@ export interface WriterFacts {
 /**
  * Writes the files into a new directory, then renames a link to it over `..data`. Users see links to files below
  * `..data`. Every call removes the remains of a call that did not end, so that the last complete call determines the
- * content. What is in the place of such a link goes, such as the directory of a sub-path that was missing; only the
+ * content. Another file in the place of such a link goes, such as the directory of a sub-path that was missing; only the
  * `mountPoints` of containers stay, relative to the directory.
  *
  * Errors: an invalid path. Until the rename, the old files stay.

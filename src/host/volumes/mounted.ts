@@ -26,7 +26,7 @@ export const mountsFrom = async (
 };
 
 /**
- * Unmounts everything from a path and below it, for a second mount of a file or directory. What is mounted below it has come from the
+ * Unmounts everything from a path and below it, for a second mount of a file or directory. The mounts below it have come from the
  * machine's own mount; that one stays, since it receives nothing from here any more.
  *
  * Errors: mounts below a path that is none itself, which belong to another owner; a mount that is in use.

@@ -44,6 +44,6 @@ export interface MountPointSetup {
   readonly directory: string;
   /** Relative to `directory`, without `..`. */
   readonly path: string;
-  /** What is mounted there, absolute: a file for a file, a directory otherwise. Absent for an image. */
+  /** The mounted path, absolute: the mount point is a file for a file, a directory otherwise. Absent for an image. */
   readonly source?: string;
 }
