@@ -34,6 +34,7 @@ const CACHE = 'src/streams/pleg/pod-cache.ts';
 const PLEG = 'src/streams/pleg/pleg.ts';
 const POD_RECORD = 'src/model/pleg/pod-record.ts';
 const CRASH_LOOP = 'src/model/pod-actions/crash-loop-back-off.ts';
+const END_COUNTS = 'src/model/pod-actions/end-counts.ts';
 const CRASH_LOOP_WAIT = 'src/streams/pod-sync/crash-loop-wait.ts';
 const KILL_POD = 'src/streams/pod-sync/kill-pod.ts';
 const START = 'src/streams/pod-sync/start-container.ts';
@@ -184,6 +185,27 @@ export const MUTANTS: readonly Mutant[] = [
     'input.entry === undefined ? entryFromRuntime(input, table) : undefined',
     'undefined as CrashLoopEntry | undefined',
   ]),
+  {
+    name: 'every end is taken for a crash',
+    why: 'pods that were stopped on purpose wait after the next restart of the agent',
+    edits: [
+      {
+        file: END_COUNTS,
+        find: 'if (isStopped) return { counts: false,',
+        replace: 'if (isStopped) return { counts: true,',
+      },
+      {
+        file: END_COUNTS,
+        find: 'if (!isSandboxReady) return { counts: false,',
+        replace: 'if (!isSandboxReady) return { counts: true,',
+      },
+      {
+        file: CRASH_LOOP_WAIT,
+        find: 'shownCrashes: newest && isSandboxReady(status, newest) ?',
+        replace: 'shownCrashes: newest ?',
+      },
+    ],
+  },
   mutant(
     'the key of a back-off changes with every instance',
     'no container ever waits',
