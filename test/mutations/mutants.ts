@@ -226,7 +226,7 @@ export const MUTANTS: readonly Mutant[] = [
     'the worker retries inside',
     'what fails is tried again at once, on the same old view',
     START,
-    ['  concatMap,\n  defer,', '  concatMap,\n  retry,\n  defer,'],
+    ['  concatMap,\n  defaultIfEmpty,', '  concatMap,\n  retry,\n  defaultIfEmpty,'],
     ['runtime.createContainer(request)).pipe(', 'runtime.createContainer(request).pipe(retry(2))).pipe('],
   ),
   mutant(
