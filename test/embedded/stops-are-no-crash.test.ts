@@ -99,12 +99,12 @@ describe('a healthy container starts without a wait', () => {
       give();
       await daemon.start();
       await daemon.reached('one', 'CONTAINER_RUNNING');
-      for (const _ of ROUNDS) {
+      for (const round of ROUNDS) {
         const [{ id } = { id: '' }] = await daemon.containersOf('one');
         daemon.withdraw('one');
         await eventually('the agent has forgotten the pod', async () => (await daemon.shownPods()).length === 0);
         give();
-        await eventually('another instance runs', async () => {
+        await eventually(`another instance runs in round ${round}`, async () => {
           const [newest] = await daemon.containersOf('one');
           return newest?.state === 'CONTAINER_RUNNING' && newest.id !== id;
         });

@@ -4,7 +4,7 @@ import type { JournalRecord } from '../../src/model/journal/journal.js';
 import type { Pod, PodSpec } from '../../src/model/pod/pod.js';
 import type { Behaviour, FakeRuntime } from '../support/fake-runtime.js';
 import { expectLanes, linesOf } from './lanes.js';
-import { forever, MINUTE, onNode, pod, SECOND, sets } from './virtual-node.js';
+import { forever, MINUTE, onNode, pod, SECOND } from './virtual-node.js';
 
 const SECONDS = { everyMs: SECOND };
 const failsAfter = (seconds: number) => ({ exitsAfterMs: seconds * SECOND, exitCode: 1 });

@@ -67,15 +67,7 @@ import { allNamed } from '../../model/values/indexed-lists.js';
 export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 'state'> {
   readonly state: Pick<
     KubeletState,
-    | 'pods'
-    | 'sources'
-    | 'statuses'
-    | 'startFailures'
-    | 'dueHooks'
-    | 'restarts'
-    | 'pulls'
-    | 'workers'
-    | 'apply'
+    'pods' | 'sources' | 'statuses' | 'startFailures' | 'dueHooks' | 'restarts' | 'pulls' | 'workers' | 'apply'
   >;
   readonly reader: RuntimeReader;
   /** The pods of the last successful relist, without a call. Default: none. */

@@ -1,5 +1,9 @@
 import { containerHash } from '../../../src/model/pod-actions/container-hash.js';
-import type { CrashLoopVerdict, ExitedInstance } from '../../../src/model/pod-actions/crash-loop-back-off.js';
+import type {
+  CrashLoopInput,
+  CrashLoopVerdict,
+  ExitedInstance,
+} from '../../../src/model/pod-actions/crash-loop-back-off.js';
 import { aContainer, aPod } from '../pods.js';
 
 export const pod = aPod();
@@ -20,7 +24,7 @@ export const instance = (
   hash,
 });
 /** What another agent finds: an instance that ended at 1000 s, and was created with `crashes`. */
-export const withCrashes = (crashes: number, beganAt = 999) => ({
+export const withCrashes = (crashes: number, beganAt = 999): Pick<CrashLoopInput, 'newestExited' | 'shownCrashes'> => ({
   newestExited: instance(crashes, beganAt, 1000),
   shownCrashes: crashes,
 });
