@@ -1,5 +1,4 @@
-import { createWriteStream } from 'node:fs';
-import { chmod, copyFile, mkdir, stat } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { extract, type Extract, type Header } from 'tar-stream';
@@ -133,10 +132,17 @@ const takeRights = ({ path, lacks }: ClosedFolder): Promise<void> =>
 
 const writeFile = async (entry: Entry, path: BytePath): Promise<void> => {
   await makeFolders(dirname(path));
-  // The streams of the package emit nothing for who comes later: a copy of one that has ended meanwhile would wait forever.
-  if (entry.destroyed) throw new Error('the archive ended within a file');
-  const mode = (entry.header.mode ?? 0o666) & 0o777;
-  await naming(path, () => pipeline(entry, createWriteStream(osPath(path), { mode })));
+  await naming(path, async () => {
+    // A stream that opens its file by itself may still make it when the copy has failed.
+    const file = await open(osPath(path), 'w', (entry.header.mode ?? 0o666) & 0o777);
+    try {
+      // The streams of the package emit nothing for who comes later: a copy of one that has ended meanwhile would wait forever.
+      if (entry.destroyed) throw new Error('the archive ended within a file');
+      await pipeline(entry, file.createWriteStream());
+    } finally {
+      await file.close();
+    }
+  });
 };
 
 /** A further name of a file of the archive gets a copy. */

@@ -53,6 +53,8 @@ describe('cgroups of a container whose names are not UTF-8', () => {
     writeFileSync(Buffer.from(`${directory}/n\xff/cgroup.procs`, 'latin1'), `${child.pid}\n`);
     try {
       await killBelow([directory]);
+      // The end of a process that was left alone.
+      child.kill('SIGTERM');
       expect(await exit).toEqual([null, 'SIGKILL']);
     } finally {
       child.kill('SIGKILL');
