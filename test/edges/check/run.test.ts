@@ -54,7 +54,7 @@ describe.skipIf(!hasPlugins)('the check as a whole', () => {
       'without a clock',
       'edges',
       'launched, Node 97.1.0',
-      'edges, Node 98.2.0',
+      'launched, Node 98.2.0',
       'containerd',
       'cluster',
       'fresh seeds of a node',
