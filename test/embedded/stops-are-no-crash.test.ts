@@ -79,6 +79,8 @@ describe('a healthy container starts without a wait', () => {
       await daemon.start('--stop-pods-on-exit');
       for (const round of ROUNDS) {
         await daemon.reached('one', 'CONTAINER_RUNNING', { attempt: round - 1 });
+        // Without it the stop of the pod would not wait, and end its sandbox.
+        await daemon.reached('one', 'CONTAINER_RUNNING', { name: 'other' });
         const ended = daemon.kill('SIGTERM');
         await daemon.reached('one', 'CONTAINER_EXITED', { attempt: round - 1 });
         await daemon.kill('SIGKILL');
