@@ -65,7 +65,6 @@ export const noVolumeFiles: VolumeFiles = {
   read: () => of(new Uint8Array()),
   checkHostPath: () => EMPTY,
   bindSubPath: () => EMPTY,
-  makeMountPoint: () => EMPTY,
   unbindSubPaths: () => EMPTY,
   tearDown: () => EMPTY,
   found: () => of([]),

@@ -23,7 +23,6 @@ import {
   OWNED_CONDITIONS,
   readyCondition,
   readyToStartContainersCondition,
-  resizePendingCondition,
   scheduledCondition,
 } from './conditions.js';
 import { containerStatuses, runtimeContainerId } from './container-statuses.js';
@@ -35,8 +34,6 @@ import { firstNamed } from '../values/indexed-lists.js';
 export interface PodStatusInput {
   /** The pod; its `status` is the one from its source. */
   readonly pod: Pod;
-  /** The pod as its source has it, where a resize asks for other amounts; the same as `pod` unless given. */
-  readonly asked?: Pod;
   readonly runtime: RuntimePodStatus;
   /** The newest status from this agent. */
   readonly previous?: PodStatus | undefined;
@@ -183,7 +180,7 @@ const withProbes = ({ hasStarted, isReady }: PodStatusInput, status: ContainerSt
 };
 
 const conditionsOf = (
-  { pod, asked, runtime, now, previous, reported, hasNewSandbox }: PodStatusInput,
+  { pod, runtime, now, previous, reported, hasNewSandbox }: PodStatusInput,
   old: PodStatus | undefined,
   statuses: readonly ContainerStatus[],
   phase: PodPhase,
@@ -199,7 +196,6 @@ const conditionsOf = (
     before(DISRUPTION_TARGET) ?? pod.status?.conditions?.find(({ type }) => type === DISRUPTION_TARGET);
   const containersReady = containersReadyCondition(pod, statuses, phase);
   const restarting = allContainersRestartingCondition(pod, isRestarting, phase);
-  const resize = isTerminalPhase(phase) ? undefined : resizePendingCondition(asked ?? pod, pod);
   const findings: readonly Finding[] = [
     hasNewSandbox ? newSandboxCondition() : readyToStartContainersCondition(pod, runtime),
     initializedCondition(pod, statuses, phase, before('Initialized')?.status === 'True'),
@@ -210,7 +206,6 @@ const conditionsOf = (
   ];
   return [
     ...foreign,
-    ...(resize ? [withTimes(resize, told(resize.type), pod, now)] : []),
     ...(disruption ? [disruption] : []),
     ...findings.map((finding) => {
       const known = told(finding.type);
@@ -223,18 +218,6 @@ const conditionsOf = (
       };
     }),
   ];
-};
-
-/** The time of a resize changes with its reason, and it was tried once for each version of the pod. */
-const withTimes = (finding: Finding, known: PodCondition | undefined, { metadata }: Pod, now: number): PodCondition => {
-  const { generation } = metadata;
-  const isTried = known?.reason === finding.reason && known?.observedGeneration === generation;
-  return {
-    ...finding,
-    lastProbeTime: (isTried ? known?.lastProbeTime : undefined) ?? toTimestamp(now),
-    lastTransitionTime: (known?.reason === finding.reason ? known?.lastTransitionTime : undefined) ?? toTimestamp(now),
-    ...(generation !== undefined && { observedGeneration: generation }),
-  };
 };
 
 /**

@@ -86,8 +86,7 @@ export const nodeLease = ({
 
     const create$ = renewed(undefined).pipe(
       catchError((error: unknown) => {
-        // Until the node is registered it is not found, which is usual at the first start.
-        log[isNotFound(error) ? 'info' : 'error'](
+        log.error(
           { node: nodeName, error: errorText(error) },
           'the lease of the node is not created: its owner is not known yet',
         );

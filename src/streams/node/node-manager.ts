@@ -11,7 +11,6 @@ import type { Random } from '../ports/random.js';
 import type { RecordEvent } from '../ports/record-event.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
 import { type LoopFacts, nodeFacts, type NodeFactsPorts } from './node-facts.js';
-import { logNodeProblems } from './log-node-problems.js';
 import { nodeLease } from './node-lease.js';
 import { nodeStartup } from './node-startup.js';
 import type { RuntimeHealth } from '../runtime-health/runtime-health.js';
@@ -95,9 +94,7 @@ export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions
     }),
     status$: defer(() => {
       const startup = nodeStartup(metrics, { scheduler, wallClock });
-      const logProblems = logNodeProblems(settings.nodeName, log);
-      const beside = { log, logProblems, random, scheduler, resetConnections };
-      const shared = { facts$, settings, startup, recordNodeEvent, ...beside };
+      const shared = { facts$, settings, startup, recordNodeEvent, log, random, scheduler, resetConnections };
       return nodeStatus({
         ...shared,
         heartbeats,

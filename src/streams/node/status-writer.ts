@@ -13,7 +13,6 @@ import {
 } from '../../model/node/update-node.js';
 import type { ApiClient } from '../cluster/api-client.js';
 import type { Logger } from '../ports/logger.js';
-import type { LogNodeProblems } from './log-node-problems.js';
 import type { Random } from '../ports/random.js';
 import type { NodeStartup } from './node-startup.js';
 import type { NodeView } from './node-view.js';
@@ -32,7 +31,6 @@ export interface StatusWriterOptions {
   readonly startup: Pick<NodeStartup, 'ready'>;
   readonly recordNodeEvent: (event: NodeEvent) => void;
   readonly log: Logger;
-  readonly logProblems: LogNodeProblems;
   readonly random: Random;
   readonly scheduler: SchedulerLike;
 }
@@ -62,7 +60,6 @@ export const statusWriter = ({
   startup,
   recordNodeEvent,
   log,
-  logProblems,
   random,
   scheduler,
 }: StatusWriterOptions): StatusWriter => {
@@ -93,7 +90,7 @@ export const statusWriter = ({
         ),
       ),
       tap(({ problems }) => {
-        logProblems(problems);
+        for (const problem of problems) log.error({ node, problem }, 'a part of the Node is left out');
         recordSchedulable(original);
       }),
     );

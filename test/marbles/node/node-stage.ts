@@ -29,7 +29,6 @@ export interface NodeStage {
   readonly startup: NodeStartup;
   /** Steps of the start, as `<ms> <step>`. */
   readonly steps: string[];
-  readonly logProblems: (problems: readonly string[]) => void;
 }
 
 export const nodeStage = (scheduler: TestScheduler, settings: Partial<NodeObjectSettings> = {}): NodeStage => {
@@ -57,7 +56,6 @@ export const nodeStage = (scheduler: TestScheduler, settings: Partial<NodeObject
       ready: () => step('ready'),
     },
     steps,
-    logProblems: nothing,
   };
   return stage;
 };

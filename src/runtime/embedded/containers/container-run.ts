@@ -156,7 +156,6 @@ export class ContainerRun {
                   resolvConf: this.sandboxes.resolvConf(sandbox),
                 },
           oomScoreAdjustment: adjustment === undefined ? undefined : Number(adjustment),
-          isCommand: false,
         },
         hasInput: config.stdin,
         hasTerminal: config.tty,

@@ -67,7 +67,6 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
         namespaces: [...isolation.namespaces],
         mounts: isolation.namespaces.has('mount'),
         keepsStarts: true,
-        sharesNetwork: true,
         securityNotApplied: isolation.securityNotApplied,
       }),
       runtimeHandlers: [

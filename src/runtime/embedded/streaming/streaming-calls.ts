@@ -98,10 +98,8 @@ export const streamingCalls = (parts: StreamingParts): StreamingCalls => {
     },
     portForward: async ({ podSandboxId, port }) => {
       if (podSandboxId === '') throw invalidArgument('missing required pod_sandbox_id');
-      const requireReady = () => sandboxes.getReady(podSandboxId);
-      const { over } = requireReady();
-      const target = { sandboxId: podSandboxId, requireReady, over: over.signal };
-      return urlFor({ kind: 'portforward', target, ports: port });
+      sandboxes.getReady(podSandboxId);
+      return urlFor({ kind: 'portforward', sandboxId: podSandboxId, ports: port });
     },
     close: async () => (await server)?.close(),
   };

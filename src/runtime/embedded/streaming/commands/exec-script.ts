@@ -73,7 +73,6 @@ export const commandScript = (
     user: record.user,
     mounts: undefined,
     oomScoreAdjustment: undefined,
-    isCommand: true,
   };
   return `exec 5<&-${tty ? terminalLine : ''}\n${giveInput(record.user.uid)}\n${payloadScript(payload, isolation, files.error)}`;
 };
