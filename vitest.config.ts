@@ -40,6 +40,7 @@ export default defineConfig({
       { find: /^rx-kubelet$/, replacement: source('index.ts') },
       { find: /^rx-kubelet\/node$/, replacement: source('node.ts') },
       { find: /^rx-kubelet\/sim$/, replacement: source('sim.ts') },
+      { find: /^rx-kubelet\/marbles$/, replacement: source('marbles.ts') },
     ],
   },
   test: {
@@ -79,7 +80,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/fixed-draws.ts'],
     // More than two of the longest waits for a process, and the start of its fixtures: the failure says then what was waited for.
-    testTimeout: 240_000,
+    testTimeout: Number(process.env.TEST_TIMEOUT_MS ?? 240_000),
     hookTimeout: 240_000,
     // Tests beside each other start containers, agents and servers: with more of them a machine of two cores measures its own load.
     maxConcurrency: 2,

@@ -13,7 +13,9 @@ import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 
 /** More tests than these that failed and then passed are no accident. */
-export const MOST_FLAKY = 8;
+export const MOST_FLAKY = 2;
+/** With more failed tests than these, none is run again: the run is red whatever they do. */
+const MOST_AGAIN = 8;
 /** Looks at a file after the first run. A broken promise of the product has to pass all of MOST_LOOKS in a row, anything else once. */
 const LOOKS = 2;
 const MOST_LOOKS = 3;
@@ -102,7 +104,7 @@ export const outcomeOf = (testCase) => {
   return last.length === MOST_LOOKS && last.every((state) => state === 'passed') ? 'flaky' : 'failed';
 };
 
-/** Files to be run again, alone. None where so many tests failed that the run is red whatever they do. */
+/** Files to be run again, alone. None where more than MOST_AGAIN have failed. */
 export const filesToRunAgain = (lines, stage) => {
   const open = casesOf(lines, stage).filter((testCase) => {
     if (outcomeOf(testCase) !== 'failed') return false;
@@ -111,14 +113,14 @@ export const filesToRunAgain = (lines, stage) => {
     return states.length <= MOST_LOOKS && states.slice(1).every((state) => state === 'passed');
   });
   const files = [...new Set(open.map(({ file }) => file))].filter((file) => file !== 'vitest');
-  return open.length > MOST_FLAKY ? [] : files;
+  return open.length > MOST_AGAIN ? [] : files;
 };
 
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 /** Vitest joins the names of suites and test with blanks. */
 const patternOf = (test) => test.replaceAll(' > ', ' ').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-const repeatOf = ({ file, test }, seed) =>
-  `${seed ? `FC_SEED=${seed} ` : ''}npx vitest run ${file}${test === FILE ? '' : ` -t ${quoted(patternOf(test))}`}`;
+const repeatOf = ({ file, test }, { seed, node } = {}) =>
+  `${seed ? `FC_SEED=${seed} ` : ''}${node ? `PATH=$(test/support/node.sh ${node}):$PATH ` : ''}npx vitest run ${file}${test === FILE ? '' : ` -t ${quoted(patternOf(test))}`}`;
 
 /**
  * Where the time went, the longest first: each check, and each try of a stage, with the share of the processors that had work. What takes no
@@ -152,14 +154,14 @@ export const verdictOf = (lines) => {
   }
   for (const stage of stages) {
     const cases = casesOf(lines, stage);
-    const seed = lines.find((line) => line.kind === 'run' && line.stage === stage)?.seed;
+    const run = lines.find((line) => line.kind === 'run' && line.stage === stage);
     for (const testCase of cases) {
       const outcome = outcomeOf(testCase);
       const { error = [], agentLog = [] } = firstFailure(testCase) ?? {};
       const state = firstFailure(testCase)?.state === 'skipped' ? 'skipped' : 'failed';
       const entry = {
         title: `${testCase.file} > ${testCase.test}`,
-        error: [...error, `repeat: ${repeatOf(testCase, seed)}`],
+        error: [...error, `repeat: ${repeatOf(testCase, run)}`],
         agentLog,
       };
       if (stage === 'fresh') {

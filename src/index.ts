@@ -58,7 +58,13 @@ export type { CgroupSettings, Enforcement } from './model/cgroups/cgroup-setting
 export type { ResourceAmounts } from './model/resources/pod-resources.js';
 export type { Nanos } from './model/resources/quantity.js';
 export type { VolumeFile, VolumePayload } from './model/volumes/volume-payload.js';
-export type { SubPathSetup, VolumeMount, VolumeOwnership, VolumeSetup } from './model/volumes/volume-setup.js';
+export type {
+  MountPointSetup,
+  SubPathSetup,
+  VolumeMount,
+  VolumeOwnership,
+  VolumeSetup,
+} from './model/volumes/volume-setup.js';
 export { CriError, type CriErrorCode } from './model/cri/cri-error.js';
 export { HttpFailure, type HttpFailureStage } from './model/config/http-failure.js';
 export { HealthFailure, type HealthFailureStage } from './model/probes/health-failure.js';
@@ -218,6 +224,7 @@ export {
   decideBackOff,
   type ExitedInstance,
 } from './model/pod-actions/crash-loop-back-off.js';
+export { type EndVerdict } from './model/pod-actions/end-counts.js';
 export type { BackOffEntry } from './model/values/back-off.js';
 export { generatePodStatus, type PodStatusInput } from './model/pod-status/generate-pod-status.js';
 export { podPhase, type PodPhase, type PodPhaseInput } from './model/pod-status/pod-phase.js';

@@ -2,7 +2,12 @@
 // come from a seed.
 
 // A node
-export { type SimulatedNode, simulatedNode, type SimulatedNodeOptions } from './tools/sim/simulated-node.js';
+export {
+  type SimulatedNode,
+  simulatedNode,
+  type SimulatedNodeOptions,
+  type SimulatedRejection,
+} from './tools/sim/simulated-node.js';
 export type { LifeReport } from './tools/sim/node/agent-life.js';
 export type { RuntimeLoss } from './tools/sim/runtime/power-loss.js';
 export type {
@@ -14,6 +19,7 @@ export type {
   NodeBehaviours,
   ProbeFailure,
   ProbeName,
+  PullBehaviour,
   StopBehaviour,
 } from './tools/sim/world/behaviour.js';
 export { type SimulatedSource, simulatedSource } from './tools/sim/node/simulated-source.js';
@@ -80,7 +86,14 @@ export type { CallSubject } from './tools/sim/invariants/cri-request.js';
 export type { InstanceTruth, PassTruth, PodTruth, SandboxTruth } from './tools/sim/invariants/pod-truth.js';
 
 // Histories by seed
-export type { History, HistoryNode, PodChange, PodPlan } from './tools/sim/histories/history.js';
+export type {
+  History,
+  HistoryNode,
+  ObjectChange,
+  ObjectPlan,
+  PodChange,
+  PodPlan,
+} from './tools/sim/histories/history.js';
 export type { TellingFacts } from './model/node/node-facts.js';
 export type { ClusterChange, ClusterPlan } from './tools/sim/histories/cluster-plan.js';
 export { generateHistory } from './tools/sim/histories/generate-history.js';

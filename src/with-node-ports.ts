@@ -3,7 +3,7 @@ import type { KubeletPorts } from './kubelet-options.js';
 import type { CgroupDriver } from './model/cgroups/cgroup-name.js';
 import type { CgroupSettings } from './model/cgroups/cgroup-settings.js';
 import { canMount } from './model/cri/mount-ability.js';
-import { keepsStarts } from './model/cri/kept-starts.js';
+import { keepsStarts, sharesNetwork } from './model/cri/declared-by-runtime.js';
 import { unappliedByRuntime } from './model/manifest/security-fields.js';
 import { errorText } from './model/cri/cri-error.js';
 import { isShortage } from './model/values/file-error.js';
@@ -128,6 +128,7 @@ export const withNodePorts = <T>(
         runtimeName,
         canMount: canMount(info),
         keepsStarts: keepsStarts(info),
+        sharesNetwork: sharesNetwork(info),
         unappliedSecurity: unappliedByRuntime(info),
         hasSupplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
       })),

@@ -1,6 +1,9 @@
 import { type KubeletOptions, type Pod, type RecordingEntry, recordKubelet, kubelet } from 'rx-kubelet';
 import { type NodeBehaviours, simulatedNode, simulatedSource, VirtualScheduler, type WorldEvent } from 'rx-kubelet/sim';
 
+/** The pods run on this node: one with another `spec.nodeName` is rejected, and the simulation throws its name and the reason. */
+export const NODE_NAME = 'edge-1';
+
 /** Every start of a container with its time, such as `12.345 web/main`, and the recording of the agent. */
 export interface SimulatedDay {
   readonly starts: readonly string[];
@@ -21,6 +24,7 @@ export const simulateNode = (
   const node = simulatedNode({
     seed,
     scheduler,
+    nodeName: NODE_NAME,
     behaviours,
     options,
     sources: { file: simulatedSource('file', { scheduler }, pods).event$ },

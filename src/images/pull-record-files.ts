@@ -3,6 +3,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defer, from, ignoreElements, type Observable } from 'rxjs';
 import { errorText } from '../model/cri/cri-error.js';
+import { withoutNullFields } from '../model/manifest/zero-value.js';
 import type { PulledRecord } from '../model/images/pulled-record.js';
 import { replaceFile } from '../processes/replace-file.js';
 import type { Logger } from '../streams/ports/logger.js';
@@ -97,7 +98,7 @@ const folderOf = <Content extends object>(folder: string, kind: string, log: Pic
 const parse = (text: string, path: string): object => {
   let content: unknown;
   try {
-    content = JSON.parse(text);
+    content = JSON.parse(text, withoutNullFields);
   } catch (error) {
     throw new Error(`${path}: ${errorText(error)}`, { cause: error });
   }

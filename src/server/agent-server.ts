@@ -36,8 +36,11 @@ export const agentServer = ({
   return listenWhile({
     scheduler,
     answer: streams ? answerStreams({ ...streams, pods: inputs.pods }, routes) : routes,
-    create: (limits, answer) =>
-      createServer({ ...limits, maxHeaderSize: MAX_HEADER_BYTES }, answer).on('upgrade', answerUpgrades(answer)),
+    create: (limits, answer) => {
+      const server = createServer({ ...limits, maxHeaderSize: MAX_HEADER_BYTES }, answer);
+      answerUpgrades(server, answer);
+      return server;
+    },
     listen: (server, listening) => {
       const folder = dirname(socketPath);
       makeDirectoriesSync(folder, 0o700);

@@ -92,7 +92,7 @@ const listenOver = (options: KubeletServerOptions, sources: PemSources): Observa
         if (!request.socket.destroyed) answer(request, response);
       };
       server.on('request', answerRenewed);
-      server.on('upgrade', answerUpgrades(answerRenewed));
+      answerUpgrades(server, answerRenewed);
       // Before the server takes its settings for the connection.
       server.prependListener('connection', renew);
       return server;

@@ -98,6 +98,25 @@ overContainerd('the commands without a cluster', () => {
     expect((await runWith(node, '', 'top', 'pod', 'web')).stdout).toMatch(/^default +web-node1 +\d+m +\d+Mi$/m);
   });
 
+  it('a port-forward over containerd ends with its pod', { timeout: SLOW_MACHINE_MS }, async ({ node }) => {
+    const script = `mkdir /tmp/www; echo here > /tmp/www/index.html; httpd -p 8081 -h /tmp/www; ${WAIT}`;
+    node.apply({ name: 'passing', containers: [{ script }] });
+    await runs(node, 'passing');
+    const forwarded = start(node, 'port-forward', 'passing', ':8081', '--address', '127.0.0.1');
+    let [output, problems] = ['', ''];
+    forwarded.stdout.on('data', (part: Buffer) => (output += part.toString()));
+    forwarded.stderr.on('data', (part: Buffer) => (problems += part.toString()));
+    const exit = once(forwarded, 'exit');
+    const port = await eventually('it listens', () => /127\.0\.0\.1:(\d+) -> 8081\n/.exec(output)?.[1]);
+    await eventually('the server replies', async () => {
+      expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('here\n');
+      return true;
+    });
+    node.delete('passing.yaml');
+    expect(await exit).toEqual([1, null]);
+    expect(problems).toBe('Error: lost connection to pod\n');
+  });
+
   it('attach to a shell on a terminal and leave it running', { timeout: SLOW_MACHINE_MS }, async ({ node }) => {
     node.apply({ name: 'typed', containers: [{ script: 'exec sh', stdin: true, tty: true }] });
     await runs(node, 'typed');

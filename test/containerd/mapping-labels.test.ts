@@ -66,6 +66,7 @@ spec:
     const always = {
       'io.kubernetes.container.restartCount': '0',
       'io.kubernetes.pod.terminationGracePeriod': '3',
+      'rx-kubelet/container-resources': '{}',
     };
     expect(main?.annotations).toEqual({
       ...always,

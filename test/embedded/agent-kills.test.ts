@@ -94,14 +94,12 @@ describe('an agent that is killed', () => {
       const waits = starts
         .slice(1)
         .map((_, index) => BigInt(times[2 * index + 2]?.[1] ?? 0) - BigInt(times[2 * index + 1]?.[1] ?? 0));
-      // The first restart is free, then the wait doubles. An agent that finds no evidence of an earlier end does as a kubelet that
-      // has just started: it does not wait, and its journal says so. Then the waits begin again.
-      const unknown = daemon
+      // The first restart is free, then the wait doubles. An agent that finds no evidence that the end was a crash does not wait, and its
+      // journal says so.
+      const uncounted = daemon
         .journal()
-        .filter(
-          ({ kind, pod, container }) => kind === 'back-off-unknown' && pod?.name === 'failing-node1' && container,
-        );
-      expect(waitsWithoutBackOff(waits)).toBeLessThanOrEqual(unknown.length);
+        .filter(({ kind, pod, container }) => kind === 'end-not-counted' && pod?.name === 'failing-node1' && container);
+      expect(waitsWithoutBackOff(waits)).toBeLessThanOrEqual(uncounted.length);
 
       // In the end nothing is left of what is not wanted any more.
       await eventually(

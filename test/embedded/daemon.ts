@@ -18,6 +18,7 @@ import { cgroupsCalled, describeProcess, processesNaming } from './processes.js'
 import { RuntimeView } from './runtime-view.js';
 
 export const BUNDLE = fileURLToPath(new URL('../../dist/rx-kubelet.js', import.meta.url));
+const LAUNCHER = fileURLToPath(new URL('../../bin/rx-kubelet', import.meta.url));
 export const isRoot = process.geteuid?.() === 0;
 export { NODE_NAME } from './agent-files.js';
 
@@ -39,6 +40,8 @@ export class Daemon extends RuntimeView {
   handed: readonly number[] = [];
   /** The flags of Node before the program, and more variables of its environment. */
   preload: { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv } = { args: [], env: {} };
+  /** Starts every command by `bin/rx-kubelet`, with the Node of this process first in the PATH, not by its bundle. */
+  isLaunched = false;
   /** The hard and the soft limit of open files of every command; that of this process unless given. */
   mostOpenFiles?: number;
 
@@ -157,16 +160,22 @@ export class Daemon extends RuntimeView {
     return lines.map((line) => JSON.parse(line) as { level: string; message: string });
   }
 
-  private process(args: readonly string[]): ChildProcess {
+  /** Starts a command line and does not wait for its end. */
+  process(args: readonly string[]): ChildProcess {
     const { uid } = this;
     const limited = this.mostOpenFiles === undefined ? [] : ['prlimit', `--nofile=${this.mostOpenFiles}`];
-    const [program = '', ...words] = [...limited, process.execPath, ...this.preload.args, this.bundle, ...args];
+    const command = this.isLaunched ? [LAUNCHER] : [process.execPath, ...this.preload.args, this.bundle];
+    const [program = '', ...words] = [...limited, ...command, ...args];
     const child = spawn(program, words, {
       cwd: '/',
       // No signal to a process group reaches beyond the agent, in either direction.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', ...this.handed],
-      env: { PATH: process.env.PATH, HOME: this.directory, ...this.preload.env },
+      env: {
+        PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`,
+        HOME: this.directory,
+        ...this.preload.env,
+      },
       ...(uid !== undefined && { uid, gid: uid }),
     });
     this.children.push(child);

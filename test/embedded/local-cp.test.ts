@@ -1,5 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { type Daemon, it } from './daemon.js';
@@ -74,6 +83,52 @@ describe.concurrent('cp without a cluster', () => {
     expect(statSync(join(back, 'run')).mode & 0o111).not.toBe(0);
     expect(await copy(daemon, `web:${there}/site/run`, join(back, 'empty'))).toMatchObject({ code: 0 });
     expect(readdirSync(join(back, 'empty'))).toEqual(['run']);
+  });
+
+  it('cp copies empty files, names that are not UTF-8 and the modes of folders, in both directions', async ({
+    daemon,
+  }) => {
+    await started(daemon);
+    const [here, there] = [folder(daemon, 'here/tree'), folder(daemon, 'there')];
+    const names = ['e', 'f\xe8', 'f\xe9', 'private'];
+    for (const name of names.slice(0, 3)) {
+      writeFileSync(Buffer.from(`${here}/${name}`, 'latin1'), name === 'e' ? '' : name, 'latin1');
+    }
+    mkdirSync(join(here, 'private'), { mode: 0o700 });
+    writeFileSync(join(here, 'private', 'key'), 'key');
+    expect(await copy(daemon, here, `web:${there}`)).toEqual({ code: 0, stdout: '', stderr: '' });
+    const back = join(daemon.directory, 'back');
+    expect((await copy(daemon, `web:${there}/tree`, back)).code).toBe(0);
+    for (const tree of [join(there, 'tree'), back]) {
+      expect(readdirSync(tree, { encoding: 'latin1' }).toSorted()).toEqual(names);
+      const contents = names
+        .slice(0, 3)
+        .map((name) => readFileSync(Buffer.from(`${tree}/${name}`, 'latin1'), 'latin1'));
+      expect(contents).toEqual(['', 'f\xe8', 'f\xe9']);
+      expect(statSync(join(tree, 'private')).mode & 0o777).toBe(0o700);
+    }
+    expect(await copy(daemon, join(here, 'e'), `web:${there}/alone`)).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(statSync(join(there, 'alone')).size).toBe(0);
+  });
+
+  it('copies in both directions whose far side stalls end with the agent', async ({ daemon }) => {
+    const bin = folder(daemon, 'bin');
+    const begun = join(daemon.directory, 'begun');
+    writeFileSync(join(bin, 'tar'), `#!/bin/sh\necho >> '${begun}'\nexec sleep 100000\n`, { mode: 0o755 });
+    const env = [{ name: 'PATH', value: `${bin}:${process.env.PATH}` }];
+    daemon.apply({ name: 'web', containers: [{ script: SLEEP, env }] });
+    await daemon.start();
+    await eventually('the pod runs', async () => (await daemon.shownPods())[0]?.status?.phase === 'Running');
+    writeFileSync(join(daemon.directory, 'big'), Buffer.alloc(20 * MEBIBYTE));
+    const copies = [
+      copy(daemon, join(daemon.directory, 'big'), 'web:/tmp/big'),
+      copy(daemon, 'web:/tmp/big', join(daemon.directory, 'back')),
+    ];
+    await eventually('both copies have begun', () => existsSync(begun) && readFileSync(begun).length === copies.length);
+    await daemon.kill('SIGKILL');
+    for (const { code, stderr } of await Promise.all(copies)) {
+      expect([code, stderr]).toEqual([1, 'Error: the connection was closed before the end was reported\n']);
+    }
   });
 
   it('takes a path that begins with a dash for a path, in both directions', async ({ daemon }) => {

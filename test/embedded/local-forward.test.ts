@@ -122,4 +122,18 @@ describe.concurrent('port-forward without a cluster', () => {
     expect(await ended.exit).toEqual([1, null]);
     expect(ended.problems).toBe('Error: unable to forward port because pod is not running. Current status=Succeeded\n');
   });
+
+  it('a port-forward ends with its pod, and does not reach the next program on the port', async ({ daemon }) => {
+    const port = await echoing(daemon);
+    await started(daemon);
+    const local = await freePort();
+    const forwarded = forward(daemon, 'web', `${local}:${port}`, '--address', '127.0.0.1');
+    await eventually('it listens', () => forwarded.output.includes(`Forwarding from 127.0.0.1:${local} -> ${port}\n`));
+    expect((await exchange(local, Buffer.from('hello'))).toString()).toBe('hello');
+    daemon.delete('web.yaml');
+    expect(await forwarded.exit).toEqual([1, null]);
+    expect(forwarded.problems).toBe('Error: lost connection to pod\n');
+    expect((await exchange(port, Buffer.from('another program'))).toString()).toBe('another program');
+    await expect(exchange(local, Buffer.from('lost'))).rejects.toThrow('ECONNREFUSED');
+  });
 });

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bannedInFiles, bannedWordsOf } from './banned-words.js';
 
@@ -33,74 +33,25 @@ const isThere = (name: string, page: string): boolean =>
 const missingIn = (page: string, text: string): readonly string[] =>
   namesIn(text).filter((name) => !isThere(name, page));
 
-/** The folder, or one below it; `src` is its own files alone, the composition. */
-const isWithin = (folder: string, room: string): boolean =>
-  folder === room || (room !== 'src' && folder.startsWith(`${room}/`));
-/** Each import between folders of src. */
-const imports = files
-  .filter((file) => file.endsWith('.ts'))
-  .flatMap((file) =>
-    [...textOf(file).matchAll(/(?:from|import\() ?'(\.[^']+)'/g)].map(([, path = '']) => ({
-      user: dirname(file),
-      used: dirname(normalize(join(dirname(file), path))),
-    })),
-  )
-  .filter(({ user, used }) => user !== used);
-
-/** What "Used by" says of a folder against the imports: folders that do not import it, and others that do. */
-const wrongUsers = (folder: string, line: string) => {
-  const named = [...line.matchAll(/`(src[^`]*)`/g)].map(([, name = '']) =>
-    name.endsWith('.ts') ? dirname(name) : name,
-  );
-  const ofRoom = imports.filter(({ used }) => isWithin(used, folder)).map(({ user }) => user);
-  const users = [...new Set(imports.flatMap(({ user, used }) => (used === folder ? [user] : [])))];
-  return {
-    none: named.filter((name) => !ofRoom.some((user) => isWithin(user, name))),
-    missing: /\b(all|every|others)\b/.test(line)
-      ? []
-      : users.filter((user) => !isWithin(user, folder) && !named.some((name) => isWithin(user, name))),
-  };
-};
-
 describe('the front pages of the folders of src', () => {
-  it('are in each folder of at least three files or folders', () => {
+  it('each folder of at least three files or folders has a front page', () => {
     expect(folders.length).toBeGreaterThan(50);
     expect(folders.map((folder) => `${folder}/README.md`).filter((page) => !pages.includes(page))).toEqual([]);
   });
 
   it.each(pages)(
-    '%s is short, names a file to begin with, imports, users and tests, and only existing files',
+    'the front page %s is short, and names a file to begin with, its tests, and only existing files',
     (page) => {
       const text = textOf(page);
       expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(MOST_LINES);
-      expect(text).toMatch(
-        /^# .+\n\n[^\n]+\n\n- Begin with `[\w/-]+\.ts`: .+\n- Imports: .+\n- Used by .+\n- More: .+\n$/,
-      );
+      expect(text).toMatch(/^# .+\n\n[^\n]+\n\n- Begin with `[\w/-]+\.ts`: .+\n- More: .+\n$/);
       expect(missingIn(page, text)).toEqual([]);
     },
   );
 
-  it.each(pages)('%s names the folders that import this one, and no other', (page) => {
-    const [, line = ''] = /^- Used by (.+)$/m.exec(textOf(page)) ?? [];
-    expect(wrongUsers(dirname(page), line)).toEqual({ none: [], missing: [] });
-  });
-
-  it('keep docs/style-words.md', () => {
+  it('the front pages keep docs/style-words.md', () => {
     const banned = bannedWordsOf(textOf('docs/style-words.md'));
     expect(bannedInFiles(new URL('../../', import.meta.url), pages, banned)).toEqual([]);
-  });
-});
-
-describe('the search for users of a folder', () => {
-  it('finds a folder that does not import it, and one that no page names', () => {
-    expect(wrongUsers('src/processes', '`src/host`, `src/model` and others')).toEqual({
-      none: ['src/model'],
-      missing: [],
-    });
-    expect(wrongUsers('src/cli/config/validation', '`src/model`')).toEqual({
-      none: ['src/model'],
-      missing: ['src/cli/config'],
-    });
   });
 });
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as library from '../../src/index.js';
+import * as marbles from '../../src/marbles.js';
 import * as node from '../../src/node.js';
 import * as sim from '../../src/sim.js';
 import { exportsOf } from './library-exports.js';
@@ -17,6 +18,7 @@ const ENTRIES = [
   { entry: 'rx-kubelet', exported: library, file: 'src/index.ts' },
   { entry: 'rx-kubelet/node', exported: node, file: 'src/node.ts' },
   { entry: 'rx-kubelet/sim', exported: sim, file: 'src/sim.ts' },
+  { entry: 'rx-kubelet/marbles', exported: marbles, file: 'src/marbles.ts' },
 ].map((one) => ({ ...one, exports: exportsOf(one.file) }));
 
 /** The types that a program cannot import although an export names them. The search does not go into them. */

@@ -32,16 +32,16 @@ const walks = readFileSync(join(ROOT, 'docs/walks.md'), 'utf8')
   });
 
 describe('the walks through the code', () => {
-  it('are four', () => expect(walks.map(({ steps }) => steps.length)).toEqual([30, 21, 19, 13]));
+  it('the walks have steps', () => expect(walks.filter(({ steps }) => steps.length < 2)).toEqual([]));
 
-  it.each(walks)('$title: every step is a file that is joined to an earlier one', ({ steps }) => {
+  it.each(walks)('every step of the walk "$title" is a file that is joined to an earlier one', ({ steps }) => {
     expect(steps.filter((step) => !imports.has(step))).toEqual([]);
     expect(
       steps.filter((step, index) => index > 0 && !steps.slice(0, index).some((earlier) => areJoined(earlier, step))),
     ).toEqual([]);
   });
 
-  it('does not take any two files for joined', () => {
+  it('two files without an import between them are not joined', () => {
     expect(areJoined('src/sources/manifest-files.ts', 'src/model/pod-actions/restart-policy.ts')).toBe(false);
   });
 });

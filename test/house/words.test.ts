@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { bannedIn, bannedInFiles, bannedWordsOf } from './banned-words.js';
-import { headlessInCode, headlessInPage } from './sentence-starts.js';
 
 const ROOT = new URL('../../', import.meta.url);
 const banned = bannedWordsOf(readFileSync(new URL('docs/style-words.md', ROOT), 'utf8'));
@@ -50,54 +49,6 @@ describe('docs/style-words.md', () => {
   it('is kept by titles and comments of tests', () => {
     expect(tests.length).toBeGreaterThan(500);
     expect(bannedInFiles(ROOT, tests, banned, withoutNames)).toEqual([]);
-  });
-});
-
-describe('a sentence', () => {
-  const textOf = (file: string): string => readFileSync(new URL(file, ROOT), 'utf8');
-  const inSrc = readdirSync(new URL('src/', ROOT), { recursive: true, encoding: 'utf8' })
-    .map((name) => `src/${name}`)
-    .filter((file) => !file.startsWith('src/generated/'));
-  const code = inSrc.filter((file) => file.endsWith('.ts'));
-  const pages = [...documents, ...inSrc.filter((file) => file.endsWith('/README.md'))];
-
-  it('begins with its noun in all pages', () => {
-    expect(pages.length).toBeGreaterThan(100);
-    expect(pages.flatMap((file) => headlessInPage(file, textOf(file)))).toEqual([]);
-  });
-
-  it('begins with its noun in all comments of src', () => {
-    expect(code.length).toBeGreaterThan(900);
-    expect(code.flatMap((file) => headlessInCode(file, textOf(file)))).toEqual([]);
-  });
-
-  it('without its noun is found in comments of each form, also over the end of a line', () => {
-    const text = [
-      '/** What a call returns. `That` is code. */',
-      'const one = 1; // Of one line, behind code.',
-      '/** Returns one. Those are few. It is fine here. */',
-      '/** It is not fine here. */',
-      '// A line. Which\n// goes on. It is fine here.',
-      "const text = 'What a text says';",
-    ].join('\n');
-    expect(headlessInCode('a.ts', text)).toEqual([
-      'a.ts:1: What a call returns.',
-      'a.ts:2: Of one line, behind code.',
-      'a.ts:3: Those are few.',
-      'a.ts:4: It is not fine here.',
-      'a.ts:5: Which goes on.',
-    ]);
-  });
-
-  it('without its noun is found in paragraphs and lists of a page, and not in headings, tables, code and questions', () => {
-    const text = [
-      '# What it does',
-      'A line.\nWhat it\nsays. What is it?',
-      '- Of a list.\n- A list. That is wrong.',
-      '| What | Those |\n| ---- | ----- |',
-      '```text\nWhat a picture shows.\n```',
-    ].join('\n\n');
-    expect(headlessInPage('a.md', text)).toEqual(['a.md: What it says.', 'a.md: Of a list.', 'a.md: That is wrong.']);
   });
 });
 

@@ -4,7 +4,7 @@ import type { JournalRecord } from '../../src/model/journal/journal.js';
 import type { Pod, PodSpec } from '../../src/model/pod/pod.js';
 import type { Behaviour, FakeRuntime } from '../support/fake-runtime.js';
 import { expectLanes, linesOf } from './lanes.js';
-import { forever, MINUTE, onNode, pod, SECOND, sets } from './virtual-node.js';
+import { forever, MINUTE, onNode, pod, SECOND } from './virtual-node.js';
 
 const SECONDS = { everyMs: SECOND };
 const failsAfter = (seconds: number) => ({ exitsAfterMs: seconds * SECOND, exitCode: 1 });
@@ -46,20 +46,19 @@ const removeAt = (
 /** The starts and the ends of `main`. */
 const runs = ({ history }: FakeRuntime) => linesOf(history, 'start main', 'exit main');
 
-const unknowns = (records: readonly JournalRecord[]) =>
-  records.flatMap((record) => (record.kind === 'back-off-unknown' ? [record.restarts] : []));
+const uncounted = (records: readonly JournalRecord[]) =>
+  records.flatMap((record) => (record.kind === 'end-not-counted' ? [record.because] : []));
+
+/** What the sandbox took with it. */
+const WITH_SANDBOX = 'is no reason to wait, since its sandbox has ended too';
 
 describe('the back-off of a container of which only old log files are left', () => {
-  it('begins with its first end, and why it does is said', () => {
-    const { fake, records } = onNode(
-      { behaviours: { main: FAILING }, logFiles: OLD_LOGS, untilMs: MINUTE },
-      lives([[0, 60]]),
-    );
+  it('begins with its first end', () => {
+    const { fake } = onNode({ behaviours: { main: FAILING }, logFiles: OLD_LOGS, untilMs: MINUTE }, lives([[0, 60]]));
     expectLanes(runs(fake), SECONDS).toBe({
       'start main': '23-----------4- 20s 5-',
       'exit main': ' -11-----------1 20s -1',
     });
-    expect(unknowns(records)).toEqual([2]);
   });
 
   it('begins so too when another agent sees that end', () => {
@@ -86,32 +85,27 @@ describe('the back-off of a container of which only old log files are left', () 
         [5, 60],
       ]),
     );
-    // The runtime shows no time for a wait, so the one of 10 s is cut short by the second agent.
     expectLanes(runs(fake), SECONDS).toBe({
-      'start main 100': 's------------------ 20s --',
-      'start main 101': '-s----------------- 20s --',
-      'start main 102': '-----s------------- 20s --',
-      'start main 103': '-----------------s- 20s --',
-      'start main 104': '------------------- 20s s-',
-      'exit main 1': '   -ee---e-----------e 20s -e',
+      'start main 100': 's-------------- 20s --',
+      'start main 101': '-s------------- 20s --',
+      'start main 102': '-------------s- 20s --',
+      'start main 103': '--------------- 20s s-',
+      'exit main 1': '   -ee-----------e 20s -e',
     });
   });
 
   it('begins again after a reboot that leaves nothing in the runtime, with any count of the status', () => {
     const status = { containerStatuses: [{ name: 'main', restartCount: 7 }] } as unknown as NonNullable<Pod['status']>;
-    const { fake, records } = onNode(
-      { behaviours: { main: FAILING }, logFiles: ['7.log'], untilMs: 2 * MINUTE },
-      (stage) => {
-        lives(
-          [
-            [0, 50],
-            [55, 120],
-          ],
-          (life) => (life === 0 ? pod() : { ...pod(), status }),
-        )(stage);
-        removeAt(stage.scheduler, stage.fake, 'all', 52);
-      },
-    );
+    const { fake } = onNode({ behaviours: { main: FAILING }, logFiles: ['7.log'], untilMs: 2 * MINUTE }, (stage) => {
+      lives(
+        [
+          [0, 50],
+          [55, 120],
+        ],
+        (life) => (life === 0 ? pod() : { ...pod(), status }),
+      )(stage);
+      removeAt(stage.scheduler, stage.fake, 'all', 52);
+    });
     // The first agent ends at 50 s, the second one starts at 55 s.
     expectLanes(runs(fake), SECONDS).toBe({
       'start main': '   89------------- 20s -- 18s 89------------- 20s --',
@@ -119,7 +113,6 @@ describe('the back-off of a container of which only old log files are left', () 
       'start main 11': '--------------- 20s s- 18s --------------- 20s s-',
       'exit main': '    -11-----------1 20s -1 18s -11-----------1 20s -1',
     });
-    expect(unknowns(records).at(-1)).toBe(8);
   });
 });
 
@@ -141,26 +134,26 @@ describe('the back-off after a reboot of which the runtime has kept what was', (
       ])(stage);
     });
 
-  it('goes on from the end before it', () => {
+  it('begins again after ends of the boot before', () => {
     const { fake, records } = booted(FAILING);
     expectLanes(runs(fake), SECONDS).toBe({
-      'start main': '01-----------2- 20s 3- 40s 4- 80s 5-',
-      'exit main': ' -11-----------1 20s -1 40s -1 80s -1',
+      'start main': '01-----------2- 20s 3- 18s 45-----------6- 20s 7- 40s 8-',
+      'exit main': ' -11-----------1 20s -1 18s -11-----------1 20s -1 40s -1',
     });
-    expect(unknowns(records)).toEqual([]);
+    expect(uncounted(records)).toEqual([WITH_SANDBOX]);
   });
 
-  it('begins with the end that the reboot was, with any count of old log files, where the container had run till then', () => {
+  it('begins with the first end after the reboot, where the container had run till then', () => {
     const { fake, records } = booted([{}, {}, {}, failsAfter(1), failsAfter(1), {}], OLD_LOGS);
     expectLanes(runs(fake), SECONDS).toBe({
-      'start main 2': '  s 49s ------------------- 20s -',
-      'exit main 137': ' - 49s e------------------ 20s -',
-      'start main 3': '  - 49s -----s------------- 20s -',
-      'exit main 1': '   - 49s ------e-----------e 20s -',
-      'start main 4': '  - 49s -----------------s- 20s -',
-      'start main 5': '  - 49s ------------------- 20s s',
+      'start main 2': '  s 49s --------------------',
+      'exit main 137': ' - 49s e-------------------',
+      'start main 3': '  - 49s -----s--------------',
+      'exit main 1': '   - 49s ------ee------------',
+      'start main 4': '  - 49s ------s-------------',
+      'start main 5': '  - 49s ------------------s-',
     });
-    expect(unknowns(records)).toEqual([2]);
+    expect(uncounted(records)).toEqual([WITH_SANDBOX]);
   });
 });
 
@@ -178,19 +171,18 @@ describe('the back-off of a container that was restarted once before its agent w
       'exit main': ' -1----1-----------1 20s -1',
     });
     expect(records.find(({ kind }) => kind === 'back-off')).toMatchObject({ delayMs: 10 * SECOND, from: 'runtime' });
-    expect(unknowns(records)).toEqual([]);
+    expect(uncounted(records)).toEqual([]);
   });
 
-  it('begins again where that is gone, too', () => {
-    const { fake, records } = onNode({ behaviours, untilMs: MINUTE }, (stage) => {
+  it('goes on where that is gone, too', () => {
+    const { fake } = onNode({ behaviours, untilMs: MINUTE }, (stage) => {
       twoLives(stage);
       removeAt(stage.scheduler, stage.fake, 'oldest', 3.5);
     });
     expectLanes(runs(fake), SECONDS).toBe({
-      'start main': '01----2-----------3- 20s 4-',
-      'exit main': ' -1----11-----------1 20s -1',
+      'start main': '01---------------2- 20s 3-',
+      'exit main': ' -1----1-----------1 20s -1',
     });
-    expect(unknowns(records)).toEqual([1]);
   });
 
   it('is remembered by an agent that has seen it, when the instance before is removed', () => {
@@ -249,45 +241,6 @@ describe('the back-off of a container whose end restarts all containers', () => 
   });
 });
 
-describe('ends that this life of the agent has seen are not called unknown', () => {
-  const restartPolicyRules = [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }];
-  const restartsAll = (name: string, image = 'host') =>
-    ({ name, image, restartPolicy: 'Never', restartPolicyRules }) as const;
-
-  it('when the image was changed after a restart of all containers; the back-off begins again', () => {
-    const of = (image: string) => [pod({ containers: [restartsAll('main', image)] })];
-    const { fake, records } = onNode(
-      { behaviours: { main: FAILING }, logFiles: OLD_LOGS, untilMs: MINUTE },
-      ({ start }) => void start({ sources: { file: sets([0, of('host')], [5 * SECOND, of('other')]) } }),
-    );
-    expectLanes(runs(fake), SECONDS).toBe({
-      'start main': '22---22-----------2- 20s 2-',
-      'exit main': ' -11---11-----------1 20s -1',
-    });
-    // The ends of before this life, once.
-    expect(unknowns(records)).toEqual([2]);
-  });
-
-  it('when another container had all of them restarted, since the very first start', () => {
-    const logFiles: string[] = [];
-    const { fake, records } = onNode(
-      {
-        behaviours: { main: [{}, failsAfter(1), {}], other: [failsAfter(20)] },
-        logFiles,
-        untilMs: 30 * SECOND,
-      },
-      ({ start, scheduler }) => {
-        start({
-          sources: { file: forever(pod({ containers: [{ name: 'main', image: 'host' }, restartsAll('other')] })) },
-        });
-        scheduler.schedule(() => logFiles.push('0.log'), SECOND);
-      },
-    );
-    expectLanes(linesOf(fake.history, 'start main'), SECONDS).toBe({ 'start main': '0 19s 12' });
-    expect(unknowns(records)).toEqual([]);
-  });
-});
-
 it('an init container waits on in another agent, though only its newest instance is ever kept', () => {
   const containers = [{ name: 'app', image: 'host' }];
   const initContainers = [{ name: 'main', image: 'host' }];
@@ -305,5 +258,5 @@ it('an init container waits on in another agent, though only its newest instance
     'start main': '01-----------2- 20s 3- 40s 4- 80s 5-',
     'exit main': ' -11-----------1 20s -1 40s -1 80s -1',
   });
-  expect(unknowns(records)).toEqual([]);
+  expect(uncounted(records)).toEqual([]);
 });

@@ -24,6 +24,7 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'orphans are looked for among all that runs': 281,
   'back-off is reset too early': 1,
   'back-off is forgotten with the agent': 37,
+  'every end is taken for a crash': 17,
   'the key of a back-off changes with every instance': 1,
   'pulls do not back off': 1,
   'the worker retries inside': 1,

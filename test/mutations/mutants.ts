@@ -34,6 +34,8 @@ const CACHE = 'src/streams/pleg/pod-cache.ts';
 const PLEG = 'src/streams/pleg/pleg.ts';
 const POD_RECORD = 'src/model/pleg/pod-record.ts';
 const CRASH_LOOP = 'src/model/pod-actions/crash-loop-back-off.ts';
+const END_COUNTS = 'src/model/pod-actions/end-counts.ts';
+const CRASH_LOOP_WAIT = 'src/streams/pod-sync/crash-loop-wait.ts';
 const KILL_POD = 'src/streams/pod-sync/kill-pod.ts';
 const START = 'src/streams/pod-sync/start-container.ts';
 
@@ -180,18 +182,39 @@ export const MUTANTS: readonly Mutant[] = [
     'CRASH_LOOP_RESET_AFTER_MS = 6_000',
   ]),
   mutant('back-off is forgotten with the agent', 'a crash loop starts over with every life of the agent', CRASH_LOOP, [
-    'input.entry === undefined ? entryFromFacts(input, table) : undefined',
-    'undefined as BackOffEntry | undefined',
+    'input.entry === undefined ? entryFromRuntime(input, table) : undefined',
+    'undefined as CrashLoopEntry | undefined',
   ]),
+  {
+    name: 'every end is taken for a crash',
+    why: 'pods that were stopped on purpose wait after the next restart of the agent',
+    edits: [
+      {
+        file: END_COUNTS,
+        find: 'if (isStopped) return { counts: false,',
+        replace: 'if (isStopped) return { counts: true,',
+      },
+      {
+        file: END_COUNTS,
+        find: 'if (!isSandboxReady) return { counts: false,',
+        replace: 'if (!isSandboxReady) return { counts: true,',
+      },
+      {
+        file: CRASH_LOOP_WAIT,
+        find: 'shownCrashes: newest && isSandboxReady(status, newest) ?',
+        replace: 'shownCrashes: newest ?',
+      },
+    ],
+  },
   mutant(
     'the key of a back-off changes with every instance',
     'no container ever waits',
-    'src/streams/pod-sync/crash-loop-wait.ts',
+    CRASH_LOOP_WAIT,
     [
       'const entry = state.restarts.get(crashLoopKey(pod, container));',
       'const entry = state.restarts.get(`${crashLoopKey(pod, container)} ${times.wallNow}`);',
     ],
-    ['newest: started[0],', 'newest: undefined,'],
+    ['    newest,\n', '    newest: undefined,\n'],
   ),
   mutant(
     'pulls do not back off',
@@ -203,7 +226,7 @@ export const MUTANTS: readonly Mutant[] = [
     'the worker retries inside',
     'what fails is tried again at once, on the same old view',
     START,
-    ['  concatMap,\n  defer,', '  concatMap,\n  retry,\n  defer,'],
+    ['  concatMap,\n  defaultIfEmpty,', '  concatMap,\n  retry,\n  defaultIfEmpty,'],
     ['runtime.createContainer(request)).pipe(', 'runtime.createContainer(request).pipe(retry(2))).pipe('],
   ),
   mutant(

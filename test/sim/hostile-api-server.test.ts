@@ -139,6 +139,8 @@ const stage = (seed: number) => {
   const node = simulatedNode({
     ...{ seed, scheduler, cluster: server, sources: {} },
     tell: (event) => told.push(event),
+    // Some of the spoilt pods are meant to be rejected.
+    rejected: () => undefined,
     wrapPorts: (ports) => {
       const { cluster } = ports;
       if (!cluster?.lastKnown) throw new Error('expected a cluster that keeps what it knows');

@@ -3,7 +3,11 @@ import { merge, NEVER, Observable, tap, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { kubelet } from '../../src/kubelet.js';
 import type { Pod } from '../../src/model/pod/pod.js';
-import { simulatedNode, type SimulatedNodeOptions } from '../../src/tools/sim/simulated-node.js';
+import {
+  simulatedNode,
+  type SimulatedNodeOptions,
+  type SimulatedRejection,
+} from '../../src/tools/sim/simulated-node.js';
 import { simulatedSource } from '../../src/tools/sim/node/simulated-source.js';
 import { VirtualScheduler } from '../../src/tools/sim/world/virtual-scheduler.js';
 import type { WorldEvent } from '../../src/tools/sim/world/world-event.js';
@@ -32,6 +36,13 @@ const stage = (pods: readonly Pod[], { tell = () => undefined, ...options }: Par
     statusOf: (name: string) => node.pods().find(({ metadata }) => metadata.name === name)?.status,
   };
 };
+
+/** A pod of another node. */
+const ELSEWHERE = aPod({
+  uid: 'uid-far',
+  name: 'far',
+  spec: { nodeName: 'edge', containers: [{ name: 'main', image: 'far' }] },
+});
 
 const WEB = aPod({
   uid: 'uid-web',
@@ -353,5 +364,31 @@ describe('a node in virtual time', () => {
     expect(heard).toEqual(['1-1']);
     expect(told.length).toBe(before);
     expect(node.disk.paths()).not.toContain('/undead');
+  });
+});
+
+describe('a pod that a simulated node rejects', () => {
+  it('a rejected pod without a listener is an error of the simulation, with its name and the reason', () => {
+    const { node, until } = stage([ELSEWHERE]);
+    node.start();
+    expect(() => until(MINUTE)).toThrow(
+      "the simulated node node-1 rejects the pod default/far: NodeName: Predicate NodeName failed: node(s) didn't match the requested node name",
+    );
+  });
+
+  it('the listener for rejections receives a rejected pod once, and the others run', () => {
+    const rejections: SimulatedRejection[] = [];
+    const { node, until, starts } = stage([ELSEWHERE, JOB], { rejected: (one) => rejections.push(one) });
+    node.start();
+    until(MINUTE);
+    expect(rejections).toMatchObject([{ pod: { name: 'far', namespace: 'default' }, reason: 'NodeName' }]);
+    expect(starts()).toContain('work 0');
+  });
+
+  it('a pod of the node of the option nodeName is not rejected', () => {
+    const { node, until, starts } = stage([ELSEWHERE], { nodeName: 'edge' });
+    node.start();
+    until(MINUTE);
+    expect(starts()).toEqual(['main 0']);
   });
 });

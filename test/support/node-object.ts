@@ -42,6 +42,7 @@ export const nodeSettings: NodeObjectSettings = {
   evictionHard: {},
   localStorage: true,
   maxImages: 50,
+  declaredFeatures: [],
   serverPort: 10_250,
   kubeletVersion: 'v1.37.0+rx-kubelet.1.2.3',
 };

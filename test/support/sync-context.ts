@@ -65,6 +65,7 @@ export const noVolumeFiles: VolumeFiles = {
   read: () => of(new Uint8Array()),
   checkHostPath: () => EMPTY,
   bindSubPath: () => EMPTY,
+  makeMountPoint: () => EMPTY,
   unbindSubPaths: () => EMPTY,
   tearDown: () => EMPTY,
   found: () => of([]),

@@ -3,6 +3,7 @@ import type { NodeObjectSettings } from '../../model/node/node-settings.js';
 import { serverAccess } from '../../model/server/server-access.js';
 import type { AgentConfig } from '../config/fields/kubelet-configuration.js';
 import type { ClusterFlags } from './cluster-flags.js';
+import { declaredFeatures } from './declared-features.js';
 
 /** The settings of the Node object in configuration and flags. */
 export const nodeObjectSettings = (
@@ -24,6 +25,7 @@ export const nodeObjectSettings = (
   evictionHard: config.evictionHard,
   localStorage: config.localStorageCapacityIsolation,
   maxImages: config.nodeStatusMaxImages,
+  declaredFeatures: declaredFeatures(config),
   serverPort: serverAccess(config, true).kind === 'open' ? config.port : 0,
   kubeletVersion: kubeletVersion(version),
 });

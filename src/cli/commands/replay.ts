@@ -86,11 +86,9 @@ export const replayRecording = (
     process.exitCode = 1;
   }
   if (toTest !== undefined) {
-    const problems = writeIncidentTest(file, toTest, result.kind === 'same' ? result.virtualMs : untilMs);
-    if (problems.length > 0) {
-      process.stderr.write(
-        `the test ${toTest} does not pass, or proves nothing:\n${problems.map((one) => `  ${one}\n`).join('')}`,
-      );
+    const [reason, ...details] = writeIncidentTest(file, toTest, result.kind === 'same' ? result.virtualMs : untilMs);
+    if (reason !== undefined) {
+      process.stderr.write([`no test was written: ${reason}`, ...details.map((one) => `  ${one}`), ''].join('\n'));
       process.exitCode = 1;
     }
   }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join } from 'node:path';
 import { errorText } from '../../model/cri/cri-error.js';
+import { type BytePath, bytePath, osPath } from '../../processes/byte-path.js';
 import { CONFIG_API_VERSION, readConfigDocument } from './document/config-document.js';
 import { checkFeatureGates, isGateOn } from './fields/feature-gates.js';
 import { type AgentConfig, fieldNames, kubeletConfiguration, toAgentConfig } from './fields/kubelet-configuration.js';
@@ -228,8 +229,9 @@ const resolvePath = (fields: JsonObject, [key, ...below]: readonly string[], dir
 
 const loadDropIns = (directory: string) => {
   try {
-    return dropInFiles(directory).map((file) => {
-      const text = readFileSync(file, 'utf8');
+    return dropInFiles(bytePath(directory)).map((path) => {
+      const file = osPath(path).toString();
+      const text = readFileSync(osPath(path), 'utf8');
       if (text.trim() === '') throw new Error(`failed to load kubelet dropin file, path: ${file}, no apiVersion/kind`);
       try {
         return readConfigDocument(text, file);
@@ -248,12 +250,12 @@ const loadDropIns = (directory: string) => {
   }
 };
 
-/** Every `*.conf` below the directory, in the order of their paths, part by part. */
-const dropInFiles = (directory: string): readonly string[] =>
-  readdirSync(directory)
+/** Every `*.conf` below the directory, in the order of their paths, part by part and byte by byte. */
+const dropInFiles = (directory: BytePath): readonly BytePath[] =>
+  readdirSync(osPath(directory), { encoding: 'latin1' })
     .sort()
     .flatMap((name) => {
       const path = join(directory, name);
-      if (statSync(path).isDirectory()) return dropInFiles(path);
+      if (statSync(osPath(path)).isDirectory()) return dropInFiles(path);
       return extname(name) === '.conf' ? [path] : [];
     });

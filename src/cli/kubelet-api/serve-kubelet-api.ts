@@ -51,6 +51,9 @@ export const serveKubeletApi = (given: KubeletApiInputs): Observable<unknown> =>
   const access = serverAccess(config, cluster !== undefined);
   if (access.kind === 'closed') logClosed(inputs, access.reason);
   if (config.serverTLSBootstrap && !cluster) log.warn({}, WITHOUT_SIGNER);
+  const { x509, anonymous } = config.authentication;
+  if (access.kind === 'open' && cluster && x509.clientCAFile === '' && !anonymous.enabled)
+    log.warn({}, WITHOUT_CLIENT_CA);
   return merge(
     access.kind === 'closed' ? NEVER : served(inputs, access).pipe(tap((event) => logServer('port', event, log))),
     config.readOnlyPort === 0 ? NEVER : readOnly(inputs).pipe(tap((event) => logServer('read-only-port', event, log))),
@@ -59,6 +62,10 @@ export const serveKubeletApi = (given: KubeletApiInputs): Observable<unknown> =>
 
 const WITHOUT_SIGNER =
   'serverTLSBootstrap: there is no API server to request a certificate from; the kubelet API uses the other certificate';
+
+/** The API server presents its client certificate, and no token. */
+const WITHOUT_CLIENT_CA =
+  'the kubelet API accepts no client certificate, so kubectl gets no logs, exec or port-forward of this node: --client-ca-file names the authority of the client certificates of the API server, such as /etc/kubernetes/pki/ca.crt';
 
 type OpenAccess = Extract<ServerAccess, { kind: 'open' }>;
 

@@ -23,25 +23,34 @@ const SOURCES: readonly string[] = ['file', 'http', 'api'] satisfies PodPlan['so
 
 /** A history in which the world acts on the agent as it did in the incident. */
 export const historyOf = (incident: Incident, seed = 1): History => {
-  const { options, facts, durationMs, stopAskedMs } = incident;
+  const { options, facts, objects, durationMs, stopAskedMs } = incident;
   const endMs = Math.floor(stopAskedMs ?? durationMs);
   return {
     seed,
     node: { ...options, facts },
     pods: incident.pods.map(({ source, namespace, name, changes }) => ({
       key: `${source} ${namespace}/${name}`,
-      source: SOURCES.includes(source) ? (source as PodPlan['source']) : 'file',
+      source: simulatedSource(source),
       changes: changes.map(({ atMs, pod }) => ({
         atMs: Math.round(atMs),
         ...(pod && { pod: simulatedPod(pod, source, wasMade(incident, pod)) }),
       })),
     })),
+    ...(objects.length > 0 && {
+      objects: objects.map(({ source, changes }) => ({
+        source: simulatedSource(source),
+        changes: changes.map(({ atMs, object }) => ({ atMs: Math.round(atMs), ...(object && { object }) })),
+      })),
+    }),
     behaviours: behavioursOf(incident),
     faults: faultsOf(incident).filter((fault) => ('atMs' in fault ? fault.atMs < endMs : true)),
     quietFromMs: endMs,
     endMs,
   };
 };
+
+const simulatedSource = (source: string): PodPlan['source'] =>
+  SOURCES.includes(source) ? (source as PodPlan['source']) : 'file';
 
 const simulatedPod = (pod: Pod, source: string, made: (container: string) => boolean): Pod => {
   const withoutFiles = withoutEnvFiles(pod, made);
@@ -55,26 +64,27 @@ const wasMade =
 
 const behavioursOf = ({
   instances,
+  earlierPods,
   imagesPresent,
   pulls,
   sandboxesTookMs,
   tellsNoEvents,
 }: Incident): NodeBehaviours => {
   const containers: Record<string, InstanceBehaviour[]> = {};
-  for (const instance of instances)
+  const running = new Set(earlierPods.flatMap((one) => (one.isRunning ? [`${one.namespace}/${one.pod}`] : [])));
+  for (const instance of instances) {
+    // A pod that had been stopped starts as a new one.
+    if (instance.isAdopted && !running.has(`${instance.namespace}/${instance.pod}`)) continue;
     (containers[`${instance.uid}/${instance.container}`] ??= []).push(behaviourOf(instance));
+  }
   const sandboxMs = Math.round(median(sandboxesTookMs) ?? 0);
   const images: Record<string, ImageBehaviour> = {};
   for (const image of imagesPresent) images[image] = { isPresent: true };
   for (const image of new Set(pulls.map((pull) => pull.image))) {
     const own = pulls.filter((pull) => pull.image === image);
-    const success = own.findIndex(({ error }) => error === undefined);
-    const failures = success < 0 ? own : own.slice(0, success);
-    const message = failures[0]?.error;
     images[image] = {
       ...images[image],
-      pullMs: Math.round(median(own.map(({ tookMs }) => tookMs)) ?? 0),
-      ...(message !== undefined && { pullError: { message, ...(success > 0 && { times: success }) } }),
+      pulls: own.map(({ tookMs, error }) => ({ takesMs: Math.round(tookMs), ...(error !== undefined && { error }) })),
     };
   }
   return {

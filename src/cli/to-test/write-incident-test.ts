@@ -7,20 +7,26 @@ import { openRecording } from '../../tools/recording/file/recording-reader.js';
 import { incidentTest } from './incident-test.js';
 
 /**
- * Writes the test of a recording, up to a time in milliseconds since its beginning, and returns the reasons why it
- * fails; empty for a test that passes. Errors: the file cannot be written.
+ * Writes the test of a recording, up to a time in milliseconds since its beginning. Returns why there is none, in lines of which the first
+ * is the reason; empty if the test was written. Errors: the file cannot be written.
  */
 export const writeIncidentTest = (recording: string, test: string, untilMs: number): readonly string[] => {
   const reader = openRecording(recording);
   try {
     const incident = readIncident(reader.header, until(reader.entries, untilMs));
-    const { text, problems } = incidentTest(incident, { recording: basename(recording), by: reader.header.by });
+    const made = incidentTest(incident, { recording: basename(recording), by: reader.header.by });
+    if (made.kind === 'nothing-to-expect') return [`nothing in the recording can be expected: ${made.because}`];
+    if (made.kind === 'does-not-replay')
+      return [
+        'the recording does not replay in a simulation: something was not recorded, or is not simulated',
+        ...made.differences,
+      ];
     try {
-      writeFileSync(test, text, { mode: 0o600, flag: 'wx' });
+      writeFileSync(test, made.text, { mode: 0o600, flag: 'wx' });
     } catch (error) {
       throw new Error(`--to-test: ${errorText(error)}`, { cause: error });
     }
-    return problems;
+    return [];
   } finally {
     reader.close();
   }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { CgroupHierarchy } from '../../model/cgroups/cgroup-mounts.js';
 import { errorText } from '../../model/cri/cri-error.js';
+import { type BytePath, bytePath, osPath } from '../../processes/byte-path.js';
 import { pidsInCgroup } from '../../processes/cgroup-procs.js';
 import { sendSignalOrThrow } from '../../processes/send-signal.js';
 import { makeDirectories } from '../../processes/make-directories.js';
@@ -88,10 +89,10 @@ export const writeInto = async (path: string, value: string): Promise<void> => {
   }
 };
 
-/** Names of the directories in a directory; none when it is missing. */
-export const directoriesIn = async (path: string): Promise<readonly string[]> => {
+/** Names of the directories in a directory, as bytes: a container may give its cgroups any. None when it is missing. */
+export const directoriesIn = async (path: BytePath): Promise<readonly BytePath[]> => {
   try {
-    const entries = await readdir(path, { withFileTypes: true });
+    const entries = await readdir(osPath(path), { withFileTypes: true, encoding: 'latin1' });
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   } catch (error) {
     if (isGone(error)) return [];
@@ -100,15 +101,15 @@ export const directoriesIn = async (path: string): Promise<readonly string[]> =>
 };
 
 /** The processes in the cgroup and below, if the PID namespace of the agent has a number for them. */
-const pidsBelow = async (directory: string): Promise<readonly number[]> => {
+const pidsBelow = async (directory: BytePath): Promise<readonly number[]> => {
   const own = await pidsIn(directory);
   const below = await Promise.all((await directoriesIn(directory)).map((name) => pidsBelow(join(directory, name))));
   return [...new Set([...own, ...below.flat()])];
 };
 
-const pidsIn = async (directory: string): Promise<readonly number[]> => {
+const pidsIn = async (directory: BytePath): Promise<readonly number[]> => {
   try {
-    return pidsInCgroup(await readFile(join(directory, 'cgroup.procs'), 'utf8'));
+    return pidsInCgroup(await readFile(osPath(join(directory, 'cgroup.procs')), 'utf8'));
   } catch (error) {
     // A threaded cgroup has no processes of its own.
     if (isGone(error) || codeOf(error) === 'EOPNOTSUPP') return [];
@@ -118,16 +119,18 @@ const pidsIn = async (directory: string): Promise<readonly number[]> => {
 
 /** Kills every process in the directories and below. Errors: the agent may not kill one of them. */
 export const killBelow = async (directories: readonly string[]): Promise<void> => {
-  const pids = new Set((await Promise.all(directories.map(pidsBelow))).flat());
+  const pids = new Set((await Promise.all(directories.map((directory) => pidsBelow(bytePath(directory))))).flat());
   pids.delete(process.pid);
   for (const pid of pids) sendSignalOrThrow(pid, 'SIGKILL');
 };
 
 /** Removes the directory and everything below, deepest directories first. Errors: EBUSY while processes are in it. */
-export const removeTree = async (directory: string): Promise<void> => {
+export const removeTree = (directory: string): Promise<void> => removeBelow(bytePath(directory));
+
+const removeBelow = async (directory: BytePath): Promise<void> => {
   try {
-    for (const name of await directoriesIn(directory)) await removeTree(join(directory, name));
-    await rmdir(directory);
+    for (const name of await directoriesIn(directory)) await removeBelow(join(directory, name));
+    await rmdir(osPath(directory));
   } catch (error) {
     if (!isGone(error)) throw error;
   }

@@ -2,6 +2,7 @@ import { concatMap, defer, from, ignoreElements, type Observable, of } from 'rxj
 import { type CgroupName, cgroupPath, parseCgroupPath } from '../../model/cgroups/cgroup-name.js';
 import type { CgroupResources } from '../../model/cgroups/cgroup-resources.js';
 import type { Cgroups } from '../../streams/ports/cgroups.js';
+import { bytePath } from '../../processes/byte-path.js';
 import { directoriesIn, killBelow, removeTree } from './cgroup-tree.js';
 
 /** Cgroups as directories with files. The two versions of cgroups implement it. Paths are relative to the mount. */
@@ -60,7 +61,7 @@ export const childrenIn =
   ): Cgroups['children'] =>
   (name) =>
     defer(async () => {
-      const found = await Promise.all(files.directories(pathOf(name)).map(directoriesIn));
+      const found = await Promise.all(files.directories(pathOf(name)).map((path) => directoriesIn(bytePath(path))));
       return [...new Set(found.flat())].map((entry) => nameOf(name, entry));
     });
 

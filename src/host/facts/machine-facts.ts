@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { arch, networkInterfaces, release } from 'node:os';
+import { arch, release } from 'node:os';
 import { defer } from 'rxjs';
 import { isShortage } from '../../model/values/file-error.js';
 import { ipv4DefaultRoutes, ipv6DefaultRoutes } from '../../model/node/default-routes.js';
@@ -9,6 +9,7 @@ import type { ReadMachine } from '../../streams/ports/read-machine.js';
 import { goArchitecture } from '../../model/node/go-architecture.js';
 import { hugePages } from './huge-pages.js';
 import { processorCount } from './processor-count.js';
+import { readInterfaces } from './read-interfaces.js';
 import { readIfThere } from '../files/read-if-there.js';
 
 /**
@@ -62,11 +63,7 @@ const SYSTEM_IDS = [
 const networkFacts = (): NetworkFacts => {
   const ipv4 = readIfThere('/proc/net/route');
   return {
-    interfaces: Object.entries(networkInterfaces()).map(([name, addresses = []]) => ({
-      name,
-      isLoopback: addresses.some(({ internal }) => internal),
-      addresses: addresses.map(({ address }) => address),
-    })),
+    interfaces: Object.values(readInterfaces()).flat(),
     ...(ipv4 !== undefined && {
       defaultRoutes: [...ipv4DefaultRoutes(ipv4), ...ipv6DefaultRoutes(readIfThere('/proc/net/ipv6_route') ?? '')],
     }),

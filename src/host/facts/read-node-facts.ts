@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { arch, networkInterfaces, release, totalmem } from 'node:os';
+import { arch, release, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseResolvConf } from '../../model/cri/dns-config.js';
 import { errorText } from '../../model/cri/cri-error.js';
+import { isIpv4 } from '../../model/values/ip-address.js';
 import { isShortage } from '../../model/values/file-error.js';
 import { hugePagesName } from '../../model/node/node-resources.js';
 import type { NodeFacts } from '../../model/node/node-facts.js';
@@ -10,6 +11,7 @@ import type { Logger } from '../../streams/ports/logger.js';
 import { goArchitecture } from '../../model/node/go-architecture.js';
 import { hugePages } from './huge-pages.js';
 import { processorCount } from './processor-count.js';
+import { readInterfaces } from './read-interfaces.js';
 import { isThere, namesIfThere, readIfThere } from '../files/read-if-there.js';
 import { hasSelinux } from './selinux.js';
 
@@ -53,7 +55,7 @@ export interface NodeSettings {
 /** The facts that the runtime reports. */
 export type RuntimeFacts = Pick<
   NodeFacts,
-  'canMount' | 'keepsStarts' | 'hasSupplementalGroupsPolicy' | 'unappliedSecurity'
+  'canMount' | 'keepsStarts' | 'sharesNetwork' | 'hasSupplementalGroupsPolicy' | 'unappliedSecurity'
 >;
 
 /**
@@ -66,6 +68,7 @@ export const readNodeFacts = (
   {
     canMount = true,
     keepsStarts = false,
+    sharesNetwork = false,
     hasSupplementalGroupsPolicy,
     unappliedSecurity = [],
   }: Partial<RuntimeFacts> = {},
@@ -77,6 +80,7 @@ export const readNodeFacts = (
     rootDirectory: settings.rootDirectory,
     canMount,
     keepsStarts,
+    sharesNetwork,
     bootId: readIfThere('/proc/sys/kernel/random/boot_id')?.trim() ?? '',
     unappliedSecurity,
     podLogsDirectory: settings.podLogsDirectory,
@@ -145,12 +149,17 @@ const readResolvConf = (path: string, log: Pick<Logger, 'warn'>): NodeFacts['res
   }
 };
 
-/** Addresses that other machines can reach, IPv4 first as the kubelet prefers it. */
-const nodeAddresses = (): readonly string[] =>
-  Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .filter(({ internal, address }) => !internal && !address.toLowerCase().startsWith('fe80:'))
-    .toSorted((a, b) => (a.family < b.family ? -1 : a.family > b.family ? 1 : 0))
-    .map(({ address }) => address);
+/** Addresses that other machines can reach, IPv4 first as the kubelet prefers it. Without a carrier they may reach it later. */
+const nodeAddresses = (): readonly string[] => {
+  const { up, silent } = readInterfaces();
+  const outward = [up, silent].map((interfaces) =>
+    interfaces
+      .filter(({ isLoopback }) => !isLoopback)
+      .flatMap(({ addresses }) => addresses)
+      .filter((address) => !address.toLowerCase().startsWith('fe80:'))
+      .toSorted((a, b) => Number(isIpv4(b)) - Number(isIpv4(a))),
+  );
+  return outward.find((addresses) => addresses.length > 0) ?? [];
+};
 
 const ownCgroup = (): string => /^0::(.*)$/m.exec(readIfThere('/proc/self/cgroup') ?? '')?.[1] ?? '';

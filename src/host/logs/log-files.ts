@@ -14,13 +14,17 @@ export const logFiles: LogFiles = {
   rotated: (path) =>
     defer(async () => {
       const names = await readdir(dirname(path)).catch(ifMissing([]));
-      return names.filter((name) => name.startsWith(`${basename(path)}.`)).map((name) => join(dirname(path), name));
+      const isRotated = (name: string): boolean => name.startsWith(`${basename(path)}.`) && !name.includes(REPLACED);
+      return names.filter(isRotated).map((name) => join(dirname(path), name));
     }),
   rename: (from, to) => effect(() => rename(from, to)),
   compress: (path) => effect(() => compress(path)),
   remove: (path) => effect(() => rm(path, { force: true })),
   utcOffsetMinutes: (at) => -new Date(at).getTimezoneOffset(),
 };
+
+/** In a name that is not UTF-8, which no rotated log has. No call would find such a file, and a rotation would fail each time. */
+const REPLACED = '\uFFFD';
 
 const sizeOf = (path: string): Promise<bigint | undefined> =>
   stat(path, { bigint: true }).then(({ size }) => size, ifMissing(undefined));

@@ -1,8 +1,8 @@
 import { lstat, opendir, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
 import { defer, Observable } from 'rxjs';
 import type { DirectoryFigures, FileSystemFigures } from '../../model/stats/node-sample.js';
 import { isAbsence } from '../../model/values/file-error.js';
+import { type BytePath, bytePath, osPath } from '../../processes/byte-path.js';
 import type { UsageReader } from '../../streams/ports/usage-reader.js';
 
 /**
@@ -28,19 +28,19 @@ const walk = async (top: string, isOver: () => boolean): Promise<Omit<DirectoryF
   const { dev } = await lstat(top);
   const seen = new Set<number>();
   let usedBytes = 0;
-  const count = async (path: string): Promise<boolean> => {
-    const stats = await lstat(path);
+  const count = async (path: BytePath): Promise<boolean> => {
+    const stats = await lstat(osPath(path));
     if (stats.dev !== dev || seen.has(stats.ino)) return false;
     seen.add(stats.ino);
     usedBytes += stats.blocks * 512;
     return stats.isDirectory();
   };
-  const directories = (await count(top)) ? [top] : [];
+  const directories = (await count(bytePath(top))) ? [bytePath(top)] : [];
   for (let directory = directories.pop(); directory !== undefined && !isOver(); directory = directories.pop()) {
     try {
-      for await (const { name } of await opendir(directory)) {
+      for await (const { name } of await opendir(osPath(directory), { encoding: 'latin1' })) {
         if (isOver()) break;
-        const path = join(directory, name);
+        const path = `${directory}/${name}`;
         if (await count(path).catch(unlessGone)) directories.push(path);
       }
     } catch (error) {

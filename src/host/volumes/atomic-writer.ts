@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ancestorsOf, cleanPayload } from '../../model/volumes/payload-path.js';
 import type { VolumeFile, VolumePayload } from '../../model/volumes/volume-payload.js';
@@ -24,7 +25,8 @@ export interface WriterFacts {
 /**
  * Writes the files into a new directory, then renames a link to it over `..data`. Users see links to files below
  * `..data`. Every call removes the remains of a call that did not end, so that the last complete call determines the
- * content.
+ * content. Another file in the place of such a link goes, such as the directory of a sub-path that was missing; only the
+ * `mountPoints` of containers stay, relative to the directory.
  *
  * Errors: an invalid path. Until the rename, the old files stay.
  * Source: pkg/volume/util/atomic_writer.go
@@ -34,15 +36,16 @@ export const writeAtomically = async (
   directory: string,
   payload: VolumePayload,
   ownership?: VolumeOwnership,
+  mountPoints: readonly string[] = [],
 ): Promise<'changed' | 'unchanged'> => {
   const { calls } = facts;
   const files = cleanPayload(payload);
   const before = await presentDirectory(calls, directory);
   const isSwitched = before === undefined || !(await hasFiles(calls, join(directory, before), files));
   const present = isSwitched ? await switchTo(facts, directory, files, ownership) : before;
-  const names = await calls.names(directory);
-  const isLinked = await makeLinks(calls, directory, files, names);
-  const isPruned = await prune(calls, directory, files, names, present);
+  const entries = await calls.entries(directory);
+  const isLinked = await makeLinks(calls, directory, files, entries, new Set(mountPoints.map(topName)));
+  const isPruned = await prune(calls, directory, files, entries, present);
   return isSwitched || isLinked || isPruned ? 'changed' : 'unchanged';
 };
 
@@ -143,14 +146,17 @@ const makeLinks = async (
   calls: FileCalls,
   directory: string,
   files: VolumePayload,
-  names: readonly string[],
+  entries: readonly Dirent[],
+  mountPoints: ReadonlySet<string>,
 ): Promise<boolean> => {
-  const present = new Set(names);
+  const present = new Map(entries.map((entry) => [entry.name, entry]));
   let isChanged = false;
   for (const [name, user] of topNames(files)) {
-    // A directory for the mount of another volume stays.
-    if (present.has(name)) continue;
+    const before = present.get(name);
+    if (before?.isSymbolicLink() === true || mountPoints.has(name)) continue;
     const path = join(directory, name);
+    // A directory whose sub-path a container mounts can be removed: the mount keeps it.
+    if (before) await (before.isDirectory() ? removeTree(calls, path) : unless(calls.unlink(path), 'ENOENT'));
     await calls.symlink(`${DATA}/${name}`, path);
     if (user !== undefined) await calls.chown(path, user, -1);
     isChanged = true;
@@ -160,19 +166,21 @@ const makeLinks = async (
 
 /** The first names of all paths, with the user of the files. */
 const topNames = (files: VolumePayload): ReadonlyMap<string, number | undefined> =>
-  new Map([...files].map(([path, { user }]) => [path.split('/')[0]!, user]));
+  new Map([...files].map(([path, { user }]) => [topName(path), user]));
+
+const topName = (path: string): string => path.split('/')[0]!;
 
 /** Removes links to files that are gone, and directories of earlier files; returns whether a link was removed. */
 const prune = async (
   calls: FileCalls,
   directory: string,
   files: VolumePayload,
-  names: readonly string[],
+  entries: readonly Dirent[],
   present: string,
 ): Promise<boolean> => {
   const wanted = topNames(files);
   let isChanged = false;
-  for (const name of names) {
+  for (const { name } of entries) {
     const path = join(directory, name);
     if (name === NEW_DATA) await calls.unlink(path);
     else if (DATED.test(name)) {

@@ -34,8 +34,10 @@ export interface FileCalls {
   /** Makes a file that does not exist. */
   readonly create: (path: string, data: Uint8Array, mode: number) => Promise<void>;
   readonly mount: (type: string, source: string, target: string, options: readonly string[]) => Promise<void>;
-  /** Mounts a file or directory a second time, without the mounts below it. */
-  readonly bind: (source: string, target: string) => Promise<void>;
+  /** Mounts a file or directory a second time, without the mounts below it. `givesBack`: mounts below the target reach the source. */
+  readonly bind: (source: string, target: string, givesBack?: boolean) => Promise<void>;
+  /** Ends the propagation of mounts and unmounts between a mount with all below it and others. */
+  readonly separate: (path: string) => Promise<void>;
   readonly unmount: (path: string) => Promise<void>;
 }
 
@@ -92,7 +94,9 @@ const MACHINE: FileCalls = {
   mount: (type, source, target, options) =>
     run('mount', ['-t', type, ...(options.length > 0 ? ['-o', options.join(',')] : []), '--', source, target], target),
   // The command would otherwise resolve the source by itself, and a link could lead elsewhere by then.
-  bind: (source, target) => run('mount', ['--no-canonicalize', '--bind', '--', source, target], target),
+  bind: (source, target, givesBack = false) =>
+    run('mount', ['--no-canonicalize', '--bind', ...(givesBack ? [] : ['--make-slave']), '--', source, target], target),
+  separate: (path) => run('mount', ['--make-rprivate', '--', path], path),
   unmount: (path) => run('umount', ['--', path], path),
 };
 

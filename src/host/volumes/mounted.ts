@@ -26,6 +26,21 @@ export const mountsFrom = async (
 };
 
 /**
+ * Unmounts everything from a path and below it, for a second mount of a file or directory. The mounts below it have come from the
+ * machine's own mount; that one stays, since it receives nothing from here any more.
+ *
+ * Errors: mounts below a path that is none itself, which belong to another owner; a mount that is in use.
+ */
+export const unmountTree = async (calls: FileCalls, path: string): Promise<void> => {
+  const { real, at, below } = await mountsFrom(calls, path);
+  if (at.length > 0 && below.length > 0) {
+    await calls.separate(real);
+    for (const point of below.toReversed()) await calls.unmount(point);
+  }
+  await unmountAll(calls, path);
+};
+
+/**
  * Unmounts everything from a path.
  *
  * Errors: a mount below the path, which belongs to another owner; a mount that is in use.

@@ -7,18 +7,16 @@ import { removeTree } from './remove-tree.js';
 
 const DIRECTORY_MODE = 0o777;
 const PARENT_MODE = 0o750;
-const NESTED_MODE = 0o755;
 const READY = 'ready';
 
 /** The number by which the kernel names a type of file systems, of the type `long`. */
 const MAGIC: Readonly<Record<VolumeMount['type'], number>> = { tmpfs: 0x01021994, hugetlbfs: 0x958458f6 };
 
-/** Source: pkg/volume/emptydir/empty_dir.go SetUpAt, pkg/volume/util/nested_volumes.go */
+/** Source: pkg/volume/emptydir/empty_dir.go SetUpAt */
 export const setUp = async (calls: FileCalls, setup: VolumeSetup): Promise<'made' | 'there'> => {
-  const isThere = await isReady(calls, setup);
-  if (!isThere) await setUpDirectory(calls, setup);
-  for (const nested of setup.nested ?? []) await calls.mkdirs(join(setup.directory, nested), NESTED_MODE);
-  return isThere ? 'there' : 'made';
+  if (await isReady(calls, setup)) return 'there';
+  await setUpDirectory(calls, setup);
+  return 'made';
 };
 
 /** A marker counts only as long as the directory and its mount exist; both may be lost, such as by a boot. */

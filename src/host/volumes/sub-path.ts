@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { SubPathSetup } from '../../model/volumes/volume-setup.js';
 import type { FileCalls } from './file-calls.js';
 import { hasCode, ifThere, unless } from './file-errors.js';
-import { mountsFrom, unmountAll } from './mounted.js';
+import { mountsFrom, unmountTree } from './mounted.js';
 import { changedError, DIRECTORY, ENTRY, openInside, pathOf, requireInside, requireRelative } from './open-inside.js';
 
 const PARENT_MODE = 0o750;
@@ -26,7 +26,7 @@ const UNFINISHED = 0;
  */
 export const bindSubPath = async (
   calls: FileCalls,
-  { volumeDirectory, subPath, target }: SubPathSetup,
+  { volumeDirectory, subPath, target, givesBack }: SubPathSetup,
 ): Promise<void> => {
   requireRelative(volumeDirectory, subPath);
   const base = await calls.realPath(volumeDirectory);
@@ -34,7 +34,7 @@ export const bindSubPath = async (
   const full = await calls.realPath(join(base, subPath));
   const source = await openInside(calls, base, full, ENTRY);
   try {
-    await bindAt(calls, source, target);
+    await bindAt(calls, source, target, givesBack);
   } finally {
     await source.close();
   }
@@ -89,17 +89,22 @@ const openNew = async (calls: FileCalls, path: string, full: string, name: strin
 };
 
 /** Source: subpath_linux.go prepareSubpathTarget */
-const bindAt = async (calls: FileCalls, source: FileHandle, target: string): Promise<void> => {
+const bindAt = async (
+  calls: FileCalls,
+  source: FileHandle,
+  target: string,
+  givesBack: boolean | undefined,
+): Promise<void> => {
   const { at } = await mountsFrom(calls, target);
   if (at.length > 0) {
     if (await isSame(calls, source, target)) return;
-    await unmountAll(calls, target);
+    await unmountTree(calls, target);
   }
   await calls.mkdirs(dirname(target), PARENT_MODE);
   await makeTarget(calls, target, (await source.stat()).isDirectory());
-  await calls.bind(`/proc/${process.pid}/fd/${source.fd}`, target);
+  await calls.bind(`/proc/${process.pid}/fd/${source.fd}`, target, givesBack);
   if (await isSame(calls, source, target)) return;
-  await unmountAll(calls, target);
+  await unmountTree(calls, target);
   throw new Error(`${target} shows another file than the sub-path, expected the mount of the opened file`);
 };
 
@@ -126,7 +131,7 @@ export const unbindSubPaths = async (calls: FileCalls, directory: string): Promi
     const ofContainer = join(directory, container);
     for (const index of (await ifThere(calls.names(ofContainer))) ?? []) {
       const target = join(ofContainer, index);
-      await unmountAll(calls, target);
+      await unmountTree(calls, target);
       const left = await ifThere(calls.lstat(target));
       if (left) await (left.isDirectory() ? calls.rmdir(target) : calls.unlink(target));
     }

@@ -4,6 +4,7 @@ import { writeAtomically } from './atomic-writer.js';
 import { fileCalls } from './file-calls.js';
 import { foundVolumes } from './found-volumes.js';
 import { checkHostPath } from './host-path.js';
+import { makeMountPoint } from './mount-point.js';
 import { readInside } from './read-inside.js';
 import { setUp } from './set-up.js';
 import { bindSubPath, unbindSubPaths } from './sub-path.js';
@@ -20,10 +21,11 @@ export const volumeFiles = ({ beforeCall }: VolumeFilesOptions = {}): VolumeFile
   const writer = { calls, now: Date.now, random: Math.random };
   return {
     setUp: (setup) => defer(() => from(setUp(calls, setup))),
-    write: (directory, payload, ownership) => defer(() => from(writeAtomically(writer, directory, payload, ownership))),
+    write: (...volume) => defer(() => from(writeAtomically(writer, ...volume))),
     checkHostPath: (path, type) => act(() => checkHostPath(calls, path, type)),
     read: (directory, path, maxBytes) => defer(() => from(readInside(calls, directory, path, maxBytes))),
     bindSubPath: (setup) => act(() => bindSubPath(calls, setup)),
+    makeMountPoint: (setup) => act(() => makeMountPoint(calls, setup)),
     unbindSubPaths: (directory) => act(() => unbindSubPaths(calls, directory)),
     tearDown: (setup) => act(() => tearDown(calls, setup)),
     found: (podDirectory) => defer(() => from(foundVolumes(calls, podDirectory))),

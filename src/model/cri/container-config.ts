@@ -18,6 +18,8 @@ export interface ContainerConfigInput {
   readonly container: Container | EphemeralContainer;
   /** The number of earlier starts of the container. */
   readonly attempt: number;
+  /** The crashes before; see `CrashLoopEntry`. */
+  readonly crashes?: number;
   /** The image on the node: its id for the runtime, and its default user. */
   readonly image: { readonly id: string; readonly user: ImageUser };
   readonly podIps: readonly string[];
@@ -41,7 +43,7 @@ export interface ContainerConfigInput {
  * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go generateContainerConfig.
  */
 export const containerConfig = (input: ContainerConfigInput): DeepPartial<ContainerConfig> => {
-  const { pod, container, attempt, image, node, mounts = [], agentMounts = [], userNamespace } = input;
+  const { pod, container, attempt, crashes, image, node, mounts = [], agentMounts = [], userNamespace } = input;
   const env = environment(input);
   const expanded = (words: readonly string[] = []) => expandWords(words, (name) => textValue(name, env.get(name)));
   return {
@@ -53,7 +55,7 @@ export const containerConfig = (input: ContainerConfigInput): DeepPartial<Contai
     envs: [...env].map(criVariable),
     mounts: [...mounts, ...agentMounts].map((mount) => ({ ...mount, ...idMappings(userNamespace) })),
     labels: containerLabels(pod, container),
-    annotations: containerAnnotations(pod, container, attempt),
+    annotations: containerAnnotations(pod, container, attempt, crashes),
     logPath: containerLogPath(container.name, attempt),
     stdin: container.stdin ?? false,
     stdinOnce: container.stdinOnce ?? false,

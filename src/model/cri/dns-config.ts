@@ -51,16 +51,21 @@ export const podDns = (
     hasCluster,
     clusterDomain,
     nodeIps,
-  }: Pick<NodeFacts, 'resolvConf' | 'clusterDns' | 'hasCluster' | 'clusterDomain' | 'nodeIps'>,
+    sharesNetwork = false,
+  }: Pick<NodeFacts, 'resolvConf' | 'clusterDns' | 'hasCluster' | 'clusterDomain' | 'nodeIps' | 'sharesNetwork'>,
 ): PodDns => {
   const warnings: { reason: string; message: string }[] = [];
   const host = resolvConf ?? { servers: [], searches: [], options: [] };
+  // A zone is an interface of the machine, which another network has not: each look-up would first wait for that server.
+  const reaches = (server: string): boolean => Boolean(pod.spec.hostNetwork) || sharesNetwork || !server.includes('%');
   const ofHost = (): ResolvConf =>
-    resolvConf ?? {
-      servers: (nodeIps.length > 0 ? nodeIps : ['127.0.0.1']).map(loopbackOf),
-      searches: ['.'],
-      options: [],
-    };
+    resolvConf
+      ? { ...resolvConf, servers: resolvConf.servers.filter(reaches) }
+      : {
+          servers: (nodeIps.length > 0 ? nodeIps : ['127.0.0.1']).map(loopbackOf),
+          searches: ['.'],
+          options: [],
+        };
   const base = (): ResolvConf => {
     switch (sourceOf(pod)) {
       case 'none':

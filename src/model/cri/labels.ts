@@ -1,5 +1,8 @@
+import type { AllocatedResources, Amounts } from '../pod/allocated-resources.js';
 import { containerHash } from '../pod-actions/container-hash.js';
+import type { RuntimeContainerStatus } from '../pleg/runtime-pod.js';
 import type { Container, ContainerPort, LifecycleHandler, Pod } from '../pod/pod.js';
+import { firstNamed } from '../values/indexed-lists.js';
 
 /** The labels and annotations by which the agent finds its own items. */
 export const POD_NAME = 'io.kubernetes.pod.name';
@@ -14,6 +17,11 @@ const DELETION_GRACE_PERIOD = 'io.kubernetes.pod.deletionGracePeriod';
 const TERMINATION_GRACE_PERIOD = 'io.kubernetes.pod.terminationGracePeriod';
 const PRE_STOP_HANDLER = 'io.kubernetes.container.preStopHandler';
 const PORTS = 'io.kubernetes.container.ports';
+/** Upstream keeps the amounts of its containers in a file, `actuated_pods_state`. */
+const RESOURCES = 'rx-kubelet/container-resources';
+const POD_RESOURCES = 'rx-kubelet/pod-resources';
+/** The crashes before the instance was created: the kubelet has no such annotation. */
+const CRASHES = 'rx-kubelet/crashes';
 
 type Labels = { [key: string]: string };
 
@@ -30,7 +38,7 @@ export const containerLabels = ({ metadata }: Pod, { name }: Pick<Container, 'na
  * The fields of a container that the agent needs even without its pod: how to stop it, and where its termination
  * message is. Source: pkg/kubelet/kuberuntime/labels.go newContainerAnnotations.
  */
-export const containerAnnotations = (pod: Pod, container: Container, restartCount: number): Labels => {
+export const containerAnnotations = (pod: Pod, container: Container, restartCount: number, crashes = 0): Labels => {
   const { deletionGracePeriodSeconds } = pod.metadata;
   const { terminationGracePeriodSeconds } = pod.spec;
   const preStop = container.lifecycle?.preStop;
@@ -45,6 +53,27 @@ export const containerAnnotations = (pod: Pod, container: Container, restartCoun
     }),
     ...(preStop && { [PRE_STOP_HANDLER]: JSON.stringify(preStop) }),
     ...(container.ports?.length && { [PORTS]: JSON.stringify(container.ports.map(inOrder)) }),
+    [RESOURCES]: amountsText(container.resources),
+    ...(pod.spec.resources && { [POD_RESOURCES]: amountsText(pod.spec.resources) }),
+    ...(crashes > 0 && { [CRASHES]: String(crashes) }),
+  };
+};
+
+const amountsText = ({ requests, limits }: Amounts = {}): string => JSON.stringify({ requests, limits });
+
+/**
+ * Returns the amounts with which the newest instances of the containers were created. They are known after any end of the agent. A
+ * container without an instance, or one that another kubelet has created, has none here.
+ */
+export const allocatedOfContainers = (instances: readonly RuntimeContainerStatus[]): AllocatedResources => {
+  const amounts = (instance: RuntimeContainerStatus | undefined, key: string): Amounts | undefined =>
+    parseJson(instance?.annotations[key], isObject) as Amounts | undefined;
+  return {
+    pod: amounts(
+      instances.find(({ annotations }) => annotations[POD_RESOURCES] !== undefined),
+      POD_RESOURCES,
+    ),
+    container: (name) => amounts(firstNamed(instances, name), RESOURCES),
   };
 };
 
@@ -56,6 +85,10 @@ const inOrder = ({ name, hostPort, containerPort, protocol, hostIP }: ContainerP
   protocol,
   hostIP,
 });
+
+/** The number of crashes that an instance was created with; see `CrashLoopEntry`. */
+export const crashesOf = (annotations: Readonly<Record<string, string>>): number =>
+  parseInteger(annotations[CRASHES]) ?? 0;
 
 /** The fields of `containerAnnotations`. */
 export interface ContainerAnnotations {

@@ -19,8 +19,8 @@ export type DockerConfig = Readonly<Record<string, RegistryCredential>>;
  * Source: pkg/credentialprovider/config.go
  */
 export const parseDockerConfigJson = (text: string, source: string): DockerConfig => {
-  const { auths } = objectAt(parseJson(text, source), source);
-  return auths === undefined || auths === null ? {} : entriesAt(auths, `${source}: auths`, 'auths');
+  const { auths } = objectAt(parseJson(text, source) ?? {}, source);
+  return entriesAt(auths ?? {}, `${source}: auths`, 'auths');
 };
 
 /**
@@ -29,7 +29,7 @@ export const parseDockerConfigJson = (text: string, source: string): DockerConfi
  * Errors: throws an Error that begins with `source` and names the field.
  */
 export const parseDockercfg = (text: string, source: string): DockerConfig =>
-  entriesAt(parseJson(text, source), source, '');
+  entriesAt(parseJson(text, source) ?? {}, source, '');
 
 const parseJson = (text: string, source: string): unknown => {
   try {
@@ -44,7 +44,7 @@ const entriesAt = (value: unknown, place: string, field: string): DockerConfig =
   const source = field === '' ? place : place.slice(0, -`: ${field}`.length);
   const entries = Object.entries(objectAt(value, place)).map(([registry, entry]): [string, RegistryCredential] => [
     registry,
-    credentialAt(entry, `${source}: ${field}[${JSON.stringify(registry)}]`),
+    credentialAt(entry ?? {}, `${source}: ${field}[${JSON.stringify(registry)}]`),
   ]);
   return Object.fromEntries(entries);
 };

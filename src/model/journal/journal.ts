@@ -105,9 +105,11 @@ export type JournalEvent =
     }
   /**
    * A container starts again without a wait, though it was restarted `restarts` times before: neither this run of the
-   * agent nor the runtime shows when it ended.
+   * agent nor the runtime shows when it ended. Older versions have written that.
    */
   | { readonly kind: 'back-off-unknown'; readonly restarts: number }
+  /** A container starts without a wait, although it has ended before: that end is no crash. `because` is half a sentence after "its end". */
+  | { readonly kind: 'end-not-counted'; readonly exitCode?: number; readonly because: string }
   // Effects
   | {
       readonly kind: 'call';

@@ -2,6 +2,7 @@ import { podSchema } from '../../generated/pod-schema.js';
 import { formatFieldPath } from '../manifest/field-issue.js';
 import { scalarOf, textOfQuantity } from '../manifest/check-shape.js';
 import { DNS_LABEL, DNS_SUBDOMAIN, POD_UID, type TextRule } from '../manifest/names.js';
+import { zeroValue } from '../manifest/zero-value.js';
 import type { ApiObject } from './api-object.js';
 
 /** No object of the API is nested deeper. A deeper one would overflow the stack when it is compared or written. */
@@ -153,15 +154,12 @@ const readAnything = (value: unknown, place: Place | undefined): unknown => {
   return value;
 };
 
-const ZEROS: Readonly<Record<string, unknown>> = { s: '', b: false, i: 0, l: 0, n: 0, q: '0', x: 0, y: '', '*': null };
-
 const zeroOf = (code: string, place: Place | undefined): unknown => {
-  if (code.startsWith('[]')) return [];
-  if (code.startsWith('{}')) return {};
-  if (Object.hasOwn(ZEROS, code)) return ZEROS[code];
-  const scalar = scalarOf(code);
-  if (scalar) throw new Unreadable(place, 'is missing', scalar.expected);
-  return readObject({}, code, place);
+  if (code === '*') return null;
+  const zero = zeroValue(code);
+  if (zero === undefined) throw new Unreadable(place, 'is missing', scalarOf(code)?.expected);
+  const isObject = !code.startsWith('[]') && !code.startsWith('{}') && !scalarOf(code);
+  return isObject ? readObject(zero, code, place) : zero;
 };
 
 const fieldsOf = (type: string): Readonly<Record<string, string>> => {

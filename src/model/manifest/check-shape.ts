@@ -3,6 +3,7 @@ import { parseQuantity } from '../resources/quantity.js';
 import { closestName } from './closest-name.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { isIgnoredField, newerFieldOf } from './newer-fields.js';
+import { zeroValue } from './zero-value.js';
 
 /** The check of a scalar code of the schema table; any other code is the name of a type. */
 export interface Scalar {
@@ -59,7 +60,7 @@ export interface CheckedShape {
 
 /**
  * Compares a parsed document with the type of that name in the schema table. Unknown fields, wrong types and missing
- * required fields are issues; a null is an absent field, as in the API. `gates` are the alpha gates that are on.
+ * required fields are issues; a null is an absent field, as in the API, and in a list or map the zero of its type. `gates` are the alpha gates that are on.
  */
 export const checkShape = (
   value: unknown,
@@ -95,13 +96,8 @@ const readList = (value: unknown, code: string, path: FieldPath, check: ShapeChe
     check.issues.push(issue(path, describeWrong(value, 'list'), 'a list'));
     return undefined;
   }
-  // An empty entry of a list of strings is the empty string.
-  return value.map((item: unknown, index) =>
-    item === null && code === 's' ? '' : readCode(item, code, [...path, index], check),
-  );
+  return value.map((item: unknown, index) => readCode(item ?? zeroValue(code), code, [...path, index], check));
 };
-
-const ZEROS: Readonly<Record<string, string>> = { s: '', y: '', q: '0' };
 
 const readMap = (value: unknown, code: string, path: FieldPath, check: ShapeCheck): unknown => {
   if (!isPlainObject(value)) {
@@ -109,11 +105,7 @@ const readMap = (value: unknown, code: string, path: FieldPath, check: ShapeChec
     return undefined;
   }
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [
-      key,
-      // An empty value in a map is the empty string, or no amount.
-      item === null && code in ZEROS ? ZEROS[code] : readCode(item, code, [...path, key], check),
-    ]),
+    Object.entries(value).map(([key, item]) => [key, readCode(item ?? zeroValue(code), code, [...path, key], check)]),
   );
 };
 

@@ -1,4 +1,4 @@
-import { checkShape } from './check-shape.js';
+import { checkShape, describeWrong } from './check-shape.js';
 import { type FieldIssue, type FieldPath, issue } from './field-issue.js';
 import { isObjectKind, type ObjectKind } from './object-manifest.js';
 import type { StaticPodRules } from './static-pod-restrictions.js';
@@ -46,25 +46,28 @@ export const entriesOf = (value: unknown, rules: Rules): ManifestEntries => {
 };
 
 const itemsOf = (value: object, itemKind: ManifestEntry['kind'], rules: Rules): ManifestEntries => {
-  const { items, ...list } = value as { readonly kind?: unknown; readonly items?: unknown };
+  const { items: written, ...list } = value as { readonly kind?: unknown; readonly items?: unknown };
+  // A kubelet writes an empty list of pods as null.
+  const items = written ?? [];
   const issues = [...checkShape({ ...list, items: [] }, 'PodList').issues];
   const isMixed = list.kind === 'List';
   if (!Array.isArray(items)) {
     const expected = itemKind === 'Pod' ? 'a list of pods' : `a list of ${itemKind}s`;
-    return { entries: [], issues: [...issues, issue(['items'], 'is missing', expected)] };
+    return { entries: [], issues: [...issues, issue(['items'], describeWrong(items, 'list'), expected)] };
   }
   const entries: ManifestEntry[] = [];
   for (const [index, item] of (items as readonly unknown[]).entries()) {
     const path = ['items', index];
-    const { kind = itemKind, apiVersion } = (item ?? {}) as { readonly kind?: unknown; readonly apiVersion?: unknown };
+    const of = (item ?? {}) as { readonly kind?: unknown; readonly apiVersion?: unknown };
+    const kind = of.kind ?? itemKind;
+    const apiVersion = of.apiVersion ?? 'v1';
     const wrong = isMixed
       ? wrongKind(kind, kind, rules)
       : kind === itemKind
         ? undefined
         : ([`is ${JSON.stringify(kind)}`, itemKind] as const);
     if (wrong) issues.push(issue([...path, 'kind'], ...wrong));
-    else if (apiVersion !== undefined && apiVersion !== 'v1')
-      issues.push(issue([...path, 'apiVersion'], `is ${JSON.stringify(apiVersion)}`, 'v1'));
+    else if (apiVersion !== 'v1') issues.push(issue([...path, 'apiVersion'], `is ${JSON.stringify(apiVersion)}`, 'v1'));
     else entries.push({ kind: isObjectKind(kind) ? kind : 'Pod', value: item, path });
   }
   return { entries, issues };

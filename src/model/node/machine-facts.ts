@@ -29,7 +29,7 @@ export interface HugePages {
 }
 
 export interface NetworkFacts {
-  /** The interfaces that are up, in the order of the system. */
+  /** The interfaces with addresses, in the order of the system; those without a carrier last. */
   readonly interfaces: readonly {
     readonly name: string;
     readonly isLoopback: boolean;

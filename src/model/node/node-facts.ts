@@ -22,6 +22,8 @@ export interface NodeFacts extends AdmissionFacts {
   readonly bootId?: string;
   /** Whether the runtime has the start of a container on the disk before the process runs; not unless given. */
   readonly keepsStarts?: boolean;
+  /** Whether every pod has the network of the machine; not unless given. */
+  readonly sharesNetwork?: boolean;
   /** The machine has SELinux enabled, so the runtime has to relabel the files of pods; off unless given. */
   readonly hasSelinux?: boolean;
   /** The fields of security contexts that the runtime does not apply; none by default. */

@@ -27,6 +27,8 @@ export interface NodeObjectSettings {
   readonly localStorage: boolean;
   /** `nodeStatusMaxImages`; below 0 for all. */
   readonly maxImages: number;
+  /** The features of `status.declaredFeatures`, sorted. */
+  readonly declaredFeatures: readonly string[];
   /** The port of the agent's server for the API server. */
   readonly serverPort: number;
   /** The result of `kubeletVersion`. */

@@ -83,6 +83,7 @@ export const foldNodeStatus = (before: Node, settings: NodeObjectSettings, facts
     images: images.length === 0 ? undefined : images,
     runtimeHandlers: handlers.length === 0 ? undefined : handlers,
     features: runtime.features ? { supplementalGroupsPolicy: runtime.features.supplementalGroupsPolicy } : old.features,
+    declaredFeatures: settings.declaredFeatures.length === 0 ? undefined : settings.declaredFeatures,
     conditions: [...conditions],
   };
   const bootId = old.nodeInfo?.bootID ?? '';

@@ -2,7 +2,11 @@ import type { V1NodeCondition, V1NodeSpec, V1NodeStatus, V1ObjectMeta, V1Taint }
 import type { ApiObject } from '../kube-api/api-object.js';
 import type { Json } from '../pod/pod.js';
 
-export type NodeStatus = Json<V1NodeStatus>;
+/** A status with the field that the client library does not know yet. */
+export type NodeStatus = Json<V1NodeStatus> & {
+  /** The features that pods and clients may require of the node, sorted. */
+  readonly declaredFeatures?: readonly string[];
+};
 export type NodeCondition = Json<V1NodeCondition>;
 export type NodeAddress = NonNullable<NodeStatus['addresses']>[number];
 export type Taint = Json<V1Taint>;

@@ -10,7 +10,8 @@ import type { NodeObjectSettings } from './node-settings.js';
 import { foldNodeStatus, type NodeStatusFacts, type NodeStatusFold, OS } from './node-status.js';
 
 /** The fields of a status that an older API server drops, by path. */
-export type DroppedField = 'status.features' | 'status.runtimeHandlers' | 'status.nodeInfo.swap';
+export type DroppedField =
+  'status.features' | 'status.runtimeHandlers' | 'status.declaredFeatures' | 'status.nodeInfo.swap';
 
 export interface NodeUpdate extends NodeStatusFold {
   /** The update changes more than heartbeats. */
@@ -80,6 +81,7 @@ export const droppedFields = (sent: Node, answer: Node): readonly DroppedField[]
   const of = ({ status }: Node): Readonly<Record<DroppedField, unknown>> => ({
     'status.features': status?.features,
     'status.runtimeHandlers': status?.runtimeHandlers,
+    'status.declaredFeatures': status?.declaredFeatures,
     'status.nodeInfo.swap': status?.nodeInfo?.swap,
   });
   const [asked, kept] = [of(sent), of(answer)];
@@ -97,6 +99,7 @@ const without = (node: Node, dropped: ReadonlySet<DroppedField>): Node => {
       ...status,
       ...(dropped.has('status.features') && { features: undefined }),
       ...(dropped.has('status.runtimeHandlers') && { runtimeHandlers: undefined }),
+      ...(dropped.has('status.declaredFeatures') && { declaredFeatures: undefined }),
       ...(dropped.has('status.nodeInfo.swap') &&
         status.nodeInfo && { nodeInfo: { ...status.nodeInfo, swap: undefined } }),
     },

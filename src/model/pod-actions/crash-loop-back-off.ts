@@ -8,6 +8,7 @@ import {
   stepOf,
 } from '../values/back-off.js';
 import { containerHash, isSameHash } from './container-hash.js';
+import type { EndVerdict } from './end-counts.js';
 import { fnv1a64 } from '../values/fnv.js';
 import { formatGoDuration } from '../values/go-duration.js';
 import { type Container, formatPod, type Pod } from '../pod/pod.js';
@@ -39,6 +40,8 @@ export interface CrashLoopEntry extends BackOffEntry {
   readonly end?: { readonly id: string; readonly at: number };
   /** The decision before `lastUpdate`: the start of the instance before the newest one. */
   readonly decidedBefore?: number;
+  /** The ends that count for another agent as well, since the table began; see `endVerdict`. Default: 0. */
+  readonly crashes?: number;
   /** The instance whose end the container waits for, if a restart of all containers has removed it from the runtime. */
   readonly removed?: ExitedInstance;
 }
@@ -54,10 +57,13 @@ export interface CrashLoopInput {
   readonly newestExited?: ExitedInstance | undefined;
   /** The newest started instance, which runs if the sync replaces it. Default: `newestExited`. */
   readonly newest?: Pick<ExitedInstance, 'createdAt' | 'restartCount' | 'hash'> | undefined;
-  /** Older ended instances that the runtime has kept, newest first. They show earlier ends of the container. */
-  readonly earlierExited?: readonly ExitedInstance[];
-  /** The creation of the pod's oldest sandbox in the runtime, nanoseconds. */
-  readonly oldestSandboxCreatedAt?: bigint | undefined;
+  /**
+   * The number of crashes that the newest instance was created with, as its annotation says. Absent where its sandbox has ended: a pod that
+   * was stopped starts over.
+   */
+  readonly shownCrashes?: number | undefined;
+  /** Whether this end is a crash. Default: it is. */
+  readonly end?: EndVerdict | undefined;
   /** The scheduler's milliseconds: a clock that is never set. */
   readonly now: number;
   /** `crashLoopBackOff.maxContainerRestartPeriod`. */
@@ -87,41 +93,45 @@ export type CrashLoopVerdict =
       readonly blocked: false;
       /** The entry to store at the start. */
       readonly entry: CrashLoopEntry;
-      /** The number of earlier restarts without a known time: the container does not wait, although it might have to. */
-      readonly unknownRestarts?: number;
+      /** The end that another life of the agent has left is no crash; half a sentence, see `EndVerdict`. */
+      readonly uncounted?: string;
     };
 
 /**
- * Decides whether a container waits before its next start: 10 s after its second end, then twice as long each time. After a
- * restart of the agent the entry is derived from the instances that the runtime still has. A restart count alone may come from old
- * log files and has no times: if no time shows that the container can have ended and waited before, it starts as after its first
- * end.
+ * Decides whether a container waits before its next start: 10 s after its second end, then twice as long each time. In one life of the agent
+ * every end counts, as upstream. Another life goes on with the crashes that the newest instance in the runtime was created with; an end that
+ * is no crash makes no container wait there.
  *
- * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go doBackOff; the derivation is ours.
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go doBackOff; what outlives the agent is ours.
  */
 export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
-  const { pod, container, newestExited, now, maxMs = CRASH_LOOP_MAX_MS } = input;
+  const { pod, container, newestExited, now, maxMs = CRASH_LOOP_MAX_MS, end: ended = CRASH } = input;
   const remembered = input.entry?.delayMs === 0 ? undefined : input.entry;
   const table = crashLoopTable(maxMs);
-  const told = input.entry === undefined ? entryFromFacts(input, table) : undefined;
+  const told = input.entry === undefined ? entryFromRuntime(input, table) : undefined;
   const known = input.entry ?? told;
   const entry = unlessForgotten(remembered ?? told, input, table);
   if (newestExited === undefined) return { blocked: false, entry: entry ?? { delayMs: 0, lastUpdate: now } };
   const since = waitingSince(newestExited, input);
   const end = { id: newestExited.id, at: since };
+  const decided = { end, ...(known && { decidedBefore: known.lastUpdate }) };
   // An entry from the runtime has its times, and so has the end of the run.
   const ranUntil = remembered ? since : endOf(newestExited);
   const isOver = entry !== undefined && isExpired(entry, ranUntil, table);
-  if (isOver || !isBlocked(entry, { since, now, table })) {
-    const unknownRestarts = remembered || told ? 0 : restartsWithoutEvidence(input, table);
+  const kept = isOver ? undefined : entry;
+  if (input.entry === undefined && !ended.counts) {
     return {
       blocked: false,
-      entry: {
-        ...advance(entry, { eventAt: since, now, table }),
-        end,
-        ...(known && { decidedBefore: known.lastUpdate }),
-      },
-      ...(unknownRestarts > 0 && { unknownRestarts }),
+      entry: { ...(kept ?? { delayMs: 0 }), lastUpdate: now, ...decided },
+      uncounted: ended.because,
+    };
+  }
+  if (isOver || !isBlocked(entry, { since, now, table })) {
+    const before = entry !== undefined && !isExpired(entry, since, table) ? (entry.crashes ?? 0) : 0;
+    const crashes = before + (ended.counts ? 1 : 0);
+    return {
+      blocked: false,
+      entry: { ...advance(entry, { eventAt: since, now, table }), ...decided, ...(crashes > 0 && { crashes }) },
     };
   }
   const delayMs = Math.min(entry.delayMs, maxMs);
@@ -146,23 +156,27 @@ export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
  */
 export const rememberEnd = (input: CrashLoopInput): CrashLoopEntry => {
   const { entry, newestExited, now, maxMs = CRASH_LOOP_MAX_MS } = input;
-  const known = entry ?? entryFromFacts(input, crashLoopTable(maxMs)) ?? { delayMs: 0, lastUpdate: now };
+  const known = entry ?? entryFromRuntime(input, crashLoopTable(maxMs)) ?? { delayMs: 0, lastUpdate: now };
   return newestExited ? { ...known, removed: newestExited } : known;
 };
 
 /**
- * The key of an entry. Another image or other resources have another entry.
+ * The key of an entry, which begins with `crashLoopKeysOf` its pod. Another image or other resources have another entry.
  *
  * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetBackoffKey.
  */
 export const crashLoopKey = ({ metadata }: Pod, { name, image = '', resources }: Container): string =>
-  fnv1a64(
-    [metadata.name, metadata.namespace, metadata.uid, name, image, JSON.stringify(resources ?? {})].join('/'),
-  ).toString(16);
+  `${crashLoopKeysOf(metadata.uid)}${fnv1a64(
+    [metadata.name, metadata.namespace, name, image, JSON.stringify(resources ?? {})].join('/'),
+  ).toString(16)}`;
+
+export const crashLoopKeysOf = (uid: string): string => `${uid}/`;
 
 /** Whether no decision needs this entry any more. */
 export const isCrashLoopEntryStale = (entry: BackOffEntry, now: number): boolean =>
   now - entry.lastUpdate > FORGOTTEN_AFTER_MS;
+
+const CRASH: EndVerdict = { counts: true, because: 'came by itself' };
 
 const crashLoopTable = (maxMs: number): BackOffTable => ({
   initialMs: CRASH_LOOP_INITIAL_MS,
@@ -172,81 +186,25 @@ const crashLoopTable = (maxMs: number): BackOffTable => ({
 
 /** Returns the entry unless it is too old, whether or not housekeeping has dropped it. */
 const unlessForgotten = (
-  entry: BackOffEntry | undefined,
+  entry: CrashLoopEntry | undefined,
   input: CrashLoopInput,
   table: BackOffTable,
-): BackOffEntry | undefined => {
+): CrashLoopEntry | undefined => {
   if (!entry || isCrashLoopEntryStale(entry, input.now)) return undefined;
   // A running instance has run until now, whenever the one before it ended.
   return isReplacing(input) && isExpired(entry, input.now, table) ? undefined : entry;
 };
 
-/**
- * Returns the entry of an agent that never stopped. The end of the n-th instance since the table began waits at step n, if there
- * was time for the waits. The table began with the first instance of this definition, or at the end of the last one that ran long
- * enough.
- */
-const entryFromFacts = (input: CrashLoopInput, table: BackOffTable): BackOffEntry | undefined => {
-  const { container, newestExited, newest = newestExited } = input;
-  const isCurrent = ({ hash }: Pick<ExitedInstance, 'hash'>) => isSameHash(hash, containerHash(container));
-  if (newest === undefined || !isCurrent(newest)) return undefined;
-  const earlier = instancesBeforeNewest(input);
-  const before = earlier.find(
-    (instance, index) => startsOver(instance, earlier[index - 1] ?? newest, table) || !isCurrent(instance),
-  );
-  const began = before === undefined ? 0 : isCurrent(before) ? before.restartCount : before.restartCount + 1;
-  // The first instance of a definition counts as well if an instance of the definition before had ended when it was started. If
-  // the very first instance was replaced, the runtime does not show whether it had ended by itself.
-  const hasFollowed = before !== undefined && !isCurrent(before) && before.restartCount > 0;
-  const counted = newest.restartCount - began + (hasFollowed ? 1 : 0);
-  const step = Math.min(counted, longestStep(input, nanosToMillis(newest.createdAt), table));
-  if (step < 1) return undefined;
-  return { delayMs: nextDelay(table, step), lastUpdate: nanosToMillis(newest.createdAt) };
-};
-
-/**
- * The highest step for which there is evidence of time: the wait of the step before has to fit between the oldest thing that is
- * left of the pod and the start of the newest instance. The first step has none before it, and needs an earlier instance.
- */
-const longestStep = (input: CrashLoopInput, startedAt: number, table: BackOffTable): number => {
-  const { oldestSandboxCreatedAt } = input;
-  const earlier = instancesBeforeNewest(input);
-  const oldest = [...earlier.map(({ createdAt }) => createdAt), oldestSandboxCreatedAt ?? []].flat();
-  const roomMs = Math.max(0, ...oldest.map((createdAt) => startedAt - nanosToMillis(createdAt)));
-  const { steps } = stepOf(table.maxMs, table);
-  const fitting = Array.from({ length: steps }, (_, index) => index + 2).findLast(
-    (step) => nextDelay(table, step - 1) <= roomMs,
-  );
-  return fitting ?? (earlier.length > 0 ? 1 : 0);
-};
-
-/** 0 if an instance shows when the container ended before, or if any wait would be over. */
-const restartsWithoutEvidence = (input: CrashLoopInput, table: BackOffTable): number => {
-  const { newestExited, now } = input;
-  if (newestExited === undefined || instancesBeforeNewest(input).length > 0) return 0;
-  const ranLong = endOf(newestExited) - nanosToMillis(newestExited.createdAt) > table.resetAfterMs;
-  return ranLong || now - endOf(newestExited) >= table.maxMs ? 0 : newestExited.restartCount;
+/** The entry of the agent that has created the newest instance, as far as it counts for another one. */
+const entryFromRuntime = (input: CrashLoopInput, table: BackOffTable): CrashLoopEntry | undefined => {
+  const { container, newestExited, newest = newestExited, shownCrashes: crashes = 0 } = input;
+  if (newest === undefined || crashes < 1 || !isSameHash(newest.hash, containerHash(container))) return undefined;
+  return { delayMs: nextDelay(table, crashes), lastUpdate: nanosToMillis(newest.createdAt), crashes };
 };
 
 /** Whether the newest instance still runs, and is about to be replaced. */
 const isReplacing = ({ newestExited, newest = newestExited }: CrashLoopInput): boolean =>
   newest !== undefined && newest.restartCount > (newestExited?.restartCount ?? -1);
-
-/** The instances that ended before the newest one started; newest first. */
-const instancesBeforeNewest = (input: CrashLoopInput): readonly ExitedInstance[] => {
-  const { newestExited, earlierExited = [] } = input;
-  return newestExited && isReplacing(input) ? [newestExited, ...earlierExited] : earlierExited;
-};
-
-/** Whether it ran long enough, or its entry had expired before `next` started. */
-const startsOver = (
-  instance: ExitedInstance,
-  next: Pick<ExitedInstance, 'createdAt'>,
-  { resetAfterMs }: BackOffTable,
-): boolean => {
-  const startedAt = nanosToMillis(instance.createdAt);
-  return endOf(instance) - startedAt > resetAfterMs || nanosToMillis(next.createdAt) - startedAt > FORGOTTEN_AFTER_MS;
-};
 
 /**
  * The end of the instance as it was first seen. It has ended neither in the future nor before this agent decided to start it: a stamp that

@@ -23,6 +23,7 @@ import {
   OWNED_CONDITIONS,
   readyCondition,
   readyToStartContainersCondition,
+  resizePendingCondition,
   scheduledCondition,
 } from './conditions.js';
 import { containerStatuses, runtimeContainerId } from './container-statuses.js';
@@ -34,6 +35,8 @@ import { firstNamed } from '../values/indexed-lists.js';
 export interface PodStatusInput {
   /** The pod; its `status` is the one from its source. */
   readonly pod: Pod;
+  /** The pod as its source has it, where a resize asks for other amounts; the same as `pod` unless given. */
+  readonly asked?: Pod;
   readonly runtime: RuntimePodStatus;
   /** The newest status from this agent. */
   readonly previous?: PodStatus | undefined;
@@ -180,7 +183,7 @@ const withProbes = ({ hasStarted, isReady }: PodStatusInput, status: ContainerSt
 };
 
 const conditionsOf = (
-  { pod, runtime, now, previous, reported, hasNewSandbox }: PodStatusInput,
+  { pod, asked, runtime, now, previous, reported, hasNewSandbox }: PodStatusInput,
   old: PodStatus | undefined,
   statuses: readonly ContainerStatus[],
   phase: PodPhase,
@@ -196,6 +199,7 @@ const conditionsOf = (
     before(DISRUPTION_TARGET) ?? pod.status?.conditions?.find(({ type }) => type === DISRUPTION_TARGET);
   const containersReady = containersReadyCondition(pod, statuses, phase);
   const restarting = allContainersRestartingCondition(pod, isRestarting, phase);
+  const resize = isTerminalPhase(phase) ? undefined : resizePendingCondition(asked ?? pod, pod);
   const findings: readonly Finding[] = [
     hasNewSandbox ? newSandboxCondition() : readyToStartContainersCondition(pod, runtime),
     initializedCondition(pod, statuses, phase, before('Initialized')?.status === 'True'),
@@ -206,6 +210,7 @@ const conditionsOf = (
   ];
   return [
     ...foreign,
+    ...(resize ? [withTimes(resize, told(resize.type), pod, now)] : []),
     ...(disruption ? [disruption] : []),
     ...findings.map((finding) => {
       const known = told(finding.type);
@@ -218,6 +223,18 @@ const conditionsOf = (
       };
     }),
   ];
+};
+
+/** The time of a resize changes with its reason, and it was tried once for each version of the pod. */
+const withTimes = (finding: Finding, known: PodCondition | undefined, { metadata }: Pod, now: number): PodCondition => {
+  const { generation } = metadata;
+  const isTried = known?.reason === finding.reason && known?.observedGeneration === generation;
+  return {
+    ...finding,
+    lastProbeTime: (isTried ? known?.lastProbeTime : undefined) ?? toTimestamp(now),
+    lastTransitionTime: (known?.reason === finding.reason ? known?.lastTransitionTime : undefined) ?? toTimestamp(now),
+    ...(generation !== undefined && { observedGeneration: generation }),
+  };
 };
 
 /**

@@ -1,3 +1,4 @@
+import { allocatedOfPod, allocatedOfStatus, withAllocated } from './allocated-resources.js';
 import { isMirrorPod, type Pod, podFullName } from './pod.js';
 
 /** A pod and its mirror pod, if there is one. `pod` is absent for a mirror pod without a static pod. */
@@ -16,16 +17,23 @@ export interface PodAndMirror {
 export class PodManager {
   readonly #pods = new Map<string, Pod>();
   readonly #podsByFullName = new Map<string, Pod>();
+  /** The pods as their sources have them, by UID, also with the amounts of a resize that was not done. */
+  readonly #asked = new Map<string, Pod>();
   readonly #mirrors = new Map<string, Pod>();
   readonly #mirrorsByFullName = new Map<string, Pod>();
   /** All pods and mirror pods of a full name, by UID: a manifest and its earlier version may exist at the same time. */
   readonly #ofFullName = { pods: new Map<string, Map<string, Pod>>(), mirrors: new Map<string, Map<string, Pod>>() };
 
-  /** Adds or replaces a pod. */
-  set(pod: Pod): void {
-    const [byUid, byName] = this.#shelves(pod);
-    const { uid } = pod.metadata;
+  /** Adds or replaces a pod. A pod that was resized keeps the amounts that it has, since this agent does not resize. */
+  set(asked: Pod): void {
+    const [byUid, byName] = this.#shelves(asked);
+    const { uid } = asked.metadata;
     const before = byUid.get(uid);
+    const pod = isMirrorPod(asked)
+      ? asked
+      : withAllocated(asked, before ? allocatedOfPod(before) : allocatedOfStatus(asked.status ?? {}));
+    if (pod !== asked) this.#asked.set(uid, asked);
+    else this.#asked.delete(uid);
     if (before && podFullName(before) !== podFullName(pod)) this.#forgetName(before);
     byUid.set(uid, pod);
     byName.set(podFullName(pod), pod);
@@ -38,12 +46,18 @@ export class PodManager {
     const before = byUid.get(pod.metadata.uid);
     if (before) this.#forgetName(before);
     byUid.delete(pod.metadata.uid);
+    if (!isMirrorPod(pod)) this.#asked.delete(pod.metadata.uid);
     // Another version of the same manifest may own the name already.
     if (byName.get(podFullName(pod))?.metadata.uid === pod.metadata.uid) byName.delete(podFullName(pod));
   }
 
   get(uid: string): Pod | undefined {
     return this.#pods.get(uid);
+  }
+
+  /** Returns a pod as its source has it, with the amounts of a resize that was not done. */
+  asked(uid: string): Pod | undefined {
+    return this.#asked.get(uid) ?? this.#pods.get(uid);
   }
 
   /** Returns the UID of the static pod for that of its mirror pod, and any other UID as it is. Source: TranslatePodUID */
@@ -76,7 +90,11 @@ export class PodManager {
     const fullName = podFullName(pod);
     return isMirrorPod(pod)
       ? { pod: this.#podsByFullName.get(fullName), mirrorPod: pod, isMirror: true }
-      : { pod, mirrorPod: this.#mirrorsByFullName.get(fullName), isMirror: false };
+      : {
+          pod: this.#asked.get(pod.metadata.uid) === pod ? this.#pods.get(pod.metadata.uid) : pod,
+          mirrorPod: this.#mirrorsByFullName.get(fullName),
+          isMirror: false,
+        };
   }
 
   #names(pod: Pod): Map<string, Map<string, Pod>> {

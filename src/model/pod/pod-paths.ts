@@ -27,6 +27,9 @@ export const directoryNameOf = (containerId: string): string => encodeURICompone
 export const podBegunStartDirectory = (root: string, uid: string, containerId: string): string =>
   `${podDirectory(root, uid)}/begun-starts/${directoryNameOf(containerId)}`;
 
+/** The marks of the instances that the agent has begun to stop; each is a directory with the id of its container. */
+export const podStopsDirectory = (root: string, uid: string): string => `${podDirectory(root, uid)}/stops`;
+
 /** The `/etc/hosts` of all containers of the pod. */
 export const podHostsFile = (root: string, uid: string): string => `${podDirectory(root, uid)}/etc-hosts`;
 

@@ -26,12 +26,21 @@ const copySide = (text: string): CopySide => {
   return second === undefined ? { pod: first, path } : { namespace: first, pod: second, path };
 };
 
+/** Node decodes the bytes of an argument that are not UTF-8 to this character. */
+const REPLACED = '\uFFFD';
+
 /**
- * Parses the operands of a copy. Errors: not one of the two is a path of a pod, in the texts of kubectl.
+ * Parses the operands of a copy. Errors: not one of the two is a path of a pod, in the texts of kubectl; one is not UTF-8.
  *
  * Source: staging/src/k8s.io/kubectl/pkg/cmd/cp/cp.go Run
  */
 export const copyRequest = (source: string, target: string): CopyRequest => {
+  for (const operand of [source, target]) {
+    if (!operand.includes(REPLACED)) continue;
+    throw new Error(
+      `the path ${JSON.stringify(operand)} is not UTF-8 (expected one that is; copy the folder around it)`,
+    );
+  }
   const [from, to] = [copySide(source), copySide(target)];
   if (from.pod !== undefined && to.pod !== undefined) {
     throw new Error('one of src or dest must be a local file specification');
@@ -56,16 +65,21 @@ const clean = (path: string): string => {
 /** The last part of a path. */
 export const baseName = (path: string): string => clean(path).split('/').at(-1) || '/';
 
-/** The path of a copied file in the pod: the folder for `tar -C`, and the name in it. */
-export const uploadPlace = (
-  path: string,
-  source: string,
-  isFolder: boolean,
-): { readonly folder: string; readonly name: string } => {
-  const whole = clean(isFolder ? `${path}/${baseName(source) === '/' ? '' : baseName(source)}` : path);
+/** The place of a copied file in the pod: the folder for `tar -C`, and the name in it. */
+export interface UploadPlace {
+  readonly folder: string;
+  readonly name: string;
+  /** Whether the source has no name of its own: its content goes into the folder that was given, which exists. */
+  readonly isThere: boolean;
+}
+
+export const uploadPlace = (path: string, source: string, isFolder: boolean): UploadPlace => {
+  const own = baseName(source);
+  const whole = clean(isFolder ? `${path}/${own === '/' ? '' : own}` : path);
+  const isThere = isFolder && ['/', '.', '..'].includes(own);
   const slash = whole.lastIndexOf('/');
-  if (slash < 0) return { folder: '.', name: whole };
-  return { folder: whole.slice(0, slash) || '/', name: whole.slice(slash + 1) || '.' };
+  if (slash < 0) return { folder: '.', name: whole, isThere };
+  return { folder: whole.slice(0, slash) || '/', name: whole.slice(slash + 1) || '.', isThere };
 };
 
 /** Returns the path as an operand of `tar`, which reads a dash at the beginning as that of an option. kubectl passes the path itself. */

@@ -1,5 +1,5 @@
 import type { AttachRequest, ExecRequest, PortForwardRequest } from '../../generated/runtime/v1/api.js';
-import { type Pod, podFullName } from '../pod/pod.js';
+import { type Pod, podFullName, type PodRef } from '../pod/pod.js';
 import { type FindRunning, podNamed, runningContainerId } from './named-pod.js';
 import { forwardedPorts, streamOptions } from './stream-options.js';
 import type { StreamPath } from './stream-path.js';
@@ -9,7 +9,7 @@ import type { StreamRefusal } from './stream-refusal.js';
 export type StreamCall =
   | { readonly kind: 'exec'; readonly request: ExecRequest }
   | { readonly kind: 'attach'; readonly request: AttachRequest }
-  | { readonly kind: 'portForward'; readonly request: PortForwardRequest };
+  | { readonly kind: 'portForward'; readonly pod: PodRef; readonly request: PortForwardRequest };
 
 export interface StreamSubject {
   /** The pods that the agent wants to run. */
@@ -61,11 +61,12 @@ const forwardCall = ({ path, query, isWebSocket }: StreamAsked, subject: StreamS
   const { uid } = pod.metadata;
   if (path.uid !== undefined && path.uid !== uid) return { status: 404, body: 'pod not found' };
   const { namespace, name } = pod.metadata;
-  const running = subject.findRunning({ namespace, name, uid });
+  const ref = { namespace, name, uid };
+  const running = subject.findRunning(ref);
   if (!running) return failed(`pod not found (${JSON.stringify(podFullName(pod))})`);
   const [sandbox] = running.sandboxes;
   if (!sandbox) return failed(`failed to find sandboxID for pod ${podFullName(pod)}(${uid})`);
-  return { kind: 'portForward', request: { podSandboxId: sandbox.id, port: [...port] } };
+  return { kind: 'portForward', pod: ref, request: { podSandboxId: sandbox.id, port: [...port] } };
 };
 
 const NO_POD: StreamRefusal = { status: 404, body: 'pod does not exist' };

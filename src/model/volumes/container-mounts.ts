@@ -32,6 +32,8 @@ export interface ContainerMount {
   readonly mount: DeepPartial<Mount>;
   /** The sub-path that has to be bound before the container is created. */
   readonly subPath?: SubPathSetup;
+  /** The path of the machine whose type has to be checked before the container is created; absent without a type. */
+  readonly hostPath?: { readonly path: string; readonly type: string };
 }
 
 /**
@@ -59,6 +61,16 @@ export const subPathRefusal = (volume: string, container: string): CreateContain
     `failed to prepare subPath for volumeMount ${JSON.stringify(volume)} of container ${JSON.stringify(container)}`,
   );
 
+/** Returns the error of a mount point that cannot be made. It shows no paths of the machine either. */
+export const mountPointRefusal = (path: string, container: string): CreateContainerConfigError =>
+  new CreateContainerConfigError(
+    `failed to make the mount point ${JSON.stringify(path)} inside of a read-only volume of container ${JSON.stringify(container)}`,
+  );
+
+/** Returns the error of a path of the machine that is not of its type any more. The path is that of the spec. */
+export const hostPathRefusal = (volume: string, container: string, problem: string): CreateContainerConfigError =>
+  new CreateContainerConfigError(`cannot mount volume "${volume}" into container "${container}": ${problem}`);
+
 const containerMount = (
   pod: Pod,
   container: Container | EphemeralContainer,
@@ -80,6 +92,7 @@ const containerMount = (
   const whole = volume.hostPath?.path ?? directoryOf(pod, volume, plugin.name, input);
   const target = subPathTarget(input.rootDirectory, pod.metadata.uid, mount.name, container.name, index);
   const isBound = subPath !== '' && !image;
+  const givesBack = mount.mountPropagation === 'Bidirectional';
   return {
     volume: mount.name,
     mount: {
@@ -91,7 +104,8 @@ const containerMount = (
       selinuxRelabel: input.hasSelinux && plugin.takesSelinuxLabel,
       ...(image && { image, imageSubPath: subPath }),
     },
-    ...(isBound && { subPath: { volumeDirectory: whole, subPath, target } }),
+    ...(isBound && { subPath: { volumeDirectory: whole, subPath, target, ...(givesBack && { givesBack }) } }),
+    ...(volume.hostPath?.type && { hostPath: { path: volume.hostPath.path, type: volume.hostPath.type } }),
   };
 };
 

@@ -1,9 +1,38 @@
+import type { DeepPartial, Mount } from '../../generated/runtime/v1/api.js';
 import { type Container, containersOf, type Pod } from '../pod/pod.js';
-import { allNamed } from '../values/indexed-lists.js';
+import { allNamed, firstNamed } from '../values/indexed-lists.js';
+import type { ContainerMount } from './container-mounts.js';
+import { volumePluginOf } from './volume-plugin.js';
+import type { MountPointSetup } from './volume-setup.js';
 
 /**
- * Returns the directories inside of a volume on which containers mount other volumes, relative to the volume. A
- * runtime cannot make them, since it mounts the volume read-only.
+ * Returns the mount points of a container that the agent has to make: those inside of a volume whose directory is the agent's own and
+ * which the container gets read-only, so that no runtime can make them. The innermost volume above a mount has its mount point.
+ * `others` are mounts of files that are no volumes.
+ */
+export const ownMountPoints = (
+  { spec: { volumes = [] } }: Pod,
+  mounts: readonly ContainerMount[],
+  others: readonly DeepPartial<Mount>[],
+): readonly MountPointSetup[] => {
+  const outer = mounts.map(({ volume, mount: { containerPath = '', hostPath = '', readonly = false } }) => {
+    const found = firstNamed(volumes, volume);
+    const isOwn = found !== undefined && volumePluginOf(found)?.hasDirectory === true;
+    return { path: clean(containerPath), directory: hostPath, isMade: readonly && isOwn };
+  });
+  return [...mounts.map(({ mount }) => mount), ...others].flatMap(({ containerPath = '', hostPath = '' }) => {
+    const path = clean(containerPath);
+    const above = outer.filter((one) => path.startsWith(one.path.endsWith('/') ? one.path : `${one.path}/`));
+    const nearest = above.toSorted((one, other) => one.path.length - other.path.length).at(-1);
+    if (nearest?.isMade !== true || nearest.path === path) return [];
+    const inside = path.slice(nearest.path.length).replace(/^\//, '');
+    return [{ directory: nearest.directory, path: inside, ...(hostPath !== '' && { source: hostPath }) }];
+  });
+};
+
+/**
+ * Returns the paths inside of a volume at which containers mount other volumes, relative to the volume. A runtime cannot
+ * make them, since it mounts the volume read-only, and no file of the volume takes their place.
  *
  * Errors: a mount path of the volume leads out of the root directory of the container.
  * Source: pkg/volume/util/nested_volumes.go

@@ -20,7 +20,7 @@ export interface VolumeSetup {
   /** Absent for a plain directory. */
   readonly mount?: VolumeMount;
   readonly ownership?: VolumeOwnership;
-  /** Directories inside of the volume on which containers mount other volumes, relative to `directory`. */
+  /** The paths inside of the volume at which containers mount other volumes, relative to `directory`. No file of the volume takes them. */
   readonly nested?: readonly string[];
 }
 
@@ -34,4 +34,16 @@ export interface SubPathSetup {
   readonly subPath: string;
   /** The bind mount that the container gets: `<pod>/volume-subpaths/<volume>/<container>/<index>`. */
   readonly target: string;
+  /** Mounts that the container makes inside of it reach the volume. All others stay out of it, and so do unmounts. */
+  readonly givesBack?: boolean;
+}
+
+/** The place of a mount inside of a directory that the container gets read-only. The runtime could not make it there. */
+export interface MountPointSetup {
+  /** Absolute. */
+  readonly directory: string;
+  /** Relative to `directory`, without `..`. */
+  readonly path: string;
+  /** The mounted path, absolute: the mount point is a file for a file, a directory otherwise. Absent for an image. */
+  readonly source?: string;
 }

@@ -7,18 +7,21 @@ import {
   ignoreElements,
   lastValueFrom,
   map,
+  NEVER,
   type Observable,
   of,
   type SchedulerLike,
   switchMap,
   takeUntil,
 } from 'rxjs';
+import { hasForwardEnded } from '../../model/server/has-forward-ended.js';
 import { requestPath } from '../../model/server/request-path.js';
 import { streamCall, type StreamCall, type StreamSubject } from '../../model/server/stream-call.js';
 import { tunnelledProtocols, tunnelName } from '../../model/server/spdy-tunnel.js';
 import { type StreamPath, streamPath } from '../../model/server/stream-path.js';
 import { streamRefusal, type StreamRefusal } from '../../model/server/stream-refusal.js';
 import type { StreamingService } from '../../streams/ports/streaming-service.js';
+import { forwardEnd } from './forward-end.js';
 import { limitStreams, STREAM_LIMITS, type StreamLimits } from './limit-streams.js';
 import { send } from '../routes/http-routes.js';
 import { isWebSocket } from '../access/presented-credentials.js';
@@ -47,7 +50,7 @@ const METHODS: readonly (string | undefined)[] = ['GET', 'POST'];
 
 /**
  * Serves exec, attach and port-forward by the streaming server of the runtime, and passes all other requests on. A stream, and
- * each step before it, ends when its client disconnects.
+ * each step before it, ends when its client disconnects, and a port-forward also when its pod has ended.
  *
  * Source: pkg/kubelet/server/server.go getExec, getAttach, getPortForward
  */
@@ -91,15 +94,19 @@ export const answerStreams = (view: StreamView, next: RequestListener): RequestL
       const conversion$: Observable<Conversion | undefined> = converted
         ? webSocketClient(request, response).pipe(map((client) => conversionFor(client, converted)))
         : of(undefined);
-      return conversion$.pipe(
+      const ended$ =
+        call.kind === 'portForward'
+          ? forwardEnd(() => hasForwardEnded({ ...call, ...call.request }, view), scheduler)
+          : NEVER;
+      const upgraded$ = conversion$.pipe(
         switchMap((conversion) =>
           urlFrom(streaming, call).pipe(
             switchMap((target) => proxyUpgrade({ target, request, response, conversion, scheduler })),
           ),
         ),
-        limit(`${path.namespace}/${path.pod}`),
-        ignoreElements(),
+        takeUntil(ended$),
       );
+      return upgraded$.pipe(limit(`${path.namespace}/${path.pod}`), ignoreElements());
     }).pipe(catchError((error: unknown) => of(streamRefusal(error))));
 
   return (request, response) => {

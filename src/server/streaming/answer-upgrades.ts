@@ -1,4 +1,4 @@
-import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import { type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** The error for a request that has to be one for another protocol. Source: pkg/util/proxy/upgradeaware.go */
@@ -45,15 +45,23 @@ export class UpgradeResponse extends ServerResponse {
 }
 
 /**
- * Passes requests for another protocol on as ordinary ones, so that the same checks precede both. A connection with another
- * request under way is closed, since no second protocol can begin before its reply.
+ * Passes the requests of `server` for another protocol on to `answer`, so that the same checks precede all requests. A connection whose
+ * earlier request has no complete reply yet is closed: no second protocol can begin before that reply.
  */
-export const answerUpgrades =
-  (answer: RequestListener) =>
-  (request: IncomingMessage, connection: Socket, head: Buffer): void => {
-    if ('_httpMessage' in connection && connection._httpMessage) {
+export const answerUpgrades = (server: Server, answer: RequestListener): void => {
+  const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
+  // The first listener: another one may complete the reply at once.
+  server.prependListener('request', ({ socket }, response) => {
+    const replies = unanswered.get(socket) ?? new Set();
+    unanswered.set(socket, replies.add(response));
+    response.once('close', () => replies.delete(response));
+  });
+  server.on('upgrade', (request, duplex, head) => {
+    const connection = duplex as Socket;
+    if (unanswered.get(connection)?.size) {
       connection.on('error', () => undefined).destroy();
       return;
     }
     answer(request, new UpgradeResponse(request, connection, head));
-  };
+  });
+};

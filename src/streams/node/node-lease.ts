@@ -86,7 +86,8 @@ export const nodeLease = ({
 
     const create$ = renewed(undefined).pipe(
       catchError((error: unknown) => {
-        log.error(
+        // Until the node is registered it is not found, which is usual at the first start.
+        log[isNotFound(error) ? 'info' : 'error'](
           { node: nodeName, error: errorText(error) },
           'the lease of the node is not created: its owner is not known yet',
         );

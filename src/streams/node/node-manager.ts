@@ -11,6 +11,7 @@ import type { Random } from '../ports/random.js';
 import type { RecordEvent } from '../ports/record-event.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
 import { type LoopFacts, nodeFacts, type NodeFactsPorts } from './node-facts.js';
+import { logNodeProblems } from './log-node-problems.js';
 import { nodeLease } from './node-lease.js';
 import { nodeStartup } from './node-startup.js';
 import type { RuntimeHealth } from '../runtime-health/runtime-health.js';
@@ -94,7 +95,9 @@ export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions
     }),
     status$: defer(() => {
       const startup = nodeStartup(metrics, { scheduler, wallClock });
-      const shared = { facts$, settings, startup, recordNodeEvent, log, random, scheduler, resetConnections };
+      const logProblems = logNodeProblems(settings.nodeName, log);
+      const beside = { log, logProblems, random, scheduler, resetConnections };
+      const shared = { facts$, settings, startup, recordNodeEvent, ...beside };
       return nodeStatus({
         ...shared,
         heartbeats,

@@ -23,6 +23,7 @@ import { nodeStatusPatch } from '../../model/node/update-node.js';
 import { type Backoff, nextDelay } from '../../model/values/back-off.js';
 import type { ApiClient } from '../cluster/api-client.js';
 import type { Logger } from '../ports/logger.js';
+import type { LogNodeProblems } from './log-node-problems.js';
 import type { NodeStartup } from './node-startup.js';
 
 /** Source: pkg/kubelet/kubelet_node_status.go registerWithAPIServer. Milliseconds. */
@@ -38,6 +39,7 @@ export interface RegistrationOptions {
   readonly note: (node: Node) => void;
   readonly recordNodeEvent: (event: NodeEvent) => void;
   readonly log: Logger;
+  readonly logProblems: LogNodeProblems;
   readonly scheduler: SchedulerLike;
 }
 
@@ -56,6 +58,7 @@ export const registration = ({
   note,
   recordNodeEvent,
   log,
+  logProblems,
   scheduler,
 }: RegistrationOptions): Observable<never> => {
   const { nodeName: node } = settings;
@@ -75,7 +78,7 @@ export const registration = ({
 
   const attempt = (facts: NodeStatusFacts): Observable<Node> => {
     const { node: initial, events, problems } = initialNode(settings, facts);
-    for (const problem of problems) log.error({ node, problem }, 'a part of the Node is left out');
+    logProblems(problems);
     return client.create<Node>(nodesPath(), initial).pipe(
       tap((created) => {
         startup.registered(facts.machine.bootedAt);

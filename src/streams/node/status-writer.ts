@@ -13,6 +13,7 @@ import {
 } from '../../model/node/update-node.js';
 import type { ApiClient } from '../cluster/api-client.js';
 import type { Logger } from '../ports/logger.js';
+import type { LogNodeProblems } from './log-node-problems.js';
 import type { Random } from '../ports/random.js';
 import type { NodeStartup } from './node-startup.js';
 import type { NodeView } from './node-view.js';
@@ -31,6 +32,7 @@ export interface StatusWriterOptions {
   readonly startup: Pick<NodeStartup, 'ready'>;
   readonly recordNodeEvent: (event: NodeEvent) => void;
   readonly log: Logger;
+  readonly logProblems: LogNodeProblems;
   readonly random: Random;
   readonly scheduler: SchedulerLike;
 }
@@ -60,6 +62,7 @@ export const statusWriter = ({
   startup,
   recordNodeEvent,
   log,
+  logProblems,
   random,
   scheduler,
 }: StatusWriterOptions): StatusWriter => {
@@ -90,7 +93,7 @@ export const statusWriter = ({
         ),
       ),
       tap(({ problems }) => {
-        for (const problem of problems) log.error({ node, problem }, 'a part of the Node is left out');
+        logProblems(problems);
         recordSchedulable(original);
       }),
     );

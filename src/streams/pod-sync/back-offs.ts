@@ -1,5 +1,9 @@
 import { isImageEntryStale } from '../../model/images/image-back-off.js';
-import { type CrashLoopEntry, isCrashLoopEntryStale } from '../../model/pod-actions/crash-loop-back-off.js';
+import {
+  type CrashLoopEntry,
+  crashLoopKeysOf,
+  isCrashLoopEntryStale,
+} from '../../model/pod-actions/crash-loop-back-off.js';
 import type { BackOffEntry } from '../../model/values/back-off.js';
 import type { FailedPull, ImagePulls } from '../images/ensure-image.js';
 
@@ -36,4 +40,9 @@ export const dropStale = ({ restarts, pulls }: BackOffs, now: number): void => {
   for (const [key, entry] of pulls.backOff) if (isImageEntryStale(entry, now)) pulls.backOff.delete(key);
   // A failure only explains a back-off.
   for (const key of pulls.failures.keys()) if (!pulls.backOff.has(key)) pulls.failures.delete(key);
+};
+
+/** Drops the restarts of a pod that is forgotten: if it is given back under its UID, as a static pod is, it starts over. */
+export const dropRestarts = ({ restarts }: Pick<BackOffs, 'restarts'>, uid: string): void => {
+  for (const key of restarts.keys()) if (key.startsWith(crashLoopKeysOf(uid))) restarts.delete(key);
 };

@@ -1,49 +1,78 @@
+import { concatMap, defer, EMPTY, map, type Observable, of } from 'rxjs';
 import {
   type CrashLoopInput,
   crashLoopKey,
   decideBackOff,
   instanceAt,
   rememberEnd,
-  timeAt,
 } from '../../model/pod-actions/crash-loop-back-off.js';
+import { type EndVerdict, endVerdict } from '../../model/pod-actions/end-counts.js';
 import type { ContainerToReset } from '../../model/pod-actions/pod-actions.js';
 import { asksForAll } from '../../model/pod-actions/restart-all.js';
 import type { StartWait } from '../../model/pod-actions/start-wait.js';
-import { newestStatusOf, type RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
+import { newestStatusOf, type RuntimeContainerStatus, type RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 import type { Container, EphemeralContainer, Pod } from '../../model/pod/pod.js';
+import { crashesOf } from '../../model/cri/labels.js';
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
+import { isStopBegun } from './begun-stops.js';
 import { emitEvent, journal, type PodSyncContext } from './pod-sync-context.js';
 
 export interface CrashLoopPorts {
-  readonly state: Pick<KubeletState, 'restarts' | 'knownEnds' | 'apply'>;
+  readonly state: Pick<KubeletState, 'restarts' | 'apply'>;
   /** Milliseconds; `crashLoopBackOff.maxContainerRestartPeriod`. */
   readonly maxRestartBackOffMs: number;
 }
 
-/** Returns the wait after a crash, with its journal entry and its event; undefined when the container may start now. */
+/**
+ * Emits the wait after a crash, with its journal entry and its event; completes when the container may start now. Errors: none.
+ */
 export const crashLoopWait = (
+  context: PodSyncContext,
+  container: Container | EphemeralContainer,
+  status: RuntimePodStatus,
+  ports: CrashLoopPorts,
+): Observable<StartWait> =>
+  defer(() => verdictOnEnd(context, container, status)).pipe(
+    concatMap((end) => {
+      const wait = waitAfter(end, context, container, status, ports);
+      return wait ? of(wait) : EMPTY;
+    }),
+  );
+
+/** The verdict on the newest instance, which the agent may have marked before it stopped it. */
+const verdictOnEnd = (
+  context: PodSyncContext,
+  container: Container | EphemeralContainer,
+  status: RuntimePodStatus,
+): Observable<EndVerdict | undefined> => {
+  const [instance] = startedOf(status, container);
+  if (!instance) return of(undefined);
+  const facts = { instance, container, isSandboxReady: isSandboxReady(status, instance) };
+  if (instance.state !== 'exited') return of(endVerdict({ ...facts, isStopped: false }));
+  return isStopBegun(context, status, instance.id).pipe(map((isStopped) => endVerdict({ ...facts, isStopped })));
+};
+
+const waitAfter = (
+  end: EndVerdict | undefined,
   context: PodSyncContext,
   container: Container | EphemeralContainer,
   status: RuntimePodStatus,
   ports: CrashLoopPorts,
 ): StartWait | undefined => {
   const times = timesOf(context);
-  const input = inputOf(context.pod, container, status, { ...ports, times });
+  const input = { ...inputOf(context.pod, container, status, { ...ports, times }), end };
   const verdict = decideBackOff(input);
   const { name } = container;
-  const { uid } = context.pod.metadata;
-  const isKnown = ports.state.knownEnds.get(uid)?.has(name) === true;
   ports.state.apply({
     kind: 'restart-backed-off',
     key: crashLoopKey(context.pod, container),
     entry: verdict.entry,
-    ...(input.newestExited && { judged: { uid, container: name } }),
   });
   if (!verdict.blocked) {
-    const { unknownRestarts: unknown } = verdict;
-    // A changed image begins a new entry, although the ends of the former image are known.
-    if (unknown !== undefined && !isKnown)
-      journal(context, { kind: 'back-off-unknown', container: name, restarts: unknown });
+    const { uncounted } = verdict;
+    const exitCode = input.newestExited?.exitCode;
+    if (uncounted !== undefined)
+      journal(context, { kind: 'end-not-counted', container: name, exitCode, because: uncounted });
     return undefined;
   }
   const { message, eventMessage, delayMs, step, steps, resetAfterMs, exitCode, isFromRuntime } = verdict;
@@ -94,26 +123,24 @@ const inputOf = (
   status: RuntimePodStatus,
   { state, maxRestartBackOffMs, times }: CrashLoopPorts & { readonly times: Times },
 ): CrashLoopInput => {
-  const started = status.containers
-    .filter(({ name, state }) => name === container.name && state !== 'created')
-    .map((instance) => instanceAt(instance, times));
-  const [newestExited, ...earlierExited] = started.filter(({ state }) => state === 'exited');
+  const started = startedOf(status, container).map((instance) => instanceAt(instance, times));
+  const [newest] = started;
   const entry = state.restarts.get(crashLoopKey(pod, container));
-  const oldestSandbox = oldestOf(status.sandboxes);
   return {
     pod,
     container,
     entry,
-    newestExited: started.length === 0 ? entry?.removed : newestExited,
-    earlierExited,
-    newest: started[0],
-    oldestSandboxCreatedAt: oldestSandbox === undefined ? undefined : timeAt(oldestSandbox, times),
+    newestExited: newest ? started.find(({ state }) => state === 'exited') : entry?.removed,
+    newest,
+    shownCrashes: newest && isSandboxReady(status, newest) ? crashesOf(newest.annotations) : undefined,
     now: times.now,
     maxMs: maxRestartBackOffMs,
   };
 };
 
-const oldestOf = (sandboxes: RuntimePodStatus['sandboxes']): bigint | undefined =>
-  sandboxes
-    .map(({ createdAt }) => createdAt)
-    .reduce<bigint | undefined>((a, b) => (a !== undefined && a < b ? a : b), undefined);
+/** The instances of the container that have been started, newest first. */
+const startedOf = ({ containers }: RuntimePodStatus, { name }: { readonly name: string }) =>
+  containers.filter((instance) => instance.name === name && instance.state !== 'created');
+
+const isSandboxReady = ({ sandboxes }: RuntimePodStatus, { sandboxId }: Pick<RuntimeContainerStatus, 'sandboxId'>) =>
+  sandboxes.some(({ id, state }) => id === sandboxId && state === 'SANDBOX_READY');

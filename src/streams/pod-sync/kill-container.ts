@@ -16,6 +16,7 @@ import { errorText, isCriError } from '../../model/cri/cri-error.js';
 import type { KillReason } from '../../model/pod-actions/pod-actions.js';
 import type { Container, Pod } from '../../model/pod/pod.js';
 import { alongside } from '../operators/alongside.js';
+import { markStop } from './begun-stops.js';
 import { emitEvent, journaled, type PodSyncContext } from './pod-sync-context.js';
 import { runHook } from './run-hook.js';
 
@@ -32,6 +33,8 @@ export interface ContainerKill {
   readonly reason?: KillReason;
   /** Replaces the pod's grace period; 0 and 1 still become the minimum. Seconds. */
   readonly graceSeconds?: number;
+  /** The container has failed by itself, as after a hook: its end counts as a crash. A failed probe is such a `reason` already. */
+  readonly hasFailed?: boolean;
   /** Addresses of the pod, for its preStop hook. */
   readonly podIps?: readonly string[];
   /** Completes when it is this container's turn to stop; it is stopped anyway when its grace period is over. */
@@ -39,7 +42,7 @@ export interface ContainerKill {
 }
 
 /**
- * Runs the preStop hook, waits for the container's turn, then stops it within what is left of its grace period.
+ * Marks the stop unless the container has failed, runs the preStop hook, waits for the container's turn, then stops it within what is left of its grace period.
  * Completes when it has stopped. A hook that takes longer than the grace period does not delay the stop: it goes on beside the stop
  * and ends with it.
  *
@@ -48,9 +51,18 @@ export interface ContainerKill {
  */
 export const killContainer = (context: PodSyncContext, kill: ContainerKill): Observable<never> =>
   defer(() => {
+    const { id, name } = kill;
+    emitEvent(context, 'Normal', 'Killing', kill.message ?? `Stopping container ${name}`, name);
+    const hasFailed = kill.hasFailed ?? FAILURES.has(kill.reason);
+    return concat(hasFailed ? EMPTY : markStop(context, id), hookAndStop(context, kill));
+  });
+
+const FAILURES: ReadonlySet<KillReason | undefined> = new Set<KillReason>(['LivenessProbe', 'StartupProbe']);
+
+const hookAndStop = (context: PodSyncContext, kill: ContainerKill): Observable<never> =>
+  defer(() => {
     const { scheduler, runtime } = context.ports;
     const { id, name, container } = kill;
-    emitEvent(context, 'Normal', 'Killing', kill.message ?? `Stopping container ${name}`, name);
     const graceSeconds = kill.graceSeconds ?? naturalGraceSeconds(context.pod, container, kill.reason);
     const startedAt = scheduler.now();
     /** Only whole seconds count as spent. */

@@ -2,6 +2,7 @@ import {
   catchError,
   concat,
   concatMap,
+  defaultIfEmpty,
   defer,
   EMPTY,
   ignoreElements,
@@ -17,6 +18,7 @@ import { type EnvValue, textValue } from '../../model/cri/env-value.js';
 import { containerConfig } from '../../model/cri/container-config.js';
 import { containerLogDirectory, podLogDirectory, restartCountFromLogs } from '../../model/cri/log-paths.js';
 import { errorText } from '../../model/cri/cri-error.js';
+import { crashLoopKey } from '../../model/pod-actions/crash-loop-back-off.js';
 import type { NodeFacts } from '../../model/node/node-facts.js';
 import { type Container, type ContainerKind, type EphemeralContainer, formatPod } from '../../model/pod/pod.js';
 import { createFailureText } from '../../model/volumes/image-volume-failure.js';
@@ -44,7 +46,7 @@ import { allNamed } from '../../model/values/indexed-lists.js';
 /** The ports of a start beside the ports of the sync. */
 export interface StartContainerPorts {
   readonly node: NodeFacts;
-  readonly state: Pick<KubeletState, 'restarts' | 'knownEnds' | 'pulls' | 'dueHooks' | 'apply'>;
+  readonly state: Pick<KubeletState, 'restarts' | 'pulls' | 'dueHooks' | 'apply'>;
   /** Milliseconds; `crashLoopBackOff.maxContainerRestartPeriod`. */
   readonly maxRestartBackOffMs: number;
 }
@@ -71,8 +73,6 @@ export const startContainer = (
   defer(() => {
     const { container, kind } = start;
     const { metrics } = context.ports;
-    const wait = crashLoopWait(context, container, status, ports);
-    if (wait) return of(wait);
     const ensure = (
       image: Pick<Container, 'name' | 'image' | 'imagePullPolicy'>,
     ): Observable<PresentImage | StartWait> =>
@@ -88,7 +88,7 @@ export const startContainer = (
         }),
       );
     // In this order, so that a container without the images of its volumes does not pull its own.
-    return volumeImages(context.pod, container, ensure).pipe(
+    const start$ = volumeImages(context.pod, container, ensure).pipe(
       concatMap((images) =>
         isStartWait(images)
           ? of(images)
@@ -110,6 +110,10 @@ export const startContainer = (
           if (error instanceof ContainerSyncError) metrics.containerStarted(METRIC_TYPES[kind], error.reason);
         },
       }),
+    );
+    return crashLoopWait(context, container, status, ports).pipe(
+      defaultIfEmpty(undefined),
+      concatMap((wait) => (wait ? of(wait) : start$)),
     );
   });
 
@@ -151,11 +155,15 @@ const createAndStart = (
           agentMounts(context, container, sandbox.ips).pipe(map((mounts) => ({ ...environment, agentMounts: mounts }))),
         ),
         concatMap((found) => {
-          const input = { ...found, pod, container, attempt, image, podIps: sandbox.ips, node, status };
+          const crashes = state.restarts.get(crashLoopKey(pod, container))?.crashes ?? 0;
+          const input = { ...found, pod, container, attempt, crashes, image, podIps: sandbox.ips, node, status };
           const env = environment(input);
           logBytes(context, name, env);
           return volumes
-            .mountsOf(pod, container, { variable: (name) => textValue(name, env.get(name)), images, signal })
+            .mountsOf(pod, container, {
+              variable: (name) => textValue(name, env.get(name)),
+              ...{ images, agentMounts: found.agentMounts, signal },
+            })
             .pipe(map((mounts) => containerConfig({ ...input, mounts })));
         }),
       ),
@@ -170,7 +178,7 @@ const createAndStart = (
       const request = { podSandboxId: sandbox.id, config, sandboxConfig: sandbox.config };
       return journaled(context, 'CreateContainer', { container: name }, runtime.createContainer(request)).pipe(
         startQueue('CreateContainer', signal),
-        map(({ containerId }) => ({ containerId, logPath: config.logPath, isFirst: config.metadata?.attempt === 0 })),
+        map(({ containerId }) => ({ containerId, logPath: config.logPath })),
         catchError(
           fail('CreateContainerError', undefined, (error) => createFailureText(errorText(error), config.mounts ?? [])),
         ),
@@ -179,14 +187,14 @@ const createAndStart = (
     tap(() => emitEvent(context, 'Normal', 'Created', 'Container created', name)),
   );
   return create$.pipe(
-    concatMap(({ containerId, logPath, isFirst }) => {
+    concatMap(({ containerId, logPath }) => {
       const log = `${podLogDirectory(node.podLogsDirectory, pod)}/${logPath}`;
       const target = { target: containerId, container: name };
       const start$ = journaled(context, 'StartContainer', target, runtime.startContainer({ containerId })).pipe(
         // A created container is started: a sync is not cancelled between the two.
         startQueue('StartContainer'),
         ignoreElements(),
-        measureStart(context, { name, containerId, isFirst }, state),
+        measureStart(context, { name, containerId }, state),
         catchError(fail('RunContainerError', containerId)),
         tap({ complete: () => emitEvent(context, 'Normal', 'Started', 'Container started', name) }),
       );
@@ -204,16 +212,16 @@ const createAndStart = (
 /** Keeps the time of the answer to the call that starts an instance: the clock of the runtime may be wrong. */
 const measureStart = (
   { pod, ports: { scheduler } }: PodSyncContext,
-  { name, containerId, isFirst }: { readonly name: string; readonly containerId: string; readonly isFirst: boolean },
+  { name, containerId }: { readonly name: string; readonly containerId: string },
   { apply }: Pick<KubeletState, 'apply'>,
 ): MonoTypeOperatorFunction<never> => {
   const { uid } = pod.metadata;
   return (start$) =>
     defer(() => {
-      apply({ kind: 'instance-started', uid, container: name, start: { containerId }, isFirst });
+      apply({ kind: 'instance-started', uid, container: name, start: { containerId } });
       const answered = (): void => {
         const start = { containerId, answeredAt: scheduler.now() };
-        apply({ kind: 'instance-started', uid, container: name, start, isFirst });
+        apply({ kind: 'instance-started', uid, container: name, start });
       };
       return start$.pipe(tap({ complete: answered }));
     });
@@ -252,7 +260,7 @@ export const postStart = (
     catchError((error: unknown) => {
       if (error instanceof SyncCancelled) throw error;
       emitEvent(context, 'Warning', 'FailedPostStartHook', 'PostStartHook failed', name);
-      const kill = { id: containerId, name, container, podIps, message: 'FailedPostStartHook' };
+      const kill = { id: containerId, name, container, podIps, message: 'FailedPostStartHook', hasFailed: true };
       return concat(
         // The problem is the hook, also if the kill fails. It stays due, so that the container is not ready while the view of the
         // runtime is from before the kill; a sync that sees its end removes the mark.

@@ -13,7 +13,9 @@ import {
   throwError,
 } from 'rxjs';
 import { DEADLINE_EXCEEDED } from '../../model/pod/active-deadline.js';
+import { withAllocated } from '../../model/pod/allocated-resources.js';
 import { isMirrorOf } from '../../model/pod/mirror-pod.js';
+import { allocatedOfContainers } from '../../model/cri/labels.js';
 import { restoredPod } from '../../model/cri/restored-pod.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import {
@@ -24,6 +26,7 @@ import {
   podRef,
   type PodStatus,
 } from '../../model/pod/pod.js';
+import { resizeEvent } from '../../model/pod-status/conditions.js';
 import { defaultWaitingReason } from '../../model/pod-status/container-statuses.js';
 import { generatePodStatus } from '../../model/pod-status/generate-pod-status.js';
 import { illegalTransition, withFormerEnds, withoutRunAnew } from '../../model/pod-status/illegal-transition.js';
@@ -64,16 +67,7 @@ import { allNamed } from '../../model/values/indexed-lists.js';
 export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 'state'> {
   readonly state: Pick<
     KubeletState,
-    | 'pods'
-    | 'sources'
-    | 'statuses'
-    | 'startFailures'
-    | 'dueHooks'
-    | 'restarts'
-    | 'knownEnds'
-    | 'pulls'
-    | 'workers'
-    | 'apply'
+    'pods' | 'sources' | 'statuses' | 'startFailures' | 'dueHooks' | 'restarts' | 'pulls' | 'workers' | 'apply'
   >;
   readonly reader: RuntimeReader;
   /** The pods of the last successful relist, without a call. Default: none. */
@@ -97,9 +91,9 @@ export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 's
 export const podWork = (ports: PodWorkPorts): PodWork => {
   // Every decision of a run is made on one view.
   const seen = (run: PodRun): Observable<PodRun> =>
-    viewOf(ports, run, run.status).pipe(map((status) => ({ ...run, status })));
+    viewOf(ports, run, run.status).pipe(map((status) => asCreated({ ...run, status })));
   const seenAtEnd = (run: PodRun): Observable<PodRun> =>
-    viewAtEnd(ports, run, run.status).pipe(map((status) => ({ ...run, status })));
+    viewAtEnd(ports, run, run.status).pipe(map((status) => asCreated({ ...run, status })));
   return {
     syncPod: (run, signal) => seen(run).pipe(concatMap((known) => syncPod(ports, known, signal))),
     syncTerminatingPod: (run) => seenAtEnd(run).pipe(concatMap((known) => syncTerminatingPod(ports, known))),
@@ -114,6 +108,12 @@ export const podWork = (ports: PodWorkPorts): PodWork => {
  */
 const viewOf = (ports: PodWorkPorts, run: PodRun, listed: RuntimePodStatus): Observable<RuntimePodStatus> =>
   defer(() => seeLostStarts({ pod: run.pod, ports }, withShownEnds(listed, lastStatus(ports, run))));
+
+/** The run of the pod with the amounts of its containers, which an agent before this one may have created. */
+const asCreated = (run: PodRun): PodRun => ({
+  ...run,
+  pod: withAllocated(run.pod, allocatedOfContainers(run.status.containers)),
+});
 
 /** The same view for the stop of a pod, which goes on without marks that cannot be read. Errors: none. */
 const viewAtEnd = (ports: PodWorkPorts, run: PodRun, listed: RuntimePodStatus): Observable<RuntimePodStatus> =>
@@ -318,9 +318,11 @@ const storeStatus = (
   const previous = statuses.get(uid);
   const reported = reportedStatus(ports, run);
   const before = lastStatus(ports, run);
+  const asked = state.pods.asked(uid) ?? pod;
   const generated = statusOverride(
     generatePodStatus({
       pod,
+      asked,
       runtime: run.status,
       previous,
       reported,
@@ -353,6 +355,8 @@ const storeStatus = (
       emitEvent(context, 'Normal', DEADLINE_EXCEEDED.reason, DEADLINE_EXCEEDED.message);
     }
   }
+  const resize = resizeEvent(asked, before, status);
+  if (resize) emitEvent(context, 'Warning', resize.reason, resize.message);
   probes.statusStored(uid, status);
   for (const { kind, exitCode, reason } of newTerminations(previous, status)) {
     metrics.containerTerminated(METRIC_TYPES[kind], exitCode, reason);

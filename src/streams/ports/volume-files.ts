@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { SubPathSetup, VolumeOwnership, VolumeSetup } from '../../model/volumes/volume-setup.js';
+import type { MountPointSetup, SubPathSetup, VolumeOwnership, VolumeSetup } from '../../model/volumes/volume-setup.js';
 import type { VolumePayload } from '../../model/volumes/volume-payload.js';
 
 /** A volume that exists on the disk, whichever life of the agent has set it up. */
@@ -22,13 +22,14 @@ export interface VolumeFiles {
    */
   readonly setUp: (setup: VolumeSetup) => Observable<'made' | 'there'>;
   /**
-   * Replaces the files of a volume in one step; a reader sees the files of before or of now, never a mixture. Emits whether
-   * anything has changed. Source: pkg/volume/util/atomic_writer.go
+   * Replaces the files of a volume in one step; a reader sees the files of before or of now, never a mixture. Nothing but a mount
+   * point is left in the place of a file. Emits whether anything has changed. Source: pkg/volume/util/atomic_writer.go
    */
   readonly write: (
     directory: string,
     payload: VolumePayload,
     ownership?: VolumeOwnership,
+    mountPoints?: readonly string[],
   ) => Observable<'changed' | 'unchanged'>;
   /**
    * Emits once the content of a regular file of a volume. Symbolic links are followed as long as they stay in the volume.
@@ -43,6 +44,11 @@ export interface VolumeFiles {
    * Completes at once where the same file is bound already. Source: pkg/volume/util/subpath/subpath_linux.go
    */
   readonly bindSubPath: (setup: SubPathSetup) => Observable<never>;
+  /**
+   * Makes a missing mount point, without following a link. Completes without one where a link or a file is on the way: the runtime
+   * knows where it leads in the container. Source: pkg/volume/util/nested_volumes.go
+   */
+  readonly makeMountPoint: (setup: MountPointSetup) => Observable<never>;
   /** Unmounts every sub-path below `<pod>/volume-subpaths/<volume>` and removes their directories; a missing one is fine. */
   readonly unbindSubPaths: (directory: string) => Observable<never>;
   /** Unmounts the volume, removes its marker and its directory, never across a mount point; a missing one is fine. */

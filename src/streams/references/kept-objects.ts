@@ -117,7 +117,8 @@ const readKept = (key: string, object: unknown): ReadApiObject<ApiObject> => {
   const ofList = /^(Service|RuntimeClass|ClusterTrustBundle)List$/.exec(kind)?.[1];
   if (ofList === undefined)
     return kind === 'ConfigMap' || kind === 'Secret' ? readApiObject(object, kind) : { problem: 'is of no known kind' };
-  const { metadata, items } = object as { readonly metadata?: unknown; readonly items?: unknown };
+  const { metadata, items: written } = object as { readonly metadata?: unknown; readonly items?: unknown };
+  const items = written ?? [];
   if (typeof metadata !== 'object' || metadata === null || !Array.isArray(items)) return { problem: 'is no list' };
   const read: ApiObject[] = [];
   for (const item of items as readonly unknown[]) {

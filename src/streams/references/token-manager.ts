@@ -6,12 +6,14 @@ import {
   map,
   type Observable,
   of,
+  retry,
   type SchedulerLike,
   share,
   tap,
   throwError,
   timer,
 } from 'rxjs';
+import { isForbidden } from '../../model/kube-api/api-error.js';
 import { serviceAccountTokenPath } from '../../model/kube-api/api-paths.js';
 import { isExpired, issuedAtOf, needsRefresh } from '../../model/references/token-refresh.js';
 import {
@@ -27,6 +29,13 @@ import type { PodToken, RequestPodToken } from '../ports/request-pod-token.js';
 import type { Random } from '../ports/random.js';
 import type { WallClock } from '../ports/wall-clock.js';
 import type { ApiClient } from '../cluster/api-client.js';
+import { GRANT_LAG_MS } from './follow-referenced.js';
+
+/**
+ * The waits after refusals of the first request of a pod, in milliseconds: the authorizer of the server may not have seen yet that the
+ * pod is on this node. A refusal that lasts longer is a failure.
+ */
+export const TOKEN_GRANT_LAG_MS: readonly number[] = [...GRANT_LAG_MS, 1_600];
 
 /** The period in which expired tokens are dropped. */
 export const TOKEN_CLEANUP_MS = 60_000;
@@ -59,6 +68,8 @@ export const tokenManager = ({ api, scheduler, wallClock, random, log }: TokenMa
   const nowFor = ({ issued, receivedAt }: Kept): number =>
     Math.max(wallClock(), issuedAtOf(issued) + scheduler.now() - receivedAt);
   const asked = new Map<string, Asked>();
+  /** The purposes whose waits are over, with the UIDs of their pods: a pod that is refused for good does not wait each time. */
+  const lagged = new Map<string, string>();
 
   const ask = (purpose: TokenPurpose, key: string): Asked => {
     const { pod, namespace, serviceAccount } = purpose;
@@ -68,6 +79,17 @@ export const tokenManager = ({ api, scheduler, wallClock, random, log }: TokenMa
       token$: defer(() =>
         api.create(serviceAccountTokenPath(namespace, serviceAccount), tokenRequestBody(purpose)),
       ).pipe(
+        retry({
+          delay: (error: unknown, refusals) => {
+            const lagMs = lagged.has(key) || !isForbidden(error) ? undefined : TOKEN_GRANT_LAG_MS[refusals - 1];
+            return lagMs === undefined ? throwError(() => error) : timer(lagMs, scheduler);
+          },
+        }),
+        // Any answer shows that the wait is over.
+        tap({
+          next: () => asked.get(key) === asking && lagged.set(key, podUid),
+          error: () => asked.get(key) === asking && lagged.set(key, podUid),
+        }),
         map((reply) => readTokenReply(reply, purpose)),
         // A token of a pod that was forgotten meanwhile is not kept: it would not be dropped.
         tap((issued) => asked.get(key) === asking && kept.set(key, { podUid, issued, receivedAt: scheduler.now() })),
@@ -101,6 +123,7 @@ export const tokenManager = ({ api, scheduler, wallClock, random, log }: TokenMa
     forget: (podUid) => {
       for (const [key, of] of kept) if (of.podUid === podUid) kept.delete(key);
       for (const [key, of] of asked) if (of.podUid === podUid) asked.delete(key);
+      for (const [key, uid] of lagged) if (uid === podUid) lagged.delete(key);
     },
     run$: timer(TOKEN_CLEANUP_MS, TOKEN_CLEANUP_MS, scheduler).pipe(
       tap(() => {

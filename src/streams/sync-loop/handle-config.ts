@@ -46,7 +46,7 @@ export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) =
         return dispatch('update', pod, cause);
       }
       if (isStaticPod(pod)) warnOfPriority(context, pod);
-      return isRejected(context, pod, active, cause) ? [] : dispatch('create', pod, cause);
+      return isRejected(context, pods.resolve(pod).pod ?? pod, active, cause) ? [] : dispatch('create', pod, cause);
     },
     UPDATE: (pod, cause) => {
       apply({ kind: 'pod-set', pod });

@@ -17,7 +17,7 @@ import { PodManager } from '../../model/pod/pod-manager.js';
 import type { CrashLoopEntry } from '../../model/pod-actions/crash-loop-back-off.js';
 import type { Image } from '../images/image-list.js';
 import type { FailedPull, ImagePulls } from '../images/ensure-image.js';
-import { dropStale, newBackOffs } from '../pod-sync/back-offs.js';
+import { dropRestarts, dropStale, newBackOffs } from '../pod-sync/back-offs.js';
 
 interface Change<Fields, Result = void> {
   readonly fields: Fields;
@@ -76,17 +76,11 @@ export interface StateChanges {
     readonly uid: string;
     readonly container: string;
     readonly start: InstanceStart;
-    /** The container has never been started before. */
-    readonly isFirst: boolean;
   }>;
   /** The start of a container failed or has to wait; without `failure` it succeeded. */
   'start-ended': Change<{ readonly uid: string; readonly container: string; readonly failure?: StartFailure }>;
-  /** The back-off of a container before its next restart. `judged` is there if it follows from an end of the container. */
-  'restart-backed-off': Change<{
-    readonly key: string;
-    readonly entry: CrashLoopEntry;
-    readonly judged?: { readonly uid: string; readonly container: string };
-  }>;
+  /** The back-off of a container before its next restart. */
+  'restart-backed-off': Change<{ readonly key: string; readonly entry: CrashLoopEntry }>;
   /** The pull of an image failed; without `failed` it succeeded. */
   'pull-ended': Change<{ readonly key: string; readonly failed?: FailedPull }>;
   /** Back-offs that no decision depends on any more are dropped; `now` is the scheduler's, in milliseconds. */
@@ -108,7 +102,10 @@ export type StateChange = { readonly [K in Kind]: ChangeOf<K> }[Kind];
  */
 export interface KubeletState {
   /** The pods and mirror pods that the sources want. */
-  readonly pods: Pick<PodManager, 'get' | 'pods' | 'mirrors' | 'podsNamed' | 'mirrorsNamed' | 'resolve' | 'podUidOf'>;
+  readonly pods: Pick<
+    PodManager,
+    'get' | 'asked' | 'pods' | 'mirrors' | 'podsNamed' | 'mirrorsNamed' | 'resolve' | 'podUidOf'
+  >;
   readonly sources: Pick<SourcesReady, 'all' | 'missing'>;
   /** The records of the pod workers. */
   readonly workers: Omit<
@@ -127,11 +124,6 @@ export interface KubeletState {
   readonly starts: Pick<InstanceStarts, 'get'>;
   /** Back-offs of restarts by `crashLoopKey`; see `CrashLoopInput.entry`. */
   readonly restarts: ReadonlyMap<string, CrashLoopEntry>;
-  /**
-   * The containers, by the UID of their pod, of which this life of the agent has seen an end or the very first start. Only for reports:
-   * unlike an entry of `restarts` it outlives a change of the image, and decides nothing.
-   */
-  readonly knownEnds: ReadonlyMap<string, ReadonlySet<string>>;
   readonly pulls: ImagePulls;
   /** The images of the node, largest first. */
   readonly images: readonly Image[];
@@ -159,9 +151,6 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
   const dueHooks = new DueHooks();
   const starts = new InstanceStarts();
   const backOffs = newBackOffs();
-  const knownEnds = new Map<string, Set<string>>();
-  const knowEnds = (uid: string, container: string): void =>
-    void knownEnds.set(uid, (knownEnds.get(uid) ?? new Set()).add(container));
   const activeTimes = new ActiveTimes();
   let images: readonly Image[] = [];
   const changed$ = new Subject<StateChange>();
@@ -171,11 +160,18 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     'pod-removed': ({ pod }) => pods.remove(pod),
     'source-ready': ({ source }) => sources.add(source),
     'worker-update': ({ update, now }) => workers.update(update, now),
-    'known-pods-synced': ({ now }) =>
-      workers.syncKnownPods(new Set(pods.pods().map((pod) => pod.metadata.uid)), now, sources.all),
+    'known-pods-synced': ({ now }) => {
+      const known = workers.syncKnownPods(new Set(pods.pods().map((pod) => pod.metadata.uid)), now, sources.all);
+      for (const { uid } of known.forgotten) dropRestarts(backOffs, uid);
+      return known;
+    },
     'run-started': ({ uid, now }) => workers.start(uid, now),
     'run-synced': ({ uid, now }) => workers.synced(uid, now),
-    'run-ended': ({ uid, work, result, now }) => workers.complete(uid, work, result, now),
+    'run-ended': ({ uid, work, result, now }) => {
+      const completion = workers.complete(uid, work, result, now);
+      if (completion.forgotten) dropRestarts(backOffs, uid);
+      return completion;
+    },
     'pod-due': ({ uid, dueAt, cause }) => queue.enqueue(uid, dueAt, cause),
     'due-pods-taken': ({ now }) => queue.takeDue(now),
     'kill-reserved': ({ uid }) => workers.reserveKill(uid),
@@ -190,7 +186,6 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
       dueHooks.retain(uids);
       activeTimes.retain(uids);
       starts.retain(uids);
-      for (const uid of knownEnds.keys()) if (!uids.has(uid)) knownEnds.delete(uid);
     },
     'pod-started-over': ({ uid }) => {
       statuses.startOver(uid);
@@ -200,15 +195,9 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     'hook-begun': ({ uid, containerId }) => dueHooks.begun(uid, containerId),
     'hook-ended': ({ uid, containerId }) => dueHooks.ended(uid, containerId),
     'start-time-seen': ({ uid, startTime, ...moment }) => activeTimes.seen(uid, startTime, moment),
-    'instance-started': ({ uid, container, start, isFirst }) => {
-      starts.set(uid, container, start);
-      if (isFirst) knowEnds(uid, container);
-    },
+    'instance-started': ({ uid, container, start }) => starts.set(uid, container, start),
     'start-ended': ({ uid, container, failure }) => startFailures.set(uid, container, failure),
-    'restart-backed-off': ({ key, entry, judged }) => {
-      backOffs.restarts.set(key, entry);
-      if (judged) knowEnds(judged.uid, judged.container);
-    },
+    'restart-backed-off': ({ key, entry }) => void backOffs.restarts.set(key, entry),
     'pull-ended': ({ key, failed }) => backOffs.pulls.ended(key, failed),
     'back-offs-expired': ({ now }) => dropStale(backOffs, now),
     'images-listed': ({ images: listed }) => void (images = listed),
@@ -229,7 +218,6 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     dueHooks,
     starts,
     restarts: backOffs.restarts,
-    knownEnds,
     pulls: { backOff, failures, ended: (key, failed) => apply({ kind: 'pull-ended', key, failed }) },
     get images() {
       return images;

@@ -21,8 +21,14 @@ import type { Volume } from '../../model/manifest/volume-defaults.js';
 import type { NodeFacts } from '../../model/node/node-facts.js';
 import { type Container, type EphemeralContainer, type Pod, podRef } from '../../model/pod/pod.js';
 import { podDirectory } from '../../model/pod/pod-paths.js';
-import { containerMounts, subPathRefusal } from '../../model/volumes/container-mounts.js';
+import {
+  containerMounts,
+  hostPathRefusal,
+  mountPointRefusal,
+  subPathRefusal,
+} from '../../model/volumes/container-mounts.js';
 import { hasTmpfsNoswap } from '../../model/volumes/memory-medium.js';
+import { ownMountPoints } from '../../model/volumes/nested-mount-points.js';
 import { payloadNeeds } from '../../model/volumes/payload-needs.js';
 import { refusedVolumes, volumesRefusal } from '../../model/volumes/refused-volumes.js';
 import { SettledVolumes } from '../../model/volumes/settled-volumes.js';
@@ -67,9 +73,9 @@ export interface PodVolumes {
    */
   readonly envFiles: (pod: Pod, container: Container | EphemeralContainer) => Observable<EnvFiles>;
   /**
-   * Emits once the mounts of one container: its `volumeMounts` in order, with their sub-paths bound. Files that were not compared with
-   * the disk within the last minute are set up again before; if that fails, or takes longer than 10 s, the container gets the files
-   * from before.
+   * Emits once the mounts of one container: its `volumeMounts` in order, with the types of their host paths checked and their sub-paths
+   * bound. Files that were not compared with the disk within the last minute are set up again before; if that fails, or takes longer
+   * than 10 s, the container gets the files from before.
    *
    * Errors: `CreateContainerConfigError` with the volume that cannot be mounted; `SyncCancelled` when the signal fires during the
    *         set-up.
@@ -92,6 +98,8 @@ export interface MountInput {
   readonly variable: (name: string) => string | undefined;
   /** The references of image volumes on this node, by volume. */
   readonly images: ReadonlyMap<string, string>;
+  /** The other mounts of the container, which may be inside of its volumes. */
+  readonly agentMounts?: readonly DeepPartial<Mount>[];
   /** Fires when a newer update cancels the sync of the pod. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -224,7 +232,7 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
       boundMountsOf(pod, container, input),
     );
 
-  const boundMountsOf: PodVolumes['mountsOf'] = (pod, container, { variable, images }) =>
+  const boundMountsOf: PodVolumes['mountsOf'] = (pod, container, { variable, images, agentMounts = [] }) =>
     defer(() => {
       const [firstMount] = container.volumeMounts ?? [];
       if (firstMount && !node.canMount) throw cannotMount(firstMount.name, container.name);
@@ -236,6 +244,19 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
         canMountRecursivelyReadOnly: canMountRecursivelyReadOnly(pod),
         hasSelinux: node.hasSelinux ?? false,
       });
+      const hostPaths = new Map(mounts.flatMap(({ volume, hostPath }) => (hostPath ? [[volume, hostPath]] : [])));
+      // The path may have gone since the volume was set up, and the runtime would make a directory in the place of a missing one.
+      const check$ = from(hostPaths).pipe(
+        concatMap(([volume, { path, type }]) =>
+          volumeFiles
+            .checkHostPath(path, type)
+            .pipe(
+              catchError((error: unknown) =>
+                throwError(() => hostPathRefusal(volume, container.name, errorText(error))),
+              ),
+            ),
+        ),
+      );
       const bind$ = from(mounts).pipe(
         concatMap(({ volume, subPath }) =>
           subPath
@@ -250,7 +271,20 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
         ),
         ignoreElements(),
       );
-      return concat(bind$, of(mounts.map(({ mount: one }) => one)));
+      const mountPoints$ = from(ownMountPoints(pod, mounts, agentMounts)).pipe(
+        concatMap((setup) =>
+          volumeFiles.makeMountPoint(setup).pipe(
+            catchError((error: unknown) => {
+              log.warn(
+                { pod: podRef(pod), error: errorText(error) },
+                'a mount point inside of a volume could not be made',
+              );
+              return throwError(() => mountPointRefusal(setup.path, container.name));
+            }),
+          ),
+        ),
+      );
+      return concat(check$, bind$, mountPoints$, of(mounts.map(({ mount: one }) => one)));
     });
 
   return {

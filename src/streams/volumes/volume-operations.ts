@@ -77,7 +77,7 @@ export const volumeOperations = ({
           settled.forget(uid, volume.name);
           const write$ = volumeFiles.setUp(setup).pipe(
             concatMap((found) =>
-              volumeFiles.write(setup.directory, payload, setup.ownership).pipe(
+              volumeFiles.write(setup.directory, payload, setup.ownership, setup.nested).pipe(
                 catchError((error: unknown) => {
                   const fail$ = throwError(() => error);
                   return found === 'made' ? concat(tearDown(pod, volume).pipe(catchError(() => EMPTY)), fail$) : fail$;

@@ -2,7 +2,7 @@ import { of, throwError } from 'rxjs';
 import type { Kubelet, KubeletOptions, KubeletPorts } from '../../kubelet-options.js';
 import { kubelet } from '../../kubelet.js';
 import type { NodeFacts } from '../../model/node/node-facts.js';
-import { type Pod, podRef } from '../../model/pod/pod.js';
+import { type Pod, type PodRef, podRef } from '../../model/pod/pod.js';
 import { noCredentials } from '../../streams/ports/credential-ports.js';
 import { noMetrics } from '../../streams/ports/metrics.js';
 import type { PodSources } from '../../streams/config/pod-config.js';
@@ -24,7 +24,7 @@ import { simulatedFacts } from './node/simulated-facts.js';
 import { simulatedNetwork } from './network/simulated-network.js';
 import { simulatedProbes } from './network/simulated-probes.js';
 import { VirtualScheduler } from './world/virtual-scheduler.js';
-import type { TellWorld, WorldEvent } from './world/world-event.js';
+import type { TellWorld } from './world/world-event.js';
 
 export interface SimulatedNodeOptions {
   /** The seed of every draw of this node. */
@@ -47,12 +47,22 @@ export interface SimulatedNodeOptions {
   readonly makeKubelet?: typeof kubelet;
   /** See `SimulatedDiskOptions.power`. */
   readonly power?: DiskPower;
-  /** `node-1` by default. */
+  /** `node-1` by default. A pod whose `spec.nodeName` is another one is rejected, as on every node. */
   readonly nodeName?: string;
+  /** Receives every pod that the agent rejects. By default the scheduler's next step throws an error that names the pod and the reason. */
+  readonly rejected?: (rejection: SimulatedRejection) => void;
   /** Other facts of the node than `simulatedFacts`. */
   readonly facts?: Partial<NodeFacts>;
   /** Logs nothing by default. */
   readonly log?: Logger;
+}
+
+/** A pod that a simulated node does not run. */
+export interface SimulatedRejection {
+  readonly pod: PodRef;
+  /** As in the status of the pod, such as `NodeName`. */
+  readonly reason: string;
+  readonly message: string;
 }
 
 /** A node in virtual time: the production agent in a world of memory. Nothing happens until its scheduler advances. */
@@ -90,7 +100,8 @@ export interface SimulatedNode {
 /**
  * Creates a node without a running agent.
  *
- * Errors: errors of the agent, or of the event listener, are thrown by the scheduler's next step.
+ * Errors: errors of the agent, or of a listener, are thrown by the scheduler's next step; so is the rejection of a pod
+ * without the option `rejected`.
  */
 export const simulatedNode = ({
   seed,
@@ -103,6 +114,11 @@ export const simulatedNode = ({
   wrapPorts = (ports) => ports,
   makeKubelet = kubelet,
   nodeName = 'node-1',
+  rejected = ({ pod, reason, message }) => {
+    throw new Error(
+      `the simulated node ${nodeName} rejects the pod ${pod.namespace}/${pod.name}: ${reason}: ${message} (the option "rejected" receives what is meant to be rejected)`,
+    );
+  },
   power,
   facts,
   log = silent,
@@ -120,14 +136,18 @@ export const simulatedNode = ({
     });
   };
   // A listener is no part of the node: its errors must not look like those of a call.
-  const tell = (event: WorldEvent): void => {
-    if (isDisposed) return;
-    try {
-      hear(event);
-    } catch (error) {
-      fail(error);
-    }
-  };
+  const listener =
+    <T>(listen: (value: T) => void) =>
+    (value: T): void => {
+      if (isDisposed) return;
+      try {
+        listen(value);
+      } catch (error) {
+        fail(error);
+      }
+    };
+  const tell = listener(hear);
+  const reject = listener(rejected);
 
   const disk: SimulatedDisk = simulatedDisk({
     scheduler,
@@ -165,7 +185,15 @@ export const simulatedNode = ({
   let agent: Kubelet | undefined;
 
   const portsOf = (life: AgentLife): KubeletPorts => {
-    const record = journalOf(life, tell, scheduler, clock.now);
+    const journal = journalOf(life, tell, scheduler, clock.now);
+    const record: RecordJournal = (entry) => {
+      const id = journal(entry);
+      if (life.isAlive && entry.kind === 'admission-rejected' && entry.pod) {
+        const { pod, reason, message } = entry;
+        reject({ pod, reason, message });
+      }
+      return id;
+    };
     const { lastKnown, ...diskPorts } = disk.ports(life.diskScheduler);
     const ports: KubeletPorts = {
       runtime: runtime.runtime,

@@ -97,6 +97,8 @@ const markFor = (entry: JournalEntry, entries: PodEntries): readonly Mark[] => {
     }
     case 'back-off-unknown':
       return [markOf(entry, { look: 'event', label: 'no back-off known', severity: 'note' })];
+    case 'end-not-counted':
+      return [markOf(entry, { look: 'event', label: 'no crash', text: describeEntry(entry), severity: 'note' })];
     case 'start-delayed':
       return [
         markOf(entry, {

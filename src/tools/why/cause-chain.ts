@@ -16,6 +16,7 @@ const isTelling = (entry: JournalEntry): boolean => {
     case 'kill-requested':
     case 'back-off':
     case 'back-off-unknown':
+    case 'end-not-counted':
     case 'phase':
     case 'forgotten':
     case 'call-slow':
@@ -102,16 +103,19 @@ const asksToStop = (entry: JournalEntry): boolean =>
 
 const isDeath = (entry: JournalEntry): boolean => entry.kind === 'runtime-changed' && entry.change === 'ContainerDied';
 
+const startsWithoutWait = ({ kind }: JournalEntry): boolean =>
+  kind === 'back-off-unknown' || kind === 'end-not-counted';
+
 const impliedCause = (entry: JournalEntry, before: readonly JournalEntry[]): JournalEntry | undefined => {
   // A pod is removed because a source or client removed it.
   if (entry.kind === 'forgotten') return before.findLast(asksToStop);
   const ofSame = ({ container }: JournalEntry) => container === entry.container;
-  if ((entry.kind === 'back-off' && entry.subject === 'restart') || entry.kind === 'back-off-unknown') {
+  if ((entry.kind === 'back-off' && entry.subject === 'restart') || startsWithoutWait(entry)) {
     return before.findLast((earlier) => isDeath(earlier) && ofSame(earlier));
   }
   if (entry.kind === 'call' && entry.call === 'StartContainer') {
     const isOfPass = ({ causes }: JournalEntry) => causes.some((id) => entry.causes.includes(id));
-    return before.findLast((earlier) => earlier.kind === 'back-off-unknown' && ofSame(earlier) && isOfPass(earlier));
+    return before.findLast((earlier) => startsWithoutWait(earlier) && ofSame(earlier) && isOfPass(earlier));
   }
   if (entry.kind !== 'runtime-changed' && entry.kind !== 'probe') return undefined;
   const isStart = (earlier: JournalEntry) =>

@@ -79,6 +79,8 @@ export const describeEntry = (entry: JournalEntry): string | undefined => {
         : `pulling the image of ${container} again was put off by ${plainDuration(entry.delayMs)}`;
     case 'back-off-unknown':
       return `${container} starts again without a wait: it was restarted ${countText(entry.restarts)} before, but neither the runtime nor the agent knows when it ended`;
+    case 'end-not-counted':
+      return `${container} starts without a wait: its end${entry.exitCode === undefined ? '' : ` with exit code ${entry.exitCode}`} ${entry.because}`;
     case 'call': {
       const subject = entry.container ?? (entry.call === 'PullImage' ? 'a container' : '');
       if (entry.error !== undefined) return `${callText(entry)} failed: ${entry.error}`;

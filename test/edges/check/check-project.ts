@@ -23,6 +23,9 @@ const TOOLS = [
   'faketime',
 ].flatMap((names) => names.split(' '));
 
+/** The other versions of Node, the newest last. */
+const OTHER_NODES = ['97.1.0', '98.2.0'] as const;
+
 /** Where the check looks for properties with fresh seeds. */
 const PROPERTIES = ['test/unit', 'test/sim', 'test/streams', 'test/marbles'];
 
@@ -42,7 +45,13 @@ const STEPS = [
   ['test/cluster', 'cluster'],
 ] as const;
 /** `again`: a file that is run alone; `build`: of the API server; `newer`: a newer containerd is asked for; `promtool`: so is promtool. */
-type Step = (typeof STEPS)[number][1] | 'again' | 'build' | 'newer' | 'promtool';
+type Step =
+  | (typeof STEPS)[number][1]
+  | 'again'
+  | 'build'
+  | 'newer'
+  | 'promtool'
+  | `${string}, Node ${(typeof OTHER_NODES)[number]}`;
 
 /**
  * What a shell of a step can say: `test NAME passed|failed ERROR`, for the reporter that is not there. Each writes the lines of a file of its
@@ -96,6 +105,7 @@ export const checkProject = (): CheckProject => {
     'test/cluster/stage',
     'test/containerd/stage',
     'test/embedded/stage',
+    'test/support',
     ...PROPERTIES,
   ]) {
     mkdirSync(path(name), { recursive: true });
@@ -108,11 +118,15 @@ export const checkProject = (): CheckProject => {
     if [[ -e "$OWN/plan/$step" ]]; then . "$OWN/plan/$step"; exit; fi
     if [[ -n \${CI_STAGE:-} ]]; then test 'a test' passed; fi`;
   script('bin/npm', `${REPORTER}\ncase "$*" in\n${chosen}\n*) exit ;;\nesac\n${doStep}`);
-  // Without a file it is asked for properties with fresh seeds, of which there are none.
-  script('bin/npx', `${REPORTER}\nstep=again\n[[ $* == *.test.ts* ]] || exit 0\n${doStep}`);
+  // Without a file, and outside the stages of other versions of Node, it is asked for properties with fresh seeds, of which there are none.
+  const npxStep = `step=again
+    if [[ \${CI_STAGE:-} == *', Node '* && $CI_TRY == 1 ]]; then step=$CI_STAGE; elif [[ $* != *.test.ts* ]]; then exit 0; fi`;
+  script('bin/npx', `${REPORTER}\n${npxStep}\n${doStep}`);
   script('test/cluster/stage/build.sh', `[[ \${1:-} != --cached ]] || exit 0\nstep=build\n${doStep}`);
   script('test/containerd/stage/newer.sh', `step=newer\n${doStep}\necho containerd`);
   script('test/embedded/stage/promtool.sh', `step=promtool\n${doStep}\necho promtool`);
+  // Their folders have no program.
+  script('test/support/node.sh', `if [[ $# -eq 0 ]]; then printf '%s\\n' ${OTHER_NODES.join(' ')}; else echo "$2"; fi`);
   for (const name of [...TOOLS, 'sleep']) script(`bin/${name}`, ':');
 
   const start = (): ChildProcess => {
@@ -142,7 +156,7 @@ export const checkProject = (): CheckProject => {
     verdictOf,
     run: () => verdictOf(start()),
     plan: (steps) => {
-      for (const [step, text] of Object.entries(steps)) writeFileSync(path('plan', step), text);
+      for (const [step, text = ''] of Object.entries(steps)) writeFileSync(path('plan', step), text);
     },
     begun: () => (existsSync(path('begun')) ? readFileSync(path('begun'), 'utf8').trim().split('\n') : []),
     folders: () => readdirSync(path('tmp')).filter((name) => name.startsWith('rxci-')),

@@ -40,16 +40,21 @@ const hasPlugins = !lackingForContainerd.includes('the CNI plugins');
 describe.skipIf(!hasPlugins)('the check as a whole', () => {
   it('takes every step, and the parts of a lane in their order', async () => {
     const verdict = await project.run();
-    expect([verdict.code, verdict.lines.at(-1)]).toEqual([0, '14 passed, 0 failed']);
+    expect([verdict.code, verdict.lines.at(-1)]).toEqual([0, '19 passed, 0 failed']);
     const begun = project.begun();
     const lane = ['typecheck', 'layers', 'unused', ...Array.from({ length: 4 }, () => 'fixed seeds')];
     expect(begun.filter((step) => lane.includes(step))).toEqual(lane);
-    const rest = begun.filter((step) => !lane.includes(step) && !['build', 'newer', 'promtool'].includes(step));
-    expect(rest).toEqual([
+    // They run beside all that follows.
+    const beside = ['without a clock, Node 97.1.0', 'without a clock, Node 98.2.0'];
+    expect(begun.filter((step) => beside.includes(step))).toEqual(beside);
+    const others = [...lane, ...beside, 'build', 'newer', 'promtool'];
+    expect(begun.filter((step) => !others.includes(step))).toEqual([
       'npm ci',
       'lint',
       'without a clock',
       'edges',
+      'launched, Node 97.1.0',
+      'launched, Node 98.2.0',
       'containerd',
       'cluster',
       'fresh seeds of a node',
@@ -61,7 +66,7 @@ describe.skipIf(!hasPlugins)('the check as a whole', () => {
   it('goes on in both lanes and with the tests after a check that fails', async () => {
     project.plan({ lint: 'echo "a rule is broken"; exit 1', layers: 'echo "an import runs up"; exit 2' });
     const verdict = await project.run();
-    expect([verdict.code, verdict.lines.at(-1)]).toEqual([1, '12 passed, 2 failed']);
+    expect([verdict.code, verdict.lines.at(-1)]).toEqual([1, '17 passed, 2 failed']);
     expect(
       below(verdict, 'failed')
         .filter((line) => !line.startsWith('log: '))
@@ -86,7 +91,7 @@ describe.skipIf(!hasPlugins)('the check as a whole', () => {
   it('makes one red line of a server that cannot be built', async () => {
     project.plan({ build: 'echo "go: out of memory"; exit 2' });
     const verdict = await project.run();
-    expect([verdict.code, verdict.lines.at(-1)]).toEqual([1, '12 passed, 1 failed']);
+    expect([verdict.code, verdict.lines.at(-1)]).toEqual([1, '17 passed, 1 failed']);
     expect(below(verdict, 'failed').slice(0, 2)).toEqual(['failed: a real API server', 'go: out of memory']);
     expect(below(verdict, 'not run')).toEqual(['cluster']);
   });
@@ -94,7 +99,7 @@ describe.skipIf(!hasPlugins)('the check as a whole', () => {
   it('runs a file alone that has failed, and calls it flaky once it passes', async () => {
     project.plan({ edges: `test 'a test' failed 'Error: not yet'; exit 1`, again: `test 'a test' passed` });
     const verdict = await project.run();
-    expect([verdict.code, verdict.lines.at(-1)]).toEqual([0, '14 passed, 0 failed']);
+    expect([verdict.code, verdict.lines.at(-1)]).toEqual([0, '19 passed, 0 failed']);
     expect(below(verdict, 'flaky')).toEqual([
       'flaked: test/edges/a-test.test.ts > a test (failed, passed)',
       'Error: not yet',
@@ -107,7 +112,7 @@ describe.skipIf(!hasPlugins)('the check as a whole', () => {
     const fails = `test 'a test' failed 'Error: never'; exit 1`;
     project.plan({ 'without a clock': fails, cluster: fails, again: fails });
     const verdict = await project.run();
-    expect([verdict.code, verdict.lines.at(-1)]).toEqual([1, '12 passed, 2 failed']);
+    expect([verdict.code, verdict.lines.at(-1)]).toEqual([1, '17 passed, 2 failed']);
     expect(below(verdict, 'failed').filter((line) => line.startsWith('failed: '))).toEqual([
       'failed: test/without-a-clock/a-test.test.ts > a test',
       'failed: test/cluster/a-test.test.ts > a test',
@@ -115,10 +120,22 @@ describe.skipIf(!hasPlugins)('the check as a whole', () => {
     expect(project.begun().filter((step) => step === 'again')).toHaveLength(2);
   });
 
+  it('names the Node of a test that fails on another version, and how to repeat it there', async () => {
+    const fails = `test 'a test' failed 'Error: only here'; exit 1`;
+    project.plan({ 'without a clock, Node 97.1.0': fails });
+    const verdict = await project.run();
+    expect([verdict.code, verdict.lines.at(-1)]).toEqual([1, '18 passed, 1 failed']);
+    expect(below(verdict, 'failed')).toEqual([
+      'failed: test/without-a-clock,-Node-97.1.0/a-test.test.ts > a test',
+      'Error: only here',
+      `repeat: PATH=$(test/support/node.sh 97.1.0):$PATH npx vitest run test/without-a-clock,-Node-97.1.0/a-test.test.ts -t 'a test'`,
+    ]);
+  });
+
   it('survives a stage that kills its own process group, and names what it was at', async () => {
     project.plan({ edges: `begun 'a kill'; kill -KILL 0`, again: `test 'a kill' failed 'Error: it does'; exit 1` });
     const verdict = await project.run();
-    expect([verdict.code, verdict.lines.at(-1)]).toEqual([1, '13 passed, 2 failed']);
+    expect([verdict.code, verdict.lines.at(-1)]).toEqual([1, '18 passed, 2 failed']);
     expect(below(verdict, 'failed')).toEqual([
       'failed: test/edges/a-kill.test.ts > a kill',
       'Error: it does',
@@ -135,7 +152,7 @@ describe.skipIf(!hasPlugins)('the check as a whole', () => {
   it('reports fresh seeds that fail, and stays green', async () => {
     project.plan({ 'fresh seeds of a cluster': 'echo "seed 7 failed: two live containers"; exit 1' });
     const verdict = await project.run();
-    expect([verdict.code, verdict.lines.at(-1)]).toEqual([0, '14 passed, 0 failed']);
+    expect([verdict.code, verdict.lines.at(-1)]).toEqual([0, '19 passed, 0 failed']);
     expect(below(verdict, 'found by fresh seeds')).toEqual([
       'fresh seeds of a cluster',
       'seed 7 failed: two live containers',
@@ -166,7 +183,7 @@ describe.skipIf(!hasPlugins)('a check that is ended', () => {
     expect(isAlive(hanging)).toBe(true);
     project.plan({ edges: `test 'a test' passed` });
     const verdict = await project.run();
-    expect([verdict.code, verdict.lines.at(-1)]).toEqual([0, '14 passed, 0 failed']);
+    expect([verdict.code, verdict.lines.at(-1)]).toEqual([0, '19 passed, 0 failed']);
     expect(verdict.lines.filter((line) => line.startsWith(`a process: ${hanging.pid} `))).toHaveLength(1);
     expect([isAlive(hanging), project.folders()]).toEqual([false, []]);
   });
@@ -178,10 +195,10 @@ describe.skipIf(!hasPlugins)('a check that is ended', () => {
     const first = project.verdictOf(project.start());
     await namedBy('hanging');
     const second = await project.run();
-    expect([second.code, second.lines.at(-1)]).toEqual([0, '14 passed, 0 failed']);
+    expect([second.code, second.lines.at(-1)]).toEqual([0, '19 passed, 0 failed']);
     expect(second.lines.filter((line) => line.endsWith('belongs to a run that goes on'))).toHaveLength(1);
     project.put('go');
     const { code, lines } = await first;
-    expect([code, lines.at(-1)]).toEqual([0, '14 passed, 0 failed']);
+    expect([code, lines.at(-1)]).toEqual([0, '19 passed, 0 failed']);
   });
 });

@@ -218,18 +218,32 @@ describe('replay', () => {
     });
   });
 
-  it('writes a test that proves nothing, and says so in the terminal and with its exit code', async () => {
+  it('replay writes no test that would expect nothing, and says why', async () => {
     await write(lines);
     const test = join(folder, 'incident.test.ts');
     const { code, stdout, stderr } = await replay('--until', '0', '--to-test', test);
     expect(stdout).toMatch(/^no difference: /);
-    expect({ code, stderr: stderr.replaceAll(test, 'TEST') }).toEqual({
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        'no test was written: nothing in the recording can be expected: the recording shows no start, end or event of a pod\n',
+    });
+    expect(existsSync(test)).toBe(false);
+  });
+
+  it('replay writes no test that would fail, and names the differences', async () => {
+    // As if the recorded agent had emitted another event.
+    const told = lines.findIndex((line) => line.includes('"told"') && line.includes('"BackOff"'));
+    await write(lines.map((line, number) => (number === told ? line.replace('"BackOff"', '"Elsewhere"') : line)));
+    const test = join(folder, 'incident.test.ts');
+    const result = await replay('--to-test', test);
+    expect(result).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /^the test TEST does not pass, or proves nothing:\n {2}it expects nothing: .*\n$/,
+        /^no test was written: the recording does not replay in a simulation: .*\n( {2}default\/\S+.*: expected .*, and saw .*\n)+$/,
       ) as string,
     });
-    expect(existsSync(test)).toBe(true);
+    expect(existsSync(test)).toBe(false);
   });
 });
 

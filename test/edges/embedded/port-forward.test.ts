@@ -4,7 +4,9 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SpdyConnection } from '../../../src/runtime/embedded/streaming/spdy/spdy-connection.js';
 import type { SpdyStream } from '../../../src/runtime/embedded/streaming/spdy/spdy-stream.js';
-import { eventually, RuntimeUnderTest } from './runtime-under-test.js';
+import { killProcess } from '../../support/kill-process.js';
+import { aborted } from '../../../src/runtime/embedded/streaming/commands/aborted.js';
+import { eventually, isRoot, RuntimeUnderTest } from './runtime-under-test.js';
 import { ask, spdyClient, textOf, upgradeHeaders } from './streaming-client.js';
 
 const host = new RuntimeUnderTest();
@@ -30,8 +32,8 @@ const serve = (handle: (socket: Socket) => void, address = '127.0.0.1'): Promise
 /** Answers with what it received, when all is there. */
 const echo = (socket: Socket): void => void socket.pipe(socket);
 
-const client = async (): Promise<SpdyConnection> => {
-  const { url } = await host.runtime.portForward({ podSandboxId: sandboxId, port: [] });
+const client = async (podSandboxId = sandboxId): Promise<SpdyConnection> => {
+  const { url } = await host.runtime.portForward({ podSandboxId, port: [] });
   return (await spdyClient(url, 'portforward.k8s.io')).connection;
 };
 
@@ -161,6 +163,42 @@ describe('PortForward', () => {
     await eventually('the others are gone', () => sockets.size === 0);
     await eventually('no descriptor is left', () => descriptors() <= before);
   });
+
+  const ways = {
+    stopped: (podSandboxId: string) => host.runtime.stopPodSandbox({ podSandboxId }),
+    removed: (podSandboxId: string) => host.runtime.removePodSandbox({ podSandboxId }),
+    // Only root gives a pod namespaces, and a process that holds them.
+    ...(isRoot && {
+      'without its namespaces': async (podSandboxId: string) => {
+        const { info } = await host.runtime.podSandboxStatus({ podSandboxId, verbose: true });
+        killProcess((JSON.parse(info['info'] ?? '') as { pid: number }).pid);
+      },
+    }),
+  };
+
+  it.each(Object.entries(ways))(
+    'a port-forward ends with a pod that is %s, and reaches no other program',
+    async (way, end) => {
+      const other = { reached: 0 };
+      const port = await serve((socket) => {
+        other.reached += 1;
+        socket.on('error', () => undefined).resume();
+      });
+      const pod = await host.sandbox(`forward-${way.replaceAll(' ', '-')}`);
+      const [idle, busy] = [await client(pod), await client(pod)];
+      const { url: unused } = await host.runtime.portForward({ podSandboxId: pod, port: [] });
+      const { error, data } = open(busy, port, '0');
+      await eventually('it is connected', () => other.reached === 1);
+      const over = Promise.all([idle, busy].map(({ gone }) => aborted(gone)));
+      const received = Promise.all([error, data].map((stream) => textOf(stream)));
+      await end(pod);
+      expect(await received).toEqual([`error forwarding port ${port} to pod ${pod}, uid : the pod has ended`, '']);
+      await over;
+      const { statusCode, body } = await ask(unused, upgradeHeaders('portforward.k8s.io'));
+      expect([statusCode, body]).toEqual([500, expect.stringContaining(`pod sandbox "${pod}" `)]);
+      expect(other.reached).toBe(1);
+    },
+  );
 
   it('names what is wrong with a request', async () => {
     await expect(host.runtime.portForward({ podSandboxId: '' })).rejects.toMatchObject({

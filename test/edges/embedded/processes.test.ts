@@ -114,7 +114,9 @@ describe.each(users)('processes, run by $who', ({ uid }) => {
     expect(missing.failure).toContain('exec: "no-such-program": executable file not found in $PATH');
     expect(missing.status).toMatchObject({ state: 'CONTAINER_EXITED', exitCode: 128, reason: 'StartError' });
     expect(missing.status.message).toBe('exec: "no-such-program": executable file not found in $PATH');
-    expect((await start('path', { command: ['/no/such'] })).failure).toContain('exec: "/no/such": no such file');
+    expect((await start('path', { command: ['/no/such'] })).failure).toContain(
+      'exec: "/no/such": stat /no/such: no such file',
+    );
     expect((await start('cwd', { workingDir: '/no/where' })).failure).toContain('working directory "/no/where"');
     for (const [index, workingDir] of ['-', '-P', 'usr'].entries())
       expect((await start(`relative-${index}`, { workingDir, command: ['pwd'] })).failure).toContain(

@@ -12,7 +12,8 @@ it('a connection that cannot be accepted does not end the runtime', async () => 
     log: { debug: ignored, info: ignored, error: ignored, warn: (_, text) => warnings.push(text) },
   });
   try {
-    const url = await server.urlFor({ kind: 'portforward', sandboxId: 'a', ports: [] });
+    const target = { sandboxId: 'a', requireReady: ignored, over: new AbortController().signal };
+    const url = await server.urlFor({ kind: 'portforward', target, ports: [] });
     // As Node does when accept(2) fails, such as with ENFILE.
     const { server: listening } = server as unknown as { readonly server: EventEmitter };
     listening.emit('error', new Error('accept ENFILE'));

@@ -135,4 +135,16 @@ describe('PortForward over a WebSocket', () => {
     expect(found.channels.get(2)?.readUInt16LE(0)).toBe(1);
     found.socket.terminate();
   });
+
+  it('a port-forward over a WebSocket ends with its pod', async () => {
+    const pod = await host.sandbox('forward-over');
+    const forward = async () => (await host.runtime.portForward({ podSandboxId: pod, port: [port] })).url;
+    const [found, unused] = [await client(await forward(), 'v4.channel.k8s.io'), await forward()];
+    found.socket.send(Buffer.from('\u0000ping'));
+    await eventually('it echoes', () => textOf(found, 0).includes('ping'));
+    await host.runtime.stopPodSandbox({ podSandboxId: pod });
+    await found.closed;
+    expect(textOf(found, 1)).toContain(`error forwarding port ${port} to pod ${pod}, uid : the pod has ended`);
+    await expect(client(unused, 'v4.channel.k8s.io')).rejects.toThrow('Unexpected server response: 500');
+  });
 });

@@ -1,8 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { writeSettings } from '../../../src/host/cgroups/cgroup-tree.js';
+import { killBelow, removeTree, writeSettings } from '../../../src/host/cgroups/cgroup-tree.js';
 
 describe('settings of a cgroup', () => {
   let directory: string;
@@ -33,5 +35,34 @@ describe('settings of a cgroup', () => {
       expect.stringMatching(new RegExp(`^${path}: 1 was refused: ENOENT`)) as string,
     ]);
     expect(() => statSync(path)).toThrow('ENOENT');
+  });
+});
+
+describe('cgroups of a container whose names are not UTF-8', () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'rx-cgroup-names-'));
+    mkdirSync(Buffer.from(`${directory}/n\xff`, 'latin1'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  it('a cgroup whose name is not UTF-8 is killed with the cgroup above it', async () => {
+    const child = spawn('sleep', ['100000'], { stdio: 'ignore' });
+    const exit = once(child, 'exit');
+    writeFileSync(join(directory, 'cgroup.procs'), '');
+    writeFileSync(Buffer.from(`${directory}/n\xff/cgroup.procs`, 'latin1'), `${child.pid}\n`);
+    try {
+      await killBelow([directory]);
+      // The end of a process that was left alone.
+      child.kill('SIGTERM');
+      expect(await exit).toEqual([null, 'SIGKILL']);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('a cgroup whose name is not UTF-8 is removed with the cgroup above it', async () => {
+    await removeTree(directory);
+    expect(existsSync(directory)).toBe(false);
   });
 });

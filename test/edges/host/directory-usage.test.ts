@@ -24,6 +24,15 @@ it('counts allocated blocks below a directory, and a file with two names once', 
   expect(grown).toBeLessThan(200_000);
 });
 
+it('the usage of a directory counts files and directories whose names are not UTF-8', async () => {
+  const directory = Buffer.from(`${folder}/d\xe9`, 'latin1');
+  mkdirSync(directory);
+  writeFileSync(Buffer.concat([directory, Buffer.from('/f\xe8', 'latin1')]), Buffer.alloc(100_000, 1));
+  const { usedBytes, inodesUsed } = await used(folder);
+  expect(inodesUsed).toBe(3);
+  expect(usedBytes).toBeGreaterThanOrEqual(100_000);
+});
+
 it('fails for a directory that does not exist', async () => {
   await expect(used(join(folder, 'gone'))).rejects.toThrow('ENOENT');
   await expect(firstValueFrom(fileSystemUsage(join(folder, 'gone')))).rejects.toThrow('ENOENT');

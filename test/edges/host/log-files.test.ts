@@ -50,6 +50,12 @@ describe('rotated files', () => {
     expect(await lastValueFrom(logFiles.rotated(at('none/0.log')))).toEqual([]);
   });
 
+  it('files whose names are not UTF-8 are no rotated logs: a rotation would fail with them', async () => {
+    for (const name of ['0.log', '0.log.20260101-000000', '0.log.\xff'])
+      writeFileSync(Buffer.from(`${directory}/${name}`, 'latin1'), '');
+    expect(await lastValueFrom(logFiles.rotated(at('0.log')))).toEqual([at('0.log.20260101-000000')]);
+  });
+
   it('take the place of the log by a rename', async () => {
     writeFileSync(at('0.log'), 'text');
     await done(logFiles.rename(at('0.log'), at('0.log.1')));

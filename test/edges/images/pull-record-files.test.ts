@@ -45,6 +45,17 @@ describe('records of pulled images', () => {
     expect(await firstValueFrom(records().pulled('sha256:1'))).toBeUndefined();
   });
 
+  it('a record of a Go kubelet with null fields is read as one without these fields', async () => {
+    await done(records().writePulled(record));
+    const folder = join(root, 'image_manager', 'pulled');
+    const [file = ''] = readdirSync(folder);
+    const written = { ...record, kind: 'ImagePulledRecord', credentialMapping: null };
+    writeFileSync(join(folder, file), JSON.stringify(written));
+    const read = await firstValueFrom(records().pulled(record.imageRef));
+    expect(read).toEqual({ ...written, credentialMapping: undefined });
+    expect(warnings).toEqual([]);
+  });
+
   it('of pulls that were begun are kept beside them', async () => {
     expect(await firstValueFrom(records().intents())).toEqual([]);
     await done(records().writeIntent('app:1'));

@@ -51,7 +51,11 @@ const impatient = (answer: RequestListener): Promise<URL> =>
     listenOnce({
       answer,
       silentMs: 50,
-      create: (limits, each) => createServer(limits, each).on('upgrade', answerUpgrades(each)),
+      create: (limits, each) => {
+        const server = createServer(limits, each);
+        answerUpgrades(server, each);
+        return server;
+      },
       listen: (server, at) => server.listen(0, '127.0.0.1', () => at(urlOf(server, 'http', '127.0.0.1'))),
     }),
   );

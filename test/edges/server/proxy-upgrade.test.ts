@@ -27,21 +27,18 @@ class Proxy {
     peer.behaviour = behaviour;
     const server = createServer();
     const proxy = new Proxy(peer, server);
-    server.on(
-      'upgrade',
-      answerUpgrades((request, response) => {
-        const target = new URL(`http://127.0.0.1:${peer.port}/exec/t0ken`);
-        const options = { target, request, response, conversion: undefined, scheduler: asyncScheduler };
-        const { seen } = proxy;
-        proxy.subscriptions.push(
-          proxyUpgrade(options).subscribe({
-            next: (value) => seen.push(value),
-            error: () => seen.push('error'),
-            complete: () => seen.push('completed'),
-          }),
-        );
-      }),
-    );
+    answerUpgrades(server, (request, response) => {
+      const target = new URL(`http://127.0.0.1:${peer.port}/exec/t0ken`);
+      const options = { target, request, response, conversion: undefined, scheduler: asyncScheduler };
+      const { seen } = proxy;
+      proxy.subscriptions.push(
+        proxyUpgrade(options).subscribe({
+          next: (value) => seen.push(value),
+          error: () => seen.push('error'),
+          complete: () => seen.push('completed'),
+        }),
+      );
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return proxy;

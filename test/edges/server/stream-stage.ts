@@ -11,7 +11,7 @@ import { header, StreamClient, UPGRADE } from './stream-client.js';
 import { ACCEPTED, StreamingPeer } from './streaming-peer.js';
 
 export const EXEC = '/exec/d/p/c?output=1&command=sh';
-const running = {
+export const running = {
   ...{ name: 'p', namespace: 'd', uid: 'u', ips: [], sandboxes: [{ id: 's1', state: 'SANDBOX_READY' }] },
   containers: [{ id: 'c1', name: 'c', state: 'running' }],
 } as unknown as RuntimePodStatus;

@@ -3,7 +3,7 @@ import { of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { spdyHeaders, tunnelledProtocols } from '../../../src/model/server/spdy-tunnel.js';
 import { eventually } from '../../embedded/eventually.js';
-import { StreamStage } from './stream-stage.js';
+import { running, StreamStage } from './stream-stage.js';
 import { header, type StreamClient } from './stream-client.js';
 import { replying, type Behaviour } from './streaming-peer.js';
 
@@ -59,8 +59,9 @@ describe('a port-forward whose client sends SPDY in the messages of a WebSocket'
   });
   afterEach(() => stage.dispose());
 
-  const begin = (isOn = true) =>
+  const begin = (isOn = true, over: Parameters<StreamStage['begin']>[0] = {}) =>
     stage.begin({
+      ...over,
       streaming: {
         ...stage.streaming(),
         portForward: () => {
@@ -134,6 +135,20 @@ describe('a port-forward whose client sends SPDY in the messages of a WebSocket'
     await stage.allClosed();
     const third = await open();
     third.client.socket.destroy();
+    await stage.allClosed();
+  });
+
+  it('a tunnelled port-forward ends with its pod', async () => {
+    const withSandbox = (state: 'SANDBOX_READY' | 'SANDBOX_NOTREADY') => ({
+      ...running,
+      sandboxes: [{ ...running.sandboxes[0]!, state }],
+    });
+    let pod = withSandbox('SANDBOX_READY');
+    await begin(true, { findRunning: () => pod });
+    const { client, frames } = await open();
+    client.socket.write(message(BINARY, Buffer.from('ping')));
+    await eventually('it echoes', () => frames().length === 1);
+    pod = withSandbox('SANDBOX_NOTREADY');
     await stage.allClosed();
   });
 

@@ -83,6 +83,34 @@ describe('the files of a volume', () => {
     expect(lstatSync(at('v', 'nested')).isDirectory()).toBe(true);
   });
 
+  it('a key that comes later replaces the directory of its sub-path, with what is in it', async () => {
+    await write(filesOf({ a: '1' }));
+    makeDirectory(at('v', 'later', 'deep'));
+    writeFileSync(at('v', 'other'), 'by hand');
+    expect(await write(filesOf({ a: '1', later: '2', 'other/b': '3' }))).toBe('changed');
+    expect([text('later'), text('other', 'b')]).toEqual(['2', '3']);
+    expect(await write(filesOf({ a: '1', later: '2', 'other/b': '3' }))).toBe('unchanged');
+  });
+
+  it('a directory in the place of a link is replaced although the content is the same', async () => {
+    await write(filesOf({ a: '1' }));
+    unlinkSync(at('v', 'a'));
+    makeDirectory(at('v', 'a'));
+    expect(await write(filesOf({ a: '1' }))).toBe('changed');
+    expect(text('a')).toBe('1');
+  });
+
+  it('a mount point keeps its place from keys of its name, before and after it is made', async () => {
+    const writeAround = (texts: Readonly<Record<string, string>>) =>
+      done(files.write(makeDirectory(at('v')), filesOf(texts), undefined, ['d/point', 'later']));
+    makeDirectory(at('v', 'd', 'point'));
+    await writeAround({ a: '1', d: '2', later: '3' });
+    expect(visibleIn(at('v'))).toEqual(['a', 'd']);
+    makeDirectory(at('v', 'later'));
+    expect(await writeAround({ a: '1', d: '2', later: '3' })).toBe('unchanged');
+    expect([readdirSync(at('v', 'd')), readdirSync(at('v', 'later'))]).toEqual([['point'], []]);
+  });
+
   it('get a link again that is missing', async () => {
     await write(filesOf({ a: '1' }));
     const dated = readlinkSync(at('v', '..data'));

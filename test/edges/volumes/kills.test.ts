@@ -45,6 +45,7 @@ const expectWhole = (volume: SteppedVolume): void => {
   const { directory } = setupOf(volume);
   expect(contentsIn(volume)).toEqual(new Set([volume.content]));
   expect(visibleIn(directory)).toEqual([...new Set(volume.paths.map((path) => path.split('/')[0]!)), 'nested'].sort());
+  expect(readdirSync(join(directory, 'nested'))).toEqual(['deep']);
   const own = readdirSync(directory).filter((entry) => entry.startsWith('..'));
   expect(own.sort()).toEqual([readlinkSync(join(directory, '..data')), '..data'].sort());
   const mounted = volume.isInMemory ? [directory, targetOf(volume)] : [targetOf(volume)];

@@ -52,13 +52,6 @@ describe('a plain volume', () => {
     expect(existsSync(at('plugins', 'p', 'v', 'ready'))).toBe(true);
   });
 
-  it('gets directories for the mounts of other volumes, also later', async () => {
-    await done(files.setUp(plain()));
-    await done(files.setUp({ ...plain(), nested: ['a/b', 'c'] }));
-    expect(modeOf(at('volumes', 'p', 'v', 'a/b'))).toBe('755');
-    expect(existsSync(at('volumes', 'p', 'v', 'c'))).toBe(true);
-  });
-
   it('belongs to its group with files that were in it, of any names, and not what its links lead to', async () => {
     const name = Buffer.concat([Buffer.from(`${makeDirectory(plain().directory)}/`), Buffer.from([0xff])]);
     writeFileSync(name, '', { mode: 0o600 });
@@ -159,13 +152,12 @@ describe.runIf(IS_ROOT)('a volume in memory', () => {
   it('converges after a kill at any point', async () => {
     const kills = await killEverywhere(
       () => done(files.tearDown(inMemory())).then(() => undefined),
-      (killed) => killed.setUp({ ...inMemory(), ownership: { fsGroup: 77, readOnly: false }, nested: ['n'] }),
+      (killed) => killed.setUp({ ...inMemory(), ownership: { fsGroup: 77, readOnly: false } }),
       async () => {
-        await done(files.setUp({ ...inMemory(), ownership: { fsGroup: 77, readOnly: false }, nested: ['n'] }));
+        await done(files.setUp({ ...inMemory(), ownership: { fsGroup: 77, readOnly: false } }));
         expect(mountsBelow(at())).toEqual([inMemory().directory]);
         expect(modeOf(inMemory().directory)).toBe('3777');
         expect(existsSync(at('plugins', 'p', 'v', 'ready'))).toBe(true);
-        expect(existsSync(at('volumes', 'p', 'v', 'n'))).toBe(true);
       },
     );
     expect(kills).toBeGreaterThan(8);

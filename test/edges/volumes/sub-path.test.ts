@@ -153,6 +153,76 @@ describe.runIf(IS_ROOT)('a sub-path', () => {
   });
 });
 
+describe.runIf(IS_ROOT)('a sub-path of a volume on a shared mount', () => {
+  const share = (): void => {
+    execFileSync('mount', ['-t', 'tmpfs', 'shared', makeDirectory(at('v'))]);
+    execFileSync('mount', ['--make-shared', at('v')]);
+    makeDirectory(at('v', 'a', 'point'));
+  };
+  const mountOn = (path: string): void => {
+    execFileSync('mount', ['-t', 'tmpfs', 'later', path]);
+    writeFileSync(`${path}/file`, 'of the machine');
+  };
+
+  it('is gone with the mount of the machine that appears in it later, which the machine keeps', async () => {
+    share();
+    await bind('a');
+    mountOn(at('v', 'a', 'point'));
+    execFileSync('mount', ['-t', 'tmpfs', 'inner', makeDirectory(at('v', 'a', 'point', 'inner'))]);
+    expect(mountsBelow(target())).toEqual([target(), target('point'), target('point', 'inner')]);
+    await unbind();
+    expect(mountsBelow(at())).toEqual([at('v'), at('v', 'a', 'point'), at('v', 'a', 'point', 'inner')]);
+    expect(readFileSync(at('v', 'a', 'point', 'file'), 'utf8')).toBe('of the machine');
+    expect(existsSync(at('volume-subpaths'))).toBe(false);
+  });
+
+  it('leaves the mount of the machine alone also where it was bound with propagation in both directions', async () => {
+    share();
+    await done(files.bindSubPath({ ...setupOf('a'), givesBack: true }));
+    mountOn(at('v', 'a', 'point'));
+    await unbind();
+    expect(mountsBelow(at())).toEqual([at('v'), at('v', 'a', 'point')]);
+  });
+
+  it.each([
+    [undefined, []],
+    [true, ['v/a/point']],
+  ])('gives the mounts in it back where it was asked for: %s', async (givesBack, expected) => {
+    share();
+    await done(files.bindSubPath({ ...setupOf('a'), ...(givesBack && { givesBack }) }));
+    mountOn(target('point'));
+    expect(mountsBelow(at('v', 'a'))).toEqual(expected.map((path) => at(path)));
+    execFileSync('umount', [target('point')]);
+    await unbind();
+  });
+
+  it('is bound in the place of another with such a mount below it', async () => {
+    share();
+    await bind('a');
+    mountOn(at('v', 'a', 'point'));
+    makeDirectory(at('v', 'b'));
+    await bind('b');
+    expect(mountsBelow(at())).toEqual([at('v'), at('v', 'a', 'point'), target()]);
+  });
+
+  it('is gone after a kill at any point of its removal and another call, with such a mount in it', async () => {
+    share();
+    const kills = await killEverywhere(
+      async () => {
+        if (mountsBelow(at('v', 'a')).length > 0) execFileSync('umount', [at('v', 'a', 'point')]);
+        await bind('a');
+        mountOn(at('v', 'a', 'point'));
+      },
+      (killed) => killed.unbindSubPaths(at('volume-subpaths', 'v')),
+      async () => {
+        await unbind();
+        expect(mountsBelow(at())).toEqual([at('v'), at('v', 'a', 'point')]);
+      },
+    );
+    expect(kills).toBeGreaterThan(10);
+  });
+});
+
 describe.runIf(IS_ROOT)('a container that swaps a directory and a link', () => {
   const swap = (): void => {
     renameSync(at('v', 'a'), at('v', 'aside'));

@@ -7,7 +7,7 @@ import type { VolumeFiles } from '../../../src/streams/ports/volume-files.js';
 export const STEPS = ['mount', 'update', 'unmount'] as const;
 export type Step = (typeof STEPS)[number];
 
-/** A volume with files, one of which a container mounts as a sub-path. */
+/** A volume with files, one of which a container mounts as a sub-path, and with the mount point of another volume. */
 export interface SteppedVolume {
   readonly root: string;
   readonly isInMemory: boolean;
@@ -22,7 +22,7 @@ export const setupOf = ({ root, isInMemory, hasGroup }: SteppedVolume): VolumeSe
   markerDirectory: join(root, 'markers', 'v'),
   ...(isInMemory && { mount: { type: 'tmpfs', source: 'tmpfs', options: ['size=1m'] } }),
   ...(hasGroup && { ownership: { fsGroup: 77, readOnly: true } }),
-  nested: ['nested'],
+  nested: ['nested/deep'],
 });
 
 const payloadOf = ({ paths, content }: SteppedVolume): VolumePayload =>
@@ -35,8 +35,13 @@ export const targetOf = (volume: SteppedVolume): string => join(subPathsOf(volum
 export const takeStep = (files: VolumeFiles, step: Step, volume: SteppedVolume): Observable<unknown> => {
   const setup = setupOf(volume);
   if (step === 'unmount') return concat(files.unbindSubPaths(subPathsOf(volume)), files.tearDown(setup));
-  const write$ = concat(files.setUp(setup), files.write(setup.directory, payloadOf(volume), setup.ownership));
+  const { directory } = setup;
+  const write$ = concat(files.setUp(setup), files.write(directory, payloadOf(volume), setup.ownership, setup.nested));
   if (step === 'update') return write$;
   const [subPath = ''] = volume.paths;
-  return concat(write$, files.bindSubPath({ volumeDirectory: setup.directory, subPath, target: targetOf(volume) }));
+  return concat(
+    write$,
+    files.bindSubPath({ volumeDirectory: directory, subPath, target: targetOf(volume) }),
+    files.makeMountPoint({ directory, path: 'nested/deep' }),
+  );
 };

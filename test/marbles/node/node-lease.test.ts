@@ -2,6 +2,7 @@ import { ignoreElements, timer } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { Lease } from '../../../src/model/node/lease.js';
+import type { Logger } from '../../../src/streams/ports/logger.js';
 import { apiClient } from '../../../src/streams/cluster/api-client.js';
 import { nodeLease, type NodeLeaseOptions } from '../../../src/streams/node/node-lease.js';
 import { type FakeNodeApi, fakeNodeApi, status } from '../../support/fake-node-api.js';
@@ -45,6 +46,23 @@ const LEGEND = { r: 'GET lease', n: 'GET node', m: 'POST leases', w: 'PUT lease'
 const SECONDS = { everyMs: 1_000 };
 
 describe('the lease of a node', () => {
+  it(
+    'a lease whose Node is not registered yet is logged at level info, and not as an error',
+    marbles(({ scheduler }) => {
+      const levels: string[] = [];
+      const log: Logger = {
+        ...quiet,
+        info: (_, text) => levels.push(`info ${text}`),
+        error: (_, text) => levels.push(`error ${text}`),
+      };
+      const { fake, run } = aRun(scheduler, { log });
+      fake.node = undefined;
+      run(1_000);
+      expect(levels[0]).toBe('info the lease of the node is not created: its owner is not known yet');
+      expect(levels.filter((line) => line.startsWith('error'))).toEqual([]);
+    }),
+  );
+
   it(
     'is made for its Node and renewed every 10 s, by one request each time',
     marbles(({ scheduler }) => {

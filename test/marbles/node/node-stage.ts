@@ -29,6 +29,7 @@ export interface NodeStage {
   readonly startup: NodeStartup;
   /** Steps of the start, as `<ms> <step>`. */
   readonly steps: string[];
+  readonly logProblems: (problems: readonly string[]) => void;
 }
 
 export const nodeStage = (scheduler: TestScheduler, settings: Partial<NodeObjectSettings> = {}): NodeStage => {
@@ -56,6 +57,7 @@ export const nodeStage = (scheduler: TestScheduler, settings: Partial<NodeObject
       ready: () => step('ready'),
     },
     steps,
+    logProblems: nothing,
   };
   return stage;
 };

@@ -206,6 +206,7 @@ describe('a container that has ended before', () => {
             delayMs: 10 * SECOND,
             lastUpdate: 0,
             end: { id: 'id-main', at: 0 },
+            crashes: 1,
           }),
         1,
       );

@@ -17,11 +17,12 @@ import { aPod } from '../../support/a-pod.js';
 import { inTurn, marbles } from '../marbles.js';
 
 const MINUTE = 60_000;
+const refused = new ApiError({ code: 403, reason: 'Forbidden', message: 'no relationship found' });
 const away = new ApiError({ message: 'connect ECONNREFUSED' });
 const pod = aPod({ uid: 'u' });
 const purpose = { pod, namespace: 'default', serviceAccount: 'sa', audiences: [], expirationSeconds: 600 };
 
-/** A server that gives each of `names` as a token for ten minutes from when it is asked; `!` stands for one that is away. */
+/** A server that gives each of `names` as a token for ten minutes from when it is asked; `!` stands for one that is away, `x` for a refusal. */
 const stageOf = (
   scheduler: SchedulerLike,
   names: string,
@@ -41,6 +42,7 @@ const stageOf = (
     ...[...names].map((token) =>
       defer(() => {
         if (token === '!') return throwError(() => away);
+        if (token === 'x') return throwError(() => refused);
         const expirationTimestamp = new Date(scheduler.now() + 10 * MINUTE).toISOString();
         return answerAfter.pipe(
           map(() => ({ spec: { expirationSeconds: 600 }, status: { token, expirationTimestamp } })),
@@ -80,6 +82,30 @@ const stageOf = (
 };
 
 describe('the token of a pod', () => {
+  it(
+    'a first refusal is tried again for some seconds, since the authorizer may lag behind the binding of the pod',
+    marbles(({ hot, scheduler, expectObservable, flush }) => {
+      const act = hot('     a ');
+      const expected = '    525ms 1 ';
+      const { asked, given } = stageOf(scheduler, 'xxx1');
+      expectObservable(given(act), '5s !').toBe(expected);
+      flush();
+      expect(asked).toHaveLength(4);
+    }),
+  );
+
+  it(
+    'a refusal that lasts is a failure after 2.125 s, and then at once',
+    marbles(({ hot, scheduler, expectObservable, flush }) => {
+      const act = hot('     a 2999ms a ');
+      const expected = '    2125ms n 874ms n ';
+      const { asked, given } = stageOf(scheduler, 'xxxxxx');
+      expectObservable(given(act), '5s !').toBe(expected, { n: 'failed to fetch token: no relationship found' });
+      flush();
+      expect(asked).toHaveLength(6);
+    }),
+  );
+
   it(
     'is asked for once, and again when four fifths of its life are over',
     marbles(({ hot, scheduler, expectObservable }) => {

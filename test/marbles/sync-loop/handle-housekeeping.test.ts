@@ -207,16 +207,6 @@ describe('a round of housekeeping', () => {
     expect(stage.observed.findLast((line) => line.startsWith('ephemeral'))).toBe('ephemeralContainers 1');
   });
 
-  it('forgets with a pod of which of its containers the ends are known', () => {
-    const stage = stageOf(aPod());
-    const { apply, knownEnds } = stage.state;
-    const entry = { delayMs: 10_000, lastUpdate: 0 };
-    for (const uid of [aPod().metadata.uid, 'gone'])
-      apply({ kind: 'restart-backed-off', key: uid, entry, judged: { uid, container: 'main' } });
-    stage.pass();
-    expect([...knownEnds]).toEqual([[aPod().metadata.uid, new Set(['main'])]]);
-  });
-
   it('forgets back-offs of images after ten idle minutes, of containers after twenty', () => {
     const stage = stageOf();
     const { restarts, pulls, apply } = stage.state;

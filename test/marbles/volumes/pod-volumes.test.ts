@@ -185,6 +185,55 @@ describe('the mounts of a container', () => {
     }),
   );
 
+  it(
+    'a mount point inside of a read-only volume is made after the sub-paths are bound, and its failure shows no path of the machine',
+    marbles(({ scheduler }) => {
+      const makeMountPoint = inOrder<never>(EMPTY, fails('/root-dir/secret is full'));
+      const { volumes, at, run, calls, ends, logged } = aStage(scheduler, { files: { makeMountPoint } });
+      const volumeMounts = [
+        { name: 'scratch', mountPath: '/v', subPath: 'logs', readOnly: true },
+        { name: 'memory', mountPath: '/v/inside' },
+      ];
+      const main = { name: 'main', image: 'i', volumeMounts };
+      const spec = { volumes: [SCRATCH, { name: 'memory', emptyDir: {} }], containers: [main] };
+      const pod = aPod({ uid: 'u', spec });
+      at(0, () => volumes.mount(pod, []));
+      at(100, () => volumes.mountsOf(pod, main, input));
+      at(200, () => volumes.mountsOf(pod, main, input));
+      run(1_000);
+      expect(calls).toEqual(['setUp', 'setUp', 'bindSubPath', 'makeMountPoint', 'bindSubPath', 'makeMountPoint']);
+      expect(ends.at(-1)).toBe(
+        '200 failed to make the mount point "inside" inside of a read-only volume of container "main"',
+      );
+      expect(logged).toMatchObject([{ error: '/root-dir/secret is full' }]);
+    }),
+  );
+
+  it(
+    'a host path is checked before each start of a container, which is refused while the path is of another type',
+    marbles(({ scheduler }) => {
+      const answers = inOrder<never>(EMPTY, EMPTY, fails('/run/d.sock is not a socket file'), EMPTY);
+      const checked: string[] = [];
+      const checkHostPath = (path: string, type: string): Observable<never> => {
+        checked.push(`${scheduler.now()} ${path} ${type}`);
+        return answers();
+      };
+      const { volumes, at, run, calls, ends } = aStage(scheduler, { files: { checkHostPath } });
+      const pod = podWith({ name: 'socket', hostPath: { path: '/run/d.sock', type: 'Socket' } }, 'logs');
+      at(0, () => volumes.mount(pod, []));
+      for (const ms of [100, 200, 300]) at(ms, () => volumes.mountsOf(pod, mainOf(pod), input));
+      run(1_000);
+      expect(checked).toEqual([0, 100, 200, 300].map((ms) => `${ms} /run/d.sock Socket`));
+      expect(ends.filter((end) => !end.endsWith('done')).map((end) => end.slice(0, 90))).toEqual([
+        expect.stringContaining('100 [{"containerPath":"/v"'),
+        '200 cannot mount volume "socket" into container "main": /run/d.sock is not a socket file',
+        expect.stringContaining('300 [{"containerPath":"/v"'),
+      ]);
+      // Nothing is bound from a path of the wrong type.
+      expect(calls.filter((call) => call === 'bindSubPath')).toHaveLength(2);
+    }),
+  );
+
   it.each([true, false, undefined])('are relabelled where SELinux is on: %s', (hasSelinux) => {
     marbles(({ scheduler }) => {
       const { volumes, at, run, ends } = aStage(scheduler, { node: hasSelinux === undefined ? {} : { hasSelinux } });

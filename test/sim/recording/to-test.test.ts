@@ -1,21 +1,22 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { incidentTest } from '../../../src/cli/to-test/incident-test.js';
+import { concat, NEVER, of } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { incidentTest, type IncidentTest } from '../../../src/cli/to-test/incident-test.js';
+import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { Container, Pod } from '../../../src/model/pod/pod.js';
+import { podSet } from '../../../src/model/pod/pod-set.js';
+import type { SourceObject } from '../../../src/model/references/source-object.js';
+import { encodeValue } from '../../../src/tools/recording/entries/encode-value.js';
+import type { RecordingEntry } from '../../../src/tools/recording/entries/recording-entry.js';
+import type { Incident } from '../../../src/tools/recording/incident/incident.js';
 import { readIncident } from '../../../src/tools/recording/incident/read-incident.js';
 import type { Fault } from '../../../src/tools/sim/faults/fault.js';
 import type { History } from '../../../src/tools/sim/histories/history.js';
 import { runHistory } from '../../../src/tools/sim/histories/run-history.js';
+import { simulatedNode } from '../../../src/tools/sim/simulated-node.js';
 import { aPod } from '../../support/a-pod.js';
-import { type Change, changedBundle } from '../../support/changed-bundle.js';
-import { sourceBundle } from '../../support/source-bundle.js';
+import { runIncidentTest } from '../../support/run-incident-test.js';
 import { recordingsInMemory } from './recordings-in-memory.js';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
@@ -37,6 +38,8 @@ const referring: Pod = {
   ...crashing,
   spec: {
     ...crashing.spec,
+    // Every pod of a cluster has such a volume.
+    volumes: [{ name: 'api', projected: { sources: [{ configMap: { name: 'kube-root-ca.crt' } }] } }],
     runtimeClassName: 'sandboxed',
     containers: crashing.spec.containers.map((container) => ({
       ...container,
@@ -92,69 +95,37 @@ const HISTORY: History = {
   endMs: 10 * MINUTE,
 };
 
-let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'incident-'));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
 /** The test that is made of the recording of a history. */
-const madeOf = (history: History): { readonly text: string; readonly problems: readonly string[] } => {
+const madeOf = (history: History): string => textOf(made(incidentOf(history)));
+
+/** The incident in the recording of the last life of a history's agent. */
+const incidentOf = (history: History): Incident => {
   const { makeKubelet, recordings } = recordingsInMemory();
   const { violations } = runHistory(history, { makeKubelet });
   expect(violations).toEqual([]);
-  const [recording] = recordings();
-  if (!recording) throw new Error('nothing was recorded');
-  const incident = readIncident(recording.header, recording.entries);
-  return incidentTest(incident, { recording: 'node.rec', by: 'rx-kubelet 1.2.3' });
+  return lastIncident(recordings());
 };
 
-/** Runs it with vitest, over the simulation in one file, of sources in which one text may stand for another. */
-const runTest = async (
-  text: string,
-  change?: Change,
-): Promise<{ readonly passed: number; readonly failed: readonly string[] }> => {
-  const simulation = change
-    ? await changedBundle(folder, change, 'src/sim.ts')
-    : await sourceBundle(folder, 'src/sim.ts');
-  writeFileSync(join(folder, 'incident.test.ts'), text);
-  writeFileSync(
-    join(folder, 'vitest.config.mjs'),
-    `export default {
-  resolve: { alias: { 'rx-kubelet/sim': ${JSON.stringify(simulation)} } },
-  test: { include: ['incident.test.ts'], testTimeout: 240_000, hookTimeout: 240_000 },
+const lastIncident = (recordings: ReturnType<ReturnType<typeof recordingsInMemory>['recordings']>): Incident => {
+  const recording = recordings.at(-1);
+  if (!recording) throw new Error('nothing was recorded');
+  return readIncident(recording.header, recording.entries);
 };
-`,
-  );
-  const command = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--reporter', 'json'];
-  const report = await new Promise<string>((resolve, reject) =>
-    execFile(process.execPath, command, { cwd: folder, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
-      stdout.startsWith('{') ? resolve(stdout) : reject(new Error(`${stdout}\n${stderr}`, { cause: error })),
-    ),
-  );
-  const { testResults } = JSON.parse(report) as {
-    readonly testResults: readonly {
-      readonly assertionResults: readonly { status: string; title: string; failureMessages: string[] }[];
-    }[];
-  };
-  const results = testResults.flatMap(({ assertionResults }) => assertionResults);
-  return {
-    passed: results.filter(({ status }) => status === 'passed').length,
-    failed: results
-      .filter(({ status }) => status !== 'passed')
-      .map(({ title, failureMessages }) => [title, ...failureMessages].join('\n')),
-  };
+
+const made = (incident: Incident): IncidentTest =>
+  incidentTest(incident, { recording: 'node.rec', by: 'rx-kubelet 1.2.3' });
+
+const textOf = (test: IncidentTest): string => {
+  if (test.kind !== 'test') throw new Error(JSON.stringify(test));
+  return test.text;
 };
 
 describe('a test that is made of a recording', () => {
   it('passes where the agent is the same, and fails where it decides otherwise', async () => {
-    const { text, problems } = madeOf(HISTORY);
-    expect(problems).toEqual([]);
-    expect(text).not.toContain('These fail');
-    expect(await runTest(text)).toEqual({ passed: 6, failed: [] });
+    const text = madeOf(HISTORY);
+    expect(await runIncidentTest(text)).toEqual({ passed: 6, failed: [] });
 
-    const later = await runTest(text, {
+    const later = await runIncidentTest(text, {
       file: 'src/model/pod-actions/crash-loop-back-off.ts',
       from: 'CRASH_LOOP_INITIAL_MS = 10_000',
       to: 'CRASH_LOOP_INITIAL_MS = 20_000',
@@ -167,7 +138,7 @@ describe('a test that is made of a recording', () => {
       metadata: { ...pod.metadata, name: `${pod.metadata.name}-vm` },
       spec: { ...pod.spec, nodeName: 'vm', dnsPolicy: 'ClusterFirst' },
     });
-    const { text, problems } = madeOf({
+    const text = madeOf({
       ...HISTORY,
       node: {
         ...HISTORY.node,
@@ -181,11 +152,10 @@ describe('a test that is made of a recording', () => {
       endMs: 2 * MINUTE,
       quietFromMs: MINUTE,
     });
-    expect(problems).toEqual([]);
     expect(text).toContain('"Warning MissingClusterDNS"');
     expect(text).toContain('"hasSelinux": true');
     expect(text).not.toContain('NodeName"]');
-    expect((await runTest(text)).failed).toEqual([]);
+    expect((await runIncidentTest(text)).failed).toEqual([]);
   });
 
   it('passes for pods of a cluster, whose variables come from what a simulated node does not have', async () => {
@@ -195,9 +165,7 @@ describe('a test that is made of a recording', () => {
       { key: 'lacking', source: 'api', changes: [{ atMs: SECOND, pod: lacking }] },
     ];
     runHistory({ ...HISTORY, pods, faults: [], endMs: 2 * MINUTE, quietFromMs: MINUTE }, { makeKubelet });
-    const [recording] = recordings();
-    if (!recording) throw new Error('nothing was recorded');
-    const incident = readIncident(recording.header, recording.entries);
+    const incident = lastIncident(recordings());
     // As the same is recorded where there is an API server that has the objects.
     const inCluster = incident.pods.map(({ changes, ...told }) => ({
       ...told,
@@ -206,47 +174,192 @@ describe('a test that is made of a recording', () => {
         ...(pod && { pod: pod.metadata.name === 'crashing' ? referring : pod }),
       })),
     }));
-    const { text, problems } = incidentTest({ ...incident, pods: inCluster }, { recording: 'r', by: 'b' });
-    expect(problems).toEqual([]);
+    const text = textOf(made({ ...incident, pods: inCluster }));
     expect(text).toContain('"Warning Failed"');
+    expect(text).not.toContain('kube-root-ca.crt');
 
-    // Where it was made in the end, after failures that only the API server could explain, the test says so.
-    const made = incident.instances.map((instance) => ({ ...instance, uid: lacking.metadata.uid, pod: 'lacking' }));
-    const late = incidentTest({ ...incident, pods: inCluster, instances: made }, { recording: 'r', by: 'b' });
-    expect(late.problems.at(-1)).toMatch(
-      /^default\/lacking refers to ConfigMaps or Secrets, which a simulated node does not have/,
+    // Where it was made in the end, after failures that only the API server could explain, there is no test.
+    const instances = incident.instances.map((one) => ({ ...one, uid: lacking.metadata.uid, pod: 'lacking' }));
+    const late = made({ ...incident, pods: inCluster, instances });
+    expect(late).toMatchObject({ kind: 'does-not-replay' });
+    expect('differences' in late && late.differences.at(-1)).toMatch(
+      /^default\/lacking refers to objects of an API server, which a simulated node does not have/,
     );
-    expect((await runTest(text)).failed).toEqual([]);
+    expect((await runIncidentTest(text)).failed).toEqual([]);
   });
 
-  it('says what fails, and why, where something was not recorded', () => {
-    const { makeKubelet, recordings } = recordingsInMemory();
-    runHistory(HISTORY, { makeKubelet });
-    const [recording] = recordings();
-    if (!recording) throw new Error('nothing was recorded');
-    const incident = readIncident(recording.header, recording.entries);
-    const { text, problems } = incidentTest(
-      { ...incident, facts: { ...incident.facts, labels: {} }, instances: incident.instances.slice(1) },
-      { recording: 'node.rec', by: 'rx-kubelet 1.2.3' },
+  it('a test of pods that read ConfigMaps and Secrets of their source has these objects, and each of their versions', () => {
+    const uid = 'uid-settings';
+    const settings = (data: Readonly<Record<string, string>>): SourceObject => ({
+      ...{ kind: 'ConfigMap', apiVersion: 'v1', data },
+      metadata: { name: 'settings', namespace: 'default', uid },
+    });
+    const reading = podOf('reading', {
+      name: 'main',
+      env: [{ name: 'COLOR', valueFrom: { configMapKeyRef: { name: 'settings', key: 'color' } } }],
+    });
+    const mounting: Pod = aPod({
+      ...{ uid: 'uid-mounting', name: 'mounting' },
+      spec: {
+        volumes: [{ name: 'settings', configMap: { name: 'settings' } }],
+        containers: [{ name: 'main', image: 'registry.test/mounting:1' }],
+      },
+    });
+    const incident = incidentOf({
+      ...HISTORY,
+      pods: [
+        { key: 'reading', source: 'file', changes: [{ atMs: 0, pod: reading }] },
+        { key: 'mounting', source: 'file', changes: [{ atMs: 5 * SECOND, pod: mounting }] },
+      ],
+      // The key that the pod needs comes late.
+      objects: [
+        {
+          source: 'file',
+          changes: [
+            { atMs: 0, object: settings({ size: 'L' }) },
+            { atMs: 40 * SECOND, object: settings({ size: 'L', color: 'blue' }) },
+            { atMs: 90 * SECOND },
+          ],
+        },
+      ],
+      faults: [],
+      endMs: 2 * MINUTE,
+      quietFromMs: MINUTE,
+    });
+    expect(incident.objects).toEqual([
+      {
+        source: 'file',
+        changes: [
+          { atMs: expect.closeTo(0, 0) as number, object: settings({ size: 'L' }) },
+          { atMs: 40 * SECOND, object: settings({ size: 'L', color: 'blue' }) },
+          { atMs: 90 * SECOND },
+        ],
+      },
+    ]);
+    const text = textOf(made(incident));
+    expect(text).toMatch(
+      /"default\/reading main": \[[^\]]*\],\n(?:.*\n)*?.*"Warning Failed"(?:.*\n)*?.*"Normal Started"/,
     );
-    expect(problems.length).toBeGreaterThan(0);
-    for (const problem of problems) {
-      expect(problem).toMatch(/^default\/\S+( \S+)?: expected .+, and saw .+$/);
-      expect(text).toContain(`//   ${problem}`);
-    }
+    expect(text).toContain('"default/mounting main"');
+    expect(made({ ...incident, objects: [] })).toMatchObject({ kind: 'does-not-replay' });
   });
 
-  it('says that it proves nothing where all pods were there before', () => {
+  it('a test has every pull of the recording in its order, also one that fails after others have succeeded', () => {
+    const image = 'registry.test/pulling:1';
+    const pulling = podOf('pulling', { name: 'main', imagePullPolicy: 'Always' });
+    const incident = incidentOf({
+      ...HISTORY,
+      pods: [{ key: 'pulling', source: 'file', changes: [{ atMs: 0, pod: pulling }] }],
+      behaviours: {
+        containers: { 'pulling/main': [{ exitsAfterMs: 20 * SECOND, exitCode: 1 }, {}] },
+        images: {
+          [image]: {
+            pulls: [
+              { takesMs: 9 * SECOND },
+              { takesMs: 4 * SECOND, error: 'the registry is away' },
+              { takesMs: 2 * SECOND },
+            ],
+          },
+        },
+      },
+      faults: [],
+      endMs: 2 * MINUTE,
+      quietFromMs: MINUTE,
+    });
+    expect(incident.pulls.map(({ tookMs, error }) => [Math.round(tookMs / SECOND), error])).toEqual([
+      [9, undefined],
+      [4, 'the registry is away'],
+      [2, undefined],
+    ]);
+    const text = textOf(made(incident));
+    expect(text.match(/"(Normal Pull\w+|Warning Failed)"/g)).toEqual([
+      '"Normal Pulling"',
+      '"Normal Pulled"',
+      '"Normal Pulling"',
+      '"Warning Failed"',
+      '"Normal Pulling"',
+      '"Normal Pulled"',
+    ]);
+  });
+
+  it('a pull that a restart of the runtime cut off is part of the restart, and no behaviour of the image', () => {
+    const { pulls } = incidentOf({
+      ...HISTORY,
+      pods: [{ key: 'deaf', source: 'file', changes: [{ atMs: 0, pod: deaf }] }],
+      faults: [{ kind: 'runtime-restarts', atMs: 4 * SECOND, downMs: 2 * SECOND }],
+      endMs: MINUTE,
+      quietFromMs: 50 * SECOND,
+    });
+    expect(pulls).toMatchObject([{ image: 'registry.test/deaf:1' }]);
+    expect(pulls[0]).not.toHaveProperty('error');
+  });
+
+  it('a pull that fails because the registry is unavailable is a behaviour of the image', () => {
     const { makeKubelet, recordings } = recordingsInMemory();
-    runHistory({ ...HISTORY, endMs: MINUTE, quietFromMs: MINUTE }, { makeKubelet });
+    runHistory({ ...HISTORY, faults: [], endMs: MINUTE, quietFromMs: 50 * SECOND }, { makeKubelet });
     const [recording] = recordings();
     if (!recording) throw new Error('nothing was recorded');
-    const incident = readIncident(recording.header, recording.entries);
-    const instances = incident.instances.map((instance) => ({ ...instance, isAdopted: true }));
-    const { problems } = incidentTest(
-      { ...incident, instances, events: [] },
-      { recording: 'node.rec', by: 'rx-kubelet 1.2.3' },
-    );
-    expect(problems.at(-1)).toMatch(/^it expects nothing: .* existed before the recording began$/);
+    const error = encodeValue(new CriError('unavailable', 'PullImage', 'no registry answers'));
+    const entries = recording.entries.map((entry): RecordingEntry => {
+      const isRefused = entry.kind === 'failed' && JSON.stringify(entry.error).includes('the registry is away');
+      return isRefused ? { ...entry, error } : entry;
+    });
+    const { pulls } = readIncident(recording.header, entries);
+    expect(pulls.filter((pull) => pull.error === 'no registry answers')).toHaveLength(2);
+  });
+
+  it('there is no test where something was not recorded, and each difference is named', () => {
+    const incident = incidentOf({ ...HISTORY, endMs: 2 * MINUTE, quietFromMs: MINUTE });
+    const test = made({
+      ...incident,
+      facts: { ...incident.facts, labels: {} },
+      instances: incident.instances.slice(1),
+    });
+    if (test.kind !== 'does-not-replay') throw new Error(test.kind);
+    expect(test.differences.length).toBeGreaterThan(0);
+    for (const difference of test.differences)
+      expect(difference).toMatch(/^default\/\S+( \S+)?: expected .+, and saw .+$/);
+  });
+
+  it('there is no test where every pod ran before the recording began', () => {
+    const incident = incidentOf({
+      ...HISTORY,
+      pods: [{ key: 'deaf', source: 'file', changes: [{ atMs: 0, pod: deaf }] }],
+      faults: [{ kind: 'agent-killed', atMs: 30 * SECOND, downMs: SECOND }],
+      endMs: MINUTE,
+      quietFromMs: MINUTE,
+    });
+    expect(incident.earlierPods).toEqual([{ namespace: 'default', pod: 'deaf', isRunning: true }]);
+    expect(made(incident)).toEqual({
+      kind: 'nothing-to-expect',
+      because: 'default/deaf existed before the recording began',
+    });
+  });
+
+  it('pods that had been stopped before the recording began are expected to start, and a finished one is left out', () => {
+    const { makeKubelet, recordings } = recordingsInMemory();
+    const pods = [deaf, { ...crashing, spec: { ...crashing.spec, restartPolicy: 'Never' as const } }];
+    const node = simulatedNode({
+      ...{ seed: 3, makeKubelet, sources: { file: concat(of(podSet(pods)), NEVER) } },
+      behaviours: { containers: { 'crashing/main': [{ exitsAfterMs: 2_000 }] } },
+    });
+    const runFor = (ms: number): void => node.scheduler.runUntil(node.scheduler.now() + ms);
+    node.start();
+    runFor(MINUTE);
+    node.stop('the pods are stopped', 1);
+    runFor(MINUTE);
+    node.start();
+    runFor(MINUTE);
+    node.dispose();
+    expect(recordings()).toHaveLength(2);
+    const incident = lastIncident(recordings());
+    expect(incident.earlierPods.map(({ pod, isRunning }) => [pod, isRunning])).toEqual([
+      ['deaf', false],
+      ['crashing', false],
+    ]);
+    const text = textOf(made(incident));
+    expect(text).toMatch(/as they are started again here:\n\/\/ {3}default\/crashing\nimport/);
+    expect(text).toMatch(/"default\/deaf main": \[\s*\[\d+,"Normal Pulled"\],/);
+    expect(text).toContain('"Normal Started"');
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cgroupOptions } from '../../../src/cli/config/settings/cgroup-options.js';
@@ -152,6 +152,16 @@ describe('precedence', () => {
       httpCheckFrequencyMs: 4000,
       healthzPort: 5,
     });
+  });
+
+  it('drop-ins whose names are not UTF-8 are read in the order of their bytes, and other files are ignored', () => {
+    dropIn('10.conf', `${HEAD}syncFrequency: 2s\n`);
+    const directory = join(folder(), 'conf.d');
+    const named = (name: string, text: string) => writeFileSync(Buffer.from(`${directory}/${name}`, 'latin1'), text);
+    named('20\xfe.conf', `${HEAD}syncFrequency: 3s\nfileCheckFrequency: 3s\n`);
+    named('20\xff.conf', `${HEAD}syncFrequency: 4s\n`);
+    named('\xff.yaml', 'not: [even, yaml');
+    expect(loadAll('').config).toMatchObject({ syncFrequencyMs: 4000, fileCheckFrequencyMs: 3000 });
   });
 
   it('merges maps of drop-ins by key, replaces lists, and lets null give the default back', () => {

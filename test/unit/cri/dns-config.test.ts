@@ -97,6 +97,35 @@ describe('podDns', () => {
     expect(podDns(aPod(spec), aNode(node))).toEqual({ config: expected, warnings: [] });
   });
 
+  const zoned = { servers: ['fe80::1%eth0', '10.0.0.2'], searches: ['lan'], options: [] };
+  const onlyZoned = { ...zoned, servers: ['fe80::1%3'] };
+
+  it.each<[what: string, spec: Partial<PodSpec>, node: Partial<NodeFacts>, servers: readonly string[]]>([
+    ['a pod with a network of its own', { dnsPolicy: 'Default' }, { resolvConf: zoned }, ['10.0.0.2']],
+    ['a pod that falls back to the host', {}, { resolvConf: zoned, hasCluster: false }, ['10.0.0.2']],
+    [
+      'a pod on the network of the host',
+      { dnsPolicy: 'Default', hostNetwork: true },
+      { resolvConf: zoned },
+      zoned.servers,
+    ],
+    [
+      'a pod over a runtime without networks',
+      { dnsPolicy: 'Default' },
+      { resolvConf: zoned, sharesNetwork: true },
+      zoned.servers,
+    ],
+    ['a pod without another server', { dnsPolicy: 'Default' }, { resolvConf: onlyZoned }, []],
+    [
+      'a pod that names the server itself',
+      { dnsPolicy: 'None', dnsConfig: { nameservers: ['fe80::1%3'] } },
+      {},
+      ['fe80::1%3'],
+    ],
+  ])('the name servers of %s are those that it can reach', (_, spec, node, servers) => {
+    expect(podDns(aPod(spec), aNode(node))).toMatchObject({ config: { servers }, warnings: [] });
+  });
+
   it('leaves out a fourth server, also if it is one of the first three', () => {
     const servers = ['192.168.1.1', '192.168.1.1', '192.168.1.1', '192.168.1.2'];
     const dns = podDns(aPod({ dnsPolicy: 'Default' }), aNode({ resolvConf: { servers, searches: [], options: [] } }));

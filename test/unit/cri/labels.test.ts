@@ -46,6 +46,7 @@ describe('annotations of a container', () => {
       'io.kubernetes.pod.terminationGracePeriod': '30',
       'io.kubernetes.container.preStopHandler': JSON.stringify(preStop),
       'io.kubernetes.container.ports': '[{"name":"http","containerPort":80,"protocol":"TCP"}]',
+      'rx-kubelet/container-resources': '{}',
     });
   });
 
@@ -55,6 +56,7 @@ describe('annotations of a container', () => {
       'io.kubernetes.container.restartCount',
       'io.kubernetes.container.terminationMessagePath',
       'io.kubernetes.container.terminationMessagePolicy',
+      'rx-kubelet/container-resources',
     ]);
   });
 

@@ -25,7 +25,13 @@ describe('a config.json of docker', () => {
     });
   });
 
-  it.each([[{}], [{ auths: null }], [{ auths: {} }]])('%j has none', (value) => expect(json(value)).toEqual({}));
+  it.each([[null], [{}], [{ auths: null }], [{ auths: {} }]])('%j has none', (value) =>
+    expect(json(value)).toEqual({}),
+  );
+
+  it('a null entry is one without fields', () => {
+    expect(json({ auths: { r: null } })).toEqual({ r: { username: '', password: '' } });
+  });
 
   it('auth wins over username and password, and a password may have colons', () => {
     const config = json({ auths: { r: { username: 'a', password: 'b', auth: base64('anna:se:cr:et') } } });

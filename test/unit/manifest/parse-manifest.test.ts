@@ -177,7 +177,7 @@ describe('readManifest', () => {
       'is the string "yesterday" (expected a time',
       withMetadata('name: p\ncreationTimestamp: ▸yesterday'),
     ],
-    ['items', 'is missing (expected a list of pods)', '▸apiVersion: v1\nkind: PodList\n'],
+    ['items', 'is a mapping (expected a list of pods)', 'apiVersion: v1\nkind: PodList\nitems: ▸{}\n'],
     [
       'items[1].kind',
       '"Service" does not run',
@@ -249,6 +249,29 @@ describe('readManifest', () => {
     expect(problems).toEqual([]);
     expect(warnings.map(formatManifestProblem)).toEqual([
       'p.yaml:9:29: spec.containers[0].lifecycle.postStart.tcpSocket: is not run by any kubelet: the hook always fails (expected exec, httpGet or sleep)',
+    ]);
+  });
+
+  it('a variable or an argument that Linux refuses is warned of, and the longest one is not', () => {
+    const [most, more] = ['x'.repeat(131_071), 'x'.repeat(131_072)];
+    const fields = [
+      `env: [{name: A, value: ${most.slice(2)}}, {name: B, value: ${more.slice(2)}}]`,
+      `command: [${most}, ${more}]`,
+      `args: [${more}]`,
+      `livenessProbe: {exec: {command: [a, ${more}]}}`,
+      `lifecycle: {preStop: {exec: {command: [${more}]}}}`,
+    ];
+    const { pods, warnings } = readManifest(withContainer(fields.join('\n')), { file: 'p.yaml' });
+    expect(pods).toHaveLength(1);
+    const why = 'has 131072 bytes: Linux starts no program with it (expected at most 131071)';
+    expect(
+      warnings.map(formatManifestProblem).map((line) => line.replace(/^p\.yaml:\d+:\d+: spec\.containers\[0\]\./, '')),
+    ).toEqual([
+      `env[1].value: with its name ${why}`,
+      `command[1]: ${why}`,
+      `args[0]: ${why}`,
+      `livenessProbe.exec.command[1]: ${why}`,
+      `lifecycle.preStop.exec.command[0]: ${why}`,
     ]);
   });
 

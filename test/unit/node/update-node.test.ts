@@ -108,10 +108,14 @@ describe('what a server does not keep', () => {
       features: { supplementalGroupsPolicy: true, userNamespacesHostNetwork: false },
     },
   };
-  const dropped = ['status.features', 'status.runtimeHandlers', 'status.nodeInfo.swap'] as const;
+  const settings = { ...nodeSettings, declaredFeatures: ['RestartAllContainersOnContainerExits'] };
+  const dropped = [
+    ...(['status.features', 'status.runtimeHandlers', 'status.declaredFeatures', 'status.nodeInfo.swap'] as const),
+  ];
 
   it('is seen in its answer', () => {
-    const { node } = update(made, offers);
+    const { node } = updateNode(made, settings, { ...nodeStatusFacts, ...offers });
+    expect(node.status?.declaredFeatures).toEqual(settings.declaredFeatures);
     expect(droppedFields(node, made)).toEqual(dropped);
     expect(droppedFields(node, node)).toEqual([]);
     expect(droppedFields(made, made)).toEqual([]);
@@ -119,7 +123,7 @@ describe('what a server does not keep', () => {
 
   it('is no change, and is not sent', () => {
     const facts = { ...nodeStatusFacts, ...offers };
-    const { node, isChanged } = updateNode(made, nodeSettings, facts, new Set(dropped));
+    const { node, isChanged } = updateNode(made, settings, facts, new Set(dropped));
     expect(isChanged).toBe(false);
     expect(nodeStatusPatch(made, node)).toBeUndefined();
   });

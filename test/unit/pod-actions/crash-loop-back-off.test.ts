@@ -5,7 +5,7 @@ import {
   decideBackOff,
   isCrashLoopEntryStale,
 } from '../../../src/model/pod-actions/crash-loop-back-off.js';
-import { container, instance, pod, withEarlier } from './crash-loop-instances.js';
+import { container, instance, pod, withCrashes } from './crash-loop-instances.js';
 
 describe('with an entry in memory', () => {
   it.each<[row: string, entry: BackOffEntry | undefined, now: number, expected: object]>([
@@ -64,15 +64,15 @@ describe('with an entry in memory', () => {
   it('remembers a first start, so that what is older counts for nothing later', () => {
     const started = decideBackOff({ pod, container, now: 999_000 });
     expect(started).toEqual({ blocked: false, entry: { delayMs: 0, lastUpdate: 999_000 } });
-    const [newestExited, ...earlierExited] = withEarlier(7);
     for (const now of [1_000_000, 1_900_000]) {
-      expect(decideBackOff({ pod, container, entry: started.entry, newestExited, earlierExited, now })).toEqual({
+      expect(decideBackOff({ pod, container, entry: started.entry, ...withCrashes(7), now })).toEqual({
         blocked: false,
         entry: {
           delayMs: 10_000,
           lastUpdate: now,
           end: { id: 'instance-7', at: 1_000_000 },
           decidedBefore: 999_000,
+          crashes: 1,
         },
       });
     }
@@ -85,11 +85,12 @@ describe('with an entry in memory', () => {
   ])('replacing an instance that still runs %s', (_, runningSeconds, delayMs) => {
     const now = 1_000_000 + runningSeconds * 1000;
     const facts = { pod, container, newest: instance(3, 1000, 0), newestExited: instance(2, 959, 960), now };
-    const entry = { delayMs: 40_000, lastUpdate: 1_000_000 };
+    const entry = { delayMs: 40_000, lastUpdate: 1_000_000, crashes: 3 };
     const end = { id: 'instance-2', at: 960_000 };
-    const decided = { delayMs, lastUpdate: now, end, decidedBefore: 1_000_000 };
+    const crashes = delayMs === 80_000 ? 4 : 1;
+    const decided = { delayMs, lastUpdate: now, end, decidedBefore: 1_000_000, crashes };
     expect(decideBackOff({ ...facts, entry })).toEqual({ blocked: false, entry: decided });
-    expect(decideBackOff(facts)).toEqual({ blocked: false, entry: decided });
+    expect(decideBackOff({ ...facts, shownCrashes: 3 }).entry).toMatchObject({ delayMs, crashes });
   });
 
   it('waits to the end after a run of nearly ten minutes, even if housekeeping has dropped it meanwhile', () => {
@@ -103,8 +104,7 @@ describe('with an entry in memory', () => {
   });
 
   it('takes a limit below the first delay as the only delay', () => {
-    const [newestExited, ...earlierExited] = withEarlier(1, 990);
-    const facts = { pod, container, newestExited, earlierExited, maxMs: 2_000 };
+    const facts = { pod, container, ...withCrashes(1, 990), maxMs: 2_000 };
     expect(decideBackOff({ ...facts, now: 1_000_500 })).toMatchObject({
       blocked: true,
       delayMs: 2_000,

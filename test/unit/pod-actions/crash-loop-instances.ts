@@ -1,5 +1,9 @@
 import { containerHash } from '../../../src/model/pod-actions/container-hash.js';
-import type { CrashLoopVerdict, ExitedInstance } from '../../../src/model/pod-actions/crash-loop-back-off.js';
+import type {
+  CrashLoopInput,
+  CrashLoopVerdict,
+  ExitedInstance,
+} from '../../../src/model/pod-actions/crash-loop-back-off.js';
 import { aContainer, aPod } from '../pods.js';
 
 export const pod = aPod();
@@ -19,9 +23,9 @@ export const instance = (
   exitCode: 1,
   hash,
 });
-/** Newest first: one that ended at 1000 s, and the one before it, after which there was time for any wait. */
-export const withEarlier = (restartCount: number, beganAt = 999): readonly [ExitedInstance, ExitedInstance] => [
-  instance(restartCount, beganAt, 1000),
-  instance(restartCount - 1, beganAt - 400, beganAt - 399),
-];
+/** What another agent finds: an instance that ended at 1000 s, and was created with `crashes`. */
+export const withCrashes = (crashes: number, beganAt = 999): Pick<CrashLoopInput, 'newestExited' | 'shownCrashes'> => ({
+  newestExited: instance(crashes, beganAt, 1000),
+  shownCrashes: crashes,
+});
 export const waitSeconds = (verdict: CrashLoopVerdict): number => (verdict.blocked ? verdict.delayMs / 1000 : 0);

@@ -40,9 +40,9 @@ describe('an end that is remembered, since its instance is removed', () => {
   });
 
   it('goes on with what the runtime shows an agent that has just started', () => {
-    const [newestExited, before] = [instance(3, 999, 1000), instance(2, 599, 600)];
-    const kept = rememberEnd({ pod, container, newestExited, earlierExited: [before], now });
-    expect(kept).toMatchObject({ delayMs: 40_000, removed: newestExited });
+    const newestExited = instance(3, 999, 1000);
+    const kept = rememberEnd({ pod, container, newestExited, shownCrashes: 3, now });
+    expect(kept).toMatchObject({ delayMs: 40_000, crashes: 3, removed: newestExited });
     expect(decideAt(1001, kept)).toMatchObject({ blocked: true, delayMs: 40_000, until: 1_040_000 });
   });
 });

@@ -18,6 +18,8 @@ describe('the operands of cp', () => {
     [':a', 'b', FORMAT],
     ['a/b/c:d', 'b', FORMAT],
     ['a/:d', 'b', FORMAT],
+    ['web:/f\uFFFD', 'b', 'the path "web:/f\uFFFD" is not UTF-8 (expected one that is; copy the folder around it)'],
+    ['f\uFFFD', 'web:b', 'the path "f\uFFFD" is not UTF-8 (expected one that is; copy the folder around it)'],
   ])('%s %s are refused', (source, target, message) => {
     expect(() => copyRequest(source, target)).toThrow(new Error(message));
   });
@@ -25,11 +27,13 @@ describe('the operands of cp', () => {
 
 describe('the place of an upload', () => {
   it.each([
-    ['/tmp/x', 'y', false, { folder: '/tmp', name: 'x' }],
-    ['/tmp', '/a/y/', true, { folder: '/tmp', name: 'y' }],
-    ['/tmp/', '.', true, { folder: '/', name: 'tmp' }],
-    ['x', 'y', false, { folder: '.', name: 'x' }],
-    ['/', 'y', true, { folder: '/', name: 'y' }],
+    ['/tmp/x', 'y', false, { folder: '/tmp', name: 'x', isThere: false }],
+    ['/tmp', '/a/y/', true, { folder: '/tmp', name: 'y', isThere: false }],
+    ['/tmp/', '.', true, { folder: '/', name: 'tmp', isThere: true }],
+    ['/tmp/x', '/', true, { folder: '/tmp', name: 'x', isThere: true }],
+    ['/tmp/x', '.', false, { folder: '/tmp', name: 'x', isThere: false }],
+    ['x', 'y', false, { folder: '.', name: 'x', isThere: false }],
+    ['/', 'y', true, { folder: '/', name: 'y', isThere: false }],
   ])('%s of %s, a folder: %s', (path, source, isFolder, expected) => {
     expect(uploadPlace(path, source, isFolder)).toEqual(expected);
   });

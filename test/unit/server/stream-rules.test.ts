@@ -6,6 +6,7 @@ import { PodManager } from '../../../src/model/pod/pod-manager.js';
 import { CONFIG_MIRROR_ANNOTATION, type Pod } from '../../../src/model/pod/pod.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import { forwardedHeaders } from '../../../src/model/server/forwarded-headers.js';
+import { hasForwardEnded } from '../../../src/model/server/has-forward-ended.js';
 import { streamCall, type StreamSubject } from '../../../src/model/server/stream-call.js';
 import { streamPath } from '../../../src/model/server/stream-path.js';
 import { streamRefusal, TooManyStreams } from '../../../src/model/server/stream-refusal.js';
@@ -152,7 +153,8 @@ describe('port-forward', () => {
     ['/portForward/ns/p?port=x', false, []],
     ['/portForward/ns/p?port=80&port=90,65535', true, [80, 90, 65_535]],
   ])('%s (WebSocket: %s) requests the newest sandbox, with the ports %j', (url, isWebSocket, port) => {
-    expect(call(url, isWebSocket)).toEqual({ kind: 'portForward', request: { podSandboxId: 's2', port } });
+    const pod = { namespace: 'ns', name: 'p', uid: 'u1' };
+    expect(call(url, isWebSocket)).toEqual({ kind: 'portForward', pod, request: { podSandboxId: 's2', port } });
   });
 
   it.each([
@@ -180,6 +182,30 @@ describe('port-forward', () => {
     const refusal = { status: 500, body: 'failed to find sandboxID for pod p_ns(u1)' };
     expect(call('/portForward/ns/p', false, bare)).toEqual(refusal);
   });
+});
+
+const withSandbox = (id: string, state: 'SANDBOX_READY' | 'SANDBOX_NOTREADY') =>
+  subject(running({ sandboxes: [sandbox(id, state)] }));
+const notRead = { ...subject(), findRunning: () => undefined };
+
+it.each([
+  ['goes on while its sandbox is ready', false, withSandbox('s2', 'SANDBOX_READY')],
+  ['ends with a sandbox that is not ready', true, withSandbox('s2', 'SANDBOX_NOTREADY')],
+  ['ends where the pod has another sandbox', true, withSandbox('s3', 'SANDBOX_READY')],
+  ['goes on while the pod is wanted and cannot be read', false, notRead],
+  [
+    'goes on in the grace period of a pod that is not wanted any more',
+    false,
+    { ...withSandbox('s2', 'SANDBOX_READY'), pods: () => [] },
+  ],
+  ['ends where the pod is neither wanted nor there', true, { ...notRead, pods: () => [] }],
+  [
+    'ends with a pod that has succeeded',
+    true,
+    { ...notRead, pods: () => [{ ...pod, status: { phase: 'Succeeded' } }] },
+  ],
+])('a port-forward %s', (_, hasEnded, of) => {
+  expect(hasForwardEnded({ pod: pod.metadata, podSandboxId: 's2' }, of)).toBe(hasEnded);
 });
 
 describe('an error of the runtime', () => {

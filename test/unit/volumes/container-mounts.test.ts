@@ -82,6 +82,25 @@ describe('the mounts of a container', () => {
     );
   });
 
+  it('a sub-path gives mounts back to its volume only for propagation in both directions', () => {
+    const givesBack = (mountPropagation: string) =>
+      mountOf({ name: 'host', subPath: 'a', mountPropagation }).subPath?.givesBack;
+    expect(['None', 'HostToContainer', 'Bidirectional'].map(givesBack)).toEqual([undefined, undefined, true]);
+  });
+
+  it.each([
+    ['Socket', {}, { path: '/srv/d.sock', type: 'Socket' }],
+    ['FileOrCreate', { subPath: 'x' }, { path: '/srv/d.sock', type: 'FileOrCreate' }],
+    ['', {}, undefined],
+    [undefined, {}, undefined],
+  ])('a hostPath of type %s with %j has the check %j before a start', (type, mount, expected) => {
+    const wanted = aContainer('web', { volumeMounts: [{ name: 'd', mountPath: '/d', ...mount }] });
+    const path = '/srv/d.sock';
+    const volumes = [{ name: 'd', hostPath: { path, ...(type !== undefined && { type }) } }];
+    const [one] = containerMounts(aPod({ containers: [wanted], volumes }), wanted, INPUT);
+    expect(one?.hostPath).toEqual(expected);
+  });
+
   it.each([
     ['None', 'PROPAGATION_PRIVATE'],
     ['HostToContainer', 'PROPAGATION_HOST_TO_CONTAINER'],

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { LinuxContainerResources } from '../../../generated/runtime/v1/api.js';
+import { type BytePath, bytePath, osPath } from '../../../processes/byte-path.js';
 import { pidsInCgroup } from '../../../processes/cgroup-procs.js';
 import { checkDelayMs, delayMs } from '../machine/clock.js';
 import {
@@ -37,7 +38,7 @@ export interface CgroupLayout {
 }
 
 /** The text of a group's file; undefined for a missing file. Errors: the file cannot be read. */
-const readText = (path: string): string | undefined => {
+const readText = (path: string | Buffer): string | undefined => {
   try {
     return readIfThere(path);
   } catch (error) {
@@ -84,11 +85,12 @@ const probeName = (): string => {
 /** Removes the probes whose makers were killed; earlier versions named them without a start time. */
 export const sweepProbes = (mount: string): void => {
   try {
-    for (const name of groupsBelow(mount)) {
+    for (const name of groupsBelow(bytePath(mount))) {
       const [, pid, startTime] = PROBE.exec(name) ?? [];
       if (pid === undefined) continue;
       const maker = processId(Number(pid));
-      if (!maker || (startTime !== undefined && startTime !== maker.startTime)) tryRemoveTree(join(mount, name));
+      if (!maker || (startTime !== undefined && startTime !== maker.startTime))
+        tryRemoveTree(join(bytePath(mount), name));
     }
   } catch {
     // The next start sweeps them.
@@ -109,7 +111,7 @@ const isUsable = ({ mount }: Hierarchy): boolean => {
     const script = `echo 0 > ${shellQuote(join(probe, 'cgroup.procs'))}`;
     return runProcess('/bin/sh', ['-c', script], { timeout: 10_000, env: {} }).status === 0;
   } finally {
-    tryRemoveTree(probe);
+    tryRemoveTree(bytePath(probe));
   }
 };
 
@@ -154,11 +156,11 @@ const makeDirectory = (path: string): void => {
 };
 
 /** Returns false if a later attempt may succeed: a killed process stays in its group for a moment. */
-const tryRemoveTree = (path: string): boolean => {
+const tryRemoveTree = (path: BytePath): boolean => {
   try {
     const below = groupsBelow(path).map((name) => tryRemoveTree(join(path, name)));
     if (below.includes(false)) return false;
-    rmdirSync(path);
+    rmdirSync(osPath(path));
     return true;
   } catch (error) {
     return errnoOf(error) !== 'EBUSY' && !isShortage(error);
@@ -171,7 +173,7 @@ const REMOVAL_MS = 1_000;
  * Resolves when the group is removed, or at the end of a second. An empty group that stays does no harm; removal of the
  * sandbox and the next start try again.
  */
-const removeTree = async (path: string): Promise<void> => {
+const removeTree = async (path: BytePath): Promise<void> => {
   let waitedMs = 0;
   for (let check = 1; !tryRemoveTree(path) && waitedMs < REMOVAL_MS; check += 1) {
     await delayMs(checkDelayMs(check));
@@ -179,10 +181,10 @@ const removeTree = async (path: string): Promise<void> => {
   }
 };
 
-/** The names of the groups in a group; none for a removed group. */
-const groupsBelow = (path: string): string[] => {
+/** The names of the groups in a group, as bytes: a container may give its groups any. None for a removed group. */
+const groupsBelow = (path: BytePath): BytePath[] => {
   try {
-    return readdirSync(path, { withFileTypes: true })
+    return readdirSync(osPath(path), { withFileTypes: true, encoding: 'latin1' })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
   } catch (error) {
@@ -192,14 +194,14 @@ const groupsBelow = (path: string): string[] => {
 };
 
 /** Errors: the processes of the group cannot be read. */
-const pidsBelow = (path: string): number[] => [
+const pidsBelow = (path: BytePath): number[] => [
   ...ownPids(path),
   ...groupsBelow(path).flatMap((name) => pidsBelow(join(path, name))),
 ];
 
-const ownPids = (path: string): readonly number[] => {
+const ownPids = (path: BytePath): readonly number[] => {
   try {
-    return pidsInCgroup(readText(join(path, 'cgroup.procs')) ?? '');
+    return pidsInCgroup(readText(osPath(join(path, 'cgroup.procs'))) ?? '');
   } catch (error) {
     // A threaded group that a container made: its processes are listed in an ancestor.
     if (errnoOf(error) === 'EOPNOTSUPP') return [];
@@ -228,7 +230,7 @@ export class Cgroup {
 
   /** The IDs of all sandboxes with a group below the runtime's own. */
   static sandboxesIn({ hierarchies }: CgroupLayout, home: string): ReadonlySet<string> {
-    return new Set(hierarchies.flatMap(({ mount }) => groupsBelow(join(mount, home))));
+    return new Set(hierarchies.flatMap(({ mount }) => groupsBelow(bytePath(join(mount, home)))));
   }
 
   child(name: string): Cgroup {
@@ -279,7 +281,7 @@ export class Cgroup {
   }
 
   pids(): number[] {
-    return pidsBelow(this.directory(this.layout.tracking));
+    return pidsBelow(bytePath(this.directory(this.layout.tracking)));
   }
 
   /**
@@ -294,13 +296,15 @@ export class Cgroup {
 
   /** The names of the groups in it. Errors: they cannot be read. */
   names(): readonly string[] {
-    return groupsBelow(this.directory(this.layout.tracking));
+    return groupsBelow(bytePath(this.directory(this.layout.tracking)));
   }
 
   /** One attempt to remove it. Returns false if a later attempt may succeed. */
   tryRemove(): boolean {
     try {
-      return this.layout.hierarchies.map((hierarchy) => tryRemoveTree(this.directory(hierarchy))).every(Boolean);
+      return this.layout.hierarchies
+        .map((hierarchy) => tryRemoveTree(bytePath(this.directory(hierarchy))))
+        .every(Boolean);
     } catch {
       // The machine cannot report whether it exists.
       return false;
@@ -308,7 +312,7 @@ export class Cgroup {
   }
 
   async remove(): Promise<void> {
-    await Promise.all(this.layout.hierarchies.map((hierarchy) => removeTree(this.directory(hierarchy))));
+    await Promise.all(this.layout.hierarchies.map((hierarchy) => removeTree(bytePath(this.directory(hierarchy)))));
     if (this.path.includes('/')) return;
     for (const { mount } of this.layout.hierarchies)
       try {

@@ -156,6 +156,7 @@ export class ContainerRun {
                   resolvConf: this.sandboxes.resolvConf(sandbox),
                 },
           oomScoreAdjustment: adjustment === undefined ? undefined : Number(adjustment),
+          isCommand: false,
         },
         hasInput: config.stdin,
         hasTerminal: config.tty,

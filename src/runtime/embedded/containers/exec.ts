@@ -109,6 +109,7 @@ const startCommand = async (
     user: record.user,
     mounts: undefined,
     oomScoreAdjustment: undefined,
+    isCommand: true,
   };
   const enter = enterArguments(isolation, sandbox.kinds, record.main?.pid, 'none');
   const joinScript = cgroup ? cgroup.joinScript() : confinement.joinScript;

@@ -1,8 +1,10 @@
 import { hostname } from 'node:os';
 import type { ContainerConfig } from '../../../generated/runtime/v1/api.js';
+import { argumentListProblem } from '../../../model/cri/argument-list.js';
 import { DEFAULT_PATH, type Isolation } from '../confinement/isolation.js';
 import { mountScript, readonlyScript, type MountScriptPlan } from '../mounts/mount-script.js';
 import { byteWord, shellQuote, shellWords } from '../machine/shell-quote.js';
+import { argumentLimits, CANNOT_RUN, programCheck } from './program-check.js';
 import type { UserPlan } from './users.js';
 
 /** The command with its user and environment, run once the process is confined. */
@@ -14,6 +16,11 @@ export interface PayloadPlan {
   /** Undefined for a process that enters a mount namespace as it is. */
   readonly mounts: MountScriptPlan | undefined;
   readonly oomScoreAdjustment: number | undefined;
+  /**
+   * Whether it runs beside the container's own process. What only execve(2) finds out ends a command with an exit code of its own, as over runc,
+   * so that a probe fails; a container does not start.
+   */
+  readonly isCommand: boolean;
 }
 
 /**
@@ -77,7 +84,28 @@ const wrapperWords = (plan: PayloadPlan, isolation: Isolation, odd: readonly str
 const workingDirectoryLine = (path: string): string => {
   const refused = (why: string) => `fail ${shellQuote(`working directory "${path}": ${why}`)}`;
   if (!path.startsWith('/')) return refused('it must be an absolute path');
-  return `cd ${shellQuote(path)} 2>/dev/null || ${refused('no such directory')}`;
+  const word = shellQuote(path);
+  return `cd ${word} 2>/dev/null || { [ ! -d ${word} ] || ${refused('permission denied')}; [ ! -e ${word} ] || ${refused('not a directory')}; ${refused('no such directory')}; }`;
+};
+
+/** Shell lines that fail for a program that cannot run, as seen by its user. */
+const programCheckLines = (plan: PayloadPlan, isolation: Isolation): string => {
+  const program = plan.command[0] ?? '';
+  const path = plan.environment.find(([name]) => name === 'PATH')?.[1] ?? Buffer.alloc(0);
+  const privileges = privilegeChange(plan, isolation);
+  const run =
+    privileges.length > 0 ? `${shellWords([...privileges, '/bin/sh', '-c'])} "$check" sh "$@"` : 'eval "$check"';
+  return `
+check=${shellQuote(programCheck({ withFormat: !plan.isCommand }))}
+set -- ${shellQuote(program)} ${byteWord(path)}
+why=$(${run} 2>/dev/null)
+[ $? -ne ${CANNOT_RUN} ] || fail ${shellQuote(`exec: "${program}": `)}"$why"`;
+};
+
+/** Shell lines instead of an exec that the kernel will refuse. */
+const refusalLines = ({ command, isCommand }: PayloadPlan, problem: string): string => {
+  const text = shellQuote(`exec: "${command[0] ?? ''}": ${problem}`);
+  return isCommand ? `report ready\nexec 3>&-\nprintf '%s\\n' ${text} >&2\nexit 1` : `fail ${text}`;
 };
 
 /**
@@ -86,40 +114,35 @@ const workingDirectoryLine = (path: string): string => {
  * be written, `failed` and the reason. It may outlive the runtime, so it works without a reader.
  */
 export const payloadScript = (plan: PayloadPlan, isolation: Isolation, errorFile: string): string => {
-  const odd = plan.environment
-    .filter(([name]) => !isPlainName(name))
-    .map(([name, value]) => byteWord(Buffer.concat([Buffer.from(`${name}=`), value])));
-  const program = plan.command[0] ?? '';
-  const path = plan.environment.find(([name]) => name === 'PATH')?.[1] ?? Buffer.alloc(0);
-  const missing = program.includes('/') ? 'no such file or directory' : 'executable file not found in $PATH';
-  const variables = plan.environment
-    .filter(([name]) => isPlainName(name))
-    .map(([name, value]) => `export ${name}=${byteWord(value)}`);
+  const problem = argumentListProblem(plan, argumentLimits());
   return `
 report() { trap '' PIPE; { echo "$1" >&3; } 2>/dev/null; trap - PIPE; }
 fail() { printf '%s' "$1" 2>/dev/null > ${shellQuote(errorFile)} && report failed || report "failed $1"; exit 128; }
-can_run() { [ -f "$1" ] && [ -x "$1" ]; }
-find_program() {
-  case $1 in */*) can_run "$1"; return ;; esac
-  set -f; IFS=:
-  search=${byteWord(path)}
-  for directory in $search; do can_run "\${directory:-.}/$1" && return 0; done
-  return 1
-}
 umask 022
 ${softLimitLine()}
 ${plan.mounts ? mountScript(plan.mounts, isolation) : ''}
 ${plan.oomScoreAdjustment === undefined ? '' : `{ echo ${plan.oomScoreAdjustment} > /proc/self/oom_score_adj; } 2>/dev/null`}
 ${workingDirectoryLine(plan.workingDirectory)}
-( find_program ${shellQuote(program)} ) || fail ${shellQuote(`exec: "${program}": ${missing}`)}
+${programCheckLines(plan, isolation)}
 ${plan.mounts ? readonlyScript(plan.mounts) : ''}
-set -- ${shellWords(plan.command)}
+${problem === undefined ? execLines(plan, isolation) : refusalLines(plan, problem)}
+`;
+};
+
+/** Shell lines that turn the shell into the program, with its variables. */
+const execLines = (plan: PayloadPlan, isolation: Isolation): string => {
+  const odd = plan.environment
+    .filter(([name]) => !isPlainName(name))
+    .map(([name, value]) => byteWord(Buffer.concat([Buffer.from(`${name}=`), value])));
+  const variables = plan.environment
+    .filter(([name]) => isPlainName(name))
+    .map(([name, value]) => `export ${name}=${byteWord(value)}`);
+  return `set -- ${shellWords(plan.command)}
 unset PWD OLDPWD SHLVL
 ${variables.join('\n')}
 report ready
 exec 3>&-
-exec ${wrapperWords(plan, isolation, odd).join(' ')} "$@"
-`;
+exec ${wrapperWords(plan, isolation, odd).join(' ')} "$@"`;
 };
 
 /**

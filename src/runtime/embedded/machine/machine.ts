@@ -162,7 +162,7 @@ export const isShortageText = (text: string): boolean =>
   );
 
 /** The text of the file; undefined for a missing file. Errors: the file may exist, but cannot be read. */
-export const readIfThere = (path: string): string | undefined => {
+export const readIfThere = (path: string | Buffer): string | undefined => {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

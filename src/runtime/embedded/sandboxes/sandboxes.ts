@@ -44,6 +44,8 @@ export interface Sandbox {
   readonly kinds: ReadonlySet<NamespaceKind>;
   readonly name: string;
   readonly address: string;
+  /** Fires when it is not ready any more. */
+  readonly over: AbortController;
   record: SandboxRecord;
 }
 
@@ -159,7 +161,7 @@ export class Sandboxes {
       this.sandboxes.set(record.id, sandbox);
       this.idByName.set(sandbox.name, record.id);
       // A sandbox whose holder cannot be read stays ready: the slow check reads it again.
-      if (record.state === 'ready' && this.isSurelyLost(sandbox)) await this.saveAfter(sandbox, { state: 'not-ready' });
+      if (record.state === 'ready' && this.isSurelyLost(sandbox)) await this.end(sandbox);
     }
   }
 
@@ -214,7 +216,7 @@ export class Sandboxes {
   /** Forbids further starts in the sandbox at once; resolves when that is saved, with false if it was so before. */
   async retire(sandbox: Sandbox): Promise<boolean> {
     if (sandbox.record.state !== 'ready') return false;
-    await this.saveAfter(sandbox, { state: 'not-ready' });
+    await this.end(sandbox);
     return true;
   }
 
@@ -321,8 +323,15 @@ export class Sandboxes {
   private holderEnded(sandbox: Sandbox): void {
     if (this.closed || sandbox.record.state !== 'ready') return;
     this.log.warn({ sandboxId: sandbox.id }, 'the process that holds the pod together has ended');
-    void this.saveAfter(sandbox, { state: 'not-ready' });
+    void this.end(sandbox);
     this.onLost(sandbox);
+  }
+
+  /** Resolves when it is saved that the sandbox is not ready any more; others can see it at once. */
+  private end(sandbox: Sandbox): Promise<void> {
+    const saved = this.saveAfter(sandbox, { state: 'not-ready' });
+    sandbox.over.abort();
+    return saved;
   }
 
   private async dismantle(sandbox: Sandbox): Promise<void> {
@@ -365,6 +374,7 @@ export class Sandboxes {
       kinds: new Set(record.namespaces ?? namespacesOf(config, this.isolation)),
       name: sandboxName(config),
       address: machineAddress(),
+      over: new AbortController(),
       record,
     };
   }

@@ -67,6 +67,7 @@ export const runtimeService = (parts: RuntimeServiceParts): RuntimeServiceServer
         namespaces: [...isolation.namespaces],
         mounts: isolation.namespaces.has('mount'),
         keepsStarts: true,
+        sharesNetwork: true,
         securityNotApplied: isolation.securityNotApplied,
       }),
       runtimeHandlers: [

@@ -98,8 +98,10 @@ export const streamingCalls = (parts: StreamingParts): StreamingCalls => {
     },
     portForward: async ({ podSandboxId, port }) => {
       if (podSandboxId === '') throw invalidArgument('missing required pod_sandbox_id');
-      sandboxes.getReady(podSandboxId);
-      return urlFor({ kind: 'portforward', sandboxId: podSandboxId, ports: port });
+      const requireReady = () => sandboxes.getReady(podSandboxId);
+      const { over } = requireReady();
+      const target = { sandboxId: podSandboxId, requireReady, over: over.signal };
+      return urlFor({ kind: 'portforward', target, ports: port });
     },
     close: async () => (await server)?.close(),
   };

@@ -10,6 +10,7 @@ import { headerOf, refuse, upgradeToSpdy } from './http-answers.js';
 import { COMMAND_PROTOCOLS, FORWARD_PROTOCOLS, negotiate } from './negotiate.js';
 import { PendingRequests } from './pending-requests.js';
 import type { RemoteStreams, WantedStreams } from './remote-streams.js';
+import type { ForwardTarget } from './sessions/forward-port.js';
 import { spdyCommand } from './sessions/spdy-command.js';
 import { spdyForward } from './sessions/spdy-forward.js';
 import { webSocketCommand, webSocketForward } from './sessions/websocket-sessions.js';
@@ -26,7 +27,7 @@ export interface CommandRequest {
 
 interface ForwardRequest {
   readonly kind: 'portforward';
-  readonly sandboxId: string;
+  readonly target: ForwardTarget;
   /** The ports of a client without streams of its own for each connection. */
   readonly ports: readonly number[];
 }
@@ -124,6 +125,8 @@ export class StreamingServer {
     socket.setNoDelay(true);
     const { found, refusal } = this.requestOf(request);
     if (!found) return refuse(socket, refusal ?? NOT_FOUND);
+    const lost = found.kind === 'portforward' ? problemOf(found.target) : undefined;
+    if (lost !== undefined) return refuse(socket, { statusCode: 500, message: lost });
     const protocol = (headerOf(request, 'upgrade') ?? '').toLowerCase();
     if (protocol === 'websocket') return this.track(this.webSocket(found, request, socket, head));
     if (protocol !== 'spdy/3.1') return refuse(socket, NOT_AN_UPGRADE);
@@ -162,8 +165,8 @@ export class StreamingServer {
     await streams.finish(failure);
   }
 
-  private async forward({ sandboxId }: ForwardRequest, socket: Socket): Promise<void> {
-    const { session$ } = spdyForward(socket, { sandboxId, scheduler: this.options.scheduler });
+  private async forward({ target }: ForwardRequest, socket: Socket): Promise<void> {
+    const { session$ } = spdyForward(socket, { target, scheduler: this.options.scheduler });
     await lastValueFrom(session$, { defaultValue: undefined });
   }
 
@@ -174,3 +177,13 @@ export class StreamingServer {
     this.sessions.add(tracked);
   }
 }
+
+/** Why the pod cannot be reached; undefined while it can be. */
+const problemOf = ({ requireReady }: ForwardTarget): string | undefined => {
+  try {
+    requireReady();
+    return undefined;
+  } catch (error) {
+    return errorText(error);
+  }
+};

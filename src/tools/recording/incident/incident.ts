@@ -1,6 +1,7 @@
 import type { CriErrorCode } from '../../../model/cri/cri-error.js';
 import type { TellingFacts } from '../../../model/node/node-facts.js';
 import type { Pod } from '../../../model/pod/pod.js';
+import type { SourceObject } from '../../../model/references/source-object.js';
 import type { ProbeType } from '../../../model/probes/probe-type.js';
 
 /** The source adds, changes or removes the pod. Times are milliseconds since the recording began. */
@@ -15,6 +16,12 @@ export interface IncidentPod {
   readonly namespace: string;
   readonly name: string;
   readonly changes: readonly IncidentChange[];
+}
+
+/** The changes of one ConfigMap or Secret of a source, which its pods may refer to; absent once it is gone. */
+export interface IncidentObject {
+  readonly source: string;
+  readonly changes: readonly { readonly atMs: number; readonly object?: SourceObject }[];
 }
 
 export interface IncidentProbe {
@@ -62,6 +69,14 @@ export interface IncidentPull {
   readonly error?: string;
 }
 
+/** A pod of which the runtime had something before the recording began. */
+export interface EarlierPod {
+  readonly namespace: string;
+  readonly pod: string;
+  /** One of its containers ran when the recording began. */
+  readonly isRunning: boolean;
+}
+
 /** A call of the runtime that failed. */
 export interface IncidentRefusal {
   /** The CRI method. */
@@ -97,8 +112,10 @@ export interface Incident {
   /** The runtime has no stream of events. */
   readonly tellsNoEvents: boolean;
   readonly pods: readonly IncidentPod[];
+  readonly objects: readonly IncidentObject[];
   /** In the order in which the agent has received them. */
   readonly instances: readonly IncidentInstance[];
+  readonly earlierPods: readonly EarlierPod[];
   /** The durations of creating each sandbox. */
   readonly sandboxesTookMs: readonly number[];
   /** Images that existed without a pull. */

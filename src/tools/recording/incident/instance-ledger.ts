@@ -1,11 +1,12 @@
 import { errorText } from '../../../model/cri/cri-error.js';
 import type {
+  ContainerState,
   ContainerStatus,
   ListContainersResponse,
   ListPodSandboxResponse,
 } from '../../../generated/runtime/v1/api.js';
 import type { ProbeType } from '../../../model/probes/probe-type.js';
-import type { IncidentCommand, IncidentInstance, IncidentProbe } from './incident.js';
+import type { EarlierPod, IncidentCommand, IncidentInstance, IncidentProbe } from './incident.js';
 import type { RecordedCall } from './open-calls.js';
 
 interface Sandbox {
@@ -29,6 +30,10 @@ export class InstanceLedger {
   readonly #startedAt: number;
   readonly #sandboxes = new Map<string, Sandbox>();
   readonly #stories = new Map<string, Story>();
+  /** The sandboxes and containers that this agent asked for: a listing may show them before the reply to its request. */
+  readonly #asked = new Set<string>();
+  /** By `<namespace>/<name>`. */
+  readonly #earlier = new Map<string, EarlierPod>();
 
   /** `startedAt` is the begin of the recording, by the scheduler. */
   constructor(startedAt: number) {
@@ -36,7 +41,9 @@ export class InstanceLedger {
   }
 
   called({ port, args, at }: RecordedCall): void {
-    const { containerId = '', podSandboxId } = (args[0] ?? {}) as { containerId?: string; podSandboxId?: string };
+    const { containerId = '', podSandboxId, config } = (args[0] ?? {}) as Request;
+    if (port === 'runtime.runPodSandbox') this.#asked.add(sandboxKey(config?.metadata));
+    if (port === 'runtime.createContainer') this.#asked.add(instanceKey(podSandboxId, config?.metadata));
     if (port === 'runtime.stopContainer') this.#stopAsked(this.#stories.get(containerId), at);
     if (port === 'runtime.stopPodSandbox') {
       for (const story of this.#stories.values()) if (story.sandboxId === podSandboxId) this.#stopAsked(story, at);
@@ -49,15 +56,19 @@ export class InstanceLedger {
       case 'runtime.runPodSandbox':
         return this.#sandbox((value as { podSandboxId: string }).podSandboxId, request.config?.metadata);
       case 'runtime.listPodSandbox':
-        return (value as ListPodSandboxResponse).items.forEach(({ id, metadata }) => this.#sandbox(id, metadata));
+        return (value as ListPodSandboxResponse).items.forEach(({ id, metadata }) => {
+          this.#sandbox(id, metadata);
+          if (metadata && !this.#asked.has(sandboxKey(metadata)))
+            this.#existed(metadata.namespace, metadata.name, false);
+        });
       case 'runtime.listContainers':
-        return (value as ListContainersResponse).containers.forEach(({ id, podSandboxId, metadata }) =>
-          this.#instance(id, podSandboxId, metadata, true),
+        return (value as ListContainersResponse).containers.forEach(({ id, podSandboxId, metadata, state }) =>
+          this.#instance(id, podSandboxId, metadata, state),
         );
       case 'runtime.createContainer': {
         this.#sandbox(request.podSandboxId ?? '', request.sandboxConfig?.metadata);
         const { containerId } = value as { containerId: string };
-        return this.#instance(containerId, request.podSandboxId ?? '', request.config?.metadata, false);
+        return this.#instance(containerId, request.podSandboxId ?? '', request.config?.metadata);
       }
       case 'runtime.startContainer': {
         const story = this.#stories.get(request.containerId ?? '');
@@ -96,6 +107,10 @@ export class InstanceLedger {
     return true;
   }
 
+  earlierPods(): readonly EarlierPod[] {
+    return [...this.#earlier.values()];
+  }
+
   instances(): readonly IncidentInstance[] {
     return [...this.#stories.values()].map(({ sandboxId: _, ...instance }) => instance);
   }
@@ -110,11 +125,18 @@ export class InstanceLedger {
     this.#sandboxes.set(id, { uid, pod: name, namespace });
   }
 
-  #instance(id: string, sandboxId: string, metadata: Metadata | undefined, isAdopted: boolean): void {
+  #instance(id: string, sandboxId: string, metadata: Metadata | undefined, state?: ContainerState): void {
     const sandbox = this.#sandboxes.get(sandboxId);
     if (this.#stories.has(id) || !sandbox) return;
     const { name: container = '', attempt = 0 } = metadata ?? {};
+    const isAdopted = state !== undefined && !this.#asked.has(instanceKey(sandboxId, metadata));
+    if (isAdopted) this.#existed(sandbox.namespace, sandbox.pod, state !== 'CONTAINER_EXITED');
     this.#stories.set(id, { ...sandbox, sandboxId, container, attempt, isAdopted, probes: [], commands: [] });
+  }
+
+  #existed(namespace = '', pod = '', isRunning: boolean): void {
+    const key = `${namespace}/${pod}`;
+    if (isRunning || !this.#earlier.has(key)) this.#earlier.set(key, { namespace, pod, isRunning });
   }
 
   #status(status: ContainerStatus | undefined, now: number): void {
@@ -130,6 +152,10 @@ export class InstanceLedger {
     story.reason = status.reason;
   }
 }
+
+const sandboxKey = ({ uid, attempt = 0 }: Metadata = {}): string => `${uid} ${attempt}`;
+
+const instanceKey = (sandboxId = '', { name, attempt = 0 }: Metadata = {}): string => `${sandboxId} ${name} ${attempt}`;
 
 interface Metadata {
   readonly uid?: string;

@@ -1,10 +1,11 @@
 import { errorText, CriError } from '../../../model/cri/cri-error.js';
 import { TELLING_FACTS, type TellingFacts } from '../../../model/node/node-facts.js';
-import type { Pod, PodRef } from '../../../model/pod/pod.js';
+import type { PodRef } from '../../../model/pod/pod.js';
 import type { SourceEvent } from '../../../model/pod/pod-set.js';
+import { type SourceObject, sourceObjectKey } from '../../../model/references/source-object.js';
 import { decodeValue } from '../entries/encode-value.js';
 import type { RecordingEntry, RecordingHeader } from '../entries/recording-entry.js';
-import type { Incident, IncidentChange } from './incident.js';
+import type { Incident, IncidentChange, IncidentObject } from './incident.js';
 import { ApiPods } from './api-pods.js';
 import { InstanceLedger } from './instance-ledger.js';
 import { OpenCalls, type RecordedCall } from './open-calls.js';
@@ -13,6 +14,8 @@ import { OpenCalls, type RecordedCall } from './open-calls.js';
 const SMALLEST_JUMP_MS = 1_000;
 /** Ordinary failures of an agent's call: a missing object, or a cancelled call. */
 const ORDINARY = ['not-found', 'cancelled', 'unimplemented', 'already-exists'];
+/** The failure of a pull may be the first sign of an outage. */
+const CUT_BEFORE_MS = 3_000;
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -30,6 +33,8 @@ export const readIncident = (header: RecordingHeader, entries: Iterable<Recordin
     Incident['events'][number][],
     Incident['pulls'][number][],
   ];
+  /** Pulls that failed because the runtime, or the registry, was unavailable. */
+  const cutPulls: Incident['pulls'][number][] = [];
   const sandboxesTookMs: number[] = [];
   const present = new Set<string>();
   const pulled = new Set<string>();
@@ -64,7 +69,8 @@ export const readIncident = (header: RecordingHeader, entries: Iterable<Recordin
     const { port, args } = call;
     if (port === 'images.pullImage') {
       const image = (args[0] as { image?: { image?: string } }).image?.image ?? '';
-      pulls.push({ image, atMs: call.at, tookMs: now - call.at, error: errorText(error) });
+      const isOutage = error instanceof CriError && error.code === 'unavailable';
+      (isOutage ? cutPulls : pulls).push({ image, atMs: call.at, tookMs: now - call.at, error: errorText(error) });
       return;
     }
     if (!(error instanceof CriError)) return void instances.failed(call, error, now);
@@ -138,10 +144,15 @@ export const readIncident = (header: RecordingHeader, entries: Iterable<Recordin
     },
     tellsNoEvents,
     pods: pods.pods(),
+    objects: pods.objects(),
     instances: instances.instances(),
+    earlierPods: instances.earlierPods(),
     imagesPresent: [...present],
     sandboxesTookMs,
-    pulls,
+    // The simulated runtime cuts pulls off as well, if it is unavailable.
+    pulls: [...pulls, ...cutPulls.filter((pull) => !outages.some((one) => isCutBy(one, pull)))].toSorted(
+      (one, other) => one.atMs - other.atMs,
+    ),
     outages,
     eventBreaks,
     refusals,
@@ -150,6 +161,11 @@ export const readIncident = (header: RecordingHeader, entries: Iterable<Recordin
     ...(stopAskedMs !== undefined && { stopAskedMs }),
   };
 };
+
+const isCutBy = (
+  { fromMs, untilMs }: Incident['outages'][number],
+  { atMs, tookMs }: Incident['pulls'][number],
+): boolean => atMs + tookMs >= fromMs - CUT_BEFORE_MS && atMs + tookMs <= untilMs;
 
 const tellingFacts = ({ facts: { node = {} } }: RecordingHeader): TellingFacts => {
   const facts = decodeValue(node) as Readonly<Record<string, unknown>>;
@@ -177,9 +193,10 @@ const eventOf = (port: string, [told]: readonly unknown[]): Omit<Incident['event
   return { namespace, pod: name, ...(container !== undefined && { container }), type, reason };
 };
 
-/** The pods of the sources, by name. */
+/** The pods of the sources, and the objects that they refer to, by name. */
 class PodLedger {
   readonly #pods = new Map<string, { source: string; namespace: string; name: string; changes: IncidentChange[] }>();
+  readonly #objects = new Map<string, { source: string; changes: IncidentObject['changes'][number][] }>();
 
   said(source: string, event: SourceEvent, atMs: number): void {
     if (event.kind !== 'set') return;
@@ -196,6 +213,24 @@ class PodLedger {
       const isWanted = told.changes.at(-1)?.pod !== undefined;
       if (told.source === source && !seen.has(key) && isWanted) told.changes.push({ atMs });
     }
+    this.#saidObjects(source, event.objects ?? [], atMs);
+  }
+
+  #saidObjects(source: string, objects: readonly SourceObject[], atMs: number): void {
+    const byKey = new Map(objects.map((object) => [`${source} ${sourceObjectKey(object)}`, object]));
+    for (const [key, object] of byKey) {
+      const told = this.#objects.get(key) ?? { source, changes: [] };
+      this.#objects.set(key, told);
+      if (!isSame(told.changes.at(-1)?.object, object)) told.changes.push({ atMs, object });
+    }
+    for (const [key, told] of this.#objects) {
+      const isThere = told.changes.at(-1)?.object !== undefined;
+      if (told.source === source && !byKey.has(key) && isThere) told.changes.push({ atMs });
+    }
+  }
+
+  objects(): Incident['objects'] {
+    return [...this.#objects.values()];
   }
 
   pods(): Incident['pods'] {
@@ -203,4 +238,4 @@ class PodLedger {
   }
 }
 
-const isSame = (before: Pod | undefined, pod: Pod): boolean => JSON.stringify(before) === JSON.stringify(pod);
+const isSame = (before: object | undefined, now: object): boolean => JSON.stringify(before) === JSON.stringify(now);

@@ -200,6 +200,7 @@ export const PORT_RULES = {
     read: { kind: 'call', repliesEnvFiles: true },
     checkHostPath: call,
     bindSubPath: call,
+    makeMountPoint: call,
     unbindSubPaths: call,
     tearDown: call,
     found: call,

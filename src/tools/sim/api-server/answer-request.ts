@@ -178,8 +178,11 @@ const written = (
   make: (before: StoredObject) => StoredObject,
 ): StoredObject => {
   const { resource, namespace, name, subresource } = target;
-  if (name === undefined || (subresource !== undefined && (subresource !== 'status' || !resource.hasStatus)))
-    throw notAllowed();
+  const isKnown =
+    subresource === undefined ||
+    (subresource === 'status' && resource.hasStatus) ||
+    (subresource === 'resize' && resource === PODS);
+  if (name === undefined || !isKnown) throw notAllowed();
   const before = store.get(resource, namespace, name);
   if (!before) throw notFound(resource, name);
   const after = preparedToUpdate(resource, before, make(before), subresource);

@@ -38,7 +38,7 @@ export const deniedToNode = ({ node, verb, target, query, store }: Asked): Error
   switch (resource) {
     case PODS:
       if (subresource === 'status') return verb === 'patch' || verb === 'update' ? undefined : deny('not a status');
-      if (verb === 'create' || verb === 'delete') return undefined;
+      if (subresource === undefined && (verb === 'create' || verb === 'delete')) return undefined;
       if (verb === 'get')
         return store.get(PODS, namespace, name ?? '')?.spec?.['nodeName'] === node
           ? undefined

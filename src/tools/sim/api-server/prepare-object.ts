@@ -76,7 +76,7 @@ export const preparedToUpdate = (
     metadata,
     ...(resource.hasStatus && { status: before.status }),
   };
-  return resource === PODS ? specWritten(before, after) : after;
+  return resource === PODS ? specWritten(before, after, subresource === 'resize' ? ['resources'] : ['image']) : after;
 };
 
 /** An update neither sets nor removes the server's own fields. */
@@ -141,13 +141,13 @@ const containersBackFromTheDead = (
   return undefined;
 };
 
-/** A write may change only the images and the deadline of a pod's spec, and add tolerations. */
-const specWritten = (before: StoredObject, after: StoredObject): StoredObject => {
+/** A write may change only the images and the deadline of a pod's spec, and add tolerations; a resize only the resources. */
+const specWritten = (before: StoredObject, after: StoredObject, changing: readonly string[]): StoredObject => {
   const { name = '', generation = 1 } = before.metadata;
   const defaulted = withPodDefaults(after as unknown as PodManifest) as unknown as StoredObject;
   const spec = defaulted.spec;
   if (isSameJson(before.spec, spec)) return { ...after, spec: before.spec };
-  if (!isSameJson(fixedPart(before), fixedPart({ ...after, spec })))
+  if (!isSameJson(fixedPart(before, changing), fixedPart({ ...after, spec }, changing)))
     throw forbidden(
       PODS,
       name,
@@ -170,10 +170,10 @@ interface Deadline {
   readonly activeDeadlineSeconds?: number;
 }
 
-const fixedPart = ({ spec = {} }: StoredObject): object => {
+const fixedPart = ({ spec = {} }: StoredObject, changing: readonly string[]): object => {
   const { containers, initContainers } = spec;
   const rest = without(spec, 'activeDeadlineSeconds', 'tolerations', 'containers', 'initContainers');
   const named = (list: unknown): unknown =>
-    (list as readonly { readonly image?: string }[] | undefined)?.map(({ image: _, ...container }) => container);
+    (list as readonly object[] | undefined)?.map((container) => without(container, ...(changing as never[])));
   return { ...rest, containers: named(containers), initContainers: named(initContainers) };
 };

@@ -188,6 +188,7 @@ export const simulatedDisk = ({
         read: (directory, path) => ask(() => new TextEncoder().encode(tree.read(`${directory}/${path}`))),
         checkHostPath: () => act(() => undefined),
         bindSubPath: (setup) => act(() => volumes.bindSubPath(setup)),
+        makeMountPoint: (setup) => act(() => volumes.makeMountPoint(setup)),
         unbindSubPaths: (directory) => act(() => volumes.unbindSubPaths(directory)),
         tearDown: (setup) => act(() => volumes.tearDown(setup)),
         found: (podDirectory) => ask(() => volumes.found(podDirectory)),

@@ -1,5 +1,5 @@
 import type { VolumePayload } from '../../../model/volumes/volume-payload.js';
-import type { SubPathSetup, VolumeSetup } from '../../../model/volumes/volume-setup.js';
+import type { MountPointSetup, SubPathSetup, VolumeSetup } from '../../../model/volumes/volume-setup.js';
 import { unescapedPlugin } from '../../../model/volumes/volume-paths.js';
 import type { FoundVolume } from '../../../streams/ports/volume-files.js';
 import type { FileTree } from './file-tree.js';
@@ -16,11 +16,10 @@ export class SimulatedVolumes {
     private readonly changed: (kind: 'volume-made' | 'volume-gone', path: string) => void,
   ) {}
 
-  setUp({ directory, markerDirectory, mount, nested = [] }: VolumeSetup): 'made' | 'there' {
+  setUp({ directory, markerDirectory, mount }: VolumeSetup): 'made' | 'there' {
     const isThere = this.tree.leadsSomewhere(`${markerDirectory}/ready`) && this.#there.has(directory);
     this.tree.makeDirectory(directory);
     if (mount) this.#mounts.add(directory);
-    for (const path of nested) this.tree.makeDirectory(`${directory}/${path}`);
     this.tree.makeDirectory(markerDirectory);
     this.tree.write(`${markerDirectory}/ready`, '');
     this.#made(directory);
@@ -41,6 +40,10 @@ export class SimulatedVolumes {
     this.tree.makeDirectory(target);
     this.#mounts.add(target);
     this.#made(target);
+  }
+
+  makeMountPoint({ directory, path }: MountPointSetup): void {
+    this.tree.makeDirectory(`${directory}/${path}`);
   }
 
   unbindSubPaths(directory: string): void {

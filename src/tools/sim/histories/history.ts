@@ -1,5 +1,6 @@
 import type { TellingFacts } from '../../../model/node/node-facts.js';
 import type { Pod } from '../../../model/pod/pod.js';
+import type { SourceObject } from '../../../model/references/source-object.js';
 import type { NodeBehaviours } from '../world/behaviour.js';
 import type { Fault } from '../faults/fault.js';
 import type { ClusterPlan } from './cluster-plan.js';
@@ -37,6 +38,19 @@ export interface PodPlan {
   readonly changes: readonly PodChange[];
 }
 
+/** From then on the source has this version of the ConfigMap or Secret, or none. */
+export interface ObjectChange {
+  readonly atMs: number;
+  readonly object?: SourceObject;
+}
+
+/** The versions over time of one ConfigMap or Secret of a source, for the pods of this source. */
+export interface ObjectPlan {
+  readonly source: PodPlan['source'];
+  /** In the order of time. */
+  readonly changes: readonly ObjectChange[];
+}
+
 /**
  * A life of a node, as plain JSON: the desired pods over time, the behaviour of their containers, and the faults. Runs
  * of the same history are equal. Times are milliseconds since its beginning.
@@ -46,6 +60,8 @@ export interface History {
   readonly seed: number;
   readonly node: HistoryNode;
   readonly pods: readonly PodPlan[];
+  /** The ConfigMaps and Secrets that pods of manifests refer to, on a node without a cluster; nothing by default. */
+  readonly objects?: readonly ObjectPlan[];
   /** The cluster of the agent; none by default. */
   readonly cluster?: ClusterPlan;
   readonly behaviours: NodeBehaviours;

@@ -2,6 +2,7 @@ import { defer, Subscription, switchMap, timer } from 'rxjs';
 import type { KubeletOptions } from '../../../kubelet-options.js';
 import { DEFAULT_IMAGE_GC } from '../../../model/images/image-gc.js';
 import { isMirrorPod, type Pod } from '../../../model/pod/pod.js';
+import type { SourceObject } from '../../../model/references/source-object.js';
 import { type SimulatedApiServer, simulatedApiServer } from '../api-server/simulated-api-server.js';
 import { without } from '../api-server/stored-object.js';
 import type { Fault, PowerFault } from '../faults/fault.js';
@@ -91,6 +92,8 @@ export const runHistory = (
     scheduler,
     makeKubelet,
     nodeName: nodeNameOf(history),
+    // Rejections are a matter of the history.
+    rejected: () => undefined,
     ...(history.node.facts && { facts: history.node.facts }),
     ...(server && { cluster: server }),
     behaviours: history.behaviours,
@@ -224,14 +227,14 @@ const wantedOf = (server: SimulatedApiServer, nodeName: string): readonly Pod[] 
     .filter((pod) => pod.spec.nodeName === nodeName && !isMirrorPod(pod));
 
 const sourcesOf = (
-  { pods }: History,
+  history: History,
   scheduler: VirtualScheduler,
   tell: (event: WorldEvent) => void,
 ): Readonly<Record<string, SimulatedSource>> =>
   Object.fromEntries(
-    [...new Set(pods.map(({ source }) => source))].map((name) => [
+    [...new Set(history.pods.map(({ source }) => source))].map((name) => [
       name,
-      simulatedSource(name, { scheduler, tell }, wantedAt(pods, name, 0)),
+      simulatedSource(name, { scheduler, tell }, wantedAt(history.pods, name, 0), objectsAt(history, name, 0)),
     ]),
   );
 
@@ -241,6 +244,14 @@ const wantedAt = (pods: History['pods'], source: string, atMs: number): readonly
     if (plan.source !== source) return [];
     const pod = plan.changes.filter((change) => change.atMs <= atMs).at(-1)?.pod;
     return pod ? [pod] : [];
+  });
+
+/** The ConfigMaps and Secrets of a source at a time. */
+const objectsAt = ({ objects = [] }: History, source: string, atMs: number): readonly SourceObject[] =>
+  objects.flatMap((plan) => {
+    if (plan.source !== source) return [];
+    const object = plan.changes.filter((change) => change.atMs <= atMs).at(-1)?.object;
+    return object ? [object] : [];
   });
 
 /** The source for a new subscription. */
@@ -262,11 +273,14 @@ const lateAt = (
   });
 };
 
-const scheduleChanges = ({ history: { pods }, sources, scheduler }: World): void => {
+const scheduleChanges = ({ history, sources, scheduler }: World): void => {
+  const { pods, objects = [] } = history;
   for (const [name, source] of Object.entries(sources)) {
-    const times = pods.flatMap((plan) => (plan.source === name ? plan.changes.map(({ atMs }) => atMs) : []));
+    const plans = [...pods, ...objects].filter((plan) => plan.source === name);
+    const times = plans.flatMap(({ changes }) => changes.map(({ atMs }) => atMs));
     for (const atMs of new Set(times))
-      if (atMs > 0) scheduler.schedule(() => source.want(wantedAt(pods, name, atMs)), atMs);
+      if (atMs > 0)
+        scheduler.schedule(() => source.want(wantedAt(pods, name, atMs), objectsAt(history, name, atMs)), atMs);
   }
 };
 

@@ -22,6 +22,7 @@ import { noStartAfterTermination } from './no-start-after-termination.js';
 import { nodeStaysAlive } from './node-stays-alive.js';
 import { nothingForbidden } from './nothing-forbidden.js';
 import { nothingLeaks } from './nothing-leaks.js';
+import { onlyCrashesWait } from './only-crashes-wait.js';
 import { oneLiveInstance } from './one-live-instance.js';
 import { oneRun } from './one-run.js';
 import { oneRevision } from './one-revision.js';
@@ -56,6 +57,7 @@ export const INVARIANTS: readonly Invariant[] = [
   initOrder,
   restartPolicyKept,
   restartBackOff,
+  onlyCrashesWait,
   pullBackOff,
   pullsAreRecorded,
   waitsEnd,

@@ -1,7 +1,9 @@
 import { asksForAll, containerOf } from './pod-spec.js';
 import type { Invariant } from './monitor.js';
 import { isRebirth } from './journal-truth.js';
-import type { InstanceTruth, PodTruth } from './pod-truth.js';
+import { type InstanceTruth, isReady, type PodTruth } from './pod-truth.js';
+import type { WorldTruth } from './world-truth.js';
+import { UNKNOWN_END } from '../runtime/container.js';
 
 const FIRST_MS = 10_000;
 const RESET_AFTER_MS = 600_000;
@@ -17,6 +19,8 @@ interface Entry {
   readonly delayMs: number;
   /** The earliest time of the last restart's decision. */
   readonly since: number;
+  /** The ends that were surely crashes, since the table began: another agent goes on with these. */
+  readonly crashes: number;
   /** From an earlier life of the agent: this one only knows the state of the runtime. */
   readonly isOfEarlierLife?: boolean;
 }
@@ -28,7 +32,7 @@ interface Restart {
 
 export const restartBackOff: Invariant = {
   name: 'restart-back-off',
-  rule: 'A container that keeps ending waits 10 s before its second restart and then twice as long each time, up to the maximum, unless it ran for more than 10 minutes; another agent continues the back-off as far as the runtime shows enough time for the waits.',
+  rule: 'A container that keeps ending waits 10 s before its second restart and then twice as long each time, up to the maximum, unless it ran for more than 10 minutes; another agent goes on with the crashes before, as long as the sandbox of the pod runs.',
   source: 'pkg/kubelet/kuberuntime/kuberuntime_manager.go doBackOff, docs/timing.md',
   watch: (truth, { maxRestartBackOffMs }) => {
     const entries = new Map<string, Entry>();
@@ -37,6 +41,10 @@ export const restartBackOff: Invariant = {
     const removedAs = new Map<string, string>();
     /** Instances that the present run of their pod has asked to stop, by the run. */
     let stopped = new Map<string, string>();
+    /** The crashes that each instance was created with. */
+    const shown = new Map<string, number>();
+    /** Instances that an agent has begun to stop, for any reason: their ends may be no crashes. */
+    const doubted = new Set<string>();
     /** When the wall clock was last set: older times do not show how much time passed. Virtual milliseconds. */
     let clockSetAt = -1;
     /** The start of this life of the agent, which remembers what it has removed. Virtual milliseconds. */
@@ -60,6 +68,13 @@ export const restartBackOff: Invariant = {
           for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
           return undefined;
         }
+        if (event.kind === 'journal' && event.entry.kind === 'event' && event.entry.reason === 'Killing') {
+          const { pod, container = '' } = event.entry;
+          const live = truth.pods.get(pod?.uid ?? '')?.instances.filter((one) => one.container === container) ?? [];
+          for (const { containerId } of live) doubted.add(containerId);
+        }
+        if (event.kind === 'container-created')
+          shown.set(event.containerId, restarts.get(`${event.uid} ${event.container}`)?.entry?.crashes ?? 0);
         if (event.kind === 'container-started') {
           const key = `${event.uid} ${event.container}`;
           const restart = restarts.get(key);
@@ -105,13 +120,21 @@ export const restartBackOff: Invariant = {
         const isSure = truth.oneClockSince !== undefined && truth.oneClockSince < (last?.createdAt ?? now);
         const resetMs = RESET_AFTER_MS - (isSure ? 0 : SEEN_AFTER_MS);
         const isExpired = entry && (ranUntil - entry.since > resetMs || now - entry.since > FORGOTTEN_AFTER_MS);
-        const shownMs = entry?.isOfEarlierLife
-          ? shownDelay(pod, container, { firstMs, clockSetAt: isSure ? clockSetAt : Infinity })
-          : Infinity;
-        const knownMs = entry && !isExpired ? Math.min(entry.delayMs, shownMs) : 0;
+        const isCrash = last !== undefined && isSureCrash(truth, last) && !doubted.has(last.containerId);
+        const newest = newestLeft(pod, container);
+        const shownCrashes = newest && isInReadySandbox(truth, newest) ? (shown.get(newest.containerId) ?? 0) : 0;
+        const isShownNow = isCrash && shownCrashes > 0 && (newest?.createdAt ?? 0) > (isSure ? clockSetAt : Infinity);
+        const shownMs = isShownNow ? firstMs * 2 ** (shownCrashes - 1) : 0;
+        const isAnother = entry?.isOfEarlierLife === true;
+        const knownMs = entry && !isExpired ? Math.min(entry.delayMs, isAnother ? shownMs : Infinity) : 0;
         const delayMs = knownMs === 0 ? firstMs : Math.min(2 * knownMs, maxRestartBackOffMs);
+        const crashes = (knownMs === 0 ? 0 : isAnother ? shownCrashes : (entry?.crashes ?? 0)) + (isCrash ? 1 : 0);
         const kept = entry && knownMs > 0 ? { ...entry, delayMs: knownMs, isOfEarlierLife: false } : undefined;
-        restarts.set(key, { entry: last ? { image, resources, delayMs, since } : kept });
+        // An end that another life has left, and that may be none of a crash loop, does not begin a table.
+        const isFirst = entry === undefined || isAnother;
+        restarts.set(key, {
+          entry: last && (isCrash || !isFirst) ? { image, resources, delayMs, since, crashes } : kept,
+        });
         if (!last) return undefined;
         // With wrong stamps the agent only knows that it ended after its start.
         const [what, from] = isSure ? ['end', last.exitedAt] : ['start', entry?.since];
@@ -145,46 +168,20 @@ const hasAskedForAll = ({ manifest }: PodTruth, { container, exitCode }: Instanc
 const isNewest = ({ instances }: PodTruth, instance: InstanceTruth): boolean =>
   instances.findLast(({ container }) => container === instance.container) === instance;
 
-/**
- * The longest wait that another agent can know of: that of the attempt of the newest instance, as long as the one before it, half as long, fits between
- * the oldest item of the pod in the runtime and that instance. One whose start the runtime has forgotten shows nothing. Milliseconds.
- */
-const shownDelay = (
-  { instances, sandboxes }: PodTruth,
-  container: string,
-  { firstMs, clockSetAt }: { readonly firstMs: number; readonly clockSetAt: number },
-): number => {
-  const [newest, ...earlier] = instances
-    .filter(
-      ({ container: own, removedAt, startedAt }) =>
-        own === container && removedAt === undefined && startedAt !== undefined,
-    )
-    .toReversed();
-  if (!newest || !isShown(newest)) return 0;
-  const left = [...earlier.filter(isShown), ...sandboxes.filter(({ removedAt }) => removedAt === undefined)];
-  const oldest = Math.min(newest.createdAt, ...left.map(({ createdAt }) => createdAt));
-  if (oldest <= clockSetAt) return 0;
-  // The clocks of the agent and of the runtime differ by less than that.
-  const roomMs = newest.createdAt - oldest - 2;
-  const hasEnded = earlier.some((instance) => isShown(instance) && instance.exitedAt !== undefined);
-  const fittingMs =
-    roomMs < firstMs ? (hasEnded ? firstMs : 0) : firstMs * 2 ** (1 + Math.floor(Math.log2(roomMs / firstMs)));
-  const ends = shownEnds(newest, instances);
-  return Math.min(fittingMs, ends === 0 ? 0 : firstMs * 2 ** (ends - 1));
+/** The newest instance that the runtime still shows as one that was started. */
+const newestLeft = ({ instances }: PodTruth, container: string): InstanceTruth | undefined =>
+  instances.findLast(
+    (one) => one.container === container && one.removedAt === undefined && one.startedAt !== undefined && isShown(one),
+  );
+
+const isInReadySandbox = ({ sandboxes }: WorldTruth, { sandboxId }: InstanceTruth): boolean => {
+  const sandbox = sandboxes.get(sandboxId);
+  return sandbox !== undefined && isReady(sandbox);
 };
 
-/**
- * The ends before the newest instance that count for it: those of the same image, and the last one before that. Where an image replaced that of the
- * very first instance, this may have been killed for it, and the runtime does not show which. It may have been removed since the agent saw it.
- */
-const shownEnds = (newest: InstanceTruth, instances: readonly InstanceTruth[]): number => {
-  const replaced = instances.findLast(
-    ({ container, image, startedAt }) =>
-      container === newest.container && image !== newest.image && startedAt !== undefined,
-  );
-  if (!replaced) return newest.attempt;
-  return newest.attempt - replaced.attempt - (replaced.attempt > 0 ? 0 : 1);
-};
+/** The runtime knows how it ended, and the sandbox runs. */
+const isSureCrash = (truth: WorldTruth, instance: InstanceTruth): boolean =>
+  instance.exitCode !== UNKNOWN_END.exitCode && isInReadySandbox(truth, instance);
 
 const definitionOf = (pod: PodTruth, container: string): string =>
   `${pod.manifest && containerOf(pod.manifest, container)?.image} ${resourcesOf(pod, container)}`;

@@ -15,6 +15,7 @@ export const simulatedClusterOptions = (nodeName: string): ClusterOptions => ({
     maxPods: 110,
     podsPerCore: 0,
     maxImages: 50,
+    declaredFeatures: [],
     serverPort: 10250,
     systemReserved: {},
     kubeReserved: {},

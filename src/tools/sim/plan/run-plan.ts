@@ -114,6 +114,8 @@ const planWorld = ({ pods, objects, scenario, seed = '1' }: PlanOptions, random:
     options: { eventedPleg: scenario.node.eventedPleg ?? scenario.node.tellsNoEvents !== true },
     wrapPorts: (ports) => ({ ...ports, random }),
     facts: roomyFacts(pods),
+    // The plan itself shows it.
+    rejected: () => undefined,
   });
   node.start();
   for (const step of scenario.timeline)

@@ -1,5 +1,6 @@
 import { CriError } from '../../../model/cri/cri-error.js';
 import type { ImageService } from '../../../streams/ports/image-service.js';
+import type { PullBehaviour } from '../world/behaviour.js';
 import type { RuntimeParts } from './runtime-parts.js';
 
 /** The mount point of images and containers on the simulated disk. */
@@ -9,16 +10,17 @@ const PULL_MS = 1000;
 /** The image service of the simulated runtime. */
 export const imageCalls = ({ world, transport, images }: RuntimeParts): ImageService => {
   const { scheduler, tell, clock, daemon } = world;
-  const failures = new Map<string, number>();
+  /** The pulls that came to their end, by the name of the image. */
+  const pulled = new Map<string, number>();
 
-  /** Counts the pulls; returns the reason why this pull of the image fails. */
-  const pullProblem = (name: string): string | undefined => {
-    const { pullError } = images.behaviourOf(name);
-    if (!pullError) return undefined;
-    const before = failures.get(name) ?? 0;
-    if (before >= (pullError.times ?? Infinity)) return undefined;
-    failures.set(name, before + 1);
-    return pullError.message;
+  /** The behaviour of the next pull of the image. */
+  const nextPull = (name: string): PullBehaviour => {
+    const { pulls, pullMs = PULL_MS, pullError } = images.behaviourOf(name);
+    const before = pulled.get(name) ?? 0;
+    const listed = pulls?.[before] ?? pulls?.at(-1);
+    if (listed) return listed;
+    const fails = pullError !== undefined && before < (pullError.times ?? Infinity);
+    return { takesMs: pullMs, ...(fails && { error: pullError.message }) };
   };
 
   return {
@@ -30,17 +32,15 @@ export const imageCalls = ({ world, transport, images }: RuntimeParts): ImageSer
     imageStatus: transport.sync('ImageStatus', ({ image }) => ({ image: images.find(image?.image ?? ''), info: {} })),
     pullImage: transport.unary('PullImage', ({ image }, answer) => {
       const name = image?.image ?? '';
-      daemon().schedule(
-        () => {
-          const problem = pullProblem(name);
-          if (problem !== undefined) return answer.error(new CriError('unknown', 'PullImage', problem));
-          const found = images.find(name);
-          const { id } = found ?? images.add(name);
-          tell({ kind: 'image-pulled', at: scheduler.now(), image: name, ...(found && { wasThere: true }) });
-          answer.value({ imageRef: id });
-        },
-        images.behaviourOf(name).pullMs ?? PULL_MS,
-      );
+      const { takesMs, error } = nextPull(name);
+      daemon().schedule(() => {
+        pulled.set(name, (pulled.get(name) ?? 0) + 1);
+        if (error !== undefined) return answer.error(new CriError('unknown', 'PullImage', error));
+        const found = images.find(name);
+        const { id } = found ?? images.add(name);
+        tell({ kind: 'image-pulled', at: scheduler.now(), image: name, ...(found && { wasThere: true }) });
+        answer.value({ imageRef: id });
+      }, takesMs);
     }),
     removeImage: transport.sync('RemoveImage', ({ image }) => {
       const found = images.find(image?.image ?? '');

@@ -73,11 +73,20 @@ export interface InstanceBehaviour {
 /** The instances of a container of one pod in the order of creation; the last one is repeated. */
 export type ContainerBehaviour = readonly InstanceBehaviour[];
 
+/** One pull of an image. */
+export interface PullBehaviour {
+  readonly takesMs: number;
+  /** The text with which it fails. */
+  readonly error?: string;
+}
+
 export interface ImageBehaviour {
   /** The duration of a pull, successful or not. 1000 by default. */
   readonly pullMs?: number;
   /** The number of first pulls that fail, with this text. `times` is for good by default. */
   readonly pullError?: { readonly message: string; readonly times?: number };
+  /** Its pulls in order, the last one repeated; instead of `pullMs` and `pullError`. */
+  readonly pulls?: readonly PullBehaviour[];
   /** 50 MB by default. */
   readonly sizeBytes?: number;
   /** The image is on the node from the beginning. */

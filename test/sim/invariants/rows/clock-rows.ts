@@ -227,12 +227,32 @@ export const clockRows: Rows = {
 export const apart = {
   fromItsStart: [
     clock(0, 600, 'runtime'),
-    ...[begin, pass(1), started(1, 'a'), exited(2, 'a', 1), pass(3), create(3), started(3, 'b'), exited(9, 'b', 1)],
+    ...[
+      begin,
+      sandbox(0, 's1'),
+      pass(1),
+      started(1, 'a'),
+      exited(2, 'a', 1),
+      pass(3),
+      create(3),
+      started(3, 'b'),
+      exited(9, 'b', 1),
+    ],
     ...[pass(13), create(13)],
   ],
   tooSoon: [
     clock(0, 600, 'runtime'),
-    ...[begin, pass(1), started(1, 'a'), exited(2, 'a', 1), pass(3), create(3), started(3, 'b'), exited(9, 'b', 1)],
+    ...[
+      begin,
+      sandbox(0, 's1'),
+      pass(1),
+      started(1, 'a'),
+      exited(2, 'a', 1),
+      pass(3),
+      create(3),
+      started(3, 'b'),
+      exited(9, 'b', 1),
+    ],
     ...[pass(10), create(10)],
   ],
 } as const;

@@ -1,4 +1,5 @@
 import type { Pod } from '../../../../src/model/pod/pod.js';
+import type { WorldEvent } from '../../../../src/tools/sim/world/world-event.js';
 import { apart } from './clock-rows.js';
 import {
   agentKilled,
@@ -7,6 +8,7 @@ import {
   create,
   exited,
   heard,
+  journal,
   pass,
   passEnded,
   pull,
@@ -25,17 +27,68 @@ const withImage = (pod: Pod, image: string): Pod => ({
   spec: { ...pod.spec, containers: pod.spec.containers.map((container) => ({ ...container, image })) },
 });
 
+/** A life of the agent puts off a restart by what the runtime shows. */
+const putOff = (at: number, delayMs: number): WorldEvent =>
+  journal(
+    at,
+    {
+      ...{ kind: 'back-off', subject: 'restart', exitCode: 1, delayMs, until: 0, step: 1, steps: 6 },
+      ...{ resetAfterMs: 600_000, from: 'runtime' },
+    },
+    { container: 'main' },
+  );
+/** A container crashes, is started again, and runs. */
+const crashedOnce = [begin, sandbox(0, 's1'), pass(0), started(1, 'a'), exited(2, 'a', 1), create(3), started(3, 'b')];
+const nextLife = [agentKilled(6), agentStarted(7, 2), pass(8)];
+
 export const waitRows: Rows = {
+  'only-crashes-wait': [
+    [
+      'another life of the agent makes a container wait that was stopped with its pod',
+      [
+        crashedOnce,
+        passEnded(4),
+        pass(4, 'terminating'),
+        stop(4, 'b'),
+        exited(5, 'b', 143),
+        nextLife,
+        putOff(8, 10_000),
+      ],
+      'waits after an end that the agent has asked for',
+    ],
+    [
+      'another life of the agent makes a container wait whose sandbox has ended with it',
+      [crashedOnce, sandbox(4, 's1', 'stopped'), exited(4, 'b', 137), nextLife, putOff(8, 10_000)],
+      'waits after an end that came before its sandbox ended, in another life',
+    ],
+    [
+      'another life of the agent makes a container wait for longer than its crashes',
+      [crashedOnce, exited(5, 'b', 1), nextLife, putOff(8, 20_000)],
+      'waits 20000 ms after 1 crashes (expected 10000 ms at most)',
+    ],
+    ['another life of the agent goes on with one crash', [crashedOnce, exited(5, 'b', 1), nextLife, putOff(8, 10_000)]],
+  ],
   'restart-back-off': [
     [
       'the second restart comes too soon',
-      [begin, pass(0), started(1, 'a'), exited(2, 'a', 1), create(3), started(3, 'b'), exited(4, 'b', 1), create(13)],
+      [
+        begin,
+        sandbox(0, 's1'),
+        pass(0),
+        started(1, 'a'),
+        exited(2, 'a', 1),
+        create(3),
+        started(3, 'b'),
+        exited(4, 'b', 1),
+        create(13),
+      ],
       'is restarted 9000 ms after its end (expected 10000 ms',
     ],
     [
       'the third one, too',
       [
         begin,
+        sandbox(0, 's1'),
         pass(0),
         started(1, 'a'),
         exited(2, 'a', 1),
@@ -53,6 +106,7 @@ export const waitRows: Rows = {
       'in another life of the agent',
       [
         begin,
+        sandbox(0, 's1'),
         pass(0),
         started(1, 'a'),
         exited(2, 'a', 1),
@@ -102,7 +156,7 @@ export const waitRows: Rows = {
       ],
     ],
     [
-      'another life of the agent cannot know whether the first instance, of another image, had ended by itself',
+      'another life of the agent goes on with the end of an instance of another image',
       [
         ...[begin, sandbox(0, 's1'), pass(0), create(1, 'main', 'former'), started(1, 'a', { image: 'former' })],
         ...[
@@ -115,6 +169,7 @@ export const waitRows: Rows = {
         ...[passEnded(31), agentKilled(32), agentStarted(33, 2), exited(40, 'b', 0, { attempt: 1 })],
         ...[removed(40, 'a', { image: 'former' }), pass(40), create(41)],
       ],
+      'expected 10000 ms',
     ],
     [
       'another life of the agent sees that two of three instances have ended, one of them of another image',
@@ -131,13 +186,13 @@ export const waitRows: Rows = {
         ...[passEnded(51), agentKilled(52), agentStarted(53, 2), exited(60, 'c', 0, { attempt: 2 })],
         ...[pass(60), create(61)],
       ],
-      'expected 10000 ms',
+      'expected 20000 ms',
     ],
     [
       'too soon after the second end that removes all containers',
       [
         [agentStarted(0), wanted(0, startedAgain), heard(0, 'ADD')],
-        ...[pass(0), started(1, 'a'), exited(2, 'a', 42), removed(2, 'a')],
+        ...[sandbox(0, 's1'), pass(0), started(1, 'a'), exited(2, 'a', 42), removed(2, 'a')],
         ...[create(3), started(3, 'b'), exited(4, 'b', 42), removed(4, 'b'), create(13)],
       ],
       'is restarted 9000 ms after its end (expected 10000 ms',
@@ -146,7 +201,16 @@ export const waitRows: Rows = {
       'a removed instance has no part in the wait once there is another one',
       [
         [agentStarted(0), wanted(0, startedAgain), heard(0, 'ADD')],
-        ...[pass(0), started(1, 'a'), exited(2, 'a', 42), removed(2, 'a'), create(3), started(3, 'b'), passEnded(4)],
+        ...[
+          sandbox(0, 's1'),
+          pass(0),
+          started(1, 'a'),
+          exited(2, 'a', 42),
+          removed(2, 'a'),
+          create(3),
+          started(3, 'b'),
+          passEnded(4),
+        ],
         ...[pass(14), stop(14, 'b'), exited(14, 'b', 143), create(14), started(14, 'c'), passEnded(15)],
         ...[pass(26), stop(26, 'c'), exited(26, 'c', 143), create(26)],
       ],
@@ -155,7 +219,7 @@ export const waitRows: Rows = {
       'another image begins again after an end that removed all containers',
       [
         [agentStarted(0), wanted(0, startedAgain), heard(0, 'ADD')],
-        ...[pass(0), started(1, 'a'), exited(2, 'a', 42), removed(2, 'a')],
+        ...[sandbox(0, 's1'), pass(0), started(1, 'a'), exited(2, 'a', 42), removed(2, 'a')],
         ...[create(3), started(3, 'b'), exited(4, 'b', 42), removed(4, 'b'), passEnded(4)],
         [wanted(5, withImage(startedAgain, 'newer')), heard(5, 'UPDATE')],
         ...[pass(5), create(5, 'main', 'newer'), started(5, 'c', { image: 'newer' })],
@@ -166,15 +230,16 @@ export const waitRows: Rows = {
       'another life of the agent does not know of an end that removed all containers',
       [
         [agentStarted(0), wanted(0, startedAgain), heard(0, 'ADD')],
-        ...[pass(0), started(1, 'a'), exited(2, 'a', 42), removed(2, 'a')],
+        ...[sandbox(0, 's1'), pass(0), started(1, 'a'), exited(2, 'a', 42), removed(2, 'a')],
         ...[create(3), started(3, 'b'), exited(4, 'b', 42), removed(4, 'b')],
         ...[agentKilled(5), agentStarted(6, 2), pass(7), create(8)],
       ],
     ],
     [
-      'nothing shows in another life of the agent that it ended before',
+      'the newest instance alone shows the crashes to another life of the agent',
       [
         begin,
+        sandbox(0, 's1'),
         pass(0),
         started(1, 'a'),
         exited(2, 'a', 1),
@@ -186,6 +251,14 @@ export const waitRows: Rows = {
         agentStarted(7, 2),
         pass(8),
         create(9),
+      ],
+      'is restarted 5000 ms after its end (expected 10000 ms',
+    ],
+    [
+      'another life of the agent finds the sandbox ended, and begins again',
+      [
+        ...[begin, sandbox(0, 's1'), pass(0), started(1, 'a'), exited(2, 'a', 1), create(3), started(3, 'b')],
+        ...[exited(4, 'b', 1), sandbox(5, 's1', 'stopped'), agentKilled(6), agentStarted(7, 2), pass(8), create(9)],
       ],
     ],
     [
@@ -211,6 +284,7 @@ export const waitRows: Rows = {
       'each one waits',
       [
         begin,
+        sandbox(0, 's1'),
         pass(0),
         started(1, 'a'),
         exited(2, 'a', 1),
@@ -227,6 +301,7 @@ export const waitRows: Rows = {
       'it ran for long',
       [
         begin,
+        sandbox(0, 's1'),
         pass(0),
         started(1, 'a'),
         exited(2, 'a', 1),
@@ -240,6 +315,7 @@ export const waitRows: Rows = {
       'the pass has stopped it itself',
       [
         begin,
+        sandbox(0, 's1'),
         pass(0),
         started(1, 'a'),
         exited(2, 'a', 1),
@@ -262,6 +338,7 @@ export const waitRows: Rows = {
       'another image',
       [
         begin,
+        sandbox(0, 's1'),
         pass(0),
         started(1, 'a'),
         exited(2, 'a', 1),

@@ -73,6 +73,7 @@ export const commandScript = (
     user: record.user,
     mounts: undefined,
     oomScoreAdjustment: undefined,
+    isCommand: true,
   };
   return `exec 5<&-${tty ? terminalLine : ''}\n${giveInput(record.user.uid)}\n${payloadScript(payload, isolation, files.error)}`;
 };

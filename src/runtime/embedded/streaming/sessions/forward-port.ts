@@ -21,22 +21,41 @@ const dial = async (port: number): Promise<Socket> => {
   throw new Error(`failed to connect to localhost:${port}: ${refused.join(', ')}`);
 };
 
+/** The pod that a session reaches. */
+export interface ForwardTarget {
+  readonly sandboxId: string;
+  /** Errors: the sandbox is not ready. */
+  readonly requireReady: () => unknown;
+  /** Fires when the sandbox is not ready any more: from then on its ports may be those of any other program. */
+  readonly over: AbortSignal;
+}
+
 /**
  * Joins a client's stream with a port of the pod; resolves when both directions have ended. Either side may half-close.
- * Errors: no program listens there; the connection broke.
+ * Errors: the pod has ended; no program listens there; the connection broke.
  */
-export const forwardPort = async (port: number, stream: Duplex, gone: AbortSignal): Promise<void> => {
+export const forwardPort = async (
+  { requireReady, over }: ForwardTarget,
+  port: number,
+  stream: Duplex,
+  gone: AbortSignal,
+): Promise<void> => {
+  requireReady();
   const socket = await dial(port);
   const drop = (): void => void socket.destroy();
+  const end = (): void => void socket.destroy(new Error('the pod has ended'));
   // A client's end is passed on; a reset ends the connection.
   stream.once('close', () => stream.readableEnded || drop());
   gone.addEventListener('abort', drop, { once: true });
+  over.addEventListener('abort', end, { once: true });
   try {
-    if (gone.aborted || (stream.destroyed && !stream.readableEnded)) drop();
+    if (over.aborted) end();
+    else if (gone.aborted || (stream.destroyed && !stream.readableEnded)) drop();
     else stream.pipe(socket).pipe(stream);
     await new Promise<void>((resolve, reject) => socket.once('error', reject).once('close', () => resolve()));
   } finally {
     gone.removeEventListener('abort', drop);
+    over.removeEventListener('abort', end);
     stream.unpipe(socket);
     stream.resume();
   }

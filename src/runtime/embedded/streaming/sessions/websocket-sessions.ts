@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { EMPTY, fromEvent, merge, takeUntil, tap, type Observable, type SchedulerLike } from 'rxjs';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { statusText } from '../command-status.js';
-import { forwardErrorText, forwardPort } from './forward-port.js';
+import { forwardErrorText, forwardPort, type ForwardTarget } from './forward-port.js';
 import { headerOf, refuse } from '../http-answers.js';
 import { endAll, type RemoteStreams, type WantedStreams } from '../remote-streams.js';
 import { IDLE_MS, probePaused, untilIdle } from './session-timing.js';
@@ -115,9 +115,9 @@ export const webSocketForward = async (
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-  options: { readonly sandboxId: string; readonly ports: readonly number[]; readonly scheduler: SchedulerLike },
+  options: { readonly target: ForwardTarget; readonly ports: readonly number[]; readonly scheduler: SchedulerLike },
 ): Promise<void> => {
-  const { sandboxId, ports, scheduler } = options;
+  const { target, ports, scheduler } = options;
   const session = await accepted(request, socket, head, { supported: FORWARD_PROTOCOLS, scheduler });
   if (!session) return;
   const { channels, watch$ } = session;
@@ -131,9 +131,9 @@ export const webSocketForward = async (
       error.write(number);
       error.resume();
       try {
-        await forwardPort(port, data, channels.gone);
+        await forwardPort(target, port, data, channels.gone);
       } catch (failure) {
-        error.write(forwardErrorText(port, sandboxId, failure));
+        error.write(forwardErrorText(port, target.sandboxId, failure));
       }
       await endAll([data, error]);
     }),

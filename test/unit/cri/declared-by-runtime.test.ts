@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keepsStarts } from '../../../src/model/cri/kept-starts.js';
+import { keepsStarts, sharesNetwork } from '../../../src/model/cri/declared-by-runtime.js';
 
 it.each<{ info: Record<string, string>; keeps: boolean }>([
   { info: {}, keeps: false },
@@ -11,4 +11,9 @@ it.each<{ info: Record<string, string>; keeps: boolean }>([
   { info: { info: 'not JSON' }, keeps: false },
 ])('a runtime that says $info keeps starts: $keeps', ({ info, keeps }) => {
   expect(keepsStarts(info)).toBe(keeps);
+});
+
+it('a runtime shares the network of the machine only if it says so', () => {
+  expect(sharesNetwork({ info: '{"sharesNetwork":true,"keepsStarts":false}' })).toBe(true);
+  expect(sharesNetwork({ info: '{"keepsStarts":true}' })).toBe(false);
 });

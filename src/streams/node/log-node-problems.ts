@@ -1,0 +1,18 @@
+import type { Logger } from '../ports/logger.js';
+
+/** Receives the problems of each update of the Node. */
+export type LogNodeProblems = (problems: readonly string[]) => void;
+
+/** Logs each problem when it begins and when it is over: the Node is updated every ten seconds, and a problem may last. */
+export const logNodeProblems = (node: string, log: Pick<Logger, 'error' | 'info'>): LogNodeProblems => {
+  let before: readonly string[] = [];
+  return (problems) => {
+    for (const problem of problems) {
+      if (!before.includes(problem)) log.error({ node, problem }, 'a part of the Node is left out');
+    }
+    for (const problem of before) {
+      if (!problems.includes(problem)) log.info({ node, problem }, 'a problem of the Node is over');
+    }
+    before = problems;
+  };
+};

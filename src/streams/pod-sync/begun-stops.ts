@@ -1,0 +1,51 @@
+import { catchError, concat, concatMap, defer, EMPTY, from, type Observable, of } from 'rxjs';
+import { errorText } from '../../model/cri/cri-error.js';
+import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
+import type { Pod } from '../../model/pod/pod.js';
+import { directoryNameOf, POD_DIRECTORY_MODE, podStopsDirectory } from '../../model/pod/pod-paths.js';
+import type { PodSyncContext } from './pod-sync-context.js';
+
+// No runtime distinguishes a container that was stopped from one that ended by itself: both have an exit code. If the agent ends between the stop of a
+// container and that of its sandbox, the next agent finds the mark.
+
+interface Context {
+  readonly pod: Pod;
+  readonly ports: Pick<PodSyncContext['ports'], 'files' | 'node' | 'log'>;
+}
+
+/** Marks an instance before it is stopped. Errors: none. A failure is logged; another agent takes the end for a crash then. */
+export const markStop = ({ pod, ports }: Context, containerId: string): Observable<never> =>
+  defer(() =>
+    ports.files.makeDirectory(`${directoryOf({ pod, ports })}/${directoryNameOf(containerId)}`, POD_DIRECTORY_MODE),
+  ).pipe(
+    catchError((error: unknown) => {
+      ports.log.warn({ uid: pod.metadata.uid, error: errorText(error) }, 'cannot mark the stop of a container');
+      return EMPTY;
+    }),
+  );
+
+/**
+ * Emits whether an agent has begun to stop the instance, and removes the marks of instances that are gone. Errors: none. A failure is
+ * logged; the end is taken for a crash then.
+ */
+export const isStopBegun = (
+  { pod, ports }: Context,
+  { containers }: Pick<RuntimePodStatus, 'containers'>,
+  containerId: string,
+): Observable<boolean> =>
+  defer(() => ports.files.listDirectory(directoryOf({ pod, ports }))).pipe(
+    concatMap((marks) => {
+      const there = new Set(containers.map(({ id }) => directoryNameOf(id)));
+      const gone$ = from(marks.filter((mark) => !there.has(mark))).pipe(
+        concatMap((mark) => ports.files.remove(`${directoryOf({ pod, ports })}/${mark}`)),
+      );
+      return concat(gone$, of(marks.includes(directoryNameOf(containerId))));
+    }),
+    catchError((error: unknown) => {
+      ports.log.warn({ uid: pod.metadata.uid, error: errorText(error) }, 'cannot read the marks of stops');
+      return of(false);
+    }),
+  );
+
+const directoryOf = ({ pod, ports: { node } }: Context): string =>
+  podStopsDirectory(node.rootDirectory, pod.metadata.uid);
