@@ -48,7 +48,7 @@ export const incidentTest = (incident: Incident, made: MadeFrom): IncidentTest =
     fit = bestFit(incident, wanted);
   }
   if (Object.keys(wanted.expected).length === 0)
-    return { kind: 'nothing-to-expect', because: emptyBecause(wanted.leftOut) };
+    return { kind: 'nothing-to-expect', because: emptyBecause(incident, wanted) };
   if (fit.problems.length > 0)
     return {
       kind: 'does-not-replay',
@@ -70,10 +70,13 @@ const referenceProblems = ({ pods }: Incident, problems: readonly Problem[]): re
         `${pod} refers to objects of an API server, which a simulated node does not have: when they came or went is not in the test`,
     );
 
-const emptyBecause = (leftOut: readonly string[]): string =>
-  leftOut.length === 0
+const emptyBecause = (incident: Incident, { leftOut, untilMs }: Wanted): string => {
+  if (Object.keys(observationsOf(incident, { leftOut, untilMs: Infinity })).length > 0)
+    return `all that the recording shows of pods is after ${(untilMs / 1000).toFixed(1)} s, in the ${WITHIN_MS / 1000} s before its end, in which nothing is expected: record for longer`;
+  return leftOut.length === 0
     ? 'the recording shows no start, end or event of a pod'
     : `${leftOut.join(', ')} existed before the recording began`;
+};
 
 interface MadeFrom {
   readonly recording: string;

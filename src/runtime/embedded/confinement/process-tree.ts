@@ -10,7 +10,8 @@ export interface ProcessId {
 }
 
 interface ProcessStat extends ProcessId {
-  readonly state: string;
+  /** It runs nothing any more: a zombie, or on its way to become one. */
+  readonly hasEnded: boolean;
   readonly parent: number;
   readonly session: number;
 }
@@ -22,11 +23,20 @@ interface ProcessStat extends ProcessId {
 export const parseStat = (line: string): ProcessStat | undefined => {
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
   const pid = Number.parseInt(line, 10);
-  const [state, parent, , session] = fields;
+  const [state, parent, , session, , , flags] = fields;
   const startTime = fields[19];
   if (!Number.isInteger(pid) || state === undefined || startTime === undefined) return undefined;
-  return { pid, state, parent: Number(parent), session: Number(session), startTime };
+  const hasEnded = state === 'Z' || state === 'X' || (Number(flags) & PF_EXITING) !== 0;
+  return { pid, hasEnded, parent: Number(parent), session: Number(session), startTime };
 };
+
+/**
+ * The flag of a process that ends. The first process of a PID namespace sleeps with it until every zombie of the namespace has been
+ * reaped, which may take seconds where the first process of the machine reaps slowly.
+ *
+ * Source: linux include/linux/sched.h, kernel/pid_namespace.c zap_pid_ns_processes
+ */
+const PF_EXITING = 0x4;
 
 /** Errors, here and below: the kernel cannot report it. This never means that a process is gone. */
 const statOf = (pid: number): ProcessStat | undefined => {
@@ -49,10 +59,10 @@ export const processId = (pid: number): ProcessId | undefined => {
   return stat && { pid, startTime: stat.startTime };
 };
 
-/** Whether exactly this process runs; a zombie does not. */
+/** Whether exactly this process runs; neither a zombie does, nor a process that ends. */
 export const isAlive = ({ pid, startTime }: ProcessId): boolean => {
   const stat = statOf(pid);
-  return stat !== undefined && stat.startTime === startTime && stat.state !== 'Z' && stat.state !== 'X';
+  return stat?.startTime === startTime && !stat.hasEnded;
 };
 
 const allPids = (): number[] =>
@@ -83,7 +93,7 @@ export const processesWithMark = (
   allPids().flatMap((pid) => {
     const mark = markOf(pid);
     if (mark === undefined || !isWanted(mark)) return [];
-    return ['Z', 'X'].includes(statOf(pid)?.state ?? 'X') ? [] : [{ pid, mark }];
+    return (statOf(pid)?.hasEnded ?? true) ? [] : [{ pid, mark }];
   });
 
 const markOf = (pid: number): string | undefined =>
@@ -96,7 +106,7 @@ const markOf = (pid: number): string | undefined =>
  */
 export const sessionProcesses = (leader: ProcessId, isOwn: (pid: number) => boolean): number[] => {
   const all = allPids().flatMap((pid) =>
-    ((stat) => (stat && !['Z', 'X'].includes(stat.state) ? [stat] : []))(unlessHidden(() => statOf(pid))),
+    ((stat) => (stat && !stat.hasEnded ? [stat] : []))(unlessHidden(() => statOf(pid))),
   );
   const members = all.filter((stat) => stat.session === leader.pid).map(({ pid }) => pid);
   const found = new Set(members);
