@@ -25,7 +25,7 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'back-off is reset too early': 1,
   'back-off is forgotten with the agent': 37,
   'every end is taken for a crash': 17,
-  'the key of a back-off changes with every instance': 1,
+  'the key of a back-off changes with every instance': 81,
   'pulls do not back off': 1,
   'the worker retries inside': 1,
   'a half-made container is left': 1,

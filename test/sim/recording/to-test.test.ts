@@ -336,6 +336,16 @@ describe('a test that is made of a recording', () => {
     });
   });
 
+  it('there is no test of a recording that ends right after all that it shows', () => {
+    const pods: History['pods'] = [{ key: 'deaf', source: 'file', changes: [{ atMs: 20 * SECOND, pod: deaf }] }];
+    const times = { quietFromMs: 21 * SECOND, endMs: 21 * SECOND };
+    expect(made(incidentOf({ ...HISTORY, pods, faults: [], ...times }))).toEqual({
+      kind: 'nothing-to-expect',
+      because:
+        'all that the recording shows of pods is after 19.0 s, in the 2 s before its end, in which nothing is expected: record for longer',
+    });
+  });
+
   it('pods that had been stopped before the recording began are expected to start, and a finished one is left out', () => {
     const { makeKubelet, recordings } = recordingsInMemory();
     const pods = [deaf, { ...crashing, spec: { ...crashing.spec, restartPolicy: 'Never' as const } }];
