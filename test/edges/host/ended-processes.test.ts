@@ -16,7 +16,7 @@ const begin = (program: string, ...args: readonly string[]) => {
 const stateOf = (pid: number): string | undefined => /\) (\w)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
 
 it.runIf(isRoot)(
-  'the first process of a namespace has ended once it is killed, also while nobody reaps a zombie of the namespace',
+  'the first process of a namespace has ended once it is killed, also while no process reaps a zombie of the namespace',
   async () => {
     const namespace = begin('unshare', '--pid', '--fork', 'sleep', '2147483647');
     const first = await eventually('the namespace has a process', () => {
