@@ -42,8 +42,8 @@ export interface ContainerKill {
 }
 
 /**
- * Marks the stop unless the container has failed, runs the preStop hook, waits for the container's turn, then stops it within what is left of its grace period.
- * Completes when it has stopped. A hook that takes longer than the grace period does not delay the stop: it goes on beside the stop
+ * Marks the stop unless the container has failed, runs the preStop hook, waits for the container's turn, then stops it within what is left of
+ * its grace period. Completes when it has stopped. A hook that takes longer than the grace period does not delay the stop: it goes on beside the stop
  * and ends with it.
  *
  * Errors: the runtime's, except that a container it does not know has stopped.

@@ -1,4 +1,4 @@
-import { concat, EMPTY, ignoreElements, map, of, throwError, timer } from 'rxjs';
+import { concat, EMPTY, ignoreElements, map, NEVER, of, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { NodeFiles } from '../../../src/streams/ports/node-files.js';
 import { isStopBegun, markStop } from '../../../src/streams/pod-sync/begun-stops.js';
@@ -46,6 +46,17 @@ describe('the mark of a stop', () => {
       const stage = stageOf(scheduler, { makeDirectory: () => timer(written, scheduler).pipe(ignoreElements()) });
       const stopped$ = killContainer(stage.context, { id: 'a', name: 'main' });
       expectObservable(concat(stopped$, of('s'))).toBe(expected);
+    }),
+  );
+
+  it(
+    'a stop waits 1 s at most for its mark, where a disk hangs',
+    marbles(({ expectObservable, scheduler }) => {
+      const expected = '1s (s|)';
+      const stage = stageOf(scheduler, { makeDirectory: () => NEVER });
+      const stopped$ = killContainer(stage.context, { id: 'a', name: 'main' });
+      expectObservable(concat(stopped$, of('s'))).toBe(expected);
+      scheduler.schedule(() => expect(stage.calls).toEqual(['stop']), 1_001);
     }),
   );
 
