@@ -223,36 +223,22 @@ export const clockRows: Rows = {
   ],
 };
 
+/** By a runtime whose clock is ten minutes ahead. */
+const endedTwice = [
+  clock(0, 600, 'runtime'),
+  begin,
+  sandbox(0, 's1'),
+  pass(1),
+  started(1, 'a'),
+  exited(2, 'a', 1),
+  pass(3),
+  create(3),
+  started(3, 'b'),
+  exited(9, 'b', 1),
+];
+
 /** Back-offs of containers whose runtime has another clock. */
 export const apart = {
-  fromItsStart: [
-    clock(0, 600, 'runtime'),
-    ...[
-      begin,
-      sandbox(0, 's1'),
-      pass(1),
-      started(1, 'a'),
-      exited(2, 'a', 1),
-      pass(3),
-      create(3),
-      started(3, 'b'),
-      exited(9, 'b', 1),
-    ],
-    ...[pass(13), create(13)],
-  ],
-  tooSoon: [
-    clock(0, 600, 'runtime'),
-    ...[
-      begin,
-      sandbox(0, 's1'),
-      pass(1),
-      started(1, 'a'),
-      exited(2, 'a', 1),
-      pass(3),
-      create(3),
-      started(3, 'b'),
-      exited(9, 'b', 1),
-    ],
-    ...[pass(10), create(10)],
-  ],
+  fromItsStart: [...endedTwice, pass(13), create(13)],
+  tooSoon: [...endedTwice, pass(10), create(10)],
 } as const;
