@@ -22,6 +22,8 @@ const SERVER = `
   require('node:net').createServer(() => {}).listen(socket);
 `;
 
+const BUILD = '1.0.0+abc';
+
 let folder = '';
 let subscription: Subscription | undefined;
 beforeEach(() => {
@@ -50,6 +52,7 @@ const supervise = (script = join(folder, 'server.cjs')) => {
     stateDirectory: join(folder, 'state'),
     logFile: join(folder, 'runtime.log'),
     command: [process.execPath, script],
+    build: BUILD,
   }).subscribe(event$);
   subscription = running;
   return { event$, running, ready$: event$.pipe(filter(({ kind }) => kind === 'ready')) };
