@@ -24,7 +24,7 @@ const packageOf = (daemon: Daemon, version: string): InstalledPackage => {
 const command = (daemon: Daemon, name: string, ...args: readonly string[]) =>
   daemon.run(name, '--root-dir', daemon.rootDir, ...args);
 
-/** An `exec` that waits, once its command runs; resolves with what it says at its end. */
+/** Resolves with an `exec` that waits, once its command runs; `ended` is what it says at its end. */
 const openSession = async (daemon: Daemon) => {
   const client = daemon.process([
     'exec',
@@ -36,12 +36,12 @@ const openSession = async (daemon: Daemon) => {
     '-c',
     'echo here; sleep 3600',
   ]);
-  const end = Promise.all([once(client, 'exit'), text(client.stderr!)]).then(([[code], stderr]) => ({
+  const ended = Promise.all([once(client, 'exit'), text(client.stderr!)]).then(([[code], stderr]) => ({
     code: code as number,
     stderr,
   }));
   await once(client.stdout!, 'data');
-  return end;
+  return { ended };
 };
 
 const replacements = (daemon: Daemon): number =>
@@ -92,18 +92,18 @@ it(
     const installed = packageOf(daemon, '1.0.0');
     daemon.apply({ name: 'one', containers: [{ script: COUNT }] });
     await daemon.start();
-    await daemon.reached('one', 'CONTAINER_RUNNING');
+    const { id } = await daemon.reached('one', 'CONTAINER_RUNNING');
     const session = await openSession(daemon);
     installed.remove();
     await daemon.killRuntime('SIGTERM');
-    expect(await session).toEqual({
+    expect(await session.ended).toEqual({
       code: 1,
       stderr:
-        'error: error executing command in container: the container runtime ends, and its sessions with it; the container runs on\n',
+        'Error: Internal error occurred: error executing command in container: the container runtime ends, and its sessions with it; the container runs on\n',
     });
     installed.install('2.0.0');
     await eventually('the agent has started the runtime that is there now', () => daemon.runtimeProcess());
-    expect(await daemon.reached('one', 'CONTAINER_RUNNING')).toMatchObject({ attempt: 0 });
+    expect(await daemon.reached('one', 'CONTAINER_RUNNING')).toMatchObject({ id });
   },
   SLOW_MACHINE_MS,
 );
@@ -154,7 +154,7 @@ it.for(['root', 'runtime/state'])(
     );
     expect([code, stderr]).toEqual([
       1,
-      `error: ${directory} was written by rx-kubelet 3.1.4 in format 2, and this version reads formats up to 1: run version 3.1.4 or a later one, or choose another folder\n`,
+      `Error: ${directory} was written by rx-kubelet 3.1.4 in format 2, and this version reads formats up to 1: run version 3.1.4 or a later one, or choose another folder\n`,
     ]);
     expect(daemon.runtimeProcess()).toEqual(runtime);
   },
