@@ -46,11 +46,8 @@ describe('the format of files of an agent', () => {
   it('is a warning where it cannot be written', () => {
     rmSync(directory, { recursive: true });
     markFormat(directory, '1.0.0', log);
-    expect(warnings).toEqual([
-      [
-        'the format of the files could not be written',
-        { file: file(), error: expect.objectContaining({ code: 'ENOENT' }) },
-      ],
+    expect(warnings).toMatchObject([
+      ['the format of the files could not be written', { file: file(), error: { code: 'ENOENT' } }],
     ]);
   });
 });
