@@ -1,4 +1,4 @@
-import { catchError, of, type SchedulerLike, tap, throwError } from 'rxjs';
+import { catchError, of, type SchedulerLike, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import { HttpFailure } from '../../../src/model/config/http-failure.js';
