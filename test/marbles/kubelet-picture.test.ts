@@ -61,6 +61,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
     mirrorPods$: silent,
     events$: silent,
   },
+  pods$: silent,
   view: {
     pods: () => [],
     existsSince: () => undefined,
