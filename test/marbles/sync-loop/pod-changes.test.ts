@@ -1,4 +1,4 @@
-import { filter, map, take, tap } from 'rxjs';
+import { filter, map, mergeMap, take, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { PodChange } from '../../../src/model/pod-status/pod-change.js';
 import { kubeletState, type StateChange } from '../../../src/streams/sync-loop/kubelet-state.js';
@@ -65,17 +65,18 @@ describe('the changes of pods', () => {
     const state = kubeletState();
     const seen: string[][] = [[], []];
     const note = (list: string[]) => tap((change: PodChange) => void list.push(text(change)));
+    const late: string[] = [];
     podChanges(state)
       .pipe(
         note(seen[0]!),
         filter(({ kind }) => kind === 'added'),
+        tap(() => {
+          state.apply(changes.r!);
+          state.apply(changes.f!);
+        }),
+        mergeMap(() => podChanges(state).pipe(note(late))),
       )
-      .subscribe(() => {
-        state.apply(changes.r!);
-        state.apply(changes.f!);
-        podChanges(state).pipe(note(late)).subscribe();
-      });
-    const late: string[] = [];
+      .subscribe();
     podChanges(state).pipe(note(seen[1]!)).subscribe();
     state.apply(changes[1]!);
     const order = ['added one none', 'changed one none Running', 'changed one Running Failed'];
