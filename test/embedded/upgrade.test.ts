@@ -44,6 +44,12 @@ const openSession = async (daemon: Daemon) => {
   return { ended };
 };
 
+/** Starts the next agent, and resolves when it shows the pod: until then its commands do not find it. */
+const startAgain = async (daemon: Daemon): Promise<void> => {
+  await daemon.start();
+  await eventually('the agent shows the pod', async () => (await daemon.shownPods()).length > 0);
+};
+
 const replacements = (daemon: Daemon): number =>
   daemon.logged().filter(({ message }) => message.startsWith('the embedded runtime of another version is replaced'))
     .length;
@@ -122,7 +128,7 @@ it(
 
     await daemon.kill('SIGTERM');
     installed.install('2.0.0');
-    await daemon.start();
+    await startAgain(daemon);
     expect(isAlive(first)).toBe(false);
     expect(replacements(daemon)).toBe(1);
     expect(await daemon.reached('one', 'CONTAINER_RUNNING')).toMatchObject({ id });
@@ -192,9 +198,10 @@ it(
         changeRecords(daemon);
       }
       installed.install(round % 2 === 0 ? '1.0.0' : '2.0.0');
-      await daemon.start();
+      await startAgain(daemon);
       expect(await daemon.reached('one', 'CONTAINER_RUNNING')).toMatchObject({ id });
-      expect((await command(daemon, 'exec', 'one', '--', 'echo', `round ${round}`)).stdout).toBe(`round ${round}\n`);
+      const told = await command(daemon, 'exec', 'one', '--', 'echo', `round ${round}`);
+      expect(told).toEqual({ code: 0, stdout: `round ${round}\n`, stderr: '' });
     }
     expect(replacements(daemon)).toBe(15);
     await expectWholeLog(daemon);
