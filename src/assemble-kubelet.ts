@@ -62,6 +62,7 @@ import {
   type SyncLoopInputs,
   syncTicks,
 } from './streams/sync-loop/sync-loop.js';
+import { whenKnown } from './streams/sync-loop/when-known.js';
 import { terminationMessages } from './streams/pleg/termination-messages.js';
 import { type UpkeepInputs, upkeep, type UpkeepStreams } from './streams/upkeep/upkeep.js';
 
@@ -98,6 +99,8 @@ export interface KubeletParts {
   readonly scheduler: SchedulerLike;
   /** What becomes of single pods, beginning with those that are there. */
   readonly pods$: Observable<PodChange>;
+  /** Emits once the pods are known. */
+  readonly ready$: Observable<void>;
   readonly view: KubeletView;
 }
 
@@ -254,6 +257,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     cluster: cluster?.streams(state) ?? ALONE,
     scheduler,
     pods$: podChanges(state),
+    ready$: whenKnown(state, pleg),
     view: {
       pods: () => state.pods.pods().map((pod) => state.pod(pod.metadata.uid) ?? pod),
       existsSince: (uid) => {

@@ -138,4 +138,9 @@ export interface Kubelet extends KubeletView {
    * its containers may still have to end. A new life of the agent begins with `added` again. Errors: none. Ends: never.
    */
   readonly pods$: Observable<PodChange>;
+  /**
+   * Emits once every source has delivered its first set and the runtime has been listed, and completes: from then on `pods` and `findRunning`
+   * know all pods. Errors: none.
+   */
+  readonly ready$: Observable<void>;
 }

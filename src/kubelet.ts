@@ -8,6 +8,7 @@ import {
   type Observable,
   share,
   switchMap,
+  take,
   takeUntil,
   tap,
 } from 'rxjs';
@@ -28,6 +29,10 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       return runKubelet(parts);
     }),
     pods$: life$.pipe(switchMap(({ pods$ }) => pods$)),
+    ready$: life$.pipe(
+      switchMap(({ ready$ }) => ready$),
+      take(1),
+    ),
     pods: () => view().pods(),
     existsSince: (uid) => view().existsSince(uid),
     runningPods: () => view().runningPods(),
@@ -84,10 +89,11 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   return concat(parts.prepare$, merge(volumes$, outcome$, beside$).pipe(endWhenStopped(stop$, parts.hasStopped)));
 };
 
-type Life = Pick<KubeletParts, 'view' | 'pods$'>;
+type Life = Pick<KubeletParts, 'view' | 'pods$' | 'ready$'>;
 
 const NOT_STARTED: Life = {
   pods$: NEVER,
+  ready$: NEVER,
   view: {
     pods: () => [],
     existsSince: () => undefined,

@@ -62,6 +62,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
     events$: silent,
   },
   pods$: silent,
+  ready$: silent,
   view: {
     pods: () => [],
     existsSince: () => undefined,

@@ -2,11 +2,15 @@ import { join } from 'node:path';
 import {
   auditTime,
   BehaviorSubject,
+  concat,
   defer,
   finalize,
+  firstValueFrom,
   map,
+  merge,
   NEVER,
   type Observable,
+  of,
   ReplaySubject,
   share,
   startWith,
@@ -41,6 +45,7 @@ import { alphaGatesOn, isGateOn } from '../config/fields/feature-gates.js';
 import { imageVerificationOf } from '../config/settings/image-verification.js';
 import { eventRecorder } from './event-recorder.js';
 import type { CreateKubelet, KubeletEnvironment, KubeletHandle } from './kubelet-handle.js';
+import { knownSoon } from './known-soon.js';
 import { lateCalls, type RuntimeConnection } from './late-calls.js';
 import { runPodsOnce } from './run-pods-once.js';
 import { statsOfNode } from './stats-of-node.js';
@@ -118,6 +123,10 @@ export const composeKubelet: CreateKubelet = (environment) => {
     finalize(() => stopped$.complete()),
   );
 
+  const known$ = knownSoon(
+    merge(agent$.pipe(switchMap((made) => made?.ready$ ?? NEVER)), concat(stopped$, of(undefined))),
+    monotonicScheduler,
+  );
   const pods = () => {
     const agentNow = agent$.value;
     return agentNow?.pods().map((pod) => startedBy(pod, agentNow.existsSince(pod.metadata.uid))) ?? [];
@@ -131,6 +140,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
       return stopped$;
     }),
     pods,
+    known: () => firstValueFrom(known$),
     pod$: agent$.pipe(
       switchMap((made) => made?.pods$ ?? NEVER),
       auditTime(LIST_MS),

@@ -166,6 +166,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
     const ownUser$ = agentServer({
       socketPath: paths.agentSocket,
       pods: kubelet.pods,
+      known: kubelet.known,
       metrics: registry,
       probeMetrics: probeRegistry,
       stats: kubelet.stats,
