@@ -1,17 +1,4 @@
-import {
-  BehaviorSubject,
-  concat,
-  defer,
-  ignoreElements,
-  merge,
-  NEVER,
-  type Observable,
-  share,
-  switchMap,
-  take,
-  takeUntil,
-  tap,
-} from 'rxjs';
+import { concat, defer, ignoreElements, merge, type Observable, share, takeUntil, tap } from 'rxjs';
 import { assembleKubelet, type KubeletParts } from './assemble-kubelet.js';
 import type { Kubelet, KubeletOptions, KubeletPorts, KubeletView } from './kubelet-options.js';
 import type { WorkerOutcome } from './streams/pod-workers/pod-workers.js';
@@ -20,26 +7,20 @@ import { syncLoop } from './streams/sync-loop/sync-loop.js';
 
 /** A node agent. Subscribing to `outcome$` starts it; unsubscribing stops it and leaves the pods running. */
 export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet => {
-  const life$ = new BehaviorSubject<Life>(NOT_STARTED);
-  const view = (): KubeletView => life$.value.view;
+  let view: KubeletView = NOT_STARTED;
   return {
     outcome$: defer(() => {
       const parts = assembleKubelet(ports, options);
-      life$.next(parts);
+      view = parts.view;
       return runKubelet(parts);
     }),
-    pods$: life$.pipe(switchMap(({ pods$ }) => pods$)),
-    ready$: life$.pipe(
-      switchMap(({ ready$ }) => ready$),
-      take(1),
-    ),
-    pods: () => view().pods(),
-    existsSince: (uid) => view().existsSince(uid),
-    runningPods: () => view().runningPods(),
-    node: () => view().node(),
-    findRunning: (pod) => view().findRunning(pod),
-    images: () => view().images(),
-    health: () => view().health(),
+    pods: () => view.pods(),
+    existsSince: (uid) => view.existsSince(uid),
+    runningPods: () => view.runningPods(),
+    node: () => view.node(),
+    findRunning: (pod) => view.findRunning(pod),
+    images: () => view.images(),
+    health: () => view.health(),
   };
 };
 
@@ -89,18 +70,12 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   return concat(parts.prepare$, merge(volumes$, outcome$, beside$).pipe(endWhenStopped(stop$, parts.hasStopped)));
 };
 
-type Life = Pick<KubeletParts, 'view' | 'pods$' | 'ready$'>;
-
-const NOT_STARTED: Life = {
-  pods$: NEVER,
-  ready$: NEVER,
-  view: {
-    pods: () => [],
-    existsSince: () => undefined,
-    runningPods: () => [],
-    node: () => undefined,
-    findRunning: () => undefined,
-    images: () => [],
-    health: () => 'the agent has not started',
-  },
+const NOT_STARTED: KubeletView = {
+  pods: () => [],
+  existsSince: () => undefined,
+  runningPods: () => [],
+  node: () => undefined,
+  findRunning: () => undefined,
+  images: () => [],
+  health: () => 'the agent has not started',
 };

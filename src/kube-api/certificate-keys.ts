@@ -4,7 +4,6 @@ import { defer } from 'rxjs';
 import type { CertificateSubject } from '../model/certificates/node-certificate.js';
 import { keyUsages, type SigningRequestParts } from '../model/certificates/signing-request.js';
 import type { CertificateKeys } from '../streams/ports/certificate-keys.js';
-import { type LoadX509Requests, loadX509Requests } from './load-x509-requests.js';
 
 const newKeyPair = promisify(generateKeyPair);
 
@@ -13,23 +12,20 @@ const newKeyPair = promisify(generateKeyPair);
  *
  * Source: staging/src/k8s.io/client-go/util/cert/csr.go, pkg/kubelet/certificate/bootstrap/bootstrap.go digestedName
  */
-export const certificateKeys = (load = loadX509Requests()): CertificateKeys => ({
+export const certificateKeys = (): CertificateKeys => ({
   newKey: () =>
     defer(async () => {
       const { privateKey } = await newKeyPair('ec', { namedCurve: 'P-256' });
       return privateKey.export({ type: 'sec1', format: 'pem' }) as string;
     }),
-  signingRequest: (keyPem, subject) => defer(async () => signingRequest(createPrivateKey(keyPem), subject, load)),
+  signingRequest: (keyPem, subject) => defer(async () => signingRequest(createPrivateKey(keyPem), subject)),
 });
 
-const signingRequest = async (
-  key: KeyObject,
-  subject: CertificateSubject,
-  load: LoadX509Requests,
-): Promise<SigningRequestParts> => {
+const signingRequest = async (key: KeyObject, subject: CertificateSubject): Promise<SigningRequestParts> => {
   const keyType = keyTypeOf(key);
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
-  const { certificationRequest } = await load();
+  // Loaded on demand: most agents never request a certificate.
+  const { certificationRequest } = await import('./certification-request.js');
   const pem = await certificationRequest(key, keyType, subject);
   return { pem, keyType, name: digestedName(publicKey, subject, keyType) };
 };

@@ -56,7 +56,6 @@ export const noVolumes: PodVolumes = {
   mount: () => EMPTY,
   envFiles: () => of(new Map()),
   mountsOf: () => of([]),
-  leave: () => undefined,
   unmount: () => EMPTY,
 };
 

@@ -34,8 +34,6 @@ export interface AssembledPleg {
   readonly relist$: Observable<readonly RuntimePod[]>;
   /** The pods of the last successful relist; none before the first. */
   readonly listedPods: () => readonly RuntimePod[];
-  /** Whether a relist has succeeded. */
-  readonly hasListed: () => boolean;
   /** The running pods, once, for housekeeping. Errors: none; emits nothing if the pods cannot be listed. */
   readonly running: () => Observable<readonly RuntimePod[]>;
 }
@@ -54,7 +52,7 @@ export const assemblePleg = ({
 }: AssemblePlegOptions): AssembledPleg => {
   const { scheduler } = context;
   const relist$ = new Subject<readonly RuntimePod[]>();
-  let listed: readonly RuntimePod[] | undefined;
+  let listed: readonly RuntimePod[] = [];
   const news$ = runtimeEvents(() => runtime.containerEvents(), scheduler).pipe(
     tap(observeRuntimeEvents(context)),
     share(),
@@ -84,8 +82,7 @@ export const assemblePleg = ({
     pleg$: pleg(options),
     options,
     relist$,
-    listedPods: () => listed ?? [],
-    hasListed: () => listed !== undefined,
+    listedPods: () => listed,
     running: () =>
       health.cadence() === GENERIC_PLEG
         ? runningPods(relist$, list, scheduler)

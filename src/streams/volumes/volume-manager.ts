@@ -68,8 +68,6 @@ export interface VolumeManager {
     volumes: readonly string[],
     isDone: (volume: string) => boolean,
   ) => Observable<never>;
-  /** See `PodVolumes`. */
-  readonly leave: (uid: string) => void;
   /** Takes down all volumes of the pod that exist. See `PodVolumes`. */
   readonly unmount: (pod: Pod) => Observable<never>;
   readonly states: Pick<VolumeStates, 'isMounted' | 'all'>;
@@ -90,7 +88,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
   const change$ = new Subject<string>();
 
   const usersOf = (object: ReferenceChange): readonly VolumeRequest[] =>
-    states.followingPods().flatMap((pod) =>
+    states.wantedPods().flatMap((pod) =>
       wantedOf(pod)
         .filter((volume) => usesObject(pod, volume, object))
         .map(({ name }) => ({ uid: pod.metadata.uid, volume: name, isUrgent: true })),
@@ -171,7 +169,6 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
   return {
     mount,
     setUpAgain,
-    leave: (uid) => states.apply({ kind: 'ending', uid }),
     unmount,
     states,
     run$: merge(

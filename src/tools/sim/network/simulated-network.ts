@@ -130,8 +130,7 @@ export const simulatedNetwork = ({
         const { afterMs, answer } = ask(request, asker, question);
         const act = () => {
           if (answer === 'refuses' || answer === 'no-route') {
-            const what = `transport: Error while dialing: ${dialError(request, answer)}`;
-            const why = `connection error: desc = ${JSON.stringify(what)}`;
+            const why = `connection error: desc = ${JSON.stringify(dialError(request, answer))}`;
             return subscriber.error(new HealthFailure('connect', 'Unavailable', why));
           }
           subscriber.next({ kind: 'connected' });

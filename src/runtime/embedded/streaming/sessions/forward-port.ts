@@ -26,10 +26,7 @@ export interface ForwardTarget {
   readonly sandboxId: string;
   /** Errors: the sandbox is not ready. */
   readonly requireReady: () => unknown;
-  /**
-   * Fires when the sandbox is not ready any more: from then on its ports may be those of any other program. Its reason is an Error for the
-   * client.
-   */
+  /** Fires when the sandbox is not ready any more: from then on its ports may be those of any other program. */
   readonly over: AbortSignal;
 }
 
@@ -46,7 +43,7 @@ export const forwardPort = async (
   requireReady();
   const socket = await dial(port);
   const drop = (): void => void socket.destroy();
-  const end = (): void => void socket.destroy(over.reason as Error);
+  const end = (): void => void socket.destroy(new Error('the pod has ended'));
   // A client's end is passed on; a reset ends the connection.
   stream.once('close', () => stream.readableEnded || drop());
   gone.addEventListener('abort', drop, { once: true });
