@@ -72,6 +72,8 @@ export default defineConfig({
         test: {
           name: 'with a clock',
           include: testsIn(OF_AGENTS),
+          // As above. What these tests change is another process, or a folder of their own.
+          isolate: false,
           globalSetup: ['test/cluster/global-setup.ts'],
           sequence: { groupOrder: 1 },
         },

@@ -2,7 +2,7 @@
 import { build } from 'esbuild';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandLine, root } from './bundle-options.mjs';
+import { commandLine, keptPrograms, root } from './bundle-options.mjs';
 
 const { metafile } = await build({
   ...commandLine,
@@ -11,6 +11,8 @@ const { metafile } = await build({
   sourcemap: 'linked',
   legalComments: 'linked',
 });
+
+await build({ ...keptPrograms, outdir: 'dist' });
 
 // Removes the chunks of earlier builds, except those that a running agent may still load.
 const AN_HOUR_MS = 3_600_000;

@@ -19,12 +19,30 @@ export const forNode = {
 /** @type {import('esbuild').BuildOptions} */
 export const commandLine = {
   ...forNode,
-  // The second entry is started as a worker thread, by its file.
-  entryPoints: { 'rx-kubelet': 'src/cli/main.ts', 'manifest-worker': 'src/sources/manifest-worker.ts' },
+  entryPoints: { 'rx-kubelet': 'src/cli/main.ts' },
+  define: { IS_BUNDLED: 'true' },
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
   // Some packages of the bundle are CommonJS: they load Node's modules with `require`, and read the path of their file.
   banner: {
     js: "#!/usr/bin/env node\nimport { createRequire as bundledRequire } from 'node:module';\nconst require = bundledRequire(import.meta.url);\nimport { fileURLToPath as bundledPath } from 'node:url';\nconst __filename = bundledPath(import.meta.url);\nconst __dirname = bundledPath(new URL('.', import.meta.url));",
+  },
+};
+
+/**
+ * Programs of their own, without chunks: the command reads them at its start and runs them later, see `keptProgram`.
+ *
+ * @type {import('esbuild').BuildOptions}
+ */
+export const keptPrograms = {
+  ...forNode,
+  entryPoints: {
+    'manifest-worker': 'src/sources/manifest-worker.ts',
+    'x509-requests': 'src/kube-api/x509-requests.ts',
+  },
+  minify: true,
+  // They have no place on the disk from which they could load anything but Node's own modules.
+  banner: {
+    js: "import { createRequire as bundledRequire } from 'node:module'; const require = bundledRequire('file:///');",
   },
 };

@@ -20,6 +20,7 @@ import type { PodConfigUpdate } from './model/config/pod-config.js';
 import { CRASH_LOOP_MAX_MS } from './model/pod-actions/crash-loop-back-off.js';
 import { PodStartTracker } from './model/pod-status/pod-start-tracker.js';
 import type { Wake } from './model/pod-workers/wake.js';
+import type { PodChange } from './model/pod-status/pod-change.js';
 import { findRunningPod, runningPods } from './model/pleg/running-pods.js';
 import { isQuiet, oldestTraceOf, type RuntimePodStatus } from './model/pleg/runtime-pod.js';
 import { kubeletCgroups } from './streams/cgroups/kubelet-cgroups.js';
@@ -53,6 +54,7 @@ import { activePods } from './streams/sync-loop/active-pods.js';
 import { kubeletState } from './streams/sync-loop/kubelet-state.js';
 import type { LoopContext } from './streams/sync-loop/loop-context.js';
 import { observeOutcome } from './streams/sync-loop/observe-outcome.js';
+import { podChanges } from './streams/sync-loop/pod-changes.js';
 import { podGuard } from './streams/sync-loop/pod-guard.js';
 import {
   housekeepingTicks,
@@ -60,6 +62,7 @@ import {
   type SyncLoopInputs,
   syncTicks,
 } from './streams/sync-loop/sync-loop.js';
+import { whenKnown } from './streams/sync-loop/when-known.js';
 import { terminationMessages } from './streams/pleg/termination-messages.js';
 import { type UpkeepInputs, upkeep, type UpkeepStreams } from './streams/upkeep/upkeep.js';
 
@@ -94,6 +97,10 @@ export interface KubeletParts {
   /** The streams that write to the API server, if there is one. No pod waits for any of them. */
   readonly cluster: ClusterStreams;
   readonly scheduler: SchedulerLike;
+  /** What becomes of single pods, beginning with those that are there. */
+  readonly pods$: Observable<PodChange>;
+  /** Emits once the pods are known. */
+  readonly ready$: Observable<void>;
   readonly view: KubeletView;
 }
 
@@ -249,9 +256,10 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
       }),
     cluster: cluster?.streams(state) ?? ALONE,
     scheduler,
+    pods$: podChanges(state),
+    ready$: whenKnown(state, pleg),
     view: {
-      pods: () =>
-        state.pods.pods().map((pod) => ({ ...pod, status: state.statuses.get(pod.metadata.uid) ?? pod.status })),
+      pods: () => state.pods.pods().map((pod) => state.pod(pod.metadata.uid) ?? pod),
       existsSince: (uid) => {
         const reading = cache.get(uid);
         return reading.kind === 'status' ? oldestTraceOf(reading.status) : undefined;

@@ -224,6 +224,7 @@ export {
   decideBackOff,
   type ExitedInstance,
 } from './model/pod-actions/crash-loop-back-off.js';
+export { type PodChange } from './model/pod-status/pod-change.js';
 export { type EndVerdict } from './model/pod-actions/end-counts.js';
 export type { BackOffEntry } from './model/values/back-off.js';
 export { generatePodStatus, type PodStatusInput } from './model/pod-status/generate-pod-status.js';

@@ -6,6 +6,7 @@ import type { Node } from './model/node/node.js';
 import type { RunningPod } from './model/pleg/running-pods.js';
 import type { RuntimePodStatus } from './model/pleg/runtime-pod.js';
 import type { Pod, PodRef } from './model/pod/pod.js';
+import type { PodChange } from './model/pod-status/pod-change.js';
 import type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
 import type { ClusterOptions, ClusterPorts } from './streams/cluster/cluster-node.js';
 import type { Image } from './streams/images/image-list.js';
@@ -132,4 +133,14 @@ export interface KubeletView {
 export interface Kubelet extends KubeletView {
   /** One outcome per run of a pod's worker. Errors: none. Ends: only after `stop$` has stopped every pod. */
   readonly outcome$: Observable<WorkerOutcome>;
+  /**
+   * The changes of single pods, beginning with one `added` for each pod that is there. `removed` says that no source wants the pod any more;
+   * its containers may still have to end. A new life of the agent begins with `added` again. Errors: none. Ends: never.
+   */
+  readonly pods$: Observable<PodChange>;
+  /**
+   * Emits once every source has delivered its first set and the runtime has been listed, and completes: from then on `pods` and `findRunning`
+   * know all pods. Errors: none.
+   */
+  readonly ready$: Observable<void>;
 }

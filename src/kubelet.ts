@@ -1,4 +1,17 @@
-import { concat, defer, ignoreElements, merge, type Observable, share, takeUntil, tap } from 'rxjs';
+import {
+  BehaviorSubject,
+  concat,
+  defer,
+  ignoreElements,
+  merge,
+  NEVER,
+  type Observable,
+  share,
+  switchMap,
+  take,
+  takeUntil,
+  tap,
+} from 'rxjs';
 import { assembleKubelet, type KubeletParts } from './assemble-kubelet.js';
 import type { Kubelet, KubeletOptions, KubeletPorts, KubeletView } from './kubelet-options.js';
 import type { WorkerOutcome } from './streams/pod-workers/pod-workers.js';
@@ -7,20 +20,26 @@ import { syncLoop } from './streams/sync-loop/sync-loop.js';
 
 /** A node agent. Subscribing to `outcome$` starts it; unsubscribing stops it and leaves the pods running. */
 export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet => {
-  let view: KubeletView = NOT_STARTED;
+  const life$ = new BehaviorSubject<Life>(NOT_STARTED);
+  const view = (): KubeletView => life$.value.view;
   return {
     outcome$: defer(() => {
       const parts = assembleKubelet(ports, options);
-      view = parts.view;
+      life$.next(parts);
       return runKubelet(parts);
     }),
-    pods: () => view.pods(),
-    existsSince: (uid) => view.existsSince(uid),
-    runningPods: () => view.runningPods(),
-    node: () => view.node(),
-    findRunning: (pod) => view.findRunning(pod),
-    images: () => view.images(),
-    health: () => view.health(),
+    pods$: life$.pipe(switchMap(({ pods$ }) => pods$)),
+    ready$: life$.pipe(
+      switchMap(({ ready$ }) => ready$),
+      take(1),
+    ),
+    pods: () => view().pods(),
+    existsSince: (uid) => view().existsSince(uid),
+    runningPods: () => view().runningPods(),
+    node: () => view().node(),
+    findRunning: (pod) => view().findRunning(pod),
+    images: () => view().images(),
+    health: () => view().health(),
   };
 };
 
@@ -70,12 +89,18 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   return concat(parts.prepare$, merge(volumes$, outcome$, beside$).pipe(endWhenStopped(stop$, parts.hasStopped)));
 };
 
-const NOT_STARTED: KubeletView = {
-  pods: () => [],
-  existsSince: () => undefined,
-  runningPods: () => [],
-  node: () => undefined,
-  findRunning: () => undefined,
-  images: () => [],
-  health: () => 'the agent has not started',
+type Life = Pick<KubeletParts, 'view' | 'pods$' | 'ready$'>;
+
+const NOT_STARTED: Life = {
+  pods$: NEVER,
+  ready$: NEVER,
+  view: {
+    pods: () => [],
+    existsSince: () => undefined,
+    runningPods: () => [],
+    node: () => undefined,
+    findRunning: () => undefined,
+    images: () => [],
+    health: () => 'the agent has not started',
+  },
 };

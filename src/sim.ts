@@ -91,7 +91,7 @@ export type {
   HistoryNode,
   ObjectChange,
   ObjectPlan,
-  PodChange,
+  PlannedPodChange,
   PodPlan,
 } from './tools/sim/histories/history.js';
 export type { TellingFacts } from './model/node/node-facts.js';

@@ -4,7 +4,7 @@
 import { build } from 'esbuild';
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandLine, root } from '../../scripts/bundle-options.mjs';
+import { commandLine, keptPrograms, root } from '../../scripts/bundle-options.mjs';
 
 const [folder = '', width = ''] = process.argv.slice(2);
 if (folder === '' || !/^(all|[1-9]\d*)$/.test(width))
@@ -24,6 +24,7 @@ const otherWidth = {
     }),
 };
 await build({ ...commandLine, outdir: join(folder, 'dist'), plugins: [otherWidth] });
+await build({ ...keptPrograms, outdir: join(folder, 'dist') });
 if (replaced !== 1) throw new Error('start-queue.ts has no line with STARTS_AT_ONCE: the width is not set');
 
 mkdirSync(join(folder, 'bin'));

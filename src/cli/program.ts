@@ -228,11 +228,12 @@ const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Comma
     .option('--socket <path>', 'socket of the CRI')
     .option('--state-dir <folder>', 'directory of its state')
     .action(async ({ rootDir, socket, stateDir }: { rootDir: string; socket?: string; stateDir?: string }) => {
-      const [{ serveRuntime }, { pathsFor }, { createLogger }, { stopSignal }] = await Promise.all([
+      const [{ serveRuntime }, { pathsFor }, { createLogger }, { stopSignal }, { buildOf }] = await Promise.all([
         import('./commands/runtime.js'),
         import('./arguments/prepare-run.js'),
         import('./process/logger.js'),
         import('./process/stop-signal.js'),
+        import('./process/build-of.js'),
       ]);
       const { embedded } = pathsFor(rootDir);
       const log = createLogger({
@@ -243,6 +244,8 @@ const createProgram = (loadKubelet: LoadKubelet, args: readonly string[]): Comma
       const options = {
         socketPath: socket ?? embedded.socketPath,
         stateDirectory: stateDir ?? embedded.stateDirectory,
+        version: packageVersion(),
+        build: buildOf(packageVersion()),
       };
       await serveRuntime({ ...options, log }, stopSignal());
       process.exit();

@@ -4,6 +4,7 @@ import { defer } from 'rxjs';
 import type { CertificateSubject } from '../model/certificates/node-certificate.js';
 import { keyUsages, type SigningRequestParts } from '../model/certificates/signing-request.js';
 import type { CertificateKeys } from '../streams/ports/certificate-keys.js';
+import { type LoadX509Requests, loadX509Requests } from './load-x509-requests.js';
 
 const newKeyPair = promisify(generateKeyPair);
 
@@ -12,20 +13,23 @@ const newKeyPair = promisify(generateKeyPair);
  *
  * Source: staging/src/k8s.io/client-go/util/cert/csr.go, pkg/kubelet/certificate/bootstrap/bootstrap.go digestedName
  */
-export const certificateKeys = (): CertificateKeys => ({
+export const certificateKeys = (load = loadX509Requests()): CertificateKeys => ({
   newKey: () =>
     defer(async () => {
       const { privateKey } = await newKeyPair('ec', { namedCurve: 'P-256' });
       return privateKey.export({ type: 'sec1', format: 'pem' }) as string;
     }),
-  signingRequest: (keyPem, subject) => defer(async () => signingRequest(createPrivateKey(keyPem), subject)),
+  signingRequest: (keyPem, subject) => defer(async () => signingRequest(createPrivateKey(keyPem), subject, load)),
 });
 
-const signingRequest = async (key: KeyObject, subject: CertificateSubject): Promise<SigningRequestParts> => {
+const signingRequest = async (
+  key: KeyObject,
+  subject: CertificateSubject,
+  load: LoadX509Requests,
+): Promise<SigningRequestParts> => {
   const keyType = keyTypeOf(key);
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' });
-  // Loaded on demand: most agents never request a certificate.
-  const { certificationRequest } = await import('./certification-request.js');
+  const { certificationRequest } = await load();
   const pem = await certificationRequest(key, keyType, subject);
   return { pem, keyType, name: digestedName(publicKey, subject, keyType) };
 };

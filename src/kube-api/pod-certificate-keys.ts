@@ -1,6 +1,7 @@
 import { webcrypto } from 'node:crypto';
 import { defer } from 'rxjs';
 import type { PodCertificateKey, PodCertificateKeys } from '../streams/ports/pod-certificate-keys.js';
+import { type LoadX509Requests, loadX509Requests } from './load-x509-requests.js';
 
 const rsa = (modulusLength: number) => ({
   ...{ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', modulusLength },
@@ -26,16 +27,18 @@ const ALGORITHMS: ReadonlyMap<string, webcrypto.RsaHashedKeyGenParams | webcrypt
  *
  * Source: pkg/kubelet/podcertificate/podcertificatemanager.go createPodCertificateRequest
  */
-export const podCertificateKeys = (): PodCertificateKeys => (keyType) => defer(() => newKey(keyType));
+export const podCertificateKeys =
+  (load = loadX509Requests()): PodCertificateKeys =>
+  (keyType) =>
+    defer(() => newKey(keyType, load));
 
-const newKey = async (keyType: string): Promise<PodCertificateKey> => {
+const newKey = async (keyType: string, load: LoadX509Requests): Promise<PodCertificateKey> => {
   const algorithm = ALGORITHMS.get(keyType);
   if (!algorithm) throw new Error(`unknown key type ${JSON.stringify(keyType)}`);
   const { subtle } = webcrypto;
   const keys = await subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const pkcs8 = Buffer.from(await subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
-  // Loaded on demand: most agents never request a certificate.
-  const { stubRequest } = await import('./stub-request.js');
+  const { stubRequest } = await load();
   return {
     privateKey: [
       '-----BEGIN PRIVATE KEY-----',

@@ -14,6 +14,8 @@ export interface AgentServerOptions extends NodeRoutesOptions {
   readonly socketPath: string;
   /** Exec, attach and port-forward; the pods are those of `pods`. Without them their paths do not exist. */
   readonly streams?: Omit<StreamView, 'pods'>;
+  /** Resolves when the pods are known: replies with pods wait for it. */
+  readonly known?: () => Promise<unknown>;
   readonly scheduler?: SchedulerLike;
 }
 
@@ -30,9 +32,11 @@ export const agentServer = ({
   socketPath,
   scheduler,
   streams,
+  known = () => Promise.resolve(),
   ...inputs
 }: AgentServerOptions): Observable<ServerEvent> => {
-  const routes = answerBy(nodeRoutes(inputs));
+  const nodes = nodeRoutes(inputs);
+  const routes = answerBy({ ...nodes, '/pods': (request) => known().then(() => nodes['/pods']!(request)) });
   return listenWhile({
     scheduler,
     answer: streams ? answerStreams({ ...streams, pods: inputs.pods }, routes) : routes,

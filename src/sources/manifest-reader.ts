@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { asyncScheduler, defer, firstValueFrom, Observable, type SchedulerLike } from 'rxjs';
+import { keptProgram } from '../processes/kept-program.js';
 import { errorText } from '../model/cri/cri-error.js';
 import type { ManifestFile, ManifestListing } from '../model/config/fold-manifest-listing.js';
 import {
@@ -44,8 +45,9 @@ export const manifestReader =
     return firstValueFrom(reading$.pipe(boundedReading(origin.file, scheduler)));
   };
 
-/** In the library the worker is beside this module; in the command it is beside the program or above its chunks. */
+/** In the library the worker is beside this module. */
 const builtWorker = (): URL | undefined =>
+  keptProgram('manifest-worker.js') ??
   ['./manifest-worker.js', '../manifest-worker.js']
     .map((path) => new URL(path, import.meta.url))
     .find((url) => url.protocol === 'file:' && existsSync(fileURLToPath(url)));

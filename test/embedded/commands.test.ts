@@ -63,6 +63,18 @@ describe.concurrent('an agent that is asked to stop', () => {
     expect(daemon.journal().at(-1)).toMatchObject({ kind: 'agent-stopping', reason: 'SIGTERM' });
   });
 
+  it('is found by commands with all its pods, however soon after its start', async ({ daemon }) => {
+    daemon.apply(alone('web', SLEEP));
+    await daemon.start();
+    await daemon.reached('web', 'CONTAINER_RUNNING');
+    for (let round = 0; round < 3; round += 1) {
+      await daemon.kill('SIGKILL');
+      await daemon.start();
+      const found = await daemon.run('exec', '--root-dir', daemon.rootDir, 'web', '--', 'echo', 'in it');
+      expect(found).toEqual({ code: 0, stdout: 'in it\n', stderr: '' });
+    }
+  });
+
   it('is alone on its root directory', async ({ daemon }) => {
     daemon.apply(alone('web', SLEEP));
     await daemon.start();

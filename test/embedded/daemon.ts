@@ -42,6 +42,8 @@ export class Daemon extends RuntimeView {
   preload: { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv } = { args: [], env: {} };
   /** Starts every command by `bin/rx-kubelet`, with the Node of this process first in the PATH, not by its bundle. */
   isLaunched = false;
+  /** The bundle to start, in the place of the built one. */
+  program?: string;
   /** The hard and the soft limit of open files of every command; that of this process unless given. */
   mostOpenFiles?: number;
 
@@ -52,6 +54,7 @@ export class Daemon extends RuntimeView {
 
   /** The built agent, where this user can read it: a checkout may lie where only its owner gets. */
   private get bundle(): string {
+    if (this.program !== undefined) return this.program;
     if (this.uid === undefined) return BUNDLE;
     const copy = join(this.directory, 'package');
     if (!existsSync(copy)) {

@@ -61,6 +61,8 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
     mirrorPods$: silent,
     events$: silent,
   },
+  pods$: silent,
+  ready$: silent,
   view: {
     pods: () => [],
     existsSince: () => undefined,

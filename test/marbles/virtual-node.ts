@@ -36,6 +36,7 @@ export interface Stage {
   readonly start: (options: KubeletOptions) => {
     readonly subscription: Subscription;
     readonly pods: () => readonly Pod[];
+    readonly pods$: Kubelet['pods$'];
     readonly health: () => string | undefined;
   };
 }
@@ -123,7 +124,7 @@ export const onNode = (
       const agent = make(options);
       const subscription = agent.outcome$.subscribe();
       running.push(subscription);
-      return { subscription, pods: agent.pods, health: agent.health };
+      return { subscription, pods: agent.pods, pods$: agent.pods$, health: agent.health };
     };
     stage = { scheduler, fake, records, events, removed, journal, agent: make, start };
     play(stage);

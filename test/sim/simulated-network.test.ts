@@ -76,7 +76,9 @@ describe('probes in a simulated world', () => {
     expect(probe('readiness', HTTP)).toBe(`1 failure Get "http://${ip}:80/healthz": ${refused}`);
     expect(probe('readiness', TCP, 100)).toBe(`1 failure ${refused}`);
     expect(probe('readiness', EXEC, 200)).toBe('2 failure not healthy');
-    expect(probe('readiness', GRPC, 300, 2)).toMatch(/^2000 failure timeout: failed to connect service/);
+    expect(probe('readiness', GRPC, 300, 2)).toBe(
+      `1 failure error: health rpc probe failed: rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: ${refused}"`,
+    );
     expect(probe('readiness', HTTP, 9_999)).toMatch(/refused/);
     expect(probe('readiness', HTTP, 10_000)).toBe('1 success ok');
   });

@@ -56,6 +56,7 @@ export const noVolumes: PodVolumes = {
   mount: () => EMPTY,
   envFiles: () => of(new Map()),
   mountsOf: () => of([]),
+  leave: () => undefined,
   unmount: () => EMPTY,
 };
 

@@ -7,13 +7,15 @@ export interface RuntimeOptions {
   readonly socketPath: string;
   readonly stateDirectory: string;
   readonly log: Logger;
+  readonly version: string;
+  readonly build: string;
 }
 
 /**
  * Serves the embedded runtime until `signal`; its containers keep running. Also ends, with exit code 1, when its state
  * directory was removed or replaced.
  *
- * Errors: it cannot start.
+ * Errors: it cannot start, such as with a state of a later format.
  */
 export const serveRuntime = async (options: RuntimeOptions, signal: AbortSignal): Promise<void> => {
   // Before anything is opened: containers are started by this process.

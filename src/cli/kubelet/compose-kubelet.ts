@@ -1,18 +1,24 @@
 import { join } from 'node:path';
 import {
+  auditTime,
+  BehaviorSubject,
+  concat,
   defer,
-  distinctUntilChanged,
   finalize,
+  firstValueFrom,
   map,
+  merge,
+  NEVER,
   type Observable,
+  of,
   ReplaySubject,
   share,
+  startWith,
   Subject,
   switchMap,
   takeUntil,
   tap,
   throwError,
-  timer,
 } from 'rxjs';
 import type { Kubelet, KubeletOptions, KubeletPorts } from '../../kubelet-options.js';
 import { kubelet } from '../../kubelet.js';
@@ -39,20 +45,21 @@ import { alphaGatesOn, isGateOn } from '../config/fields/feature-gates.js';
 import { imageVerificationOf } from '../config/settings/image-verification.js';
 import { eventRecorder } from './event-recorder.js';
 import type { CreateKubelet, KubeletEnvironment, KubeletHandle } from './kubelet-handle.js';
+import { knownSoon } from './known-soon.js';
 import { lateCalls, type RuntimeConnection } from './late-calls.js';
 import { runPodsOnce } from './run-pods-once.js';
 import { statsOfNode } from './stats-of-node.js';
 import { packageVersion } from '../process/version.js';
 
-/** The period at which the table reads the pods; the loop has no stream of them. */
-const LOOK_EVERY_MS = 500;
+/** The time within which changes of pods become one list, in milliseconds: a start of many pods changes each of them several times. */
+const LIST_MS = 100;
 
 /** A kubelet with the sources of the configuration, the runtime of the socket and this machine. */
 export const composeKubelet: CreateKubelet = (environment) => {
   const { config, log, record, metrics, runtimeSocket, imageSocket, recording } = environment;
   const stop$ = new Subject<{ readonly reason: string }>();
   const stopped$ = new Subject<never>();
-  let current: Kubelet | undefined;
+  const agent$ = new BehaviorSubject<Kubelet | undefined>(undefined);
   const joined$ = new ReplaySubject<JoinedCluster>(1);
   let reviewApi: KubeletHandle['reviewApi'] = NO_API;
   let connection: RuntimeConnection | undefined;
@@ -99,7 +106,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
         ...(cluster && { cluster: cluster.options }),
       };
       if (config.runOnce) return runPodsOnce(ports, options).pipe(tap((result) => tellResult(result, log)));
-      current = recording
+      const made = recording
         ? recordKubelet(kubelet, ports, options, {
             write: (entry) => recording.append(JSON.stringify(entry)),
             isOpen: recording.isOpen,
@@ -108,45 +115,53 @@ export const composeKubelet: CreateKubelet = (environment) => {
             secrets: Object.values(config.staticPodURLHeader).flat(),
           })
         : kubelet(ports, options);
-      return current.outcome$;
+      agent$.next(made);
+      return made.outcome$;
     });
   };
   const run$ = defer(() => (environment.cluster ? joinCluster(environment, environment.cluster, agent) : agent())).pipe(
     finalize(() => stopped$.complete()),
   );
 
+  const known$ = knownSoon(
+    merge(agent$.pipe(switchMap((made) => made?.ready$ ?? NEVER)), concat(stopped$, of(undefined))),
+    monotonicScheduler,
+  );
   const pods = () => {
-    const agentNow = current;
+    const agentNow = agent$.value;
     return agentNow?.pods().map((pod) => startedBy(pod, agentNow.existsSince(pod.metadata.uid))) ?? [];
   };
   return {
     run$,
     stopPods$: defer(() => {
       // Without a running loop no pod can be stopped, and the loop has started none.
-      if (!current) stopped$.complete();
+      if (!agent$.value) stopped$.complete();
       stop$.next({ reason: 'the agent was asked to stop its pods' });
       return stopped$;
     }),
     pods,
-    pod$: timer(0, LOOK_EVERY_MS).pipe(
+    known: () => firstValueFrom(known$),
+    pod$: agent$.pipe(
+      switchMap((made) => made?.pods$ ?? NEVER),
+      auditTime(LIST_MS),
+      startWith(undefined),
       map(pods),
-      distinctUntilChanged((before, after) => JSON.stringify(before) === JSON.stringify(after)),
       takeUntil(stopped$),
       share(),
     ),
-    runningPods: () => current?.runningPods() ?? [],
+    runningPods: () => agent$.value?.runningPods() ?? [],
     servingCertificate$: joined$.pipe(
       switchMap((cluster) =>
-        keepServingCertificate(environment, cluster, () => current?.node()?.status?.addresses ?? []),
+        keepServingCertificate(environment, cluster, () => agent$.value?.node()?.status?.addresses ?? []),
       ),
     ),
     stats: statsOfNode(environment, pods, () => connection),
-    findRunning: (pod) => current?.findRunning(pod),
+    findRunning: (pod) => agent$.value?.findRunning(pod),
     reviewApi: { request: (asked) => defer(() => reviewApi.request(asked)) },
     ...lateCalls(() => connection),
     healthChecks: {
       syncloop: () => {
-        const problem = current?.health();
+        const problem = agent$.value?.health();
         return problem === undefined ? undefined : new Error(problem);
       },
     },

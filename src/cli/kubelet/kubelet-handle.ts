@@ -48,6 +48,8 @@ export interface KubeletHandle {
   readonly pods: () => readonly Pod[];
   /** The same on every change, beginning with the current pods. */
   readonly pod$: Observable<readonly Pod[]>;
+  /** Resolves when the agent knows its pods, after five seconds at the latest. Errors: none. */
+  readonly known: () => Promise<unknown>;
   /** The pods that the runtime runs. */
   readonly runningPods: () => readonly RunningPod[];
   /**

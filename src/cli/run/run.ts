@@ -5,6 +5,7 @@ import {
   connect,
   defer,
   EMPTY,
+  filter,
   fromEvent,
   ignoreElements,
   lastValueFrom,
@@ -40,7 +41,8 @@ import type { RecordingFile } from '../../tools/recording/file/recording-file.js
 import type { Logger } from '../../streams/ports/logger.js';
 import { type AgentInfo, announceAgent, removeAgentFile } from '../running-agent/agent-file.js';
 import { lockRootDir } from '../running-agent/agent-lock.js';
-import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../runtime/embedded-process.js';
+import { embeddedRuntime, type RuntimeReady } from '../runtime/embedded-process.js';
+import type { RunFailed } from '../runtime/restart-with-backoff.js';
 import { closeDescriptors, inheritedDescriptors } from '../runtime/inherited-descriptors.js';
 import { featureGates, isGateOn } from '../config/fields/feature-gates.js';
 import type { CreateKubelet, KubeletHandle, Note } from '../kubelet/kubelet-handle.js';
@@ -53,7 +55,9 @@ import { refusedManifests } from '../running-agent/refused-manifests.js';
 import { serveKubeletApi } from '../kubelet-api/serve-kubelet-api.js';
 import { startRecording } from './start-recording.js';
 import { stopSignal } from '../process/stop-signal.js';
+import { buildOf } from '../process/build-of.js';
 import { packageVersion } from '../process/version.js';
+import { markFormat, requireFormat } from '../../processes/state-format.js';
 
 /**
  * Runs the agent until a stop signal, or until the end with `--runonce`. Resolves when all its resources are released.
@@ -64,6 +68,9 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
   const inherited = inheritedDescriptors();
   const prepared = prepareRun(flags);
   const { config, nodeName, paths } = prepared;
+  // Before anything is touched: an earlier version than that of the files may not read them.
+  for (const directory of [paths.rootDir, ...(prepared.isEmbedded ? [paths.embedded.stateDirectory] : [])])
+    requireFormat(directory);
   const stop = stopSignal();
   const lock = lockRootDir(paths.rootDir);
   const logged$ = new Subject<Note>();
@@ -75,6 +82,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
     write: isLive ? (line) => logged$.next(toNote(line)) : (line) => void process.stderr.write(line),
   });
   const version = packageVersion();
+  const build = buildOf(version);
   const startedAt = new Date();
   const journal = createJournal({
     directory: paths.journalDir,
@@ -108,6 +116,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
   let reason = 'it has run once';
   try {
     announce(agent);
+    markFormat(paths.rootDir, version, log);
     const started = journal.record({ kind: 'agent-started', version, node: nodeName, causes: [] });
     log.info({ version, node: nodeName, runtime: prepared.runtimeSocket, rootDir: paths.rootDir }, 'rx-kubelet starts');
     for (const warning of prepared.warnings) log.warn({}, warning);
@@ -157,6 +166,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
     const ownUser$ = agentServer({
       socketPath: paths.agentSocket,
       pods: kubelet.pods,
+      known: kubelet.known,
       metrics: registry,
       probeMetrics: probeRegistry,
       stats: kubelet.stats,
@@ -174,7 +184,7 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
       switchMap(() => stopping(kubelet, flags.stopPodsOnExit, log)),
     );
     // The loop tolerates a runtime that is down. It starts with the first event of the runtime, to log no failures before that.
-    const loop$ = runtimeEvents(prepared, log).pipe(
+    const loop$ = runtimeEvents(prepared, build, log).pipe(
       tap((event) => (runtimePid = event.kind === 'ready' ? event.pid : undefined)),
       connect((runtime$) =>
         runtime$.pipe(
@@ -215,22 +225,31 @@ const toNote = (line: string): Note => {
 
 const runtimeEvents = (
   { isEmbedded, paths, runtimeSocket }: PreparedRun,
+  build: string,
   log: Logger,
-): Observable<EmbeddedRuntimeEvent> => {
-  if (!isEmbedded) return concat(of<EmbeddedRuntimeEvent>({ kind: 'ready' }), NEVER);
+): Observable<RuntimeReady | RunFailed> => {
+  if (!isEmbedded) return concat(of<RuntimeReady>({ kind: 'ready' }), NEVER);
   const [program, script = ''] = process.argv;
   return embeddedRuntime({
     ...paths.embedded,
     command: [program ?? process.execPath, ...process.execArgv, script, 'runtime'],
+    build,
   }).pipe(
     tap((event) => {
-      if (event.kind === 'ready') log.info({ socket: runtimeSocket, pid: event.pid }, 'the embedded runtime is ready');
+      if (event.kind === 'replaced')
+        log.info(
+          { pid: event.pid, version: event.build ?? 'unknown', next: build },
+          'the embedded runtime of another version is replaced; its containers run on',
+        );
+      else if (event.kind === 'ready')
+        log.info({ socket: runtimeSocket, pid: event.pid }, 'the embedded runtime is ready');
       else
         log.error(
           { error: event.problem, retryInMs: event.retryInMs, log: paths.embedded.logFile },
           'no embedded runtime',
         );
     }),
+    filter((event) => event.kind !== 'replaced'),
   );
 };
 

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import {
   asyncScheduler,
   catchError,
+  concat,
   map,
   Observable,
   retry,
@@ -15,8 +16,9 @@ import {
   timer,
 } from 'rxjs';
 import { makeDirectoriesSync } from '../../processes/make-directories.js';
-import { ownerOf } from '../../runtime/embedded/state/directory-lock.js';
+import { type LockOwner, ownerOf } from '../../runtime/embedded/state/directory-lock.js';
 import { stateLockPath } from '../../runtime/embedded/state/state-lock.js';
+import { endOtherBuild, type RuntimeReplaced } from './end-other-build.js';
 import { restartWithBackoff, type RunFailed } from './restart-with-backoff.js';
 
 export interface EmbeddedProcessOptions {
@@ -29,6 +31,8 @@ export interface EmbeddedProcessOptions {
    * program and `runtime`.
    */
   readonly command: readonly [program: string, ...args: string[]];
+  /** The build of the program that the command starts: a runtime of another build is replaced at the start, and never later. */
+  readonly build: string;
   readonly scheduler?: SchedulerLike;
 }
 
@@ -37,7 +41,7 @@ export interface RuntimeReady {
   /** Absent for a runtime that was running already and whose process ID is unknown. */
   readonly pid?: number;
 }
-export type EmbeddedRuntimeEvent = RuntimeReady | RunFailed;
+export type EmbeddedRuntimeEvent = RuntimeReplaced | RuntimeReady | RunFailed;
 
 /** A runtime without a socket after this time has failed. */
 const START_TIMEOUT_MS = 30_000;
@@ -49,11 +53,17 @@ const MAX_LOG_BYTES = 1024 * 1024;
  * of its own so that containers outlive the agent. When the runtime ends it emits `failed`, and starts another one
  * after 100 ms, doubling to 5 s. The runtime keeps running after an unsubscribe.
  *
+ * A runtime of another build, which an upgrade has left, is ended first, with `replaced`; its containers run on. Only at
+ * the start: an agent that runs while its own files are replaced starts the next runtime from the new ones.
+ *
  * Errors: none. Ends: never by itself.
  */
 export const embeddedRuntime = (options: EmbeddedProcessOptions): Observable<EmbeddedRuntimeEvent> => {
   const scheduler = options.scheduler ?? asyncScheduler;
-  return oneRuntime(options, scheduler).pipe(restartWithBackoff({ initialMs: 100, maxMs: 5000, scheduler }));
+  return concat(
+    endOtherBuild(options, scheduler),
+    oneRuntime(options, scheduler).pipe(restartWithBackoff({ initialMs: 100, maxMs: 5000, scheduler })),
+  );
 };
 
 /** One run of a runtime. Errors: when it ends, or does not start. */
@@ -63,7 +73,7 @@ const oneRuntime = (options: EmbeddedProcessOptions, scheduler: SchedulerLike): 
     catchError((error: unknown) => (hasNoListener(error) ? started(options, scheduler) : throwError(() => error))),
   );
 
-const found = (pid: number | undefined): RuntimeReady => ({ kind: 'ready', ...(pid !== undefined && { pid }) });
+const found = (owner: LockOwner | undefined): RuntimeReady => ({ kind: 'ready', ...(owner && { pid: owner.pid }) });
 
 /** No process listens: the socket is missing, or was left by an ended process. */
 const hasNoListener = (error: unknown): boolean =>

@@ -19,14 +19,8 @@ export const failedHealthOutcome = ({ code, message }: HealthFailure, timeoutMs:
   return failure(`error: health rpc probe failed: rpc error: code = ${code} desc = ${message}`);
 };
 
-/** The text for a server that was reached, but did not reply in time. */
+/** The text for a server that did not reply in time, whether or not it was reached. */
 export const lateHealthOutcome = (timeoutMs: number): ProbeOutcome =>
   failure(`timeout: health rpc did not complete within ${formatGoDuration(timeoutMs)}`);
-
-/** The text for a server that was not reached in time. */
-export const unreachedHealthOutcome = (address: string, timeoutMs: number): ProbeOutcome =>
-  failure(
-    `timeout: failed to connect service ${JSON.stringify(address)} within ${formatGoDuration(timeoutMs)}: context deadline exceeded`,
-  );
 
 const failure = (output: string): ProbeOutcome => ({ result: 'failure', output });

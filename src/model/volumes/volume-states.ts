@@ -15,6 +15,8 @@ interface VolumeState {
 interface PodState {
   readonly pod: Pod;
   readonly isWanted: boolean;
+  /** Its containers end: they keep the files that they have. */
+  readonly isEnding: boolean;
   /** The states change in place: with a copy for each change, a pod of many volumes would take the square of their number. */
   readonly volumes: Map<string, VolumeState>;
   /** The names of the volumes that are not set up. */
@@ -25,6 +27,8 @@ interface PodState {
 export type VolumeChange =
   /** The containers of the pod need these volumes. */
   | { readonly kind: 'wanted'; readonly pod: Pod; readonly volumes: readonly Volume[] }
+  /** The containers of the pod end. Nothing is set up for them from now on, and nothing is taken down. */
+  | { readonly kind: 'ending'; readonly uid: string }
   /** No container of the pod needs a volume any more; these may exist. */
   | { readonly kind: 'unwanted'; readonly pod: Pod; readonly volumes: readonly Volume[] }
   | { readonly kind: 'mounted'; readonly uid: string; readonly volume: string }
@@ -47,6 +51,9 @@ export class VolumeStates {
       case 'wanted':
       case 'unwanted':
         this.#setDesired(change);
+        break;
+      case 'ending':
+        this.#setEnding(change);
         break;
       case 'mounted':
         this.#update(change, { isMounted: true, failures: 0, error: undefined });
@@ -74,6 +81,10 @@ export class VolumeStates {
 
   isWanted(uid: string): boolean {
     return this.#pods.get(uid)?.isWanted ?? false;
+  }
+
+  isEnding(uid: string): boolean {
+    return this.#pods.get(uid)?.isEnding ?? false;
   }
 
   volume(uid: string, name: string): Volume | undefined {
@@ -109,9 +120,9 @@ export class VolumeStates {
     return this.#of(uid).map(([name, { error }]) => ({ name, error }));
   }
 
-  /** The pods that want volumes. */
-  wantedPods(): readonly Pod[] {
-    return [...this.#pods.values()].filter(({ isWanted }) => isWanted).map(({ pod }) => pod);
+  /** The pods whose volumes are kept up to date. */
+  followingPods(): readonly Pod[] {
+    return [...this.#pods.values()].filter(({ isWanted, isEnding }) => isWanted && !isEnding).map(({ pod }) => pod);
   }
 
   /** The volumes of all pods, for metrics: each with whether it is wanted and whether it is set up. */
@@ -138,7 +149,12 @@ export class VolumeStates {
     }
     const missing = new Set([...next].flatMap(([name, { isMounted }]) => (isMounted ? [] : [name])));
     if (next.size === 0) this.#pods.delete(uid);
-    else this.#pods.set(uid, { pod, isWanted, volumes: next, missing });
+    else this.#pods.set(uid, { pod, isWanted, isEnding: false, volumes: next, missing });
+  }
+
+  #setEnding({ uid }: { readonly uid: string }): void {
+    const pod = this.#pods.get(uid);
+    if (pod) this.#pods.set(uid, { ...pod, isEnding: true });
   }
 
   #update({ uid, volume }: { readonly uid: string; readonly volume: string }, values: Partial<VolumeState>): void {

@@ -1,7 +1,9 @@
 import { Server } from '@grpc/grpc-js';
 import { ImageServiceService, RuntimeServiceService } from '../../generated/runtime/v1/api.js';
+import { errorText } from '../../model/cri/cri-error.js';
 import { lowDescriptorLimit } from '../../model/node/low-descriptor-limit.js';
 import type { Logger } from '../../streams/ports/logger.js';
+import { markFormat, requireFormat } from '../../processes/state-format.js';
 import { delayMs } from './machine/clock.js';
 import { Containers } from './containers/containers.js';
 import { EventHub } from './service/events.js';
@@ -27,10 +29,16 @@ export interface EmbeddedRuntimeOptions {
   /** The directory of the state that a restart needs; containers' raw output passes through it. */
   readonly stateDirectory: string;
   readonly log: Logger;
+  /** The version and build of the program, for an agent that replaces a runtime of another one. */
+  readonly version?: string;
+  readonly build?: string;
 }
 
 export interface EmbeddedRuntime {
-  /** Stops serving and leaves the containers running; the next runtime continues them. */
+  /**
+   * Stops serving and leaves the containers running; the next runtime continues them. Open sessions end with a word. Resolves after some
+   * seconds at most, also if a step of it fails. Errors: none.
+   */
   readonly close: () => Promise<void>;
   /** One text for each resource that is not isolated. */
   readonly isolation: readonly string[];
@@ -45,14 +53,16 @@ export interface EmbeddedRuntime {
 /**
  * Serves CRI v1 on a unix socket and runs containers as processes of this machine. Resolves when it serves, after
  * everything left by an earlier runtime was adopted. Errors: another runtime serves the socket or uses the state
- * directory; the socket path is too long.
+ * directory; the state is of a later format; the socket path is too long.
  */
 export const startEmbeddedRuntime = async (options: EmbeddedRuntimeOptions): Promise<EmbeddedRuntime> => {
-  const { socketPath, stateDirectory } = options;
+  const { socketPath, stateDirectory, version = 'of an unknown version', build } = options;
   makeDirectories(stateDirectory, 0o711);
   // First of all: two runtimes that start at the same time would damage each other's state, and the socket.
-  const lock = lockState(stateDirectory);
+  const lock = lockState(stateDirectory, build);
   try {
+    requireFormat(stateDirectory);
+    markFormat(stateDirectory, version, options.log);
     await claimSocket(socketPath);
     return await serve(options, lock);
   } catch (error) {
@@ -123,26 +133,45 @@ const serve = async (
     close: async () => {
       stopWatching();
       clearInterval(slowCheck);
-      await streaming.close();
-      await new Promise<void>((resolve) => {
-        const force = setTimeout(() => {
-          server.forceShutdown();
-          resolve();
-        }, CLOSE_MS);
-        server.tryShutdown(() => {
-          clearTimeout(force);
-          resolve();
-        });
-      });
-      await Promise.all([containers.close(), sandboxes.close()]);
-      try {
-        rmSync(socketPath, { force: true });
-      } finally {
-        lock.release();
-      }
+      const step = (what: string, work: () => unknown): Promise<void> => endStep(what, work, log);
+      await step('end the sessions', streaming.close);
+      await step('end the calls', () => shutDown(server));
+      await step('complete the state', () => Promise.all([containers.close(), sandboxes.close()]));
+      await step('remove the socket', () => rmSync(socketPath, { force: true }));
+      lock.release();
     },
   };
 };
+
+/** The time of each step of an end. Containers and their state are safe at any moment, so that none is waited for longer. */
+const STEP_MS = 3_000;
+
+/** Does a step of the end of a runtime. If it fails, the steps after it are done and the process ends, also when the program on the disk has gone. */
+const endStep = async (what: string, work: () => unknown, log: Logger): Promise<void> => {
+  let late: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    late = setTimeout(() => reject(new Error(`not within ${STEP_MS / 1000} s`)), STEP_MS);
+  });
+  try {
+    await Promise.race([(async () => work())(), limit]);
+  } catch (error) {
+    log.warn({ error: errorText(error) }, `the runtime that ends could not ${what}`);
+  } finally {
+    clearTimeout(late);
+  }
+};
+
+const shutDown = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    const force = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, CLOSE_MS);
+    server.tryShutdown(() => {
+      clearTimeout(force);
+      resolve();
+    });
+  });
 
 /** Checks slowly while there are adopted sandboxes or containers, and not at all otherwise. */
 const watchAdopted = (sandboxes: Sandboxes, containers: Containers): NodeJS.Timeout => {

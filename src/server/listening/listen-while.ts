@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
 import { checkWhileConnected } from './check-while-connected.js';
 import { closeQueuedReplies } from './close-queued-replies.js';
+import { idleConnections } from './idle-connections.js';
 import { type ListenFailed, retryListening } from './retry-listening.js';
 
 export interface Listening {
@@ -56,6 +57,7 @@ const MOST_REQUESTS = 1_000;
  */
 const limitConnections = (server: AnyServer, mostConnections: number): ReadonlySet<Socket> => {
   const open = new Set<Socket>();
+  const closeIdle = idleConnections(server);
   server.maxConnections = mostConnections;
   server.maxRequestsPerSocket = MOST_REQUESTS;
   server.on('dropRequest', (_: unknown, socket: Socket) => socket.destroy());
@@ -63,7 +65,7 @@ const limitConnections = (server: AnyServer, mostConnections: number): ReadonlyS
     open.add(socket);
     socket.on('close', () => open.delete(socket));
     // Beyond half of them, idle ones are closed first.
-    if (open.size > mostConnections / 2) server.closeIdleConnections();
+    if (open.size > mostConnections / 2) closeIdle();
   });
   return open;
 };

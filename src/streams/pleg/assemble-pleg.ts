@@ -34,6 +34,8 @@ export interface AssembledPleg {
   readonly relist$: Observable<readonly RuntimePod[]>;
   /** The pods of the last successful relist; none before the first. */
   readonly listedPods: () => readonly RuntimePod[];
+  /** Whether a relist has succeeded. */
+  readonly hasListed: () => boolean;
   /** The running pods, once, for housekeeping. Errors: none; emits nothing if the pods cannot be listed. */
   readonly running: () => Observable<readonly RuntimePod[]>;
 }
@@ -52,7 +54,7 @@ export const assemblePleg = ({
 }: AssemblePlegOptions): AssembledPleg => {
   const { scheduler } = context;
   const relist$ = new Subject<readonly RuntimePod[]>();
-  let listed: readonly RuntimePod[] = [];
+  let listed: readonly RuntimePod[] | undefined;
   const news$ = runtimeEvents(() => runtime.containerEvents(), scheduler).pipe(
     tap(observeRuntimeEvents(context)),
     share(),
@@ -82,7 +84,8 @@ export const assemblePleg = ({
     pleg$: pleg(options),
     options,
     relist$,
-    listedPods: () => listed,
+    listedPods: () => listed ?? [],
+    hasListed: () => listed !== undefined,
     running: () =>
       health.cadence() === GENERIC_PLEG
         ? runningPods(relist$, list, scheduler)

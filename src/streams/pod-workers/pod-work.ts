@@ -204,6 +204,7 @@ const syncTerminatingPod = (ports: PodWorkPorts, run: PodRun): Observable<never>
     const { statusOverride } = run;
     storeStatus(context, ports, run, { podIsTerminal: false, statusOverride });
     ports.probes.stopLivenessAndStartup(run.pod);
+    ports.volumes.leave(run.uid);
     const kill$ = concat(killPod(context, run.status, run.graceSeconds), ports.podCgroups.weigh()).pipe(
       catchError((error: unknown) => {
         emitEvent(context, 'Warning', 'FailedKillPod', `error killing pod: ${errorText(error)}`);

@@ -21,7 +21,7 @@ export type FollowServices = (options: ReflectorOptions) => Observable<Reflector
 export const followServices = (follow: FollowServices): Observable<ReflectorEvent<Service>> => {
   const target = { path: servicesPath(), name: 'services' };
   return concat(
-    follow({ ...target, fieldSelector: WITH_ADDRESS }).pipe(
+    follow({ ...target, fieldSelector: WITH_ADDRESS, isExpected: isBadRequest }).pipe(
       takeWhile((event) => !(event.kind === 'problem' && isBadRequest(event.error))),
     ),
     defer(() => follow(target)),

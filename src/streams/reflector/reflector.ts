@@ -30,6 +30,8 @@ export interface ReflectorOptions {
   readonly notOlderThan?: string;
   /** A watch lasts one to two times as long and then starts again. Default: 300. */
   readonly minWatchSeconds?: number;
+  /** Failures of a list by which the caller finds out what the server can do: their level is debug. Default: none. */
+  readonly isExpected?: (error: unknown) => boolean;
 }
 
 /** The longest Retry-After that is obeyed. */
@@ -48,7 +50,7 @@ export const MAX_RETRY_AFTER_MS = 60_000;
  */
 export const reflector = <T extends ApiObject>(
   ports: ReflectorPorts,
-  { path, fieldSelector, labelSelector, name, notOlderThan, minWatchSeconds }: ReflectorOptions,
+  { path, fieldSelector, labelSelector, name, notOlderThan, minWatchSeconds, isExpected }: ReflectorOptions,
 ): Observable<ReflectorEvent<T>> =>
   defer(() => {
     const { scheduler, random, log } = ports;
@@ -113,6 +115,8 @@ export const reflector = <T extends ApiObject>(
         map((event) => (event.kind === 'problem' ? problem('list', event) : event)),
       ),
       watching$,
-    ).pipe(catchError((error: unknown) => of(problem('list', { error, severity: 'error' }))));
+    ).pipe(
+      catchError((error: unknown) => of(problem('list', { error, severity: isExpected?.(error) ? 'debug' : 'error' }))),
+    );
     return every({ periodMs: waitMs, scheduler }, () => round$);
   });

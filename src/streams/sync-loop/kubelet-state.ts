@@ -1,4 +1,4 @@
-import { type Observable, Subject } from 'rxjs';
+import { filter, map, type Observable, observeOn, queueScheduler, share, Subject } from 'rxjs';
 import { SourcesReady } from '../../model/config/sources-ready.js';
 import { ActiveTimes, type Moment } from '../../model/pod/active-times.js';
 import type { JournalId } from '../../model/journal/journal.js';
@@ -13,6 +13,7 @@ import { type KnownPods, PodWorkerRegistry } from '../../model/pod-workers/pod-w
 import type { Wake } from '../../model/pod-workers/wake.js';
 import { type DueWork, WorkQueue } from '../../model/pod-workers/work-queue.js';
 import type { Pod, PodSourceName, PodStatus } from '../../model/pod/pod.js';
+import { type PodChange, podChange } from '../../model/pod-status/pod-change.js';
 import { PodManager } from '../../model/pod/pod-manager.js';
 import type { CrashLoopEntry } from '../../model/pod-actions/crash-loop-back-off.js';
 import type { Image } from '../images/image-list.js';
@@ -106,6 +107,8 @@ export interface KubeletState {
     PodManager,
     'get' | 'asked' | 'pods' | 'mirrors' | 'podsNamed' | 'mirrorsNamed' | 'resolve' | 'podUidOf'
   >;
+  /** The pod of a source with its newest status on this node, or that of its source; the same object while neither changes. */
+  readonly pod: (uid: string) => Pod | undefined;
   readonly sources: Pick<SourcesReady, 'all' | 'missing'>;
   /** The records of the pod workers. */
   readonly workers: Omit<
@@ -129,8 +132,13 @@ export interface KubeletState {
   readonly images: readonly Image[];
   /** The only way to change the state. Returns the result of the change; see `StateChanges`. */
   readonly apply: <K extends Kind>(change: ChangeOf<K>) => ResultOf<K>;
-  /** Emits each change after it was applied, except a change whose result is `false`. Hot. Errors: none. Ends: never. */
+  /**
+   * Emits each change after it was applied, except a change whose result is `false`. A change that a subscriber makes is emitted after the
+   * one that it reacts to has reached every subscriber. Hot. Errors: none. Ends: never.
+   */
   readonly change$: Observable<StateChange>;
+  /** Emits what became of single pods, in the same order. Hot. Errors: none. Ends: never. */
+  readonly podChange$: Observable<PodChange>;
 }
 
 export interface KubeletStateOptions {
@@ -153,7 +161,21 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
   const backOffs = newBackOffs();
   const activeTimes = new ActiveTimes();
   let images: readonly Image[] = [];
-  const changed$ = new Subject<StateChange>();
+  const applied$ = new Subject<Applied>();
+  // One queue at the seam: a change that is made by a subscriber waits until the one before it has reached all of them.
+  const emitted$ = applied$.pipe(observeOn(queueScheduler), share());
+  const podsWithStatus = new WeakMap<Pod, Pod>();
+
+  const podOf = (uid: string): Pod | undefined => {
+    const pod = pods.get(uid);
+    const status = statuses.get(uid);
+    if (!pod || !status || status === pod.status) return pod;
+    const made = podsWithStatus.get(pod);
+    if (made?.status === status) return made;
+    const next = { ...pod, status };
+    podsWithStatus.set(pod, next);
+    return next;
+  };
 
   const changers: { readonly [K in Kind]: (change: ChangeOf<K>) => ResultOf<K> } = {
     'pod-set': ({ pod }) => pods.set(pod),
@@ -203,13 +225,19 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     'images-listed': ({ images: listed }) => void (images = listed),
   };
   const apply = <K extends Kind>(change: ChangeOf<K>): ResultOf<K> => {
+    const uid = changedPod(change as StateChange);
+    const before = uid === undefined ? undefined : podOf(uid);
     const result = changers[change.kind](change);
-    if (result !== false) changed$.next(change as StateChange);
+    if (result !== false) {
+      const pod = uid === undefined ? undefined : podChange(before, podOf(uid));
+      applied$.next({ change: change as StateChange, pod });
+    }
     return result;
   };
   const { backOff, failures } = backOffs.pulls;
   return {
     pods,
+    pod: podOf,
     sources,
     workers,
     statuses,
@@ -223,6 +251,30 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
       return images;
     },
     apply,
-    change$: changed$.asObservable(),
+    change$: emitted$.pipe(map(({ change }) => change)),
+    podChange$: emitted$.pipe(
+      map(({ pod }) => pod),
+      filter((pod) => pod !== undefined),
+    ),
   };
+};
+
+interface Applied {
+  readonly change: StateChange;
+  readonly pod: PodChange | undefined;
+}
+
+/** The pod whose wanted form or status a change may replace. */
+const changedPod = (change: StateChange): string | undefined => {
+  switch (change.kind) {
+    case 'pod-set':
+    case 'pod-removed':
+      return change.pod.metadata.uid;
+    case 'status':
+    case 'status-forgotten':
+    case 'pod-started-over':
+      return change.uid;
+    default:
+      return undefined;
+  }
 };

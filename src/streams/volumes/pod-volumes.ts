@@ -86,6 +86,11 @@ export interface PodVolumes {
     input: MountInput,
   ) => Observable<readonly DeepPartial<Mount>[]>;
   /**
+   * Leaves the volumes of a pod as they are, since its containers end: the objects behind them may go before it does, as in a namespace
+   * that is deleted.
+   */
+  readonly leave: (uid: string) => void;
+  /**
    * Takes down the volumes of a pod whose containers have ended, and completes when nothing of them is left.
    *
    * Errors: after 2 min 3 s, `mounted volumes=[…]: <cause>`.
@@ -129,6 +134,12 @@ export interface NodeVolumes extends PodVolumes {
   readonly run$: Observable<never>;
 }
 
+/**
+ * Failed updates in a row of a volume before an event reports them, 3.5 s in all. The files from before are there meanwhile, and what the
+ * server says can change within seconds: a namespace that is deleted may lose its objects before its pods have to end.
+ */
+export const UNREPORTED_UPDATES = 3;
+
 /** Makes the volumes of one life of the agent. */
 export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
   const { volumeFiles, podReferences, node, record, recordEvent, metrics, log, scheduler } = ports;
@@ -148,7 +159,8 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
     content: (pod, volume) => volumeContent(pod, volume, { ...ports, node: facts }),
   });
 
-  const failed = ({ pod, volume, step, error }: FailedAttempt): void => {
+  const failed = ({ pod, volume, step, isUpdate, error, failures }: FailedAttempt): void => {
+    if (isUpdate && failures <= UNREPORTED_UPDATES) return;
     const causes = causesOf.get(pod.metadata.uid) ?? [];
     if (step === 'mount') {
       const message = setUpFailedText(volume.name, errorText(error));
@@ -299,6 +311,7 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
             log,
           }),
     mountsOf,
+    leave: manager.leave,
     unmount,
     removeLeftovers: (uid) =>
       volumeFiles.found(podDirectory(node.rootDirectory, uid)).pipe(

@@ -68,6 +68,8 @@ export interface VolumeManager {
     volumes: readonly string[],
     isDone: (volume: string) => boolean,
   ) => Observable<never>;
+  /** See `PodVolumes`. */
+  readonly leave: (uid: string) => void;
   /** Takes down all volumes of the pod that exist. See `PodVolumes`. */
   readonly unmount: (pod: Pod) => Observable<never>;
   readonly states: Pick<VolumeStates, 'isMounted' | 'all'>;
@@ -88,7 +90,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
   const change$ = new Subject<string>();
 
   const usersOf = (object: ReferenceChange): readonly VolumeRequest[] =>
-    states.wantedPods().flatMap((pod) =>
+    states.followingPods().flatMap((pod) =>
       wantedOf(pod)
         .filter((volume) => usesObject(pod, volume, object))
         .map(({ name }) => ({ uid: pod.metadata.uid, volume: name, isUrgent: true })),
@@ -169,6 +171,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
   return {
     mount,
     setUpAgain,
+    leave: (uid) => states.apply({ kind: 'ending', uid }),
     unmount,
     states,
     run$: merge(

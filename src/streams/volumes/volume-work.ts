@@ -37,7 +37,11 @@ export interface FailedAttempt {
   readonly pod: Pod;
   readonly volume: Volume;
   readonly step: 'mount' | 'unmount';
+  /** Containers have the volume; its files could not be brought up to date. */
+  readonly isUpdate: boolean;
   readonly error: unknown;
+  /** Failed attempts in a row, with this one. */
+  readonly failures: number;
   /** Milliseconds until the next attempt. */
   readonly delayMs: number;
 }
@@ -63,6 +67,7 @@ export const volumeWork =
       const volume = states.volume(uid, name);
       if (!pod || !volume) return EMPTY;
       const step = states.isWanted(uid) ? 'mount' : 'unmount';
+      if (step === 'mount' && states.isEnding(uid)) return EMPTY;
       if (step === 'unmount') apply({ kind: 'unmounting', uid, volume: name });
       const operation$ = defer(() => (step === 'mount' ? setUp(pod, volume) : tearDown(pod, volume)));
       return operation$.pipe(
@@ -70,8 +75,10 @@ export const volumeWork =
           complete: () => apply({ kind: step === 'mount' ? 'mounted' : 'unmounted', uid, volume: name }),
           error: (error: unknown) => {
             apply({ kind: 'failed', uid, volume: name, error: errorText(error) });
-            delayMs = nextDelay(VOLUME_BACKOFF, states.failures(uid, name));
-            failed({ pod, volume, step, error, delayMs });
+            const failures = states.failures(uid, name);
+            delayMs = nextDelay(VOLUME_BACKOFF, failures);
+            const isUpdate = step === 'mount' && states.isMounted(uid, name);
+            failed({ pod, volume, step, isUpdate, error, failures, delayMs });
           },
         }),
       );

@@ -170,7 +170,8 @@ describe.skipIf(!hasPlugins)('a check that is ended', () => {
     check.kill('SIGTERM');
     const { code, lines } = await verdict;
     expect([code, lines.at(-1)]).toEqual([1, expect.stringMatching(/^\d+ passed, 1 failed$/)]);
-    expect(isAlive(hanging)).toBe(false);
+    // A killed process of a busy machine may be on its way out for a moment.
+    await eventually('the hanging process has ended', () => !isAlive(hanging));
     expect(project.folders()).toEqual([]);
   });
 

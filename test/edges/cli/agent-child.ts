@@ -17,6 +17,7 @@ const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
   stopPods$: kind === 'unstoppable' ? NEVER : EMPTY,
   pods: () => [{ metadata: { name: 'web', namespace: 'default', uid: 'u1' }, spec: { containers: [{ name: 'a' }] } }],
   pod$: of([]),
+  known: () => Promise.resolve(),
   runningPods: () => [],
   findRunning: () => undefined,
   streaming: noStreaming,

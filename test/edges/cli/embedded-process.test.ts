@@ -22,6 +22,8 @@ const SERVER = `
   require('node:net').createServer(() => {}).listen(socket);
 `;
 
+const BUILD = '1.0.0+abc';
+
 let folder = '';
 let subscription: Subscription | undefined;
 beforeEach(() => {
@@ -50,6 +52,7 @@ const supervise = (script = join(folder, 'server.cjs')) => {
     stateDirectory: join(folder, 'state'),
     logFile: join(folder, 'runtime.log'),
     command: [process.execPath, script],
+    build: BUILD,
   }).subscribe(event$);
   subscription = running;
   return { event$, running, ready$: event$.pipe(filter(({ kind }) => kind === 'ready')) };
@@ -85,13 +88,28 @@ it('says the number of a runtime that it finds, by the lock of its state, and no
   const [pid] = await pidsOf(1);
   const lock = join(folder, 'state', 'runtime.lock');
   mkdirSync(dirname(lock));
-  writeFileSync(lock, JSON.stringify(processId(pid!)));
+  writeFileSync(lock, JSON.stringify({ ...processId(pid!), build: BUILD }));
   const again = supervise();
   expect(await firstValueFrom(again.ready$)).toEqual({ kind: 'ready', pid });
   again.running.unsubscribe();
 
   writeFileSync(lock, JSON.stringify({ ...processId(pid!), startTime: '1' }));
   expect(await firstValueFrom(supervise().ready$)).toEqual({ kind: 'ready' });
+});
+
+it.for([{ build: '0.9.0+def' }, {}])('replaces a runtime of another build at its start, $build', async (named) => {
+  const { ready$, running } = supervise();
+  await firstValueFrom(ready$);
+  running.unsubscribe();
+  const [pid] = await pidsOf(1);
+  const lock = join(folder, 'state', 'runtime.lock');
+  mkdirSync(dirname(lock));
+  writeFileSync(lock, JSON.stringify({ ...processId(pid!), ...named }));
+  const [replaced, ready] = await firstValueFrom(supervise().event$.pipe(take(2), toArray()));
+  expect(replaced).toEqual({ kind: 'replaced', pid, ...named });
+  expect(isProcess(pid!)).toBe(false);
+  const [, next] = await pidsOf(2);
+  expect(ready).toEqual({ kind: 'ready', pid: next });
 });
 
 it('takes the place of a socket that a dead runtime left behind', async () => {

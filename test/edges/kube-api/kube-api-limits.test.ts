@@ -14,7 +14,7 @@ it('fails over a reply that is longer than it takes, and hangs up', async () => 
   let hungUp = false;
   server.answer = (_, response) => {
     response.on('close', () => (hungUp = true));
-    const more = (): unknown => response.write('x'.repeat(2 ** 16), () => !hungUp && more());
+    const more = (): unknown => response.write('x'.repeat(2 ** 16), (error) => !error && !hungUp && more());
     more();
   };
   const reply = lastValueFrom(api.request({ method: 'GET', path: '/api/v1/pods' }));

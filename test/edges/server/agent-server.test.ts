@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Registry } from 'prom-client';
-import type { Subscription } from 'rxjs';
+import { firstValueFrom, Subject, type Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import { agentServer, type AgentServerOptions } from '../../../src/server/agent-server.js';
@@ -78,6 +78,17 @@ describe('/pods', () => {
     const { type, body } = await get('/pods');
     expect(type).toBe('application/json');
     expect(JSON.parse(body)).toEqual({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items: [web] });
+  });
+
+  it('waits until the pods are known', async () => {
+    const known$ = new Subject<string>();
+    const pods: Pod[] = [];
+    await serve({ pods: () => pods, known: () => firstValueFrom(known$) });
+    const asked = get('/pods');
+    expect((await get('/metrics')).status).toBe(200);
+    pods.push(web);
+    known$.next('now');
+    expect(JSON.parse((await asked).body)).toMatchObject({ items: [{ metadata: web.metadata }] });
   });
 
   it('has null items when there are none', async () => {

@@ -135,6 +135,32 @@ describe('the time without a byte', () => {
   });
 });
 
+describe('beyond half of the connections that a server has', () => {
+  it('an idle one is closed when a client connects, and that client and those with requests keep theirs', async () => {
+    let held = 0;
+    const url = await listening(
+      listenOnce({
+        mostConnections: 4,
+        answer: ({ url: path }, response) => (path === '/held' ? (held += 1) : response.end('here')),
+        listen: (server, at) => server.listen(0, '127.0.0.1', () => at(urlOf(server, 'http', '127.0.0.1'))),
+      }),
+    );
+    const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`);
+    const busy = [await client(url), await client(url)];
+    for (const socket of busy) ask(socket, '/held');
+    await eventually('both requests are there', () => held === 2);
+    const idle = await client(url);
+    ask(idle, '/');
+    await once(idle, 'data');
+    const fresh = await client(url);
+    for (const socket of [...busy, idle]) socket.resume();
+    await eventually('the idle one is closed', () => idle.closed);
+    ask(fresh, '/');
+    expect(String(await once(fresh, 'data').then(([data]) => data as Buffer))).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect([...busy, fresh].map(({ closed }) => closed)).toEqual([false, false, false]);
+  });
+});
+
 describe('the connection of a client that is refused', () => {
   it('is ended, with the requests behind, and that of another client is kept', async () => {
     const stage = new KubeletStage();

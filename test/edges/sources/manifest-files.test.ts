@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { firstValueFrom, NEVER, Subject, tap } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isMissing, type ManifestDisk, manifestLister, watchPath } from '../../../src/sources/manifest-files.js';
+import { manifestReader, readListing } from '../../../src/sources/manifest-reader.js';
 
 let directory: string;
 
@@ -16,6 +17,21 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 describe('manifestLister', () => {
+  // Around the sizes of buffers, at which a reader of lines may take the last one for the rest of a longer one.
+  it.each([4_096, 8_192, 65_536, 131_072].flatMap((size) => [size - 1, size, size + 1]))(
+    'keeps the last line of a file of %i bytes that ends without a line break',
+    async (size) => {
+      const head = '{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: a, image: i}]}}\n# ä';
+      const tail =
+        '\n--- {apiVersion: v1, kind: Pod, metadata: {name: last}, spec: {containers: [{name: a, image: i}]}}';
+      await writeFile(join(directory, 'a.yaml'), head + 'x'.repeat(size - Buffer.byteLength(head + tail)) + tail);
+      const listing = await readListing(manifestLister(directory), manifestReader({}, undefined, undefined))();
+      const [content] = listing.kind === 'files' ? listing.files.map((file) => file.content) : [];
+      const reading = content?.kind === 'text' ? content.reading : undefined;
+      expect(reading?.pods.map(({ pod }) => pod.metadata.name)).toEqual(['a', 'last']);
+    },
+  );
+
   it('sees every edit, even of the same size and within the same tick of the clock', async () => {
     const list = manifestLister(directory);
     const file = join(directory, 'a.yaml');

@@ -3,13 +3,14 @@ import type { TestScheduler } from 'rxjs/testing';
 import { expect, it } from 'vitest';
 import { CreateContainerConfigError } from '../../../src/model/cri/create-container-config-error.js';
 import type { PodVolumes } from '../../../src/streams/volumes/pod-volumes.js';
-import { aRuntimeStatus } from '../../support/a-runtime-status.js';
+import { aContainer, aRuntimeStatus, aSandbox } from '../../support/a-runtime-status.js';
 import { fakePodReferences } from '../../support/fake-pod-references.js';
 import { podWorkStage, stopped } from '../../support/pod-work-stage.js';
 import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
 
 const nothing = aRuntimeStatus([], []);
+const running = aRuntimeStatus([aContainer({ name: 'main', id: 'main-id' })], [aSandbox()]);
 
 /** A worker whose volumes take some time, in one history with what the runtime is asked. */
 const stageOf = (
@@ -27,12 +28,17 @@ const stageOf = (
     mount: () => took('mount', given.mountMs ?? 0),
     envFiles: () => of(new Map()),
     mountsOf: given.mountsOf ?? (() => of([{ containerPath: '/data', hostPath: '/r/data' }])),
+    leave: (uid) => say(`leave ${uid}`),
     unmount: () => (given.unmount === undefined ? took('unmount', 300) : throwError(() => new Error(given.unmount))),
   };
   const stage = podWorkStage(scheduler, {
     volumes,
     podReferences: fakePodReferences({ tell: say }),
     runtime: {
+      stopContainer: ({ containerId }) => {
+        say(`stop ${containerId}`);
+        return of({});
+      },
       createContainer: ({ config }) => {
         say(`create with ${config?.mounts?.map(({ containerPath }) => containerPath).join()}`);
         return given.create === undefined ? of({ containerId: 'new' }) : throwError(() => new Error(given.create));
@@ -112,6 +118,16 @@ it(
     sync(nothing);
     flush();
     expect(results[0]).toContain('failed to mkdir "" (the container mounts an image volume, web:1 at /web:');
+  }),
+);
+
+it(
+  'a pod that ends leaves its volumes as they are before its containers are stopped',
+  marbles(({ scheduler, flush }) => {
+    const { work, run, play, history } = stageOf(scheduler, {});
+    play(work.syncTerminatingPod(run(running, { work: 'terminating' })));
+    flush();
+    expectLanes(history, { everyMs: 100 }).toBe('(ls)', { l: 'leave uid-1', s: 'stop main-id' });
   }),
 );
 

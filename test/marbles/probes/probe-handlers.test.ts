@@ -1,4 +1,4 @@
-import { catchError, of, type SchedulerLike, tap, throwError } from 'rxjs';
+import { catchError, of, type SchedulerLike, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import { HttpFailure } from '../../../src/model/config/http-failure.js';
@@ -9,7 +9,7 @@ import { probeHandlers, type ProbePorts } from '../../../src/streams/probes/prob
 import type { HealthCheckProgress } from '../../../src/streams/ports/check-health.js';
 import type { ProbeTarget } from '../../../src/streams/ports/probe-handlers.js';
 import { aPod } from '../../support/a-pod.js';
-import { inTurn, marbles } from '../marbles.js';
+import { marbles } from '../marbles.js';
 
 const unasked = () => throwError(() => new Error('not asked for'));
 
@@ -163,7 +163,7 @@ describe('grpc', () => {
     n: { result: 'failure', output: 'service unhealthy (responded with "NOT_SERVING")' },
     u: {
       result: 'failure',
-      output: 'timeout: failed to connect service "10.0.0.1:80" within 3s: context deadline exceeded',
+      output: 'error: health rpc probe failed: rpc error: code = Unavailable desc = connection refused',
     },
     l: { result: 'failure', output: 'timeout: health rpc did not complete within 3s' },
     x: {
@@ -178,7 +178,8 @@ describe('grpc', () => {
     ['answered', '-c-(s|)', undefined, '---(s|)', ['^--!']],
     ['answered badly', '-c-(n|)', undefined, '---(n|)', ['^--!']],
     ['broken off in the call', '-c-#', broken, '---(x|)', ['^--!']],
-    ['never connected', '-', undefined, '3s (u|)', ['^ 2999ms !']],
+    ['refused, and not tried again', '---#', refused, '---(u|)', ['^--!']],
+    ['never connected', '-', undefined, '3s (l|)', ['^ 2999ms !']],
     ['never answered', '-c-', undefined, '3s (l|)', ['^ 2999ms !']],
   ])('is %s', (_, check, error, expected, subscriptions) => {
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
@@ -191,33 +192,23 @@ describe('grpc', () => {
   });
 
   it(
-    'tries a connection that does not come about again after 1 s, then after 1.6 s, until the time is up',
-    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
-      const refused$ = cold<HealthCheckProgress>('#', {}, refused);
-      const checkHealth = () => refused$;
-      const outcome$ = probing({ grpc: { port: 80 } }, { checkHealth, scheduler }, { timeoutSeconds: 3 });
-      expectObservable(outcome$).toBe('3s (u|)', outcomes);
-      expectSubscriptions(refused$.subscriptions).toBe(['(^!)', '1s (^!)', '2600ms (^!)']);
-    }),
-  );
-
-  it(
-    'is content with a server that comes up in time',
+    'sends the time limit and the name of the service with its one request',
     marbles(({ cold, expectObservable, scheduler }) => {
       const asked: unknown[] = [];
-      const check$ = inTurn(cold<HealthCheckProgress>('#', {}, refused), cold('-c-(s|)', progress));
-      const checkHealth: ProbePorts['checkHealth'] = (request) =>
-        check$.pipe(tap({ subscribe: () => asked.push(request) }));
+      const checkHealth: ProbePorts['checkHealth'] = (request) => {
+        asked.push(request);
+        return cold('-c-(s|)', progress);
+      };
       const outcome$ = probing(
         { grpc: { port: 80, service: 'cart' } },
         { checkHealth, scheduler },
         { timeoutSeconds: 3 },
       );
-      expectObservable(outcome$).toBe('1003ms (s|)', outcomes);
+      expectObservable(outcome$).toBe('---(s|)', outcomes);
       scheduler.schedule(() => {
         const request = { isTls: false, service: 'cart', userAgent: 'kube-probe/1.37', timeoutMs: 3000 };
-        expect(asked).toEqual(Array(2).fill({ host: '10.0.0.1', port: 80, ...request }));
-      }, 1004);
+        expect(asked).toEqual([{ host: '10.0.0.1', port: 80, ...request }]);
+      }, 4);
     }),
   );
 });
@@ -263,23 +254,19 @@ describe('a node that is too short of something to ask finds nothing out', () =>
   });
 
   it(
-    'also by gRPC, where only the last try counts',
+    'also by gRPC, before the connection and in the call',
     marbles(({ cold, expectObservable, scheduler }) => {
+      const asked = (failure: HealthFailure) => {
+        const checkHealth = () => cold<never>('-#', {}, failure);
+        return probing({ grpc: { port: 80 } }, { checkHealth, scheduler });
+      };
       const short = new HealthFailure('connect', 'Unavailable', 'no socket', { cause: shortage('EMFILE') });
-      const refused = new HealthFailure('connect', 'Unavailable', 'refused', { cause: shortage('ECONNREFUSED') });
       const broken = new HealthFailure('call', 'Unavailable', 'no memory', { cause: shortage('ENOMEM') });
-      const probe = { grpc: { port: 80 } };
-      const asked = (...errors: readonly HealthFailure[]) => {
-        const health$ = inTurn(...errors.map((error) => cold<never>('-#', {}, error)));
-        return probing(probe, { checkHealth: () => health$, scheduler }, { timeoutSeconds: 2 });
-      };
-      expectObservable(asked(refused, short)).toBe('2s (x|)', { x: 'unknown: no socket' });
+      expectObservable(asked(short)).toBe('-(x|)', { x: 'unknown: no socket' });
       expectObservable(asked(broken)).toBe('-(x|)', { x: 'unknown: no memory' });
-      const late = {
-        result: 'failure',
-        output: 'timeout: failed to connect service "10.0.0.1:80" within 2s: context deadline exceeded',
-      };
-      expectObservable(asked(short, refused)).toBe('2s (x|)', { x: late });
+      const refused = new HealthFailure('connect', 'Unavailable', 'refused', { cause: shortage('ECONNREFUSED') });
+      const output = 'error: health rpc probe failed: rpc error: code = Unavailable desc = refused';
+      expectObservable(asked(refused)).toBe('-(x|)', { x: { result: 'failure', output } });
     }),
   );
 });

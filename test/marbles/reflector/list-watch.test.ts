@@ -93,6 +93,14 @@ describe('a list', () => {
     expect(follow(1, () => ({ lists: [of(body)] })).at(-1)).toBe(`0 error: GET /api/v1/things: ${expected}`);
   });
 
+  it('that fails as the caller expects is no more than a note', () => {
+    const told = (isExpected?: (error: unknown) => boolean) =>
+      follow(1, () => ({ lists: [failing(internal)] }), isExpected && { isExpected }).at(-1);
+    expect(told()).toBe('0 error: etcd is not there');
+    expect(told((error) => error === internal)).toBe('0 debug: etcd is not there');
+    expect(told(() => false)).toBe('0 error: etcd is not there');
+  });
+
   it('without an answer is a problem after 10 s and given up after 90 s', () => {
     const told = followClosely(91_000, () => ({ lists: [NEVER] }));
     expectLanes(told, { everyMs: 400 }).toBe('l 9600ms w 79600ms (xe)-l', {

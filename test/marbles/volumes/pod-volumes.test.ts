@@ -100,7 +100,22 @@ describe('the volumes of a pod', () => {
         ['update', 'disk full', []],
         ['unmount', 'well', ['e9']],
       ]);
-      expect(events).toEqual(['2000 FailedMount MountVolume.SetUp failed for volume "settings" : disk full']);
+      expect(events).toEqual([]);
+    }),
+  );
+
+  it(
+    'whose update fails have an event from the fourth failure in a row on, after 3.5 s',
+    marbles(({ scheduler }) => {
+      const write = inOrder<'changed'>(of('changed'), fails('disk full'));
+      const { volumes, at, run, events } = aStage(scheduler, { objects: changing('1', '2'), files: { write } });
+      const pod = podWith(SETTINGS);
+      at(0, () => volumes.mount(pod, []));
+      at(1_000, () => volumes.mount(pod, []));
+      run(9_000);
+      expectLanes(events, { everyMs: 500 }).toBe('---------F-------F', {
+        F: 'FailedMount MountVolume.SetUp failed for volume "settings" : disk full',
+      });
     }),
   );
 

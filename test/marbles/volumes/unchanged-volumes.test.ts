@@ -220,7 +220,8 @@ describe('a volume whose files are set up', () => {
       const stage = aStage(scheduler, { ports: { podReferences } });
       syncEachMinute(stage, () => podWith(SETTINGS), 4);
       stage.run(4 * MINUTE);
-      expect(stage.events).toHaveLength(2);
+      const updates = stage.records.flatMap((record) => (record.kind === 'volume' ? [record.step] : []));
+      expect(updates).toEqual(['mount', 'update', 'update']);
       expectLanes(stage.timedCalls, { everyMs: MINUTE }).toBe('(SW)', LEGEND);
     }),
   );
@@ -295,7 +296,7 @@ describe('a volume of a container that starts', () => {
         ends.filter((line) => started.test(line)).map((line) => line.replace(/ .*/, ' start'));
       expectLanes(startsOf(slow), { everyMs: 500 }).toBe({ start: '60.5s s' });
       expectLanes(startsOf(failing), { everyMs: 500 }).toBe({ start: '60s s' });
-      expect(failing.events[0]).toBe('60000 FailedMount MountVolume.SetUp failed for volume "settings" : disk full');
+      expect(failing.records).toContainEqual(expect.objectContaining({ step: 'update', error: 'disk full' }));
     }),
   );
 

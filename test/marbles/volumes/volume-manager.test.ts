@@ -163,6 +163,24 @@ describe('the volumes of a pod', () => {
   );
 
   it(
+    'stay as they are once the containers end, also when their objects change, until the pod wants them again',
+    marbles(({ scheduler }) => {
+      const { manager, at, run, history, changed$ } = aStage(scheduler, {
+        answers: { 'mount settings': [EMPTY, 'no'] },
+      });
+      const change = (): void => changed$.next({ kind: 'ConfigMap', namespace: 'default', name: 'settings' });
+      at(0, 'worker', manager.mount(aPod('a')));
+      timer(1_000, scheduler).subscribe(change);
+      timer(2_000, scheduler).subscribe(() => manager.leave('a'));
+      timer(5_000, scheduler).subscribe(change);
+      at(6_000, 'worker', manager.mount(aPod('a')));
+      at(8_000, 'end', manager.unmount(aPod('a')));
+      run(10_000);
+      expectLanes(history, { everyMs: 500 }).toBe('(Mm)-(Me)(Me)--------(Mem)---(Uu)', LEGEND);
+    }),
+  );
+
+  it(
     'that an earlier agent has left are taken down, by their names on the disk',
     marbles(({ scheduler }) => {
       const { manager, at, run, history } = aStage(scheduler, { found: [SETTINGS] });

@@ -3,11 +3,7 @@ import { CriError } from '../../../src/model/cri/cri-error.js';
 import { execOutcome, lateExecOutcome } from '../../../src/model/probes/exec-outcome.js';
 import { type GrpcCode, grpcCode, grpcCodeOfHttp } from '../../../src/model/probes/grpc-code.js';
 import { HealthFailure } from '../../../src/model/probes/health-failure.js';
-import {
-  failedHealthOutcome,
-  healthOutcome,
-  unreachedHealthOutcome,
-} from '../../../src/model/probes/health-outcome.js';
+import { failedHealthOutcome, healthOutcome } from '../../../src/model/probes/health-outcome.js';
 import { httpOutcome } from '../../../src/model/probes/http-outcome.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -76,13 +72,6 @@ describe('a health check', () => {
     ['NotFound', 'error: health rpc probe failed: rpc error: code = NotFound desc = why'],
   ])('that fails with %s is a failure', (code, output) => {
     expect(failedHealthOutcome(new HealthFailure('call', code, 'why'), 2000)).toEqual({ result: 'failure', output });
-  });
-
-  it('without a connection names the server', () => {
-    expect(unreachedHealthOutcome('[fd00::1]:80', 1000)).toEqual({
-      result: 'failure',
-      output: 'timeout: failed to connect service "[fd00::1]:80" within 1s: context deadline exceeded',
-    });
   });
 
   it('has its codes by their numbers', () => {

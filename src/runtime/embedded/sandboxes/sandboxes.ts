@@ -44,7 +44,7 @@ export interface Sandbox {
   readonly kinds: ReadonlySet<NamespaceKind>;
   readonly name: string;
   readonly address: string;
-  /** Fires when it is not ready any more. */
+  /** Fires when it is not ready any more, with an Error as its reason. */
   readonly over: AbortController;
   record: SandboxRecord;
 }
@@ -330,7 +330,7 @@ export class Sandboxes {
   /** Resolves when it is saved that the sandbox is not ready any more; others can see it at once. */
   private end(sandbox: Sandbox): Promise<void> {
     const saved = this.saveAfter(sandbox, { state: 'not-ready' });
-    sandbox.over.abort();
+    sandbox.over.abort(new Error('the pod has ended'));
     return saved;
   }
 

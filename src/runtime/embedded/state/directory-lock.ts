@@ -45,9 +45,11 @@ const OFTEN_ENOUGH_MS = 2_000;
  * process: the kernel keeps such a lock while any process has the descriptor open, and after the end of flock(1) this
  * process is the only one. Only this user can open the file, since a process that can open a file can lock it.
  *
+ * `build` names the build of this process to those that read the file.
+ *
  * Errors: DirectoryInUse; no flock(1); the file cannot be made or locked.
  */
-export const lockFile = (path: string, flock = 'flock'): DirectoryLock => {
+export const lockFile = (path: string, flock = 'flock', build?: string): DirectoryLock => {
   for (;;) {
     const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
@@ -58,7 +60,7 @@ export const lockFile = (path: string, flock = 'flock'): DirectoryLock => {
     }
     // Another process may have deleted it between the two steps.
     if (!isLost(descriptor, path)) {
-      writeOwner(descriptor);
+      writeOwner(descriptor, build);
       let isReleased = false;
       return {
         isLost: () => !isReleased && isLost(descriptor, path),
@@ -128,11 +130,11 @@ const isLost = (descriptor: number, path: string): boolean => {
   }
 };
 
-/** The process ID only serves error texts: a full disk must not prevent the lock. */
-const writeOwner = (descriptor: number): void => {
+/** Nothing depends on it that may be lost: a full disk must not prevent the lock. */
+const writeOwner = (descriptor: number, build: string | undefined): void => {
   try {
     ftruncateSync(descriptor, 0);
-    writeSync(descriptor, JSON.stringify(processId(process.pid)), 0);
+    writeSync(descriptor, JSON.stringify({ ...processId(process.pid), build }), 0);
   } catch {
     // Other processes read `unknown`.
   }
@@ -142,14 +144,20 @@ const writeOwner = (descriptor: number): void => {
 const ownerIn = (descriptor: number): string => {
   try {
     const text = Buffer.alloc(MAX_OWNER_BYTES);
-    return String(livingOwner(text.toString('utf8', 0, readSync(descriptor, text))) ?? 'unknown');
+    return String(livingOwner(text.toString('utf8', 0, readSync(descriptor, text)))?.pid ?? 'unknown');
   } catch {
     return 'unknown';
   }
 };
 
-/** The process ID of the owner of a locked file; undefined if it is unknown, or if the owner has ended. */
-export const ownerOf = (path: string): number | undefined => {
+/** The process that has a lock. */
+export interface LockOwner extends ProcessId {
+  /** Undefined for an owner that named none, as all did once. */
+  readonly build?: string;
+}
+
+/** The owner of a locked file; undefined if it is unknown, or if the owner has ended. */
+export const ownerOf = (path: string): LockOwner | undefined => {
   try {
     return livingOwner(readFileSync(path, 'utf8'));
   } catch {
@@ -157,7 +165,7 @@ export const ownerOf = (path: string): number | undefined => {
   }
 };
 
-const livingOwner = (text: string): number | undefined => {
-  const owner = JSON.parse(text) as ProcessId;
-  return isAlive(owner) ? owner.pid : undefined;
+const livingOwner = (text: string): LockOwner | undefined => {
+  const owner = JSON.parse(text) as LockOwner;
+  return isAlive(owner) ? owner : undefined;
 };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DirectoryInUse, type DirectoryLock, lockFile } from './directory-lock.js';
 
-/** The file also contains the process ID of the owner, in JSON. */
+/** The file also contains the owner, a `LockOwner` in JSON. */
 export const stateLockPath = (stateDirectory: string): string => join(stateDirectory, 'runtime.lock');
 
 /**
@@ -9,9 +9,9 @@ export const stateLockPath = (stateDirectory: string): string => join(stateDirec
  *
  * Errors: `another runtime (process N) already uses <directory>`; it cannot be locked.
  */
-export const lockState = (stateDirectory: string): DirectoryLock => {
+export const lockState = (stateDirectory: string, build?: string): DirectoryLock => {
   try {
-    return lockFile(stateLockPath(stateDirectory));
+    return lockFile(stateLockPath(stateDirectory), undefined, build);
   } catch (error) {
     if (!(error instanceof DirectoryInUse)) throw error;
     throw new Error(`another runtime (process ${error.pid}) already uses ${stateDirectory}`, { cause: error });

@@ -10,7 +10,7 @@ import { terminalProblem } from '../launch/terminal.js';
 import { attachStream } from './commands/attach-stream.js';
 import { execStream } from './commands/exec-stream.js';
 import type { WantedStreams } from './remote-streams.js';
-import type { StreamRequest, StreamingServer } from './streaming-server.js';
+import { type StreamRequest, StreamingServer } from './streaming-server.js';
 
 export interface StreamingCalls {
   readonly exec: (request: ExecRequest) => Promise<{ url: string }>;
@@ -40,11 +40,10 @@ const checkStreams = (containerId: string, { stdin, stdout, stderr, tty }: Wante
 /** Exec, Attach and PortForward of the CRI. The server behind them starts with the first call. */
 export const streamingCalls = (parts: StreamingParts): StreamingCalls => {
   const { isolation, containers, sandboxes, log, scheduler = asyncScheduler, random = randomBytes } = parts;
-  let server: Promise<StreamingServer> | undefined;
+  let server: StreamingServer | undefined;
   const urlFor = async (request: StreamRequest): Promise<{ url: string }> => {
-    // Loaded when it is needed: most runtimes never stream.
-    server ??= import('./streaming-server.js').then((room) => new room.StreamingServer({ random, scheduler, log }));
-    return { url: await (await server).urlFor(request) };
+    server ??= new StreamingServer({ random, scheduler, log });
+    return { url: await server.urlFor(request) };
   };
   return {
     exec: async ({ containerId, cmd, tty, stdin, stdout, stderr }) => {
@@ -103,6 +102,6 @@ export const streamingCalls = (parts: StreamingParts): StreamingCalls => {
       const target = { sandboxId: podSandboxId, requireReady, over: over.signal };
       return urlFor({ kind: 'portforward', target, ports: port });
     },
-    close: async () => (await server)?.close(),
+    close: async () => server?.close(),
   };
 };

@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { lastValueFrom, type SchedulerLike } from 'rxjs';
+import { firstValueFrom, from, lastValueFrom, race, type SchedulerLike, timer } from 'rxjs';
 import { errorText } from '../../../model/cri/cri-error.js';
 import type { Logger } from '../../../streams/ports/logger.js';
 import { mayFail } from '../machine/machine.js';
@@ -36,6 +37,9 @@ const FAILED = {
   exec: 'error executing command in container',
   attach: 'error attaching to container',
 } as const;
+const ENDED = 'the container runtime ends, and its sessions with it; the container runs on';
+/** The time that clients have for closing their sessions when the runtime ends. */
+const CLOSE_MS = 1_000;
 const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' };
 const NOT_FOUND = { statusCode: 404, message: '404 page not found' };
 const NOT_AN_UPGRADE = { statusCode: 400, message: 'unable to upgrade: missing upgrade headers in request' };
@@ -50,6 +54,8 @@ export class StreamingServer {
   private readonly server = createServer();
   private readonly sockets = new Set<Duplex>();
   private readonly sessions = new Set<Promise<void>>();
+  /** One of each session, for the end of the runtime. */
+  private readonly ends = new Set<AbortController>();
   private listening: Promise<number> | undefined;
 
   constructor(
@@ -85,9 +91,12 @@ export class StreamingServer {
     return `http://127.0.0.1:${port}/${request.kind}/${this.pending.add(request)}`;
   }
 
-  /** Ends all sessions with their commands; resolves when they have ended. */
+  /** Ends all sessions with their commands, and says so to their clients; resolves when they have ended. */
   async close(): Promise<void> {
     this.server.close();
+    for (const end of this.ends) end.abort(new Error(ENDED));
+    const closed = [...this.sockets].map((socket) => once(socket, 'close'));
+    await firstValueFrom(race(from(Promise.allSettled(closed)), timer(CLOSE_MS, this.options.scheduler)));
     for (const socket of this.sockets) socket.destroy();
     await Promise.all(this.sessions);
   }
@@ -150,24 +159,50 @@ export class StreamingServer {
 
   private async webSocket(found: StreamRequest, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const { scheduler } = this.options;
-    if (found.kind === 'portforward') return webSocketForward(request, socket, head, { ...found, scheduler });
+    if (found.kind === 'portforward')
+      return this.untilEnd(found.target.over, (over) =>
+        webSocketForward(request, socket, head, { ...found, target: { ...found.target, over }, scheduler }),
+      );
     const streams = await webSocketCommand(request, socket, head, { wanted: found.wanted, scheduler });
     if (streams) await this.command(found, streams);
   }
 
   private async command(request: CommandRequest, streams: RemoteStreams): Promise<void> {
-    let failure: CommandFailure | undefined;
-    try {
-      failure = await request.run(streams);
-    } catch (error) {
-      failure = { kind: 'error', message: `${FAILED[request.kind]}: ${errorText(error)}` };
-    }
+    const failure = await this.untilEnd(streams.gone, async (gone) => {
+      try {
+        const failed = await request.run({ ...streams, gone });
+        if (!isEnded(gone)) return failed;
+      } catch (error) {
+        if (!isEnded(gone)) return failureOf(request, error);
+      }
+      return failureOf(request, gone.reason);
+    });
     await streams.finish(failure);
   }
 
   private async forward({ target }: ForwardRequest, socket: Socket): Promise<void> {
-    const { session$ } = spdyForward(socket, { target, scheduler: this.options.scheduler });
-    await lastValueFrom(session$, { defaultValue: undefined });
+    const { scheduler } = this.options;
+    await this.untilEnd(target.over, (over) =>
+      lastValueFrom(spdyForward(socket, { target: { ...target, over }, scheduler }).session$, {
+        defaultValue: undefined,
+      }),
+    );
+  }
+
+  /** Does it with a signal that fires with the given one, and at the end of the runtime. */
+  private async untilEnd<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const end = new AbortController();
+    const pass = (): void => end.abort(signal.reason);
+    this.ends.add(end);
+    // Not by AbortSignal.any, which keeps something of each session in the signal of a pod, in some versions of Node for ever.
+    signal.addEventListener('abort', pass);
+    try {
+      if (signal.aborted) pass();
+      return await work(end.signal);
+    } finally {
+      signal.removeEventListener('abort', pass);
+      this.ends.delete(end);
+    }
   }
 
   private track(session: Promise<void>): void {
@@ -177,6 +212,13 @@ export class StreamingServer {
     this.sessions.add(tracked);
   }
 }
+
+const isEnded = ({ aborted, reason }: AbortSignal): boolean => aborted && errorText(reason) === ENDED;
+
+const failureOf = ({ kind }: CommandRequest, error: unknown): CommandFailure => ({
+  kind: 'error',
+  message: `${FAILED[kind]}: ${errorText(error)}`,
+});
 
 /** Why the pod cannot be reached; undefined while it can be. */
 const problemOf = ({ requireReady }: ForwardTarget): string | undefined => {

@@ -3,7 +3,7 @@ import { applySourceDefaults } from '../../../model/manifest/source-defaults.js'
 import type { Pod } from '../../../model/pod/pod.js';
 import type { SeededRandom } from '../world/seeded-random.js';
 import { generatePod, IMAGES } from './generate-pod.js';
-import { HISTORY_START_MS, type PodChange, type PodPlan } from './history.js';
+import { HISTORY_START_MS, type PlannedPodChange, type PodPlan } from './history.js';
 import { weighted } from './weighted.js';
 
 export interface GeneratedPlan {
@@ -29,7 +29,7 @@ export const generatePodPlan = (draw: SeededRandom, sketch: PlanSketch): Generat
   const hasOwnUid = source === 'api' || draw.chance(0.4);
   const nextUid = () => (hasOwnUid ? `${key}-${++uids}` : undefined);
   const manifests: PodManifest[] = [];
-  const changes: PodChange[] = [];
+  const changes: PlannedPodChange[] = [];
   const note = (atMs: number, manifest: PodManifest | undefined): void => {
     if (manifest) manifests.push(manifest);
     changes.push(manifest ? { atMs, pod: placed(manifest, sketch) } : { atMs });
@@ -123,12 +123,12 @@ const placed = (manifest: PodManifest, { name, source, nodeName }: PlanSketch): 
  */
 const deleteFromApi = (
   draw: SeededRandom,
-  changes: PodChange[],
+  changes: PlannedPodChange[],
   { atMs, horizonMs }: { readonly atMs: number; readonly horizonMs: number },
 ): number => {
   const pod = changes.at(-1)!.pod!;
   let graceSeconds = draw.chance(0.7) ? (pod.spec.terminationGracePeriodSeconds ?? 30) : draw.integer(0, 20);
-  const marked = (at: number): PodChange => ({
+  const marked = (at: number): PlannedPodChange => ({
     atMs: at,
     pod: {
       ...pod,

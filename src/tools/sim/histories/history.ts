@@ -23,7 +23,7 @@ export interface HistoryNode {
 }
 
 /** From then on the source has this version of the pod, or none. */
-export interface PodChange {
+export interface PlannedPodChange {
   readonly atMs: number;
   /** The pod as its source delivers it; absent once the source no longer has it. */
   readonly pod?: Pod;
@@ -35,7 +35,7 @@ export interface PodPlan {
   readonly key: string;
   readonly source: 'file' | 'http' | 'api';
   /** In the order of time. */
-  readonly changes: readonly PodChange[];
+  readonly changes: readonly PlannedPodChange[];
 }
 
 /** From then on the source has this version of the ConfigMap or Secret, or none. */

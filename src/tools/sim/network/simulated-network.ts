@@ -130,7 +130,8 @@ export const simulatedNetwork = ({
         const { afterMs, answer } = ask(request, asker, question);
         const act = () => {
           if (answer === 'refuses' || answer === 'no-route') {
-            const why = `connection error: desc = ${JSON.stringify(dialError(request, answer))}`;
+            const what = `transport: Error while dialing: ${dialError(request, answer)}`;
+            const why = `connection error: desc = ${JSON.stringify(what)}`;
             return subscriber.error(new HealthFailure('connect', 'Unavailable', why));
           }
           subscriber.next({ kind: 'connected' });

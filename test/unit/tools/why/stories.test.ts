@@ -32,6 +32,32 @@ const STORIES: Readonly<Record<string, Story>> = {
       'app starts again without a wait: it was restarted 2 times before, but neither the runtime nor the agent knows when it ended',
     ],
   },
+  'a container that starts without a wait, because the agent had stopped it': {
+    at: 20,
+    lines: [
+      ...up,
+      [10, change('ContainerDied', 'c1'), app],
+      [10, sync('runtime'), { ...of, causes: ['e8'] }],
+      [
+        10,
+        { kind: 'end-not-counted', exitCode: 137, because: 'was asked for by the agent' },
+        { ...app, causes: ['e9'] },
+      ],
+      [11, start('c2'), { ...app, causes: ['e9'] }],
+    ],
+    says: ['app starts without a wait: its end with exit code 137 was asked for by the agent'],
+  },
+  'a container that starts without a wait, because its end is unknown': {
+    at: 20,
+    lines: [
+      ...up,
+      [10, change('ContainerDied', 'c1'), app],
+      [10, sync('runtime'), { ...of, causes: ['e8'] }],
+      [10, { kind: 'end-not-counted', because: 'is one whose cause is unknown' }, { ...app, causes: ['e9'] }],
+      [11, start('c2'), { ...app, causes: ['e9'] }],
+    ],
+    says: ['app starts without a wait: its end is one whose cause is unknown'],
+  },
   'a restart that is put off by what an earlier life of the agent has left': {
     at: 20,
     lines: [

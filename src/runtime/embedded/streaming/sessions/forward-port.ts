@@ -26,7 +26,10 @@ export interface ForwardTarget {
   readonly sandboxId: string;
   /** Errors: the sandbox is not ready. */
   readonly requireReady: () => unknown;
-  /** Fires when the sandbox is not ready any more: from then on its ports may be those of any other program. */
+  /**
+   * Fires when the sandbox is not ready any more: from then on its ports may be those of any other program. Its reason is an Error for the
+   * client.
+   */
   readonly over: AbortSignal;
 }
 
@@ -43,7 +46,7 @@ export const forwardPort = async (
   requireReady();
   const socket = await dial(port);
   const drop = (): void => void socket.destroy();
-  const end = (): void => void socket.destroy(new Error('the pod has ended'));
+  const end = (): void => void socket.destroy(over.reason as Error);
   // A client's end is passed on; a reset ends the connection.
   stream.once('close', () => stream.readableEnded || drop());
   gone.addEventListener('abort', drop, { once: true });
