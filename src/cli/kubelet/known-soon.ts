@@ -10,5 +10,5 @@ export const knownSoon = (ready$: Observable<unknown>, scheduler: SchedulerLike)
   merge(ready$, timer(KNOWN_PATIENCE_MS, scheduler)).pipe(
     take(1),
     map(() => undefined),
-    shareReplay(1),
+    shareReplay({ bufferSize: 1, refCount: false }),
   );

@@ -1,5 +1,6 @@
 import type { Pod } from '../../model/pod/pod.js';
 import type { Incident, IncidentInstance, IncidentProbe } from '../../tools/recording/incident/incident.js';
+import { USUAL_CALL_MS } from '../../tools/recording/incident/slow-calls.js';
 import type {
   ImageBehaviour,
   InstanceBehaviour,
@@ -11,8 +12,6 @@ import type { History, PodPlan } from '../../tools/sim/histories/history.js';
 import { withoutCluster } from './without-cluster.js';
 import { withoutEnvFiles } from './without-env-files.js';
 
-/** Calls that take less time count as instant, as in the simulated runtime. */
-const USUAL_CALL_MS = 20;
 /** A hook that takes less time counts as instant. */
 const SHORT_COMMAND_MS = 20;
 /** A stop that took at least this long and ended in a kill means that the process ignored the signal. */

@@ -12,7 +12,7 @@ import { historyOf } from './history-of.js';
 import { hasReferences } from './without-cluster.js';
 import { observationsOf } from './observations-of.js';
 
-/** The tolerance for times, since a recorded machine is less even than a simulated one. */
+/** The tolerance for times, since a recorded machine is less even than a simulated one; it grows by what the recording shows of a slow one. */
 const WITHIN_MS = 2_000;
 
 /**
@@ -32,10 +32,12 @@ export type IncidentTest =
  * agent. A pod from before the recording is expected as far as it behaves like a new one: it had been stopped.
  */
 export const incidentTest = (incident: Incident, made: MadeFrom): IncidentTest => {
-  const untilMs = Math.max(0, historyOf(incident).endMs - WITHIN_MS);
+  const withinMs = WITHIN_MS + incident.slowMs;
+  const untilMs = Math.max(0, historyOf(incident).endMs - withinMs);
   const wantedWithout = (leftOut: readonly string[]): Wanted => ({
     expected: observationsOf(incident, { leftOut, untilMs }),
     leftOut,
+    withinMs,
     untilMs,
   });
   const earlier = (ran: boolean): readonly string[] =>
@@ -70,9 +72,9 @@ const referenceProblems = ({ pods }: Incident, problems: readonly Problem[]): re
         `${pod} refers to objects of an API server, which a simulated node does not have: when they came or went is not in the test`,
     );
 
-const emptyBecause = (incident: Incident, { leftOut, untilMs }: Wanted): string => {
+const emptyBecause = (incident: Incident, { leftOut, withinMs, untilMs }: Wanted): string => {
   if (Object.keys(observationsOf(incident, { leftOut, untilMs: Infinity })).length > 0)
-    return `all that the recording shows of pods is after ${(untilMs / 1000).toFixed(1)} s, in the ${WITHIN_MS / 1000} s before its end, in which nothing is expected: record for longer`;
+    return `all that the recording shows of pods is after ${(untilMs / 1000).toFixed(1)} s, in the ${(withinMs / 1000).toFixed(1)} s before its end, in which nothing is expected: record for longer`;
   return leftOut.length === 0
     ? 'the recording shows no start, end or event of a pod'
     : `${leftOut.join(', ')} existed before the recording began`;
@@ -83,16 +85,13 @@ interface MadeFrom {
   readonly by: string;
 }
 
-interface TestParts {
+interface TestParts extends Wanted {
   readonly incident: Incident;
   readonly made: MadeFrom;
   readonly history: History;
-  readonly expected: Observations;
-  readonly leftOut: readonly string[];
-  readonly untilMs: number;
 }
 
-const testText = ({ incident, made, history, expected, leftOut, untilMs }: TestParts): string => {
+const testText = ({ incident, made, history, expected, leftOut, withinMs, untilMs }: TestParts): string => {
   const { recording, by } = made;
   return [
     `// Made by ${by} from ${recording}, which begins at ${new Date(incident.startedAt).toISOString()}.`,
@@ -107,7 +106,7 @@ const testText = ({ incident, made, history, expected, leftOut, untilMs }: TestP
     "import { alignTimes, type History, type Observation, observeHistory } from 'rx-kubelet/sim';",
     '',
     '/** How much earlier or later than in the recording something may happen, in milliseconds. */',
-    `const WITHIN_MS = ${WITHIN_MS};`,
+    `const WITHIN_MS = ${withinMs};`,
     `const UNTIL_MS = ${untilMs};`,
     '',
     `const HISTORY: History = ${literal(history)};`,
@@ -138,6 +137,9 @@ interface Wanted {
   readonly expected: Observations;
   /** Pods without expectations. */
   readonly leftOut: readonly string[];
+  /** The tolerance for times. */
+  readonly withinMs: number;
+  /** Nothing is expected after this time. */
   readonly untilMs: number;
 }
 
@@ -163,7 +165,7 @@ const bestFit = (incident: Incident, wanted: Wanted): Fit => {
   return best!;
 };
 
-const problemsOf = (history: History, { expected, leftOut, untilMs }: Wanted): readonly Problem[] => {
+const problemsOf = (history: History, { expected, leftOut, withinMs, untilMs }: Wanted): readonly Problem[] => {
   let seen: Observations;
   try {
     seen = observeHistory(history);
@@ -172,7 +174,7 @@ const problemsOf = (history: History, { expected, leftOut, untilMs }: Wanted): r
   }
   return [
     ...Object.entries(expected).flatMap(([who, wanted]) => {
-      const had = alignTimes(seen[who], wanted, { withinMs: WITHIN_MS, untilMs });
+      const had = alignTimes(seen[who], wanted, { withinMs, untilMs });
       if (isDeepStrictEqual(had, wanted)) return [];
       const at = [...wanted.keys()].find((index) => !isDeepStrictEqual(had[index], wanted[index])) ?? wanted.length;
       const text = `${who}: expected ${observationText(wanted[at])}, and saw ${observationText(had[at])}`;
@@ -180,7 +182,7 @@ const problemsOf = (history: History, { expected, leftOut, untilMs }: Wanted): r
     }),
     ...Object.entries(seen).flatMap(([who, [first]]) => {
       const isExpected = who in expected || leftOut.includes(who.split(' ')[0] ?? '');
-      return isExpected || (first?.[0] ?? 0) >= untilMs - WITHIN_MS
+      return isExpected || (first?.[0] ?? 0) >= untilMs - withinMs
         ? []
         : [{ who, text: `${who}: expected nothing, and saw ${observationText(first)}` }];
     }),

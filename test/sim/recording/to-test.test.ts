@@ -112,6 +112,21 @@ const lastIncident = (recordings: ReturnType<ReturnType<typeof recordingsInMemor
   return readIncident(recording.header, recording.entries);
 };
 
+/** The entries of a machine that stands still during each call of the port. */
+const withSlow = (
+  port: string,
+  standsStillMs: number,
+  entries: readonly RecordingEntry[],
+): readonly RecordingEntry[] => {
+  const calls = new Set<number>();
+  let lateMs = 0;
+  return entries.map((entry) => {
+    if (entry.kind === 'call' && entry.port === port) calls.add(entry.call);
+    if (entry.kind === 'reply' && calls.has(entry.call)) lateMs += standsStillMs;
+    return 'at' in entry ? { ...entry, at: entry.at + lateMs } : entry;
+  });
+};
+
 const made = (incident: Incident): IncidentTest =>
   incidentTest(incident, { recording: 'node.rec', by: 'rx-kubelet 1.2.3' });
 
@@ -342,8 +357,25 @@ describe('a test that is made of a recording', () => {
     expect(made(incidentOf({ ...HISTORY, pods, faults: [], ...times }))).toEqual({
       kind: 'nothing-to-expect',
       because:
-        'all that the recording shows of pods is after 19.0 s, in the 2 s before its end, in which nothing is expected: record for longer',
+        'all that the recording shows of pods is after 19.0 s, in the 2.0 s before its end, in which nothing is expected: record for longer',
     });
+  });
+
+  it('expects everything as much later as the calls of a slow machine took', async () => {
+    const { makeKubelet, recordings } = recordingsInMemory();
+    const pods: History['pods'] = [{ key: 'deaf', source: 'file', changes: [{ atMs: 0, pod: deaf }] }];
+    runHistory({ ...HISTORY, pods, faults: [], endMs: MINUTE, quietFromMs: MINUTE }, { makeKubelet });
+    const { header, entries } = recordings()[0]!;
+    const incident = readIncident(header, withSlow('runtime.createContainer', 3 * SECOND, entries));
+    // The simulated call takes 3 ms itself.
+    expect(incident.slowMs).toBe(3_003);
+    expect(made({ ...incident, slowMs: 0 })).toEqual({
+      kind: 'does-not-replay',
+      differences: ['default/deaf main: expected Normal Created at 11.0 s, and saw Normal Created at 8.0 s'],
+    });
+    const text = textOf(made(incident));
+    expect(text).toContain('const WITHIN_MS = 5003;');
+    expect((await runIncidentTest(text)).failed).toEqual([]);
   });
 
   it('pods that had been stopped before the recording began are expected to start, and a finished one is left out', () => {

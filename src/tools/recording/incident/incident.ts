@@ -118,6 +118,8 @@ export interface Incident {
   readonly earlierPods: readonly EarlierPod[];
   /** The durations of creating each sandbox. */
   readonly sandboxesTookMs: readonly number[];
+  /** How much later than in a simulation something can have happened, because calls of the runtime were slow. */
+  readonly slowMs: number;
   /** Images that existed without a pull. */
   readonly imagesPresent: readonly string[];
   readonly pulls: readonly IncidentPull[];

@@ -9,6 +9,7 @@ import type { Incident, IncidentChange, IncidentObject } from './incident.js';
 import { ApiPods } from './api-pods.js';
 import { InstanceLedger } from './instance-ledger.js';
 import { OpenCalls, type RecordedCall } from './open-calls.js';
+import { SlowCalls } from './slow-calls.js';
 
 /** A smaller change of the clock may be drift. */
 const SMALLEST_JUMP_MS = 1_000;
@@ -22,6 +23,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 /** Returns the world of a recording's agent. Reads all of the entries. */
 export const readIncident = (header: RecordingHeader, entries: Iterable<RecordingEntry>): Incident => {
   const calls = new OpenCalls();
+  const slowCalls = new SlowCalls();
   const instances = new InstanceLedger(header.startedAt);
   const pods = new PodLedger();
   const apiPods = new ApiPods();
@@ -107,12 +109,17 @@ export const readIncident = (header: RecordingHeader, entries: Iterable<Recordin
         break;
       case 'reply': {
         const call = calls.get(entry.call);
-        if (call) replied(call, calls.decodeReply(call, entry.value));
+        if (!call) break;
+        slowCalls.ended(call, now);
+        replied(call, calls.decodeReply(call, entry.value));
         break;
       }
       case 'failed': {
         const call = calls.get(entry.call);
-        if (call) failed(call, decodeValue(entry.error));
+        if (call) {
+          slowCalls.ended(call, now);
+          failed(call, decodeValue(entry.error));
+        }
         calls.close(entry.call);
         break;
       }
@@ -149,6 +156,7 @@ export const readIncident = (header: RecordingHeader, entries: Iterable<Recordin
     earlierPods: instances.earlierPods(),
     imagesPresent: [...present],
     sandboxesTookMs,
+    slowMs: slowCalls.longestMs(),
     // The simulated runtime cuts pulls off as well, if it is unavailable.
     pulls: [...pulls, ...cutPulls.filter((pull) => !outages.some((one) => isCutBy(one, pull)))].toSorted(
       (one, other) => one.atMs - other.atMs,
