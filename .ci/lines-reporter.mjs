@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 /** Enough of an error: a difference of two objects may have thousands of lines. */
 const ERROR_LINES = 15;
-const LOG_LINES = 10;
+const LOG_LINES = 24;
 
 const firstLines = (text) => stripVTControlCharacters(text).split('\n').slice(0, ERROR_LINES);
 

@@ -18,6 +18,7 @@ import { cgroupsCalled, describeProcess, processesNaming } from './processes.js'
 import { RuntimeView } from './runtime-view.js';
 
 export const BUNDLE = fileURLToPath(new URL('../../dist/rx-kubelet.js', import.meta.url));
+const JOURNAL_END = 14;
 const LAUNCHER = fileURLToPath(new URL('../../bin/rx-kubelet', import.meta.url));
 export const isRoot = process.geteuid?.() === 0;
 export { NODE_NAME } from './agent-files.js';
@@ -36,6 +37,7 @@ export class Daemon extends RuntimeView {
   private readonly children: ChildProcess[] = [];
   private readonly atTheEnd: (() => Promise<unknown>)[] = [];
   private port = 0;
+  private lastEntries: readonly string[] = [];
   /** Descriptors of this process that every command is started with, from 3 on. */
   handed: readonly number[] = [];
   /** The flags of Node before the program, and more variables of its environment. */
@@ -157,6 +159,13 @@ export class Daemon extends RuntimeView {
     return readJournal(join(this.rootDir, 'journal')).entries;
   }
 
+  /** The last entries about pods, one JSON text each, also when everything is removed. */
+  journalEnd(): readonly string[] {
+    const ofPods = this.journal().filter(({ pod }) => pod !== undefined);
+    const texts = ofPods.slice(-JOURNAL_END).map((entry) => JSON.stringify(entry));
+    return texts.length > 0 ? (this.lastEntries = texts) : this.lastEntries;
+  }
+
   /** What was logged, one object per line. */
   logged(): readonly { readonly level: string; readonly message: string }[] {
     const lines = this.log.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
@@ -260,6 +269,7 @@ export class Daemon extends RuntimeView {
       child.kill('SIGKILL');
       await gone;
     }
+    this.journalEnd();
   }
 
   private async removePods(): Promise<void> {
@@ -306,9 +316,11 @@ const isFree = async (port: number): Promise<boolean> => {
   });
 };
 
-/** Shows the end of the agents' log with the failure of a test, as `.ci/lines-reporter.mjs` reads it. */
-export const keepLog = (task: { readonly meta: object }, { log }: Daemon): void =>
-  void Object.assign(task.meta, { agentLog: log.slice(-4000) });
+/** Shows the end of the agents' log and of their journal with the failure of a test, as `.ci/lines-reporter.mjs` reads it. */
+export const keepLog = (task: { readonly meta: object }, daemon: Daemon): void => {
+  const journal = daemon.journalEnd().map((line) => line.slice(0, 400));
+  Object.assign(task.meta, { agentLog: [daemon.log.slice(-4000).trimEnd(), ...journal].join('\n') });
+};
 
 /** `it` with a daemon that is ended afterwards in any case, and leaves nothing. */
 export const it = baseIt.extend<{ readonly daemon: Daemon }>({
