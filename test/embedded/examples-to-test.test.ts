@@ -45,8 +45,8 @@ it('a recording of the examples becomes a test that passes, and so does that of 
   await daemon.start('--record', file, '--stop-pods-on-exit');
   await daemon.reached('late', 'CONTAINER_RUNNING');
   await daemon.reached('greeting', 'CONTAINER_RUNNING');
-  // A wait of 10 s is before this end: nothing is expected of the last seconds of a recording.
-  await daemon.reached('crash', 'CONTAINER_EXITED', { attempt: 3 });
+  // A wait of 10 s is before the third end of this life: nothing is expected of the last seconds of a recording.
+  await daemon.reached('crash', 'CONTAINER_EXITED', { attempt: 4 });
   expect((await daemon.kill('SIGTERM')).code).toBe(0);
 
   const testOf = async (recording: string): Promise<string> => {
