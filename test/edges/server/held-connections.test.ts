@@ -60,6 +60,18 @@ const impatient = (answer: RequestListener): Promise<URL> =>
     }),
   );
 
+/**
+ * A client whose request is read. Where this process stands still for as long as the server is patient, the connection is closed before: then
+ * there is another one.
+ */
+const asking = (url: URL, lines: string, isRead: () => boolean): Promise<Socket> =>
+  eventually('a request is read', async () => {
+    const socket = await client(url);
+    socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\n${lines}\r\n`);
+    await eventually('its request is read, or it is closed', () => isRead() || socket.closed);
+    return isRead() && socket;
+  });
+
 const UPGRADE = 'Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n';
 
 describe('a connection over which no byte passes', () => {
@@ -68,13 +80,13 @@ describe('a connection over which no byte passes', () => {
     ['an upgrade that is refused', UPGRADE],
   ])('is closed while the reply to %s waits for its reader', async (_, lines) => {
     const size = 64 * 1024 * 1024;
-    let isClosed = false;
+    const seen: string[] = [];
     const url = await impatient((__, response) => {
-      response.on('close', () => (isClosed = true)).end(Buffer.alloc(size));
+      seen.push('read');
+      response.on('close', () => seen.push('closed')).end(Buffer.alloc(size));
     });
-    const socket = await client(url);
-    socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\n${lines}\r\n`);
-    await eventually('it is closed', () => isClosed);
+    const socket = await asking(url, lines, () => seen.length > 0);
+    await eventually('it is closed', () => seen.includes('closed'));
     expect(socket.bytesRead).toBeGreaterThan(0);
     expect(socket.bytesRead).toBeLessThan(size);
   });
@@ -86,9 +98,9 @@ describe('a connection over which no byte passes', () => {
       taken.push(response.open.timeout, response.takeOver().timeout);
       response.open.end();
     });
-    const socket = await client(url);
-    socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\n${UPGRADE}\r\n`);
-    await once(socket.resume(), 'close');
+    const socket = await asking(url, UPGRADE, () => taken.length > 0);
+    socket.resume();
+    await eventually('it is closed', () => socket.closed);
     expect(taken).toEqual([50, 0]);
   });
 });
