@@ -152,24 +152,30 @@ describe('beyond half of the connections that a server has', () => {
     let held = 0;
     const url = await listening(
       listenOnce({
-        mostConnections: 4,
+        mostConnections: 5,
         answer: ({ url: path }, response) => (path === '/held' ? (held += 1) : response.end('here')),
         listen: (server, at) => server.listen(0, '127.0.0.1', () => at(urlOf(server, 'http', '127.0.0.1'))),
       }),
     );
     const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`);
-    const busy = [await client(url), await client(url)];
+    const answered = async (): Promise<Socket> => {
+      const socket = await client(url);
+      ask(socket, '/');
+      await once(socket, 'data');
+      return socket;
+    };
+    const busy = [await client(url), await answered()];
     for (const socket of busy) ask(socket, '/held');
     await eventually('both requests are there', () => held === 2);
-    const idle = await client(url);
-    ask(idle, '/');
-    await once(idle, 'data');
+    const begun = await answered();
+    begun.write('GET / HT');
+    const idle = await answered();
     const fresh = await client(url);
-    for (const socket of [...busy, idle]) socket.resume();
+    for (const socket of [...busy, begun, idle]) socket.resume();
     await eventually('the idle one is closed', () => idle.closed);
     ask(fresh, '/');
     expect(String(await once(fresh, 'data').then(([data]) => data as Buffer))).toMatch(/^HTTP\/1\.1 200 OK/);
-    expect([...busy, fresh].map(({ closed }) => closed)).toEqual([false, false, false]);
+    expect([...busy, begun, fresh].map(({ closed }) => closed)).toEqual([false, false, false, false]);
   });
 });
 
