@@ -162,7 +162,8 @@ export class Daemon extends RuntimeView {
   /** The last entries about pods, one JSON text each, also when everything is removed. */
   journalEnd(): readonly string[] {
     const ofPods = this.journal().filter(({ pod }) => pod !== undefined);
-    return ofPods.length === 0 ? this.lastEntries : ofPods.slice(-JOURNAL_END).map((entry) => JSON.stringify(entry));
+    const texts = ofPods.slice(-JOURNAL_END).map((entry) => JSON.stringify(entry));
+    return texts.length > 0 ? (this.lastEntries = texts) : this.lastEntries;
   }
 
   /** What was logged, one object per line. */
@@ -268,7 +269,7 @@ export class Daemon extends RuntimeView {
       child.kill('SIGKILL');
       await gone;
     }
-    this.lastEntries = this.journalEnd();
+    this.journalEnd();
   }
 
   private async removePods(): Promise<void> {

@@ -90,7 +90,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
   const change$ = new Subject<string>();
 
   const usersOf = (object: ReferenceChange): readonly VolumeRequest[] =>
-    states.wantedPods().flatMap((pod) =>
+    states.followingPods().flatMap((pod) =>
       wantedOf(pod)
         .filter((volume) => usesObject(pod, volume, object))
         .map(({ name }) => ({ uid: pod.metadata.uid, volume: name, isUrgent: true })),
