@@ -257,7 +257,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     cluster: cluster?.streams(state) ?? ALONE,
     scheduler,
     pods$: podChanges(state),
-    ready$: whenKnown(state, pleg),
+    ready$: whenKnown(state, pleg, cache),
     view: {
       pods: () => state.pods.pods().map((pod) => state.pod(pod.metadata.uid) ?? pod),
       existsSince: (uid) => {

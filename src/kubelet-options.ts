@@ -139,8 +139,8 @@ export interface Kubelet extends KubeletView {
    */
   readonly pods$: Observable<PodChange>;
   /**
-   * Emits once every source has delivered its first set and the runtime has been listed, and completes: from then on `pods` and `findRunning`
-   * know all pods. Errors: none.
+   * Emits once every source has delivered its first set and every pod that the runtime lists has been read, and completes: from then on `pods`
+   * and `findRunning` know all pods. Errors: none.
    */
   readonly ready$: Observable<void>;
 }

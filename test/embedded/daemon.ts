@@ -162,8 +162,7 @@ export class Daemon extends RuntimeView {
   /** The last entries about pods, one JSON text each, also when everything is removed. */
   journalEnd(): readonly string[] {
     const ofPods = this.journal().filter(({ pod }) => pod !== undefined);
-    const texts = ofPods.slice(-JOURNAL_END).map((entry) => JSON.stringify(entry));
-    return texts.length > 0 ? (this.lastEntries = texts) : this.lastEntries;
+    return ofPods.length === 0 ? this.lastEntries : ofPods.slice(-JOURNAL_END).map((entry) => JSON.stringify(entry));
   }
 
   /** What was logged, one object per line. */
@@ -269,7 +268,7 @@ export class Daemon extends RuntimeView {
       child.kill('SIGKILL');
       await gone;
     }
-    this.journalEnd();
+    this.lastEntries = this.journalEnd();
   }
 
   private async removePods(): Promise<void> {

@@ -120,9 +120,9 @@ export class VolumeStates {
     return this.#of(uid).map(([name, { error }]) => ({ name, error }));
   }
 
-  /** The pods whose volumes are kept up to date. */
-  followingPods(): readonly Pod[] {
-    return [...this.#pods.values()].filter(({ isWanted, isEnding }) => isWanted && !isEnding).map(({ pod }) => pod);
+  /** The pods that want volumes. */
+  wantedPods(): readonly Pod[] {
+    return [...this.#pods.values()].filter(({ isWanted }) => isWanted).map(({ pod }) => pod);
   }
 
   /** The volumes of all pods, for metrics: each with whether it is wanted and whether it is set up. */

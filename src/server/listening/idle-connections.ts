@@ -14,7 +14,6 @@ export const idleConnections = (server: Server | HttpsServer): (() => void) => {
   const idle = new Map<Socket, number>();
   const unanswered = new WeakMap<Socket, number>();
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    idle.delete(socket);
     const before = unanswered.get(socket);
     if (before === undefined) socket.once('close', () => idle.delete(socket));
     unanswered.set(socket, (before ?? 0) + 1);
@@ -24,9 +23,7 @@ export const idleConnections = (server: Server | HttpsServer): (() => void) => {
       if (left === 0 && !socket.destroyed) idle.set(socket, socket.bytesRead);
     });
   });
-  // A listener of its own would take upgrades from a server that answers them as requests.
-  if (server.listenerCount('upgrade') > 0)
-    server.prependListener('upgrade', (_: IncomingMessage, socket: Socket) => void idle.delete(socket));
+  // The bytes of another request, or of another protocol, were read after that.
   return () => {
     for (const [socket, bytesRead] of idle) if (socket.bytesRead === bytesRead) socket.destroy();
   };

@@ -1,22 +1,43 @@
-import { defer, filter, map, merge, type Observable, startWith, take } from 'rxjs';
+import {
+  catchError,
+  defaultIfEmpty,
+  defer,
+  filter,
+  forkJoin,
+  map,
+  merge,
+  type Observable,
+  of,
+  startWith,
+  switchMap,
+  take,
+} from 'rxjs';
 import type { AssembledPleg } from '../pleg/assemble-pleg.js';
+import type { PodCache } from '../pleg/pod-cache.js';
 import type { KubeletState } from './kubelet-state.js';
 
 /**
- * Emits once every source has delivered its first set and the runtime has been listed, and completes. Before that, an absent pod may be wanted,
- * and may run.
+ * Emits once every source has delivered its first set, the runtime has been listed, and each listed pod has been read, and completes. Before
+ * that, an absent pod may be wanted, and a pod without a container may run one.
  *
- * Errors: none.
+ * Errors: none; a pod that cannot be read counts as read.
  */
 export const whenKnown = (
   { sources, change$ }: Pick<KubeletState, 'sources' | 'change$'>,
-  { hasListed, relist$ }: Pick<AssembledPleg, 'hasListed' | 'relist$'>,
+  { hasListed, listedPods, relist$ }: Pick<AssembledPleg, 'hasListed' | 'listedPods' | 'relist$'>,
+  cache: Pick<PodCache, 'newerThan'>,
 ): Observable<void> =>
   defer(() =>
     merge(change$, relist$).pipe(
       startWith(undefined),
       filter(() => sources.all && hasListed()),
-      map(() => undefined),
       take(1),
+      switchMap(() => forkJoin(listedPods().map(({ uid }) => anyReading(cache, uid)))),
+      defaultIfEmpty([]),
+      map(() => undefined),
     ),
   );
+
+/** Emits when the pod has been read at all. */
+const anyReading = (cache: Pick<PodCache, 'newerThan'>, uid: string): Observable<unknown> =>
+  cache.newerThan(uid, -Infinity).pipe(catchError(() => of(undefined)));

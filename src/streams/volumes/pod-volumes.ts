@@ -86,8 +86,7 @@ export interface PodVolumes {
     input: MountInput,
   ) => Observable<readonly DeepPartial<Mount>[]>;
   /**
-   * Leaves the volumes of a pod as they are, since its containers end: the objects behind them may go before it does, as in a namespace
-   * that is deleted.
+   * Updates the volumes of a pod no more, since its containers end. In a namespace that is deleted the objects may go before the pod.
    */
   readonly leave: (uid: string) => void;
   /**

@@ -90,7 +90,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
   const change$ = new Subject<string>();
 
   const usersOf = (object: ReferenceChange): readonly VolumeRequest[] =>
-    states.followingPods().flatMap((pod) =>
+    states.wantedPods().flatMap((pod) =>
       wantedOf(pod)
         .filter((volume) => usesObject(pod, volume, object))
         .map(({ name }) => ({ uid: pod.metadata.uid, volume: name, isUrgent: true })),

@@ -60,6 +60,18 @@ const impatient = (answer: RequestListener): Promise<URL> =>
     }),
   );
 
+/**
+ * A client whose request is read. Where this process stands still for as long as the server is patient, the connection is closed before: then
+ * there is another one.
+ */
+const asking = (url: URL, lines: string, isRead: () => boolean): Promise<Socket> =>
+  eventually('a request is read', async () => {
+    const socket = await client(url);
+    socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\n${lines}\r\n`);
+    await eventually('its request is read, or it is closed', () => isRead() || socket.closed);
+    return isRead() && socket;
+  });
+
 const UPGRADE = 'Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n';
 
 describe('a connection over which no byte passes', () => {
@@ -68,13 +80,13 @@ describe('a connection over which no byte passes', () => {
     ['an upgrade that is refused', UPGRADE],
   ])('is closed while the reply to %s waits for its reader', async (_, lines) => {
     const size = 64 * 1024 * 1024;
-    let isClosed = false;
+    const seen: string[] = [];
     const url = await impatient((__, response) => {
-      response.on('close', () => (isClosed = true)).end(Buffer.alloc(size));
+      seen.push('read');
+      response.on('close', () => seen.push('closed')).end(Buffer.alloc(size));
     });
-    const socket = await client(url);
-    socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\n${lines}\r\n`);
-    await eventually('it is closed', () => isClosed);
+    const socket = await asking(url, lines, () => seen.length > 0);
+    await eventually('it is closed', () => seen.includes('closed'));
     expect(socket.bytesRead).toBeGreaterThan(0);
     expect(socket.bytesRead).toBeLessThan(size);
   });
@@ -86,9 +98,9 @@ describe('a connection over which no byte passes', () => {
       taken.push(response.open.timeout, response.takeOver().timeout);
       response.open.end();
     });
-    const socket = await client(url);
-    socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\n${UPGRADE}\r\n`);
-    await once(socket.resume(), 'close');
+    const socket = await asking(url, UPGRADE, () => taken.length > 0);
+    socket.resume();
+    await eventually('it is closed', () => socket.closed);
     expect(taken).toEqual([50, 0]);
   });
 });
@@ -140,24 +152,30 @@ describe('beyond half of the connections that a server has', () => {
     let held = 0;
     const url = await listening(
       listenOnce({
-        mostConnections: 4,
+        mostConnections: 5,
         answer: ({ url: path }, response) => (path === '/held' ? (held += 1) : response.end('here')),
         listen: (server, at) => server.listen(0, '127.0.0.1', () => at(urlOf(server, 'http', '127.0.0.1'))),
       }),
     );
     const ask = (socket: Socket, path: string): void => void socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`);
-    const busy = [await client(url), await client(url)];
+    const answered = async (): Promise<Socket> => {
+      const socket = await client(url);
+      ask(socket, '/');
+      await once(socket, 'data');
+      return socket;
+    };
+    const busy = [await client(url), await answered()];
     for (const socket of busy) ask(socket, '/held');
     await eventually('both requests are there', () => held === 2);
-    const idle = await client(url);
-    ask(idle, '/');
-    await once(idle, 'data');
+    const begun = await answered();
+    begun.write('GET / HT');
+    const idle = await answered();
     const fresh = await client(url);
-    for (const socket of [...busy, idle]) socket.resume();
+    for (const socket of [...busy, begun, idle]) socket.resume();
     await eventually('the idle one is closed', () => idle.closed);
     ask(fresh, '/');
     expect(String(await once(fresh, 'data').then(([data]) => data as Buffer))).toMatch(/^HTTP\/1\.1 200 OK/);
-    expect([...busy, fresh].map(({ closed }) => closed)).toEqual([false, false, false]);
+    expect([...busy, begun, fresh].map(({ closed }) => closed)).toEqual([false, false, false, false]);
   });
 });
 
