@@ -1,5 +1,6 @@
 import {
   concat,
+  concatMap,
   defer,
   EMPTY,
   ignoreElements,
@@ -11,7 +12,6 @@ import {
   type SchedulerLike,
   Subject,
   take,
-  tap,
 } from 'rxjs';
 import type { KubeletOptions, KubeletPorts, KubeletView } from './kubelet-options.js';
 import { admitPod } from './model/admission/admit-pod.js';
@@ -41,7 +41,7 @@ import { manifestReferences } from './streams/references/manifest-references.js'
 import { bothPullSecrets } from './streams/references/pull-secrets.js';
 import { runtimeReader } from './streams/pleg/runtime-reader.js';
 import { holdWhileUnhealthy } from './streams/runtime-health/hold-while-unhealthy.js';
-import { runtimeHealth } from './streams/runtime-health/runtime-health.js';
+import { runtimeHealth, type RuntimeProblem } from './streams/runtime-health/runtime-health.js';
 import { startQueue } from './streams/pod-sync/start-queue.js';
 import { podVolumes } from './streams/volumes/pod-volumes.js';
 import { handleConfig } from './streams/sync-loop/handle-config.js';
@@ -92,6 +92,9 @@ export interface KubeletParts {
   readonly volumes$: Observable<never>;
   /** Keeps the health of the runtime up to date. Emits nothing. */
   readonly runtimeHealth$: Observable<never>;
+  /** Records and logs each change of the health that a check finds. Emits nothing. */
+  readonly healthJournal$: Observable<never>;
+  readonly health$: Observable<RuntimeProblem>;
   /** Garbage, images, logs, directories and cgroups. No pod waits for any of it. */
   readonly upkeep: (inputs: UpkeepInputs) => UpkeepStreams;
   /** The streams that write to the API server, if there is one. No pod waits for any of them. */
@@ -214,7 +217,8 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     config$: podConfig(sources, { scheduler, wallClock }),
     pleg$: pleg.pleg$,
     probe$: probes.change$,
-    syncTick$: syncTicks(scheduler).pipe(tap(health.isHealthy)),
+    // Each tick checks the health, so that a change is known within a second.
+    syncTick$: syncTicks(scheduler).pipe(concatMap(() => health.check$)),
     housekeeping$: housekeepingTicks(pleg.running, scheduler),
     stop$,
     swap: (inputs) => options.swap?.(inputs, pleg.options) ?? inputs,
@@ -243,6 +247,8 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     prepare$: concat(cgroups.prepare$, probes.prepare$),
     volumes$: volumes.run$,
     runtimeHealth$: health.state$.pipe(ignoreElements()),
+    healthJournal$: health.journal$,
+    health$: health.health$,
     upkeep: (inputs) =>
       upkeep({
         ...ports,

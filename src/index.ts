@@ -111,14 +111,14 @@ export {
   type WorkerOutcome,
 } from './streams/pod-workers/pod-workers.js';
 export type { ActiveUpdate, PodWorkerRecord, WorkType } from './model/pod-workers/pod-worker-record.js';
-export type { KnownPod, KnownPods as KnownWorkers } from './model/pod-workers/pod-worker-registry.js';
+export type { KnownPod, KnownPods as KnownWorkers, PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
 export type {
   Completion as RunCompletion,
   Run as WorkerRun,
   RunResult,
   Start as RunStart,
 } from './model/pod-workers/pod-worker-run.js';
-export type { DueWork } from './model/pod-workers/work-queue.js';
+export type { DueWork, WorkQueue } from './model/pod-workers/work-queue.js';
 export { type ProbeChange } from './streams/probes/probe-worker.js';
 export { type ProbeFeatures, probeHandlers, type ProbePorts } from './streams/probes/probe-handlers.js';
 export { type PullLimits } from './streams/images/pull-queue.js';

@@ -139,6 +139,11 @@ export interface Kubelet extends KubeletView {
    */
   readonly pods$: Observable<PodChange>;
   /**
+   * The reason why the node is not healthy, undefined while it is: the present one first, then each change, as the agent's checks find it,
+   * every second. A new life of the agent begins with its own. Errors: none. Ends: never.
+   */
+  readonly health$: Observable<string | undefined>;
+  /**
    * Emits once every source has delivered its first set and every pod that the runtime lists has been read, and completes: from then on `pods`
    * and `findRunning` know all pods. Errors: none.
    */

@@ -5,6 +5,7 @@ import {
   ignoreElements,
   merge,
   NEVER,
+  of,
   type Observable,
   share,
   switchMap,
@@ -29,6 +30,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       return runKubelet(parts);
     }),
     pods$: life$.pipe(switchMap(({ pods$ }) => pods$)),
+    health$: life$.pipe(switchMap(({ health$ }) => health$)),
     ready$: life$.pipe(
       switchMap(({ ready$ }) => ready$),
       take(1),
@@ -86,13 +88,20 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
     cluster.events$,
   ).pipe(ignoreElements());
 
-  return concat(parts.prepare$, merge(volumes$, outcome$, beside$).pipe(endWhenStopped(stop$, parts.hasStopped)));
+  // The journal of the health first: the others may check it while they are subscribed.
+  return concat(
+    parts.prepare$,
+    merge(parts.healthJournal$, volumes$, outcome$, beside$).pipe(endWhenStopped(stop$, parts.hasStopped)),
+  );
 };
 
-type Life = Pick<KubeletParts, 'view' | 'pods$' | 'ready$'>;
+type Life = Pick<KubeletParts, 'view' | 'pods$' | 'health$' | 'ready$'>;
+
+const NOT_STARTED_YET = 'the agent has not started';
 
 const NOT_STARTED: Life = {
   pods$: NEVER,
+  health$: concat(of(NOT_STARTED_YET), NEVER),
   ready$: NEVER,
   view: {
     pods: () => [],
@@ -101,6 +110,6 @@ const NOT_STARTED: Life = {
     node: () => undefined,
     findRunning: () => undefined,
     images: () => [],
-    health: () => 'the agent has not started',
+    health: () => NOT_STARTED_YET,
   },
 };

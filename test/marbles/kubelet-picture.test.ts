@@ -44,6 +44,8 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   prepare$: EMPTY,
   volumes$: silent,
   runtimeHealth$: silent,
+  healthJournal$: silent,
+  health$: silent,
   upkeep: () => ({
     containerGarbage$: silent,
     logs$: silent,

@@ -125,7 +125,7 @@ export const playHistory = (steps: readonly Step[], behaviours: readonly Behavio
   };
   const give = (update: PodUpdate) => {
     forgetLives();
-    const wakes = apply({ kind: 'worker-update', update, now: scheduler.now() });
+    const wakes = workers.update(update, scheduler.now());
     const uid = update.pod?.metadata.uid;
     if (uid !== undefined && wakes.length > 0) {
       newestAccepted.set(uid, versionOf(update.pod));
@@ -135,13 +135,16 @@ export const playHistory = (steps: readonly Step[], behaviours: readonly Behavio
     deliver(wakes);
   };
   const pass = () => {
-    const { known, wakes } = apply({ kind: 'known-pods-synced', now: scheduler.now() });
+    const { known, wakes } = workers.syncKnownPods(
+      new Set(state.pods.pods().map(({ metadata }) => metadata.uid)),
+      scheduler.now(),
+    );
     forgetLives();
     const restarts = [...desired.values()].filter(({ metadata }) => !known.has(metadata.uid));
     // As in housekeeping: every answer is made before the first of them is delivered.
     const created = restarts.flatMap((pod) => {
       newestAccepted.set(pod.metadata.uid, versionOf(pod));
-      return apply({ kind: 'worker-update', update: { type: 'create', pod, causes: [] }, now: scheduler.now() });
+      return workers.update({ type: 'create', pod, causes: [] }, scheduler.now());
     });
     deliver([...wakes, ...created]);
   };

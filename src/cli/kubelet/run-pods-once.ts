@@ -85,5 +85,5 @@ export const runPodsOnce = (
       relistSoon: () => undefined,
     });
     const once$ = runOnce({ config$, work, reader, admit, record, recordEvent, scheduler });
-    return concat(cgroups.prepare$, health.check$, once$.pipe(alongside(volumes.run$)));
+    return concat(cgroups.prepare$, health.read$, once$.pipe(alongside(volumes.run$)));
   });

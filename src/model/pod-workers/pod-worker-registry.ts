@@ -33,7 +33,7 @@ export interface KnownPod {
 
 /**
  * The records of all pod workers and every rule about them: the effect of an update in each state, when a pod may start, and what
- * follows a run. It has no clock: callers pass `now` in milliseconds. `KubeletState` owns it.
+ * follows a run. It has no clock: callers pass `now` in milliseconds.
  *
  * Source: pkg/kubelet/pod_workers.go
  */

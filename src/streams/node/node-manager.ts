@@ -32,8 +32,8 @@ export interface NodeManagerPorts extends NodeFactsPorts {
 }
 
 export interface NodeManagerOptions extends LoopFacts {
-  /** Its `check$` renews its `report`, before the status of the Node is read. */
-  readonly health: Pick<RuntimeHealth, 'report' | 'check$'>;
+  /** Its `read$` renews its `report`, before the status of the Node is read. */
+  readonly health: Pick<RuntimeHealth, 'report' | 'read$'>;
   readonly settings: NodeObjectSettings;
   /** `registerNode`: whether the agent creates the Node. */
   readonly registerNode: boolean;
@@ -102,7 +102,7 @@ export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions
         ...shared,
         heartbeats,
         view,
-        checkRuntime$: health.check$,
+        checkRuntime$: health.read$,
         updateFrequencyMs,
         reportFrequencyMs,
         sendPodCidr: podCidrSender(ports),

@@ -1,5 +1,6 @@
 import {
   asyncScheduler,
+  concatMap,
   defer,
   exhaustMap,
   from,
@@ -7,6 +8,7 @@ import {
   NEVER,
   type Observable,
   type SchedulerLike,
+  take,
   takeUntil,
   tap,
   timer,
@@ -16,13 +18,13 @@ import { type Backoff, nextDelay } from '../../model/values/back-off.js';
 import { repeatWhile } from './repeat-while.js';
 
 export interface GateOptions<T, K> extends Pick<Backoff, 'initialMs' | 'maxMs'> {
-  /** Called when a value arrives, and again after each wait. */
-  readonly isOpen: () => boolean;
+  /** Subscribed when a value arrives, and again after each wait: its first value says whether the gate is open now. */
+  readonly isOpen$: Observable<boolean>;
   /** One value is held per key. */
   readonly keyOf: (value: T) => K;
   /** Returns the value that is held of two values of one key; the second is the newer one. */
   readonly fold: (held: T, value: T) => T;
-  /** Ends a wait early: `isOpen` is called again at once. */
+  /** Ends a wait early: `isOpen$` is subscribed again at once. */
   readonly nudge$?: Observable<unknown>;
   readonly scheduler?: SchedulerLike;
 }
@@ -31,11 +33,12 @@ export interface GateOptions<T, K> extends Pick<Backoff, 'initialMs' | 'maxMs'> 
  * Passes values while the gate is open. While it is closed, one value per key is held. Once a check finds the gate open, the held values
  * are emitted in the order in which their keys arrived. The waits between checks double from `initialMs` to `maxMs`.
  *
- * Ends: with the source, after the held values.
+ * Errors: those of `isOpen$`.
+ * Ends:   with the source, after the held values.
  */
 export const gate =
   <T, K>({
-    isOpen,
+    isOpen$,
     keyOf,
     fold,
     initialMs,
@@ -47,16 +50,20 @@ export const gate =
     defer(() => {
       const held = new Map<K, T>();
       let checks = 0;
-      const drain$ = defer(() => {
-        if (isOpen()) {
-          const values = [...held.values()];
-          held.clear();
-          checks = 0;
-          return from(values);
-        }
-        checks += 1;
-        return timer(nextDelay({ initialMs, maxMs }, checks), scheduler).pipe(ignoreElements(), takeUntil(nudge$));
-      }).pipe(repeatWhile(() => held.size > 0));
+      const drain$ = isOpen$.pipe(
+        take(1),
+        concatMap((isOpen) => {
+          if (isOpen) {
+            const values = [...held.values()];
+            held.clear();
+            checks = 0;
+            return from(values);
+          }
+          checks += 1;
+          return timer(nextDelay({ initialMs, maxMs }, checks), scheduler).pipe(ignoreElements(), takeUntil(nudge$));
+        }),
+        repeatWhile(() => held.size > 0),
+      );
       return source.pipe(
         tap((value) => {
           const key = keyOf(value);

@@ -35,16 +35,16 @@ import { journal, type PodSyncContext } from './pod-sync-context.js';
 export const stopPreviousRevision = (
   context: PodSyncContext,
   reader: Pick<RuntimeReader, 'readyPodsCalled' | 'podStatus'>,
-  state: Pick<KubeletState, 'pods' | 'sources' | 'workers' | 'apply'>,
+  state: Pick<KubeletState, 'pods' | 'sources' | 'workers'>,
   listedPods: () => readonly RuntimePod[] = () => [],
 ): Observable<never> => {
-  const { workers, apply } = state;
+  const { workers } = state;
   const named$ = defer(() => reader.readyPodsCalled(context.pod.metadata)).pipe(mergeMap((refs) => from(refs)));
   return concat(named$, formerPods(context, reader, state, listedPods)).pipe(
     filter(({ uid }) => uid !== context.pod.metadata.uid && !workers.hasStarted(uid)),
     concatMap((ref) => {
       const { uid } = ref;
-      if (!apply({ kind: 'kill-reserved', uid })) {
+      if (!workers.reserveKill(uid)) {
         throw new Error(`another pod of this name is being stopped: ${formatPod(ref)}`);
       }
       return reader.podStatus(ref).pipe(
@@ -53,7 +53,7 @@ export const stopPreviousRevision = (
           const cause = journal(context, { kind: 'housekeeping', finding });
           return killPod({ ...context, pod: restoredPod(status, status), causes: [cause] }, status);
         }),
-        finalize(() => apply({ kind: 'kill-released', uid })),
+        finalize(() => workers.releaseKill(uid)),
       );
     }),
     ignoreElements(),

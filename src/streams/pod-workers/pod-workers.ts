@@ -65,7 +65,7 @@ export interface SyncResult {
 }
 
 export interface PodWorkerOptions {
-  readonly state: Pick<KubeletState, 'apply'>;
+  readonly state: Pick<KubeletState, 'workers' | 'apply'>;
   readonly work: PodWork;
   /** Emits a view of the pod that is newer than `timeMs`, once. Errors if the pod cannot be read. */
   readonly newerThan: (uid: string, timeMs: number) => Observable<RuntimePodStatus>;
@@ -145,7 +145,7 @@ interface Send {
 }
 
 const oneRun = (uid: string, signal: AbortSignal, options: PodWorkerOptions, send: Send): Observable<WorkerOutcome> => {
-  const start = options.state.apply({ kind: 'run-started', uid, now: options.scheduler.now() });
+  const start = options.state.workers.start(uid, options.scheduler.now());
   switch (start.kind) {
     case 'idle':
       return EMPTY;
@@ -179,7 +179,8 @@ const runOnce = (run: Run, signal: AbortSignal, options: PodWorkerOptions, send:
       const now = scheduler.now();
       const { error, wait } = endOf(result);
       const problem = wait?.message ?? (error === undefined ? undefined : errorText(error));
-      const { next, own, others, forgotten } = state.apply({ kind: 'run-ended', uid, work, result, now });
+      const { next, own, others, forgotten } = state.workers.complete(uid, work, result, now);
+      if (forgotten) state.apply({ kind: 'pod-forgotten', uid });
       send.others(others);
       const rests = next === 'rest' || next === 'again';
       const delayMs = rests ? requeueDelayMs({ error, wait }, { ...options, now: wallClock() }) : undefined;
@@ -238,7 +239,7 @@ const toEnd = (work$: Observable<unknown>, run: Run, options: PodWorkerOptions):
 
 /** After the work, failed or not, the views from before it are out of date. */
 const markSynced = <T>(run: Run, { state, scheduler }: PodWorkerOptions): MonoTypeOperatorFunction<T> => {
-  const mark = () => state.apply({ kind: 'run-synced', uid: run.uid, now: scheduler.now() });
+  const mark = () => state.workers.synced(run.uid, scheduler.now());
   return tap<T>({ complete: mark, error: mark });
 };
 

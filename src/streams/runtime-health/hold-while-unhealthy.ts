@@ -1,10 +1,10 @@
-import { merge, type MonoTypeOperatorFunction, type Observable, type SchedulerLike } from 'rxjs';
+import { map, merge, type MonoTypeOperatorFunction, type Observable, type SchedulerLike } from 'rxjs';
 import type { Wake } from '../../model/pod-workers/wake.js';
 import { gate } from '../operators/gate.js';
 import type { RuntimeHealth } from './runtime-health.js';
 
 export interface HoldOptions {
-  readonly health: Pick<RuntimeHealth, 'isHealthy' | 'state$'>;
+  readonly health: Pick<RuntimeHealth, 'check$' | 'state$'>;
   /** Emits with each relist. */
   readonly relist$: Observable<unknown>;
   readonly scheduler: SchedulerLike;
@@ -21,7 +21,7 @@ export const HOLD_BACKOFF = { initialMs: 100, maxMs: 5_000 };
  */
 export const holdWhileUnhealthy = ({ health, relist$, scheduler }: HoldOptions): MonoTypeOperatorFunction<Wake> =>
   gate({
-    isOpen: health.isHealthy,
+    isOpen$: health.check$.pipe(map((problem) => problem === undefined)),
     keyOf: ({ uid }) => uid,
     fold: foldWakes,
     ...HOLD_BACKOFF,

@@ -1,4 +1,19 @@
-import { catchError, defer, EMPTY, ignoreElements, type Observable, type SchedulerLike, share, tap } from 'rxjs';
+import {
+  catchError,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  ignoreElements,
+  type Observable,
+  observeOn,
+  of,
+  queueScheduler,
+  type SchedulerLike,
+  share,
+  startWith,
+  Subject,
+  tap,
+} from 'rxjs';
 import { GENERIC_PLEG, type PlegCadence, plegHealth } from '../../model/pleg/pleg.js';
 import type { RuntimeReport } from '../../model/node/runtime-report.js';
 import {
@@ -11,24 +26,34 @@ import {
 import type { Logger } from '../ports/logger.js';
 import type { RecordJournal } from '../ports/record-journal.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
-import { observeRuntime } from '../sync-loop/observe-runtime.js';
+import { journalHealth } from './journal-health.js';
 import { runtimeStates } from './runtime-state.js';
+
+/** The reason why pods cannot be synced, such as `container runtime is down`; undefined while they can. */
+export type RuntimeProblem = string | undefined;
 
 /** The health of the runtime: its status, and the age of the last relist. Only this module changes it. */
 export interface RuntimeHealth {
   /** Reads the status of the runtime, at once and 5 s after each reply; shared. Errors: none. Ends: never. */
   readonly state$: Observable<RuntimeState>;
   /** Reads it once more, beside that period, and completes; emits nothing. Errors: none; a call that fails changes nothing. */
-  readonly check$: Observable<never>;
+  readonly read$: Observable<never>;
   /** Takes a successful relist; `at` is the time of its request, in the scheduler's milliseconds. */
   readonly relisted: (at: number) => void;
   /** Takes the cadence of all relists from now on. */
   readonly setCadence: (cadence: PlegCadence) => void;
   readonly cadence: () => PlegCadence;
-  /** Whether pods can be synced now; records and logs each change. */
-  readonly isHealthy: () => boolean;
+  /** Checks the health: emits the reason why pods cannot be synced now, undefined if they can, and completes. Errors: none. */
+  readonly check$: Observable<RuntimeProblem>;
+  /**
+   * What the checks find, beginning with what one would find now, each change once. What a check finds while this emits is emitted after
+   * it. Errors: none. Ends: never.
+   */
+  readonly health$: Observable<RuntimeProblem>;
+  /** Records and logs what the checks find, each change once; emits nothing. Errors: none. Ends: never. */
+  readonly journal$: Observable<never>;
   /** The reason why pods cannot be synced now; undefined while they can. */
-  readonly problem: () => string | undefined;
+  readonly problem: () => RuntimeProblem;
   /** The reason why pods with a network of their own cannot start; undefined while they can. */
   readonly networkProblem: () => string | undefined;
   /** The runtime in the status of the Node. Without a network the node is not ready, but pods are synced. */
@@ -47,13 +72,16 @@ export const runtimeHealth = ({ runtime, record, log, scheduler }: RuntimeHealth
   let state = UNKNOWN_RUNTIME_STATE;
   let lastRelistAt: number | undefined;
   let cadence = GENERIC_PLEG;
+  const checks$ = new Subject<RuntimeProblem>();
+  // One queue for all subscribers: each check reaches every one of them before the next.
+  const queued$ = checks$.pipe(observeOn(queueScheduler), share());
 
   const problems = (): readonly string[] => {
     const now = scheduler.now();
     const pleg = plegHealth(lastRelistAt, now, cadence.thresholdMs);
     return runtimeProblems(state, now, pleg.healthy ? undefined : pleg.problem);
   };
-  const problem = (): string | undefined => {
+  const problem = (): RuntimeProblem => {
     const found = problems();
     return found.length === 0 ? undefined : aggregateText(found);
   };
@@ -62,7 +90,7 @@ export const runtimeHealth = ({ runtime, record, log, scheduler }: RuntimeHealth
       tap((read) => (state = read)),
       share(),
     ),
-    check$: defer(() => runtime.status({})).pipe(
+    read$: defer(() => runtime.status({})).pipe(
       tap((status) => (state = foldRuntimeStatus(state, status, scheduler.now()))),
       ignoreElements(),
       catchError(() => EMPTY),
@@ -70,7 +98,13 @@ export const runtimeHealth = ({ runtime, record, log, scheduler }: RuntimeHealth
     relisted: (at) => (lastRelistAt = at),
     setCadence: (next) => (cadence = next),
     cadence: () => cadence,
-    isHealthy: observeRuntime({ record, log }, problem),
+    check$: defer(() => {
+      const found = problem();
+      checks$.next(found);
+      return of(found);
+    }),
+    health$: defer(() => queued$.pipe(startWith(problem()), distinctUntilChanged())),
+    journal$: checks$.pipe(journalHealth({ record, log })),
     problem,
     networkProblem: () => state.networkProblem,
     report: () => {

@@ -22,14 +22,14 @@ type Handle = (pod: Pod, cause: JournalId, active: ActiveBeside) => readonly Wak
  */
 export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) => readonly Wake[]) => {
   const { state, guard, record, scheduler } = context;
-  const { pods, sources, apply } = state;
+  const { pods, sources, workers, apply } = state;
 
   const dispatch = (type: PodUpdateType, pod: Pod, cause: JournalId): readonly Wake[] => {
     const resolved = pods.resolve(pod);
     if (!resolved.pod) return [];
     const now = scheduler.now();
     const update = { type, pod: resolved.pod, mirrorPod: resolved.mirrorPod, startedAt: now, causes: [cause] };
-    return apply({ kind: 'worker-update', update, now });
+    return workers.update(update, now);
   };
 
   /** The API's version of a pod decides whether its status is written, and whether the pod may be deleted. */
@@ -66,7 +66,7 @@ export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) =
       if (isMirror) return dispatch('update', pod, cause);
       // A kubelet waits here until every source is ready. But only the source that named a pod removes it.
       const now = scheduler.now();
-      return apply({ kind: 'worker-update', update: { type: 'kill', pod, startedAt: now, causes: [cause] }, now });
+      return workers.update({ type: 'kill', pod, startedAt: now, causes: [cause] }, now);
     },
     // The API has another status. It needs a sync only if Ready depends on conditions of other writers.
     RECONCILE: (pod, cause) => {

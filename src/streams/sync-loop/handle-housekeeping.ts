@@ -22,10 +22,12 @@ export const handleHousekeeping =
   (context: LoopContext, retainProbes: (uids: ReadonlySet<string>) => void = () => undefined) =>
   (running: readonly RuntimePod[]): readonly Wake[] => {
     const { state, podStarts, metrics, scheduler } = context;
-    const { pods, apply } = state;
+    const { pods, workers, apply } = state;
     const now = scheduler.now();
     const desired = pods.pods();
-    const { known, wakes, forgotten } = apply({ kind: 'known-pods-synced', now });
+    const uids = new Set(desired.map(({ metadata }) => metadata.uid));
+    const { known, wakes, forgotten } = workers.syncKnownPods(uids, now, state.sources.all);
+    for (const { uid } of forgotten) apply({ kind: 'pod-forgotten', uid });
     for (const { uid } of wakes) journalOrphan(context, uid, now);
     if (state.sources.all)
       retainProbes(new Set([...known].filter(([, { work }]) => work !== 'terminated').map(([uid]) => uid)));
@@ -66,7 +68,7 @@ const restartForgotten = (
         const { mirrorPod } = state.pods.resolve(pod);
         const now = scheduler.now();
         const update = { type: 'create' as const, pod, mirrorPod, startedAt: now, causes: [cause] };
-        return state.apply({ kind: 'worker-update', update, now });
+        return state.workers.update(update, now);
       }),
     );
 
@@ -88,14 +90,14 @@ const stopRejected = (
         const finding = 'the pod is deleted and has ended, but nothing has cleaned up after it';
         const cause = record({ kind: 'housekeeping', finding, pod: podRef(pod), causes: [] });
         const update = { type: 'kill' as const, pod, causes: [cause] };
-        return state.apply({ kind: 'worker-update', update, now: scheduler.now() });
+        return state.workers.update(update, scheduler.now());
       }),
     );
 };
 
 /** Stops running pods that no source wants, no worker works on and no other part stops. */
 const stopOrphans = (
-  { state: { workers, apply }, guard, metrics, record, scheduler }: LoopContext,
+  { state: { workers }, guard, metrics, record, scheduler }: LoopContext,
   known: ReadonlyMap<string, KnownPod>,
   running: readonly RuntimePod[],
 ): readonly Wake[] =>
@@ -109,7 +111,7 @@ const stopOrphans = (
         const cause = record({ kind: 'housekeeping', finding, pod: { uid, namespace, name }, causes: [] });
         const kill = { graceSeconds: ORPHAN_GRACE_SECONDS };
         const update = { type: 'kill' as const, runningPod, kill, causes: [cause] };
-        return apply({ kind: 'worker-update', update, now: scheduler.now() });
+        return workers.update(update, scheduler.now());
       }),
     );
 

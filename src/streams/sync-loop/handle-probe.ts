@@ -21,7 +21,7 @@ const applied = (
   { worker: { type, pod: probed, container }, containerId, result, output }: ProbeChange,
 ): readonly Wake[] => {
   const { uid } = probed.metadata;
-  const { pods, statuses, apply } = state;
+  const { pods, statuses, workers, apply } = state;
   const pod = pods.get(uid) ?? probed;
   const status = statuses.get(uid);
   if (status && type !== 'liveness') {
@@ -36,7 +36,7 @@ const applied = (
   const now = scheduler.now();
   const { mirrorPod } = pods.resolve(pod);
   const update = { type: 'sync' as const, pod, mirrorPod, startedAt: now, causes: [cause] };
-  return apply({ kind: 'worker-update', update, now });
+  return workers.update(update, now);
 };
 
 /** The length of the output of a probe in the journal, in characters. */

@@ -12,7 +12,7 @@ export const handleRuntimeChange =
   (event: PlegEvent): readonly Wake[] =>
     context.guard(event.pod, () => changed(context, event));
 
-const changed = ({ state: { pods, apply }, record, scheduler }: LoopContext, event: PlegEvent): readonly Wake[] => {
+const changed = ({ state: { pods, workers }, record, scheduler }: LoopContext, event: PlegEvent): readonly Wake[] => {
   const now = scheduler.now();
   const cause = record({
     kind: 'runtime-changed',
@@ -30,7 +30,7 @@ const changed = ({ state: { pods, apply }, record, scheduler }: LoopContext, eve
   if (!pod || event.type === 'ContainerRemoved') return [];
   const { mirrorPod } = pods.resolve(pod);
   const update = { type: 'sync' as const, pod, mirrorPod, startedAt: now, causes: [cause] };
-  return apply({ kind: 'worker-update', update, now });
+  return workers.update(update, now);
 };
 
 /** The length of a termination message in the journal, in characters. The end is kept, since a log shows its error there. */

@@ -13,14 +13,14 @@ export interface StopRequest {
 
 /** Wakes every worker to stop its pod. */
 export const handleStop =
-  ({ state: { pods, apply }, guard, record, scheduler }: LoopContext) =>
+  ({ state: { pods, workers }, guard, record, scheduler }: LoopContext) =>
   ({ reason, graceSeconds }: StopRequest): readonly Wake[] =>
     pods.pods().flatMap((pod) =>
       guard(podRef(pod), () => {
         const cause = record({ kind: 'kill-requested', reason, graceSeconds, pod: podRef(pod), causes: [] });
         const now = scheduler.now();
         const update = { type: 'kill' as const, pod, kill: { graceSeconds }, startedAt: now, causes: [cause] };
-        return apply({ kind: 'worker-update', update, now });
+        return workers.update(update, now);
       }),
     );
 

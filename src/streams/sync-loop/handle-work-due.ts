@@ -12,9 +12,9 @@ import type { LoopContext } from './loop-context.js';
  */
 export const handleWorkDue = (context: LoopContext) => (): readonly Wake[] => {
   const { state, guard, record, scheduler } = context;
-  const { pods, apply } = state;
+  const { pods, workers, workQueue } = state;
   const now = scheduler.now();
-  const taken = apply({ kind: 'due-pods-taken', now });
+  const taken = workQueue.takeDue(now);
   const due = new Map<string, readonly JournalId[]>(taken.map(({ uid, cause }) => [uid, [cause]]));
   const late = pods.pods().filter((pod) => isLate(context, pod));
   for (const { metadata } of late) if (!due.has(metadata.uid)) due.set(metadata.uid, []);
@@ -25,7 +25,7 @@ export const handleWorkDue = (context: LoopContext) => (): readonly Wake[] => {
       const cause = record({ kind: 'work-due', pod: podRef(pod), causes });
       const { mirrorPod } = pods.resolve(pod);
       const update = { type: 'sync' as const, pod, mirrorPod, startedAt: now, causes: [cause] };
-      return apply({ kind: 'worker-update', update, now });
+      return workers.update(update, now);
     });
   });
 };

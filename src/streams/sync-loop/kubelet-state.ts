@@ -1,17 +1,12 @@
 import { filter, map, type Observable, observeOn, queueScheduler, share, Subject } from 'rxjs';
 import { SourcesReady } from '../../model/config/sources-ready.js';
 import { ActiveTimes, type Moment } from '../../model/pod/active-times.js';
-import type { JournalId } from '../../model/journal/journal.js';
 import { type InstanceStart, InstanceStarts } from '../../model/pod-actions/instance-starts.js';
 import { DueHooks } from '../../model/pod-actions/due-hooks.js';
 import { ReasonCache, type StartFailure } from '../../model/pod-actions/reason-cache.js';
 import { PodStatusStore } from '../../model/pod-status/pod-status-store.js';
-import type { PodUpdate } from '../../model/pod-workers/pod-update.js';
-import type { WorkType } from '../../model/pod-workers/pod-worker-record.js';
-import type { Completion, RunResult, Start } from '../../model/pod-workers/pod-worker-run.js';
-import { type KnownPods, PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
-import type { Wake } from '../../model/pod-workers/wake.js';
-import { type DueWork, WorkQueue } from '../../model/pod-workers/work-queue.js';
+import { PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
+import { WorkQueue } from '../../model/pod-workers/work-queue.js';
 import type { Pod, PodSourceName, PodStatus } from '../../model/pod/pod.js';
 import { type PodChange, podChange } from '../../model/pod-status/pod-change.js';
 import { PodManager } from '../../model/pod/pod-manager.js';
@@ -33,25 +28,8 @@ export interface StateChanges {
   'pod-removed': Change<{ readonly pod: Pod }>;
   /** The first set of the source was handled. */
   'source-ready': Change<{ readonly source: PodSourceName }>;
-  /** The worker of a pod gets an update. */
-  'worker-update': Change<{ readonly update: PodUpdate; readonly now: number }, readonly Wake[]>;
-  /** Workers are compared with the desired pods: orphans stop, finished pods are forgotten. */
-  'known-pods-synced': Change<{ readonly now: number }, KnownPods>;
-  /** A worker takes the update that waits for it. */
-  'run-started': Change<{ readonly uid: string; readonly now: number }, Start>;
-  /** A run has changed the pod: the next run needs a view of the runtime that is newer than `now`. */
-  'run-synced': Change<{ readonly uid: string; readonly now: number }>;
-  'run-ended': Change<
-    { readonly uid: string; readonly work: WorkType; readonly result: RunResult; readonly now: number },
-    Completion
-  >;
-  /** The pod is due again at `dueAt`. */
-  'pod-due': Change<{ readonly uid: string; readonly dueAt: number; readonly cause: JournalId }>;
-  /** Takes the due pods out of the work queue. */
-  'due-pods-taken': Change<{ readonly now: number }, readonly DueWork[]>;
-  /** Reserves the stop of a pod that no worker works on; false if it is reserved already or its worker works. */
-  'kill-reserved': Change<{ readonly uid: string }, boolean>;
-  'kill-released': Change<{ readonly uid: string }>;
+  /** The worker of the pod is done with it, and its record is dropped. */
+  'pod-forgotten': Change<{ readonly uid: string }>;
   /** The pod was admitted or rejected. */
   'admission-decided': Change<{ readonly uid: string; readonly isAdmitted: boolean }>;
   /** This node has another status of the pod; false if it equals the one before. */
@@ -110,11 +88,10 @@ export interface KubeletState {
   /** The pod of a source with its newest status on this node, or that of its source; the same object while neither changes. */
   readonly pod: (uid: string) => Pod | undefined;
   readonly sources: Pick<SourcesReady, 'all' | 'missing'>;
-  /** The records of the pod workers. */
-  readonly workers: Omit<
-    PodWorkerRegistry,
-    'update' | 'start' | 'synced' | 'complete' | 'syncKnownPods' | 'reserveKill' | 'releaseKill'
-  >;
+  /** The records of the pod workers: handlers give updates to them, and workers take these. */
+  readonly workers: PodWorkerRegistry;
+  /** When each pod is due again: outcomes of workers fill it, and the sync tick empties it. */
+  readonly workQueue: WorkQueue;
   /** The newest status of each pod, from this node. */
   readonly statuses: Pick<PodStatusStore, 'get' | 'stored' | 'uids' | 'isReborn'>;
   /** The UIDs of the pods that this agent has rejected. */
@@ -152,7 +129,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
   const pods = new PodManager();
   const sources = new SourcesReady(names);
   const workers = new PodWorkerRegistry(isQuiet);
-  const queue = new WorkQueue();
+  const workQueue = new WorkQueue();
   const statuses = new PodStatusStore();
   const rejected = new Set<string>();
   const startFailures = new ReasonCache();
@@ -181,23 +158,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     'pod-set': ({ pod }) => pods.set(pod),
     'pod-removed': ({ pod }) => pods.remove(pod),
     'source-ready': ({ source }) => sources.add(source),
-    'worker-update': ({ update, now }) => workers.update(update, now),
-    'known-pods-synced': ({ now }) => {
-      const known = workers.syncKnownPods(new Set(pods.pods().map((pod) => pod.metadata.uid)), now, sources.all);
-      for (const { uid } of known.forgotten) dropRestarts(backOffs, uid);
-      return known;
-    },
-    'run-started': ({ uid, now }) => workers.start(uid, now),
-    'run-synced': ({ uid, now }) => workers.synced(uid, now),
-    'run-ended': ({ uid, work, result, now }) => {
-      const completion = workers.complete(uid, work, result, now);
-      if (completion.forgotten) dropRestarts(backOffs, uid);
-      return completion;
-    },
-    'pod-due': ({ uid, dueAt, cause }) => queue.enqueue(uid, dueAt, cause),
-    'due-pods-taken': ({ now }) => queue.takeDue(now),
-    'kill-reserved': ({ uid }) => workers.reserveKill(uid),
-    'kill-released': ({ uid }) => workers.releaseKill(uid),
+    'pod-forgotten': ({ uid }) => dropRestarts(backOffs, uid),
     'admission-decided': ({ uid, isAdmitted }) => void (isAdmitted ? rejected.delete(uid) : rejected.add(uid)),
     status: ({ uid, status, isFinished }) => statuses.set(uid, status, isFinished),
     'status-forgotten': ({ uid }) => statuses.forget(uid),
@@ -240,6 +201,7 @@ export const kubeletState = ({ sources: names = [], isQuiet }: KubeletStateOptio
     pod: podOf,
     sources,
     workers,
+    workQueue,
     statuses,
     rejected,
     startFailures,

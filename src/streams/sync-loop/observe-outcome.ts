@@ -5,7 +5,7 @@ import type { LoopContext } from './loop-context.js';
 export const observeOutcome =
   ({ state, metrics, scheduler, log }: LoopContext) =>
   ({ uid, run, work, next, dueAt, error, wait, journalId }: WorkerOutcome): void => {
-    if (dueAt !== undefined) state.apply({ kind: 'pod-due', uid, dueAt, cause: journalId });
+    if (dueAt !== undefined) state.workQueue.enqueue(uid, dueAt, journalId);
     if (error !== undefined) log.debug({ uid, work, error }, 'a sync ended with an error');
     if (wait) log.debug({ uid, work, wait: wait.message }, 'a sync ended, and containers of the pod wait');
     if (!run) return;

@@ -43,7 +43,7 @@ const aManager = (scheduler: TestScheduler, options: Partial<NodeManagerOptions>
       reportFrequencyMs: 300_000,
       leaseDurationSeconds: 40,
       state: { images: [] },
-      health: { report: () => ({ problems }), check$: EMPTY },
+      health: { report: () => ({ problems }), read$: EMPTY },
       ...options,
     },
   );

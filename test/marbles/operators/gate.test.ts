@@ -1,4 +1,4 @@
-import { type MonoTypeOperatorFunction, type Observable, tap } from 'rxjs';
+import { defer, type MonoTypeOperatorFunction, type Observable, of, tap } from 'rxjs';
 import { describe, it } from 'vitest';
 import { gate } from '../../../src/streams/operators/gate.js';
 import { marbles } from '../marbles.js';
@@ -13,7 +13,7 @@ const byKey = (
   return {
     watched$: door$.pipe(tap((door) => (isOpen = door === 'o'))),
     gated: gate<string, string>({
-      isOpen: () => isOpen,
+      isOpen$: defer(() => of(isOpen)),
       keyOf: (value) => value.toLowerCase(),
       fold: (held, value) => (held === held.toUpperCase() ? held : value),
       initialMs,
@@ -99,7 +99,7 @@ describe('gate', () => {
       expectObservable(door.pipe(tap((said) => (isOpen = said === 'o')))).toBe('x-o--');
       const gated$ = value$.pipe(
         gate({
-          isOpen: () => isOpen,
+          isOpen$: defer(() => of(isOpen)),
           keyOf: (value) => value,
           fold: (_, value) => value,
           initialMs: 100,
@@ -109,6 +109,20 @@ describe('gate', () => {
         }),
       );
       expectObservable(gated$, '-----!').toBe(expected);
+    }),
+  );
+
+  it(
+    'holds what arrives until it knows whether it is open',
+    marbles(({ cold, hot, expectObservable, expectSubscriptions, scheduler }) => {
+      const isOpen$ = cold<boolean>('--o-x', { o: true, x: false });
+      const value$ = hot('  -a-b----a');
+      const expected = '    ---(ab)---a';
+      const unsub = '       ------------!';
+      const options = { keyOf: (value: string) => value, fold: (_: string, value: string) => value };
+      const gated$ = value$.pipe(gate({ isOpen$, ...options, initialMs: 2, maxMs: 8, scheduler }));
+      expectObservable(gated$, unsub).toBe(expected);
+      expectSubscriptions(isOpen$.subscriptions).toBe(['-^-!', '--------^-!']);
     }),
   );
 });

@@ -1,4 +1,4 @@
-import { catchError, EMPTY, map, merge, mergeMap, type Observable, of, Subject, tap, timer } from 'rxjs';
+import { catchError, defer, EMPTY, map, merge, mergeMap, type Observable, of, Subject, tap, timer } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, it } from 'vitest';
 import { alongside } from '../../../src/streams/operators/alongside.js';
@@ -63,7 +63,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   gate: (cold, scheduler) => (source) =>
     cold(source).pipe(
       gate({
-        isOpen: () => scheduler.now() >= 4,
+        isOpen$: defer(() => of(scheduler.now() >= 4)),
         keyOf: ignoreCase,
         fold: (_held, value) => value,
         initialMs: 1,

@@ -35,7 +35,7 @@ it(
   marbles(({ expectObservable, scheduler }) => {
     const state = kubeletState();
     const runningPod = { ...ref, items: [], observedAt: 0 };
-    state.apply({ kind: 'worker-update', update: { type: 'kill', runningPod, causes: [] }, now: 0 });
+    state.workers.update({ type: 'kill', runningPod, causes: [] }, 0);
     const { context } = syncStage(aPod({ uid: 'newer' }), scheduler);
     expectObservable(stopPreviousRevision(context, reader, state)).toBe(
       '#',

@@ -49,9 +49,7 @@ export const optionsWith = (
 /** Feeds updates through the registry into the workers and shows each outcome as `uid:work:next` with its delay. */
 export const outcomes = (update$: Observable<PodUpdate>, options: PodWorkerOptions): Observable<string> =>
   update$.pipe(
-    mergeMap((update): readonly Wake[] =>
-      options.state.apply({ kind: 'worker-update', update, now: options.scheduler.now() }),
-    ),
+    mergeMap((update): readonly Wake[] => options.state.workers.update(update, options.scheduler.now())),
     podWorkers(options),
     map((outcome) => brief(outcome, options.scheduler.now())),
   );

@@ -134,11 +134,11 @@ describe('one worker', () => {
     'is closed when its pod is forgotten, and a new one starts for the same UID',
     marbles(({ hot, expectObservable, scheduler }) => {
       const options = optionsWith({ scheduler });
-      const { apply } = options.state;
+      const { workers } = options.state;
       const wake$ = hot('c-k-f-c-|').pipe(
         mergeMap((step): readonly Wake[] => {
-          if (step === 'f') return apply({ kind: 'known-pods-synced', now: 0 }).wakes;
-          return apply({ kind: 'worker-update', update: step === 'c' ? create(aPod()) : kill(aPod()), now: 0 });
+          if (step === 'f') return workers.syncKnownPods(new Set(), 0).wakes;
+          return workers.update(step === 'c' ? create(aPod()) : kill(aPod()), 0);
         }),
       );
       const work$ = wake$.pipe(

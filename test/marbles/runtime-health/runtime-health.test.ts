@@ -1,4 +1,4 @@
-import { ignoreElements, map, merge, mergeMap, NEVER, type Observable, tap } from 'rxjs';
+import { defer, filter, ignoreElements, map, merge, mergeMap, NEVER, type Observable, of, tap } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { StatusResponse } from '../../../src/generated/runtime/v1/api.js';
@@ -26,6 +26,8 @@ const NO_STATUS = 'container runtime status check may not have completed yet';
 const NO_RELIST = 'PLEG is not healthy: pleg has yet to be successful';
 const NO_NETWORK = 'container runtime network not ready: NetworkReady=false reason:n message:m';
 
+const HOUR_MS = 3_600_000;
+const OLD_RELIST = 'PLEG is not healthy: pleg was last seen active 1h0m0.005s ago; threshold is 3m0s';
 const DOWN = 'container runtime is down';
 const setup = (scheduler: TestScheduler, status$: Observable<StatusResponse>) => {
   const stage = loopStage({ scheduler });
@@ -67,9 +69,9 @@ describe('the health of the runtime', () => {
       const { health } = setup(scheduler, status$);
       health.relisted(0);
       const read$ = hot('-a-b').pipe(map(() => [health.problem(), health.networkProblem(), health.report().problems]));
-      const check$ = hot('c-c', {}).pipe(mergeMap(() => health.check$));
+      const reading$ = hot('c-c', {}).pipe(mergeMap(() => health.read$));
       const found = [undefined, NO_NETWORK, [NO_NETWORK]];
-      expectObservable(merge(read$, check$), '4ms !').toBe('-a-b', { a: found, b: found });
+      expectObservable(merge(read$, reading$), '4ms !').toBe('-a-b', { a: found, b: found });
     }),
   );
 
@@ -81,13 +83,55 @@ describe('the health of the runtime', () => {
         tap(() => health.relisted(scheduler.now())),
         ignoreElements(),
       );
-      const check$ = hot('--c', {}).pipe(mergeMap(() => health.check$));
-      const isHealthy$ = hot('-aa-bb', {}).pipe(map(health.isHealthy));
-      const expected = '      -aa-bb';
-      expectObservable(merge(relist$, check$, isHealthy$), '7ms !').toBe(expected, { a: false, b: true });
+      const reading$ = hot('--c', {}).pipe(mergeMap(() => health.read$));
+      const check$ = hot('-aa-bb', {}).pipe(mergeMap(() => health.check$));
+      const expected = ' -aa-bb';
+      const running$ = merge(health.journal$, relist$, reading$);
+      expectObservable(merge(running$, check$), '7ms !').toBe(expected, { a: NO_STATUS, b: undefined });
       flush();
       expect(records.map((record) => record.kind === 'runtime-health' && record.healthy)).toEqual([false, true]);
       expect(logged.map((line) => line.split(' ')[0])).toEqual(['error', 'info']);
+    }),
+  );
+});
+
+describe('the health that checks find', () => {
+  it(
+    'is what one would find now, and then each change that a check finds, in one order for all',
+    marbles(({ cold, hot, expectObservable, scheduler }) => {
+      const { health } = setup(scheduler, cold<StatusResponse>('---(y|)', { y: reply(true) }));
+      health.relisted(0);
+      const check$ = hot(' -l---ll---------l', {}).pipe(mergeMap(() => health.check$));
+      const late = '      ---------^--';
+      const first = '     a----b';
+      const second = '    ---------b';
+      const seen = { a: NO_STATUS, b: undefined };
+      expectObservable(merge(check$, health.state$).pipe(ignoreElements()), '20ms !').toBe('');
+      expectObservable(health.health$).toBe(first, seen);
+      expectObservable(health.health$, late).toBe(second, seen);
+    }),
+  );
+
+  it(
+    'has the check of a subscriber after the one that it reacts to',
+    marbles(({ cold, hot, expectObservable, flush, scheduler }) => {
+      const { health } = setup(scheduler, cold<StatusResponse>('---(y|)', { y: reply(true) }));
+      health.relisted(0);
+      const orders: string[][] = [[], []];
+      const seen$ = (index: number) => health.health$.pipe(tap((problem) => orders[index]?.push(problem ?? 'healthy')));
+      // From within the change it finds the last relist to be old, and checks again.
+      const again$ = seen$(0).pipe(
+        filter((problem) => problem === undefined),
+        tap(() => health.relisted(-HOUR_MS)),
+        mergeMap(() => health.check$),
+      );
+      const check$ = hot('-----l', {}).pipe(mergeMap(() => health.check$));
+      expectObservable(merge(check$, health.state$, again$, seen$(1)).pipe(ignoreElements()), '9ms !').toBe('');
+      flush();
+      expect(orders).toEqual([
+        [NO_STATUS, 'healthy', OLD_RELIST],
+        [NO_STATUS, 'healthy', OLD_RELIST],
+      ]);
     }),
   );
 });
@@ -97,12 +141,12 @@ describe('wakes of an unhealthy runtime', () => {
     'wait for checks after 100 ms, doubling to 5 s',
     marbles(({ hot, scheduler, expectObservable, flush }) => {
       const history: string[] = [];
-      const isHealthy = () => {
+      const check$ = defer(() => {
         history.push(`${scheduler.now()} check`);
-        return scheduler.now() > 15_000;
-      };
+        return of(scheduler.now() > 15_000 ? undefined : DOWN);
+      });
       const wake$ = hot('w', { w: wakes.a }).pipe(
-        holdWhileUnhealthy({ health: { isHealthy, state$: NEVER }, relist$: NEVER, scheduler }),
+        holdWhileUnhealthy({ health: { check$, state$: NEVER }, relist$: NEVER, scheduler }),
         tap(() => history.push(`${scheduler.now()} wake`)),
         ignoreElements(),
       );

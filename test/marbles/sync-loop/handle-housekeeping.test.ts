@@ -20,23 +20,17 @@ const stageOf = (...wanted: readonly Pod[]) => {
 };
 type Stage = ReturnType<typeof stageOf>;
 const created = ({ context }: Stage, pod: Pod) => {
-  context.state.apply({ kind: 'worker-update', update: { type: 'create', pod, causes: [] }, now: 0 });
-  context.state.apply({ kind: 'run-started', uid: pod.metadata.uid, now: 0 });
-  context.state.apply({
-    kind: 'run-ended',
-    uid: pod.metadata.uid,
-    work: 'sync',
-    result: { isTerminal: false },
-    now: 0,
-  });
+  context.state.workers.update({ type: 'create', pod, causes: [] }, 0);
+  context.state.workers.start(pod.metadata.uid, 0);
+  context.state.workers.complete(pod.metadata.uid, 'sync', { isTerminal: false }, 0);
 };
 const finished = (stage: Stage, pod: Pod) => {
   const { uid } = pod.metadata;
   created(stage, pod);
-  stage.state.apply({ kind: 'worker-update', update: { type: 'kill', pod, causes: [] }, now: 0 });
+  stage.state.workers.update({ type: 'kill', pod, causes: [] }, 0);
   for (const work of ['terminating', 'terminated'] as const) {
-    stage.state.apply({ kind: 'run-started', uid, now: 0 });
-    stage.state.apply({ kind: 'run-ended', uid, work, result: { isTerminal: false }, now: 0 });
+    stage.state.workers.start(uid, 0);
+    stage.state.workers.complete(uid, work, { isTerminal: false }, 0);
   }
 };
 
@@ -87,7 +81,7 @@ describe('a round of housekeeping', () => {
     const stage = stageOf(aPod());
     finished(stage, aPod());
     stage.state.apply({ kind: 'status', uid: 'uid-1', status: { phase: 'Failed' }, isFinished: true });
-    stage.state.apply({ kind: 'worker-update', update: { type: 'create', pod: aPod(), causes: [] }, now: 0 });
+    stage.state.workers.update({ type: 'create', pod: aPod(), causes: [] }, 0);
     expect(stage.pass()).toEqual(['wake uid-1']);
     expect(stage.records.map(({ kind }) => kind)).toEqual(['housekeeping']);
     expect(stage.state.statuses.get('uid-1')).toBeUndefined();
@@ -96,7 +90,7 @@ describe('a round of housekeeping', () => {
   it('starts a pod over whose UID came back while its former self was stopping, in one round', () => {
     const stage = stageOf(aPod());
     finished(stage, aPod());
-    stage.state.apply({ kind: 'worker-update', update: { type: 'create', pod: aPod(), causes: [] }, now: 0 });
+    stage.state.workers.update({ type: 'create', pod: aPod(), causes: [] }, 0);
     expect(stage.pass()).toEqual(['wake uid-1']);
     expect(stage.records.map(({ kind }) => kind)).toEqual(['housekeeping']);
   });
@@ -133,7 +127,7 @@ describe('a round of housekeeping', () => {
     });
     expect(stage.observed).toContain('orphanedRuntimePod');
     // The next pass sees it running still: its worker is at it.
-    expect(stage.state.apply({ kind: 'run-started', uid: 'lost', now: 0 }).kind).toBe('run');
+    expect(stage.state.workers.start('lost', 0).kind).toBe('run');
     stage.pass(running('lost'));
     expect(stage.observed.filter((line) => line === 'orphanedRuntimePod').length).toBe(1);
   });
@@ -169,12 +163,12 @@ describe('a round of housekeeping', () => {
 
   it('leaves alone what a later revision of the pod is stopping', () => {
     const stage = stageOf();
-    stage.state.apply({ kind: 'kill-reserved', uid: 'earlier' });
+    stage.state.workers.reserveKill('earlier');
     expect(stage.pass(running('earlier'))).toEqual([]);
-    stage.state.apply({ kind: 'kill-released', uid: 'earlier' });
+    stage.state.workers.releaseKill('earlier');
     expect(stage.pass(running('earlier'))).toEqual(['cancel earlier']);
     // From now on it has a worker of its own.
-    expect(stage.state.apply({ kind: 'kill-reserved', uid: 'earlier' })).toBe(false);
+    expect(stage.state.workers.reserveKill('earlier')).toBe(false);
   });
 
   it('counts what is wanted, what is active, and what its workers do', () => {

@@ -1,5 +1,6 @@
 import { filter, map, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { crashLoopKeysOf } from '../../../src/model/pod-actions/crash-loop-back-off.js';
 import { kubeletState, type StateChange } from '../../../src/streams/sync-loop/kubelet-state.js';
 import { statusChanges } from '../../../src/streams/status/status-changes.js';
 import { aPod } from '../../support/a-pod.js';
@@ -8,18 +9,18 @@ import { marbles } from '../marbles.js';
 const running: StateChange = { kind: 'status', uid: 'uid-1', status: { phase: 'Running' } };
 const failed: StateChange = { kind: 'status', uid: 'uid-1', status: { phase: 'Failed' } };
 const object: StateChange = { kind: 'api-object-changed', uid: 'uid-1' };
-const due: StateChange = { kind: 'pod-due', uid: 'uid-1', dueAt: 5, cause: 'why' };
+const ready: StateChange = { kind: 'source-ready', source: 'file' };
 
 describe('the state', () => {
   it(
     'emits each change at once, when it is applied, and no status that equals the one before',
     marbles(({ hot, expectObservable }) => {
       const state = kubeletState();
-      const given = hot('  -r-r-f-d-o--', { r: running, f: failed, d: due, o: object });
+      const given = hot('  -r-r-f-d-o--', { r: running, f: failed, d: ready, o: object });
       const expected = '   -r---f-d-o--';
       const shown = '      -R---F------';
       const status = '     -u---u---u--';
-      expectObservable(state.change$, '------------!').toBe(expected, { r: running, f: failed, d: due, o: object });
+      expectObservable(state.change$, '------------!').toBe(expected, { r: running, f: failed, d: ready, o: object });
       const phase$ = state.change$.pipe(
         filter(({ kind }) => kind === 'status'),
         map(() => state.statuses.get('uid-1')?.phase),
@@ -30,14 +31,20 @@ describe('the state', () => {
     }),
   );
 
-  it('returns the result of a change: the wakes of an update, the due pods, whether a kill is reserved', () => {
+  it('returns the result of a change: whether a status differs from the one before, and how old a start is', () => {
     const { apply } = kubeletState();
-    const pod = aPod();
-    const [wake] = apply({ kind: 'worker-update', update: { type: 'create', pod, causes: ['why'] }, now: 0 });
-    expect(wake).toEqual({ uid: 'uid-1', update: { type: 'create', pod, causes: ['why'] }, cancel: false });
-    apply({ kind: 'pod-due', uid: 'uid-1', dueAt: 5, cause: 'why' });
-    expect(apply({ kind: 'due-pods-taken', now: 6 })).toEqual([{ uid: 'uid-1', cause: 'why' }]);
-    expect(['a', 'a'].map((uid) => apply({ kind: 'kill-reserved', uid }))).toEqual([true, false]);
+    expect([running, running, failed].map((change) => apply(change))).toEqual([true, false, true]);
+    const start = { kind: 'start-time-seen', uid: 'uid-1', startTime: '1970-01-01T00:00:01Z' } as const;
+    expect(apply({ ...start, now: 50, wallNow: 3_000 })).toBe(2_000);
+  });
+
+  it('drops the back-offs of the restarts of a forgotten pod, and of no other', () => {
+    const state = kubeletState();
+    const [one, two] = ['one', 'two'].map((uid) => `${crashLoopKeysOf(uid)}main`) as [string, string];
+    for (const key of [one, two])
+      state.apply({ kind: 'restart-backed-off', key, entry: { delayMs: 1, lastUpdate: 0 } });
+    state.apply({ kind: 'pod-forgotten', uid: 'one' });
+    expect([...state.restarts.keys()]).toEqual([two]);
   });
 
   it('keeps its views up to date', () => {

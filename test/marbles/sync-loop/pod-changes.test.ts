@@ -14,7 +14,7 @@ const changes: Readonly<Record<string, StateChange>> = {
   r: { kind: 'status', uid: 'one', status: { phase: 'Running' } },
   f: { kind: 'status', uid: 'one', status: { phase: 'Failed' } },
   x: { kind: 'pod-removed', pod: one },
-  d: { kind: 'pod-due', uid: 'one', dueAt: 5, cause: 'why' },
+  d: { kind: 'source-ready', source: 'file' },
   o: { kind: 'status', uid: 'other', status: { phase: 'Running' } },
 };
 const phaseOf = ({ status }: { readonly status?: { readonly phase?: string } }): string => status?.phase ?? 'none';

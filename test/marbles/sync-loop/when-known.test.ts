@@ -7,7 +7,7 @@ import { whenKnown } from '../../../src/streams/sync-loop/when-known.js';
 import { marbles } from '../marbles.js';
 
 const ready: StateChange = { kind: 'source-ready', source: 'file' };
-const pod: StateChange = { kind: 'pod-due', uid: 'u', dueAt: 1, cause: 'why' };
+const pod: StateChange = { kind: 'pod-forgotten', uid: 'u' };
 const k = undefined;
 
 const PODS = ['one', 'two'].map((uid): RuntimePod => ({

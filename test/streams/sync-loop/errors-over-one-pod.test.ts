@@ -22,8 +22,7 @@ const want =
   };
 const work = (stage: LoopStage): void => {
   want(wanted)(stage);
-  for (const pod of wanted)
-    stage.state.apply({ kind: 'worker-update', update: { type: 'create', pod, causes: [] }, now: 0 });
+  for (const pod of wanted) stage.state.workers.update({ type: 'create', pod, causes: [] }, 0);
 };
 
 type Row = readonly [what: string, before: (stage: LoopStage) => void, handle: (stage: LoopStage) => readonly Wake[]];
@@ -53,8 +52,7 @@ describe('an error over one pod ends no loop, and keeps the other pods from noth
       'work that is due',
       (stage) => {
         want(wanted)(stage);
-        for (const { metadata } of wanted)
-          stage.state.apply({ kind: 'pod-due', uid: metadata.uid, dueAt: 10, cause: 'why' });
+        for (const { metadata } of wanted) stage.state.workQueue.enqueue(metadata.uid, 10, 'why');
       },
       ({ context }) => handleWorkDue(context)(),
     ],

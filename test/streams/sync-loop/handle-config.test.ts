@@ -151,7 +151,7 @@ describe('ADD', () => {
     { case: 'is on its way out', pod: aPod(), isStopping: true },
   ])('does not ask again for a pod that $case', ({ pod, isStopping }) => {
     const stage = stageOf({ admit: () => ({ reason: 'No', message: 'no' }) });
-    if (isStopping) stage.state.apply({ kind: 'worker-update', update: { type: 'kill', pod, causes: [] }, now: 0 });
+    if (isStopping) stage.state.workers.update({ type: 'kill', pod, causes: [] }, 0);
     stage.give('ADD', pod);
     expect(stage.events).toEqual([]);
     expect(stage.state.workers.record('uid-1')).toBeDefined();
@@ -162,7 +162,7 @@ describe('an operation on a pod that is there', () => {
   const running = (context: Partial<LoopContext> = {}) => {
     const stage = stageOf(context);
     stage.give('ADD', aPod());
-    stage.state.apply({ kind: 'run-started', uid: 'uid-1', now: 0 });
+    stage.state.workers.start('uid-1', 0);
     return stage;
   };
 
@@ -226,9 +226,9 @@ it('a rejected pod does not count for others, also while its worker ends it afte
   stage.give('ADD', large);
   stage.give('UPDATE', aPod({ uid: 'large', name: 'large', labels: { a: 'b' } }));
   stage.give('ADD', small);
-  const { apply, workers } = stage.state;
-  apply({ kind: 'run-started', uid: 'large', now: 0 });
-  apply({ kind: 'run-ended', uid: 'large', work: 'sync', result: { isTerminal: true }, now: 0 });
+  const { workers } = stage.state;
+  workers.start('large', 0);
+  workers.complete('large', 'sync', { isTerminal: true }, 0);
   expect(workers.isTerminationRequested('large')).toBe(true);
   stage.give('ADD', other);
   expect(beside).toEqual(['large beside ', 'small beside ', 'other beside small']);
@@ -267,11 +267,11 @@ describe('a pod of the API', () => {
   it('whose readiness gate was opened or closed is looked at again, one of which nothing follows is not', () => {
     const stage = stageOf();
     stage.give('ADD', gated([notReady]));
-    stage.state.apply({ kind: 'run-started', uid: 'uid-1', now: 0 });
+    stage.state.workers.start('uid-1', 0);
     expect(stage.give('RECONCILE', gated([notReady]))).toEqual([]);
     expect(stage.give('RECONCILE', gated([notReady, gate]))).toEqual(['wake uid-1']);
     expect(stage.pending('uid-1')).toBe('sync');
-    stage.state.apply({ kind: 'run-started', uid: 'uid-1', now: 0 });
+    stage.state.workers.start('uid-1', 0);
     expect(stage.give('RECONCILE', gated([{ type: 'Ready', status: 'True' }, gate]))).toEqual([]);
     expect(stage.give('RECONCILE', gated([{ type: 'Ready', status: 'True' }]))).toEqual(['wake uid-1']);
   });

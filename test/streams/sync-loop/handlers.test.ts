@@ -52,15 +52,15 @@ describe('a change of the runtime', () => {
 describe('the tick of the work queue', () => {
   it('wakes the pods that are due, and drops the due work of a pod that no source wants', () => {
     const stage = withPod();
-    stage.state.apply({ kind: 'pod-due', uid: 'uid-1', dueAt: 10, cause: 'why' });
-    stage.state.apply({ kind: 'pod-due', uid: 'lost', dueAt: 10, cause: 'why' });
+    stage.state.workQueue.enqueue('uid-1', 10, 'why');
+    stage.state.workQueue.enqueue('lost', 10, 'why');
     stage.clock.now = 10;
     expect(handleWorkDue(stage.context)()).toEqual([]);
     stage.clock.now = 11;
     expect(brief(handleWorkDue(stage.context)())).toEqual(['wake uid-1']);
     expect(stage.pending('uid-1')).toBe('sync');
     expect(stage.records).toMatchObject([{ kind: 'work-due', causes: ['why'] }]);
-    expect(stage.state.apply({ kind: 'due-pods-taken', now: Infinity })).toEqual([]);
+    expect(stage.state.workQueue.takeDue(Infinity)).toEqual([]);
   });
 
   it.each([
@@ -77,7 +77,7 @@ describe('the tick of the work queue', () => {
       uid: 'uid-1',
       status: { phase, startTime: hasNotStarted ? undefined : '1970-01-01T00:00:00Z' },
     });
-    if (isStopping) stage.state.apply({ kind: 'worker-update', update: { type: 'kill', pod, causes: [] }, now: 0 });
+    if (isStopping) stage.state.workers.update({ type: 'kill', pod, causes: [] }, 0);
     expect(brief(handleWorkDue(stage.context)())).toEqual(wakes);
   });
 
@@ -111,7 +111,7 @@ describe('the tick of the work queue', () => {
       uid: 'uid-1',
       status: { phase: 'Running', startTime: '1970-01-01T00:00:00Z' },
     });
-    stage.state.apply({ kind: 'pod-due', uid: 'uid-1', dueAt: 10, cause: 'why' });
+    stage.state.workQueue.enqueue('uid-1', 10, 'why');
     expect(brief(handleWorkDue(stage.context)())).toEqual(['wake uid-1']);
   });
 });
@@ -119,17 +119,17 @@ describe('the tick of the work queue', () => {
 describe('a request to stop', () => {
   it('kills every pod with the grace that it brings, and is over when all have stopped', () => {
     const stage = withPod();
-    stage.state.apply({ kind: 'worker-update', update: { type: 'create', pod: aPod(), causes: [] }, now: 0 });
-    stage.state.apply({ kind: 'run-started', uid: 'uid-1', now: 0 });
+    stage.state.workers.update({ type: 'create', pod: aPod(), causes: [] }, 0);
+    stage.state.workers.start('uid-1', 0);
     expect(brief(handleStop(stage.context)({ reason: 'the node goes down', graceSeconds: 4 }))).toEqual([
       'cancel uid-1',
     ]);
     expect(stage.state.workers.record('uid-1')?.graceSeconds).toBe(4);
     expect(stage.records).toMatchObject([{ kind: 'kill-requested', reason: 'the node goes down', graceSeconds: 4 }]);
     expect(hasStopped(stage.state)).toBe(false);
-    stage.state.apply({ kind: 'run-ended', uid: 'uid-1', work: 'sync', result: { isTerminal: false }, now: 1 });
-    stage.state.apply({ kind: 'run-started', uid: 'uid-1', now: 1 });
-    stage.state.apply({ kind: 'run-ended', uid: 'uid-1', work: 'terminating', result: { isTerminal: false }, now: 2 });
+    stage.state.workers.complete('uid-1', 'sync', { isTerminal: false }, 1);
+    stage.state.workers.start('uid-1', 1);
+    stage.state.workers.complete('uid-1', 'terminating', { isTerminal: false }, 2);
     expect(hasStopped(stage.state)).toBe(true);
   });
 
@@ -155,9 +155,9 @@ describe('the outcome of a run', () => {
   it('puts its pod back into the queue for when it is due', () => {
     const stage = loopStage();
     observeOutcome(stage.context)(outcome({ dueAt: 60_000 }));
-    expect(stage.state.apply({ kind: 'due-pods-taken', now: 60_001 })).toEqual([{ uid: 'uid-1', cause: 'j7' }]);
+    expect(stage.state.workQueue.takeDue(60_001)).toEqual([{ uid: 'uid-1', cause: 'j7' }]);
     observeOutcome(stage.context)(outcome({ next: 'exit' }));
-    expect(stage.state.apply({ kind: 'due-pods-taken', now: Infinity })).toEqual([]);
+    expect(stage.state.workQueue.takeDue(Infinity)).toEqual([]);
   });
 
   it.each([
