@@ -2,7 +2,10 @@ import type { ContainerStatus, Pod } from '../../../model/pod/pod.js';
 import { containerOf, roleOf } from './pod-spec.js';
 import type { Finding, Invariant } from './monitor.js';
 import { type InstanceTruth, type PodTruth, seenSinceOf } from './pod-truth.js';
+import type { WorldEvent } from '../world/world-event.js';
 import type { WorldTruth } from './world-truth.js';
+
+type Asked = Extract<WorldEvent, { readonly kind: 'asked' }>;
 
 /** The successes in a row of one instance's probes of one kind. */
 interface Row {
@@ -20,7 +23,7 @@ export const readyIsProven: Invariant = {
     return {
       on: (event) => {
         if (event.kind === 'asked' && event.which) {
-          const key = `${event.containerId} ${event.which}`;
+          const key = `${probedBy(truth, event)} ${event.which}`;
           const row = rows.get(key) ?? { now: 0, longest: 0 };
           row.now = event.ok ? row.now + 1 : 0;
           row.longest = Math.max(row.longest, row.now);
@@ -38,6 +41,19 @@ export const readyIsProven: Invariant = {
     };
   },
 };
+
+/**
+ * The instance that a probe is about. On the network of the node two pods may declare one port, as a static pod does that
+ * comes back without admission: whichever answers, the agent has asked at the address of the one it meant.
+ */
+const probedBy = (truth: WorldTruth, { uid, containerId, meantFor }: Asked): string => {
+  const meant = meantFor === undefined ? undefined : truth.instances.get(meantFor);
+  const sharesAddress = meant && isOnNodeNetwork(truth, meant.uid) && isOnNodeNetwork(truth, uid);
+  return sharesAddress ? meant.containerId : containerId;
+};
+
+const isOnNodeNetwork = (truth: WorldTruth, uid: string): boolean =>
+  truth.pods.get(uid)?.manifest?.spec.hostNetwork === true;
 
 interface Facts {
   readonly rows: ReadonlyMap<string, Row>;

@@ -36,6 +36,7 @@ const timed = [
   ...[agentStarted(0), wantedByApi(0, timedPod({ phase: 'Running' })), ...upToDate],
   shown(4, { phase: 'Succeeded' }, timedPod({})),
 ];
+const probedOnNode: Pod = { ...probed, spec: { ...probed.spec, hostNetwork: true } };
 /** Another agent, which has seen the pod once. */
 const nextLife = [agentKilled(5), agentStarted(6, 2), pass(7), passEnded(8)];
 const LATE: PodStatus = { phase: 'Failed', reason: 'DeadlineExceeded' };
@@ -269,6 +270,29 @@ export const statusRows: Rows = {
         shown(6, { containerStatuses: [running('main', 'b', { ready: true })] }, probed),
       ],
       'after 0 successes',
+    ],
+    [
+      'another pod was asked, at another address',
+      [
+        agentStarted(0),
+        wanted(0, probed),
+        started(1, 'a'),
+        asked(2, 'b', 'readiness', true, 'a'),
+        asked(3, 'b', 'readiness', true, 'a'),
+        shown(4, { containerStatuses: [running('main', 'a', { ready: true })] }, probed),
+      ],
+      'after 0 successes',
+    ],
+    [
+      'another pod on the network of the node has its port, and answered',
+      [
+        agentStarted(0),
+        wanted(0, probedOnNode),
+        started(1, 'a'),
+        asked(2, 'b', 'readiness', true, 'a'),
+        asked(3, 'b', 'readiness', true, 'a'),
+        shown(4, { containerStatuses: [running('main', 'a', { ready: true })] }, probedOnNode),
+      ],
     ],
     [
       'its successor was asked, in a sync that still goes on',
