@@ -111,7 +111,11 @@ export {
   type WorkerOutcome,
 } from './streams/pod-workers/pod-workers.js';
 export type { ActiveUpdate, PodWorkerRecord, WorkType } from './model/pod-workers/pod-worker-record.js';
-export type { KnownPod, KnownPods as KnownWorkers, PodWorkerRegistry } from './model/pod-workers/pod-worker-registry.js';
+export type {
+  KnownPod,
+  KnownPods as KnownWorkers,
+  PodWorkerRegistry,
+} from './model/pod-workers/pod-worker-registry.js';
 export type {
   Completion as RunCompletion,
   Run as WorkerRun,
