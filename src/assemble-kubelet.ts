@@ -20,6 +20,7 @@ import type { PodConfigUpdate } from './model/config/pod-config.js';
 import { CRASH_LOOP_MAX_MS } from './model/pod-actions/crash-loop-back-off.js';
 import { PodStartTracker } from './model/pod-status/pod-start-tracker.js';
 import type { Wake } from './model/pod-workers/wake.js';
+import type { NodeState } from './model/node-state/node-state.js';
 import type { PodChange } from './model/pod-status/pod-change.js';
 import { findRunningPod, runningPods } from './model/pleg/running-pods.js';
 import { isQuiet, oldestTraceOf, type RuntimePodStatus } from './model/pleg/runtime-pod.js';
@@ -100,6 +101,8 @@ export interface KubeletParts {
   /** The streams that write to the API server, if there is one. No pod waits for any of them. */
   readonly cluster: ClusterStreams;
   readonly scheduler: SchedulerLike;
+  /** The state as one value, the newest first. */
+  readonly state$: Observable<NodeState>;
   /** What becomes of single pods, beginning with those that are there. */
   readonly pods$: Observable<PodChange>;
   /** Emits once the pods are known. */
@@ -262,6 +265,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
       }),
     cluster: cluster?.streams(state) ?? ALONE,
     scheduler,
+    state$: state.state$,
     pods$: podChanges(state),
     ready$: whenKnown(state, pleg, cache),
     view: {

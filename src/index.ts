@@ -212,8 +212,10 @@ export type {
   ProbeResults,
   ProbeVerdict,
 } from './model/pod-actions/pod-actions.js';
-export type { InstanceStart } from './model/pod-actions/instance-starts.js';
-export type { StartFailure } from './model/pod-actions/reason-cache.js';
+export type { InstanceStart, InstanceStarts, PodStarts } from './model/pod-actions/instance-starts.js';
+export type { BackOffs } from './model/pod-actions/back-offs.js';
+export type { DueHooks, DueHooksView } from './model/pod-actions/due-hooks.js';
+export type { StartFailure, StartFailures } from './model/pod-actions/start-failures.js';
 export type { PodWait } from './model/pod-actions/start-wait.js';
 export type { RunningPod } from './model/pleg/running-pods.js';
 export { type ProbePace } from './model/probes/probe-pace.js';
@@ -250,16 +252,19 @@ export {
   kubeletState,
   type KubeletState,
   type KubeletStateOptions,
-  type StateChange,
-  type StateChanges,
+  type Transition,
 } from './streams/sync-loop/kubelet-state.js';
+export { initialState, type NodeState, podWithStatus } from './model/node-state/node-state.js';
+export { reduce } from './model/node-state/reduce.js';
+export type { StateChange, StateChanges } from './model/node-state/state-change.js';
 export type { Wake } from './model/pod-workers/wake.js';
 export { type KillOptions, type PodUpdate, type PodUpdateType } from './model/pod-workers/pod-update.js';
-export type { Moment as StartMoment } from './model/pod/active-times.js';
-export type { PodAndMirror } from './model/pod/pod-manager.js';
-export type { StoredStatus } from './model/pod-status/pod-status-store.js';
-export type { FailedPull, ImagePulls } from './streams/images/ensure-image.js';
-export type { PullFailure } from './model/images/image-back-off.js';
+export type { ActiveTimes, Moment as StartMoment, SeenPodStart } from './model/pod/active-times.js';
+export type { SourcesReady } from './model/config/sources-ready.js';
+export type { NamedPods, PodAndMirror, WantedPods, WantedPodsView } from './model/pod/wanted-pods.js';
+export type { PodStatuses, PodStatusesView, StoredStatus } from './model/pod-status/pod-statuses.js';
+export type { ImagePulls } from './streams/images/ensure-image.js';
+export type { FailedPull, PullFailure } from './model/images/image-back-off.js';
 
 // Images: their names, and the credentials to pull them
 export { type DockerConfig, type RegistryCredential } from './model/images/docker-config.js';

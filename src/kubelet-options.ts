@@ -6,6 +6,7 @@ import type { Node } from './model/node/node.js';
 import type { RunningPod } from './model/pleg/running-pods.js';
 import type { RuntimePodStatus } from './model/pleg/runtime-pod.js';
 import type { Pod, PodRef } from './model/pod/pod.js';
+import type { NodeState } from './model/node-state/node-state.js';
 import type { PodChange } from './model/pod-status/pod-change.js';
 import type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
 import type { ClusterOptions, ClusterPorts } from './streams/cluster/cluster-node.js';
@@ -133,6 +134,11 @@ export interface KubeletView {
 export interface Kubelet extends KubeletView {
   /** One outcome per run of a pod's worker. Errors: none. Ends: only after `stop$` has stopped every pod. */
   readonly outcome$: Observable<WorkerOutcome>;
+  /**
+   * What the agent knows and decides by, as one value that never changes: the newest one first, then each newer one. A new life of the agent
+   * begins with its own. Errors: none. Ends: never; emits nothing before the first life.
+   */
+  readonly state$: Observable<NodeState>;
   /**
    * The changes of single pods, beginning with one `added` for each pod that is there. `removed` says that no source wants the pod any more;
    * its containers may still have to end. A new life of the agent begins with `added` again. Errors: none. Ends: never.

@@ -29,6 +29,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
       life$.next(parts);
       return runKubelet(parts);
     }),
+    state$: life$.pipe(switchMap(({ state$ }) => state$)),
     pods$: life$.pipe(switchMap(({ pods$ }) => pods$)),
     health$: life$.pipe(switchMap(({ health$ }) => health$)),
     ready$: life$.pipe(
@@ -95,11 +96,12 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   );
 };
 
-type Life = Pick<KubeletParts, 'view' | 'pods$' | 'health$' | 'ready$'>;
+type Life = Pick<KubeletParts, 'view' | 'state$' | 'pods$' | 'health$' | 'ready$'>;
 
 const NOT_STARTED_YET = 'the agent has not started';
 
 const NOT_STARTED: Life = {
+  state$: NEVER,
   pods$: NEVER,
   health$: concat(of(NOT_STARTED_YET), NEVER),
   ready$: NEVER,

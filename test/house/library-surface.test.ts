@@ -26,12 +26,10 @@ const NOT_IMPORTED: readonly { readonly reason: string; readonly types: readonly
   {
     reason: 'shorthands of the declarations in their file, which export every type made with them',
     types: [
+      'src/model/node-state/state-change.ts#ChangeKind',
+      'src/model/node-state/state-change.ts#ChangeOf',
       'src/model/references/referenced-object.ts#AsJson',
       'src/model/references/source-object.ts#Named',
-      'src/streams/sync-loop/kubelet-state.ts#Change',
-      'src/streams/sync-loop/kubelet-state.ts#ChangeOf',
-      'src/streams/sync-loop/kubelet-state.ts#Kind',
-      'src/streams/sync-loop/kubelet-state.ts#ResultOf',
       'src/tools/recording/replay/replay-result.ts#ReplayCounts',
       'src/tools/sim/faults/fault.ts#AtWrite',
       'src/tools/sim/faults/fault.ts#Chance',

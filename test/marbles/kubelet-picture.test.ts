@@ -46,6 +46,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   runtimeHealth$: silent,
   healthJournal$: silent,
   health$: silent,
+  state$: silent,
   upkeep: () => ({
     containerGarbage$: silent,
     logs$: silent,

@@ -311,40 +311,6 @@ describe('a runtime that is not well', () => {
     expect(told).toEqual([expect.stringContaining('yet to be successful'), expect.any(String), why, undefined]);
   });
 
-  it('is followed by health$ from before the start of the agent, and over two lives of it', () => {
-    const REASONS = /not started|status check|yet to be successful|as the test says/g;
-    const seen: (readonly [number, string | undefined])[] = [];
-    onNode(
-      { ready: (at) => ({ runtime: at > 4 * SECOND, network: true }), untilMs: 20 * SECOND },
-      ({ agent, scheduler }) => {
-        const { outcome$, health$ } = agent({ sources: { file: forever(pod()) } });
-        const following = health$.subscribe((problem) =>
-          seen.push([scheduler.now(), problem === undefined ? 'healthy' : problem.match(REASONS)?.join(', ')]),
-        );
-        const start = () => outcome$.subscribe();
-        scheduler.schedule(() => {
-          const first = start();
-          scheduler.schedule(() => first.unsubscribe(), 9 * SECOND);
-        }, SECOND);
-        scheduler.schedule(() => {
-          const second = start();
-          scheduler.schedule(() => second.unsubscribe(), 5 * SECOND);
-          scheduler.schedule(() => following.unsubscribe(), 5 * SECOND);
-        }, 12 * SECOND);
-      },
-    );
-    expect(seen).toEqual([
-      [0, 'not started'],
-      [1_000, 'status check, yet to be successful'],
-      [1_000, 'status check, yet to be successful, as the test says'],
-      [1_000, 'status check, as the test says'],
-      [6_000, 'healthy'],
-      [12_000, 'status check, yet to be successful'],
-      [12_000, 'yet to be successful'],
-      [12_000, 'healthy'],
-    ]);
-  });
-
   it('without a network lets only pods of the host network start', () => {
     const { fake, events } = onNode(
       { ready: (at) => ({ runtime: true, network: at > 12 * SECOND }), untilMs: MINUTE },

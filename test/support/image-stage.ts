@@ -2,8 +2,8 @@ import { catchError, map, NEVER, type Observable, of, tap } from 'rxjs';
 import type { AuthConfig, DeepPartial, ImageStatusResponse } from '../../src/generated/runtime/v1/api.js';
 import type { Container, Pod } from '../../src/model/pod/pod.js';
 import { ContainerSyncError } from '../../src/model/pod-actions/sync-error.js';
-import { newBackOffs } from '../../src/streams/pod-sync/back-offs.js';
 import { ensureImage, type ImagePulls } from '../../src/streams/images/ensure-image.js';
+import { kubeletState } from '../../src/streams/sync-loop/kubelet-state.js';
 import type { CredentialPorts } from '../../src/streams/ports/credential-ports.js';
 import type { PullLedger } from '../../src/streams/images/pull-ledger.js';
 import type { PullQueue } from '../../src/streams/images/pull-queue.js';
@@ -36,7 +36,7 @@ export interface ImageWorld {
 /** One look after the image of `main`: its id, or `reason: message`. */
 export const imageStage = (
   scheduler: Parameters<typeof syncStage>[1],
-  { pod = aPod(), inspect$ = of(present), pull$ = NEVER, pulls = newBackOffs().pulls, ...world }: ImageWorld,
+  { pod = aPod(), inspect$ = of(present), pull$ = NEVER, pulls = kubeletState().pulls, ...world }: ImageWorld,
 ): SyncStage & { readonly asked: string[]; readonly ensure: (container: Container) => Observable<string> } => {
   const asked: string[] = [];
   const stage = syncStage(pod, scheduler, {

@@ -1,29 +1,19 @@
 import type { PodSourceName } from '../pod/pod.js';
 
 /**
- * Whether every source has delivered its pods. Only then an absent pod is an unwanted pod. A source counts once the
- * loop has *handled* its first update.
+ * Which sources have delivered their pods. Only after all of them an absent pod is an unwanted pod. A source counts once the loop has
+ * *handled* its first update.
  *
  * Source: pkg/kubelet/config/sources.go
  */
-export class SourcesReady {
-  readonly #expected: readonly PodSourceName[];
-  readonly #seen = new Set<PodSourceName>();
-
-  constructor(expected: readonly PodSourceName[]) {
-    this.#expected = expected;
-  }
-
-  add(source: PodSourceName): void {
-    this.#seen.add(source);
-  }
-
-  get all(): boolean {
-    return this.#expected.every((source) => this.#seen.has(source));
-  }
-
-  /** Returns the sources that have delivered nothing yet. */
-  get missing(): readonly PodSourceName[] {
-    return this.#expected.filter((source) => !this.#seen.has(source));
-  }
+export interface SourcesReady {
+  readonly expected: readonly PodSourceName[];
+  readonly seen: readonly PodSourceName[];
 }
+
+export const withSource = (sources: SourcesReady, source: PodSourceName): SourcesReady =>
+  sources.seen.includes(source) ? sources : { ...sources, seen: [...sources.seen, source] };
+
+/** Returns the sources that have delivered nothing yet. */
+export const missingSources = ({ expected, seen }: SourcesReady): readonly PodSourceName[] =>
+  expected.filter((source) => !seen.includes(source));

@@ -11,6 +11,12 @@ export interface PullFailure {
   readonly message: string;
 }
 
+/** A failed pull, and the back-off before the next one. */
+export interface FailedPull {
+  readonly entry: BackOffEntry;
+  readonly failure: PullFailure;
+}
+
 export type ImageBackOffVerdict =
   | {
       readonly blocked: true;

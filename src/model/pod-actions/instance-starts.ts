@@ -1,3 +1,5 @@
+import { Map as ImmutableMap } from 'immutable';
+
 /** The start of an instance by this agent, in the scheduler's milliseconds. */
 export interface InstanceStart {
   readonly containerId: string;
@@ -5,32 +7,32 @@ export interface InstanceStart {
   readonly answeredAt?: number;
 }
 
-/** The newest start of each container by this agent. */
-export class InstanceStarts {
-  readonly #ofPod = new Map<
-    string,
-    { readonly newest: Map<string, string>; readonly byId: Map<string, InstanceStart> }
-  >();
+/** The newest start of each container by this agent, by the UID of the pod. */
+export type InstanceStarts = ImmutableMap<string, PodStarts>;
 
-  /** Undefined for an instance that an earlier agent has started. */
-  get(uid: string, containerId: string): InstanceStart | undefined {
-    return this.#ofPod.get(uid)?.byId.get(containerId);
-  }
-
-  set(uid: string, container: string, start: InstanceStart): void {
-    const { newest, byId } = this.#ofPod.get(uid) ?? {
-      newest: new Map<string, string>(),
-      byId: new Map<string, InstanceStart>(),
-    };
-    const before = newest.get(container);
-    if (before !== undefined) byId.delete(before);
-    newest.set(container, start.containerId);
-    byId.set(start.containerId, start);
-    this.#ofPod.set(uid, { newest, byId });
-  }
-
-  /** Drops the starts of all other pods. */
-  retain(uids: ReadonlySet<string>): void {
-    for (const uid of this.#ofPod.keys()) if (!uids.has(uid)) this.#ofPod.delete(uid);
-  }
+/** The newest start of each container of a pod. */
+export interface PodStarts {
+  /** The id of the newest instance, by the name of the container. */
+  readonly newest: ImmutableMap<string, string>;
+  readonly byId: ImmutableMap<string, InstanceStart>;
 }
+
+const NONE: PodStarts = { newest: ImmutableMap(), byId: ImmutableMap() };
+
+export const withStart = (
+  starts: InstanceStarts,
+  uid: string,
+  container: string,
+  start: InstanceStart,
+): InstanceStarts => {
+  const { newest, byId } = starts.get(uid, NONE);
+  const before = newest.get(container);
+  return starts.set(uid, {
+    newest: newest.set(container, start.containerId),
+    byId: (before === undefined ? byId : byId.delete(before)).set(start.containerId, start),
+  });
+};
+
+/** Returns the start of an instance; undefined for one that an earlier agent has started. */
+export const startOf = (starts: InstanceStarts, uid: string, containerId: string): InstanceStart | undefined =>
+  starts.get(uid, NONE).byId.get(containerId);

@@ -7,7 +7,7 @@ import {
   isSidecar,
   type Pod,
 } from '../pod/pod.js';
-import type { StartFailure } from '../pod-actions/reason-cache.js';
+import type { StartFailure } from '../pod-actions/start-failures.js';
 import { RESTARTING_ALL_CONTAINERS, shouldRestart } from '../pod-actions/restart-policy.js';
 import {
   nanosToMillis,

@@ -9,7 +9,7 @@ import {
   type PodCondition,
   type PodStatus,
 } from '../pod/pod.js';
-import type { StartFailure } from '../pod-actions/reason-cache.js';
+import type { StartFailure } from '../pod-actions/start-failures.js';
 import { ALL_CONTAINERS_RESTARTING, isResetDone, isRestartingAll } from '../pod-actions/restart-all.js';
 import { activeContainersOf, type RuntimePodStatus } from '../pleg/runtime-pod.js';
 import { toTimestamp } from '../values/timestamp.js';

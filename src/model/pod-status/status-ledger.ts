@@ -2,8 +2,8 @@ import { isSameJson } from '../kube-api/strategic-merge-patch.js';
 import { isMirrorOf } from '../pod/mirror-pod.js';
 import { isOfFormerLife } from './illegal-transition.js';
 import { isStaticPod, type Pod, type PodStatus } from '../pod/pod.js';
-import type { PodManager } from '../pod/pod-manager.js';
-import type { PodStatusStore } from './pod-status-store.js';
+import type { WantedPodsView } from '../pod/wanted-pods.js';
+import type { PodStatusesView } from './pod-statuses.js';
 import { canBeDeleted } from './pod-deletion.js';
 import { isSamePodStatus, normalizedPodStatus, withoutEmpty } from './same-pod-status.js';
 
@@ -38,8 +38,8 @@ interface Accepted {
 }
 
 interface LedgerPorts {
-  readonly statuses: Pick<PodStatusStore, 'stored' | 'uids'>;
-  readonly pods: Pick<PodManager, 'get' | 'resolve'>;
+  readonly statuses: Pick<PodStatusesView, 'stored' | 'uids'>;
+  readonly pods: Pick<WantedPodsView, 'get' | 'resolve'>;
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Map as ImmutableMap } from 'immutable';
+
 /** The present time of both clocks, in milliseconds. */
 export interface Moment {
   /** The scheduler's. */
@@ -7,22 +9,32 @@ export interface Moment {
 }
 
 /**
- * The times for which pods have been on this node. The time of day is read once for each pod: a clock that is set later makes no pod
- * older or younger. A start in the future counts as now. (A kubelet compares the start time with the time of day at each check.)
+ * The starts of pods on this node, by UID. The time of day is read once for each start: a clock that is set later makes no pod older or
+ * younger. A start in the future counts as now. (A kubelet compares the start time with the time of day at each check.)
  */
-export class ActiveTimes {
-  readonly #started = new Map<string, { readonly startTime: string; readonly at: number }>();
+export type ActiveTimes = ImmutableMap<string, SeenPodStart>;
 
-  /** Remembers when this start was first seen. Returns the milliseconds since `startTime`, RFC 3339. */
-  seen(uid: string, startTime: string, { now, wallNow }: Moment): number {
-    const known = this.#started.get(uid);
-    if (known?.startTime === startTime) return now - known.at;
-    const activeMs = Math.max(0, wallNow - Date.parse(startTime));
-    this.#started.set(uid, { startTime, at: now - activeMs });
-    return activeMs;
-  }
-
-  retain(uids: ReadonlySet<string>): void {
-    for (const uid of this.#started.keys()) if (!uids.has(uid)) this.#started.delete(uid);
-  }
+/** The start of a pod as it was first seen. */
+export interface SeenPodStart {
+  /** RFC 3339. */
+  readonly startTime: string;
+  /** The scheduler's milliseconds. */
+  readonly at: number;
 }
+
+/** Remembers when this start was first seen. */
+export const startSeen = (
+  times: ActiveTimes,
+  uid: string,
+  startTime: string,
+  { now, wallNow }: Moment,
+): ActiveTimes => {
+  if (times.get(uid)?.startTime === startTime) return times;
+  return times.set(uid, { startTime, at: now - Math.max(0, wallNow - Date.parse(startTime)) });
+};
+
+/** Returns the milliseconds since the start of the pod, at `now` of the scheduler; undefined if no start was seen. */
+export const activeMsOf = (times: ActiveTimes, uid: string, now: number): number | undefined => {
+  const start = times.get(uid);
+  return start && now - start.at;
+};

@@ -5,6 +5,7 @@ import { formatGoDuration } from '../../model/values/go-duration.js';
 import {
   afterFailedPull,
   decideImageBackOff,
+  type FailedPull,
   imageBackOffKey,
   type PullFailure,
 } from '../../model/images/image-back-off.js';
@@ -24,16 +25,10 @@ import { emitEvent, journal, type PodSyncContext } from '../pod-sync/pod-sync-co
 import { pullCredentials, secretCredentials } from './pull-credentials.js';
 import { pullImage } from './pull-image.js';
 
-/** A failed pull, and the back-off before the next one. */
-export interface FailedPull {
-  readonly entry: BackOffEntry;
-  readonly failure: PullFailure;
-}
-
 /** The back-offs and the last failures of pulls, by `imageBackOffKey`. */
 export interface ImagePulls {
-  readonly backOff: ReadonlyMap<string, BackOffEntry>;
-  readonly failures: ReadonlyMap<string, PullFailure>;
+  readonly backOffOf: (key: string) => BackOffEntry | undefined;
+  readonly failureOf: (key: string) => PullFailure | undefined;
   /** Takes the end of a pull; without `failed` it succeeded. */
   readonly ended: (key: string, failed?: FailedPull) => void;
 }
@@ -170,12 +165,12 @@ const pull = (request: ImageRequest, pulls: ImagePulls): Observable<PresentImage
 /** Returns the wait after a failed pull, with its journal entry and its event; undefined when the image may be pulled now. */
 const pullWait = (
   { context, container, image }: ImageRequest,
-  { backOff, failures }: ImagePulls,
+  { backOffOf, failureOf }: ImagePulls,
 ): StartWait | undefined => {
   const key = imageBackOffKey(context.pod, image);
   const { scheduler, wallClock } = context.ports;
   const now = scheduler.now();
-  const verdict = decideImageBackOff({ entry: backOff.get(key), image, lastFailure: failures.get(key), now });
+  const verdict = decideImageBackOff({ entry: backOffOf(key), image, lastFailure: failureOf(key), now });
   if (!verdict.blocked) return undefined;
   const { message, eventMessage, delayMs, leftMs, step, steps, resetAfterMs } = verdict;
   const until = wallClock() + Math.ceil(leftMs);
@@ -224,7 +219,7 @@ const pullInTurn = (
       catchError((error: unknown) => {
         const text = errorText(error);
         const failure = pullFailure(image, text);
-        pulls.ended(key, { entry: afterFailedPull(pulls.backOff.get(key), scheduler.now()), failure });
+        pulls.ended(key, { entry: afterFailedPull(pulls.backOffOf(key), scheduler.now()), failure });
         emitEvent(context, 'Warning', 'Failed', `Failed to pull image "${image}": ${text}`, container);
         return throwError(() => fail(failure.reason, failure.message, error));
       }),

@@ -52,7 +52,7 @@ export const findDueHooks = (
       return from(over).pipe(concatMap((id) => endHook(context, id, { apply })));
     }
     if (!hasPostStart(pod)) return EMPTY;
-    const found = (containerIds: readonly string[]): void => apply({ kind: 'due-hooks-found', uid, containerIds });
+    const found = (containerIds: readonly string[]): void => void apply({ kind: 'due-hooks-found', uid, containerIds });
     // A container in an unknown state may be running, and the runtime may still start one that it has created, as the earlier agent asked.
     const alive = containers.filter(({ state }) => state !== 'exited').map(({ id }) => id);
     const aliveNames = new Set(alive.map(directoryNameOf));

@@ -13,6 +13,7 @@ import {
   throwError,
 } from 'rxjs';
 import { DEADLINE_EXCEEDED } from '../../model/pod/active-deadline.js';
+import { activeMsOf } from '../../model/pod/active-times.js';
 import { withAllocated } from '../../model/pod/allocated-resources.js';
 import { isMirrorOf } from '../../model/pod/mirror-pod.js';
 import { allocatedOfContainers } from '../../model/cri/labels.js';
@@ -32,7 +33,7 @@ import { generatePodStatus } from '../../model/pod-status/generate-pod-status.js
 import { illegalTransition, withFormerEnds, withoutRunAnew } from '../../model/pod-status/illegal-transition.js';
 import { newTerminations } from '../../model/pod-status/new-terminations.js';
 import { terminatedPodStatus } from '../../model/pod-status/terminated-pod-status.js';
-import type { StartFailure } from '../../model/pod-actions/reason-cache.js';
+import type { StartFailure } from '../../model/pod-actions/start-failures.js';
 import { saysRestartAll } from '../../model/pod-actions/restart-all.js';
 import { isQuiet, type RuntimePod, type RuntimePodStatus, runningContainersOf } from '../../model/pleg/runtime-pod.js';
 import { earliestEnd, isStartWait } from '../../model/pod-actions/start-wait.js';
@@ -67,7 +68,16 @@ import { allNamed } from '../../model/values/indexed-lists.js';
 export interface PodWorkPorts extends PodSyncPorts, Omit<StartContainerPorts, 'state'> {
   readonly state: Pick<
     KubeletState,
-    'pods' | 'sources' | 'statuses' | 'startFailures' | 'dueHooks' | 'restarts' | 'pulls' | 'workers' | 'apply'
+    | 'pods'
+    | 'sources'
+    | 'statuses'
+    | 'startFailures'
+    | 'dueHooks'
+    | 'restarts'
+    | 'pulls'
+    | 'workers'
+    | 'apply'
+    | 'value'
   >;
   readonly reader: RuntimeReader;
   /** The pods of the last successful relist, without a call. Default: none. */
@@ -330,7 +340,7 @@ const storeStatus = (
       hasNewSandbox,
       podIsTerminal,
       now: wallClock(),
-      activeMs: activeMsOf(ports, pod, previous),
+      activeMs: seenActiveMs(ports, pod, previous),
       runtimeName,
       hostIps: node.nodeIps,
       podCgroup: podCgroups.resourcesOf(pod),
@@ -389,15 +399,17 @@ const runsAsAnother = (before: PodStatus | undefined, status: PodStatus): boolea
   );
 
 /** The time for which a pod has been on this node, in milliseconds, also without a deadline: it may get one later. */
-const activeMsOf = (
+const seenActiveMs = (
   { state, scheduler, wallClock }: PodWorkPorts,
   pod: Pod,
   previous: PodStatus | undefined,
 ): number | undefined => {
   const startTime = (previous ?? pod.status)?.startTime;
   if (startTime === undefined) return undefined;
-  const moment = { now: scheduler.now(), wallNow: wallClock() };
-  return state.apply({ kind: 'start-time-seen', uid: pod.metadata.uid, startTime, ...moment });
+  const { uid } = pod.metadata;
+  const now = scheduler.now();
+  state.apply({ kind: 'start-time-seen', uid, startTime, now, wallNow: wallClock() });
+  return activeMsOf(state.value.activeTimes, uid, now);
 };
 
 /** Measures the seconds since this agent saw the pod first. Source: pkg/kubelet/kubelet.go SyncPod, firstSeenTime */

@@ -1,5 +1,5 @@
 import { EMPTY, NEVER } from 'rxjs';
-import type { PodStatusStore } from '../../model/pod-status/pod-status-store.js';
+import type { PodStatusesView } from '../../model/pod-status/pod-statuses.js';
 import { nanosToMillis } from '../../model/pleg/runtime-pod.js';
 import type { PodCache } from '../pleg/pod-cache.js';
 import type { ProbeHandlers } from '../ports/probe-handlers.js';
@@ -15,7 +15,7 @@ export interface NodeProberOptions extends Omit<
 > {
   readonly probeHandlers?: ProbeHandlers;
   readonly probeRecords?: ProbeRecords;
-  readonly statuses: Pick<PodStatusStore, 'get'>;
+  readonly statuses: Pick<PodStatusesView, 'get'>;
   readonly cache: Pick<PodCache, 'get'>;
 }
 

@@ -37,7 +37,7 @@ import { statusChanges } from './status-changes.js';
 export interface MirrorPodPorts {
   readonly api: Pick<ApiClient, 'get' | 'create' | 'delete'>;
   /** Its mirror pods are the API's copies, from the source `api`. */
-  readonly state: Pick<KubeletState, 'pods' | 'statuses' | 'change$'> & {
+  readonly state: Pick<KubeletState, 'pods' | 'statuses' | 'transition$'> & {
     readonly sources: Pick<KubeletState['sources'], 'all'>;
     readonly workers: Pick<
       KubeletState['workers'],

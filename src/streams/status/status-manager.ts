@@ -22,7 +22,7 @@ import { podPath, podStatusPath } from '../../model/kube-api/api-paths.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { JsonObject } from '../../model/kube-api/strategic-merge-patch.js';
 import type { Pod, PodStatus } from '../../model/pod/pod.js';
-import type { StoredStatus } from '../../model/pod-status/pod-status-store.js';
+import type { StoredStatus } from '../../model/pod-status/pod-statuses.js';
 import { mergePodStatus } from '../../model/pod-status/merge-pod-status.js';
 import { canBeDeleted } from '../../model/pod-status/pod-deletion.js';
 import { podStatusPatch } from '../../model/pod-status/pod-status-patch.js';
@@ -39,7 +39,7 @@ import { statusChanges } from './status-changes.js';
 export interface StatusManagerPorts {
   readonly api: Pick<ApiClient, 'get' | 'patchLate' | 'delete'>;
   /** Its pods and mirror pods are the API's copies, from the source `api`. */
-  readonly state: Pick<KubeletState, 'pods' | 'statuses' | 'apply' | 'change$'> & {
+  readonly state: Pick<KubeletState, 'pods' | 'statuses' | 'apply' | 'transition$'> & {
     readonly workers: Pick<KubeletState['workers'], 'couldHaveRunningContainers'>;
   };
   /** Called with the pod in the API's answer to each write. */

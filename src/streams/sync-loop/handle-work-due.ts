@@ -1,4 +1,5 @@
 import { isPastActiveDeadline } from '../../model/pod/active-deadline.js';
+import { activeMsOf } from '../../model/pod/active-times.js';
 import type { JournalId } from '../../model/journal/journal.js';
 import { isTerminalPhase, type Pod, podRef } from '../../model/pod/pod.js';
 import type { Wake } from '../../model/pod-workers/wake.js';
@@ -16,8 +17,7 @@ export const handleWorkDue = (context: LoopContext) => (): readonly Wake[] => {
   const now = scheduler.now();
   const taken = workQueue.takeDue(now);
   const due = new Map<string, readonly JournalId[]>(taken.map(({ uid, cause }) => [uid, [cause]]));
-  const late = pods.pods().filter((pod) => isLate(context, pod));
-  for (const { metadata } of late) if (!due.has(metadata.uid)) due.set(metadata.uid, []);
+  for (const { metadata } of latePods(context)) if (!due.has(metadata.uid)) due.set(metadata.uid, []);
   return [...due].flatMap(([uid, causes]) => {
     const pod = pods.get(uid);
     if (!pod) return [];
@@ -30,15 +30,26 @@ export const handleWorkDue = (context: LoopContext) => (): readonly Wake[] => {
   });
 };
 
-/** The pod is past its deadline and does not stop yet. */
-const isLate = ({ state, scheduler, wallClock }: LoopContext, pod: Pod): boolean => {
-  const { statuses, workers, apply } = state;
-  if (pod.spec.activeDeadlineSeconds === undefined) return false;
+/** The pods that are past their deadline and do not stop yet. */
+const latePods = ({ state, scheduler, wallClock }: LoopContext): readonly Pod[] => {
+  const now = scheduler.now();
+  const started = state.pods.pods().flatMap((pod) => {
+    const startTime = startWithDeadline(state, pod);
+    return startTime === undefined ? [] : [{ pod, startTime }];
+  });
+  for (const { pod, startTime } of started) {
+    state.apply({ kind: 'start-time-seen', uid: pod.metadata.uid, startTime, now, wallNow: wallClock() });
+  }
+  const { activeTimes } = state.value;
+  return started
+    .map(({ pod }) => pod)
+    .filter((pod) => isPastActiveDeadline(pod, activeMsOf(activeTimes, pod.metadata.uid, now)));
+};
+
+/** The start of a pod that has a deadline and does not stop yet. */
+const startWithDeadline = ({ statuses, workers }: LoopContext['state'], pod: Pod): string | undefined => {
+  if (pod.spec.activeDeadlineSeconds === undefined) return undefined;
   const { uid } = pod.metadata;
   const status = statuses.get(uid) ?? pod.status;
-  if (workers.isTerminationRequested(uid) || isTerminalPhase(status?.phase)) return false;
-  const startTime = status?.startTime;
-  if (startTime === undefined) return false;
-  const moment = { now: scheduler.now(), wallNow: wallClock() };
-  return isPastActiveDeadline(pod, apply({ kind: 'start-time-seen', uid, startTime, ...moment }));
+  return workers.isTerminationRequested(uid) || isTerminalPhase(status?.phase) ? undefined : status?.startTime;
 };

@@ -8,7 +8,6 @@ import {
   merge,
   type Observable,
   of,
-  startWith,
   switchMap,
   take,
 } from 'rxjs';
@@ -23,13 +22,12 @@ import type { KubeletState } from './kubelet-state.js';
  * Errors: none; a pod that cannot be read counts as read.
  */
 export const whenKnown = (
-  { sources, change$ }: Pick<KubeletState, 'sources' | 'change$'>,
+  { sources, state$ }: Pick<KubeletState, 'sources' | 'state$'>,
   { hasListed, listedPods, relist$ }: Pick<AssembledPleg, 'hasListed' | 'listedPods' | 'relist$'>,
   cache: Pick<PodCache, 'newerThan'>,
 ): Observable<void> =>
   defer(() =>
-    merge(change$, relist$).pipe(
-      startWith(undefined),
+    merge(state$, relist$).pipe(
       filter(() => sources.all && hasListed()),
       take(1),
       switchMap(() => forkJoin(listedPods().map(({ uid }) => anyReading(cache, uid)))),

@@ -1,9 +1,9 @@
 import { delay, map, merge, of, switchMap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri/cri-error.js';
-import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
 import { noLedger } from '../../../src/streams/images/pull-ledger.js';
 import { pullQueue } from '../../../src/streams/images/pull-queue.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import { absent, container, imageStage, present } from '../../support/image-stage.js';
 import { expectLanes } from '../lanes.js';
 import { inTurn, marbles } from '../marbles.js';
@@ -139,10 +139,10 @@ describe('a pull', () => {
   it(
     'that fails waits 10 s, then twice as long each time up to 300 s; one that succeeds in between does not start over',
     marbles(({ scheduler }) => {
-      const pulls = newBackOffs().pulls;
+      const state = kubeletState();
       let isBroken = true;
       const stage = imageStage(scheduler, {
-        pulls,
+        pulls: state.pulls,
         inspect$: of(present),
         pull$: of(true).pipe(
           delay(0, scheduler),
@@ -162,7 +162,7 @@ describe('a pull', () => {
       for (let second = 0; second <= 1_850; second += 1) scheduler.schedule(sync, second * SECOND);
       scheduler.schedule(() => (isBroken = false), 1_500 * SECOND);
       scheduler.schedule(() => {
-        expect(pulls.failures.size).toBe(0);
+        expect(state.value.backOffs.pullFailures.size).toBe(0);
         isBroken = true;
       }, 1_512.5 * SECOND);
       // The registry works from 1500 s to 1512.5 s. The turn of 1510 s succeeds, and so does each sync after it.
@@ -277,15 +277,15 @@ describe('a pull', () => {
     marbles(({ cold, scheduler, expectObservable, expectSubscriptions }) => {
       const abort = new AbortController();
       const pull$ = cold<object>('----------(x|)');
-      const pulls = newBackOffs().pulls;
-      const stage = imageStage(scheduler, { pull$, pulls, signal: abort.signal });
+      const state = kubeletState();
+      const stage = imageStage(scheduler, { pull$, pulls: state.pulls, signal: abort.signal });
       scheduler.schedule(() => abort.abort(), 4);
       expectObservable(stage.ensure(container('Always'))).toBe('----(e|)', {
         e: 'SyncCancelled: the run was cancelled by a newer update',
       });
       expectSubscriptions(pull$.subscriptions).toBe('^---!');
       scheduler.schedule(() => {
-        expect(pulls.backOff.size).toBe(0);
+        expect(state.value.backOffs.pulls.size).toBe(0);
         expect(stage.events).toEqual(['Pulling Pulling image "app:1"']);
       }, 20);
     }),

@@ -2,8 +2,8 @@ import { concat, EMPTY, NEVER, of, tap, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { PullSecret } from '../../../src/model/images/pull-secret.js';
-import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
 import { ledgerFor, noLedger, type PullLedger, PullNotRecorded } from '../../../src/streams/images/pull-ledger.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import type { ImageService } from '../../../src/streams/ports/image-service.js';
 import { noMetrics } from '../../../src/streams/ports/metrics.js';
 import { aPod } from '../../support/a-pod.js';
@@ -83,16 +83,16 @@ describe('passwords for a pull', () => {
   it(
     'in a secret that cannot be read fail the pull before it begins',
     marbles(({ scheduler, expectObservable }) => {
-      const pulls = newBackOffs().pulls;
+      const state = kubeletState();
       const stage = imageStage(scheduler, {
-        pulls,
+        pulls: state.pulls,
         pod: wanting('mine'),
         credentials: { pullSecrets: () => of([secret('mine', '{"auths":{"r":{"auth":"!"}}}')]) },
       });
       expectObservable(stage.ensure(container('Always', image))).toBe('(e|)', {
         e: 'ErrImagePull: secret default/mine: .dockerconfigjson: auths["r"].auth: is not base64',
       });
-      scheduler.schedule(() => expect([stage.asked, pulls.backOff.size]).toEqual([[], 0]), 1);
+      scheduler.schedule(() => expect([stage.asked, state.value.backOffs.pulls.size]).toEqual([[], 0]), 1);
     }),
   );
 
@@ -165,11 +165,11 @@ describe('an image that is there, but perhaps not for this pod', () => {
   it(
     'is not pulled when that cannot be remembered, which is no failure of the registry',
     marbles(({ scheduler, expectObservable }) => {
-      const pulls = newBackOffs().pulls;
+      const state = kubeletState();
       const remember = () => () => throwError(() => new PullNotRecorded('disk full'));
-      const stage = imageStage(scheduler, { pulls, pullLedger: { ...refusing, remember } });
+      const stage = imageStage(scheduler, { pulls: state.pulls, pullLedger: { ...refusing, remember } });
       expectObservable(stage.ensure(container('Always'))).toBe('(e|)', { e: 'ErrImagePull: disk full' });
-      scheduler.schedule(() => expect([stage.asked, pulls.backOff.size]).toEqual([[], 0]), 1);
+      scheduler.schedule(() => expect([stage.asked, state.value.backOffs.pulls.size]).toEqual([[], 0]), 1);
     }),
   );
 

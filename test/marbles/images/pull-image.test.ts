@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { newBackOffs } from '../../../src/streams/pod-sync/back-offs.js';
 import { pullQueue } from '../../../src/streams/images/pull-queue.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import { container, imageStage } from '../../support/image-stage.js';
 import { marbles } from '../marbles.js';
 
@@ -27,8 +27,8 @@ describe('a pull among others', () => {
   it(
     'that comes when too many have begun counts as failed and backs off',
     marbles(({ scheduler, expectObservable }) => {
-      const pulls = newBackOffs().pulls;
-      const stage = imageStage(scheduler, { pulls, pullQueue: pullQueue({ burst: 0 }, scheduler) });
+      const state = kubeletState();
+      const stage = imageStage(scheduler, { pulls: state.pulls, pullQueue: pullQueue({ burst: 0 }, scheduler) });
       expectObservable(stage.ensure(container('Always'))).toBe('(e|)', { e: 'ErrImagePull: pull QPS exceeded' });
       scheduler.schedule(() => {
         expect(stage.asked).toEqual([]);
@@ -36,7 +36,7 @@ describe('a pull among others', () => {
           'Pulling Pulling image "app:1"',
           'Failed Failed to pull image "app:1": pull QPS exceeded',
         ]);
-        expect([...pulls.backOff.values()]).toEqual([{ delayMs: 10 * SECOND, lastUpdate: 0 }]);
+        expect([...state.value.backOffs.pulls.values()]).toEqual([{ delayMs: 10 * SECOND, lastUpdate: 0 }]);
       }, 1);
     }),
   );

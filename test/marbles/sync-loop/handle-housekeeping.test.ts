@@ -203,15 +203,19 @@ describe('a round of housekeeping', () => {
 
   it('forgets back-offs of images after ten idle minutes, of containers after twenty', () => {
     const stage = stageOf();
-    const { restarts, pulls, apply } = stage.state;
+    const { pulls, apply } = stage.state;
     const entry = { delayMs: 10_000, lastUpdate: 0 };
     apply({ kind: 'restart-backed-off', key: 'container', entry });
     pulls.ended('image', { entry, failure: { reason: 'ErrImagePull', message: 'no' } });
+    const sizes = (): readonly number[] => {
+      const { backOffs } = stage.state.value;
+      return [backOffs.restarts.size, backOffs.pulls.size, backOffs.pullFailures.size];
+    };
     const history: string[] = [];
     for (; stage.clock.now <= 21 * MINUTE; stage.clock.now += 2_000) {
-      const before = [restarts.size, pulls.backOff.size, pulls.failures.size];
+      const before = sizes();
       stage.pass();
-      const after = [restarts.size, pulls.backOff.size, pulls.failures.size];
+      const after = sizes();
       ['container', 'image', 'failure'].forEach((what, index) => {
         if (after[index] !== before[index]) history.push(`${stage.clock.now} ${what}`);
       });

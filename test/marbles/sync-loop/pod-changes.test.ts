@@ -1,7 +1,8 @@
 import { filter, map, mergeMap, take, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { PodChange } from '../../../src/model/pod-status/pod-change.js';
-import { kubeletState, type StateChange } from '../../../src/streams/sync-loop/kubelet-state.js';
+import type { StateChange } from '../../../src/model/node-state/state-change.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import { podChanges } from '../../../src/streams/sync-loop/pod-changes.js';
 import { aPod } from '../../support/a-pod.js';
 import { marbles } from '../marbles.js';

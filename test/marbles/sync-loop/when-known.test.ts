@@ -2,7 +2,8 @@ import { type Observable, tap } from 'rxjs';
 import { describe, it } from 'vitest';
 import { emptyPodStatus, type RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
 import { createPodCache } from '../../../src/streams/pleg/pod-cache.js';
-import { kubeletState, type StateChange } from '../../../src/streams/sync-loop/kubelet-state.js';
+import type { StateChange } from '../../../src/model/node-state/state-change.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import { whenKnown } from '../../../src/streams/sync-loop/when-known.js';
 import { marbles } from '../marbles.js';
 

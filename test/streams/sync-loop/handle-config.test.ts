@@ -238,14 +238,14 @@ it('a rejected pod that comes again, and is admitted, counts', () => {
   let isFull = true;
   const stage = stageOf({ admit: () => (isFull ? { reason: 'OutOfcpu', message: 'no' } : undefined) });
   stage.give('ADD', aPod());
-  expect(stage.state.rejected).toEqual(new Set(['uid-1']));
+  expect([...stage.state.value.rejected]).toEqual(['uid-1']);
   stage.give('REMOVE', aPod());
   stage.state.apply({ kind: 'statuses-retained', uids: new Set() });
-  expect(stage.state.rejected.size).toBe(0);
+  expect(stage.state.value.rejected.size).toBe(0);
   stage.give('ADD', aPod());
   isFull = false;
   stage.give('ADD', aPod());
-  expect(stage.state.rejected.size).toBe(0);
+  expect(stage.state.value.rejected.size).toBe(0);
 });
 
 describe('a pod of the API', () => {

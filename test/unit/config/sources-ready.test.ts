@@ -1,20 +1,18 @@
 import { expect, it } from 'vitest';
-import { SourcesReady } from '../../../src/model/config/sources-ready.js';
+import { missingSources, withSource } from '../../../src/model/config/sources-ready.js';
+import type { PodSourceName } from '../../../src/model/pod/pod.js';
 
-it('is ready once every source has been received, in any order', () => {
-  const sources = new SourcesReady(['file', 'http']);
-  expect([sources.all, sources.missing]).toEqual([false, ['file', 'http']]);
-  sources.add('http');
-  expect([sources.all, sources.missing]).toEqual([false, ['file']]);
-  sources.add('http');
-  expect(sources.all).toBe(false);
-  sources.add('file');
-  expect([sources.all, sources.missing]).toEqual([true, []]);
+const missing = (expected: readonly PodSourceName[], ...seen: readonly PodSourceName[]): readonly PodSourceName[] =>
+  missingSources(seen.reduce(withSource, { expected, seen: [] }));
+
+it('a source is missing until it has been received, whichever comes first', () => {
+  expect(missing(['file', 'http'])).toEqual(['file', 'http']);
+  expect(missing(['file', 'http'], 'http')).toEqual(['file']);
+  expect(missing(['file', 'http'], 'http', 'http')).toEqual(['file']);
+  expect(missing(['file', 'http'], 'http', 'file')).toEqual([]);
 });
 
-it('is ready at once without any source, and not made so by a stranger', () => {
-  expect(new SourcesReady([]).all).toBe(true);
-  const sources = new SourcesReady(['file']);
-  sources.add('api');
-  expect(sources.all).toBe(false);
+it('no source is missing where there is none, and a source that was not expected stands for no other', () => {
+  expect(missing([])).toEqual([]);
+  expect(missing(['file'], 'api')).toEqual(['file']);
 });

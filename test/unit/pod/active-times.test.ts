@@ -1,38 +1,49 @@
+import { Map as ImmutableMap } from 'immutable';
 import { describe, expect, it } from 'vitest';
-import { ActiveTimes } from '../../../src/model/pod/active-times.js';
+import { type ActiveTimes, activeMsOf, startSeen } from '../../../src/model/pod/active-times.js';
+import { retainKeys } from '../../../src/model/values/retain.js';
 
 const START = '2026-01-01T00:00:00Z';
 const startMs = Date.parse(START);
 const HOUR_MS = 3_600_000;
+const NONE: ActiveTimes = ImmutableMap();
+
+/** Sees the start of the pod `a` at each of these moments, and returns for how long it was active at the last one. */
+const seenAt = (...moments: readonly (readonly [now: number, sinceStartMs: number, startTime?: string])[]) => {
+  const times = moments.reduce(
+    (known, [now, sinceStartMs, startTime = START]) =>
+      startSeen(known, 'a', startTime, { now, wallNow: startMs + sinceStartMs }),
+    NONE,
+  );
+  return activeMsOf(times, 'a', moments.at(-1)![0]);
+};
 
 describe('the time for which a pod is active', () => {
   it('counts from its start, also before this life of the agent', () => {
-    const times = new ActiveTimes();
-    expect(times.seen('a', START, { now: 7, wallNow: startMs + 5_000 })).toBe(5_000);
-    expect(times.seen('a', START, { now: 1_007, wallNow: startMs + 6_000 })).toBe(6_000);
+    expect(seenAt([7, 5_000])).toBe(5_000);
+    expect(seenAt([7, 5_000], [1_007, 6_000])).toBe(6_000);
   });
 
   it.each([-HOUR_MS, HOUR_MS, 50 * 365 * 24 * HOUR_MS])(
     'does not change with a clock that is set by %i ms',
     (jumpMs) => {
-      const times = new ActiveTimes();
-      times.seen('a', START, { now: 0, wallNow: startMs });
-      expect(times.seen('a', START, { now: 2_000, wallNow: startMs + 2_000 + jumpMs })).toBe(2_000);
+      expect(seenAt([0, 0], [2_000, 2_000 + jumpMs])).toBe(2_000);
     },
   );
 
   it('begins now if the start is in the future', () => {
-    const times = new ActiveTimes();
-    expect(times.seen('a', START, { now: 0, wallNow: startMs - HOUR_MS })).toBe(0);
-    expect(times.seen('a', START, { now: 3_000, wallNow: startMs - HOUR_MS + 3_000 })).toBe(3_000);
+    expect(seenAt([0, -HOUR_MS])).toBe(0);
+    expect(seenAt([0, -HOUR_MS], [3_000, 3_000 - HOUR_MS])).toBe(3_000);
   });
 
   it('begins again with another start, and with a pod that came back', () => {
-    const times = new ActiveTimes();
-    times.seen('a', START, { now: 0, wallNow: startMs });
-    const later = { now: 9_000, wallNow: startMs + 9_000 };
-    expect(times.seen('a', '2026-01-01T00:00:08Z', later)).toBe(1_000);
-    times.retain(new Set(['b']));
-    expect(times.seen('a', START, { ...later, wallNow: startMs + 4_000 })).toBe(4_000);
+    expect(seenAt([0, 0], [9_000, 9_000, '2026-01-01T00:00:08Z'])).toBe(1_000);
+    const seen = startSeen(NONE, 'a', START, { now: 0, wallNow: startMs });
+    const back = startSeen(retainKeys(seen, new Set(['b'])), 'a', START, { now: 9_000, wallNow: startMs + 4_000 });
+    expect(activeMsOf(back, 'a', 9_000)).toBe(4_000);
+  });
+
+  it('is not known before a start was seen', () => {
+    expect(activeMsOf(NONE, 'a', 5)).toBeUndefined();
   });
 });

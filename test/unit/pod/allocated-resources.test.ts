@@ -7,7 +7,7 @@ import {
   isResized,
   withAllocated,
 } from '../../../src/model/pod/allocated-resources.js';
-import { PodManager } from '../../../src/model/pod/pod-manager.js';
+import { NO_PODS, wantedPodsView, withoutPod, withPod } from '../../../src/model/pod/wanted-pods.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import { aContainer, aPod, aStatus } from '../pods.js';
 
@@ -87,19 +87,20 @@ describe('the amounts on which the agent acts', () => {
   });
 
   it('the set of pods keeps the amounts with which a pod came, and knows those that are asked for', () => {
-    const pods = new PodManager();
-    pods.set(of(small));
+    let wanted = NO_PODS;
+    const pods = wantedPodsView(() => wanted);
+    wanted = withPod(wanted, of(small));
     const asked = of(large);
-    pods.set(asked);
+    wanted = withPod(wanted, asked);
     expect(pods.get('uid-1')?.spec.containers[0]?.resources).toEqual(small);
     expect(pods.resolve(asked).pod).toBe(pods.get('uid-1'));
     expect(pods.asked('uid-1')).toBe(asked);
-    pods.set(of(small));
+    wanted = withPod(wanted, of(small));
     expect(pods.asked('uid-1')).toBe(pods.get('uid-1'));
-    pods.set(asked);
-    pods.remove(asked);
+    wanted = withPod(wanted, asked);
+    wanted = withoutPod(wanted, asked);
     expect(pods.asked('uid-1')).toBeUndefined();
-    pods.set(asked);
+    wanted = withPod(wanted, asked);
     expect(pods.get('uid-1')).toBe(asked);
   });
 });

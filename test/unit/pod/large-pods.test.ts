@@ -1,3 +1,4 @@
+import { Map as ImmutableMap } from 'immutable';
 import { describe, expect, it } from 'vitest';
 import { selectsNode } from '../../../src/model/admission/node-affinity.js';
 import { takenPort } from '../../../src/model/admission/host-ports.js';
@@ -8,7 +9,7 @@ import { plegEvents } from '../../../src/model/pleg/pleg.js';
 import { newestStatusOf, type RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
 import type { Container, Pod, PodSpec, PodStatus } from '../../../src/model/pod/pod.js';
 import { computePodActions } from '../../../src/model/pod-actions/compute-pod-actions.js';
-import { InstanceStarts } from '../../../src/model/pod-actions/instance-starts.js';
+import { type InstanceStarts, startOf, withStart } from '../../../src/model/pod-actions/instance-starts.js';
 import { readyCondition } from '../../../src/model/pod-status/conditions.js';
 import { generatePodStatus } from '../../../src/model/pod-status/generate-pod-status.js';
 import { illegalTransition, withFormerEnds, withoutRunAnew } from '../../../src/model/pod-status/illegal-transition.js';
@@ -295,13 +296,14 @@ describe('a pod of tens of thousands of', () => {
   });
 
   it('starts and results of probes finds those of each instance', () => {
-    const [starts, results] = [new InstanceStarts(), new ProbeResultStore()];
+    const results = new ProbeResultStore();
+    let starts: InstanceStarts = ImmutableMap();
     const all = range(60_000, (at) => ({ uid: 'u', container: `c${at}`, containerId: `id${at}` }));
     for (const one of all) {
-      starts.set(one.uid, one.container, { containerId: one.containerId });
+      starts = withStart(starts, one.uid, one.container, { containerId: one.containerId });
       results.set('readiness', one, 'success');
     }
-    expect(all.every(({ containerId }) => starts.get('u', containerId)?.containerId === containerId)).toBe(true);
+    expect(all.every(({ containerId }) => startOf(starts, 'u', containerId)?.containerId === containerId)).toBe(true);
     expect(all.some((one) => results.keepOnly('readiness', one, one.containerId))).toBe(false);
     expect(results.keepOnly('readiness', { uid: 'u', container: 'c7' }, 'new')).toBe(true);
     expect(results.get('readiness', 'id7')).toBeUndefined();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
 import { emptyPodStatus } from '../../../src/model/pleg/runtime-pod.js';
 import { findRunningPod } from '../../../src/model/pleg/running-pods.js';
-import { PodManager } from '../../../src/model/pod/pod-manager.js';
+import { NO_PODS, type WantedPods, wantedPodsView, withoutPod, withPod } from '../../../src/model/pod/wanted-pods.js';
 import { CONFIG_MIRROR_ANNOTATION, type Pod } from '../../../src/model/pod/pod.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import { forwardedHeaders } from '../../../src/model/server/forwarded-headers.js';
@@ -113,13 +113,12 @@ describe('exec', () => {
   });
 
   it('finds the static pod of a mirror pod', () => {
-    const manager = new PodManager();
-    manager.set(pod);
+    const ofUid = (wanted: WantedPods) =>
+      ['mirror', 'u1', 'u7'].map((uid) => wantedPodsView(() => wanted).podUidOf(uid));
     const metadata = { ...pod.metadata, uid: 'mirror', annotations: { [CONFIG_MIRROR_ANNOTATION]: 'hash' } };
-    manager.set({ ...pod, metadata });
-    expect(['mirror', 'u1', 'u7'].map((uid) => manager.podUidOf(uid))).toEqual(['u1', 'u1', 'u7']);
-    manager.remove(pod);
-    expect(manager.podUidOf('mirror')).toBe('mirror');
+    const both = [pod, { ...pod, metadata }].reduce(withPod, NO_PODS);
+    expect(ofUid(both)).toEqual(['u1', 'u1', 'u7']);
+    expect(ofUid(withoutPod(both, pod))).toEqual(['mirror', 'u1', 'u7']);
   });
 });
 

@@ -1,14 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { CONFIG_MIRROR_ANNOTATION, podFullName } from '../../../src/model/pod/pod.js';
-import { PodManager } from '../../../src/model/pod/pod-manager.js';
+import { CONFIG_MIRROR_ANNOTATION, type Pod, podFullName } from '../../../src/model/pod/pod.js';
+import { NO_PODS, wantedPodsView, withoutPod, withPod } from '../../../src/model/pod/wanted-pods.js';
 import { aPod } from '../../support/a-pod.js';
 
 const fixed = aPod({ uid: 'static' });
 const mirror = aPod({ uid: 'mirror', source: 'api', annotations: { [CONFIG_MIRROR_ANNOTATION]: 'hash' } });
 
+/** Wanted pods that change, and a view that follows them. */
+const wantedPods = () => {
+  let wanted = NO_PODS;
+  return {
+    ...wantedPodsView(() => wanted),
+    set: (pod: Pod) => void (wanted = withPod(wanted, pod)),
+    remove: (pod: Pod) => void (wanted = withoutPod(wanted, pod)),
+  };
+};
+
 describe('the pods that are wanted', () => {
   it('are found by UID until they are removed; the newest configuration counts', () => {
-    const pods = new PodManager();
+    const pods = wantedPods();
     pods.set(fixed);
     const newer = aPod({ uid: 'static', labels: { v: '2' } });
     pods.set(newer);
@@ -20,7 +30,7 @@ describe('the pods that are wanted', () => {
   });
 
   it('never include mirrors', () => {
-    const pods = new PodManager();
+    const pods = wantedPods();
     pods.set(fixed);
     pods.set(mirror);
     expect(pods.pods()).toEqual([fixed]);
@@ -35,7 +45,7 @@ describe('the pods that are wanted', () => {
     { first: fixed, second: mirror },
     { first: mirror, second: fixed },
   ])('find their mirror, and it finds them, whichever comes first', ({ first, second }) => {
-    const pods = new PodManager();
+    const pods = wantedPods();
     pods.set(first);
     pods.set(second);
     expect(pods.resolve(fixed)).toEqual({ pod: fixed, mirrorPod: mirror, isMirror: false });
@@ -43,7 +53,7 @@ describe('the pods that are wanted', () => {
   });
 
   it('are found by their full name, the first known first, until they go', () => {
-    const pods = new PodManager();
+    const pods = wantedPods();
     const [other, newer] = [aPod({ uid: 'other', name: 'other' }), aPod({ uid: 'newer' })];
     for (const pod of [fixed, other, mirror, newer]) pods.set(pod);
     const changed = aPod({ uid: 'static', labels: { v: '2' } });
@@ -61,15 +71,35 @@ describe('the pods that are wanted', () => {
   });
 
   it('leave a mirror alone when they go', () => {
-    const pods = new PodManager();
+    const pods = wantedPods();
     pods.set(fixed);
     pods.set(mirror);
     pods.remove(fixed);
     expect(pods.resolve(mirror)).toEqual({ pod: undefined, mirrorPod: mirror, isMirror: true });
   });
 
+  it('are a value: one that was read before does not change, and shares what is the same', () => {
+    const before = [fixed, aPod({ uid: 'other', name: 'other' })].reduce(withPod, NO_PODS);
+    const after = withPod(before, aPod({ uid: 'static', labels: { v: '2' } }));
+    const gone = withoutPod(after, fixed);
+    expect(before.pods.byUid.get('static')).toBe(fixed);
+    expect([...gone.pods.byUid.keys()]).toEqual(['other']);
+    expect(gone.pods.byUid.get('other')).toBe(before.pods.byUid.get('other'));
+    expect(after.mirrors).toBe(before.mirrors);
+  });
+
+  it('are listed once for as long as they do not change', () => {
+    const pods = wantedPods();
+    pods.set(fixed);
+    const listed = pods.pods();
+    pods.set(mirror);
+    expect(pods.pods()).toBe(listed);
+    pods.set(aPod({ uid: 'other', name: 'other' }));
+    expect(pods.pods()).toHaveLength(2);
+  });
+
   it('keep their name when an older revision of the same name goes after them', () => {
-    const pods = new PodManager();
+    const pods = wantedPods();
     const newer = aPod({ uid: 'newer' });
     pods.set(fixed);
     pods.set(newer);

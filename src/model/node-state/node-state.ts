@@ -1,0 +1,64 @@
+import { Map as ImmutableMap, OrderedMap, Set as ImmutableSet } from 'immutable';
+import type { Image } from '../../generated/runtime/v1/api.js';
+import type { SourcesReady } from '../config/sources-ready.js';
+import type { ActiveTimes } from '../pod/active-times.js';
+import type { Pod, PodSourceName } from '../pod/pod.js';
+import { NO_PODS, type WantedPods } from '../pod/wanted-pods.js';
+import { type BackOffs, NO_BACK_OFFS } from '../pod-actions/back-offs.js';
+import { type DueHooks, NO_HOOKS } from '../pod-actions/due-hooks.js';
+import type { InstanceStarts } from '../pod-actions/instance-starts.js';
+import type { StartFailures } from '../pod-actions/start-failures.js';
+import { NO_STATUSES, type PodStatuses } from '../pod-status/pod-statuses.js';
+
+/**
+ * What an agent knows about its node and decides by, as one value: it never changes, and the next one shares with it what the change left
+ * alone. What the runtime runs is not in it: that is read from the runtime.
+ */
+export interface NodeState {
+  /** The pods and mirror pods that the sources want. */
+  readonly wanted: WantedPods;
+  readonly sources: SourcesReady;
+  /** The newest status of each pod, from this node. */
+  readonly statuses: PodStatuses;
+  /** The UIDs of the pods that this agent has rejected. */
+  readonly rejected: ImmutableSet<string>;
+  /** The containers whose postStart hook has not ended well. */
+  readonly dueHooks: DueHooks;
+  /** The starts of instances by this agent. */
+  readonly starts: InstanceStarts;
+  /** When the pods started. */
+  readonly activeTimes: ActiveTimes;
+  /** The reason why each container did not start last time. */
+  readonly startFailures: StartFailures;
+  readonly backOffs: BackOffs;
+  /** The images of the node, largest first. */
+  readonly images: readonly Image[];
+}
+
+/** The state of an agent that has just begun. Absent pods are unwanted pods once each of these sources has sent a set. */
+export const initialState = (expected: readonly PodSourceName[] = []): NodeState => ({
+  wanted: NO_PODS,
+  sources: { expected, seen: [] },
+  statuses: NO_STATUSES,
+  rejected: ImmutableSet(),
+  dueHooks: NO_HOOKS,
+  starts: ImmutableMap(),
+  activeTimes: ImmutableMap(),
+  startFailures: OrderedMap(),
+  backOffs: NO_BACK_OFFS,
+  images: [],
+});
+
+/** Returns the pod of a source with its newest status on this node, or that of its source; the same object while neither changes. */
+export const podWithStatus = ({ wanted, statuses }: NodeState, uid: string): Pod | undefined => {
+  const pod = wanted.pods.byUid.get(uid);
+  const status = statuses.stored.get(uid)?.status;
+  if (!pod || !status || status === pod.status) return pod;
+  const made = withStatuses.get(pod);
+  if (made?.status === status) return made;
+  const next = { ...pod, status };
+  withStatuses.set(pod, next);
+  return next;
+};
+
+const withStatuses = new WeakMap<Pod, Pod>();

@@ -1,0 +1,56 @@
+import { withSource } from '../config/sources-ready.js';
+import { startSeen } from '../pod/active-times.js';
+import { withoutPod, withPod } from '../pod/wanted-pods.js';
+import { pullEnded, restartBackedOff, withoutRestarts, withoutStale } from '../pod-actions/back-offs.js';
+import { hookBegun, hookEnded, hooksFound, retainHooks } from '../pod-actions/due-hooks.js';
+import { withStart } from '../pod-actions/instance-starts.js';
+import { withStartEnded } from '../pod-actions/start-failures.js';
+import { retainStatuses, startedOver, withoutStatus, withStatus } from '../pod-status/pod-statuses.js';
+import { retainKeys, retainMembers } from '../values/retain.js';
+import { updated } from '../values/updated.js';
+import type { NodeState } from './node-state.js';
+import type { ChangeKind, ChangeOf, StateChange } from './state-change.js';
+
+/** Returns the state after a change; the same one if the change says nothing new. */
+export const reduce = (state: NodeState, change: StateChange): NodeState => {
+  const reducer = reducers[change.kind] as (state: NodeState, change: StateChange) => Partial<NodeState>;
+  return updated(state, reducer(state, change));
+};
+
+const reducers: { readonly [K in ChangeKind]: (state: NodeState, change: ChangeOf<K>) => Partial<NodeState> } = {
+  'pod-set': ({ wanted }, { pod }) => ({ wanted: withPod(wanted, pod) }),
+  'pod-removed': ({ wanted }, { pod }) => ({ wanted: withoutPod(wanted, pod) }),
+  'source-ready': ({ sources }, { source }) => ({ sources: withSource(sources, source) }),
+  'pod-forgotten': ({ backOffs }, { uid }) => ({ backOffs: withoutRestarts(backOffs, uid) }),
+  'admission-decided': ({ rejected }, { uid, isAdmitted }) => ({
+    rejected: isAdmitted ? rejected.delete(uid) : rejected.add(uid),
+  }),
+  status: ({ statuses }, { uid, status, isFinished }) => ({ statuses: withStatus(statuses, uid, status, isFinished) }),
+  'status-forgotten': ({ statuses }, { uid }) => ({ statuses: withoutStatus(statuses, uid) }),
+  'api-object-changed': () => ({}),
+  'statuses-retained': ({ statuses, rejected, dueHooks, starts, activeTimes }, { uids }) => ({
+    statuses: retainStatuses(statuses, uids),
+    rejected: retainMembers(rejected, uids),
+    dueHooks: retainHooks(dueHooks, uids),
+    starts: retainKeys(starts, uids),
+    activeTimes: retainKeys(activeTimes, uids),
+  }),
+  'pod-started-over': ({ statuses, rejected }, { uid }) => ({
+    statuses: startedOver(statuses, uid),
+    rejected: rejected.delete(uid),
+  }),
+  'due-hooks-found': ({ dueHooks }, { uid, containerIds }) => ({ dueHooks: hooksFound(dueHooks, uid, containerIds) }),
+  'hook-begun': ({ dueHooks }, { uid, containerId }) => ({ dueHooks: hookBegun(dueHooks, uid, containerId) }),
+  'hook-ended': ({ dueHooks }, { uid, containerId }) => ({ dueHooks: hookEnded(dueHooks, uid, containerId) }),
+  'start-time-seen': ({ activeTimes }, { uid, startTime, ...moment }) => ({
+    activeTimes: startSeen(activeTimes, uid, startTime, moment),
+  }),
+  'instance-started': ({ starts }, { uid, container, start }) => ({ starts: withStart(starts, uid, container, start) }),
+  'start-ended': ({ startFailures }, { uid, container, failure }) => ({
+    startFailures: withStartEnded(startFailures, uid, container, failure),
+  }),
+  'restart-backed-off': ({ backOffs }, { key, entry }) => ({ backOffs: restartBackedOff(backOffs, key, entry) }),
+  'pull-ended': ({ backOffs }, { key, failed }) => ({ backOffs: pullEnded(backOffs, key, failed) }),
+  'back-offs-expired': ({ backOffs }, { now }) => ({ backOffs: withoutStale(backOffs, now) }),
+  'images-listed': (_, { images }) => ({ images }),
+};

@@ -1,0 +1,57 @@
+import type { Image } from '../../generated/runtime/v1/api.js';
+import type { FailedPull } from '../images/image-back-off.js';
+import type { Moment } from '../pod/active-times.js';
+import type { Pod, PodSourceName, PodStatus } from '../pod/pod.js';
+import type { CrashLoopEntry } from '../pod-actions/crash-loop-back-off.js';
+import type { InstanceStart } from '../pod-actions/instance-starts.js';
+import type { StartFailure } from '../pod-actions/start-failures.js';
+
+/** The kinds of changes, with the fields of each. Times are the scheduler's milliseconds, unless said. */
+export interface StateChanges {
+  /** A source wants the pod, or has another version of it. */
+  'pod-set': { readonly pod: Pod };
+  /** No source wants the pod any more. */
+  'pod-removed': { readonly pod: Pod };
+  /** The first set of the source was handled. */
+  'source-ready': { readonly source: PodSourceName };
+  /** The worker of the pod is done with it, and its record is dropped. */
+  'pod-forgotten': { readonly uid: string };
+  /** The pod was admitted or rejected. */
+  'admission-decided': { readonly uid: string; readonly isAdmitted: boolean };
+  /** This node has another status of the pod. */
+  status: { readonly uid: string; readonly status: PodStatus; readonly isFinished?: boolean };
+  /** The API server has deleted the pod, and its status is not needed any more. */
+  'status-forgotten': { readonly uid: string };
+  /** The API server has another version of the pod or of its mirror pod. No part of the state is about that. */
+  'api-object-changed': { readonly uid: string };
+  /** Only what is about these pods is kept, beside the wanted pods and the back-offs. */
+  'statuses-retained': { readonly uids: ReadonlySet<string> };
+  /** An ended pod is desired again under its UID: its old status does not apply to its new life. */
+  'pod-started-over': { readonly uid: string };
+  /** The running containers of the pod whose postStart hook an earlier agent has not ended, perhaps none. */
+  'due-hooks-found': { readonly uid: string; readonly containerIds: readonly string[] };
+  /** A container with a postStart hook starts. */
+  'hook-begun': { readonly uid: string; readonly containerId: string };
+  /** The hook has ended well, or its container has ended. */
+  'hook-ended': { readonly uid: string; readonly containerId: string };
+  /** The pod has started, by the time of day, RFC 3339. The moment of the first sight counts; see `ActiveTimes`. */
+  'start-time-seen': { readonly uid: string; readonly startTime: string } & Moment;
+  /** The runtime is called to start an instance, or has answered. */
+  'instance-started': { readonly uid: string; readonly container: string; readonly start: InstanceStart };
+  /** The start of a container failed or has to wait; without `failure` it succeeded. */
+  'start-ended': { readonly uid: string; readonly container: string; readonly failure?: StartFailure };
+  /** The back-off of a container before its next restart. */
+  'restart-backed-off': { readonly key: string; readonly entry: CrashLoopEntry };
+  /** The pull of an image failed; without `failed` it succeeded. */
+  'pull-ended': { readonly key: string; readonly failed?: FailedPull };
+  /** Back-offs that no decision depends on any more are dropped; `now` is the scheduler's, in milliseconds. */
+  'back-offs-expired': { readonly now: number };
+  /** The runtime has listed its images, largest first. */
+  'images-listed': { readonly images: readonly Image[] };
+}
+
+export type ChangeKind = keyof StateChanges;
+export type ChangeOf<K extends ChangeKind> = { readonly kind: K } & StateChanges[K];
+
+/** One change of the state. */
+export type StateChange = { readonly [K in ChangeKind]: ChangeOf<K> }[ChangeKind];

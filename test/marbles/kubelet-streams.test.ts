@@ -1,0 +1,64 @@
+import { distinctUntilChanged, map } from 'rxjs';
+import { expect, it } from 'vitest';
+import { forever, onNode, pod, SECOND } from './virtual-node.js';
+
+it('state$ has the state of each life of the agent, which begins without pods', () => {
+  const seen: string[] = [];
+  onNode({ untilMs: 20 * SECOND }, ({ agent, scheduler }) => {
+    const { outcome$, state$ } = agent({ sources: { file: forever(pod()) } });
+    const phase$ = state$.pipe(
+      map(({ wanted, statuses }) => `${wanted.pods.byUid.size} ${[...statuses.stored.values()][0]?.status.phase}`),
+      distinctUntilChanged(),
+    );
+    phase$.subscribe((phase) => seen.push(`${scheduler.now()} ${phase}`));
+    for (const atMs of [SECOND, 10 * SECOND]) {
+      scheduler.schedule(() => {
+        const life = outcome$.subscribe();
+        scheduler.schedule(() => life.unsubscribe(), 5 * SECOND);
+      }, atMs);
+    }
+  });
+  expect(seen).toEqual([
+    '1000 0 undefined',
+    '1000 1 undefined',
+    '1000 1 Pending',
+    '1000 1 Running',
+    '10000 0 undefined',
+    '10000 1 undefined',
+    '10000 1 Running',
+  ]);
+});
+
+it('health$ has the health from before the start of the agent, and over two lives of it', () => {
+  const REASONS = /not started|status check|yet to be successful|as the test says/g;
+  const seen: (readonly [number, string | undefined])[] = [];
+  onNode(
+    { ready: (at) => ({ runtime: at > 4 * SECOND, network: true }), untilMs: 20 * SECOND },
+    ({ agent, scheduler }) => {
+      const { outcome$, health$ } = agent({ sources: { file: forever(pod()) } });
+      const following = health$.subscribe((problem) =>
+        seen.push([scheduler.now(), problem === undefined ? 'healthy' : problem.match(REASONS)?.join(', ')]),
+      );
+      const start = () => outcome$.subscribe();
+      scheduler.schedule(() => {
+        const first = start();
+        scheduler.schedule(() => first.unsubscribe(), 9 * SECOND);
+      }, SECOND);
+      scheduler.schedule(() => {
+        const second = start();
+        scheduler.schedule(() => second.unsubscribe(), 5 * SECOND);
+        scheduler.schedule(() => following.unsubscribe(), 5 * SECOND);
+      }, 12 * SECOND);
+    },
+  );
+  expect(seen).toEqual([
+    [0, 'not started'],
+    [1_000, 'status check, yet to be successful'],
+    [1_000, 'status check, yet to be successful, as the test says'],
+    [1_000, 'status check, as the test says'],
+    [6_000, 'healthy'],
+    [12_000, 'status check, yet to be successful'],
+    [12_000, 'yet to be successful'],
+    [12_000, 'healthy'],
+  ]);
+});

@@ -1,0 +1,264 @@
+import { describe, expect, it } from 'vitest';
+import { initialState, type NodeState, podWithStatus } from '../../../src/model/node-state/node-state.js';
+import { reduce } from '../../../src/model/node-state/reduce.js';
+import type { StateChange } from '../../../src/model/node-state/state-change.js';
+import { CONFIG_MIRROR_ANNOTATION } from '../../../src/model/pod/pod.js';
+import { aPod } from '../../support/a-pod.js';
+
+const pod = aPod();
+const mirror = aPod({ uid: 'mirror', source: 'api', annotations: { [CONFIG_MIRROR_ANNOTATION]: 'hash' } });
+const image = { id: 'sha256:1', size: 5n } as never;
+const entry = { delayMs: 10_000, lastUpdate: 0 };
+const failure = { reason: 'ErrImagePull', message: 'no such host' };
+const start = { containerId: 'c1' };
+const startTime = '2026-01-01T00:00:00Z';
+const moment = { now: 700, wallNow: Date.parse(startTime) + 500 };
+const minutes = (count: number): number => count * 60_000;
+
+const set: StateChange = { kind: 'pod-set', pod };
+const status = (phase: string, isFinished?: boolean): StateChange => ({
+  ...{ kind: 'status', uid: 'uid-1', status: { phase } },
+  ...(isFinished !== undefined && { isFinished }),
+});
+const hook = (kind: 'hook-begun' | 'hook-ended', containerId: string): StateChange => ({
+  ...{ kind, uid: 'uid-1', containerId },
+});
+const begun = (containerId: string, container = 'main'): StateChange => ({
+  ...{ kind: 'instance-started', uid: 'uid-1', container, start: { containerId } },
+});
+const failed: StateChange = { kind: 'start-ended', uid: 'uid-1', container: 'main', failure };
+const rejected: StateChange = { kind: 'admission-decided', uid: 'uid-1', isAdmitted: false };
+const seen: StateChange = { kind: 'start-time-seen', uid: 'uid-1', startTime, ...moment };
+const backedOff = (key: string): StateChange => ({ kind: 'restart-backed-off', key, entry });
+const pullFailed: StateChange = { kind: 'pull-ended', key: 'image', failed: { entry, failure } };
+const retained = (...uids: readonly string[]): StateChange => ({ kind: 'statuses-retained', uids: new Set(uids) });
+const all = [
+  set,
+  status('Running'),
+  rejected,
+  hook('hook-begun', 'c1'),
+  begun('c1'),
+  seen,
+  failed,
+  backedOff('uid-1/m'),
+];
+
+const after = (changes: readonly StateChange[]): NodeState => changes.reduce(reduce, initialState(['file', 'api']));
+
+/** The parts of a state as plain values. */
+const wanted = ({ wanted }: NodeState) => [...wanted.pods.byUid.keys()];
+const mirrors = ({ wanted }: NodeState) => [...wanted.mirrors.byUid.keys()];
+const sources = ({ sources }: NodeState) => sources.seen;
+const stored = ({ statuses }: NodeState) => statuses.stored.get('uid-1');
+const reborn = ({ statuses }: NodeState) => [...statuses.reborn];
+const notAdmitted = ({ rejected }: NodeState) => [...rejected];
+const hooks = ({ dueHooks: { due, known } }: NodeState) => [[...(due.get('uid-1') ?? [])], [...known]];
+const instances = ({ starts }: NodeState) => [...(starts.get('uid-1')?.byId.values() ?? [])];
+const starts = ({ activeTimes }: NodeState) => [...activeTimes];
+const failures = ({ startFailures }: NodeState) => [...startFailures];
+const restarts = ({ backOffs }: NodeState) => [...backOffs.restarts.keys()];
+const pulls = ({ backOffs }: NodeState) => [[...backOffs.pulls.keys()], [...backOffs.pullFailures.values()]];
+const images = ({ images }: NodeState) => images;
+
+type Row = readonly [
+  what: string,
+  before: readonly StateChange[],
+  change: StateChange,
+  part: (state: NodeState) => unknown,
+  is: unknown,
+];
+
+/** At least one row for each kind of change. */
+const rows: Readonly<Record<StateChange['kind'], readonly Row[]>> = {
+  'pod-set': [
+    ['a pod of a source', [], set, wanted, ['uid-1']],
+    ['a mirror pod, which is kept apart', [set], { kind: 'pod-set', pod: mirror }, mirrors, ['mirror']],
+  ],
+  'pod-removed': [
+    ['the only pod', [set], { kind: 'pod-removed', pod }, wanted, []],
+    ['a mirror pod', [set, { kind: 'pod-set', pod: mirror }], { kind: 'pod-removed', pod: mirror }, mirrors, []],
+    ['a pod that was not there', [set], { kind: 'pod-removed', pod: aPod({ uid: 'other' }) }, wanted, ['uid-1']],
+  ],
+  'source-ready': [['a source', [], { kind: 'source-ready', source: 'api' }, sources, ['api']]],
+  'pod-forgotten': [
+    [
+      'the restarts of one pod, and of none whose UID begins like it',
+      [backedOff('uid-1/main'), backedOff('uid-10/main')],
+      { kind: 'pod-forgotten', uid: 'uid-1' },
+      restarts,
+      ['uid-10/main'],
+    ],
+  ],
+  'admission-decided': [
+    ['a rejection', [], rejected, notAdmitted, ['uid-1']],
+    [
+      'an admission after it',
+      [rejected],
+      { kind: 'admission-decided', uid: 'uid-1', isAdmitted: true },
+      notAdmitted,
+      [],
+    ],
+  ],
+  status: [
+    ['the first', [], status('Running'), stored, { status: { phase: 'Running' }, version: 1, isFinished: false }],
+    ['the same again', [status('Running')], status('Running'), (state) => stored(state)?.version, 1],
+    ['another', [status('Running')], status('Failed'), (state) => stored(state)?.version, 2],
+    [
+      'the same, of a pod that is cleaned up',
+      [status('Failed')],
+      status('Failed', true),
+      (state) => stored(state)?.version,
+      2,
+    ],
+    [
+      'another of a pod that is cleaned up',
+      [status('Failed', true)],
+      status('Failed'),
+      (state) => stored(state)?.isFinished,
+      true,
+    ],
+    ['the first of a new life', [{ kind: 'pod-started-over', uid: 'uid-1' }], status('Pending'), reborn, []],
+  ],
+  'status-forgotten': [['a status', [status('Failed')], { kind: 'status-forgotten', uid: 'uid-1' }, stored, undefined]],
+  'api-object-changed': [
+    ['an object', all, { kind: 'api-object-changed', uid: 'uid-1' }, (state) => stored(state)?.version, 1],
+  ],
+  'statuses-retained': [
+    ['no status', all, retained(), stored, undefined],
+    ['no rejection', all, retained(), notAdmitted, []],
+    ['no hook', [...all, { kind: 'due-hooks-found', uid: 'uid-1', containerIds: [] }], retained(), hooks, [[], []]],
+    ['no instance', all, retained(), instances, []],
+    ['no start', all, retained(), starts, []],
+    ['no new life', [{ kind: 'pod-started-over', uid: 'uid-1' }], retained(), reborn, []],
+    ['the pod', all, retained('uid-1'), (state) => [stored(state)?.version, notAdmitted(state)], [1, ['uid-1']]],
+    ['no pod that is wanted less', all, retained(), wanted, ['uid-1']],
+  ],
+  'pod-started-over': [
+    [
+      'the status of the former life',
+      [status('Failed', true)],
+      { kind: 'pod-started-over', uid: 'uid-1' },
+      stored,
+      undefined,
+    ],
+    ['a rejected pod', [rejected], { kind: 'pod-started-over', uid: 'uid-1' }, notAdmitted, []],
+    ['the pod', [], { kind: 'pod-started-over', uid: 'uid-1' }, reborn, ['uid-1']],
+  ],
+  'due-hooks-found': [
+    ['none', [], { kind: 'due-hooks-found', uid: 'uid-1', containerIds: [] }, hooks, [[], ['uid-1']]],
+    [
+      'two, beside one that has begun',
+      [hook('hook-begun', 'c1')],
+      { kind: 'due-hooks-found', uid: 'uid-1', containerIds: ['c0', 'c1'] },
+      hooks,
+      [['c1', 'c0'], ['uid-1']],
+    ],
+  ],
+  'hook-begun': [['a hook', [], hook('hook-begun', 'c1'), hooks, [['c1'], []]]],
+  'hook-ended': [
+    ['one of two', ['c1', 'c2'].map((id) => hook('hook-begun', id)), hook('hook-ended', 'c1'), hooks, [['c2'], []]],
+    ['the last', [hook('hook-begun', 'c1')], hook('hook-ended', 'c1'), ({ dueHooks }) => dueHooks.due.size, 0],
+  ],
+  'start-time-seen': [
+    ['a start of half a second ago', [], seen, starts, [['uid-1', { startTime, at: 200 }]]],
+    [
+      'the same start, by a clock that was set',
+      [seen],
+      { kind: 'start-time-seen', uid: 'uid-1', startTime, now: 900, wallNow: 0 },
+      starts,
+      [['uid-1', { startTime, at: 200 }]],
+    ],
+  ],
+  'instance-started': [
+    ['the first', [], begun('c1'), instances, [start]],
+    ['the next one of the same container', [begun('c1')], begun('c2'), instances, [{ containerId: 'c2' }]],
+    ['one of another container', [begun('c1')], begun('c2', 'side'), instances, [start, { containerId: 'c2' }]],
+  ],
+  'start-ended': [
+    ['a failure', [], failed, failures, [['uid-1_main', failure]]],
+    ['a success', [failed], { kind: 'start-ended', uid: 'uid-1', container: 'main' }, failures, []],
+  ],
+  'restart-backed-off': [['a container', [], backedOff('uid-1/main'), restarts, ['uid-1/main']]],
+  'pull-ended': [
+    ['a failure', [], pullFailed, pulls, [['image'], [failure]]],
+    [
+      'a success, after which the back-off stays',
+      [pullFailed],
+      { kind: 'pull-ended', key: 'image' },
+      pulls,
+      [['image'], []],
+    ],
+  ],
+  'back-offs-expired': [
+    [
+      'ten minutes',
+      [pullFailed, backedOff('a')],
+      { kind: 'back-offs-expired', now: minutes(10) },
+      pulls,
+      [['image'], [failure]],
+    ],
+    [
+      'more than ten',
+      [pullFailed, backedOff('a')],
+      { kind: 'back-offs-expired', now: minutes(10) + 1 },
+      pulls,
+      [[], []],
+    ],
+    ['twenty minutes', [backedOff('a')], { kind: 'back-offs-expired', now: minutes(20) }, restarts, ['a']],
+    ['more than twenty', [backedOff('a')], { kind: 'back-offs-expired', now: minutes(20) + 1 }, restarts, []],
+  ],
+  'images-listed': [['images', [], { kind: 'images-listed', images: [image] }, images, [image]]],
+};
+
+describe.each(Object.entries(rows))('the change %s', (_, ofKind) => {
+  it.each(ofKind)('is applied: %s', (_what, before, change, part, is) => {
+    expect(part(reduce(after(before), change))).toEqual(is);
+  });
+});
+
+describe('a state', () => {
+  it.each([
+    ['pod-set', set, set],
+    ['source-ready', { kind: 'source-ready', source: 'api' }, { kind: 'source-ready', source: 'api' }],
+    ['admission-decided', rejected, rejected],
+    ['start-time-seen', seen, seen],
+    ['hook-begun', hook('hook-begun', 'c1'), hook('hook-begun', 'c1')],
+    ['statuses-retained', status('Running'), retained('uid-1')],
+    ['back-offs-expired', backedOff('a'), { kind: 'back-offs-expired', now: 1 }],
+    ['pod-forgotten', backedOff('a'), { kind: 'pod-forgotten', uid: 'uid-1' }],
+    ['api-object-changed', set, { kind: 'api-object-changed', uid: 'uid-1' }],
+  ] as readonly (readonly [string, StateChange, StateChange])[])(
+    'is the same after %s that says nothing new',
+    (_, first, again) => {
+      const before = reduce(initialState(), first);
+      expect(reduce(before, again).statuses).toBe(before.statuses);
+      expect(reduce(before, again).backOffs).toBe(before.backOffs);
+      if (again.kind !== 'pod-set') expect(reduce(before, again)).toBe(before);
+    },
+  );
+
+  it('does not change with what comes after it', () => {
+    const before = after(all);
+    const parts = [wanted, stored, notAdmitted, hooks, instances, starts, failures, restarts];
+    const as = parts.map((part) => JSON.stringify(part(before)));
+    reduce(after(all), { kind: 'pod-removed', pod });
+    [{ kind: 'pod-removed', pod } as const, retained(), status('Failed'), begun('c9')].reduce(reduce, before);
+    expect(parts.map((part) => JSON.stringify(part(before)))).toEqual(as);
+  });
+});
+
+describe('a pod with its status', () => {
+  it('is the same object for as long as neither changes', () => {
+    const one = after([set, status('Running')]);
+    const shown = podWithStatus(one, 'uid-1');
+    expect(shown?.status).toEqual({ phase: 'Running' });
+    expect(podWithStatus(reduce(one, rejected), 'uid-1')).toBe(shown);
+    expect(podWithStatus(reduce(one, status('Failed')), 'uid-1')?.status).toEqual({ phase: 'Failed' });
+    expect(podWithStatus(one, 'other')).toBeUndefined();
+  });
+
+  it('has that of its source until this node has one', () => {
+    const fromSource = aPod({ phase: 'Pending' });
+    expect(podWithStatus(after([{ kind: 'pod-set', pod: fromSource }]), 'uid-1')).toBe(fromSource);
+  });
+});
