@@ -8,6 +8,7 @@ import {
   type MonoTypeOperatorFunction,
   NEVER,
   type Observable,
+  of,
   type OperatorFunction,
   type SchedulerLike,
   Subject,
@@ -20,6 +21,7 @@ import type { PodConfigUpdate } from './model/config/pod-config.js';
 import { CRASH_LOOP_MAX_MS } from './model/pod-actions/crash-loop-back-off.js';
 import { PodStartTracker } from './model/pod-status/pod-start-tracker.js';
 import type { Wake } from './model/pod-workers/wake.js';
+import type { Node } from './model/node/node.js';
 import type { NodeState } from './model/node-state/node-state.js';
 import type { PodChange } from './model/pod-status/pod-change.js';
 import { findRunningPod, runningPods } from './model/pleg/running-pods.js';
@@ -105,6 +107,8 @@ export interface KubeletParts {
   readonly state$: Observable<NodeState>;
   /** What becomes of single pods, beginning with those that are there. */
   readonly pods$: Observable<PodChange>;
+  /** The Node, the present one first. */
+  readonly node$: Observable<Node | undefined>;
   /** Emits once the pods are known. */
   readonly ready$: Observable<void>;
   readonly view: KubeletView;
@@ -267,6 +271,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     scheduler,
     state$: state.state$,
     pods$: podChanges(state),
+    node$: cluster?.node$ ?? concat(of(undefined), NEVER),
     ready$: whenKnown(state, pleg, cache),
     view: {
       pods: () => state.pods.pods().map((pod) => state.pod(pod.metadata.uid) ?? pod),

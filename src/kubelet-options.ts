@@ -145,6 +145,11 @@ export interface Kubelet extends KubeletView {
    */
   readonly pods$: Observable<PodChange>;
   /**
+   * The Node of the API server, or the one that the agent would create: the present one first, then each newer one. Undefined without an API
+   * server, and until the machine has been read. Errors: none. Ends: never.
+   */
+  readonly node$: Observable<Node | undefined>;
+  /**
    * The reason why the node is not healthy, undefined while it is: the present one first, then each change, as the agent's checks find it,
    * every second. A new life of the agent begins with its own. Errors: none. Ends: never.
    */

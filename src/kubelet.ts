@@ -31,6 +31,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     }),
     state$: life$.pipe(switchMap(({ state$ }) => state$)),
     pods$: life$.pipe(switchMap(({ pods$ }) => pods$)),
+    node$: life$.pipe(switchMap(({ node$ }) => node$)),
     health$: life$.pipe(switchMap(({ health$ }) => health$)),
     ready$: life$.pipe(
       switchMap(({ ready$ }) => ready$),
@@ -96,13 +97,14 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   );
 };
 
-type Life = Pick<KubeletParts, 'view' | 'state$' | 'pods$' | 'health$' | 'ready$'>;
+type Life = Pick<KubeletParts, 'view' | 'state$' | 'pods$' | 'node$' | 'health$' | 'ready$'>;
 
 const NOT_STARTED_YET = 'the agent has not started';
 
 const NOT_STARTED: Life = {
   state$: NEVER,
   pods$: NEVER,
+  node$: concat(of(undefined), NEVER),
   health$: concat(of(NOT_STARTED_YET), NEVER),
   ready$: NEVER,
   view: {

@@ -47,6 +47,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   healthJournal$: silent,
   health$: silent,
   state$: silent,
+  node$: silent,
   upkeep: () => ({
     containerGarbage$: silent,
     logs$: silent,

@@ -62,3 +62,19 @@ it('health$ has the health from before the start of the agent, and over two live
     [12_000, 'healthy'],
   ]);
 });
+
+it('node$ says that there is no Node where there is no API server, once before the start of the agent and once after it', () => {
+  const seen: unknown[] = [];
+  onNode({ untilMs: 5 * SECOND }, ({ agent, scheduler }) => {
+    const { outcome$, node$ } = agent({ sources: { file: forever(pod()) } });
+    node$.subscribe((node) => seen.push([scheduler.now(), node]));
+    scheduler.schedule(() => {
+      const life = outcome$.subscribe();
+      scheduler.schedule(() => life.unsubscribe(), SECOND);
+    }, SECOND);
+  });
+  expect(seen).toEqual([
+    [0, undefined],
+    [1_000, undefined],
+  ]);
+});

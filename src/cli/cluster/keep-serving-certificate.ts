@@ -10,14 +10,14 @@ import type { JoinedCluster } from './join-cluster.js';
 
 /**
  * Keeps a serving certificate in the directory of certificates, and emits the one in use. The files of the configuration are used until
- * a signer has issued one. `addresses` returns those of the Node, none before they are known.
+ * a signer has issued one. `addresses$` has those of the Node, none before they are known.
  *
  * Errors: none. Ends: never.
  */
 export const keepServingCertificate = (
   { config, nodeName, log, metrics }: KubeletEnvironment,
   { ports: { api }, options: { host }, certDir }: JoinedCluster,
-  addresses: () => readonly NodeAddress[],
+  addresses$: Observable<readonly NodeAddress[]>,
 ): Observable<NodeCertificate> => {
   const { tlsCertFile: certFile, tlsPrivateKeyFile: keyFile } = config;
   const wallClock = (): number => Date.now();
@@ -33,6 +33,6 @@ export const keepServingCertificate = (
       scheduler: monotonicScheduler,
       random: Math.random,
     },
-    { nodeName, addresses, ...(host !== undefined && { host }) },
+    { nodeName, addresses$, ...(host !== undefined && { host }) },
   );
 };

@@ -127,6 +127,10 @@ export const composeKubelet: CreateKubelet = (environment) => {
     merge(agent$.pipe(switchMap((made) => made?.ready$ ?? NEVER)), concat(stopped$, of(undefined))),
     monotonicScheduler,
   );
+  const addresses$ = agent$.pipe(
+    switchMap((agent) => agent?.node$ ?? of(undefined)),
+    map((node) => node?.status?.addresses ?? []),
+  );
   const pods = () => {
     const agentNow = agent$.value;
     return agentNow?.pods().map((pod) => startedBy(pod, agentNow.existsSince(pod.metadata.uid))) ?? [];
@@ -150,11 +154,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
       share(),
     ),
     runningPods: () => agent$.value?.runningPods() ?? [],
-    servingCertificate$: joined$.pipe(
-      switchMap((cluster) =>
-        keepServingCertificate(environment, cluster, () => agent$.value?.node()?.status?.addresses ?? []),
-      ),
-    ),
+    servingCertificate$: joined$.pipe(switchMap((cluster) => keepServingCertificate(environment, cluster, addresses$))),
     stats: statsOfNode(environment, pods, () => connection),
     findRunning: (pod) => agent$.value?.findRunning(pod),
     reviewApi: { request: (asked) => defer(() => reviewApi.request(asked)) },

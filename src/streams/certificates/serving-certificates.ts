@@ -1,9 +1,8 @@
-import { concatMap, distinctUntilChanged, EMPTY, type Observable, of, type SchedulerLike, switchMap, tap } from 'rxjs';
+import { concatMap, distinctUntilChanged, EMPTY, map, type Observable, type SchedulerLike, switchMap, tap } from 'rxjs';
 import type { CertificateSubject, NodeCertificate } from '../../model/certificates/node-certificate.js';
 import { rotationDeadline } from '../../model/certificates/rotation-deadline.js';
 import { servingSubject } from '../../model/certificates/serving-subject.js';
 import type { NodeAddress } from '../../model/node/node.js';
-import { every } from '../operators/every.js';
 import type { ApiServer } from '../ports/api-server.js';
 import type { CertificateKeys } from '../ports/certificate-keys.js';
 import type { CertificateStore } from '../ports/certificate-store.js';
@@ -13,13 +12,6 @@ import type { Random } from '../ports/random.js';
 import type { WallClock } from '../ports/wall-clock.js';
 import { keepCertificate } from './keep-certificate.js';
 import { requestCertificate } from './request-certificate.js';
-
-/**
- * The time between two looks at the addresses of the node, in milliseconds.
- *
- * Source: staging/src/k8s.io/client-go/util/certificate/certificate_manager.go Start
- */
-export const LOOK_MS = 1_000;
 
 export interface ServingCertificatesPorts {
   readonly api: ApiServer;
@@ -34,8 +26,8 @@ export interface ServingCertificatesPorts {
 
 export interface ServingCertificatesOptions {
   readonly nodeName: string;
-  /** The addresses of the Node; none before they are known. */
-  readonly addresses: () => readonly NodeAddress[];
+  /** The addresses of the Node, the present ones at once; none before they are known. */
+  readonly addresses$: Observable<readonly NodeAddress[]>;
   /** `host:port` of the API server: the label of metrics. */
   readonly host?: string;
 }
@@ -51,9 +43,9 @@ export interface ServingCertificatesOptions {
  */
 export const servingCertificates = (
   ports: ServingCertificatesPorts,
-  { nodeName, addresses, host }: ServingCertificatesOptions,
+  { nodeName, addresses$, host }: ServingCertificatesOptions,
 ): Observable<NodeCertificate> => {
-  const { scheduler, store, keys, wallClock, metrics } = ports;
+  const { store, keys, wallClock, metrics } = ports;
   const asking = { ...ports, use: 'serving' as const, ...(host !== undefined && { host }) };
 
   /** Requests and stores a new certificate. */
@@ -70,7 +62,8 @@ export const servingCertificates = (
       }),
     );
 
-  return every({ periodMs: LOOK_MS, scheduler }, () => of(servingSubject(nodeName, addresses()))).pipe(
+  return addresses$.pipe(
+    map((addresses) => servingSubject(nodeName, addresses)),
     distinctUntilChanged(isSameSubject),
     switchMap((subject) =>
       keepCertificate(ports, {

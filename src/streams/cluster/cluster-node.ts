@@ -88,6 +88,8 @@ export interface ClusterNode {
   readonly references: ClusterReferences;
   /** The Node of the API server, or the one that would be created; undefined until the machine has been read. */
   readonly node: () => Node | undefined;
+  /** The present `node` at once, then each newer one. Errors: none. Ends: never. */
+  readonly node$: Observable<Node | undefined>;
   /** Writes the state of this agent to the API server. */
   readonly streams: (state: KubeletState) => ClusterStreams;
 }
@@ -136,6 +138,7 @@ export const clusterNode = (ports: ClusterNodePorts, options: ClusterOptions, lo
     recordEvent,
     references,
     node: node.node,
+    node$: node.node$,
     source$: apiSource(
       { api: client, scheduler, random, wallClock, ...(lastKnown && { lastKnown }) },
       { nodeName, isNodeKnown$ },
@@ -161,6 +164,7 @@ export const clusterNode = (ports: ClusterNodePorts, options: ClusterOptions, lo
         log,
         scheduler,
         node: () => identityOf(node.node()),
+        node$: node.node$.pipe(map(identityOf)),
       }).run$,
       events$: events.run$,
     }),

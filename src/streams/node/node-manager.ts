@@ -1,4 +1,16 @@
-import { catchError, defer, EMPTY, ignoreElements, merge, type Observable, tap } from 'rxjs';
+import {
+  BehaviorSubject,
+  catchError,
+  combineLatest,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  tap,
+} from 'rxjs';
 import { nodePath } from '../../model/kube-api/api-paths.js';
 import { initialNode } from '../../model/node/initial-node.js';
 import type { Node } from '../../model/node/node.js';
@@ -59,6 +71,8 @@ export interface NodeManager {
   readonly lease$: Observable<never>;
   /** The Node of the API server, else the Node that this agent would create; undefined until the machine has been read. */
   readonly node: () => Node | undefined;
+  /** The present `node` at once, then each newer one. Errors: none. Ends: never. */
+  readonly node$: Observable<Node | undefined>;
   /** Emits once it is known whether the API server has the Node, and completes. Pods of the API are accepted from then on. */
   readonly synced$: Observable<void>;
   /** Reads the Node from the API server, so that `node` is new, and completes. Errors: `ApiError`. */
@@ -82,8 +96,10 @@ export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions
   const view = nodeView({ api: client, scheduler, random, log }, settings.nodeName);
   const recordNodeEvent = ({ type, reason, message }: NodeEvent): void =>
     recordEvent({ type, reason, message, causes: [] });
-  let known: NodeStatusFacts | undefined;
-  const facts$ = nodeFacts(ports, settings, options).pipe(tap((facts) => (known = facts)));
+  const known$ = new BehaviorSubject<NodeStatusFacts | undefined>(undefined);
+  const facts$ = nodeFacts(ports, settings, options).pipe(tap((facts) => known$.next(facts)));
+  const nodeBy = (node: Node | undefined, known: NodeStatusFacts | undefined): Node | undefined =>
+    node ?? (known && initialNode(settings, known).node);
 
   // The new Node is known before the first request to the API server; a machine that cannot be read is logged later.
   const first$ = facts$.pipe(catchError(() => EMPTY));
@@ -120,7 +136,11 @@ export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions
       durationSeconds: leaseDurationSeconds,
       nodeUid: () => view.node()?.metadata.uid,
     }).pipe(ignoreElements()),
-    node: () => view.node() ?? (known && initialNode(settings, known).node),
+    node: () => nodeBy(view.node(), known$.value),
+    node$: combineLatest([view.node$, known$]).pipe(
+      map(([node, known]) => nodeBy(node, known)),
+      distinctUntilChanged(),
+    ),
     synced$: view.synced$,
     refresh$: defer(() => heartbeats.get<Node>(nodePath(settings.nodeName))).pipe(tap(view.note), ignoreElements()),
   };

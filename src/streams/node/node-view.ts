@@ -1,4 +1,14 @@
-import { defer, ignoreElements, type Observable, of, Subject, take, tap } from 'rxjs';
+import {
+  BehaviorSubject,
+  distinctUntilChanged,
+  filter,
+  ignoreElements,
+  map,
+  type Observable,
+  pairwise,
+  take,
+  tap,
+} from 'rxjs';
 import { nodesPath } from '../../model/kube-api/api-paths.js';
 import type { ReflectorEvent } from '../../model/reflector/reflector-event.js';
 import { afterDeletion, newestNode } from '../../model/node/newest-node.js';
@@ -11,6 +21,8 @@ export interface NodeView {
   readonly run$: Observable<never>;
   /** The newest known version of the Node; undefined while there is none. */
   readonly node: () => Node | undefined;
+  /** The present `node` at once, then each change of it. Errors: none. Ends: never. */
+  readonly node$: Observable<Node | undefined>;
   /** Takes the answer to a write, which may be newer than the version of the watch. */
   readonly note: (node: Node) => void;
   /** Emits once it is known whether the API server has the Node, and completes. */
@@ -25,26 +37,13 @@ export interface NodeView {
  * Source: pkg/kubelet/kubelet.go nodeLister, nodeHasSynced
  */
 export const nodeView = (ports: ReflectorPorts, nodeName: string): NodeView => {
-  const sync$ = new Subject<void>();
-  const deletion$ = new Subject<void>();
-  let newest: Node | undefined;
-  let isSynced = false;
+  const newest$ = new BehaviorSubject<Node | undefined>(undefined);
+  const isSynced$ = new BehaviorSubject(false);
+  const node$ = newest$.pipe(distinctUntilChanged());
 
-  const miss = (resourceVersion: string | undefined): void => {
-    const before = newest;
-    newest = afterDeletion(newest, resourceVersion);
-    if (before && !newest) deletion$.next();
-  };
   const observe = (event: ReflectorEvent<Node>): void => {
-    if (event.kind === 'put') newest = newestNode(newest, event.object);
-    if (event.kind === 'deleted') miss(event.object.metadata.resourceVersion);
-    if (event.kind !== 'replaced') return;
-    const [listed] = event.objects;
-    if (listed) newest = listed;
-    else miss(event.resourceVersion);
-    if (isSynced) return;
-    isSynced = true;
-    sync$.next();
+    newest$.next(newestAfter(newest$.value, event));
+    if (event.kind === 'replaced') isSynced$.next(true);
   };
 
   return {
@@ -53,9 +52,32 @@ export const nodeView = (ports: ReflectorPorts, nodeName: string): NodeView => {
       fieldSelector: `metadata.name=${nodeName}`,
       name: 'node',
     }).pipe(tap(observe), ignoreElements()),
-    node: () => newest,
-    note: (node) => (newest = newestNode(newest, node)),
-    synced$: defer(() => (isSynced ? of(undefined) : sync$.pipe(take(1)))),
-    deleted$: deletion$,
+    node: () => newest$.value,
+    node$,
+    note: (node) => newest$.next(newestNode(newest$.value, node)),
+    synced$: isSynced$.pipe(
+      filter((isSynced) => isSynced),
+      take(1),
+      map(() => undefined),
+    ),
+    deleted$: node$.pipe(
+      pairwise(),
+      filter(([before, after]) => before !== undefined && after === undefined),
+      map(() => undefined),
+    ),
   };
+};
+
+/** Returns the newest version after an event of the watch. */
+const newestAfter = (newest: Node | undefined, event: ReflectorEvent<Node>): Node | undefined => {
+  switch (event.kind) {
+    case 'put':
+      return newestNode(newest, event.object);
+    case 'deleted':
+      return afterDeletion(newest, event.object.metadata.resourceVersion);
+    case 'replaced':
+      return event.objects[0] ?? afterDeletion(newest, event.resourceVersion);
+    default:
+      return newest;
+  }
 };

@@ -46,6 +46,8 @@ export interface MirrorPodPorts {
   };
   /** The Node in the API; undefined while there is none or it is being deleted. */
   readonly node: () => NodeIdentity | undefined;
+  /** The present `node` at once, then each newer one. */
+  readonly node$: Observable<NodeIdentity | undefined>;
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
   readonly random: Random;
@@ -56,8 +58,6 @@ export interface MirrorPods {
   readonly run$: Observable<never>;
 }
 
-/** The period of checks until the Node is known. Source: pkg/kubelet/kubelet.go fastStaticPodsRegistration. Milliseconds. */
-export const NODE_POLL_MS = 100;
 /** The period in which all mirrors are checked: that of housekeeping, which does it upstream. Milliseconds. */
 export const MIRROR_PERIOD_MS = 2_000;
 /** The time within which the watch shows a new mirror; after it the mirror is created again. Milliseconds. */
@@ -82,7 +82,7 @@ interface Attempt {
  */
 export const mirrorPods = (ports: MirrorPodPorts): MirrorPods => ({
   run$: defer(() => {
-    const { state, node, scheduler } = ports;
+    const { state, node$, scheduler } = ports;
     const { pods } = state;
     const attempts = new Map<string, Attempt>();
     const changed$ = statusChanges(state).pipe(
@@ -91,8 +91,8 @@ export const mirrorPods = (ports: MirrorPodPorts): MirrorPods => ({
       filter(isStaticPod),
       map(podFullName),
     );
-    const round$ = timer(0, NODE_POLL_MS, scheduler).pipe(
-      filter(() => node() !== undefined),
+    const round$ = node$.pipe(
+      filter((node) => node !== undefined),
       take(1),
       switchMap(() => timer(0, MIRROR_PERIOD_MS, scheduler)),
       mergeMap(() => {

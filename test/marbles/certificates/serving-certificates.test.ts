@@ -1,4 +1,4 @@
-import { defer, of, type SchedulerLike } from 'rxjs';
+import { concatMap, concatWith, defer, delay, from, map, NEVER, of, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { type NodeCertificate, nodeSubject } from '../../../src/model/certificates/node-certificate.js';
 import { servingCertificates } from '../../../src/streams/certificates/serving-certificates.js';
@@ -27,7 +27,8 @@ const stage = (
   given: {
     readonly certificate?: string;
     readonly api: Parameters<typeof signer>[3];
-    readonly ip: () => string | undefined;
+    /** The address of the node from each of these times on, in milliseconds. */
+    readonly ips: Readonly<Record<number, string | undefined>>;
   },
 ) => {
   const lines: string[] = [];
@@ -53,13 +54,14 @@ const stage = (
     },
     {
       nodeName: 'node-1',
-      addresses: () => {
-        const ip = given.ip();
-        return [
+      addresses$: from(Object.entries(given.ips)).pipe(
+        concatMap(([atMs, ip]) => of(ip).pipe(delay(Number(atMs) - scheduler.now(), scheduler))),
+        map((ip) => [
           { type: 'Hostname', address: 'node-1' },
           ...(ip === undefined ? [] : [{ type: 'InternalIP', address: ip }]),
-        ];
-      },
+        ]),
+        concatWith(NEVER),
+      ),
     },
   );
   return { certificate$, lines, subjects, logged, disk, metrics: metricsOf };
@@ -67,15 +69,15 @@ const stage = (
 
 describe('the certificate of the server', () => {
   it(
-    'is requested within a second after the node has an address, for its names and addresses',
+    'is requested as soon as the node has an address, for its names and addresses',
     marbles(({ expectObservable, scheduler, flush }) => {
       const { certificate$, ...one } = stage(scheduler, {
         api: () => ({ afterMs: 5 * SECOND, status: signed(HOUR) }),
-        ip: () => (scheduler.now() < 9_500 ? undefined : '10.0.0.1'),
+        ips: { 0: undefined, 9_500: '10.0.0.1' },
       });
-      expectObservable(certificate$, '60s !').toBe('15s c', { c: parse(HOUR) });
+      expectObservable(certificate$, '60s !').toBe('14500ms c', { c: parse(HOUR) });
       flush();
-      expect(one.lines).toEqual(['10000 node: asked for another one']);
+      expect(one.lines).toEqual(['9500 node: asked for another one']);
       expect(one.subjects).toEqual([{ ...nodeSubject('node-1'), dnsNames: ['node-1'], ips: ['10.0.0.1'] }]);
       expect(one.disk).toEqual({ certificate: HOUR, pendingKey: undefined, keys: ['key-1'] });
       expect(one.metrics.filter((line) => line.startsWith('serving'))).toContain(`servingCertificate ${60 * MINUTE}`);
@@ -90,7 +92,7 @@ describe('the certificate of the server', () => {
       const { certificate$, ...one } = stage(scheduler, {
         certificate: HOUR,
         api: () => ({ afterMs: SECOND, status: signed(next) }),
-        ip: () => '10.0.0.1',
+        ips: { 0: '10.0.0.1' },
       });
       expectObservable(certificate$, '50m !').toBe('h 2520999ms n', { h: parse(HOUR), n: parse(next) });
       flush();
@@ -105,11 +107,11 @@ describe('the certificate of the server', () => {
       const { certificate$, ...one } = stage(scheduler, {
         // The first is not signed: no administrator has approved it.
         api: (created) => (created === 1 ? undefined : { afterMs: SECOND, status: signed(MOVED) }),
-        ip: () => (scheduler.now() < 20_500 ? '10.0.0.1' : '10.0.0.2'),
+        ips: { 0: '10.0.0.1', 20_500: '10.0.0.2' },
       });
-      expectObservable(certificate$, '60s !').toBe('22s m', { m: parse(MOVED) });
+      expectObservable(certificate$, '60s !').toBe('21500ms m', { m: parse(MOVED) });
       flush();
-      expect(one.lines).toEqual(['0 node: asked for another one', '21000 node: asked for another one']);
+      expect(one.lines).toEqual(['0 node: asked for another one', '20500 node: asked for another one']);
     }),
   );
 
@@ -119,9 +121,9 @@ describe('the certificate of the server', () => {
       const { certificate$ } = stage(scheduler, {
         certificate: HOUR,
         api: () => ({ afterMs: SECOND, status: signed(MOVED) }),
-        ip: () => (scheduler.now() < 20_500 ? '10.0.0.1' : '10.0.0.2'),
+        ips: { 0: '10.0.0.1', 20_500: '10.0.0.2' },
       });
-      expectObservable(certificate$, '60s !').toBe('h 21999ms m', { h: parse(HOUR), m: parse(MOVED) });
+      expectObservable(certificate$, '60s !').toBe('h 21499ms m', { h: parse(HOUR), m: parse(MOVED) });
     }),
   );
 
@@ -131,7 +133,7 @@ describe('the certificate of the server', () => {
       const { certificate$, ...one } = stage(scheduler, {
         certificate: HOUR,
         api: () => 'away',
-        ip: () => (scheduler.now() < 20_500 ? '10.0.0.1' : undefined),
+        ips: { 0: '10.0.0.1', 20_500: undefined },
       });
       expectObservable(certificate$, '60s !').toBe('h', { h: parse(HOUR) });
       flush();
@@ -142,7 +144,7 @@ describe('the certificate of the server', () => {
   it(
     'is requested again after 2, 4, 8, 16 and then each 32 s without an answer, and each failure counts',
     marbles(({ expectObservable, scheduler, flush }) => {
-      const { certificate$, ...one } = stage(scheduler, { api: () => 'away', ip: () => '10.0.0.1' });
+      const { certificate$, ...one } = stage(scheduler, { api: () => 'away', ips: { 0: '10.0.0.1' } });
       expectObservable(certificate$, '127s !').toBe('');
       flush();
       expect(one.lines.map((line) => Number(line.split(' ')[0]) / SECOND)).toEqual([0, 2, 6, 14, 30, 62, 94, 126]);

@@ -98,12 +98,15 @@ describe('the Node of an agent that starts', () => {
       const { fake, manager } = aManager(scheduler, { registerNode: false });
       expect(manager.node()).toBeUndefined();
       const seen: unknown[] = [];
+      const followed: unknown[] = [];
+      manager.node$.subscribe((node) => followed.push(node?.metadata.labels));
       at(scheduler, 50, () => seen.push(manager.node()?.metadata.labels?.['kubernetes.io/hostname']));
       at(scheduler, 60, () => fake.write({ metadata: { name: 'node-1', labels: { rack: '7' } } }));
       at(scheduler, 70, () => seen.push(manager.node()?.metadata.labels));
       runUntil(scheduler, merge(manager.view$, manager.status$, manager.lease$), 100);
       expect(seen[1]).toMatchObject({ rack: '7' });
       expect(seen[0]).toBe('node-1');
+      expect(followed).toMatchObject([undefined, { 'kubernetes.io/hostname': 'node-1' }, { rack: '7' }]);
       expect(fake.history.some((line) => line.includes('POST nodes'))).toBe(false);
     }),
   );

@@ -96,4 +96,21 @@ describe('the view of the own Node', () => {
       expect(deleted).toEqual([]);
     }),
   );
+
+  it(
+    'is followed from its present version on, each version once',
+    marbles(({ scheduler }) => {
+      const { fake, view } = aView(scheduler);
+      const seen: unknown[] = [];
+      const follow = () => view.node$.subscribe((node) => seen.push(`${scheduler.now()} ${rackOf(node)}`));
+      follow();
+      at(scheduler, 100, () => fake.write(aNode('1')));
+      at(scheduler, 200, () => view.note(view.node()!));
+      at(scheduler, 300, follow);
+      at(scheduler, 400, () => fake.write(aNode('2')));
+      at(scheduler, 500, fake.remove);
+      runUntil(scheduler, view.run$, 1_000);
+      expect(seen).toEqual(['0 undefined', '100 1', '300 1', '400 2', '400 2', '500 undefined', '500 undefined']);
+    }),
+  );
 });
