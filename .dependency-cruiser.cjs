@@ -53,7 +53,10 @@ const FLOORS = {
 const COMPOSITION = [
   'kubelet',
   'kubelet-options',
+  'assemble-cluster',
   'assemble-kubelet',
+  'assemble-pods',
+  'kubelet-parts',
   'with-node-ports',
   'index',
   'node',
@@ -112,7 +115,7 @@ module.exports = {
       comment: 'Everything nondeterministic is a port.',
       severity: 'error',
       from: {
-        path: '^src/(model|streams|tools/(sim|why|timeline|page))/|^src/(kubelet|kubelet-options|assemble-kubelet|index|sim)\\.ts$',
+        path: '^src/(model|streams|tools/(sim|why|timeline|page))/|^src/(kubelet|kubelet-options|kubelet-parts|assemble-(cluster|kubelet|pods)|index|sim)\\.ts$',
       },
       to: { dependencyTypes: ['core'] },
     },
@@ -120,7 +123,9 @@ module.exports = {
       name: 'core-takes-only-types-of-the-wire',
       comment: 'The generated CRI code loads gRPC; the core only needs its types.',
       severity: 'error',
-      from: { path: '^src/(model|streams)/|^src/(kubelet|kubelet-options|assemble-kubelet|index)\\.ts$' },
+      from: {
+        path: '^src/(model|streams)/|^src/(kubelet|kubelet-options|kubelet-parts|assemble-(cluster|kubelet|pods)|index)\\.ts$',
+      },
       to: {
         path: '^src/generated/(runtime|grpc)/|node_modules/@(grpc|kubernetes|bufbuild)/',
         dependencyTypesNot: ['type-only'],
@@ -184,7 +189,7 @@ module.exports = {
       comment: 'The agent runs without what explains, records or simulates it; the command line puts them together.',
       severity: 'error',
       from: {
-        path: `^src/(model|streams|${EDGES.join('|')})/|^src/(kubelet|kubelet-options|assemble-kubelet|with-node-ports)\\.ts$`,
+        path: `^src/(model|streams|${EDGES.join('|')})/|^src/(kubelet|kubelet-options|kubelet-parts|assemble-(cluster|kubelet|pods)|with-node-ports)\\.ts$`,
       },
       to: { path: '^src/tools/' },
     },
@@ -200,8 +205,11 @@ module.exports = {
       name: 'kubelet-knows-no-edge',
       comment: 'The loop gets the world through its ports.',
       severity: 'error',
-      from: { path: '^src/(kubelet|kubelet-options|assemble-kubelet)\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/((model|streams)/|(kubelet-options|assemble-kubelet)\\.ts$)' },
+      from: { path: '^src/(kubelet|kubelet-options|kubelet-parts|assemble-(cluster|kubelet|pods))\\.ts$' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/((model|streams)/|(kubelet-options|kubelet-parts|assemble-(cluster|kubelet|pods))\\.ts$)',
+      },
     },
     {
       name: 'nobody-imports-the-library',

@@ -114,7 +114,9 @@ export default tseslint.config(
       'src/streams/**/*.ts',
       'src/model/**/*.ts',
       'src/kubelet.ts',
+      'src/assemble-cluster.ts',
       'src/assemble-kubelet.ts',
+      'src/assemble-pods.ts',
       'src/kubelet-options.ts',
     ],
     rules: {

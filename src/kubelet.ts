@@ -13,8 +13,9 @@ import {
   takeUntil,
   tap,
 } from 'rxjs';
-import { assembleKubelet, type KubeletParts } from './assemble-kubelet.js';
+import { assembleKubelet } from './assemble-kubelet.js';
 import type { Kubelet, KubeletOptions, KubeletPorts, KubeletView } from './kubelet-options.js';
+import type { KubeletParts } from './kubelet-parts.js';
 import type { WorkerOutcome } from './streams/pod-workers/pod-workers.js';
 import { endWhenStopped } from './streams/sync-loop/end-when-stopped.js';
 import { syncLoop } from './streams/sync-loop/sync-loop.js';

@@ -1,6 +1,6 @@
 import { EMPTY, map, mergeMap, NEVER, type Observable } from 'rxjs';
 import { describe, it } from 'vitest';
-import type { KubeletParts } from '../../src/assemble-kubelet.js';
+import type { KubeletParts } from '../../src/kubelet-parts.js';
 import { runKubelet } from '../../src/kubelet.js';
 import type { Wake } from '../../src/model/pod-workers/wake.js';
 import type { WorkerOutcome } from '../../src/streams/pod-workers/pod-workers.js';

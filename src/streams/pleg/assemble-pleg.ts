@@ -9,19 +9,18 @@ import type { LoopContext } from '../sync-loop/loop-context.js';
 import { observePleg } from '../sync-loop/observe-pleg.js';
 import { observeRuntimeEvents } from '../sync-loop/observe-runtime-events.js';
 import { runningPods, runningPodsInCache } from '../sync-loop/running-pods.js';
-import type { OwnEvents } from './ignore-own-events.js';
 import { pleg, type PlegOptions } from './pleg.js';
+import type { PlegRequests } from './pleg-requests.js';
 import { cadenceOfEvents } from './relist-cadence.js';
 import { runtimeEvents } from './runtime-events.js';
 import type { RuntimeReader } from './runtime-reader.js';
 
-export interface AssemblePlegOptions extends Required<Pick<PlegOptions, 'cache' | 'relistRequest$' | 'viewRequest$'>> {
+export interface AssemblePlegOptions extends Pick<PlegOptions, 'cache'> {
   readonly context: LoopContext;
   readonly runtime: Pick<RuntimeService, 'containerEvents'>;
   readonly reader: RuntimeReader;
   readonly health: Pick<RuntimeHealth, 'relisted' | 'setCadence' | 'cadence'>;
-  /** The UIDs of the pods to read because of the runtime's events. */
-  readonly hints: OwnEvents['hints'];
+  readonly requests: Pick<PlegRequests, 'hints' | 'relistRequest$' | 'viewRequest$'>;
   /** Relists are rare while the stream of the runtime's events is open. */
   readonly eventedPleg: boolean;
 }
@@ -47,10 +46,8 @@ export const assemblePleg = ({
   reader,
   cache,
   health,
-  hints,
+  requests,
   eventedPleg,
-  relistRequest$,
-  viewRequest$,
 }: AssemblePlegOptions): AssembledPleg => {
   const { scheduler } = context;
   const relist$ = new Subject<readonly RuntimePod[]>();
@@ -63,14 +60,14 @@ export const assemblePleg = ({
   const options: PlegOptions = {
     reader,
     cache,
-    hint$: news$.pipe(mergeMap(hints)),
+    hint$: news$.pipe(mergeMap(requests.hints)),
     cadence$: cadence$.pipe(tap(health.setCadence)),
-    relistRequest$: relistRequest$.pipe(
+    relistRequest$: requests.relistRequest$.pipe(
       // From the request on, not from the hop on, relists do not count for this pod.
       tap(cache.hold),
       observeOn(scheduler),
     ),
-    viewRequest$: viewRequest$.pipe(observeOn(scheduler)),
+    viewRequest$: requests.viewRequest$.pipe(observeOn(scheduler)),
     observe: observePleg(context, (pods, at) => {
       health.relisted(at);
       listed = pods;

@@ -30,10 +30,8 @@ it(
         },
       },
       cache,
-      relistRequest$,
-      viewRequest$: new Subject<ViewRequest>(),
+      requests: { relistRequest$, viewRequest$: new Subject<ViewRequest>(), hints: () => [] },
       health: runtimeHealth({ ...context, runtime }),
-      hints: () => [],
       eventedPleg: false,
     });
     const seen: number[] = [];
