@@ -62,7 +62,7 @@ export const CLOCK_MUTANTS: readonly Mutant[] = [
     'a pod fails for its deadline as soon as the clock is set on',
     {
       file: 'src/model/pod/active-times.ts',
-      find: 'if (known?.startTime === startTime) return now - known.at;',
+      find: 'if (times.get(uid)?.startTime === startTime) return times;',
       replace: '',
     },
   ),
@@ -106,8 +106,8 @@ export const CLOCK_MUTANTS: readonly Mutant[] = [
     },
     {
       file: ENSURE_IMAGE,
-      find: 'afterFailedPull(pulls.backOff.get(key), scheduler.now())',
-      replace: 'afterFailedPull(pulls.backOff.get(key), context.ports.wallClock())',
+      find: 'afterFailedPull(pulls.backOffOf(key), scheduler.now())',
+      replace: 'afterFailedPull(pulls.backOffOf(key), context.ports.wallClock())',
     },
   ),
 ];

@@ -166,7 +166,7 @@ export const MUTANTS: readonly Mutant[] = [
     'one source stands for all',
     'after the first set of one source, the pods of the others are taken for orphans',
     'src/model/config/sources-ready.ts',
-    ['this.#expected.every(', 'this.#expected.some('],
+    ['!seen.includes(source)', 'seen.length === 0'],
   ),
   mutant(
     'orphans are looked for among all that runs',
