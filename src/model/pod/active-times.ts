@@ -33,8 +33,13 @@ export const startSeen = (
   return times.set(uid, { startTime, at: now - Math.max(0, wallNow - Date.parse(startTime)) });
 };
 
-/** Returns the milliseconds since the start of the pod, at `now` of the scheduler; undefined if no start was seen. */
-export const activeMsOf = (times: ActiveTimes, uid: string, now: number): number | undefined => {
+/** Returns the milliseconds since this start of the pod, at `now` of the scheduler; undefined if it was not seen. */
+export const activeMsOf = (
+  times: ActiveTimes,
+  uid: string,
+  startTime: string | undefined,
+  now: number,
+): number | undefined => {
   const start = times.get(uid);
-  return start && now - start.at;
+  return start?.startTime === startTime ? start && now - start.at : undefined;
 };

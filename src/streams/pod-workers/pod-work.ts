@@ -323,13 +323,15 @@ const storeStatus = (
   { podIsTerminal, statusOverride = (status) => status, waits, hasNewSandbox = false }: StatusView,
 ): PodStatus => {
   const { pod } = context;
-  const { state, metrics, probes, podCgroups, wallClock, runtimeName, node } = ports;
+  const { state, metrics, probes, podCgroups, scheduler, wallClock, runtimeName, node } = ports;
   const { statuses, startFailures, apply } = state;
   const { uid } = pod.metadata;
   const previous = statuses.get(uid);
   const reported = reportedStatus(ports, run);
   const before = lastStatus(ports, run);
   const asked = state.pods.asked(uid) ?? pod;
+  const { startTime } = previous ?? pod.status ?? {};
+  noteStart(ports, uid, startTime);
   const generated = statusOverride(
     generatePodStatus({
       pod,
@@ -340,7 +342,7 @@ const storeStatus = (
       hasNewSandbox,
       podIsTerminal,
       now: wallClock(),
-      activeMs: seenActiveMs(ports, pod, previous),
+      activeMs: activeMsOf(state.value.activeTimes, uid, startTime, scheduler.now()),
       runtimeName,
       hostIps: node.nodeIps,
       podCgroup: podCgroups.resourcesOf(pod),
@@ -398,18 +400,10 @@ const runsAsAnother = (before: PodStatus | undefined, status: PodStatus): boolea
       ),
   );
 
-/** The time for which a pod has been on this node, in milliseconds, also without a deadline: it may get one later. */
-const seenActiveMs = (
-  { state, scheduler, wallClock }: PodWorkPorts,
-  pod: Pod,
-  previous: PodStatus | undefined,
-): number | undefined => {
-  const startTime = (previous ?? pod.status)?.startTime;
-  if (startTime === undefined) return undefined;
-  const { uid } = pod.metadata;
-  const now = scheduler.now();
-  state.apply({ kind: 'start-time-seen', uid, startTime, now, wallNow: wallClock() });
-  return activeMsOf(state.value.activeTimes, uid, now);
+/** Remembers when the pod started, also without a deadline: it may get one later. */
+const noteStart = ({ state, scheduler, wallClock }: PodWorkPorts, uid: string, startTime: string | undefined): void => {
+  if (startTime === undefined) return;
+  state.apply({ kind: 'start-time-seen', uid, startTime, now: scheduler.now(), wallNow: wallClock() });
 };
 
 /** Measures the seconds since this agent saw the pod first. Source: pkg/kubelet/kubelet.go SyncPod, firstSeenTime */

@@ -7,8 +7,8 @@ import { isNews, type KubeletState } from '../sync-loop/kubelet-state.js';
  */
 export const statusChanges = ({ transition$ }: Pick<KubeletState, 'transition$'>): Observable<string> =>
   transition$.pipe(
-    filter(({ change, ...states }) =>
-      change.kind === 'status' ? isNews({ change, ...states }) : change.kind === 'api-object-changed',
-    ),
-    map(({ change }) => (change as { readonly uid: string }).uid),
+    filter((transition) => transition.change.kind !== 'status' || isNews(transition)),
+    map(({ change }) => change),
+    filter((change) => change.kind === 'status' || change.kind === 'api-object-changed'),
+    map(({ uid }) => uid),
   );

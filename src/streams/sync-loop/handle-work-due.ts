@@ -42,8 +42,10 @@ const latePods = ({ state, scheduler, wallClock }: LoopContext): readonly Pod[] 
   }
   const { activeTimes } = state.value;
   return started
-    .map(({ pod }) => pod)
-    .filter((pod) => isPastActiveDeadline(pod, activeMsOf(activeTimes, pod.metadata.uid, now)));
+    .filter(({ pod, startTime }) =>
+      isPastActiveDeadline(pod, activeMsOf(activeTimes, pod.metadata.uid, startTime, now)),
+    )
+    .map(({ pod }) => pod);
 };
 
 /** The start of a pod that has a deadline and does not stop yet. */

@@ -58,6 +58,26 @@ describe('the state', () => {
     ]);
   });
 
+  it('notifies the followers of one change in the order of their subscriptions, and leaves out no change', () => {
+    const state = kubeletState();
+    const seen: string[] = [];
+    const follow = (name: string, answer?: () => void) =>
+      state.transition$.subscribe(({ change, after }) => {
+        seen.push(`${name} ${change.kind} ${phaseIn(after)}, now ${phaseIn(state.value)}`);
+        if (change === running) answer?.();
+      });
+    follow('first', () => void state.apply(failed));
+    follow('second');
+    state.apply(running);
+    expect(seen).toEqual([
+      'first status Running, now Running',
+      // All views show the answer already.
+      'second status Running, now Failed',
+      'first status Failed, now Failed',
+      'second status Failed, now Failed',
+    ]);
+  });
+
   it('is the fold of its changes', () => {
     const state = kubeletState({ sources: ['file'] });
     const changes: StateChange[] = [];

@@ -15,7 +15,8 @@ const seenAt = (...moments: readonly (readonly [now: number, sinceStartMs: numbe
       startSeen(known, 'a', startTime, { now, wallNow: startMs + sinceStartMs }),
     NONE,
   );
-  return activeMsOf(times, 'a', moments.at(-1)![0]);
+  const [now, , startTime = START] = moments.at(-1)!;
+  return activeMsOf(times, 'a', startTime, now);
 };
 
 describe('the time for which a pod is active', () => {
@@ -40,10 +41,14 @@ describe('the time for which a pod is active', () => {
     expect(seenAt([0, 0], [9_000, 9_000, '2026-01-01T00:00:08Z'])).toBe(1_000);
     const seen = startSeen(NONE, 'a', START, { now: 0, wallNow: startMs });
     const back = startSeen(retainKeys(seen, new Set(['b'])), 'a', START, { now: 9_000, wallNow: startMs + 4_000 });
-    expect(activeMsOf(back, 'a', 9_000)).toBe(4_000);
+    expect(activeMsOf(back, 'a', START, 9_000)).toBe(4_000);
   });
 
-  it('is not known before a start was seen', () => {
-    expect(activeMsOf(NONE, 'a', 5)).toBeUndefined();
+  it('is not known before this start was seen, and for a pod that has not started', () => {
+    const seen = startSeen(NONE, 'a', START, { now: 0, wallNow: startMs });
+    expect(activeMsOf(NONE, 'a', START, 5)).toBeUndefined();
+    expect(activeMsOf(seen, 'a', '2026-01-01T00:00:08Z', 5)).toBeUndefined();
+    expect(activeMsOf(seen, 'a', undefined, 5)).toBeUndefined();
+    expect(activeMsOf(NONE, 'a', undefined, 5)).toBeUndefined();
   });
 });
