@@ -260,6 +260,15 @@ export type { StateChange, StateChanges } from './model/node-state/state-change.
 export type { Wake } from './model/pod-workers/wake.js';
 export { type KillOptions, type PodUpdate, type PodUpdateType } from './model/pod-workers/pod-update.js';
 export type { ActiveTimes, Moment as StartMoment, SeenPodStart } from './model/pod/active-times.js';
+export type {
+  PodVolumeStates,
+  UnfinishedVolume,
+  VolumeName,
+  VolumeState,
+  VolumeStates,
+  VolumeStatesView,
+} from './model/volumes/volume-states.js';
+export type { Volume } from './model/manifest/volume-defaults.js';
 export type { SourcesReady } from './model/config/sources-ready.js';
 export type { NamedPods, PodAndMirror, WantedPods, WantedPodsView } from './model/pod/wanted-pods.js';
 export type { PodStatuses, PodStatusesView, StoredStatus } from './model/pod-status/pod-statuses.js';

@@ -24,6 +24,7 @@ import { type InstanceStart, startOf } from '../../model/pod-actions/instance-st
 import { type StartFailure, startFailureOf } from '../../model/pod-actions/start-failures.js';
 import { type PodStatusesView, podStatusesView } from '../../model/pod-status/pod-statuses.js';
 import { PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
+import { type VolumeStatesView, volumeStatesView } from '../../model/volumes/volume-states.js';
 import { WorkQueue } from '../../model/pod-workers/work-queue.js';
 import type { ImagePulls } from '../images/ensure-image.js';
 
@@ -81,6 +82,7 @@ export interface KubeletState {
   /** Back-offs of restarts by `crashLoopKey`; see `CrashLoopInput.entry`. */
   readonly restarts: { readonly get: (key: string) => CrashLoopEntry | undefined };
   readonly pulls: ImagePulls;
+  readonly volumes: VolumeStatesView;
   /** The images of the node, largest first. */
   readonly images: readonly Image[];
 }
@@ -141,6 +143,7 @@ export const kubeletState = ({ sources = [], isQuiet }: KubeletStateOptions = {}
       failureOf: (key) => value.backOffs.pullFailures.get(key),
       ended: (key, failed) => void apply({ kind: 'pull-ended', key, ...(failed && { failed }) }),
     },
+    volumes: volumeStatesView(() => value.volumes),
     get images() {
       return value.images;
     },

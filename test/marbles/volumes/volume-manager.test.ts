@@ -2,7 +2,8 @@ import { concat, defer, EMPTY, ignoreElements, type Observable, of, Subject, thr
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { Volume } from '../../../src/model/manifest/volume-defaults.js';
-import type { VolumeStates } from '../../../src/model/volumes/volume-states.js';
+import type { VolumeStatesView } from '../../../src/model/volumes/volume-states.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import type { ReferencedName } from '../../../src/streams/ports/pod-references.js';
 import { volumeManager, type VolumeManager } from '../../../src/streams/volumes/volume-manager.js';
@@ -38,7 +39,7 @@ interface StageOptions {
   readonly found?: readonly Volume[];
 }
 
-const mountedIn = (states: Pick<VolumeStates, 'all'>): number =>
+const mountedIn = (states: Pick<VolumeStatesView, 'all'>): number =>
   states.all().filter(({ isMounted }) => isMounted).length;
 
 const aStage = (scheduler: TestScheduler, options: StageOptions = {}): Stage => {
@@ -60,6 +61,7 @@ const aStage = (scheduler: TestScheduler, options: StageOptions = {}): Stage => 
       });
   const changed$ = new Subject<ReferencedName>();
   const manager = volumeManager({
+    state: kubeletState(),
     setUp: operation('mount'),
     tearDown: operation('unmount'),
     wantedOf: () => volumes,
