@@ -131,6 +131,45 @@ describe('the volumes of a pod', () => {
   );
 
   it(
+    'that are set up again are waited for until each is done or has failed, 10 s at most',
+    marbles(({ scheduler }) => {
+      const never = takes(100_000, scheduler);
+      const fails$ = concat(
+        takes(200, scheduler),
+        throwError(() => new Error('no')),
+      );
+      const { manager, at, run, history } = aStage(scheduler, {
+        volumes: [SETTINGS, SCRATCH],
+        answers: { 'mount settings': [EMPTY, takes(300, scheduler), never], 'mount scratch': [EMPTY, fails$, never] },
+      });
+      const mounts = (volume: string) => history.filter((line) => line.endsWith(`mount ${volume}`)).length;
+      const again = (volume: string) =>
+        manager.setUpAgain('a', [volume], () => volume === 'settings' && mounts(volume) > 1 && !isBusy);
+      let isBusy = true;
+      at(0, 'worker', manager.mount(aPod('a')));
+      at(1_000, 'settings', again('settings'));
+      timer(1_299, scheduler).subscribe(() => (isBusy = false));
+      at(2_000, 'failing scratch', again('scratch'));
+      at(
+        3_000,
+        'slow settings',
+        manager.setUpAgain('a', ['settings'], () => false),
+      );
+      run(14_000);
+      expect(history.slice(3)).toEqual([
+        '1000 mount settings',
+        '1300 settings done',
+        '2000 mount scratch',
+        '2200 failing scratch done',
+        '2200 failed to mount scratch: no',
+        '2700 mount scratch',
+        '3000 mount settings',
+        '13000 slow settings done',
+      ]);
+    }),
+  );
+
+  it(
     'wait no longer once the object that was missing is there',
     marbles(({ scheduler }) => {
       const { manager, at, run, history, changed$ } = aStage(scheduler, {
