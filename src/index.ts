@@ -170,6 +170,7 @@ export { inSlots, type Slots } from './streams/operators/in-slots.js';
 export { limitByKey, type KeyLimits } from './streams/operators/limit-by-key.js';
 export { inTurns, type Turns } from './streams/operators/in-turns.js';
 export { poll, type Polled, type PollTiming } from './streams/operators/poll.js';
+export { startWithPresent } from './streams/operators/start-with-present.js';
 export { repeatWhile } from './streams/operators/repeat-while.js';
 export { type RetryTiming, retryWithBackoff } from './streams/operators/retry-with-backoff.js';
 export { type KeptAnswers, reuseByKey } from './streams/operators/reuse-by-key.js';

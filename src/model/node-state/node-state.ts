@@ -12,8 +12,8 @@ import type { VolumeStates } from '../volumes/volume-states.js';
 import { NO_STATUSES, type PodStatuses } from '../pod-status/pod-statuses.js';
 
 /**
- * What an agent knows about its node and decides by, as one value: it never changes, and the next one shares with it what the change left
- * alone. What the runtime runs is not in it: that is read from the runtime.
+ * The state by which an agent decides, as one immutable value. The next value shares with it what the change left alone. What the runtime
+ * runs is not in it: that is read from the runtime.
  */
 export interface NodeState {
   /** The pods and mirror pods that the sources want. */

@@ -1,16 +1,4 @@
-import {
-  defer,
-  distinctUntilChanged,
-  map,
-  merge,
-  type Observable,
-  observeOn,
-  of,
-  queueScheduler,
-  share,
-  Subject,
-  subscribeOn,
-} from 'rxjs';
+import { distinctUntilChanged, map, type Observable, observeOn, of, queueScheduler, share, Subject } from 'rxjs';
 import type { Image } from '../../generated/runtime/v1/api.js';
 import { missingSources } from '../../model/config/sources-ready.js';
 import { initialState, type NodeState, podWithStatus } from '../../model/node-state/node-state.js';
@@ -26,6 +14,7 @@ import { type PodStatusesView, podStatusesView } from '../../model/pod-status/po
 import { PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
 import { type VolumeStatesView, volumeStatesView } from '../../model/volumes/volume-states.js';
 import { WorkQueue } from '../../model/pod-workers/work-queue.js';
+import { startWithPresent } from '../operators/start-with-present.js';
 import type { ImagePulls } from '../images/ensure-image.js';
 
 /** A change, with the state before and after it. */
@@ -111,13 +100,11 @@ export const kubeletState = ({ sources = [], isQuiet }: KubeletStateOptions = {}
     get value() {
       return value;
     },
-    // Behind the changes that are made already and not emitted yet: the first value has them in it.
-    state$: defer(() =>
-      merge(
-        transition$.pipe(map(now)),
-        defer(() => of(value)),
-      ),
-    ).pipe(distinctUntilChanged(), subscribeOn(queueScheduler)),
+    state$: transition$.pipe(
+      map(now),
+      startWithPresent(() => of(value)),
+      distinctUntilChanged(),
+    ),
     transition$,
     apply,
     workers: new PodWorkerRegistry(isQuiet),
