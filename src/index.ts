@@ -214,7 +214,7 @@ export type {
   ProbeVerdict,
 } from './model/pod-actions/pod-actions.js';
 export type { InstanceStart, InstanceStarts, PodStarts } from './model/pod-actions/instance-starts.js';
-export type { BackOffs } from './model/pod-actions/back-offs.js';
+export type { BackOffs, ImagePulls } from './model/pod-actions/back-offs.js';
 export type { DueHooks, DueHooksView } from './model/pod-actions/due-hooks.js';
 export type { StartFailure, StartFailures } from './model/pod-actions/start-failures.js';
 export type { PodWait } from './model/pod-actions/start-wait.js';
@@ -273,7 +273,6 @@ export type { Volume } from './model/manifest/volume-defaults.js';
 export type { SourcesReady } from './model/config/sources-ready.js';
 export type { NamedPods, PodAndMirror, WantedPods, WantedPodsView } from './model/pod/wanted-pods.js';
 export type { PodStatuses, PodStatusesView, StoredStatus } from './model/pod-status/pod-statuses.js';
-export type { ImagePulls } from './streams/images/ensure-image.js';
 export type { FailedPull, PullFailure } from './model/images/image-back-off.js';
 
 // Images: their names, and the credentials to pull them

@@ -15,7 +15,7 @@ import { PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.j
 import { type VolumeStatesView, volumeStatesView } from '../../model/volumes/volume-states.js';
 import { WorkQueue } from '../../model/pod-workers/work-queue.js';
 import { startWithPresent } from '../operators/start-with-present.js';
-import type { ImagePulls } from '../images/ensure-image.js';
+import type { ImagePulls } from '../../model/pod-actions/back-offs.js';
 
 /** A change, with the state before and after it. */
 export interface Transition {
