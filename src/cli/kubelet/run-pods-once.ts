@@ -57,7 +57,6 @@ export const runPodsOnce = (
     const health = runtimeHealth(ports);
     const volumes = podVolumes({
       ...ports,
-      state,
       podReferences: manifests,
       runtimeClasses,
       runtimeHandlers: () => health.report().handlers,

@@ -3,17 +3,13 @@ import {
   concat,
   defer,
   EMPTY,
-  endWith,
-  filter,
-  from,
-  groupBy,
+  finalize,
   ignoreElements,
   merge,
   mergeMap,
   type Observable,
   type SchedulerLike,
   Subject,
-  take,
   takeUntil,
   tap,
 } from 'rxjs';
@@ -75,14 +71,12 @@ export interface ProberOptions extends Omit<ProbeWorkerOptions, 'results' | 'met
   readonly scheduler: SchedulerLike;
 }
 
-/** A command for the workers of one pod. */
-type ProbeCommand = { readonly uid: string } & (
-  | { readonly kind: 'add'; readonly pod: Pod }
-  | { readonly kind: 'stop-liveness-and-startup'; readonly regular: ReadonlySet<string> }
-  | { readonly kind: 'look' }
-  | { readonly kind: 'status-stored'; readonly status: PodStatus }
-  | { readonly kind: 'remove' }
-);
+/** A running worker, with the subjects that control it. */
+interface Handle {
+  readonly worker: ProbeWorker;
+  readonly nudge$: Subject<ProbeNudge>;
+  readonly stop$: Subject<void>;
+}
 
 /**
  * Makes the prober for all pods of a node.
@@ -92,51 +86,50 @@ type ProbeCommand = { readonly uid: string } & (
 export const prober = (options: ProberOptions): Prober => {
   const { metrics, records, recordEvent, log, scheduler, agentStart, startOf } = options;
   const results = new ProbeResultStore();
-  const command$ = new Subject<ProbeCommand>();
-  const retain$ = new Subject<ReadonlySet<string>>();
+  const start$ = new Subject<ProbeWorker>();
   const changed$ = new Subject<void>();
+  const handles = new Map<string, Map<string, Handle>>();
+  /** The pods whose workers were started. A worker that has ended is not started again. */
+  const added = new Set<string>();
+
+  const handlesOf = (uid: string): readonly Handle[] => [...(handles.get(uid)?.values() ?? [])];
 
   /** Drops the results at the end of a worker. An unsubscription of all keeps them for the next agent. */
-  const ended = (worker: ProbeWorker): Observable<never> =>
-    defer(() => {
-      const { type, pod, container } = worker;
-      results.keepOnly(type, { uid: pod.metadata.uid, container: container.name });
-      metrics.probeWorkerEnded(worker);
-      changed$.next();
-      return EMPTY;
-    });
-
-  const run = (worker: ProbeWorker, ofPod$: Observable<ProbeCommand>): Observable<ProbeChange> => {
-    const nudge$ = ofPod$.pipe(mergeMap((command) => nudgesOf(worker, command)));
-    // The commands of the pod end when it is removed.
-    const stop$ = ofPod$.pipe(
-      filter((command) => stops(command, worker)),
-      endWith(undefined),
-    );
-    return concat(probeWorker(worker, nudge$, { ...options, results }).pipe(takeUntil(stop$)), ended(worker));
+  const forget = (handle: Handle): void => {
+    const { type, pod, container } = handle.worker;
+    const { uid } = pod.metadata;
+    release(handle);
+    results.keepOnly(type, { uid, container: container.name });
+    metrics.probeWorkerEnded(handle.worker);
+    changed$.next();
+  };
+  const release = (handle: Handle): void => {
+    const { uid } = handle.worker.pod.metadata;
+    const ofPod = handles.get(uid);
+    const key = keyOf(handle.worker);
+    if (ofPod?.get(key) === handle) ofPod.delete(key);
+    if (ofPod?.size === 0) handles.delete(uid);
   };
 
-  const probesOfPod = (ofPod$: Observable<ProbeCommand>): Observable<ProbeChange> =>
-    ofPod$.pipe(
-      filter((command) => command.kind === 'add'),
-      // A worker that has ended is not started again.
-      take(1),
-      mergeMap(({ pod }) => {
-        const warned$ = defer(() => {
-          for (const message of paceProblems(pod)) {
-            recordEvent({ pod, type: 'Warning', reason: 'InvalidProbePeriod', message, causes: [] });
-          }
-          return EMPTY;
-        });
-        return merge(from(probeWorkersOf(pod)).pipe(mergeMap((worker) => run(worker, ofPod$))), warned$);
-      }),
-    );
+  const run = (worker: ProbeWorker): Observable<ProbeChange> =>
+    defer(() => {
+      const handle: Handle = { worker, nudge$: new Subject(), stop$: new Subject() };
+      const { uid } = worker.pod.metadata;
+      const ofPod = handles.get(uid) ?? new Map<string, Handle>();
+      handles.set(uid, ofPod.set(keyOf(worker), handle));
+      const end$ = defer(() => {
+        forget(handle);
+        return EMPTY;
+      });
+      const work$ = probeWorker(worker, handle.nudge$, { ...options, results }).pipe(takeUntil(handle.stop$));
+      return concat(work$, end$).pipe(finalize(() => release(handle)));
+    });
 
   const probed = (pod: Pod, type: ProbeType, containerId: string, status: ContainerStatus): ProbedContainer => ({
     ...{ pod, status, agentStartedAt: agentStart.wallTime },
     isOwn: startOf && startOf(pod.metadata.uid, containerId) !== undefined,
-    isProbed: command$.observed && isProbed(pod, status.name, type),
-    result: command$.observed ? results.get(type, containerId) : undefined,
+    isProbed: start$.observed && isProbed(pod, status.name, type),
+    result: start$.observed ? results.get(type, containerId) : undefined,
   });
 
   return {
@@ -150,31 +143,39 @@ export const prober = (options: ProberOptions): Prober => {
       catchError(() => EMPTY),
     ),
     change$: merge(
-      command$.pipe(
-        groupBy(({ uid }) => uid, {
-          duration: (ofPod$) =>
-            merge(
-              ofPod$.pipe(filter(({ kind }) => kind === 'remove')),
-              retain$.pipe(filter((uids) => !uids.has(ofPod$.key))),
-            ),
-        }),
-        mergeMap(probesOfPod),
+      start$.pipe(
+        mergeMap(run),
         tap(() => changed$.next()),
       ),
       keepRecords(changed$, () => results.records(), { records, log, scheduler }),
     ),
 
-    add: (pod) => command$.next({ kind: 'add', uid: pod.metadata.uid, pod }),
+    add: (pod) => {
+      const { uid } = pod.metadata;
+      if (added.has(uid) || !start$.observed) return;
+      added.add(uid);
+      for (const worker of probeWorkersOf(pod)) start$.next(worker);
+      for (const message of paceProblems(pod)) {
+        recordEvent({ pod, type: 'Warning', reason: 'InvalidProbePeriod', message, causes: [] });
+      }
+    },
     stopLivenessAndStartup: ({ metadata: { uid }, spec }) => {
       const regular = new Set(spec.containers.map(({ name }) => name));
-      command$.next({ kind: 'stop-liveness-and-startup', uid, regular });
+      for (const { worker, stop$ } of handlesOf(uid)) {
+        if (worker.type !== 'readiness' && regular.has(worker.container.name)) stop$.next();
+      }
     },
     remove: (uid) => {
-      command$.next({ kind: 'remove', uid });
+      added.delete(uid);
+      for (const { stop$ } of handlesOf(uid)) stop$.next();
       if (results.forgetPod(uid)) changed$.next();
     },
     retain: (uids) => {
-      retain$.next(uids);
+      for (const uid of added) {
+        if (uids.has(uid)) continue;
+        added.delete(uid);
+        for (const { stop$ } of handlesOf(uid)) stop$.next();
+      }
       if (results.retain(uids)) changed$.next();
     },
 
@@ -182,10 +183,17 @@ export const prober = (options: ProberOptions): Prober => {
       hasStarted: (containerId, status) => hasStarted(probed(pod, 'startup', containerId, status)),
       isReady: (containerId, status) => isReady(probed(pod, 'readiness', containerId, status)),
     }),
-    look: (uid) => command$.next({ kind: 'look', uid }),
-    statusStored: (uid, status) => command$.next({ kind: 'status-stored', uid, status }),
+    look: (uid) => {
+      for (const { nudge$ } of handlesOf(uid)) nudge$.next('look');
+    },
+    statusStored: (uid, status) => {
+      for (const { worker, nudge$ } of handlesOf(uid)) {
+        nudge$.next('look');
+        if (worker.type === 'readiness' && isAwaited(worker, status)) nudge$.next('trigger');
+      }
+    },
     results: () => {
-      if (!command$.observed) return undefined;
+      if (!start$.observed) return undefined;
       const verdict = (type: ProbeType) => (containerId: string) => {
         const result = results.get(type, containerId);
         return result === 'unknown' ? undefined : result;
@@ -195,14 +203,7 @@ export const prober = (options: ProberOptions): Prober => {
   };
 };
 
-const nudgesOf = (worker: ProbeWorker, command: ProbeCommand): readonly ProbeNudge[] => {
-  if (command.kind === 'look') return ['look'];
-  if (command.kind !== 'status-stored') return [];
-  return worker.type === 'readiness' && isAwaited(worker, command.status) ? ['look', 'trigger'] : ['look'];
-};
-
-const stops = (command: ProbeCommand, { type, container }: ProbeWorker): boolean =>
-  command.kind === 'stop-liveness-and-startup' && type !== 'readiness' && command.regular.has(container.name);
+const keyOf = ({ type, container }: ProbeWorker): string => `${type} ${container.name}`;
 
 /** Whether the container has started and is not ready yet. */
 const isAwaited = ({ container }: ProbeWorker, { containerStatuses = [], initContainerStatuses = [] }: PodStatus) =>

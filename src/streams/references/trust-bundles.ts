@@ -3,7 +3,6 @@ import {
   defer,
   distinctUntilChanged,
   EMPTY,
-  filter,
   finalize,
   first,
   ignoreElements,
@@ -11,6 +10,8 @@ import {
   type Observable,
   of,
   type SchedulerLike,
+  startWith,
+  Subject,
   switchMap,
   tap,
   timeout,
@@ -56,34 +57,39 @@ export const trustBundles = (
   /** The UIDs of the pods. */
   const users = new Set<string>();
   const isNeeded$ = new BehaviorSubject(false);
-  const known$ = new BehaviorSubject<Known>({});
+  const news$ = new Subject<void>();
+  const change$ = new Subject<ReferenceChange>();
+  let known: Known = {};
 
   const count = (): void => {
     const isNeeded = users.size > 0;
     if (!isNeeded && isNeeded$.value) kept?.drop('', '');
     isNeeded$.next(isNeeded);
   };
-  const keep = ({ bundles }: Known, resourceVersion: string | undefined): void => {
-    const items = [...(bundles?.values() ?? [])].map(({ object }) => object);
+  const keep = (resourceVersion: string | undefined): void => {
+    const items = [...(known.bundles?.values() ?? [])].map(({ object }) => object);
     kept?.keep('', '', { metadata: { ...(resourceVersion !== undefined && { resourceVersion }) }, items });
   };
   const take = (event: TrustBundleEvent): void => {
-    const known = foldTrustBundles(known$.value, event);
-    if (event.kind === 'replaced') keep(known, event.resourceVersion);
-    if (event.kind === 'put' || event.kind === 'deleted') keep(known, event.object.metadata.resourceVersion);
-    known$.next(known);
+    const before = known;
+    known = foldTrustBundles(before, event);
+    if (event.kind === 'replaced') keep(event.resourceVersion);
+    if (event.kind === 'put' || event.kind === 'deleted') keep(event.object.metadata.resourceVersion);
+    news$.next();
+    if (known.bundles && versionsOf(before) !== versionsOf(known)) change$.next({ kind: 'ClusterTrustBundles' });
   };
 
   const keptBundles = (): readonly TrustBundle[] | undefined => kept?.get('', '')?.items.map(trustBundleOf);
   /** Errors: throws if the server has no bundles at all. */
-  const found = ({ isServed, bundles, problem }: Known): readonly TrustBundle[] | undefined => {
+  const found = (): readonly TrustBundle[] | undefined => {
+    const { isServed, bundles, problem } = known;
     if (isServed === false) throw new Error(NOT_SERVED);
     if (bundles) return [...bundles.values()].map(({ bundle }) => bundle);
     return isServerAway(problem) ? keptBundles() : undefined;
   };
   /** Errors: throws if nothing is known, or if the server has refused. */
   const foundLate = (): readonly TrustBundle[] => {
-    const { problem } = known$.value;
+    const { problem } = known;
     const before = problem === undefined ? keptBundles() : undefined;
     if (before) return before;
     const why = problem === undefined ? '' : `: ${errorText(problem)}`;
@@ -101,23 +107,20 @@ export const trustBundles = (
       count();
     },
     read: () =>
-      known$.pipe(
+      news$.pipe(
+        startWith(undefined),
         map(found),
         first((bundles) => bundles !== undefined),
         timeout({ first: BUNDLES_PATIENCE_MS, scheduler, with: () => defer(() => of(foundLate())) }),
       ),
-    changed$: known$.pipe(
-      distinctUntilChanged((before, known) => versionsOf(before) === versionsOf(known)),
-      filter(({ bundles }) => bundles !== undefined),
-      map(() => ({ kind: 'ClusterTrustBundles' })),
-    ),
+    changed$: change$,
     run$: isNeeded$.pipe(
       distinctUntilChanged(),
       switchMap((isNeeded) =>
         isNeeded
           ? event$.pipe(
               tap(take),
-              finalize(() => known$.next({})),
+              finalize(() => (known = {})),
             )
           : EMPTY,
       ),

@@ -7,7 +7,6 @@ import {
   filter,
   from,
   ignoreElements,
-  map,
   merge,
   mergeMap,
   NEVER,
@@ -20,17 +19,15 @@ import {
   throwError,
   timeout,
 } from 'rxjs';
-import type { StateChange } from '../../model/node-state/state-change.js';
 import type { Pod } from '../../model/pod/pod.js';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
-import type { VolumeStatesView } from '../../model/volumes/volume-states.js';
+import { VolumeStates } from '../../model/volumes/volume-states.js';
 import {
   mountWaitText,
   unmountWaitText,
   VOLUME_WAIT_MS,
   VOLUME_WAIT_TIMED_OUT,
 } from '../../model/volumes/volume-texts.js';
-import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import { exhaustMapLatestBy } from '../operators/exhaust-map-latest.js';
 import type { ReferenceChange } from '../ports/pod-references.js';
 import { type FailedAttempt, type VolumeOperation, type VolumeRequest, volumeWork } from './volume-work.js';
@@ -41,7 +38,6 @@ export const COUNT_MS = 1_000;
 export const START_PATIENCE_MS = 10_000;
 
 export interface VolumeManagerOptions {
-  readonly state: Pick<KubeletState, 'apply' | 'transition$' | 'volumes'>;
   readonly setUp: VolumeOperation;
   readonly tearDown: VolumeOperation;
   /** The volumes that a container of the pod uses. Errors: throws for a volume that is not available here. */
@@ -56,7 +52,7 @@ export interface VolumeManagerOptions {
   readonly changed$?: Observable<ReferenceChange>;
   readonly failed: (attempt: FailedAttempt) => void;
   /** Called after changes, at most once in `COUNT_MS`. */
-  readonly counted?: (states: Pick<VolumeStatesView, 'all'>) => void;
+  readonly counted?: (states: Pick<VolumeStates, 'all'>) => void;
   readonly scheduler: SchedulerLike;
 }
 
@@ -76,6 +72,7 @@ export interface VolumeManager {
   readonly leave: (uid: string) => void;
   /** Takes down all volumes of the pod that exist. See `PodVolumes`. */
   readonly unmount: (pod: Pod) => Observable<never>;
+  readonly states: Pick<VolumeStates, 'isMounted' | 'all'>;
   /** Runs the operations: one at a time per volume. Emits nothing and never ends. Errors: none. */
   readonly run$: Observable<never>;
 }
@@ -87,11 +84,10 @@ export interface VolumeManager {
  * Source: pkg/kubelet/volumemanager/volume_manager.go
  */
 export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
-  const { state, counted, wantedOf, foundOf, isUpdated, usesObject, changed$ = NEVER, scheduler } = options;
-  const { apply, volumes: states } = state;
+  const { counted, wantedOf, foundOf, isUpdated, usesObject, changed$ = NEVER, scheduler } = options;
+  const states = new VolumeStates();
   const request$ = new Subject<VolumeRequest>();
-  /** The UIDs of the pods of volumes of which an operation was begun or attempted. */
-  const change$ = state.transition$.pipe(map(({ change }) => operatedPod(change)));
+  const change$ = new Subject<string>();
 
   const usersOf = (object: ReferenceChange): readonly VolumeRequest[] =>
     states.wantedPods().flatMap((pod) =>
@@ -124,7 +120,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
       const { uid } = pod.metadata;
       const volumes = wantedOf(pod);
       const isOpposite = !states.isWanted(uid);
-      apply({ kind: 'volumes-wanted', pod, volumes });
+      states.apply({ kind: 'wanted', pod, volumes });
       const due = volumes.filter((volume) => !states.isMounted(uid, volume.name) || isUpdated(volume));
       const request = (): void => {
         for (const { name } of due) request$.next({ uid, volume: name, isUrgent: isOpposite });
@@ -157,7 +153,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
     foundOf(pod.metadata.uid).pipe(
       concatMap((volumes) => {
         const { uid } = pod.metadata;
-        apply({ kind: 'volumes-unwanted', pod, volumes });
+        states.apply({ kind: 'unwanted', pod, volumes });
         for (const { name } of states.known(uid)) request$.next({ uid, volume: name, isUrgent: true });
         return until(
           uid,
@@ -167,12 +163,17 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
       }),
     );
 
-  const work = volumeWork(options);
+  const work = volumeWork({
+    ...options,
+    states,
+    changed: (uid) => change$.next(uid),
+  });
   return {
     mount,
     setUpAgain,
-    leave: (uid) => void apply({ kind: 'volumes-ending', uid }),
+    leave: (uid) => states.apply({ kind: 'ending', uid }),
     unmount,
+    states,
     run$: merge(
       merge(request$, changed$.pipe(mergeMap((object) => from(usersOf(object))))).pipe(
         exhaustMapLatestBy(
@@ -182,26 +183,12 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
         ),
       ),
       change$.pipe(
-        filter((uid) => uid !== undefined),
         auditTime(COUNT_MS, scheduler),
         tap(() => counted?.(states)),
         ignoreElements(),
       ),
     ),
   };
-};
-
-/** The pod of a volume, if the change is about an operation on it. */
-const operatedPod = (change: StateChange): string | undefined => {
-  switch (change.kind) {
-    case 'volume-mounted':
-    case 'volume-unmounting':
-    case 'volume-unmounted':
-    case 'volume-failed':
-      return change.uid;
-    default:
-      return undefined;
-  }
 };
 
 const namesOf = (volumes: readonly { readonly name: string }[]): readonly string[] => volumes.map(({ name }) => name);
