@@ -33,7 +33,7 @@ export const SYNC_FREQUENCY_MS = 60_000;
 export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): KubeletParts => {
   const { syncFrequencyMs = SYNC_FREQUENCY_MS, stop$ = NEVER } = options;
 
-  // What is shared: the view of the runtime, the state, the health of the runtime.
+  // All parts share the view of the runtime, the state, and the health of the runtime.
   const cache = createPodCache();
   const state = kubeletState({
     sources: sourceNames(given, options),

@@ -56,7 +56,7 @@ export const assemblePods = (
     ...{ context, runtime, reader, cache, health, requests },
     eventedPleg: options.eventedPleg ?? false,
   });
-  const volumes = podVolumes({ ...ports, ...references, runtimeHandlers: () => health.report().handlers });
+  const volumes = podVolumes({ ...ports, ...references, state, runtimeHandlers: () => health.report().handlers });
   const directories = podDirectories({
     ...ports,
     removeVolumes: volumes.removeLeftovers,

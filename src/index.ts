@@ -170,6 +170,7 @@ export { inSlots, type Slots } from './streams/operators/in-slots.js';
 export { limitByKey, type KeyLimits } from './streams/operators/limit-by-key.js';
 export { inTurns, type Turns } from './streams/operators/in-turns.js';
 export { poll, type Polled, type PollTiming } from './streams/operators/poll.js';
+export { startWithPresent } from './streams/operators/start-with-present.js';
 export { repeatWhile } from './streams/operators/repeat-while.js';
 export { type RetryTiming, retryWithBackoff } from './streams/operators/retry-with-backoff.js';
 export { type KeptAnswers, reuseByKey } from './streams/operators/reuse-by-key.js';
@@ -213,7 +214,7 @@ export type {
   ProbeVerdict,
 } from './model/pod-actions/pod-actions.js';
 export type { InstanceStart, InstanceStarts, PodStarts } from './model/pod-actions/instance-starts.js';
-export type { BackOffs } from './model/pod-actions/back-offs.js';
+export type { BackOffs, ImagePulls } from './model/pod-actions/back-offs.js';
 export type { DueHooks, DueHooksView } from './model/pod-actions/due-hooks.js';
 export type { StartFailure, StartFailures } from './model/pod-actions/start-failures.js';
 export type { PodWait } from './model/pod-actions/start-wait.js';
@@ -260,10 +261,18 @@ export type { StateChange, StateChanges } from './model/node-state/state-change.
 export type { Wake } from './model/pod-workers/wake.js';
 export { type KillOptions, type PodUpdate, type PodUpdateType } from './model/pod-workers/pod-update.js';
 export type { ActiveTimes, Moment as StartMoment, SeenPodStart } from './model/pod/active-times.js';
+export type {
+  PodVolumeStates,
+  UnfinishedVolume,
+  VolumeName,
+  VolumeState,
+  VolumeStates,
+  VolumeStatesView,
+} from './model/volumes/volume-states.js';
+export type { Volume } from './model/manifest/volume-defaults.js';
 export type { SourcesReady } from './model/config/sources-ready.js';
 export type { NamedPods, PodAndMirror, WantedPods, WantedPodsView } from './model/pod/wanted-pods.js';
 export type { PodStatuses, PodStatusesView, StoredStatus } from './model/pod-status/pod-statuses.js';
-export type { ImagePulls } from './streams/images/ensure-image.js';
 export type { FailedPull, PullFailure } from './model/images/image-back-off.js';
 
 // Images: their names, and the credentials to pull them

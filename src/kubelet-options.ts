@@ -135,8 +135,7 @@ export interface Kubelet extends KubeletView {
   /** One outcome per run of a pod's worker. Errors: none. Ends: only after `stop$` has stopped every pod. */
   readonly outcome$: Observable<WorkerOutcome>;
   /**
-   * What the agent knows and decides by, as one value that never changes: the newest one first, then each newer one. A new life of the agent
-   * begins with its own. Errors: none. Ends: never; emits nothing before the first life.
+   * The state of the agent as one immutable value: the newest one first, then each newer one. A new life of the agent begins with its own. Errors: none. Ends: never; emits nothing before the first life.
    */
   readonly state$: Observable<NodeState>;
   /**

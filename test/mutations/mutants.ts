@@ -310,7 +310,7 @@ export const MUTANTS: readonly Mutant[] = [
     'probes outlive their pod',
     'a probe that has no pod any more keeps its timer',
     'src/streams/probes/prober.ts',
-    ['{ ...options, results }).pipe(takeUntil(handle.stop$));', '{ ...options, results });'],
+    ['{ ...options, results }).pipe(takeUntil(stop$))', '{ ...options, results })'],
   ),
   mutant(
     'work that is due is dropped',

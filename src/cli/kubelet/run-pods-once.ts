@@ -57,6 +57,7 @@ export const runPodsOnce = (
     const health = runtimeHealth(ports);
     const volumes = podVolumes({
       ...ports,
+      state,
       podReferences: manifests,
       runtimeClasses,
       runtimeHandlers: () => health.report().handlers,

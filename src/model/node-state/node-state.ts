@@ -8,11 +8,12 @@ import { type BackOffs, NO_BACK_OFFS } from '../pod-actions/back-offs.js';
 import { type DueHooks, NO_HOOKS } from '../pod-actions/due-hooks.js';
 import type { InstanceStarts } from '../pod-actions/instance-starts.js';
 import type { StartFailures } from '../pod-actions/start-failures.js';
+import type { VolumeStates } from '../volumes/volume-states.js';
 import { NO_STATUSES, type PodStatuses } from '../pod-status/pod-statuses.js';
 
 /**
- * What an agent knows about its node and decides by, as one value: it never changes, and the next one shares with it what the change left
- * alone. What the runtime runs is not in it: that is read from the runtime.
+ * The state by which an agent decides, as one immutable value. The next value shares with it what the change left alone. What the runtime
+ * runs is not in it: that is read from the runtime.
  */
 export interface NodeState {
   /** The pods and mirror pods that the sources want. */
@@ -31,6 +32,8 @@ export interface NodeState {
   /** The reason why each container did not start last time. */
   readonly startFailures: StartFailures;
   readonly backOffs: BackOffs;
+  /** The volumes of pods: their desired and their actual state. */
+  readonly volumes: VolumeStates;
   /** The images of the node, largest first. */
   readonly images: readonly Image[];
 }
@@ -46,6 +49,7 @@ export const initialState = (expected: readonly PodSourceName[] = []): NodeState
   activeTimes: ImmutableMap(),
   startFailures: OrderedMap(),
   backOffs: NO_BACK_OFFS,
+  volumes: OrderedMap(),
   images: [],
 });
 

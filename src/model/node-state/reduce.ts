@@ -8,6 +8,14 @@ import { withStartEnded } from '../pod-actions/start-failures.js';
 import { retainStatuses, startedOver, withoutStatus, withStatus } from '../pod-status/pod-statuses.js';
 import { retainKeys, retainMembers } from '../values/retain.js';
 import { updated } from '../values/updated.js';
+import {
+  withDesired,
+  withEnding,
+  withFailed,
+  withMounted,
+  withUnmounted,
+  withUnmounting,
+} from '../volumes/volume-states.js';
 import type { NodeState } from './node-state.js';
 import type { ChangeKind, ChangeOf, StateChange } from './state-change.js';
 
@@ -52,5 +60,12 @@ const reducers: { readonly [K in ChangeKind]: (state: NodeState, change: ChangeO
   'restart-backed-off': ({ backOffs }, { key, entry }) => ({ backOffs: restartBackedOff(backOffs, key, entry) }),
   'pull-ended': ({ backOffs }, { key, failed }) => ({ backOffs: pullEnded(backOffs, key, failed) }),
   'back-offs-expired': ({ backOffs }, { now }) => ({ backOffs: withoutStale(backOffs, now) }),
+  'volumes-wanted': ({ volumes }, change) => ({ volumes: withDesired(volumes, change, true) }),
+  'volumes-ending': ({ volumes }, { uid }) => ({ volumes: withEnding(volumes, uid) }),
+  'volumes-unwanted': ({ volumes }, change) => ({ volumes: withDesired(volumes, change, false) }),
+  'volume-mounted': ({ volumes }, name) => ({ volumes: withMounted(volumes, name) }),
+  'volume-unmounting': ({ volumes }, name) => ({ volumes: withUnmounting(volumes, name) }),
+  'volume-unmounted': ({ volumes }, name) => ({ volumes: withUnmounted(volumes, name) }),
+  'volume-failed': ({ volumes }, { error, ...name }) => ({ volumes: withFailed(volumes, name, error) }),
   'images-listed': (_, { images }) => ({ images }),
 };

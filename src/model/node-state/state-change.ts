@@ -1,6 +1,8 @@
 import type { Image } from '../../generated/runtime/v1/api.js';
 import type { FailedPull } from '../images/image-back-off.js';
 import type { Moment } from '../pod/active-times.js';
+import type { Volume } from '../manifest/volume-defaults.js';
+import type { VolumeName } from '../volumes/volume-states.js';
 import type { Pod, PodSourceName, PodStatus } from '../pod/pod.js';
 import type { CrashLoopEntry } from '../pod-actions/crash-loop-back-off.js';
 import type { InstanceStart } from '../pod-actions/instance-starts.js';
@@ -46,6 +48,20 @@ export interface StateChanges {
   'pull-ended': { readonly key: string; readonly failed?: FailedPull };
   /** Back-offs that no decision depends on any more are dropped; `now` is the scheduler's, in milliseconds. */
   'back-offs-expired': { readonly now: number };
+  /** The containers of the pod need these volumes. */
+  'volumes-wanted': { readonly pod: Pod; readonly volumes: readonly Volume[] };
+  /** The containers of the pod end. Nothing is set up for them from now on, and nothing is taken down. */
+  'volumes-ending': { readonly uid: string };
+  /** No container of the pod needs a volume any more; these may exist. */
+  'volumes-unwanted': { readonly pod: Pod; readonly volumes: readonly Volume[] };
+  /** The volume is set up, or up to date. */
+  'volume-mounted': VolumeName;
+  /** From here on containers cannot rely on the volume. */
+  'volume-unmounting': VolumeName;
+  /** The volume is taken down. */
+  'volume-unmounted': VolumeName;
+  /** An attempt to set the volume up or to take it down has failed. */
+  'volume-failed': VolumeName & { readonly error: string };
   /** The runtime has listed its images, largest first. */
   'images-listed': { readonly images: readonly Image[] };
 }

@@ -15,6 +15,14 @@ export interface BackOffs {
   readonly pullFailures: ImmutableMap<string, PullFailure>;
 }
 
+/** The back-offs and the last failures of pulls, by `imageBackOffKey`. */
+export interface ImagePulls {
+  readonly backOffOf: (key: string) => BackOffEntry | undefined;
+  readonly failureOf: (key: string) => PullFailure | undefined;
+  /** Takes the end of a pull; without `failed` it succeeded. */
+  readonly ended: (key: string, failed?: FailedPull) => void;
+}
+
 export const NO_BACK_OFFS: BackOffs = { restarts: ImmutableMap(), pulls: ImmutableMap(), pullFailures: ImmutableMap() };
 
 export const restartBackedOff = (backOffs: BackOffs, key: string, entry: CrashLoopEntry): BackOffs =>

@@ -1,11 +1,9 @@
 import { catchError, concatMap, defer, map, type Observable, of, tap, throwError } from 'rxjs';
-import { type BackOffEntry } from '../../model/values/back-off.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import { formatGoDuration } from '../../model/values/go-duration.js';
 import {
   afterFailedPull,
   decideImageBackOff,
-  type FailedPull,
   imageBackOffKey,
   type PullFailure,
 } from '../../model/images/image-back-off.js';
@@ -15,6 +13,7 @@ import {
   repositoryOf,
   withDefaultTag,
 } from '../../model/images/image-reference.js';
+import type { ImagePulls } from '../../model/pod-actions/back-offs.js';
 import type { Container, EphemeralContainer } from '../../model/pod/pod.js';
 import { isStartWait, type StartWait } from '../../model/pod-actions/start-wait.js';
 import { ContainerSyncError, SyncCancelled } from '../../model/pod-actions/sync-error.js';
@@ -24,14 +23,6 @@ import type { Sandbox } from '../pod-sync/ensure-sandbox.js';
 import { emitEvent, journal, type PodSyncContext } from '../pod-sync/pod-sync-context.js';
 import { pullCredentials, secretCredentials } from './pull-credentials.js';
 import { pullImage } from './pull-image.js';
-
-/** The back-offs and the last failures of pulls, by `imageBackOffKey`. */
-export interface ImagePulls {
-  readonly backOffOf: (key: string) => BackOffEntry | undefined;
-  readonly failureOf: (key: string) => PullFailure | undefined;
-  /** Takes the end of a pull; without `failed` it succeeded. */
-  readonly ended: (key: string, failed?: FailedPull) => void;
-}
 
 /** An image that is present: its id for the runtime, and its user, which counts unless the pod sets one. */
 export interface PresentImage {

@@ -3,13 +3,17 @@ import {
   concat,
   defer,
   EMPTY,
-  finalize,
+  endWith,
+  filter,
+  from,
+  groupBy,
   ignoreElements,
   merge,
   mergeMap,
   type Observable,
   type SchedulerLike,
   Subject,
+  take,
   takeUntil,
   tap,
 } from 'rxjs';
@@ -71,12 +75,14 @@ export interface ProberOptions extends Omit<ProbeWorkerOptions, 'results' | 'met
   readonly scheduler: SchedulerLike;
 }
 
-/** A running worker, with the subjects that control it. */
-interface Handle {
-  readonly worker: ProbeWorker;
-  readonly nudge$: Subject<ProbeNudge>;
-  readonly stop$: Subject<void>;
-}
+/** A command for the workers of one pod. */
+type ProbeCommand = { readonly uid: string } & (
+  | { readonly kind: 'add'; readonly pod: Pod }
+  | { readonly kind: 'stop-liveness-and-startup'; readonly regular: ReadonlySet<string> }
+  | { readonly kind: 'look' }
+  | { readonly kind: 'status-stored'; readonly status: PodStatus }
+  | { readonly kind: 'remove' }
+);
 
 /**
  * Makes the prober for all pods of a node.
@@ -86,50 +92,51 @@ interface Handle {
 export const prober = (options: ProberOptions): Prober => {
   const { metrics, records, recordEvent, log, scheduler, agentStart, startOf } = options;
   const results = new ProbeResultStore();
-  const start$ = new Subject<ProbeWorker>();
+  const command$ = new Subject<ProbeCommand>();
+  const retain$ = new Subject<ReadonlySet<string>>();
   const changed$ = new Subject<void>();
-  const handles = new Map<string, Map<string, Handle>>();
-  /** The pods whose workers were started. A worker that has ended is not started again. */
-  const added = new Set<string>();
-
-  const handlesOf = (uid: string): readonly Handle[] => [...(handles.get(uid)?.values() ?? [])];
 
   /** Drops the results at the end of a worker. An unsubscription of all keeps them for the next agent. */
-  const forget = (handle: Handle): void => {
-    const { type, pod, container } = handle.worker;
-    const { uid } = pod.metadata;
-    release(handle);
-    results.keepOnly(type, { uid, container: container.name });
-    metrics.probeWorkerEnded(handle.worker);
-    changed$.next();
-  };
-  const release = (handle: Handle): void => {
-    const { uid } = handle.worker.pod.metadata;
-    const ofPod = handles.get(uid);
-    const key = keyOf(handle.worker);
-    if (ofPod?.get(key) === handle) ofPod.delete(key);
-    if (ofPod?.size === 0) handles.delete(uid);
+  const ended = (worker: ProbeWorker): Observable<never> =>
+    defer(() => {
+      const { type, pod, container } = worker;
+      results.keepOnly(type, { uid: pod.metadata.uid, container: container.name });
+      metrics.probeWorkerEnded(worker);
+      changed$.next();
+      return EMPTY;
+    });
+
+  const run = (worker: ProbeWorker, ofPod$: Observable<ProbeCommand>): Observable<ProbeChange> => {
+    const nudge$ = ofPod$.pipe(mergeMap((command) => nudgesOf(worker, command)));
+    // The commands of the pod end when it is removed.
+    const stop$ = ofPod$.pipe(
+      filter((command) => stops(command, worker)),
+      endWith(undefined),
+    );
+    return concat(probeWorker(worker, nudge$, { ...options, results }).pipe(takeUntil(stop$)), ended(worker));
   };
 
-  const run = (worker: ProbeWorker): Observable<ProbeChange> =>
-    defer(() => {
-      const handle: Handle = { worker, nudge$: new Subject(), stop$: new Subject() };
-      const { uid } = worker.pod.metadata;
-      const ofPod = handles.get(uid) ?? new Map<string, Handle>();
-      handles.set(uid, ofPod.set(keyOf(worker), handle));
-      const end$ = defer(() => {
-        forget(handle);
-        return EMPTY;
-      });
-      const work$ = probeWorker(worker, handle.nudge$, { ...options, results }).pipe(takeUntil(handle.stop$));
-      return concat(work$, end$).pipe(finalize(() => release(handle)));
-    });
+  const probesOfPod = (ofPod$: Observable<ProbeCommand>): Observable<ProbeChange> =>
+    ofPod$.pipe(
+      filter((command) => command.kind === 'add'),
+      // A worker that has ended is not started again.
+      take(1),
+      mergeMap(({ pod }) => {
+        const warned$ = defer(() => {
+          for (const message of paceProblems(pod)) {
+            recordEvent({ pod, type: 'Warning', reason: 'InvalidProbePeriod', message, causes: [] });
+          }
+          return EMPTY;
+        });
+        return merge(from(probeWorkersOf(pod)).pipe(mergeMap((worker) => run(worker, ofPod$))), warned$);
+      }),
+    );
 
   const probed = (pod: Pod, type: ProbeType, containerId: string, status: ContainerStatus): ProbedContainer => ({
     ...{ pod, status, agentStartedAt: agentStart.wallTime },
     isOwn: startOf && startOf(pod.metadata.uid, containerId) !== undefined,
-    isProbed: start$.observed && isProbed(pod, status.name, type),
-    result: start$.observed ? results.get(type, containerId) : undefined,
+    isProbed: command$.observed && isProbed(pod, status.name, type),
+    result: command$.observed ? results.get(type, containerId) : undefined,
   });
 
   return {
@@ -143,39 +150,31 @@ export const prober = (options: ProberOptions): Prober => {
       catchError(() => EMPTY),
     ),
     change$: merge(
-      start$.pipe(
-        mergeMap(run),
+      command$.pipe(
+        groupBy(({ uid }) => uid, {
+          duration: (ofPod$) =>
+            merge(
+              ofPod$.pipe(filter(({ kind }) => kind === 'remove')),
+              retain$.pipe(filter((uids) => !uids.has(ofPod$.key))),
+            ),
+        }),
+        mergeMap(probesOfPod),
         tap(() => changed$.next()),
       ),
       keepRecords(changed$, () => results.records(), { records, log, scheduler }),
     ),
 
-    add: (pod) => {
-      const { uid } = pod.metadata;
-      if (added.has(uid) || !start$.observed) return;
-      added.add(uid);
-      for (const worker of probeWorkersOf(pod)) start$.next(worker);
-      for (const message of paceProblems(pod)) {
-        recordEvent({ pod, type: 'Warning', reason: 'InvalidProbePeriod', message, causes: [] });
-      }
-    },
+    add: (pod) => command$.next({ kind: 'add', uid: pod.metadata.uid, pod }),
     stopLivenessAndStartup: ({ metadata: { uid }, spec }) => {
       const regular = new Set(spec.containers.map(({ name }) => name));
-      for (const { worker, stop$ } of handlesOf(uid)) {
-        if (worker.type !== 'readiness' && regular.has(worker.container.name)) stop$.next();
-      }
+      command$.next({ kind: 'stop-liveness-and-startup', uid, regular });
     },
     remove: (uid) => {
-      added.delete(uid);
-      for (const { stop$ } of handlesOf(uid)) stop$.next();
+      command$.next({ kind: 'remove', uid });
       if (results.forgetPod(uid)) changed$.next();
     },
     retain: (uids) => {
-      for (const uid of added) {
-        if (uids.has(uid)) continue;
-        added.delete(uid);
-        for (const { stop$ } of handlesOf(uid)) stop$.next();
-      }
+      retain$.next(uids);
       if (results.retain(uids)) changed$.next();
     },
 
@@ -183,17 +182,10 @@ export const prober = (options: ProberOptions): Prober => {
       hasStarted: (containerId, status) => hasStarted(probed(pod, 'startup', containerId, status)),
       isReady: (containerId, status) => isReady(probed(pod, 'readiness', containerId, status)),
     }),
-    look: (uid) => {
-      for (const { nudge$ } of handlesOf(uid)) nudge$.next('look');
-    },
-    statusStored: (uid, status) => {
-      for (const { worker, nudge$ } of handlesOf(uid)) {
-        nudge$.next('look');
-        if (worker.type === 'readiness' && isAwaited(worker, status)) nudge$.next('trigger');
-      }
-    },
+    look: (uid) => command$.next({ kind: 'look', uid }),
+    statusStored: (uid, status) => command$.next({ kind: 'status-stored', uid, status }),
     results: () => {
-      if (!start$.observed) return undefined;
+      if (!command$.observed) return undefined;
       const verdict = (type: ProbeType) => (containerId: string) => {
         const result = results.get(type, containerId);
         return result === 'unknown' ? undefined : result;
@@ -203,7 +195,14 @@ export const prober = (options: ProberOptions): Prober => {
   };
 };
 
-const keyOf = ({ type, container }: ProbeWorker): string => `${type} ${container.name}`;
+const nudgesOf = (worker: ProbeWorker, command: ProbeCommand): readonly ProbeNudge[] => {
+  if (command.kind === 'look') return ['look'];
+  if (command.kind !== 'status-stored') return [];
+  return worker.type === 'readiness' && isAwaited(worker, command.status) ? ['look', 'trigger'] : ['look'];
+};
+
+const stops = (command: ProbeCommand, { type, container }: ProbeWorker): boolean =>
+  command.kind === 'stop-liveness-and-startup' && type !== 'readiness' && command.regular.has(container.name);
 
 /** Whether the container has started and is not ready yet. */
 const isAwaited = ({ container }: ProbeWorker, { containerStatuses = [], initContainerStatuses = [] }: PodStatus) =>

@@ -3,6 +3,7 @@ import {
   defer,
   distinctUntilChanged,
   EMPTY,
+  filter,
   finalize,
   first,
   ignoreElements,
@@ -10,8 +11,6 @@ import {
   type Observable,
   of,
   type SchedulerLike,
-  startWith,
-  Subject,
   switchMap,
   tap,
   timeout,
@@ -57,39 +56,34 @@ export const trustBundles = (
   /** The UIDs of the pods. */
   const users = new Set<string>();
   const isNeeded$ = new BehaviorSubject(false);
-  const news$ = new Subject<void>();
-  const change$ = new Subject<ReferenceChange>();
-  let known: Known = {};
+  const known$ = new BehaviorSubject<Known>({});
 
   const count = (): void => {
     const isNeeded = users.size > 0;
     if (!isNeeded && isNeeded$.value) kept?.drop('', '');
     isNeeded$.next(isNeeded);
   };
-  const keep = (resourceVersion: string | undefined): void => {
-    const items = [...(known.bundles?.values() ?? [])].map(({ object }) => object);
+  const keep = ({ bundles }: Known, resourceVersion: string | undefined): void => {
+    const items = [...(bundles?.values() ?? [])].map(({ object }) => object);
     kept?.keep('', '', { metadata: { ...(resourceVersion !== undefined && { resourceVersion }) }, items });
   };
   const take = (event: TrustBundleEvent): void => {
-    const before = known;
-    known = foldTrustBundles(before, event);
-    if (event.kind === 'replaced') keep(event.resourceVersion);
-    if (event.kind === 'put' || event.kind === 'deleted') keep(event.object.metadata.resourceVersion);
-    news$.next();
-    if (known.bundles && versionsOf(before) !== versionsOf(known)) change$.next({ kind: 'ClusterTrustBundles' });
+    const known = foldTrustBundles(known$.value, event);
+    if (event.kind === 'replaced') keep(known, event.resourceVersion);
+    if (event.kind === 'put' || event.kind === 'deleted') keep(known, event.object.metadata.resourceVersion);
+    known$.next(known);
   };
 
   const keptBundles = (): readonly TrustBundle[] | undefined => kept?.get('', '')?.items.map(trustBundleOf);
   /** Errors: throws if the server has no bundles at all. */
-  const found = (): readonly TrustBundle[] | undefined => {
-    const { isServed, bundles, problem } = known;
+  const found = ({ isServed, bundles, problem }: Known): readonly TrustBundle[] | undefined => {
     if (isServed === false) throw new Error(NOT_SERVED);
     if (bundles) return [...bundles.values()].map(({ bundle }) => bundle);
     return isServerAway(problem) ? keptBundles() : undefined;
   };
   /** Errors: throws if nothing is known, or if the server has refused. */
   const foundLate = (): readonly TrustBundle[] => {
-    const { problem } = known;
+    const { problem } = known$.value;
     const before = problem === undefined ? keptBundles() : undefined;
     if (before) return before;
     const why = problem === undefined ? '' : `: ${errorText(problem)}`;
@@ -107,20 +101,23 @@ export const trustBundles = (
       count();
     },
     read: () =>
-      news$.pipe(
-        startWith(undefined),
+      known$.pipe(
         map(found),
         first((bundles) => bundles !== undefined),
         timeout({ first: BUNDLES_PATIENCE_MS, scheduler, with: () => defer(() => of(foundLate())) }),
       ),
-    changed$: change$,
+    changed$: known$.pipe(
+      distinctUntilChanged((before, known) => versionsOf(before) === versionsOf(known)),
+      filter(({ bundles }) => bundles !== undefined),
+      map(() => ({ kind: 'ClusterTrustBundles' })),
+    ),
     run$: isNeeded$.pipe(
       distinctUntilChanged(),
       switchMap((isNeeded) =>
         isNeeded
           ? event$.pipe(
               tap(take),
-              finalize(() => (known = {})),
+              finalize(() => known$.next({})),
             )
           : EMPTY,
       ),

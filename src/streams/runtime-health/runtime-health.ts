@@ -10,7 +10,6 @@ import {
   queueScheduler,
   type SchedulerLike,
   share,
-  startWith,
   Subject,
   tap,
 } from 'rxjs';
@@ -23,6 +22,7 @@ import {
   type RuntimeState,
   UNKNOWN_RUNTIME_STATE,
 } from '../../model/runtime-health/runtime-state.js';
+import { startWithPresent } from '../operators/start-with-present.js';
 import type { Logger } from '../ports/logger.js';
 import type { RecordJournal } from '../ports/record-journal.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
@@ -46,8 +46,8 @@ export interface RuntimeHealth {
   /** Checks the health: emits the reason why pods cannot be synced now, undefined if they can, and completes. Errors: none. */
   readonly check$: Observable<RuntimeProblem>;
   /**
-   * What the checks find, beginning with what one would find now, each change once. What a check finds while this emits is emitted after
-   * it. Errors: none. Ends: never.
+   * Begins with what a check would find now, and has each change that a check finds. A check that a subscriber makes is emitted after the
+   * one that it reacts to. Errors: none. Ends: never.
    */
   readonly health$: Observable<RuntimeProblem>;
   /** Records and logs what the checks find, each change once; emits nothing. Errors: none. Ends: never. */
@@ -103,7 +103,10 @@ export const runtimeHealth = ({ runtime, record, log, scheduler }: RuntimeHealth
       checks$.next(found);
       return of(found);
     }),
-    health$: defer(() => queued$.pipe(startWith(problem()), distinctUntilChanged())),
+    health$: queued$.pipe(
+      startWithPresent(() => of(problem())),
+      distinctUntilChanged(),
+    ),
     journal$: checks$.pipe(journalHealth({ record, log })),
     problem,
     networkProblem: () => state.networkProblem,

@@ -1,16 +1,4 @@
-import {
-  defer,
-  distinctUntilChanged,
-  map,
-  merge,
-  type Observable,
-  observeOn,
-  of,
-  queueScheduler,
-  share,
-  Subject,
-  subscribeOn,
-} from 'rxjs';
+import { distinctUntilChanged, map, type Observable, observeOn, of, queueScheduler, share, Subject } from 'rxjs';
 import type { Image } from '../../generated/runtime/v1/api.js';
 import { missingSources } from '../../model/config/sources-ready.js';
 import { initialState, type NodeState, podWithStatus } from '../../model/node-state/node-state.js';
@@ -24,8 +12,10 @@ import { type InstanceStart, startOf } from '../../model/pod-actions/instance-st
 import { type StartFailure, startFailureOf } from '../../model/pod-actions/start-failures.js';
 import { type PodStatusesView, podStatusesView } from '../../model/pod-status/pod-statuses.js';
 import { PodWorkerRegistry } from '../../model/pod-workers/pod-worker-registry.js';
+import { type VolumeStatesView, volumeStatesView } from '../../model/volumes/volume-states.js';
 import { WorkQueue } from '../../model/pod-workers/work-queue.js';
-import type { ImagePulls } from '../images/ensure-image.js';
+import { startWithPresent } from '../operators/start-with-present.js';
+import type { ImagePulls } from '../../model/pod-actions/back-offs.js';
 
 /** A change, with the state before and after it. */
 export interface Transition {
@@ -81,6 +71,7 @@ export interface KubeletState {
   /** Back-offs of restarts by `crashLoopKey`; see `CrashLoopInput.entry`. */
   readonly restarts: { readonly get: (key: string) => CrashLoopEntry | undefined };
   readonly pulls: ImagePulls;
+  readonly volumes: VolumeStatesView;
   /** The images of the node, largest first. */
   readonly images: readonly Image[];
 }
@@ -109,13 +100,11 @@ export const kubeletState = ({ sources = [], isQuiet }: KubeletStateOptions = {}
     get value() {
       return value;
     },
-    // Behind the changes that are made already and not emitted yet: the first value has them in it.
-    state$: defer(() =>
-      merge(
-        transition$.pipe(map(now)),
-        defer(() => of(value)),
-      ),
-    ).pipe(distinctUntilChanged(), subscribeOn(queueScheduler)),
+    state$: transition$.pipe(
+      map(now),
+      startWithPresent(() => of(value)),
+      distinctUntilChanged(),
+    ),
     transition$,
     apply,
     workers: new PodWorkerRegistry(isQuiet),
@@ -141,6 +130,7 @@ export const kubeletState = ({ sources = [], isQuiet }: KubeletStateOptions = {}
       failureOf: (key) => value.backOffs.pullFailures.get(key),
       ended: (key, failed) => void apply({ kind: 'pull-ended', key, ...(failed && { failed }) }),
     },
+    volumes: volumeStatesView(() => value.volumes),
     get images() {
       return value.images;
     },

@@ -1,7 +1,8 @@
-import { defer, filter, from, map, merge, type Observable, queueScheduler, subscribeOn } from 'rxjs';
-import { podWithStatus } from '../../model/node-state/node-state.js';
+import { filter, map, type Observable } from 'rxjs';
+import { type NodeState, podWithStatus } from '../../model/node-state/node-state.js';
 import type { StateChange } from '../../model/node-state/state-change.js';
 import { type PodChange, podChange } from '../../model/pod-status/pod-change.js';
+import { startWithPresent } from '../operators/start-with-present.js';
 import type { KubeletState, Transition } from './kubelet-state.js';
 
 /**
@@ -12,22 +13,14 @@ import type { KubeletState, Transition } from './kubelet-state.js';
  * Ends:   never.
  */
 export const podChanges = (state: Pick<KubeletState, 'value' | 'transition$'>): Observable<PodChange> =>
-  defer(() => {
-    const changed$ = state.transition$.pipe(
-      map(changeOfPod),
-      filter((change) => change !== undefined),
-    );
-    const there$ = defer(() => {
-      const { value } = state;
-      return from(value.wanted.pods.byUid.keys()).pipe(
-        map((uid): PodChange => ({ kind: 'added', pod: podWithStatus(value, uid)! })),
-      );
-    });
-    return merge(changed$, there$);
-  }).pipe(
-    // Behind the changes that are made already and not emitted yet: the pods have them in them.
-    subscribeOn(queueScheduler),
+  state.transition$.pipe(
+    map(changeOfPod),
+    filter((change) => change !== undefined),
+    startWithPresent(() => addedPods(state.value)),
   );
+
+const addedPods = (state: NodeState): readonly PodChange[] =>
+  [...state.wanted.pods.byUid.keys()].map((uid) => ({ kind: 'added', pod: podWithStatus(state, uid)! }));
 
 const changeOfPod = ({ change, before, after }: Transition): PodChange | undefined => {
   const uid = changedPod(change);

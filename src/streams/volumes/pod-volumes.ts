@@ -36,7 +36,7 @@ import { supportsRecursiveReadOnly } from '../../model/volumes/recursive-read-on
 import { SyncCancelled } from '../../model/pod-actions/sync-error.js';
 import { usedVolumes } from '../../model/volumes/used-volumes.js';
 import { volumeOfPlugin, volumePluginOf } from '../../model/volumes/volume-plugin.js';
-import type { VolumeStates } from '../../model/volumes/volume-states.js';
+import type { VolumeStatesView } from '../../model/volumes/volume-states.js';
 import type { VolumeFacts } from '../../model/volumes/volume-setup-of.js';
 import { setUpFailedText, waitFailedText } from '../../model/volumes/volume-texts.js';
 import { errorOnAbort } from '../operators/error-on-abort.js';
@@ -53,6 +53,7 @@ import type { VolumeFiles } from '../ports/volume-files.js';
 import { measuredOperation } from './measured-operation.js';
 import { readEnvFiles } from './read-env-files.js';
 import { volumeContent } from './volume-content.js';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import { volumeManager } from './volume-manager.js';
 import { volumeOperations } from './volume-operations.js';
 import type { FailedAttempt } from './volume-work.js';
@@ -109,6 +110,7 @@ export interface MountInput {
 }
 
 export interface PodVolumesPorts {
+  readonly state: Pick<KubeletState, 'apply' | 'transition$' | 'volumes'>;
   readonly volumeFiles: VolumeFiles;
   readonly podReferences?: Pick<PodReferences, 'configMap' | 'secret' | 'trustBundles' | 'changed$'> | undefined;
   readonly podToken?: RequestPodToken | undefined;
@@ -141,7 +143,7 @@ export const UNREPORTED_UPDATES = 3;
 
 /** Makes the volumes of one life of the agent. */
 export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
-  const { volumeFiles, podReferences, node, record, recordEvent, metrics, log, scheduler } = ports;
+  const { state, volumeFiles, podReferences, node, record, recordEvent, metrics, log, scheduler } = ports;
   const facts = (): VolumeFacts => ({
     rootDirectory: node.rootDirectory,
     allocatable: node.allocatable ?? {},
@@ -168,8 +170,9 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
       log.warn({ pod: podRef(pod), volume: volume.name, error: errorText(error) }, 'a volume could not be taken down');
   };
   const manager = volumeManager({
+    state,
     setUp: (pod, volume) => {
-      const isFirst = !manager.states.isMounted(pod.metadata.uid, volume.name);
+      const isFirst = !state.volumes.isMounted(pod.metadata.uid, volume.name);
       return measured(isFirst ? 'mount' : 'update', pod, volume, operations.setUp(pod, volume));
     },
     tearDown: (pod, volume) => measured('unmount', pod, volume, operations.tearDown(pod, volume)),
@@ -232,7 +235,7 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
       const names = (pod.spec.volumes ?? [])
         .filter((volume) => mounted.has(volume.name) && volumePluginOf(volume)?.isSetUpAgain === true)
         .map(({ name }) => name)
-        .filter((name) => manager.states.isMounted(uid, name) && !isDone(name));
+        .filter((name) => state.volumes.isMounted(uid, name) && !isDone(name));
       for (const name of names) settled.forget(uid, name);
       return names.length === 0 ? EMPTY : manager.setUpAgain(uid, names, isDone);
     });
@@ -249,7 +252,7 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
       if (firstMount && !node.canMount) throw cannotMount(firstMount.name, container.name);
       const mounts = containerMounts(pod, container, {
         rootDirectory: node.rootDirectory,
-        isMounted: (volume) => manager.states.isMounted(pod.metadata.uid, volume),
+        isMounted: (volume) => state.volumes.isMounted(pod.metadata.uid, volume),
         variable,
         images,
         canMountRecursivelyReadOnly: canMountRecursivelyReadOnly(pod),
@@ -306,7 +309,7 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
         : readEnvFiles(pod, container, {
             volumeFiles,
             rootDirectory: node.rootDirectory,
-            isMounted: (volume) => manager.states.isMounted(pod.metadata.uid, volume),
+            isMounted: (volume) => state.volumes.isMounted(pod.metadata.uid, volume),
             log,
           }),
     mountsOf,
@@ -334,7 +337,7 @@ const usesObject = (pod: Pod, volume: Volume, object: ReferenceChange): boolean 
   return (kind === 'ConfigMap' ? configMaps : secrets).includes(name);
 };
 
-const countByPlugin = (volumes: ReturnType<VolumeStates['all']>): readonly VolumeCount[] => {
+const countByPlugin = (volumes: ReturnType<VolumeStatesView['all']>): readonly VolumeCount[] => {
   const counts = new Map<string, VolumeCount>();
   for (const { volume, isWanted, isMounted } of volumes) {
     const plugin = volumePluginOf(volume)?.name ?? '';

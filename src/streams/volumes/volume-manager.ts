@@ -7,6 +7,7 @@ import {
   filter,
   from,
   ignoreElements,
+  map,
   merge,
   mergeMap,
   NEVER,
@@ -19,15 +20,17 @@ import {
   throwError,
   timeout,
 } from 'rxjs';
+import type { StateChange } from '../../model/node-state/state-change.js';
 import type { Pod } from '../../model/pod/pod.js';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
-import { VolumeStates } from '../../model/volumes/volume-states.js';
+import type { VolumeStatesView } from '../../model/volumes/volume-states.js';
 import {
   mountWaitText,
   unmountWaitText,
   VOLUME_WAIT_MS,
   VOLUME_WAIT_TIMED_OUT,
 } from '../../model/volumes/volume-texts.js';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import { exhaustMapLatestBy } from '../operators/exhaust-map-latest.js';
 import type { ReferenceChange } from '../ports/pod-references.js';
 import { type FailedAttempt, type VolumeOperation, type VolumeRequest, volumeWork } from './volume-work.js';
@@ -38,6 +41,7 @@ export const COUNT_MS = 1_000;
 export const START_PATIENCE_MS = 10_000;
 
 export interface VolumeManagerOptions {
+  readonly state: Pick<KubeletState, 'apply' | 'transition$' | 'volumes'>;
   readonly setUp: VolumeOperation;
   readonly tearDown: VolumeOperation;
   /** The volumes that a container of the pod uses. Errors: throws for a volume that is not available here. */
@@ -52,7 +56,7 @@ export interface VolumeManagerOptions {
   readonly changed$?: Observable<ReferenceChange>;
   readonly failed: (attempt: FailedAttempt) => void;
   /** Called after changes, at most once in `COUNT_MS`. */
-  readonly counted?: (states: Pick<VolumeStates, 'all'>) => void;
+  readonly counted?: (states: Pick<VolumeStatesView, 'all'>) => void;
   readonly scheduler: SchedulerLike;
 }
 
@@ -72,7 +76,6 @@ export interface VolumeManager {
   readonly leave: (uid: string) => void;
   /** Takes down all volumes of the pod that exist. See `PodVolumes`. */
   readonly unmount: (pod: Pod) => Observable<never>;
-  readonly states: Pick<VolumeStates, 'isMounted' | 'all'>;
   /** Runs the operations: one at a time per volume. Emits nothing and never ends. Errors: none. */
   readonly run$: Observable<never>;
 }
@@ -84,10 +87,11 @@ export interface VolumeManager {
  * Source: pkg/kubelet/volumemanager/volume_manager.go
  */
 export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
-  const { counted, wantedOf, foundOf, isUpdated, usesObject, changed$ = NEVER, scheduler } = options;
-  const states = new VolumeStates();
+  const { state, counted, wantedOf, foundOf, isUpdated, usesObject, changed$ = NEVER, scheduler } = options;
+  const { apply, volumes: states } = state;
   const request$ = new Subject<VolumeRequest>();
-  const change$ = new Subject<string>();
+  /** The UIDs of the pods of volumes of which an operation was begun or attempted. */
+  const change$ = state.transition$.pipe(map(({ change }) => operatedPod(change)));
 
   const usersOf = (object: ReferenceChange): readonly VolumeRequest[] =>
     states.wantedPods().flatMap((pod) =>
@@ -120,7 +124,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
       const { uid } = pod.metadata;
       const volumes = wantedOf(pod);
       const isOpposite = !states.isWanted(uid);
-      states.apply({ kind: 'wanted', pod, volumes });
+      apply({ kind: 'volumes-wanted', pod, volumes });
       const due = volumes.filter((volume) => !states.isMounted(uid, volume.name) || isUpdated(volume));
       const request = (): void => {
         for (const { name } of due) request$.next({ uid, volume: name, isUrgent: isOpposite });
@@ -153,7 +157,7 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
     foundOf(pod.metadata.uid).pipe(
       concatMap((volumes) => {
         const { uid } = pod.metadata;
-        states.apply({ kind: 'unwanted', pod, volumes });
+        apply({ kind: 'volumes-unwanted', pod, volumes });
         for (const { name } of states.known(uid)) request$.next({ uid, volume: name, isUrgent: true });
         return until(
           uid,
@@ -163,17 +167,12 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
       }),
     );
 
-  const work = volumeWork({
-    ...options,
-    states,
-    changed: (uid) => change$.next(uid),
-  });
+  const work = volumeWork(options);
   return {
     mount,
     setUpAgain,
-    leave: (uid) => states.apply({ kind: 'ending', uid }),
+    leave: (uid) => void apply({ kind: 'volumes-ending', uid }),
     unmount,
-    states,
     run$: merge(
       merge(request$, changed$.pipe(mergeMap((object) => from(usersOf(object))))).pipe(
         exhaustMapLatestBy(
@@ -183,12 +182,26 @@ export const volumeManager = (options: VolumeManagerOptions): VolumeManager => {
         ),
       ),
       change$.pipe(
+        filter((uid) => uid !== undefined),
         auditTime(COUNT_MS, scheduler),
         tap(() => counted?.(states)),
         ignoreElements(),
       ),
     ),
   };
+};
+
+/** The pod of a volume, if the change is about an operation on it. */
+const operatedPod = (change: StateChange): string | undefined => {
+  switch (change.kind) {
+    case 'volume-mounted':
+    case 'volume-unmounting':
+    case 'volume-unmounted':
+    case 'volume-failed':
+      return change.uid;
+    default:
+      return undefined;
+  }
 };
 
 const namesOf = (volumes: readonly { readonly name: string }[]): readonly string[] => volumes.map(({ name }) => name);

@@ -3,7 +3,7 @@ import { errorText } from '../../model/cri/cri-error.js';
 import type { Pod } from '../../model/pod/pod.js';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
 import { type Backoff, nextDelay } from '../../model/values/back-off.js';
-import type { VolumeStates } from '../../model/volumes/volume-states.js';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import type { Project } from '../operators/exhaust-map-latest.js';
 
 /** The waits after failed attempts of one volume. Source: pkg/util/goroutinemap/exponentialbackoff */
@@ -22,14 +22,12 @@ export interface VolumeRequest {
 export type VolumeOperation = (pod: Pod, volume: Volume) => Observable<never>;
 
 export interface VolumeWorkOptions {
-  readonly states: VolumeStates;
+  readonly state: Pick<KubeletState, 'apply' | 'volumes'>;
   /** Sets the volume up, or brings its content up to date. */
   readonly setUp: VolumeOperation;
   readonly tearDown: VolumeOperation;
   /** Called after each failed attempt, before the wait of `delayMs`. */
   readonly failed: (attempt: FailedAttempt) => void;
-  /** Called after each change of the state of a pod's volumes. */
-  readonly changed: (uid: string) => void;
   readonly scheduler: SchedulerLike;
 }
 
@@ -55,12 +53,14 @@ export interface FailedAttempt {
  * Source: pkg/kubelet/volumemanager/reconciler, pkg/volume/util/nestedpendingoperations
  */
 export const volumeWork =
-  ({ states, setUp, tearDown, failed, changed, scheduler }: VolumeWorkOptions): Project<VolumeRequest, never> =>
+  ({
+    state: { apply, volumes: states },
+    setUp,
+    tearDown,
+    failed,
+    scheduler,
+  }: VolumeWorkOptions): Project<VolumeRequest, never> =>
   ({ uid, volume: name }, signal) => {
-    const apply = (change: Parameters<VolumeStates['apply']>[0]): void => {
-      states.apply(change);
-      changed(uid);
-    };
     let delayMs = 0;
     const attempt$ = defer(() => {
       const pod = states.pod(uid);
@@ -68,13 +68,13 @@ export const volumeWork =
       if (!pod || !volume) return EMPTY;
       const step = states.isWanted(uid) ? 'mount' : 'unmount';
       if (step === 'mount' && states.isEnding(uid)) return EMPTY;
-      if (step === 'unmount') apply({ kind: 'unmounting', uid, volume: name });
+      if (step === 'unmount') apply({ kind: 'volume-unmounting', uid, volume: name });
       const operation$ = defer(() => (step === 'mount' ? setUp(pod, volume) : tearDown(pod, volume)));
       return operation$.pipe(
         tap({
-          complete: () => apply({ kind: step === 'mount' ? 'mounted' : 'unmounted', uid, volume: name }),
+          complete: () => apply({ kind: step === 'mount' ? 'volume-mounted' : 'volume-unmounted', uid, volume: name }),
           error: (error: unknown) => {
-            apply({ kind: 'failed', uid, volume: name, error: errorText(error) });
+            apply({ kind: 'volume-failed', uid, volume: name, error: errorText(error) });
             const failures = states.failures(uid, name);
             delayMs = nextDelay(VOLUME_BACKOFF, failures);
             const isUpdate = step === 'mount' && states.isMounted(uid, name);

@@ -15,6 +15,7 @@ import { poll } from '../../../src/streams/operators/poll.js';
 import { repeatWhile } from '../../../src/streams/operators/repeat-while.js';
 import { retryWithBackoff } from '../../../src/streams/operators/retry-with-backoff.js';
 import { reuseByKey } from '../../../src/streams/operators/reuse-by-key.js';
+import { startWithPresent } from '../../../src/streams/operators/start-with-present.js';
 import { tapIfSlow } from '../../../src/streams/operators/tap-if-slow.js';
 import { tendConnection } from '../../../src/streams/operators/tend-connection.js';
 import { untilTrue } from '../../../src/streams/operators/until-true.js';
@@ -95,6 +96,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
     let left = 2;
     return cold(source).pipe(repeatWhile(() => left-- > 0));
   },
+  startWithPresent: (cold) => (source) => cold(source).pipe(startWithPresent(() => 'a')),
   retryWithBackoff: (cold, scheduler) => (source) =>
     cold(source).pipe(retryWithBackoff({ initialMs: 1, maxMs: 4, scheduler })),
   reuseByKey: (cold, scheduler) => (source) => {

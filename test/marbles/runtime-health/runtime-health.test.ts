@@ -1,5 +1,5 @@
 import { defer, filter, ignoreElements, map, merge, mergeMap, NEVER, type Observable, of, tap } from 'rxjs';
-import type { TestScheduler } from 'rxjs/testing';
+import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { StatusResponse } from '../../../src/generated/runtime/v1/api.js';
 import { EVENTED_PLEG } from '../../../src/model/pleg/pleg.js';
@@ -111,6 +111,21 @@ describe('the health that checks find', () => {
       expectObservable(health.health$, late).toBe(second, seen);
     }),
   );
+
+  it('has a check that a subscriber makes while it receives the first value', () => {
+    const { health } = setup(new TestScheduler(() => true), NEVER);
+    const seen: (string | undefined)[] = [];
+    health.relisted(0);
+    const answered$ = health.health$.pipe(
+      tap((problem) => seen.push(problem)),
+      filter((_, index) => index === 0),
+      tap(() => health.relisted(-HOUR_MS)),
+      mergeMap(() => health.check$),
+    );
+    answered$.subscribe();
+    expect(seen).toHaveLength(2);
+    expect(seen[1]).not.toBe(seen[0]);
+  });
 
   it(
     'has the check of a subscriber after the one that it reacts to',

@@ -6,6 +6,7 @@ import type { NodeFacts } from '../../../src/model/node/node-facts.js';
 import type { Logger } from '../../../src/streams/ports/logger.js';
 import type { NodeAgentEvent } from '../../../src/streams/ports/record-event.js';
 import type { VolumeFiles } from '../../../src/streams/ports/volume-files.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import { type NodeVolumes, podVolumes, type PodVolumesPorts } from '../../../src/streams/volumes/pod-volumes.js';
 import { fakePodReferences, type FakeObjects } from '../../support/fake-pod-references.js';
 import { metricLines } from '../../support/metric-lines.js';
@@ -61,6 +62,7 @@ export const aStage = (
     ]),
   ) as unknown as VolumeFiles;
   const volumes = podVolumes({
+    state: kubeletState(),
     volumeFiles,
     podReferences: fakePodReferences(objects),
     node: { ...nodeFacts, ...node },

@@ -2,7 +2,8 @@ import { concat, defer, EMPTY, ignoreElements, type Observable, of, Subject, thr
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { Volume } from '../../../src/model/manifest/volume-defaults.js';
-import type { VolumeStates } from '../../../src/model/volumes/volume-states.js';
+import type { VolumeStatesView } from '../../../src/model/volumes/volume-states.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import type { ReferencedName } from '../../../src/streams/ports/pod-references.js';
 import { volumeManager, type VolumeManager } from '../../../src/streams/volumes/volume-manager.js';
@@ -38,7 +39,7 @@ interface StageOptions {
   readonly found?: readonly Volume[];
 }
 
-const mountedIn = (states: Pick<VolumeStates, 'all'>): number =>
+const mountedIn = (states: Pick<VolumeStatesView, 'all'>): number =>
   states.all().filter(({ isMounted }) => isMounted).length;
 
 const aStage = (scheduler: TestScheduler, options: StageOptions = {}): Stage => {
@@ -60,6 +61,7 @@ const aStage = (scheduler: TestScheduler, options: StageOptions = {}): Stage => 
       });
   const changed$ = new Subject<ReferencedName>();
   const manager = volumeManager({
+    state: kubeletState(),
     setUp: operation('mount'),
     tearDown: operation('unmount'),
     wantedOf: () => volumes,
@@ -124,6 +126,45 @@ describe('the volumes of a pod', () => {
       });
       expect(history.filter((line) => line.includes('worker'))).toEqual([
         '123000 worker unmounted volumes=[settings], unattached volumes=[], failed to process volumes=[]: context deadline exceeded',
+      ]);
+    }),
+  );
+
+  it(
+    'that are set up again are waited for until each is done or has failed, 10 s at most',
+    marbles(({ scheduler }) => {
+      const never = takes(100_000, scheduler);
+      const fails$ = concat(
+        takes(200, scheduler),
+        throwError(() => new Error('no')),
+      );
+      const { manager, at, run, history } = aStage(scheduler, {
+        volumes: [SETTINGS, SCRATCH],
+        answers: { 'mount settings': [EMPTY, takes(300, scheduler), never], 'mount scratch': [EMPTY, fails$, never] },
+      });
+      const mounts = (volume: string) => history.filter((line) => line.endsWith(`mount ${volume}`)).length;
+      const again = (volume: string) =>
+        manager.setUpAgain('a', [volume], () => volume === 'settings' && mounts(volume) > 1 && !isBusy);
+      let isBusy = true;
+      at(0, 'worker', manager.mount(aPod('a')));
+      at(1_000, 'settings', again('settings'));
+      timer(1_299, scheduler).subscribe(() => (isBusy = false));
+      at(2_000, 'failing scratch', again('scratch'));
+      at(
+        3_000,
+        'slow settings',
+        manager.setUpAgain('a', ['settings'], () => false),
+      );
+      run(14_000);
+      expect(history.slice(3)).toEqual([
+        '1000 mount settings',
+        '1300 settings done',
+        '2000 mount scratch',
+        '2200 failing scratch done',
+        '2200 failed to mount scratch: no',
+        '2700 mount scratch',
+        '3000 mount settings',
+        '13000 slow settings done',
       ]);
     }),
   );

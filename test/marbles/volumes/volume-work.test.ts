@@ -1,6 +1,6 @@
 import { from, NEVER } from 'rxjs';
 import { expect, it } from 'vitest';
-import { VolumeStates } from '../../../src/model/volumes/volume-states.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import { volumeWork } from '../../../src/streams/volumes/volume-work.js';
 import { aPod } from '../../support/a-pod.js';
 import { expectLanes } from '../lanes.js';
@@ -10,10 +10,10 @@ it(
   'an operation that throws at once is a failed attempt, and waits like any other',
   marbles(({ scheduler }) => {
     const history: string[] = [];
-    const states = new VolumeStates();
-    states.apply({ kind: 'wanted', pod: aPod({ uid: 'u' }), volumes: [{ name: 'v', emptyDir: {} }] });
+    const state = kubeletState();
+    state.apply({ kind: 'volumes-wanted', pod: aPod({ uid: 'u' }), volumes: [{ name: 'v', emptyDir: {} }] });
     const work = volumeWork({
-      states,
+      state,
       setUp: () => {
         history.push(`${scheduler.now()} mount`);
         if (history.length > 20) return NEVER;
@@ -21,13 +21,12 @@ it(
       },
       tearDown: () => NEVER,
       failed: () => undefined,
-      changed: () => undefined,
       scheduler,
     });
     from(work({ uid: 'u', volume: 'v' }, new AbortController().signal)).subscribe();
     scheduler.maxFrames = 4_000;
     scheduler.flush();
     expectLanes(history, { everyMs: 500 }).toBe({ mount: 'mm-m---m' });
-    expect(states.failures('u', 'v')).toBe(4);
+    expect(state.volumes.failures('u', 'v')).toBe(4);
   }),
 );

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RuntimeHandler } from '../../../src/generated/runtime/v1/api.js';
 import { noMetrics } from '../../../src/streams/ports/metrics.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import { podVolumes } from '../../../src/streams/volumes/pod-volumes.js';
 import { aPod } from '../../support/a-pod.js';
 import { nodeFacts } from '../../support/node-facts.js';
@@ -25,6 +26,7 @@ it(
   marbles(({ scheduler, flush }) => {
     let handlers: readonly RuntimeHandler[] | undefined;
     const volumes = podVolumes({
+      state: kubeletState(),
       volumeFiles: noVolumeFiles,
       node: nodeFacts,
       runtimeHandlers: () => handlers,

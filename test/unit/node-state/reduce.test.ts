@@ -31,6 +31,16 @@ const rejected: StateChange = { kind: 'admission-decided', uid: 'uid-1', isAdmit
 const seen: StateChange = { kind: 'start-time-seen', uid: 'uid-1', startTime, ...moment };
 const backedOff = (key: string): StateChange => ({ kind: 'restart-backed-off', key, entry });
 const pullFailed: StateChange = { kind: 'pull-ended', key: 'image', failed: { entry, failure } };
+const both = [
+  { name: 'a', emptyDir: {} },
+  { name: 'b', emptyDir: {} },
+];
+const wantedVolumes: StateChange = { kind: 'volumes-wanted', pod, volumes: both };
+const unwantedVolumes: StateChange = { kind: 'volumes-unwanted', pod, volumes: both };
+const volume = <K extends 'volume-mounted' | 'volume-unmounting' | 'volume-unmounted'>(kind: K) => ({
+  ...{ kind, uid: 'uid-1', volume: 'a' },
+});
+const failedVolume: StateChange = { kind: 'volume-failed', uid: 'uid-1', volume: 'a', error: 'no' };
 const retained = (...uids: readonly string[]): StateChange => ({ kind: 'statuses-retained', uids: new Set(uids) });
 const all = [
   set,
@@ -58,6 +68,14 @@ const starts = ({ activeTimes }: NodeState) => [...activeTimes];
 const failures = ({ startFailures }: NodeState) => [...startFailures];
 const restarts = ({ backOffs }: NodeState) => [...backOffs.restarts.keys()];
 const pulls = ({ backOffs }: NodeState) => [[...backOffs.pulls.keys()], [...backOffs.pullFailures.values()]];
+const volumes = ({ volumes }: NodeState) => {
+  const of = volumes.get('uid-1');
+  return [...(of?.volumes ?? [])].map(
+    ([name, { failures, error }]) =>
+      `${name} ${of?.isWanted ? 'wanted' : 'unwanted'}, ${failures} failures${error === undefined ? '' : `: ${error}`}`,
+  );
+};
+const missing = ({ volumes }: NodeState) => [...(volumes.get('uid-1')?.missing ?? [])].sort();
 const images = ({ images }: NodeState) => images;
 
 type Row = readonly [
@@ -206,6 +224,97 @@ const rows: Readonly<Record<StateChange['kind'], readonly Row[]>> = {
     ],
     ['twenty minutes', [backedOff('a')], { kind: 'back-offs-expired', now: minutes(20) }, restarts, ['a']],
     ['more than twenty', [backedOff('a')], { kind: 'back-offs-expired', now: minutes(20) + 1 }, restarts, []],
+  ],
+  'volumes-wanted': [
+    ['two volumes', [], wantedVolumes, volumes, ['a wanted, 0 failures', 'b wanted, 0 failures']],
+    [
+      'a volume that was not wanted: its failures do not count, its last error is known',
+      [unwantedVolumes, failedVolume],
+      wantedVolumes,
+      volumes,
+      ['a wanted, 0 failures: no', 'b wanted, 0 failures'],
+    ],
+    [
+      'a volume that is wanted still, with its failures',
+      [wantedVolumes, failedVolume],
+      wantedVolumes,
+      volumes,
+      ['a wanted, 1 failures: no', 'b wanted, 0 failures'],
+    ],
+    ['a mounted volume, which stays mounted', [wantedVolumes, volume('volume-mounted')], wantedVolumes, missing, ['b']],
+  ],
+  'volumes-ending': [
+    [
+      'a pod',
+      [wantedVolumes],
+      { kind: 'volumes-ending', uid: 'uid-1' },
+      ({ volumes }) => volumes.get('uid-1')?.isEnding,
+      true,
+    ],
+    ['a pod without volumes', [], { kind: 'volumes-ending', uid: 'uid-1' }, ({ volumes }) => volumes.size, 0],
+    [
+      'a pod that is wanted again',
+      [wantedVolumes, { kind: 'volumes-ending', uid: 'uid-1' }],
+      wantedVolumes,
+      ({ volumes }) => volumes.get('uid-1')?.isEnding,
+      false,
+    ],
+  ],
+  'volumes-unwanted': [
+    [
+      'volumes of which the disk has one more',
+      [wantedVolumes],
+      { kind: 'volumes-unwanted', pod, volumes: [{ name: 'c', emptyDir: {} }] },
+      volumes,
+      ['a unwanted, 0 failures', 'b unwanted, 0 failures', 'c unwanted, 0 failures'],
+    ],
+    ['no volume', [], { kind: 'volumes-unwanted', pod, volumes: [] }, ({ volumes }) => volumes.size, 0],
+  ],
+  'volume-mounted': [
+    ['one of two', [wantedVolumes], volume('volume-mounted'), missing, ['b']],
+    [
+      'one that has failed',
+      [wantedVolumes, failedVolume],
+      volume('volume-mounted'),
+      volumes,
+      ['a wanted, 0 failures', 'b wanted, 0 failures'],
+    ],
+    [
+      'one that is not known',
+      [wantedVolumes],
+      { kind: 'volume-mounted', uid: 'uid-1', volume: 'x' },
+      missing,
+      ['a', 'b'],
+    ],
+  ],
+  'volume-unmounting': [
+    ['a mounted volume', [wantedVolumes, volume('volume-mounted')], volume('volume-unmounting'), missing, ['a', 'b']],
+  ],
+  'volume-unmounted': [
+    ['one of two', [unwantedVolumes], volume('volume-unmounted'), volumes, ['b unwanted, 0 failures']],
+    [
+      'the last',
+      [unwantedVolumes, volume('volume-unmounted')],
+      { ...volume('volume-unmounted'), volume: 'b' },
+      ({ volumes }) => volumes.size,
+      0,
+    ],
+    [
+      'one that is wanted again',
+      [wantedVolumes, volume('volume-mounted'), failedVolume],
+      volume('volume-unmounted'),
+      volumes,
+      ['a wanted, 0 failures', 'b wanted, 0 failures'],
+    ],
+  ],
+  'volume-failed': [
+    [
+      'two attempts',
+      [wantedVolumes, failedVolume],
+      failedVolume,
+      volumes,
+      ['a wanted, 2 failures: no', 'b wanted, 0 failures'],
+    ],
   ],
   'images-listed': [['images', [], { kind: 'images-listed', images: [image] }, images, [image]]],
 };

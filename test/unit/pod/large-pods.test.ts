@@ -24,7 +24,10 @@ import { downwardPayload } from '../../../src/model/volumes/downward-payload.js'
 import { nestedMountPoints } from '../../../src/model/volumes/nested-mount-points.js';
 import { cleanPayload } from '../../../src/model/volumes/payload-path.js';
 import { readOnce } from '../../../src/model/volumes/read-once.js';
-import { VolumeStates } from '../../../src/model/volumes/volume-states.js';
+import { initialState } from '../../../src/model/node-state/node-state.js';
+import { reduce } from '../../../src/model/node-state/reduce.js';
+import type { StateChange } from '../../../src/model/node-state/state-change.js';
+import { volumeStatesView } from '../../../src/model/volumes/volume-states.js';
 import { aContainer, aNode, aPod, aRuntimePod, aStatus, exited } from '../pods.js';
 
 const range = <T>(count: number, item: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => item(at));
@@ -276,20 +279,23 @@ describe('a pod of tens of thousands of', () => {
 
   it('volumes notes each change without a copy of all', () => {
     const volumes = range(50_000, (at) => ({ name: `v${at}`, emptyDir: {} }));
-    const [states, pod] = [new VolumeStates(), aPod({ volumes })];
+    const pod = aPod({ volumes });
+    let value = initialState();
+    const states = volumeStatesView(() => value.volumes);
+    const apply = (change: StateChange) => void (value = reduce(value, change));
     const { uid } = pod.metadata;
-    states.apply({ kind: 'wanted', pod, volumes });
+    apply({ kind: 'volumes-wanted', pod, volumes });
     for (const { name } of volumes) {
       expect(states.areAllMounted(uid)).toBe(false);
-      states.apply({ kind: 'mounted', uid, volume: name });
+      apply({ kind: 'volume-mounted', uid, volume: name });
     }
     expect(states.areAllMounted(uid)).toBe(true);
-    states.apply({ kind: 'unwanted', pod, volumes: [] });
-    for (const { name } of volumes) states.apply({ kind: 'unmounting', uid, volume: name });
+    apply({ kind: 'volumes-unwanted', pod, volumes: [] });
+    for (const { name } of volumes) apply({ kind: 'volume-unmounting', uid, volume: name });
     expect(states.notMounted(uid)).toHaveLength(50_000);
     for (const { name } of volumes) {
       expect(states.hasAny(uid)).toBe(true);
-      states.apply({ kind: 'unmounted', uid, volume: name });
+      apply({ kind: 'volume-unmounted', uid, volume: name });
     }
     expect(states.hasAny(uid)).toBe(false);
     expect(states.areAllMounted(uid)).toBe(true);
