@@ -78,3 +78,39 @@ it('node$ says that there is no Node where there is no API server, once before t
     [1_000, undefined],
   ]);
 });
+
+it('state$ has the run of each worker while it goes on, and the time at which its pod is due again', () => {
+  const seen: unknown[] = [];
+  onNode({ untilMs: 80 * SECOND }, ({ agent, scheduler }) => {
+    const { outcome$, state$ } = agent({ sources: { file: forever(pod()) } });
+    const activity$ = state$.pipe(
+      map(({ activity }) => [...activity.values()][0]),
+      distinctUntilChanged(),
+    );
+    const following = activity$.subscribe(({ running, dueAt } = {}) =>
+      seen.push([scheduler.now(), running ? `${running.work} since ${running.since}` : 'rests', dueAt]),
+    );
+    const life = outcome$.subscribe();
+    scheduler.schedule(() => {
+      following.unsubscribe();
+      life.unsubscribe();
+    }, 75 * SECOND);
+  });
+  const due = 60 * SECOND;
+  const next = 61 * SECOND;
+  expect(seen.slice(0, 6)).toEqual([
+    [0, 'rests', undefined],
+    [0, 'sync since 0', undefined],
+    [0, 'rests', undefined],
+    [0, 'rests', due],
+    [0, 'sync since 0', due],
+    [0, 'rests', due],
+  ]);
+  // The tick after that time takes the pod from the queue, and its worker runs at once.
+  expect(seen.slice(6)).toEqual([
+    [next, 'rests', undefined],
+    [next, `sync since ${next}`, undefined],
+    [next, 'rests', undefined],
+    [next, 'rests', next + due],
+  ]);
+});

@@ -10,6 +10,7 @@ import type { InstanceStarts } from '../pod-actions/instance-starts.js';
 import type { StartFailures } from '../pod-actions/start-failures.js';
 import type { VolumeStates } from '../volumes/volume-states.js';
 import { NO_STATUSES, type PodStatuses } from '../pod-status/pod-statuses.js';
+import type { WorkerActivities } from '../pod-workers/worker-activity.js';
 
 /**
  * The state by which an agent decides, as one immutable value. The next value shares with it what the change left alone. What the runtime
@@ -32,6 +33,8 @@ export interface NodeState {
   /** The reason why each container did not start last time. */
   readonly startFailures: StartFailures;
   readonly backOffs: BackOffs;
+  /** What the workers of pods do, and when each pod is due again. */
+  readonly activity: WorkerActivities;
   /** The volumes of pods: their desired and their actual state. */
   readonly volumes: VolumeStates;
   /** The images of the node, largest first. */
@@ -49,6 +52,7 @@ export const initialState = (expected: readonly PodSourceName[] = []): NodeState
   activeTimes: ImmutableMap(),
   startFailures: OrderedMap(),
   backOffs: NO_BACK_OFFS,
+  activity: ImmutableMap(),
   volumes: OrderedMap(),
   images: [],
 });

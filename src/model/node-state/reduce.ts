@@ -6,6 +6,7 @@ import { hookBegun, hookEnded, hooksFound, retainHooks } from '../pod-actions/du
 import { withStart } from '../pod-actions/instance-starts.js';
 import { withStartEnded } from '../pod-actions/start-failures.js';
 import { retainStatuses, startedOver, withoutStatus, withStatus } from '../pod-status/pod-statuses.js';
+import { withDue, withoutDue, withoutRun, withRun } from '../pod-workers/worker-activity.js';
 import { retainKeys, retainMembers } from '../values/retain.js';
 import { updated } from '../values/updated.js';
 import {
@@ -67,5 +68,9 @@ const reducers: { readonly [K in ChangeKind]: (state: NodeState, change: ChangeO
   'volume-unmounting': ({ volumes }, name) => ({ volumes: withUnmounting(volumes, name) }),
   'volume-unmounted': ({ volumes }, name) => ({ volumes: withUnmounted(volumes, name) }),
   'volume-failed': ({ volumes }, { error, ...name }) => ({ volumes: withFailed(volumes, name, error) }),
+  'run-started': ({ activity }, { uid, work, now }) => ({ activity: withRun(activity, uid, { work, since: now }) }),
+  'run-ended': ({ activity }, { uid }) => ({ activity: withoutRun(activity, uid) }),
+  'work-queued': ({ activity }, { uid, dueAt }) => ({ activity: withDue(activity, uid, dueAt) }),
+  'work-taken': ({ activity }, { uids }) => ({ activity: withoutDue(activity, uids) }),
   'images-listed': (_, { images }) => ({ images }),
 };

@@ -7,6 +7,7 @@ import type { Pod, PodSourceName, PodStatus } from '../pod/pod.js';
 import type { CrashLoopEntry } from '../pod-actions/crash-loop-back-off.js';
 import type { InstanceStart } from '../pod-actions/instance-starts.js';
 import type { StartFailure } from '../pod-actions/start-failures.js';
+import type { WorkType } from '../pod-workers/pod-worker-record.js';
 
 /** The kinds of changes, with the fields of each. Times are the scheduler's milliseconds, unless said. */
 export interface StateChanges {
@@ -62,6 +63,14 @@ export interface StateChanges {
   'volume-unmounted': VolumeName;
   /** An attempt to set the volume up or to take it down has failed. */
   'volume-failed': VolumeName & { readonly error: string };
+  /** The worker of the pod begins a run; `now` is its time. */
+  'run-started': { readonly uid: string; readonly work: WorkType; readonly now: number };
+  /** That run has ended, in whichever way. */
+  'run-ended': { readonly uid: string };
+  /** The pod is in the work queue; an earlier time of it counts no more. */
+  'work-queued': { readonly uid: string; readonly dueAt: number };
+  /** The sync tick has taken the pods from the work queue. */
+  'work-taken': { readonly uids: readonly string[] };
   /** The runtime has listed its images, largest first. */
   'images-listed': { readonly images: readonly Image[] };
 }

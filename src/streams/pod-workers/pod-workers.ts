@@ -165,6 +165,7 @@ const runOnce = (run: Run, signal: AbortSignal, options: PodWorkerOptions, send:
   const { uid, work } = run;
   const startedAt = scheduler.now();
   const pod = run.pod ? podRef(run.pod) : refOf({ uid, active: run });
+  state.apply({ kind: 'run-started', uid, work, now: startedAt });
   const startId = record({
     kind: 'sync-started',
     work,
@@ -180,6 +181,7 @@ const runOnce = (run: Run, signal: AbortSignal, options: PodWorkerOptions, send:
       const { error, wait } = endOf(result);
       const problem = wait?.message ?? (error === undefined ? undefined : errorText(error));
       const { next, own, others, forgotten } = state.workers.complete(uid, work, result, now);
+      state.apply({ kind: 'run-ended', uid });
       if (forgotten) state.apply({ kind: 'pod-forgotten', uid });
       send.others(others);
       const rests = next === 'rest' || next === 'again';

@@ -16,6 +16,7 @@ export const handleWorkDue = (context: LoopContext) => (): readonly Wake[] => {
   const { pods, workers, workQueue } = state;
   const now = scheduler.now();
   const taken = workQueue.takeDue(now);
+  if (taken.length > 0) state.apply({ kind: 'work-taken', uids: taken.map(({ uid }) => uid) });
   const due = new Map<string, readonly JournalId[]>(taken.map(({ uid, cause }) => [uid, [cause]]));
   for (const { metadata } of latePods(context)) if (!due.has(metadata.uid)) due.set(metadata.uid, []);
   return [...due].flatMap(([uid, causes]) => {

@@ -5,7 +5,10 @@ import type { LoopContext } from './loop-context.js';
 export const observeOutcome =
   ({ state, metrics, scheduler, log }: LoopContext) =>
   ({ uid, run, work, next, dueAt, error, wait, journalId }: WorkerOutcome): void => {
-    if (dueAt !== undefined) state.workQueue.enqueue(uid, dueAt, journalId);
+    if (dueAt !== undefined) {
+      state.workQueue.enqueue(uid, dueAt, journalId);
+      state.apply({ kind: 'work-queued', uid, dueAt });
+    }
     if (error !== undefined) log.debug({ uid, work, error }, 'a sync ended with an error');
     if (wait) log.debug({ uid, work, wait: wait.message }, 'a sync ended, and containers of the pod wait');
     if (!run) return;

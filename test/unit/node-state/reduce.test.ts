@@ -41,6 +41,10 @@ const volume = <K extends 'volume-mounted' | 'volume-unmounting' | 'volume-unmou
   ...{ kind, uid: 'uid-1', volume: 'a' },
 });
 const failedVolume: StateChange = { kind: 'volume-failed', uid: 'uid-1', volume: 'a', error: 'no' };
+const began: StateChange = { kind: 'run-started', uid: 'uid-1', work: 'sync', now: 5 };
+const ended: StateChange = { kind: 'run-ended', uid: 'uid-1' };
+const queued: StateChange = { kind: 'work-queued', uid: 'uid-1', dueAt: 60 };
+const taken = (...uids: readonly string[]): StateChange => ({ kind: 'work-taken', uids });
 const retained = (...uids: readonly string[]): StateChange => ({ kind: 'statuses-retained', uids: new Set(uids) });
 const all = [
   set,
@@ -77,6 +81,7 @@ const volumes = ({ volumes }: NodeState) => {
 };
 const missing = ({ volumes }: NodeState) => [...(volumes.get('uid-1')?.missing ?? [])].sort();
 const images = ({ images }: NodeState) => images;
+const activity = ({ activity }: NodeState) => [...activity];
 
 type Row = readonly [
   what: string,
@@ -316,6 +321,10 @@ const rows: Readonly<Record<StateChange['kind'], readonly Row[]>> = {
       ['a wanted, 2 failures: no', 'b wanted, 0 failures'],
     ],
   ],
+  'run-started': [['a run', [], began, activity, [['uid-1', { running: { work: 'sync', since: 5 } }]]]],
+  'run-ended': [['a run', [began], ended, activity, []]],
+  'work-queued': [['a pod', [], queued, activity, [['uid-1', { dueAt: 60 }]]]],
+  'work-taken': [['a pod', [queued], taken('uid-1'), activity, []]],
   'images-listed': [['images', [], { kind: 'images-listed', images: [image] }, images, [image]]],
 };
 
@@ -335,6 +344,9 @@ describe('a state', () => {
     ['statuses-retained', status('Running'), retained('uid-1')],
     ['back-offs-expired', backedOff('a'), { kind: 'back-offs-expired', now: 1 }],
     ['pod-forgotten', backedOff('a'), { kind: 'pod-forgotten', uid: 'uid-1' }],
+    ['run-ended', queued, ended],
+    ['work-queued', queued, queued],
+    ['work-taken', began, taken('uid-1')],
     ['api-object-changed', set, { kind: 'api-object-changed', uid: 'uid-1' }],
   ] as readonly (readonly [string, StateChange, StateChange])[])(
     'is the same after %s that says nothing new',
