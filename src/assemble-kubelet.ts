@@ -86,6 +86,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     scheduler,
     state$: state.state$,
     pods$: podChanges(state),
+    runtimePod$: cache.read$,
     node$: cluster.node$,
     health$: health.health$,
     ready$: whenKnown(state, pleg, cache),

@@ -144,6 +144,11 @@ export interface Kubelet extends KubeletView {
    */
   readonly pods$: Observable<PodChange>;
   /**
+   * The UID of each pod after it was read from the runtime, changed or not, wanted or not: `findRunning` shows what was read. Errors: none.
+   * Ends: never.
+   */
+  readonly runtimePod$: Observable<string>;
+  /**
    * The Node of the API server, or the one that the agent would create: the present one first, then each newer one. Undefined without an API
    * server, and until the machine has been read. Errors: none. Ends: never.
    */

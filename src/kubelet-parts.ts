@@ -50,6 +50,8 @@ export interface KubeletParts {
   readonly state$: Observable<NodeState>;
   /** What becomes of single pods, beginning with those that are there. */
   readonly pods$: Observable<PodChange>;
+  /** The UID of each pod that was read from the runtime. */
+  readonly runtimePod$: Observable<string>;
   /** The Node, the present one first. */
   readonly node$: Observable<Node | undefined>;
   /** Emits once the pods are known. */

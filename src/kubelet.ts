@@ -32,6 +32,7 @@ export const kubelet = (ports: KubeletPorts, options: KubeletOptions): Kubelet =
     }),
     state$: life$.pipe(switchMap(({ state$ }) => state$)),
     pods$: life$.pipe(switchMap(({ pods$ }) => pods$)),
+    runtimePod$: life$.pipe(switchMap(({ runtimePod$ }) => runtimePod$)),
     node$: life$.pipe(switchMap(({ node$ }) => node$)),
     health$: life$.pipe(switchMap(({ health$ }) => health$)),
     ready$: life$.pipe(
@@ -98,13 +99,14 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   );
 };
 
-type Life = Pick<KubeletParts, 'view' | 'state$' | 'pods$' | 'node$' | 'health$' | 'ready$'>;
+type Life = Pick<KubeletParts, 'view' | 'state$' | 'pods$' | 'runtimePod$' | 'node$' | 'health$' | 'ready$'>;
 
 const NOT_STARTED_YET = 'the agent has not started';
 
 const NOT_STARTED: Life = {
   state$: NEVER,
   pods$: NEVER,
+  runtimePod$: NEVER,
   node$: concat(of(undefined), NEVER),
   health$: concat(of(NOT_STARTED_YET), NEVER),
   ready$: NEVER,

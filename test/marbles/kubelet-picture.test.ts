@@ -66,6 +66,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
     events$: silent,
   },
   pods$: silent,
+  runtimePod$: silent,
   ready$: silent,
   view: {
     pods: () => [],

@@ -114,3 +114,22 @@ it('state$ has the run of each worker while it goes on, and the time at which it
     [next, 'rests', next + due],
   ]);
 });
+
+it('runtimePod$ has the UID of a pod after each read of it, when findRunning shows what was read', () => {
+  const seen: unknown[] = [];
+  onNode({ untilMs: 20 * SECOND }, ({ agent, scheduler }) => {
+    const made = agent({ sources: { file: forever(pod()) } });
+    const ref = { uid: 'uid-1', namespace: 'default', name: 'web' };
+    made.runtimePod$.subscribe((uid) =>
+      seen.push(
+        `${uid} ${made
+          .findRunning(ref)
+          ?.containers.map(({ state }) => state)
+          .join()}`,
+      ),
+    );
+    const life = made.outcome$.subscribe();
+    scheduler.schedule(() => life.unsubscribe(), 5 * SECOND);
+  });
+  expect([...new Set(seen)]).toEqual(['uid-1 running']);
+});

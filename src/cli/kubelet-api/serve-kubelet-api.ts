@@ -116,7 +116,8 @@ const serverOptions = (inputs: ServedInputs, access: OpenAccess) => {
     switches: config,
     runningPods: kubelet.runningPods,
     streams: {
-      ...{ findRunning: kubelet.findRunning, streaming: kubelet.streaming, scheduler: monotonicScheduler },
+      ...{ findRunning: kubelet.findRunning, podChange$: kubelet.podChange$ },
+      ...{ streaming: kubelet.streaming, scheduler: monotonicScheduler },
       convert: isGateOn(config.featureGates, 'ExtendWebSocketsToKubelet')
         ? { count: inputs.meters.countConversion, openSpdy: spdyClient }
         : undefined,

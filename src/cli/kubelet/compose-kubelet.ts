@@ -153,6 +153,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
       takeUntil(stopped$),
       share(),
     ),
+    podChange$: agent$.pipe(switchMap((made) => (made ? merge(made.pods$, made.runtimePod$) : NEVER))),
     runningPods: () => agent$.value?.runningPods() ?? [],
     servingCertificate$: joined$.pipe(switchMap((cluster) => keepServingCertificate(environment, cluster, addresses$))),
     stats: statsOfNode(environment, pods, () => connection),

@@ -48,6 +48,8 @@ export interface KubeletHandle {
   readonly pods: () => readonly Pod[];
   /** The same on every change, beginning with the current pods. */
   readonly pod$: Observable<readonly Pod[]>;
+  /** Emits after each change of a pod, and after each read of a pod from the runtime. Errors: none. Ends: never. */
+  readonly podChange$: Observable<unknown>;
   /** Resolves when the agent knows its pods, after five seconds at the latest. Errors: none. */
   readonly known: () => Promise<unknown>;
   /** The pods that the runtime runs. */

@@ -170,7 +170,10 @@ export const runAgent = async (flags: RunFlags, createKubelet: CreateKubelet): P
       metrics: registry,
       probeMetrics: probeRegistry,
       stats: kubelet.stats,
-      streams: { findRunning: kubelet.findRunning, streaming: kubelet.streaming, scheduler: monotonicScheduler },
+      streams: {
+        ...{ findRunning: kubelet.findRunning, podChange$: kubelet.podChange$ },
+        ...{ streaming: kubelet.streaming, scheduler: monotonicScheduler },
+      },
     }).pipe(tap((event) => tellServer('pods and metrics', event, log)));
     const api$ = serveKubeletApi({
       ...{ prepared, kubelet, healthChecks, meters, names, log },

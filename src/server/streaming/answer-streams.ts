@@ -31,6 +31,8 @@ import { bytesOf, type WebSocketClient, webSocketClient } from './websocket-clie
 
 export interface StreamView extends StreamSubject {
   readonly streaming: StreamingService;
+  /** Emits after each change of a pod, and after each read of a pod from the runtime. */
+  readonly podChange$: Observable<unknown>;
   /** Default: 20 for a pod, 50 in all. */
   readonly limits?: StreamLimits;
   /**
@@ -96,7 +98,7 @@ export const answerStreams = (view: StreamView, next: RequestListener): RequestL
         : of(undefined);
       const ended$ =
         call.kind === 'portForward'
-          ? forwardEnd(() => hasForwardEnded({ ...call, ...call.request }, view), scheduler)
+          ? forwardEnd(view.podChange$, () => hasForwardEnded({ ...call, ...call.request }, view))
           : NEVER;
       const upgraded$ = conversion$.pipe(
         switchMap((conversion) =>

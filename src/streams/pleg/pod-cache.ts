@@ -1,4 +1,4 @@
-import { Observable, type Subscriber } from 'rxjs';
+import { Observable, Subject, type Subscriber } from 'rxjs';
 import { emptyPodStatus, type RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 
 /** The result of the last read of a pod: its status, or the error. */
@@ -45,6 +45,8 @@ export interface PodCache {
    * pod that the runtime does not have. Unsubscribing forgets the waiter. Errors: the error of the reading.
    */
   readonly newerThan: (uid: string, timeMs: number) => Observable<RuntimePodStatus>;
+  /** Emits the UID of each pod whose entry was replaced or forgotten, after its waiters were released. Errors: none. Ends: never. */
+  readonly read$: Observable<string>;
 }
 
 interface Waiter {
@@ -58,6 +60,7 @@ export const createPodCache = (): PodCache => {
   /** By UID: the global time when the pod was held. */
   const held = new Map<string, number>();
   let globalTime = -Infinity;
+  const read$ = new Subject<string>();
 
   const get = (uid: string): PodReading =>
     entries.get(uid) ?? { kind: 'status', status: emptyPodStatus({ uid, namespace: '', name: '' }) };
@@ -91,13 +94,16 @@ export const createPodCache = (): PodCache => {
     set: (uid, reading, at) => {
       entries.set(uid, { ...reading, modifiedAt: at, observedAt: at });
       notify(uid, at);
+      read$.next(uid);
     },
     setObservedTime: (uid, at) => {
       const entry = entries.get(uid);
       if (entry) entries.set(uid, { ...entry, observedAt: at });
       notify(uid, at);
     },
-    delete: (uid) => void entries.delete(uid),
+    delete: (uid) => {
+      if (entries.delete(uid)) read$.next(uid);
+    },
     updateTime: (at) => {
       globalTime = at;
       for (const uid of [...waiters.keys()]) if (!held.has(uid)) notify(uid, at);
@@ -118,5 +124,6 @@ export const createPodCache = (): PodCache => {
         waiters.set(uid, ofPod.add(waiter));
         return () => forget(uid, waiter);
       }),
+    read$,
   };
 };

@@ -19,6 +19,7 @@ const createKubelet: CreateKubelet = ({ nodeName, log }) => ({
   pod$: of([]),
   known: () => Promise.resolve(),
   runningPods: () => [],
+  podChange$: NEVER,
   findRunning: () => undefined,
   streaming: noStreaming,
   reviewApi: { request: () => EMPTY },

@@ -4,7 +4,7 @@ import { type Agent, type AgentOptions, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { of, type Subscription, throwError } from 'rxjs';
+import { NEVER, of, type Subscription, throwError } from 'rxjs';
 import { pemSource } from '../../../src/kube-api/pem-source.js';
 import type { AccessQuestion } from '../../../src/model/server/access-review.js';
 import type { TokenVerdict } from '../../../src/model/server/authenticate.js';
@@ -106,7 +106,7 @@ export class KubeletStage {
       healthChecks: { syncloop: () => undefined },
       pods: () => [],
       runningPods: () => [{ metadata: { name: 'p', namespace: 'd', uid: 'u' }, spec: { containers: [] }, status: {} }],
-      streams: { findRunning: () => undefined, streaming: noStreaming },
+      streams: { findRunning: () => undefined, podChange$: NEVER, streaming: noStreaming },
       configz: () => ({ kind: 'KubeletConfiguration' }),
       metrics: registry,
       probeMetrics: probeRegistry,

@@ -1,4 +1,4 @@
-import { of, type Observable } from 'rxjs';
+import { NEVER, of, type Observable } from 'rxjs';
 import { expect } from 'vitest';
 import type { DeepPartial, ExecRequest, ExecResponse } from '../../../src/generated/runtime/v1/api.js';
 import type { RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
@@ -52,7 +52,7 @@ export class StreamStage extends KubeletStage {
     guard: Partial<KubeletServerOptions['guard']> = {},
     options: Partial<KubeletServerOptions> = {},
   ): Promise<void> {
-    const streams = { findRunning: () => running, streaming: this.streaming(), ...over };
+    const streams = { findRunning: () => running, podChange$: NEVER, streaming: this.streaming(), ...over };
     return this.start({ pods, streams, ...options }, guard);
   }
 

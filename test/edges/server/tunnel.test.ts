@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { of } from 'rxjs';
+import { of, Subject } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { spdyHeaders, tunnelledProtocols } from '../../../src/model/server/spdy-tunnel.js';
 import { eventually } from '../../embedded/eventually.js';
@@ -144,11 +144,16 @@ describe('a port-forward whose client sends SPDY in the messages of a WebSocket'
       sandboxes: [{ ...running.sandboxes[0]!, state }],
     });
     let pod = withSandbox('SANDBOX_READY');
-    await begin(true, { findRunning: () => pod });
+    const podChange$ = new Subject<void>();
+    await begin(true, { findRunning: () => pod, podChange$ });
     const { client, frames } = await open();
     client.socket.write(message(BINARY, Buffer.from('ping')));
     await eventually('it echoes', () => frames().length === 1);
+    podChange$.next();
+    client.socket.write(message(BINARY, Buffer.from('pong')));
+    await eventually('it echoes after a change of another pod', () => frames().length === 2);
     pod = withSandbox('SANDBOX_NOTREADY');
+    podChange$.next();
     await stage.allClosed();
   });
 

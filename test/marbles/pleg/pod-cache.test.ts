@@ -243,3 +243,19 @@ it('emits once even if the waiter takes only one', () => {
   cache.set('p', reading('b'), 2);
   expect(heard).toEqual(['a']);
 });
+
+it('read$ has the UID of each pod whose entry is replaced or forgotten, after its waiters, and of no other', () => {
+  const cache = createPodCache();
+  const seen: string[] = [];
+  cache.read$.subscribe((uid) => seen.push(`${uid} ${[...cache.entries().keys()].join()}`));
+  cache.newerThan('p', 1).subscribe(() => seen.push('waiter of p'));
+  cache.set('p', reading('first'), 2);
+  cache.set('q', reading('first'), 2);
+  cache.setObservedTime('p', 3);
+  cache.updateTime(4);
+  cache.hold('q');
+  cache.release('q');
+  cache.delete('q');
+  cache.delete('q');
+  expect(seen).toEqual(['waiter of p', 'p p', 'q p,q', 'q p']);
+});
