@@ -21,7 +21,7 @@ import type { Pod } from '../../model/pod/pod.js';
 import type { ClusterTrustBundle } from '../../model/references/referenced-object.js';
 import { refersToTrustBundles, type TrustBundle, trustBundleOf } from '../../model/references/trust-bundle.js';
 import type { ReferenceChange } from '../ports/pod-references.js';
-import type { KeptList } from '../reflector/reflected-objects.js';
+import type { KeptList } from '../../model/reflector/known-objects.js';
 import type { TrustBundleEvent } from './follow-trust-bundles.js';
 import type { KeptObjects } from './kept-objects.js';
 

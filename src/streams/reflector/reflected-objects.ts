@@ -1,5 +1,13 @@
+import type { OrderedMap } from 'immutable';
 import { defer, ignoreElements, type Observable, tap } from 'rxjs';
-import { type ApiObject, objectKey } from '../../model/kube-api/api-object.js';
+import type { ApiObject } from '../../model/kube-api/api-object.js';
+import {
+  foldKnownObjects,
+  type KeptList,
+  keptListAfter,
+  type KnownObjects,
+  objectsByKey,
+} from '../../model/reflector/known-objects.js';
 import type { ReflectorEvent } from '../../model/reflector/reflector-event.js';
 import { isServerAway } from '../../model/kube-api/server-away.js';
 import type { KeptObjects } from '../references/kept-objects.js';
@@ -7,14 +15,9 @@ import type { KeptObjects } from '../references/kept-objects.js';
 /** All objects of a collection, kept up to date while `run$` is subscribed. */
 export interface ReflectedObjects<T extends ApiObject> {
   /** The objects, by `objectKey`; undefined until the first list. While the server is away before that, the kept objects. */
-  readonly objects: () => ReadonlyMap<string, T> | undefined;
+  readonly objects: () => OrderedMap<string, T> | undefined;
   /** Emits nothing and never ends. Errors: none. */
   readonly run$: Observable<never>;
-}
-
-/** All objects of a collection as one object, of the version of the newest. */
-export interface KeptList<T extends ApiObject> extends ApiObject {
-  readonly items: readonly T[];
 }
 
 /** Holds the objects of a reflector. They stay when the server goes away. */
@@ -23,40 +26,20 @@ export const reflectedObjects = <T extends ApiObject>(
   /** Keeps the objects for a later start while the server is away. Default: none are kept. */
   kept?: KeptObjects<KeptList<T>>,
 ): ReflectedObjects<T> => {
-  let objects: Map<string, T> | undefined;
-  let isAway = false;
-  const keep = (resourceVersion: string | undefined): void => {
-    const items = [...(objects ?? new Map<string, T>()).values()];
-    kept?.keep('', '', { metadata: { ...(resourceVersion && { resourceVersion }) }, items });
-  };
-
-  const fold = (event: ReflectorEvent<T>): void => {
-    switch (event.kind) {
-      case 'replaced':
-        objects = byKey(event.objects);
-        return keep(event.resourceVersion);
-      case 'put':
-        objects?.set(objectKey(event.object), event.object);
-        return keep(event.object.metadata.resourceVersion);
-      case 'deleted':
-        objects?.delete(objectKey(event.object));
-        return keep(event.object.metadata.resourceVersion);
-      case 'problem':
-        isAway = isServerAway(event.error);
-        return;
-      case 'recovered':
-        isAway = false;
-    }
-  };
+  let known: KnownObjects<T> = {};
   return {
     objects: () => {
-      if (objects || !isAway) return objects;
+      if (known.objects || !isServerAway(known.problem)) return known.objects;
       const before = kept?.get('', '');
-      return before && byKey(before.items);
+      return before && objectsByKey(before.items);
     },
-    run$: defer(() => event$).pipe(tap(fold), ignoreElements()),
+    run$: defer(() => event$).pipe(
+      tap((event) => {
+        known = foldKnownObjects(known, event);
+        const list = keptListAfter(event, known.objects?.values() ?? []);
+        if (list) kept?.keep('', '', list);
+      }),
+      ignoreElements(),
+    ),
   };
 };
-
-const byKey = <T extends ApiObject>(objects: readonly T[]): Map<string, T> =>
-  new Map(objects.map((object) => [objectKey(object), object]));

@@ -4,7 +4,7 @@ import type { ApiObject } from '../../../src/model/kube-api/api-object.js';
 import type { Secret } from '../../../src/model/references/referenced-object.js';
 import { errorText } from '../../../src/model/cri/cri-error.js';
 import { apiClient } from '../../../src/streams/cluster/api-client.js';
-import { type KeptList } from '../../../src/streams/reflector/reflected-objects.js';
+import type { KeptList } from '../../../src/model/reflector/known-objects.js';
 import { objectKeeper } from '../../../src/streams/references/kept-objects.js';
 import { memoryLastKnown } from '../../support/memory-last-known.js';
 import { marbles } from '../marbles.js';

@@ -3,7 +3,8 @@ import { ApiError } from '../../../src/model/kube-api/api-error.js';
 import type { ApiObject } from '../../../src/model/kube-api/api-object.js';
 import type { ReflectorEvent } from '../../../src/model/reflector/reflector-event.js';
 import { objectKeeper } from '../../../src/streams/references/kept-objects.js';
-import { type KeptList, reflectedObjects } from '../../../src/streams/reflector/reflected-objects.js';
+import type { KeptList } from '../../../src/model/reflector/known-objects.js';
+import { reflectedObjects } from '../../../src/streams/reflector/reflected-objects.js';
 import { memoryLastKnown } from '../../support/memory-last-known.js';
 import { marbles } from '../marbles.js';
 
