@@ -8,6 +8,7 @@ import {
   mergeMap,
   type Observable,
   of,
+  scan,
   type SchedulerLike,
   takeWhile,
   throwError,
@@ -16,7 +17,7 @@ import {
 } from 'rxjs';
 import { ApiError, isGone } from '../../model/kube-api/api-error.js';
 import type { ApiObject } from '../../model/kube-api/api-object.js';
-import { isTooLargeResourceVersion, statusError } from '../../model/reflector/list-watch-error.js';
+import { isTooLargeResourceVersion } from '../../model/reflector/list-watch-error.js';
 import type { ReflectorEvent, ReflectorProblem } from '../../model/reflector/reflector-event.js';
 import {
   isOlderThanAsked,
@@ -25,10 +26,17 @@ import {
   type ReflectorPosition,
   unavailable,
 } from '../../model/reflector/reflector-position.js';
-import { afterWatch, type AfterWatch, type EndedWatch, VERY_SHORT_WATCH_MS } from '../../model/reflector/watch-end.js';
+import { VERY_SHORT_WATCH_MS } from '../../model/reflector/watch-end.js';
+import {
+  foldWatchInput,
+  type ReflectorProgress,
+  startWatchRun,
+  type WatchInput,
+  type WatchNews,
+  type WatchRun,
+} from '../../model/reflector/watch-run.js';
 import { TYPE_OF_PODS, typeOfItems } from '../../model/kube-api/type-of-path.js';
-import { foldWatchLine, startWatch } from '../../model/reflector/watch-cursor.js';
-import type { ApiServer, ApiWatchMessage } from '../ports/api-server.js';
+import type { ApiServer } from '../ports/api-server.js';
 import type { Random } from '../ports/random.js';
 import type { ApiQuery } from '../cluster/api-client.js';
 import { listPages } from './list-pages.js';
@@ -58,18 +66,15 @@ export interface ListWatchTarget {
   readonly minWatchSeconds?: number | undefined;
 }
 
-/** The state that lists and watches share and change. */
-export interface ListWatchProgress {
-  position: ReflectorPosition;
-  /** The number of watches in a row that have ended in silence. */
-  silentInRow: number;
-  /** The version from which the last failed watch could not start, because the server no longer had it. */
-  goneAt: string | undefined;
+/** A value of a list: another position, an event, or both. */
+export interface ListNews<T extends ApiObject> {
+  readonly position?: ReflectorPosition;
+  readonly event?: ReflectorEvent<T>;
 }
 
 /**
- * Lists once and emits all objects; emits a problem before, if the list is slow. If the server no longer has the requested version, it requests
- * the newest one at once.
+ * Lists once, from a position, and emits all objects; emits a problem before, if the list is slow. If the server no longer has the
+ * requested version, it requests the newest one at once.
  *
  * Errors: `ApiError`.
  * Source: staging/src/k8s.io/client-go/tools/cache/reflector.go list
@@ -77,37 +82,36 @@ export interface ListWatchProgress {
 export const listOnce = <T extends ApiObject>(
   { api, scheduler }: ListWatchPorts,
   { path, query }: ListWatchTarget,
-  progress: ListWatchProgress,
-): Observable<ReflectorEvent<T>> =>
-  defer(() => {
-    const attempt = (): Observable<ReflectorEvent<T>> => {
-      const asked = listTerms(progress.position);
-      const patient: Pick<ApiServer, 'request'> = {
-        request: (request) =>
-          api
-            .request(request)
-            .pipe(timeout({ first: WATCH_SILENCE_MS, scheduler, with: () => throwError(() => noAnswer(path)) })),
-      };
-      return listPages<T>(patient, path, query, asked).pipe(
-        map((listed) => {
-          const { objects, resourceVersion } = listed;
-          if (isOlderThanAsked(asked, resourceVersion))
-            throw olderThanAsked(path, resourceVersion, asked.resourceVersion);
-          progress.position = listedAt(progress.position, asked, listed);
-          return { kind: 'replaced', objects, resourceVersion };
-        }),
-      );
-    };
-    const listed$ = defer(attempt).pipe(
-      catchError((error: unknown) => {
-        if (!isGone(error) && !isTooLargeResourceVersion(error)) return throwError(() => error);
-        progress.position = unavailable(progress.position);
-        return defer(attempt);
+  before: ReflectorPosition,
+): Observable<ListNews<T>> => {
+  const patient: Pick<ApiServer, 'request'> = {
+    request: (request) =>
+      api
+        .request(request)
+        .pipe(timeout({ first: WATCH_SILENCE_MS, scheduler, with: () => throwError(() => noAnswer(path)) })),
+  };
+  const listFrom = (position: ReflectorPosition): Observable<ListNews<T>> => {
+    const asked = listTerms(position);
+    return listPages<T>(patient, path, query, asked).pipe(
+      map((listed) => {
+        const { objects, resourceVersion } = listed;
+        if (isOlderThanAsked(asked, resourceVersion))
+          throw olderThanAsked(path, resourceVersion, asked.resourceVersion);
+        const event: ReflectorEvent<T> = { kind: 'replaced', objects, resourceVersion };
+        return { position: listedAt(position, asked, listed), event };
       }),
     );
-    const late$ = timer(SLOW_LIST_MS, scheduler).pipe(map((): ReflectorEvent<T> => SLOW_LIST));
-    return merge(late$, listed$).pipe(takeWhile(({ kind }) => kind === 'problem', true));
-  });
+  };
+  const listed$ = defer(() => listFrom(before)).pipe(
+    catchError((error: unknown) => {
+      if (!isGone(error) && !isTooLargeResourceVersion(error)) return throwError(() => error);
+      const position = unavailable(before);
+      return concat(of<ListNews<T>>({ position }), listFrom(position));
+    }),
+  );
+  const late$ = timer(SLOW_LIST_MS, scheduler).pipe(map((): ListNews<T> => ({ event: SLOW_LIST })));
+  return merge(late$, listed$).pipe(takeWhile(({ event }) => event?.kind !== 'replaced', true));
+};
 
 const SLOW_LIST: ReflectorProblem = {
   kind: 'problem',
@@ -128,17 +132,11 @@ const olderThanAsked = (path: string, resourceVersion: string, asked: string): A
   });
 
 /** The values of a watch: events, `lives` once it is not a very short one, and last its end. */
-export type WatchNews<T extends ApiObject> =
-  | { readonly kind: 'event'; readonly event: ReflectorEvent<T> }
-  | { readonly kind: 'lives' }
-  | { readonly kind: 'ended'; readonly after: AfterWatch };
-
-type Message =
-  | { readonly kind: 'message'; readonly message: ApiWatchMessage }
-  | { readonly kind: 'end'; readonly how: EndedWatch['how'] };
+export type WatchValue<T extends ApiObject> =
+  Exclude<WatchNews<T>, { readonly kind: 'opened' }> | { readonly kind: 'lives' };
 
 /**
- * Watches once, from the current position. The last value is the next step.
+ * Watches once, from the position that is reached. The last value is the next step, with the progress after the watch.
  *
  * Errors: none.
  * Source: staging/src/k8s.io/client-go/tools/cache/reflector.go watch, handleAnyWatch
@@ -146,67 +144,38 @@ type Message =
 export const watchOnce = <T extends ApiObject>(
   { api, scheduler, random }: ListWatchPorts,
   { path, query, minWatchSeconds = MIN_WATCH_SECONDS }: ListWatchTarget,
-  progress: ListWatchProgress,
-): Observable<WatchNews<T>> =>
+  progress: ReflectorProgress,
+): Observable<WatchValue<T>> =>
   defer(() => {
-    const startedAt = scheduler.now();
     const { resourceVersion } = progress.position;
-    let cursor = startWatch(progress.position);
-    let wasOpen = false;
-    let hadMessage = false;
+    const start: WatchRun<T> = startWatchRun(progress, scheduler.now());
     const seconds = Math.floor(minWatchSeconds * (1 + random()));
     const terms = {
       ...(resourceVersion !== '' && { resourceVersion }),
       allowWatchBookmarks: 'true',
       timeoutSeconds: String(seconds),
     };
-    const end = (how: EndedWatch['how']): WatchNews<T> => {
-      progress.silentInRow = how.kind === 'silent' && !hadMessage ? progress.silentInRow + 1 : 0;
-      if ('error' in how && isGone(how.error)) {
-        // The list did not help: the server returned the same version again.
-        if (progress.goneAt === progress.position.resourceVersion) progress.position = unavailable(progress.position);
-        progress.goneAt = progress.position.resourceVersion;
-      }
-      const livedMs = scheduler.now() - startedAt;
-      const { hadNews } = cursor;
-      const { silentInRow } = progress;
-      return { kind: 'ended', after: afterWatch({ how, wasOpen, livedMs, hadNews, silentInRow }) };
-    };
     const typeOfEach = typeOfItems(path);
     // Pods are validated later, as those of a list.
     const typeOfObject = typeOfEach === TYPE_OF_PODS ? undefined : typeOfEach;
-    const read = (message: ApiWatchMessage): Observable<WatchNews<T>> => {
-      if (message.kind === 'opened') {
-        wasOpen = true;
-        return timer(VERY_SHORT_WATCH_MS, scheduler).pipe(map(() => ({ kind: 'lives' })));
-      }
-      wasOpen = true;
-      hadMessage = true;
-      const { type, object } = message;
-      if (type === 'ERROR') return of(end({ kind: 'said', error: statusError(object) }));
-      const folded = foldWatchLine<T>(cursor, { type, object }, typeOfObject);
-      cursor = folded.cursor;
-      progress.position = cursor.position;
-      if (folded.wentBack) {
-        progress.position = unavailable(progress.position);
-        return of(end({ kind: 'went-back', error: folded.wentBack }));
-      }
-      return folded.event ? of({ kind: 'event', event: folded.event }) : EMPTY;
-    };
     return concat(
       defer(() => api.watch({ path, query: { ...query, ...terms } })).pipe(
-        map((message): Message => ({ kind: 'message', message })),
         timeout({
           each: WATCH_SILENCE_MS,
           scheduler,
-          with: () => of<Message>({ kind: 'end', how: { kind: 'silent' } }),
+          with: () => of<WatchInput>({ kind: 'end', how: { kind: 'silent' } }),
         }),
       ),
-      of<Message>({ kind: 'end', how: { kind: 'closed' } }),
+      of<WatchInput>({ kind: 'end', how: { kind: 'closed' } }),
     ).pipe(
-      catchError((error: unknown) => of<Message>({ kind: 'end', how: { kind: 'failed', error } })),
+      catchError((error: unknown) => of<WatchInput>({ kind: 'end', how: { kind: 'failed', error } })),
       takeWhile(({ kind }) => kind !== 'end', true),
-      mergeMap((message) => (message.kind === 'end' ? of(end(message.how)) : read(message.message))),
+      scan((run, input) => foldWatchInput(run, input, { now: scheduler.now(), typeOfObject }), start),
+      mergeMap(({ news }): Observable<WatchValue<T>> => {
+        if (!news) return EMPTY;
+        if (news.kind !== 'opened') return of(news);
+        return timer(VERY_SHORT_WATCH_MS, scheduler).pipe(map(() => ({ kind: 'lives' })));
+      }),
       takeWhile(({ kind }) => kind !== 'ended', true),
     );
   });

@@ -1,15 +1,20 @@
-import { catchError, concat, concatMap, defer, EMPTY, map, type Observable, of, repeat, timer } from 'rxjs';
+import { catchError, concat, concatMap, defer, EMPTY, type Observable, of, repeat, timer } from 'rxjs';
 import { ApiError } from '../../model/kube-api/api-error.js';
 import type { ApiObject } from '../../model/kube-api/api-object.js';
-import { foldFailure, NO_FAILURES } from '../../model/kube-api/failure-streak.js';
-import { nextWait, startBackOff } from '../../model/reflector/reflector-back-off.js';
 import type { ReflectorEvent, ReflectorProblem } from '../../model/reflector/reflector-event.js';
-import { startPosition } from '../../model/reflector/reflector-position.js';
+import {
+  nextRetry,
+  retryFailed,
+  type ReflectorRetries,
+  retrySucceeded,
+  startRetries,
+} from '../../model/reflector/reflector-retries.js';
 import type { AfterWatch } from '../../model/reflector/watch-end.js';
+import { type ReflectorProgress, startProgress } from '../../model/reflector/watch-run.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import { every } from '../operators/every.js';
 import type { Logger } from '../ports/logger.js';
-import { listOnce, type ListWatchPorts, type ListWatchProgress, watchOnce } from './list-watch.js';
+import { listOnce, type ListWatchPorts, watchOnce } from './list-watch.js';
 
 export interface ReflectorPorts extends ListWatchPorts {
   readonly log: Logger;
@@ -56,67 +61,82 @@ export const reflector = <T extends ApiObject>(
     const { scheduler, random, log } = ports;
     const query = { ...(fieldSelector && { fieldSelector }), ...(labelSelector && { labelSelector }) };
     const target = { path, query, minWatchSeconds };
-    const progress: ListWatchProgress = { position: startPosition(notOlderThan), silentInRow: 0, goneAt: undefined };
-    let backOff = startBackOff(scheduler.now());
-    let retryAfterMs = 0;
-    let said = NO_FAILURES;
+    let state: ReflectorState = {
+      progress: startProgress(notOlderThan),
+      retries: startRetries(scheduler.now()),
+      next: 'again',
+    };
+    const change = (fields: Partial<ReflectorState>): void => {
+      state = { ...state, ...fields };
+    };
 
     const waitMs = (): number => {
-      const next = nextWait(backOff, scheduler.now(), random());
-      backOff = next.backOff;
-      const delayMs = Math.max(next.delayMs, retryAfterMs);
-      retryAfterMs = 0;
+      const { delayMs, retries } = nextRetry(state.retries, scheduler.now(), random());
+      change({ retries });
       return delayMs;
     };
     const problem = (
       step: ReflectorProblem['step'],
       { error, severity: asSuch }: Pick<ReflectorProblem, 'error' | 'severity'>,
     ): ReflectorProblem => {
-      const folded = foldFailure(said, `${step} ${errorText(error)}`, asSuch);
-      said = folded.said;
-      if (error instanceof ApiError)
-        retryAfterMs = Math.min(1_000 * (error.retryAfterSeconds ?? 0), MAX_RETRY_AFTER_MS);
-      log[folded.severity === 'warning' ? 'warn' : folded.severity](
+      const text = `${step} ${errorText(error)}`;
+      const failure = { text, severity: asSuch, retryAfterMs: retryAfterMs(error) };
+      const { severity, retries } = retryFailed(state.retries, failure);
+      change({ retries });
+      log[severity === 'warning' ? 'warn' : severity](
         { name, step, error: errorText(error) },
         'cannot watch objects of the API server',
       );
-      return { kind: 'problem', step, error, severity: folded.severity };
+      return { kind: 'problem', step, error, severity };
     };
     const recovery = (): Observable<ReflectorEvent<T>> => {
-      if (said.size === 0) return EMPTY;
-      said = NO_FAILURES;
+      if (state.retries.said.size === 0) return EMPTY;
+      change({ retries: retrySucceeded(state.retries) });
       log.info({ name }, 'objects of the API server are watched again');
       return of({ kind: 'recovered' });
     };
 
-    const watching$ = defer(() => {
-      let next: AfterWatch['next'] = 'again';
-      return defer(() => watchOnce<T>(ports, target, progress)).pipe(
-        concatMap((news): Observable<ReflectorEvent<T>> => {
-          switch (news.kind) {
-            case 'lives':
-              return recovery();
-            case 'event':
-              return news.event.kind === 'problem'
-                ? of(problem('watch', news.event))
-                : concat(recovery(), of(news.event));
-            case 'ended':
-              next = news.after.next;
-              return news.after.problem ? of(problem('watch', news.after.problem)) : EMPTY;
+    const listing$ = defer(() => listOnce<T>(ports, target, state.progress.position)).pipe(
+      concatMap(({ position, event }): Observable<ReflectorEvent<T>> => {
+        if (position) change({ progress: { ...state.progress, position } });
+        if (!event) return EMPTY;
+        return of(event.kind === 'problem' ? problem('list', event) : event);
+      }),
+    );
+    const watching$ = defer(() => watchOnce<T>(ports, target, state.progress)).pipe(
+      concatMap((news): Observable<ReflectorEvent<T>> => {
+        switch (news.kind) {
+          case 'lives':
+            return recovery();
+          case 'event':
+            return news.event.kind === 'problem'
+              ? of(problem('watch', news.event))
+              : concat(recovery(), of(news.event));
+          case 'ended': {
+            const { after, progress } = news;
+            change({ progress, next: after.next });
+            return after.problem ? of(problem('watch', after.problem)) : EMPTY;
           }
-        }),
-        repeat({ delay: () => (next === 'again' ? of(true) : next === 'later' ? timer(waitMs(), scheduler) : EMPTY) }),
-      );
-    });
+        }
+      }),
+      repeat({
+        delay: () => (state.next === 'again' ? of(true) : state.next === 'later' ? timer(waitMs(), scheduler) : EMPTY),
+      }),
+    );
 
     // Only a list fails; a failure of a watch is a value and ends the watch.
-    const round$ = concat(
-      defer(() => listOnce<T>(ports, target, progress)).pipe(
-        map((event) => (event.kind === 'problem' ? problem('list', event) : event)),
-      ),
-      watching$,
-    ).pipe(
+    const round$ = concat(listing$, watching$).pipe(
       catchError((error: unknown) => of(problem('list', { error, severity: isExpected?.(error) ? 'debug' : 'error' }))),
     );
     return every({ periodMs: waitMs, scheduler }, () => round$);
   });
+
+interface ReflectorState {
+  readonly progress: ReflectorProgress;
+  readonly retries: ReflectorRetries;
+  /** The step after the last watch. */
+  readonly next: AfterWatch['next'];
+}
+
+const retryAfterMs = (error: unknown): number | undefined =>
+  error instanceof ApiError ? Math.min(1_000 * (error.retryAfterSeconds ?? 0), MAX_RETRY_AFTER_MS) : undefined;
