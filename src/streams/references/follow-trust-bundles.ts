@@ -7,19 +7,15 @@ import {
   trustBundleResourcesPath,
 } from '../../model/kube-api/api-paths.js';
 import { errorText } from '../../model/cri/cri-error.js';
-import { foldFailure, NO_FAILURES } from '../../model/kube-api/failure-streak.js';
+import type { TrustBundleEvent } from '../../model/references/known-trust-bundles.js';
 import type { ClusterTrustBundle } from '../../model/references/referenced-object.js';
-import { nextWait, startBackOff } from '../../model/reflector/reflector-back-off.js';
-import type { ReflectorEvent } from '../../model/reflector/reflector-event.js';
+import { nextRetry, retryFailed, retrySucceeded, startRetries } from '../../model/reflector/reflector-retries.js';
 import type { ApiClient } from '../cluster/api-client.js';
 import { every } from '../operators/every.js';
 import { reflector, type ReflectorPorts } from '../reflector/reflector.js';
 
 /** The time after which a server without trust bundles is asked again, in milliseconds: it may have been upgraded. */
 export const NOT_SERVED_MS = 60_000;
-
-/** `not-served`: the server has no trust bundles in any version. */
-export type TrustBundleEvent = ReflectorEvent<ClusterTrustBundle> | { readonly kind: 'not-served' };
 
 /**
  * Watches the trust bundles of the cluster, in the newest version that the server has. If it loses that version, or has none, the
@@ -34,22 +30,21 @@ export const followTrustBundles = (
 ): Observable<TrustBundleEvent> =>
   defer(() => {
     const { api, scheduler, random, log } = ports;
-    let backOff = startBackOff(scheduler.now());
-    let said = NO_FAILURES;
+    let retries = startRetries(scheduler.now());
     let isServed: boolean | undefined;
     const waitMs = (): number => {
       if (isServed === false) return NOT_SERVED_MS;
-      const next = nextWait(backOff, scheduler.now(), random());
-      backOff = next.backOff;
+      const next = nextRetry(retries, scheduler.now(), random());
+      retries = next.retries;
       return next.delayMs;
     };
     const failure = (error: unknown): TrustBundleEvent => {
       isServed = undefined;
-      const folded = foldFailure(said, errorText(error), 'error');
-      said = folded.said;
-      const level = folded.severity === 'warning' ? 'warn' : folded.severity;
+      const failed = retryFailed(retries, { text: errorText(error), severity: 'error' });
+      retries = failed.retries;
+      const level = failed.severity === 'warning' ? 'warn' : failed.severity;
       log[level]({ error: errorText(error) }, 'cannot find out whether the API server has trust bundles');
-      return { kind: 'problem', step: 'list', error, severity: folded.severity };
+      return { kind: 'problem', step: 'list', error, severity: failed.severity };
     };
     const notServed = (): TrustBundleEvent => {
       if (isServed !== false) log.warn({}, 'the API server has no trust bundles');
@@ -58,7 +53,7 @@ export const followTrustBundles = (
     };
     const served = (version: TrustBundleVersion): Observable<TrustBundleEvent> => {
       isServed = true;
-      said = NO_FAILURES;
+      retries = retrySucceeded(retries);
       return reflector<ClusterTrustBundle>(ports, {
         path: clusterTrustBundlesPath(version),
         name: 'clustertrustbundles',

@@ -1,3 +1,4 @@
+import { Set as ImmutableSet } from 'immutable';
 import {
   BehaviorSubject,
   defer,
@@ -18,11 +19,16 @@ import {
 import { errorText } from '../../model/cri/cri-error.js';
 import { isServerAway } from '../../model/kube-api/server-away.js';
 import type { Pod } from '../../model/pod/pod.js';
+import {
+  foldTrustBundles,
+  type KnownTrustBundles,
+  type TrustBundleEvent,
+  trustBundleVersions,
+} from '../../model/references/known-trust-bundles.js';
 import type { ClusterTrustBundle } from '../../model/references/referenced-object.js';
 import { refersToTrustBundles, type TrustBundle, trustBundleOf } from '../../model/references/trust-bundle.js';
+import { type KeptList, keptListAfter } from '../../model/reflector/known-objects.js';
 import type { ReferenceChange } from '../ports/pod-references.js';
-import type { KeptList } from '../../model/reflector/known-objects.js';
-import type { TrustBundleEvent } from './follow-trust-bundles.js';
 import type { KeptObjects } from './kept-objects.js';
 
 /** The time that a read waits for the first list of the server, in milliseconds. */
@@ -53,30 +59,25 @@ export const trustBundles = (
   kept: KeptObjects<KeptList<ClusterTrustBundle>> | undefined,
   scheduler: SchedulerLike,
 ): TrustBundles => {
-  /** The UIDs of the pods. */
-  const users = new Set<string>();
-  const isNeeded$ = new BehaviorSubject(false);
-  const known$ = new BehaviorSubject<Known>({});
+  /** The UIDs of the registered pods that refer to bundles. */
+  const users$ = new BehaviorSubject(ImmutableSet<string>());
+  const known$ = new BehaviorSubject<KnownTrustBundles>({});
 
-  const count = (): void => {
-    const isNeeded = users.size > 0;
-    if (!isNeeded && isNeeded$.value) kept?.drop('', '');
-    isNeeded$.next(isNeeded);
-  };
-  const keep = ({ bundles }: Known, resourceVersion: string | undefined): void => {
-    const items = [...(bundles?.values() ?? [])].map(({ object }) => object);
-    kept?.keep('', '', { metadata: { ...(resourceVersion !== undefined && { resourceVersion }) }, items });
+  const setUsers = (users: ImmutableSet<string>): void => {
+    if (users.isEmpty() && !users$.value.isEmpty()) kept?.drop('', '');
+    users$.next(users);
   };
   const take = (event: TrustBundleEvent): void => {
     const known = foldTrustBundles(known$.value, event);
-    if (event.kind === 'replaced') keep(known, event.resourceVersion);
-    if (event.kind === 'put' || event.kind === 'deleted') keep(known, event.object.metadata.resourceVersion);
+    const objects = [...(known.bundles?.values() ?? [])].map(({ object }) => object);
+    const list = event.kind === 'not-served' ? undefined : keptListAfter(event, objects);
+    if (list) kept?.keep('', '', list);
     known$.next(known);
   };
 
   const keptBundles = (): readonly TrustBundle[] | undefined => kept?.get('', '')?.items.map(trustBundleOf);
   /** Errors: throws if the server has no bundles at all. */
-  const found = ({ isServed, bundles, problem }: Known): readonly TrustBundle[] | undefined => {
+  const found = ({ isServed, bundles, problem }: KnownTrustBundles): readonly TrustBundle[] | undefined => {
     if (isServed === false) throw new Error(NOT_SERVED);
     if (bundles) return [...bundles.values()].map(({ bundle }) => bundle);
     return isServerAway(problem) ? keptBundles() : undefined;
@@ -92,14 +93,10 @@ export const trustBundles = (
 
   return {
     register: (pod) => {
-      if (refersToTrustBundles(pod)) users.add(pod.metadata.uid);
-      else users.delete(pod.metadata.uid);
-      count();
+      const { uid } = pod.metadata;
+      setUsers(refersToTrustBundles(pod) ? users$.value.add(uid) : users$.value.delete(uid));
     },
-    unregister: ({ metadata: { uid } }) => {
-      users.delete(uid);
-      count();
-    },
+    unregister: ({ metadata: { uid } }) => setUsers(users$.value.delete(uid)),
     read: () =>
       known$.pipe(
         map(found),
@@ -107,11 +104,12 @@ export const trustBundles = (
         timeout({ first: BUNDLES_PATIENCE_MS, scheduler, with: () => defer(() => of(foundLate())) }),
       ),
     changed$: known$.pipe(
-      distinctUntilChanged((before, known) => versionsOf(before) === versionsOf(known)),
+      distinctUntilChanged((before, known) => trustBundleVersions(before) === trustBundleVersions(known)),
       filter(({ bundles }) => bundles !== undefined),
       map(() => ({ kind: 'ClusterTrustBundles' })),
     ),
-    run$: isNeeded$.pipe(
+    run$: users$.pipe(
+      map((users) => !users.isEmpty()),
       distinctUntilChanged(),
       switchMap((isNeeded) =>
         isNeeded
@@ -128,48 +126,3 @@ export const trustBundles = (
 
 const NOT_SERVED =
   'ClusterTrustBundle projection is not supported: the API server has no clustertrustbundles.certificates.k8s.io in a version that this agent reads (v1, v1beta1, v1alpha1)';
-
-interface Known {
-  /** By name; absent until the first list. */
-  readonly bundles?: ReadonlyMap<string, KnownBundle>;
-  /** Absent until the server has answered. */
-  readonly isServed?: boolean;
-  /** The error of the running watch, until it recovers. */
-  readonly problem?: unknown;
-}
-
-interface KnownBundle {
-  readonly object: ClusterTrustBundle;
-  readonly bundle: TrustBundle;
-}
-
-const foldTrustBundles = (before: Known, event: TrustBundleEvent): Known => {
-  switch (event.kind) {
-    case 'not-served':
-      return { isServed: false };
-    case 'replaced':
-      return { isServed: true, bundles: new Map(event.objects.map(entryOf)) };
-    case 'put':
-      return { isServed: true, bundles: new Map([...(before.bundles ?? []), entryOf(event.object)]) };
-    case 'deleted':
-      return {
-        isServed: true,
-        bundles: new Map([...(before.bundles ?? [])].filter(([name]) => name !== event.object.metadata.name)),
-      };
-    case 'problem':
-      return { ...before, problem: event.error };
-    case 'recovered':
-      return { ...before, problem: undefined };
-  }
-};
-
-const entryOf = (object: ClusterTrustBundle): readonly [string, KnownBundle] => [
-  object.metadata.name ?? '',
-  { object, bundle: trustBundleOf(object) },
-];
-
-/** A text that differs for other bundles, and for bundles that are not known. */
-const versionsOf = ({ bundles }: Known): string =>
-  bundles
-    ? JSON.stringify([...bundles.values()].map(({ object: { metadata } }) => [metadata.uid, metadata.resourceVersion]))
-    : '';

@@ -1,8 +1,9 @@
 import { concat, defer, map, NEVER, type Observable, of, type SchedulerLike, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../src/model/kube-api/api-error.js';
+import type { TrustBundleEvent } from '../../../src/model/references/known-trust-bundles.js';
 import type { ApiRequest, ApiServer } from '../../../src/streams/ports/api-server.js';
-import { followTrustBundles, type TrustBundleEvent } from '../../../src/streams/references/follow-trust-bundles.js';
+import { followTrustBundles } from '../../../src/streams/references/follow-trust-bundles.js';
 import { inTurn, marbles } from '../marbles.js';
 
 const GROUP = '/apis/certificates.k8s.io';

@@ -2,7 +2,7 @@ import { catchError, map, merge, mergeMap, NEVER, type Observable, of, tap } fro
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../src/model/kube-api/api-error.js';
 import type { ClusterTrustBundle } from '../../../src/model/references/referenced-object.js';
-import type { TrustBundleEvent } from '../../../src/streams/references/follow-trust-bundles.js';
+import type { TrustBundleEvent } from '../../../src/model/references/known-trust-bundles.js';
 import { objectKeeper } from '../../../src/streams/references/kept-objects.js';
 import { trustBundles } from '../../../src/streams/references/trust-bundles.js';
 import { aPod } from '../../support/a-pod.js';
