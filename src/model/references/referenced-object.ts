@@ -23,6 +23,15 @@ export type ClusterTrustBundle = AsJson<V1beta1ClusterTrustBundle>;
 /** A kind of object that pods refer to by name, in their own namespace. */
 export type ReferencedObject = ConfigMap | Secret;
 
+/** The name of such an object; its kind is known from the place. */
+export interface ObjectName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Returns the key of an object among those of its kind. */
+export const storeKey = (namespace: string, name: string): string => `${namespace}/${name}`;
+
 /** No client can change the object; it can only be deleted. */
 export const isImmutable = ({ immutable }: ReferencedObject): boolean => immutable === true;
 

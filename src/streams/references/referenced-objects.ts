@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs';
-import type { ReferencedObject } from '../../model/references/referenced-object.js';
+import type { ObjectName, ReferencedObject } from '../../model/references/referenced-object.js';
 import type { Pod } from '../../model/pod/pod.js';
-import type { ObjectName, ObjectStore } from '../reflector/object-store.js';
+import type { ObjectStore } from '../reflector/object-store.js';
 
 /** Objects of one kind that pods refer to. */
 export interface ReferencedObjects<T extends ReferencedObject> {
@@ -26,18 +26,18 @@ export const referencedObjects = <T extends ReferencedObject>(
   namesOf: (pod: Pod) => ReadonlySet<string>,
 ): ReferencedObjects<T> => {
   /** The references, by UID of the pod. */
-  const registered = new Map<string, { readonly namespace: string; readonly names: ReadonlySet<string> }>();
+  const registered = new Map<string, References>();
   return {
     register: (pod) => {
       const { uid, namespace } = pod.metadata;
-      const before = registered.get(uid)?.names ?? new Set();
+      const { names: before } = registered.get(uid) ?? NO_REFERENCES;
       const names = namesOf(pod);
       registered.set(uid, { namespace, names });
       for (const name of names) if (!before.has(name)) refer(namespace, name, uid);
       for (const name of before) if (!names.has(name)) release(namespace, name, uid);
     },
     unregister: ({ metadata: { uid } }) => {
-      const { namespace = '', names = new Set<string>() } = registered.get(uid) ?? {};
+      const { namespace, names } = registered.get(uid) ?? NO_REFERENCES;
       registered.delete(uid);
       for (const name of names) release(namespace, name, uid);
     },
@@ -46,3 +46,10 @@ export const referencedObjects = <T extends ReferencedObject>(
     run$,
   };
 };
+
+interface References {
+  readonly namespace: string;
+  readonly names: ReadonlySet<string>;
+}
+
+const NO_REFERENCES: References = { namespace: '', names: new Set() };

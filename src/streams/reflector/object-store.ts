@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { ReferencedObject } from '../../model/references/referenced-object.js';
+import type { ObjectName, ReferencedObject } from '../../model/references/referenced-object.js';
 
 /**
  * The objects of one kind that pods refer to, kept up to date while `run$` is subscribed.
@@ -21,13 +21,6 @@ export interface ObjectStore<T extends ReferencedObject> {
   /** Emits nothing and never ends. Errors: none. */
   readonly run$: Observable<never>;
 }
-
-export interface ObjectName {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export const storeKey = (namespace: string, name: string): string => `${namespace}/${name}`;
 
 /** The error of a read of an object without references. */
 export const notRegistered = (namespace: string, name: string): Error =>

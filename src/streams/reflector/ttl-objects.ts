@@ -1,3 +1,4 @@
+import { Map as ImmutableMap } from 'immutable';
 import {
   catchError,
   defer,
@@ -10,10 +11,17 @@ import {
   share,
   throwError,
 } from 'rxjs';
-import { isNotFound } from '../../model/kube-api/api-error.js';
-import type { ReferencedObject } from '../../model/references/referenced-object.js';
-import { compareResourceVersions } from '../../model/reflector/resource-version.js';
-import { notRegistered, type ObjectStore, storeKey } from './object-store.js';
+import { type ReferencedObject, storeKey } from '../../model/references/referenced-object.js';
+import {
+  answerAfter,
+  type CachedObjects,
+  freshObject,
+  type ObjectAnswer,
+  withCacheReference,
+  withObjectAnswer,
+  withoutCacheReference,
+} from '../../model/reflector/cached-object.js';
+import { notRegistered, type ObjectStore } from './object-store.js';
 
 /** The lifetime of a read object, in milliseconds, unless the Node sets another one. */
 export const DEFAULT_TTL_MS = 60_000;
@@ -37,82 +45,51 @@ export const ttlObjects = <T extends ReferencedObject>({
   ttlMs,
   scheduler,
 }: TtlObjectsOptions<T>): ObjectStore<T> => {
-  const items = new Map<string, Item<T>>();
+  let objects: CachedObjects<T> = ImmutableMap();
+  /** The running requests, by `storeKey`; reads of that time share them. */
+  const asked = new Map<string, Observable<T>>();
 
-  const isFresh = ({ answer, answeredAt }: Entry<T>): boolean =>
-    answer !== undefined && 'object' in answer && scheduler.now() < answeredAt + (ttlMs() ?? DEFAULT_TTL_MS);
-
-  const ask = (entry: Entry<T>, namespace: string, name: string): Observable<T> => {
-    const { answer: before } = entry;
-    const known = before && 'object' in before ? before.object : undefined;
-    return defer(() => get(namespace, name, known !== undefined)).pipe(
-      map((object): Answer<T> => {
-        // The cache of the server may be older than the cached object.
-        const isOlder = known !== undefined && isOlderVersion(object, known);
-        if (!isOlder) Object.assign(entry, { answer: { object }, answeredAt: scheduler.now() });
-        return isOlder ? { object: known } : { object };
-      }),
-      catchError((error: unknown) => {
-        if (isNotFound(error)) Object.assign(entry, { answer: { error }, answeredAt: scheduler.now() });
-        else if (before) return of(before);
-        return of<Answer<T>>({ error });
-      }),
-      map((answer) => {
+  const ask = (key: string, namespace: string, name: string): Observable<T> => {
+    const kept = objects.get(key)?.answer;
+    const mayBeCached = kept !== undefined && 'object' in kept;
+    // A request from before a new reference answers its own reads only.
+    const isCurrent = (): boolean => asked.get(key) === object$;
+    const object$: Observable<T> = defer(() => get(namespace, name, mayBeCached)).pipe(
+      map((object): ObjectAnswer<T> => ({ object })),
+      catchError((error: unknown) => of<ObjectAnswer<T>>({ error })),
+      map((reply) => {
+        const { answer, isNew } = answerAfter(kept, reply);
+        if (isNew && isCurrent()) objects = withObjectAnswer(objects, key, answer, scheduler.now());
         if ('error' in answer) throw answer.error;
         return answer.object;
       }),
+      finalize(() => isCurrent() && asked.delete(key)),
+      share(),
     );
+    asked.set(key, object$);
+    return object$;
   };
 
   return {
     refer: (namespace, name, uid) => {
       const key = storeKey(namespace, name);
-      const item = items.get(key) ?? { references: new Set(), entry: newEntry<T>() };
-      item.references.add(uid);
-      item.entry = newEntry();
-      items.set(key, item);
+      objects = withCacheReference(objects, key, uid);
+      asked.delete(key);
     },
     release: (namespace, name, uid) => {
       const key = storeKey(namespace, name);
-      const item = items.get(key);
-      item?.references.delete(uid);
-      if (item?.references.size === 0) items.delete(key);
+      objects = withoutCacheReference(objects, key, uid);
+      if (!objects.has(key)) asked.delete(key);
     },
     read: (namespace, name) =>
       defer(() => {
-        const entry = items.get(storeKey(namespace, name))?.entry;
-        if (!entry) return throwError(() => notRegistered(namespace, name));
-        const { answer } = entry;
-        if (answer && 'object' in answer && isFresh(entry)) return of(answer.object);
-        entry.asking$ ??= ask(entry, namespace, name).pipe(
-          finalize(() => (entry.asking$ = undefined)),
-          share(),
-        );
-        return entry.asking$;
+        const key = storeKey(namespace, name);
+        const known = objects.get(key);
+        if (!known) return throwError(() => notRegistered(namespace, name));
+        const object = freshObject(known, scheduler.now(), ttlMs() ?? DEFAULT_TTL_MS);
+        return object ? of(object) : (asked.get(key) ?? ask(key, namespace, name));
       }),
     changed$: NEVER,
     run$: NEVER,
   };
 };
-
-type Answer<T> = { readonly object: T } | { readonly error: unknown };
-
-interface Entry<T> {
-  /** The last answer; an error only if the object does not exist. */
-  answer: Answer<T> | undefined;
-  /** The time of the answer, by the scheduler. */
-  answeredAt: number;
-  /** The running request; reads of that time share it. */
-  asking$: Observable<T> | undefined;
-}
-
-interface Item<T> {
-  /** The UIDs of the pods that refer to the object. */
-  readonly references: Set<string>;
-  entry: Entry<T>;
-}
-
-const newEntry = <T>(): Entry<T> => ({ answer: undefined, answeredAt: -Infinity, asking$: undefined });
-
-const isOlderVersion = (object: ReferencedObject, other: ReferencedObject): boolean =>
-  compareResourceVersions(object.metadata.resourceVersion ?? '', other.metadata.resourceVersion ?? '') === -1;

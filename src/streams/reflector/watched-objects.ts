@@ -1,5 +1,7 @@
+import { OrderedMap } from 'immutable';
 import {
   defer,
+  filter,
   finalize,
   from,
   ignoreElements,
@@ -18,12 +20,28 @@ import {
   timer,
 } from 'rxjs';
 import { ApiError } from '../../model/kube-api/api-error.js';
-import { isImmutable, type ReferencedObject } from '../../model/references/referenced-object.js';
-import type { ReflectorEvent } from '../../model/reflector/reflector-event.js';
 import { isServerAway } from '../../model/kube-api/server-away.js';
+import {
+  isImmutable,
+  type ObjectName,
+  type ReferencedObject,
+  storeKey,
+} from '../../model/references/referenced-object.js';
+import type { ReflectorEvent } from '../../model/reflector/reflector-event.js';
+import {
+  foldWatched,
+  isSameVersion,
+  unreadObjects,
+  type WatchedObject,
+  watchedObject,
+  type WatchedObjects,
+  withoutReference,
+  withReference,
+  withWatched,
+} from '../../model/reflector/watched-object.js';
 import type { Logger } from '../ports/logger.js';
 import type { KeptObjects } from '../references/kept-objects.js';
-import { notRegistered, type ObjectName, type ObjectStore, storeKey } from './object-store.js';
+import { notRegistered, type ObjectStore } from './object-store.js';
 
 /** The time that a read waits for the first answer of the server, in milliseconds. */
 export const SYNC_PATIENCE_MS = 1_000;
@@ -46,6 +64,12 @@ export interface WatchedObjectsOptions<T extends ReferencedObject> {
   readonly log: Logger;
 }
 
+/** A step of the watch of one object. `synced`: the server has listed it. `changed`: it has another version. */
+interface WatchStep {
+  readonly kind: 'start' | 'stop' | 'synced' | 'changed';
+  readonly id: ObjectName;
+}
+
 /**
  * Makes a store that watches each object from its first reference to its last. An object that is not read for a while is not watched
  * until the next read, which waits for the server; an immutable object is not watched after it was read. While the server is away,
@@ -62,66 +86,73 @@ export const watchedObjects = <T extends ReferencedObject>({
   log,
 }: WatchedObjectsOptions<T>): ObjectStore<T> => {
   const maxIdleMs = Math.max(IDLE_SYNCS * syncFrequencyMs, MIN_IDLE_MS);
-  const items = new Map<string, Item<T>>();
-  const start$ = new Subject<Item<T>>();
-  const changed$ = new Subject<ObjectName>();
+  let objects: WatchedObjects<T> = OrderedMap();
+  const step$ = new Subject<WatchStep>();
 
-  const start = (item: Item<T>): void => {
-    item.state = 'followed';
-    item.problem = undefined;
-    start$.next(item);
-  };
-  const stop = (item: Item<T>, state: 'idle' | 'final'): void => {
-    item.state = state;
-    item.stop$.next();
-  };
-  const followed = (item: Item<T>): Observable<never> =>
-    defer(() => follow(item.namespace, item.name)).pipe(
-      tap((event) => {
-        const before = item.object;
-        fold(item, event);
-        // Kept at once, in case the agent is killed.
-        if (isOfObjects(event)) remember(item);
-        if (event.kind === 'replaced') item.synced$.next();
-        if (versionOf(before) !== versionOf(item.object)) changed$.next({ namespace: item.namespace, name: item.name });
-      }),
-      finalize(() => (item.isSynced = false)),
-      ignoreElements(),
-      takeUntil(item.stop$),
+  const steps = (wanted: WatchStep['kind'], only?: ObjectName): Observable<ObjectName> =>
+    step$.pipe(
+      filter((step) => step.kind === wanted && (only === undefined || step.id === only)),
+      map(({ id }) => id),
     );
-  const remember = ({ namespace, name, object }: Item<T>): void => {
+  const change = (id: ObjectName, fields: Partial<WatchedObject<T>>): void => {
+    objects = withWatched(objects, id, fields);
+  };
+  const start = (id: ObjectName): void => {
+    change(id, { state: 'followed', problem: undefined });
+    step$.next({ kind: 'start', id });
+  };
+  const stop = (id: ObjectName, state: 'idle' | 'final'): void => {
+    change(id, { state });
+    step$.next({ kind: 'stop', id });
+  };
+  const received = (id: ObjectName, event: ReflectorEvent<T>): void => {
+    const before = watchedObject(objects, id);
+    if (!before) return;
+    const after = foldWatched(before, event);
+    change(id, after);
+    // Kept at once, in case the agent is killed.
+    if (isOfObjects(event)) remember(after);
+    if (event.kind === 'replaced') step$.next({ kind: 'synced', id });
+    if (!isSameVersion(before.object, after.object)) step$.next({ kind: 'changed', id });
+  };
+  const remember = ({ id: { namespace, name }, object }: WatchedObject<T>): void => {
     if (object) kept?.keep(namespace, name, object);
     else kept?.drop(namespace, name);
   };
+  const followed = (id: ObjectName): Observable<never> =>
+    defer(() => follow(id.namespace, id.name)).pipe(
+      tap((event) => received(id, event)),
+      finalize(() => change(id, { isSynced: false })),
+      ignoreElements(),
+      takeUntil(steps('stop', id)),
+    );
   const stopIdle = (): void => {
-    for (const item of items.values()) {
-      // An object without its first answer stays watched: the server has already done the work of the request.
-      const isIdle = item.isSynced && scheduler.now() > item.readAt + maxIdleMs;
-      if (item.state === 'followed' && isIdle) stop(item, 'idle');
-    }
+    for (const { id } of unreadObjects(objects, scheduler.now(), maxIdleMs)) stop(id, 'idle');
   };
 
-  const found = (item: Item<T>): T => {
-    const { object, name } = item;
-    if (!object) throw new ApiError({ code: 404, reason: 'NotFound', message: `${kind} "${name}" not found` });
-    if (item.state === 'followed' && item.isSynced && isImmutable(object)) stop(item, 'final');
+  const found = ({ id, object, state, isSynced }: WatchedObject<T>): T => {
+    if (!object) throw new ApiError({ code: 404, reason: 'NotFound', message: `${kind} "${id.name}" not found` });
+    if (state === 'followed' && isSynced && isImmutable(object)) stop(id, 'final');
     return object;
   };
-  const synced = (item: Item<T>): Observable<unknown> => {
-    if (item.isSynced || item.state === 'final') return of(undefined);
-    return item.synced$.pipe(
+  /** Emits the object once the server has listed it, or is found to be away. Errors: neither is so in time. */
+  const synced = (newest: () => WatchedObject<T>): Observable<WatchedObject<T>> => {
+    const { id, isSynced, state } = newest();
+    if (isSynced || state === 'final') return of(newest());
+    return steps('synced', id).pipe(
       take(1),
+      map(newest),
       timeout({
         first: SYNC_PATIENCE_MS,
         scheduler,
         with: () => {
-          const { problem, namespace, name } = item;
-          item.object ??= kept?.get(namespace, name);
-          if (!item.object || (problem !== undefined && !isServerAway(problem))) {
+          const { problem, object = kept?.get(id.namespace, id.name) } = newest();
+          change(id, { object });
+          if (!object || (problem !== undefined && !isServerAway(problem))) {
             return throwError(() => new Error(`failed to sync ${kind} cache: timed out waiting for the condition`));
           }
-          log.warn({ kind, namespace, name }, 'the API server does not answer, using the last known object');
-          return of(undefined);
+          log.warn({ kind, ...id }, 'the API server does not answer, using the last known object');
+          return of({ ...newest(), object });
         },
       }),
     );
@@ -129,93 +160,45 @@ export const watchedObjects = <T extends ReferencedObject>({
 
   return {
     refer: (namespace, name, uid) => {
-      const key = storeKey(namespace, name);
-      const known = items.get(key);
-      if (known) return void known.references.add(uid);
-      const item = newItem<T>(namespace, name, uid);
-      items.set(key, item);
-      start(item);
+      const id = { namespace, name };
+      objects = withReference(objects, id, uid);
+      // The identity of an object that was known is an earlier one.
+      if (watchedObject(objects, id)) start(id);
     },
     release: (namespace, name, uid) => {
-      const key = storeKey(namespace, name);
-      const item = items.get(key);
-      item?.references.delete(uid);
-      if (!item || item.references.size > 0) return;
-      items.delete(key);
-      stop(item, 'idle');
+      const before = objects.get(storeKey(namespace, name));
+      objects = withoutReference(objects, { namespace, name }, uid);
+      if (!before || watchedObject(objects, before.id)) return;
+      stop(before.id, 'idle');
       kept?.drop(namespace, name);
     },
     read: (namespace, name) =>
       defer(() => {
-        const item = items.get(storeKey(namespace, name));
-        if (!item) return throwError(() => notRegistered(namespace, name));
-        item.readAt = scheduler.now();
-        if (item.state === 'idle') start(item);
-        return synced(item).pipe(map(() => found(item)));
+        const first = objects.get(storeKey(namespace, name));
+        if (!first) return throwError(() => notRegistered(namespace, name));
+        change(first.id, { readAt: scheduler.now() });
+        if (first.state === 'idle') start(first.id);
+        // An object that loses its last reference during the read stays as it was.
+        return synced(() => watchedObject(objects, first.id) ?? first).pipe(map(found));
       }),
-    changed$,
+    changed$: steps('changed'),
     run$: defer(() => {
-      const before = [...items.values()].filter(({ state }) => state === 'followed');
+      const before = [...objects.values()].filter(({ state }) => state === 'followed');
       const idle$ = timer(0, IDLE_CHECK_MS, scheduler).pipe(tap(stopIdle), ignoreElements());
       // By then every pod of an earlier agent that is still wanted has been added.
       const retain$ = timer(maxIdleMs, scheduler).pipe(
-        tap(() => kept?.retain(items.values())),
+        tap(() => kept?.retain([...objects.values()].map(({ id }) => id))),
         ignoreElements(),
       );
-      // `start$` first, so that a reference during the subscription to the others is not missed.
-      return merge(start$.pipe(mergeMap(followed)), from(before).pipe(mergeMap(followed)), idle$, retain$);
+      // `start` first, so that a reference during the subscription to the others is not missed.
+      return merge(
+        steps('start').pipe(mergeMap(followed)),
+        from(before).pipe(mergeMap(({ id }) => followed(id))),
+        idle$,
+        retain$,
+      );
     }),
   };
 };
 
-interface Item<T> {
-  readonly namespace: string;
-  readonly name: string;
-  /** The UIDs of the pods that refer to the object. */
-  readonly references: Set<string>;
-  readonly stop$: Subject<void>;
-  readonly synced$: Subject<void>;
-  /** `final`: the object is immutable, so it is not watched. */
-  state: 'followed' | 'idle' | 'final';
-  /** Whether the server has answered since the watch began. */
-  isSynced: boolean;
-  /** The last known object, of any age. */
-  object: T | undefined;
-  /** The error of the running watch, until it recovers. */
-  problem: unknown;
-  /** The time of the last read, by the scheduler. */
-  readAt: number;
-}
-
-const newItem = <T>(namespace: string, name: string, uid: string): Item<T> => ({
-  ...{ namespace, name, references: new Set([uid]), stop$: new Subject(), synced$: new Subject() },
-  ...{ state: 'idle', isSynced: false, object: undefined, problem: undefined, readAt: -Infinity },
-});
-
-/** An object that was deleted and made again has another UID, and maybe an older version. */
-const versionOf = (object: ReferencedObject | undefined): string | undefined =>
-  object && `${object.metadata.uid} ${object.metadata.resourceVersion}`;
-
 const isOfObjects = ({ kind }: ReflectorEvent): boolean => kind === 'replaced' || kind === 'put' || kind === 'deleted';
-
-const fold = <T extends ReferencedObject>(item: Item<T>, event: ReflectorEvent<T>): void => {
-  switch (event.kind) {
-    case 'replaced':
-      // An idle object may have been changed or deleted meanwhile.
-      item.object = event.objects.find(({ metadata }) => metadata.name === item.name);
-      item.problem = undefined;
-      item.isSynced = true;
-      return;
-    case 'put':
-      item.object = event.object;
-      return;
-    case 'deleted':
-      item.object = undefined;
-      return;
-    case 'problem':
-      item.problem = event.error;
-      return;
-    case 'recovered':
-      item.problem = undefined;
-  }
-};

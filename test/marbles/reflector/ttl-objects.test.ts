@@ -101,6 +101,18 @@ describe('an object that is asked for when it is read', () => {
   );
 
   it(
+    'an object with a new reference is requested again, also while an earlier request runs, whose answer is not kept',
+    marbles(({ hot, cold, scheduler, expectObservable }) => {
+      const answers = [cold('------(1|)', secrets), cold('--(2|)', secrets)];
+      const act = hot('  pr-qr---r ');
+      const expected = ' ------212-';
+      const { asked, outcome$ } = stageOf(scheduler, act, answers);
+      expectObservable(outcome$, '---------!').toBe(expected);
+      scheduler.schedule(() => expect(asked).toEqual(['ns/s', 'ns/s']), 20);
+    }),
+  );
+
+  it(
     'that does not exist is asked for at every read',
     marbles(({ hot, cold, scheduler, expectObservable }) => {
       const answers = [

@@ -115,6 +115,15 @@ describe('an object that pods refer to', () => {
   );
 
   it(
+    'a read that waits while the object loses its last reference fails in time, although a later pod refers to it again',
+    marbles(({ hot, cold, scheduler, expectObservable }) => {
+      const act = hot('    pr-Pq---r');
+      const expected = '   --------1 992ms s';
+      expectObservable(atWork(stageOf(scheduler, cold('----1', events)), act), '2s !').toBe(expected);
+    }),
+  );
+
+  it(
     'has no time limit when no read waits for it, and is still watched',
     marbles(({ hot, cold, scheduler, expectObservable, expectSubscriptions }) => {
       const follow = cold('------1', events);
@@ -301,7 +310,7 @@ describe('changes of a watched object', () => {
     'are emitted as they are seen, and a listing that shows nothing new is none',
     marbles(({ cold, expectObservable, scheduler }) => {
       //                   the server: none, 1, 2, 2 gone, 3 and the same again
-      const follow$ = cold('0-1-2-d-3-3-a-|', events).pipe(mergeMap(of));
+      const follow$ = cold('0-1-2-d-3-3-a-|', events);
       const { store } = stageOf(scheduler, merge(follow$, NEVER));
       const acts$ = cold<string>('  p');
       const changed$ = merge(atWork({ store, read: () => NEVER }, acts$), store.changed$.pipe(map(() => 'c')));
