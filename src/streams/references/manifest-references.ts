@@ -1,9 +1,15 @@
 import { defer, type Observable, of, Subject, throwError } from 'rxjs';
 import { ApiError } from '../../model/kube-api/api-error.js';
-import { CONFIG_SOURCE_ANNOTATION, type Pod, type PodSourceName } from '../../model/pod/pod.js';
-import { configMapNames, secretNames } from '../../model/references/referenced-names.js';
-import { type SourceObject, sourceObjectKey } from '../../model/references/source-object.js';
-import { deepEqual } from '../../model/values/deep-equal.js';
+import type { Pod, PodSourceName } from '../../model/pod/pod.js';
+import {
+  changedObjects,
+  NO_MANIFEST_OBJECTS,
+  objectFor,
+  withoutReferrer,
+  withReferrer,
+  withSourceObjects,
+} from '../../model/references/manifest-objects.js';
+import type { SourceObject } from '../../model/references/source-object.js';
 import type { CredentialPorts } from '../ports/credential-ports.js';
 import type { Logger } from '../ports/logger.js';
 import type { PodReferences, ReferencedName } from '../ports/pod-references.js';
@@ -23,41 +29,31 @@ export interface ManifestReferences extends PodReferences {
  * services.
  */
 export const manifestReferences = (log: Logger): ManifestReferences => {
-  const sources = new Map<PodSourceName, ReadonlyMap<string, SourceObject>>();
-  /** By UID. */
-  const registered = new Map<string, { readonly source: PodSourceName; readonly keys: ReadonlySet<string> }>();
+  let known = NO_MANIFEST_OBJECTS;
   const change$ = new Subject<ReferencedName>();
 
   const read = <Kind extends SourceObject['kind']>(kind: Kind, namespace: string, name: string, pod: Pod) =>
-    defer((): Observable<Extract<SourceObject, { readonly kind: Kind }>> => {
-      const object = sources.get(sourceOf(pod))?.get(`${kind} ${namespace}/${name}`);
-      if (object?.kind !== kind) return throwError(() => notFound(kind, name));
-      return of(object as Extract<SourceObject, { readonly kind: Kind }>);
+    defer(() => {
+      const object = objectFor(known, pod, kind, { namespace, name });
+      return object ? of(object) : throwError(() => notFound(kind, name));
     });
   const secret: PodReferences['secret'] = (namespace, name, pod) => read('Secret', namespace, name, pod);
 
   return {
     setObjects: (source, objects) => {
-      const before = sources.get(source) ?? new Map<string, SourceObject>();
-      const after = new Map(objects.map((object) => [sourceObjectKey(object), object]));
-      sources.set(source, after);
-      const used = new Set([...registered.values()].flatMap((pod) => (pod.source === source ? [...pod.keys] : [])));
-      for (const object of new Map([...before, ...after]).values()) {
-        const key = sourceObjectKey(object);
-        if (!used.has(key) || deepEqual(before.get(key), after.get(key))) continue;
-        const { namespace, name } = object.metadata;
-        change$.next({ kind: object.kind, namespace, name });
+      const before = known;
+      known = withSourceObjects(known, source, objects);
+      for (const { kind, metadata } of changedObjects(before, known, source)) {
+        const { namespace, name } = metadata;
+        change$.next({ kind, namespace, name });
       }
     },
     register: (pod) => {
-      const { uid, namespace } = pod.metadata;
-      const keys = new Set([
-        ...[...configMapNames(pod)].map((name) => `ConfigMap ${namespace}/${name}`),
-        ...[...secretNames(pod)].map((name) => `Secret ${namespace}/${name}`),
-      ]);
-      registered.set(uid, { source: sourceOf(pod), keys });
+      known = withReferrer(known, pod);
     },
-    unregister: ({ metadata: { uid } }) => void registered.delete(uid),
+    unregister: (pod) => {
+      known = withoutReferrer(known, pod);
+    },
     configMap: (namespace, name, pod) => read('ConfigMap', namespace, name, pod),
     secret,
     changed$: change$.asObservable(),
@@ -65,8 +61,6 @@ export const manifestReferences = (log: Logger): ManifestReferences => {
     pullSecrets: pullSecretsOf(secret, log),
   };
 };
-
-const sourceOf = ({ metadata }: Pod): PodSourceName => metadata.annotations?.[CONFIG_SOURCE_ANNOTATION] ?? '';
 
 const notFound = (kind: SourceObject['kind'], name: string): ApiError =>
   new ApiError({ code: 404, reason: 'NotFound', message: `${kind.toLowerCase()} ${JSON.stringify(name)} not found` });
