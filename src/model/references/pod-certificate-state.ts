@@ -86,7 +86,7 @@ export interface PodCertificateAdvance {
 const timeFor = ({ notBefore, receivedAt }: IssuedCertificate, { wallClock, now }: ClockReading): number =>
   Math.max(wallClock, notBefore + now - receivedAt);
 
-type ClockReading = Pick<PodCertificateMoment, 'wallClock' | 'now'>;
+export type ClockReading = Pick<PodCertificateMoment, 'wallClock' | 'now'>;
 
 /** Returns the state at a moment, and what has to be done. Source: handleProjection */
 export const advancePodCertificate = (
