@@ -1,3 +1,4 @@
+import { Map as ImmutableMap } from 'immutable';
 import {
   catchError,
   defer,
@@ -15,7 +16,16 @@ import {
 } from 'rxjs';
 import { isForbidden } from '../../model/kube-api/api-error.js';
 import { serviceAccountTokenPath } from '../../model/kube-api/api-paths.js';
-import { isExpired, issuedAtOf, needsRefresh } from '../../model/references/token-refresh.js';
+import {
+  type PodTokens,
+  timeForToken,
+  tokenAnswered,
+  type TokenClock,
+  tokenIssued,
+  withoutExpiredTokens,
+  withoutTokensOf,
+} from '../../model/references/pod-tokens.js';
+import { isExpired, needsRefresh } from '../../model/references/token-refresh.js';
 import {
   type IssuedToken,
   readTokenReply,
@@ -63,17 +73,20 @@ export interface TokenManager {
  * Source: pkg/kubelet/token/token_manager.go
  */
 export const tokenManager = ({ api, scheduler, wallClock, random, log }: TokenManagerPorts): TokenManager => {
-  const kept = new Map<string, Kept>();
-  /** The time of day, unless the clock is behind: a token is at least as old as the time since its receipt. */
-  const nowFor = ({ issued, receivedAt }: Kept): number =>
-    Math.max(wallClock(), issuedAtOf(issued) + scheduler.now() - receivedAt);
+  /** A pod that is refused for good waits once: no request of a purpose with an entry waits for the authorizer. */
+  let tokens: PodTokens = ImmutableMap();
+  /** The running requests, by `tokenKey`. */
   const asked = new Map<string, Asked>();
-  /** The purposes whose waits are over, with the UIDs of their pods: a pod that is refused for good does not wait each time. */
-  const lagged = new Map<string, string>();
+  const clock = (): TokenClock => ({ wallClock: wallClock(), now: scheduler.now() });
 
   const ask = (purpose: TokenPurpose, key: string): Asked => {
     const { pod, namespace, serviceAccount } = purpose;
     const podUid = pod.metadata.uid;
+    // A token of a pod that was forgotten meanwhile is not kept: it would not be dropped.
+    const change = (next: (before: PodTokens) => PodTokens): void => {
+      if (asked.get(key) === asking) tokens = next(tokens);
+    };
+    const answered = (): void => change((before) => tokenAnswered(before, key, podUid));
     const asking: Asked = {
       podUid,
       token$: defer(() =>
@@ -81,18 +94,13 @@ export const tokenManager = ({ api, scheduler, wallClock, random, log }: TokenMa
       ).pipe(
         retry({
           delay: (error: unknown, refusals) => {
-            const lagMs = lagged.has(key) || !isForbidden(error) ? undefined : TOKEN_GRANT_LAG_MS[refusals - 1];
+            const lagMs = tokens.has(key) || !isForbidden(error) ? undefined : TOKEN_GRANT_LAG_MS[refusals - 1];
             return lagMs === undefined ? throwError(() => error) : timer(lagMs, scheduler);
           },
         }),
-        // Any answer shows that the wait is over.
-        tap({
-          next: () => asked.get(key) === asking && lagged.set(key, podUid),
-          error: () => asked.get(key) === asking && lagged.set(key, podUid),
-        }),
+        tap({ next: answered, error: answered }),
         map((reply) => readTokenReply(reply, purpose)),
-        // A token of a pod that was forgotten meanwhile is not kept: it would not be dropped.
-        tap((issued) => asked.get(key) === asking && kept.set(key, { podUid, issued, receivedAt: scheduler.now() })),
+        tap((issued) => change((before) => tokenIssued(before, key, podUid, { issued, receivedAt: scheduler.now() }))),
         finalize(() => asked.get(key) === asking && asked.delete(key)),
         share(),
       ),
@@ -105,41 +113,29 @@ export const tokenManager = ({ api, scheduler, wallClock, random, log }: TokenMa
     podToken: (purpose) =>
       defer(() => {
         const key = tokenKey(purpose);
-        const found = kept.get(key);
-        const before = found?.issued;
-        if (found && !needsRefresh(found.issued, nowFor(found), random())) return of(found.issued);
+        const held = tokens.get(key)?.held;
+        if (held && !needsRefresh(held.issued, timeForToken(held, clock()), random())) return of(held.issued);
         return (asked.get(key) ?? ask(purpose, key)).token$.pipe(
           catchError((error: unknown) => {
-            if (!found || !before)
-              return throwError(() => failure(`failed to fetch token: ${errorText(error)}`, error));
-            if (isExpired(before, nowFor(found))) {
+            if (!held) return throwError(() => failure(`failed to fetch token: ${errorText(error)}`, error));
+            if (isExpired(held.issued, timeForToken(held, clock()))) {
               return throwError(() => failure(`token ${key} expired and refresh failed: ${errorText(error)}`, error));
             }
             log.error({ key, error: errorText(error) }, 'a token could not be renewed, the old one is still valid');
-            return of(before);
+            return of(held.issued);
           }),
         );
       }).pipe(map(({ token, expiresAt }): PodToken => ({ token, expiresAt }))),
     forget: (podUid) => {
-      for (const [key, of] of kept) if (of.podUid === podUid) kept.delete(key);
+      tokens = withoutTokensOf(tokens, podUid);
       for (const [key, of] of asked) if (of.podUid === podUid) asked.delete(key);
-      for (const [key, uid] of lagged) if (uid === podUid) lagged.delete(key);
     },
     run$: timer(TOKEN_CLEANUP_MS, TOKEN_CLEANUP_MS, scheduler).pipe(
-      tap(() => {
-        for (const [key, one] of kept) if (isExpired(one.issued, nowFor(one))) kept.delete(key);
-      }),
+      tap(() => (tokens = withoutExpiredTokens(tokens, clock()))),
       ignoreElements(),
     ),
   };
 };
-
-interface Kept {
-  readonly podUid: string;
-  readonly issued: IssuedToken;
-  /** The scheduler's milliseconds. */
-  readonly receivedAt: number;
-}
 
 interface Asked {
   readonly podUid: string;
