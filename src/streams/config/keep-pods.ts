@@ -1,4 +1,5 @@
 import {
+  BehaviorSubject,
   catchError,
   concat,
   defer,
@@ -12,11 +13,18 @@ import {
   of,
   type OperatorFunction,
   type SchedulerLike,
-  Subject,
   take,
   tap,
   timer,
 } from 'rxjs';
+import {
+  foldPodsOnDisk,
+  isWriteUrgent,
+  podsOnDisk,
+  type PodsOnDiskEvent,
+  waitBeforeWrite,
+  waitsForDisk,
+} from '../../model/config/pods-on-disk.js';
 import { repeatWhile } from '../operators/repeat-while.js';
 import { exhaustMapLatest } from '../operators/exhaust-map-latest.js';
 import { tapIfSlow } from '../operators/tap-if-slow.js';
@@ -54,59 +62,46 @@ export const keepPods =
   ): OperatorFunction<KnownPods, KeptPods> =>
   (source) =>
     defer(() => {
-      let unwritten: KnownPods | undefined;
-      /** The pods of the last write that has ended. A failed write counts too, since waiting would not mend it. */
-      let tried: ReadonlySet<string> = new Set(onDisk);
-      let nextAt = -Infinity;
-      let isLate = false;
-      const turn$ = new Subject<void>();
-      const hurry$ = new Subject<void>();
-      /** Emits when a write has ended, and when a newer set has arrived. */
-      const change$ = new Subject<void>();
-      let wanted: ReadonlySet<string> = new Set();
-      const isNew = ({ pods }: KnownPods): boolean => pods.some(({ metadata }) => !tried.has(metadata.uid));
-      /** The set has a new pod that is still wanted. */
-      const isHeld = ({ pods }: KnownPods): boolean =>
-        pods.some(({ metadata: { uid } }) => wanted.has(uid) && !tried.has(uid));
+      // The loop closes here: sets and the ends of writes change the state, and the state decides about the next write.
+      const state$ = new BehaviorSubject(podsOnDisk<KnownPods>(onDisk));
+      const apply = (event: PodsOnDiskEvent<KnownPods>): void => state$.next(foldPodsOnDisk(state$.value, event));
 
       const write$ = defer((): Observable<KeptPods> => {
-        if (!unwritten) return EMPTY;
-        const known = unwritten;
-        unwritten = undefined;
-        nextAt = scheduler.now() + KEEP_PERIOD_MS;
+        const { newest: known } = state$.value;
+        if (!known) return EMPTY;
+        apply({ kind: 'write-begun', nextAt: scheduler.now() + KEEP_PERIOD_MS });
         return concat(writePods(known), of<KeptPods>({ kind: 'kept' })).pipe(
-          catchError((error: unknown) => {
-            unwritten ??= known;
-            nextAt = scheduler.now() + KEEP_RETRY_MS;
-            return of<KeptPods>({ kind: 'not-kept', error });
-          }),
-          tapIfSlow(DISK_LIMIT_MS, () => (isLate = true), scheduler),
-          tap(() => {
-            isLate = false;
-            tried = new Set(known.pods.map(({ metadata }) => metadata.uid));
-            change$.next();
-          }),
+          catchError((error: unknown) => of<KeptPods>({ kind: 'not-kept', error })),
+          tapIfSlow(DISK_LIMIT_MS, () => apply({ kind: 'write-late' }), scheduler),
+          tap(({ kind }) =>
+            apply(
+              kind === 'kept'
+                ? { kind: 'written', known }
+                : { kind: 'write-failed', known, nextAt: scheduler.now() + KEEP_RETRY_MS },
+            ),
+          ),
         );
       });
       const nextWrite$ = defer(() => {
-        const waitMs = nextAt - scheduler.now();
-        if (waitMs <= 0 || (unwritten && isNew(unwritten))) return write$;
-        return concat(merge(timer(waitMs, scheduler), hurry$).pipe(take(1), ignoreElements()), write$);
+        const waitMs = waitBeforeWrite(state$.value, scheduler.now());
+        if (waitMs === 0) return write$;
+        const turn$ = merge(timer(waitMs, scheduler), state$.pipe(filter(isWriteUrgent)));
+        return concat(turn$.pipe(take(1), ignoreElements()), write$);
       });
-      const writing$ = turn$.pipe(exhaustMap(() => nextWrite$.pipe(repeatWhile(() => unwritten !== undefined))));
+      const writing$ = state$.pipe(
+        filter(({ isUnwritten }) => isUnwritten),
+        exhaustMap(() => nextWrite$.pipe(repeatWhile(() => state$.value.isUnwritten))),
+      );
 
       const passed$ = source.pipe(
-        tap((known) => {
-          unwritten = known;
-          wanted = new Set(known.pods.map(({ metadata }) => metadata.uid));
-          change$.next();
-          if (isNew(known)) hurry$.next();
-          turn$.next();
-        }),
+        tap((known) => apply({ kind: 'arrived', known })),
         exhaustMapLatest((known) => {
-          if (isLate || !isHeld(known)) return of(known);
-          const released$ = change$.pipe(filter(() => !isHeld(known)));
-          return concat(merge(released$, timer(DISK_LIMIT_MS, scheduler)).pipe(take(1), ignoreElements()), of(known));
+          if (state$.value.isLate) return of(known);
+          const released$ = state$.pipe(filter((state) => !waitsForDisk(state, known)));
+          return merge(released$, timer(DISK_LIMIT_MS, scheduler)).pipe(
+            take(1),
+            map(() => known),
+          );
         }),
         map((known): KeptPods => ({ kind: 'pods', known })),
       );
