@@ -51,6 +51,24 @@ export interface EventOrigin {
   readonly nanoseconds: bigint;
 }
 
+/**
+ * Returns the origin of an event that happens after those of `before`, at the Unix time `wallMs`, in milliseconds. No two events have the
+ * same nanoseconds. The first UID of the Node stays: events about a Node that was deleted and made again go on under it.
+ *
+ * Source: pkg/kubelet/kubelet.go, since 1.37
+ */
+export const originAfter = (
+  before: EventOrigin,
+  { nodeUid, wallMs }: { readonly nodeUid: string | undefined; readonly wallMs: number },
+): EventOrigin => {
+  const now = BigInt(Math.trunc(wallMs)) * 1_000_000n;
+  return {
+    nodeName: before.nodeName,
+    nodeUid: before.nodeUid ?? nodeUid,
+    nanoseconds: now > before.nanoseconds ? now : before.nanoseconds + 1n,
+  };
+};
+
 const COMPONENT = 'kubelet';
 
 /**

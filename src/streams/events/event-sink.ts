@@ -20,7 +20,13 @@ import {
 import { isAlreadyExists, isNotFound } from '../../model/kube-api/api-error.js';
 import { eventPath, eventsPath } from '../../model/kube-api/api-paths.js';
 import { errorText } from '../../model/cri/cri-error.js';
-import { type ApiEvent, apiEvent, type EventFact } from '../../model/events/api-event.js';
+import {
+  type ApiEvent,
+  apiEvent,
+  type EventFact,
+  type EventOrigin,
+  originAfter,
+} from '../../model/events/api-event.js';
 import { EventCorrelator } from '../../model/events/event-correlator.js';
 import { EventQueue, type QueuedEvent } from '../../model/events/event-queue.js';
 import { isQuietRefusal, writeFailure } from '../../model/events/write-failure.js';
@@ -102,21 +108,14 @@ export const eventSink = (
   const correlator = new EventCorrelator();
   const queue = new EventQueue(MAX_QUEUED);
   const queued$ = new Subject<void>();
-  let knownUid: string | undefined;
-  let lastName = 0n;
-  let isDropping = false;
+  /** The origin of the last event. */
+  let origin: EventOrigin = { nodeName, nanoseconds: 0n };
+  /** The number of dropped events that no event has reported to the API server. */
   let unreported = 0;
 
-  /** The Unix time, or a later one if the last call returned that time. */
-  const nextNanoseconds = (): bigint => {
-    const now = BigInt(Math.trunc(wallClock())) * 1_000_000n;
-    lastName = now > lastName ? now : lastName + 1n;
-    return lastName;
-  };
-
   const enqueue = (fact: EventFact, tells = 1): void => {
-    knownUid ??= nodeUid();
-    const event = apiEvent(fact, { nodeName, nodeUid: knownUid, nanoseconds: nextNanoseconds() });
+    origin = originAfter(origin, { nodeUid: nodeUid(), wallMs: wallClock() });
+    const event = apiEvent(fact, origin);
     const correlated = correlator.correlate(event, scheduler.now());
     if (!correlated) {
       metrics.eventDropped('spam');
@@ -139,9 +138,9 @@ export const eventSink = (
 
   const drop = (queued: QueuedEvent, reason: keyof typeof DROPPING): void => {
     metrics.eventDropped(reason);
+    const isFirst = unreported === 0;
     unreported += queued.tells;
-    if (isDropping) return;
-    isDropping = true;
+    if (!isFirst) return;
     const message = DROPPING[reason];
     // Not for the API server yet: it receives an event when it accepts events again.
     ports.recordEvent({ type: 'Warning', reason: 'EventsDropped', message, causes: [] });
@@ -152,7 +151,6 @@ export const eventSink = (
     if (unreported === 0) return;
     const count = unreported;
     unreported = 0;
-    isDropping = false;
     const message = `Events that did not reach the API server while it took none: ${count}`;
     const event = { type: 'Warning', reason: 'EventsDropped', message, causes: [] } as const;
     ports.recordEvent(event);
@@ -184,11 +182,17 @@ export const eventSink = (
     const first = queue.first(scheduler.now());
     if (!first) return EMPTY;
     const { key } = first;
-    let sending = first;
-    return defer(() => {
-      sending = queue.get(key) ?? first;
-      return write(client, sending.event, correlator.isWritten(key));
-    }).pipe(
+    /** One attempt, with the newest state of the event. */
+    const attempt$ = defer(() => {
+      const sending = queue.get(key) ?? first;
+      const sent = (): void => {
+        queue.sent(sending);
+        correlator.written(key);
+        reportDropped();
+      };
+      return write(client, sending.event, correlator.isWritten(key)).pipe(tap({ complete: sent }));
+    });
+    return attempt$.pipe(
       retry({
         count: MAX_TRIES - 1,
         delay: (error: unknown, tries) => {
@@ -198,15 +202,8 @@ export const eventSink = (
           return timer(tries === 1 ? random() * RETRY_MS : RETRY_MS, scheduler);
         },
       }),
-      tap({
-        complete: () => {
-          queue.sent(sending);
-          correlator.written(key);
-          reportDropped();
-        },
-      }),
       catchError((error: unknown) => {
-        failed(sending, error);
+        failed(first, error);
         return EMPTY;
       }),
       finalize(() => metrics.eventsQueued(queue.size)),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiEvent, type EventFact } from '../../../src/model/events/api-event.js';
+import { apiEvent, type EventFact, type EventOrigin, originAfter } from '../../../src/model/events/api-event.js';
 import { aPod } from '../../support/a-pod.js';
 
 const AT = { nodeName: 'node-1', nanoseconds: BigInt(Date.parse('2026-06-07T08:09:10.987Z')) * 1_000_000n };
@@ -68,5 +68,27 @@ describe('an event of the API', () => {
     const later = { ...AT, nanoseconds: AT.nanoseconds + 1n };
     expect(apiEvent({ ...fact, pod }, later).metadata.name).not.toBe(eventName);
     expect(apiEvent({ ...fact, pod: aPod({ name: `${name}x` }) }, AT).metadata.name).not.toBe(eventName);
+  });
+});
+
+describe('the origin of an event', () => {
+  const before: EventOrigin = { nodeName: 'node-1', nanoseconds: 5_000_000n };
+
+  it.each([
+    ['later', 6, 6_000_000n],
+    ['at the same time', 5, 5_000_001n],
+    ['before it by a clock that was set back', 1, 5_000_001n],
+    ['a part of a millisecond later', 5.9, 5_000_001n],
+  ])('has a time of its own for an event that happens %s', (_, wallMs, nanoseconds) => {
+    expect(originAfter(before, { nodeUid: undefined, wallMs })).toEqual({ ...before, nanoseconds });
+  });
+
+  it.each([
+    [undefined, undefined, undefined],
+    [undefined, 'first', 'first'],
+    ['first', 'second', 'first'],
+    ['first', undefined, 'first'],
+  ])('has the first UID of the Node: after %s and with %s that is %s', (known, nodeUid, expected) => {
+    expect(originAfter({ ...before, nodeUid: known }, { nodeUid, wallMs: 6 }).nodeUid).toBe(expected);
   });
 });
