@@ -2,8 +2,10 @@ import {
   catchError,
   concat,
   concatMap,
+  defaultIfEmpty,
   defer,
   EMPTY,
+  endWith,
   filter,
   forkJoin,
   from,
@@ -11,9 +13,13 @@ import {
   map,
   merge,
   mergeMap,
+  mergeScan,
   type Observable,
   of,
+  pairwise,
   type SchedulerLike,
+  startWith,
+  takeLast,
   tap,
   throwError,
   toArray,
@@ -77,7 +83,6 @@ export const imageGarbageCollection = (options: ImageGcOptions): Observable<neve
   return defer(() => {
     const startedAt = scheduler.now();
     const known = new Map<string, ImageRecord>();
-    let hasFailed = false;
     const detection$ = defer(() => detect(known, scheduler.now(), options)).pipe(
       ignoreElements(),
       catchError((error: unknown) => {
@@ -85,19 +90,26 @@ export const imageGarbageCollection = (options: ImageGcOptions): Observable<neve
         return EMPTY;
       }),
     );
+    /** Emits the error of a round, or undefined. */
     const collection$ = defer(() => collect(known, { startedAt, now: scheduler.now() }, options)).pipe(
-      tap({ complete: () => (hasFailed = false) }),
-      catchError((error: unknown) => {
-        const message = errorText(error);
-        if (hasFailed) recordEvent({ type: 'Warning', reason: 'ImageGCFailed', message, causes: [] });
-        log.error({ error: message }, `images could not be collected${hasFailed ? ', again' : ''}`);
-        hasFailed = true;
-        return EMPTY;
+      endWith(undefined),
+      catchError((error: unknown) => of(errorText(error))),
+    );
+    const failed = (message: string, isRepeated: boolean): void => {
+      if (isRepeated) recordEvent({ type: 'Warning', reason: 'ImageGCFailed', message, causes: [] });
+      log.error({ error: message }, `images could not be collected${isRepeated ? ', again' : ''}`);
+    };
+    const collections$ = every({ periodMs: IMAGE_GC_PERIOD_MS, scheduler }, () => collection$).pipe(
+      startWith(undefined),
+      pairwise(),
+      tap(([before, message]) => {
+        if (message !== undefined) failed(message, before !== undefined);
       }),
+      ignoreElements(),
     );
     return merge(
       every({ periodMs: IMAGE_DETECTION_PERIOD_MS, scheduler }, () => detection$),
-      every({ periodMs: IMAGE_GC_PERIOD_MS, scheduler }, () => collection$),
+      collections$,
     );
   });
 };
@@ -228,10 +240,14 @@ const imageDisk = ({ images, diskSpace }: ImageGcOptions): Observable<ImageDisk>
     }),
   );
 
+/** The result of the removals so far. */
 interface Removal {
+  /** Bytes. */
   readonly freed: bigint;
   readonly problems: readonly string[];
 }
+
+const NOTHING_REMOVED: Removal = { freed: 0n, problems: [] };
 
 type RemoveImages = (
   candidates: readonly ImageRecord[],
@@ -240,32 +256,30 @@ type RemoveImages = (
 ) => Observable<Removal>;
 
 /** Removes images one after the other until `isEnough`, despite failures. Emits the result once. */
-const remover =
-  (known: KnownImages, { images, metrics, log }: ImageGcOptions): RemoveImages =>
-  (candidates, reason, isEnough) =>
-    defer(() => {
-      let freed = 0n;
-      const problems: string[] = [];
-      const removeOne = ({ id, bytes }: ImageRecord): Observable<never> => {
-        log.info({ image: id, bytes: String(bytes), reason }, 'removing an unused image');
-        return images.removeImage({ image: { image: id } }).pipe(
-          ignoreElements(),
-          tap({
-            complete: () => {
-              freed += bytes;
-              // If the image is pulled again, its use is counted from then on.
-              known.delete(id);
-              metrics.imageCollected(reason);
-            },
-          }),
-          catchError((error: unknown) => {
-            problems.push(errorText(error));
-            return EMPTY;
-          }),
-        );
-      };
-      return concat(
-        from(candidates).pipe(concatMap((image) => (isEnough(freed) ? EMPTY : removeOne(image)))),
-        defer(() => of({ freed, problems })),
-      );
-    });
+const remover = (known: KnownImages, { images, metrics, log }: ImageGcOptions): RemoveImages => {
+  const removeOne = (before: Removal, { id, bytes }: ImageRecord, reason: 'age' | 'space'): Observable<Removal> => {
+    log.info({ image: id, bytes: String(bytes), reason }, 'removing an unused image');
+    return images.removeImage({ image: { image: id } }).pipe(
+      ignoreElements(),
+      tap({
+        complete: () => {
+          // If the image is pulled again, its use is counted from then on.
+          known.delete(id);
+          metrics.imageCollected(reason);
+        },
+      }),
+      endWith({ ...before, freed: before.freed + bytes }),
+      catchError((error: unknown) => of({ ...before, problems: [...before.problems, errorText(error)] })),
+    );
+  };
+  return (candidates, reason, isEnough) =>
+    from(candidates).pipe(
+      mergeScan(
+        (removal, image) => (isEnough(removal.freed) ? of(removal) : removeOne(removal, image, reason)),
+        NOTHING_REMOVED,
+        1,
+      ),
+      takeLast(1),
+      defaultIfEmpty(NOTHING_REMOVED),
+    );
+};

@@ -159,6 +159,11 @@ describe('images', () => {
     expect(observed).toEqual(['space', 'space', 'space']);
   });
 
+  it('small images make room together until it is enough', () => {
+    const small = ['a', 'b', 'c', 'd'].map((id) => anImage(id, { size: 40n }));
+    expect(played({ images: small }).removed).toEqual(['5 a', '5 b', '5 c']);
+  });
+
   it('stay while the disk is not too full', () => {
     const { removed, events } = played({
       images: [anImage('a')],
@@ -275,6 +280,15 @@ describe('what fails', () => {
     expect(removed).toEqual(['5 b']);
     const why = 'wanted to free 100 bytes, but freed 100 bytes space with errors in image deletion: a is busy';
     expect(logged?.at(-1)).toBe(failed(5, why, ', again'));
+  });
+
+  it('the error of a round has the errors of all images that could not be removed', () => {
+    const { logged } = played({
+      images: [anImage('a'), anImage('b')],
+      fails: { 'RemoveImage a': new Error('a is busy'), 'RemoveImage b': new Error('b is busy') },
+    });
+    const why = 'wanted to free 100 bytes, but freed 0 bytes space with errors in image deletion';
+    expect(logged?.at(-1)).toBe(failed(5, `${why}: [a is busy, b is busy]`, ', again'));
   });
 
   it('by an old image that cannot be removed leaves the disk to the next pass', () => {
