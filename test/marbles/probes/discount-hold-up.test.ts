@@ -48,6 +48,16 @@ describe('a probe that fails', () => {
   );
 
   it(
+    'an outcome that is read before a late timer counts as no failure',
+    marbles(({ hot, expectObservable, scheduler }) => {
+      const probe = hot('-----f', outcomes);
+      const message = 'the agent was held up for 101 ms when the timeout passed: no answer within 5ms';
+      const result$ = probe.pipe(discountHoldUp(5, heldUp(scheduler, 5, 101)));
+      expectObservable(result$).toBe('-----#', {}, new ProbeErrored(message, 'unknown'));
+    }),
+  );
+
+  it(
     'is a failure when the timer came no later than it may',
     marbles(({ cold, expectObservable, scheduler }) => {
       const probe = cold('-----f', outcomes);
