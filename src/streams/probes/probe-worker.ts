@@ -1,4 +1,5 @@
 import {
+  BehaviorSubject,
   concat,
   defer,
   distinctUntilChanged,
@@ -9,9 +10,9 @@ import {
   mergeMap,
   type Observable,
   of,
+  pairwise,
   type SchedulerLike,
   startWith,
-  Subject,
   switchMap,
   takeWhile,
   timer,
@@ -25,6 +26,7 @@ import {
   type ProbeStep,
   probeTurn,
   type ProbeTurnFacts,
+  type ProbeWorkerState,
   type ResultEffect,
 } from '../../model/probes/probe-turn.js';
 import type { ProbeResult, ProbeWorker } from '../../model/probes/probe-worker.js';
@@ -88,8 +90,8 @@ export const probeWorker = (
     const { type, pod, container, pace } = worker;
     const { results, scheduler, wallClock, agentStart, startOf } = options;
     const { uid } = pod.metadata;
-    const slowDown$ = new Subject<Agenda>();
-    let state = NEW_PROBE_WORKER;
+    // The loop closes here: turns and outcomes change the state, and the ticks follow it.
+    const state$ = new BehaviorSubject(NEW_PROBE_WORKER);
     const now = scheduler.now();
     const heldUntil = now - agentStart.at < pace.periodMs ? now + options.random() * pace.periodMs : now;
 
@@ -103,16 +105,15 @@ export const probeWorker = (
       agentStartedAt: agentStart.wallTime,
       heldUntil,
     });
-    const periodMs = () => (state.hasSucceeded ? pace.periodMs : pace.untilSuccessMs);
+    const periodOf = ({ hasSucceeded }: ProbeWorkerState) => (hasSucceeded ? pace.periodMs : pace.untilSuccessMs);
 
     /** The next ticks, as of now; changes nothing. */
     const agenda = (): Agenda => {
-      const turn = probeTurn(worker, state, facts());
-      const { containerId, hasSucceeded } = turn.state;
+      const turn = probeTurn(worker, state$.value, facts());
       return {
-        key: `${containerId} ${isOpen(turn.step)}`,
+        key: `${turn.state.containerId} ${isOpen(turn.step)}`,
         firstAt: (turn.step.kind === 'wait' ? turn.step.dueAt : undefined) ?? scheduler.now(),
-        periodMs: hasSucceeded ? pace.periodMs : pace.untilSuccessMs,
+        periodMs: periodOf(turn.state),
       };
     };
     const look$ = nudge$.pipe(
@@ -124,6 +125,15 @@ export const probeWorker = (
     const trigger$ = nudge$.pipe(
       filter((nudge) => nudge === 'trigger'),
       map(agenda),
+    );
+    /** After an outcome that changes the period, the next tick comes a whole period later. Another instance is no outcome. */
+    const slowDown$ = state$.pipe(
+      pairwise(),
+      filter(([before, state]) => before.containerId === state.containerId && periodOf(before) !== periodOf(state)),
+      map(([, state]): Agenda => {
+        const after = periodOf(state);
+        return { key: '', firstAt: scheduler.now() + after, periodMs: after };
+      }),
     );
     const tick$ = merge(look$, trigger$, slowDown$).pipe(
       switchMap((next) => timer(Math.max(next.firstAt - scheduler.now(), 0), next.periodMs, scheduler)),
@@ -147,19 +157,16 @@ export const probeWorker = (
       if ('error' in end) return [];
       const result = end.result === 'failure' ? 'failure' : 'success';
       options.metrics.probe(worker, result, (scheduler.now() - startedAt) / 1000);
-      const before = periodMs();
-      const counted = countProbe(worker, state, result);
-      state = counted.state;
-      const after = periodMs();
-      if (after !== before) slowDown$.next({ key: '', firstAt: scheduler.now() + after, periodMs: after });
+      const counted = countProbe(worker, state$.value, result);
+      state$.next(counted.state);
       return counted.verdict ? set(containerId, counted.verdict, end.output) : [];
     };
 
     const takeTurn = (): Observable<ProbeChange | typeof LEFT> =>
       defer(() => {
         const startedAt = scheduler.now();
-        const turn = probeTurn(worker, state, facts());
-        state = turn.state;
+        const turn = probeTurn(worker, state$.value, facts());
+        state$.next(turn.state);
         const change$ = from(apply(turn.effects));
         const { step } = turn;
         switch (step.kind) {

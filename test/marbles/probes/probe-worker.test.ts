@@ -295,6 +295,22 @@ describe('a period until the first success', () => {
       expectSubscriptions(bad.subscriptions).toBe(['----(^!)', '------(^!)']);
     }),
   );
+
+  it(
+    'a new instance that is found after a slow probe is probed at the ticks since its status',
+    marbles(({ cold, hot, expectSubscriptions, expectObservable, scheduler }) => {
+      const status$ = hot('    r----------o        ', statuses);
+      const good = cold<ProbeOutcome>('(s|)', { s: success });
+      const slow = cold<ProbeOutcome>('---(s|)', { s: success });
+      const bad = cold<ProbeOutcome>('(f|)', { f: failure });
+      const answer$ = inTurn<ProbeOutcome>(good, slow, bad, bad, good);
+      const { change$ } = stage(scheduler, () => answer$, { status$, pace: { periodMs: 10, untilSuccessMs: 4 } });
+      const values = { a: c1Bad, b: c1Good, c: c2Bad, d: c2Good };
+      expectObservable(change$, '--------------------!').toBe('(ab)---------c-----d', values);
+      expectSubscriptions(slow.subscriptions).toBe(['----------^--!']);
+      expectSubscriptions(bad.subscriptions).toBe(['-------------(^!)', '---------------(^!)']);
+    }),
+  );
 });
 
 describe('after its last word on an instance', () => {
