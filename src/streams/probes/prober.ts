@@ -76,13 +76,15 @@ export interface ProberOptions extends Omit<ProbeWorkerOptions, 'results' | 'met
 }
 
 /** A command for the workers of one pod. */
-type ProbeCommand = { readonly uid: string } & (
+type PodCommand = { readonly uid: string } & (
   | { readonly kind: 'add'; readonly pod: Pod }
   | { readonly kind: 'stop-liveness-and-startup'; readonly regular: ReadonlySet<string> }
   | { readonly kind: 'look' }
   | { readonly kind: 'status-stored'; readonly status: PodStatus }
   | { readonly kind: 'remove' }
 );
+/** `retain`: the workers of all other pods stop. */
+type ProbeCommand = PodCommand | { readonly kind: 'retain'; readonly uids: ReadonlySet<string> };
 
 /**
  * Makes the prober for all pods of a node.
@@ -93,7 +95,6 @@ export const prober = (options: ProberOptions): Prober => {
   const { metrics, records, recordEvent, log, scheduler, agentStart, startOf } = options;
   const results = new ProbeResultStore();
   const command$ = new Subject<ProbeCommand>();
-  const retain$ = new Subject<ReadonlySet<string>>();
   const changed$ = new Subject<void>();
 
   /** Drops the results at the end of a worker. An unsubscription of all keeps them for the next agent. */
@@ -106,7 +107,7 @@ export const prober = (options: ProberOptions): Prober => {
       return EMPTY;
     });
 
-  const run = (worker: ProbeWorker, ofPod$: Observable<ProbeCommand>): Observable<ProbeChange> => {
+  const run = (worker: ProbeWorker, ofPod$: Observable<PodCommand>): Observable<ProbeChange> => {
     const nudge$ = ofPod$.pipe(mergeMap((command) => nudgesOf(worker, command)));
     // The commands of the pod end when it is removed.
     const stop$ = ofPod$.pipe(
@@ -116,7 +117,7 @@ export const prober = (options: ProberOptions): Prober => {
     return concat(probeWorker(worker, nudge$, { ...options, results }).pipe(takeUntil(stop$)), ended(worker));
   };
 
-  const probesOfPod = (ofPod$: Observable<ProbeCommand>): Observable<ProbeChange> =>
+  const probesOfPod = (ofPod$: Observable<PodCommand>): Observable<ProbeChange> =>
     ofPod$.pipe(
       filter((command) => command.kind === 'add'),
       // A worker that has ended is not started again.
@@ -151,11 +152,12 @@ export const prober = (options: ProberOptions): Prober => {
     ),
     change$: merge(
       command$.pipe(
+        filter((command) => command.kind !== 'retain'),
         groupBy(({ uid }) => uid, {
           duration: (ofPod$) =>
             merge(
               ofPod$.pipe(filter(({ kind }) => kind === 'remove')),
-              retain$.pipe(filter((uids) => !uids.has(ofPod$.key))),
+              command$.pipe(filter((command) => command.kind === 'retain' && !command.uids.has(ofPod$.key))),
             ),
         }),
         mergeMap(probesOfPod),
@@ -174,7 +176,7 @@ export const prober = (options: ProberOptions): Prober => {
       if (results.forgetPod(uid)) changed$.next();
     },
     retain: (uids) => {
-      retain$.next(uids);
+      command$.next({ kind: 'retain', uids });
       if (results.retain(uids)) changed$.next();
     },
 
@@ -195,13 +197,13 @@ export const prober = (options: ProberOptions): Prober => {
   };
 };
 
-const nudgesOf = (worker: ProbeWorker, command: ProbeCommand): readonly ProbeNudge[] => {
+const nudgesOf = (worker: ProbeWorker, command: PodCommand): readonly ProbeNudge[] => {
   if (command.kind === 'look') return ['look'];
   if (command.kind !== 'status-stored') return [];
   return worker.type === 'readiness' && isAwaited(worker, command.status) ? ['look', 'trigger'] : ['look'];
 };
 
-const stops = (command: ProbeCommand, { type, container }: ProbeWorker): boolean =>
+const stops = (command: PodCommand, { type, container }: ProbeWorker): boolean =>
   command.kind === 'stop-liveness-and-startup' && type !== 'readiness' && command.regular.has(container.name);
 
 /** Whether the container has started and is not ready yet. */
