@@ -1,4 +1,5 @@
 import type { SchedulerLike } from 'rxjs';
+import { foldNodeStart, type NodeStart, type NodeStartEvent } from '../../model/node/node-start.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { WallClock } from '../ports/wall-clock.js';
 
@@ -19,31 +20,16 @@ export const nodeStartup = (
   { nodeStartup: measure }: Pick<Metrics, 'nodeStartup'>,
   { scheduler, wallClock }: { readonly scheduler: SchedulerLike; readonly wallClock: WallClock },
 ): NodeStartup => {
-  const startedAt = scheduler.now();
-  const agentStartedAt = wallClock();
-  let attemptedAt: number | undefined;
-  let registeredAt: number | undefined;
-  let beforeAgentMs: number | undefined;
-  let isOver = false;
+  let start: NodeStart = { startedAt: scheduler.now(), startedAtUnixMs: wallClock(), isOver: false };
+  const take = (event: NodeStartEvent): void => {
+    const step = foldNodeStart(start, event);
+    start = step.start;
+    for (const { part, durationMs } of step.ended) measure(part, durationMs / 1_000);
+  };
   return {
-    attempted: () => (attemptedAt ??= scheduler.now()),
-    registered: (bootedAt) => {
-      if (isOver || attemptedAt === undefined || registeredAt !== undefined) return;
-      registeredAt = scheduler.now();
-      if (bootedAt !== undefined) {
-        beforeAgentMs = agentStartedAt - bootedAt;
-        measure('pre-kubelet', beforeAgentMs / 1_000);
-      }
-      measure('pre-registration', (attemptedAt - startedAt) / 1_000);
-      measure('registration', (registeredAt - attemptedAt) / 1_000);
-    },
-    found: () => (isOver = true),
-    ready: () => {
-      if (registeredAt === undefined || isOver) return;
-      isOver = true;
-      const now = scheduler.now();
-      measure('post-registration', (now - registeredAt) / 1_000);
-      if (beforeAgentMs !== undefined) measure('total', (beforeAgentMs + now - startedAt) / 1_000);
-    },
+    attempted: () => take({ kind: 'attempted', at: scheduler.now() }),
+    registered: (bootedAt) => take({ kind: 'registered', at: scheduler.now(), bootedAt }),
+    found: () => take({ kind: 'found' }),
+    ready: () => take({ kind: 'ready', at: scheduler.now() }),
   };
 };
