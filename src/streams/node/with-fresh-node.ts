@@ -11,9 +11,8 @@ import {
   takeUntil,
   timer,
 } from 'rxjs';
-import { selectsNode } from '../../model/admission/node-affinity.js';
+import { afterRead, type HeldPods, NO_SET, releasedPods, withRead, withSet } from '../../model/admission/held-pods.js';
 import type { Node } from '../../model/node/node.js';
-import { isTerminalPhase, type Pod } from '../../model/pod/pod.js';
 import { podSet, type SourceEvent } from '../../model/pod/pod-set.js';
 
 /** The longest time that a pod waits for a read of the Node, in milliseconds. Then the known Node counts. */
@@ -40,56 +39,30 @@ export const withFreshNode =
   ({ node, refresh$, scheduler }: FreshNodeOptions): MonoTypeOperatorFunction<SourceEvent> =>
   (source) =>
     defer(() => {
-      let latest: readonly Pod[] | undefined;
-      let held: ReadonlySet<string> = new Set();
-      let isReading = false;
-      let passed: ReadonlySet<string> = new Set();
+      let newest: HeldPods = NO_SET;
+      const newestSet = (): SourceEvent => podSet(releasedPods(newest));
 
-      /** The pods of the newest set that are not held. */
-      const newestSet = (isHeldBack: (pod: Pod) => boolean): SourceEvent => {
-        const pods = latest ?? [];
-        held = new Set(pods.filter(isHeldBack).map(({ metadata }) => metadata.uid));
-        const through = pods.filter(({ metadata }) => !held.has(metadata.uid));
-        passed = new Set(through.map(({ metadata }) => metadata.uid));
-        return podSet(through);
-      };
-
+      const read$ = refresh$.pipe(
+        catchError(() => EMPTY),
+        takeUntil(timer(FRESH_NODE_TIMEOUT_MS, scheduler)),
+      );
+      /** Reads the Node if pods wait for it, emits the set with them, and reads again for pods that arrived meanwhile. */
       const release$: Observable<SourceEvent> = defer(() => {
-        if (isReading || held.size === 0) return EMPTY;
-        isReading = true;
-        const waiting = new Set(held);
+        const before = newest;
+        newest = withRead(before);
+        if (newest === before) return EMPTY;
         const released$ = defer(() => {
-          isReading = false;
-          // The pods that arrived meanwhile may be newer than the Node that was read.
-          return concat(
-            of(newestSet(({ metadata }) => held.has(metadata.uid) && !waiting.has(metadata.uid))),
-            release$,
-          );
+          newest = afterRead(newest);
+          return concat(of(newestSet()), release$);
         });
-        return concat(
-          refresh$.pipe(
-            catchError(() => EMPTY),
-            takeUntil(timer(FRESH_NODE_TIMEOUT_MS, scheduler)),
-          ),
-          released$,
-        );
+        return concat(read$, released$);
       });
 
       return source.pipe(
         mergeMap((event): Observable<SourceEvent> => {
           if (event.kind !== 'set') return of(event);
-          const isFirst = latest === undefined;
-          latest = event.pods;
-          const isHeldBack = (pod: Pod) => !isFirst && !passed.has(pod.metadata.uid) && isDoubtful(pod, node());
-          return concat(of(newestSet(isHeldBack)), release$);
+          newest = withSet(newest, event.pods, node());
+          return concat(of(newestSet()), release$);
         }),
       );
     });
-
-/** A pod that has not started yet and whose selectors do not match the known Node. */
-const isDoubtful = ({ metadata, spec, status }: Pod, node: Node | undefined): boolean =>
-  node !== undefined &&
-  metadata.deletionTimestamp === undefined &&
-  status?.startTime === undefined &&
-  !isTerminalPhase(status?.phase) &&
-  !selectsNode(spec, { name: node.metadata.name, labels: node.metadata.labels ?? {} });
