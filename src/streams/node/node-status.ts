@@ -9,7 +9,6 @@ import {
   type Observable,
   of,
   repeat,
-  retry,
   take,
   tap,
   throwError,
@@ -17,7 +16,8 @@ import {
 } from 'rxjs';
 import { isNotFound } from '../../model/kube-api/api-error.js';
 import { errorText } from '../../model/cri/cri-error.js';
-import { conditionOf, isNodeReady } from '../../model/node/node.js';
+import { conditionOf, isNodeReady, type Node } from '../../model/node/node.js';
+import { every } from '../operators/every.js';
 import { inSlots } from '../operators/in-slots.js';
 import type { NodeView } from './node-view.js';
 import { type StatusWriter, statusWriter, type StatusWriterOptions } from './status-writer.js';
@@ -64,22 +64,19 @@ export const nodeStatus = (options: NodeStatusOptions): Observable<never> =>
       tap({ complete: () => (isRegistered = true) }),
     );
 
-    const attempts$ = defer(() => {
-      let tries = 0;
-      return defer(() => writer.attempt(tries++)).pipe(
-        retry({
-          delay: (error: unknown) => {
-            log.error({ node, error: errorText(error) }, 'the status of the Node could not be written');
-            if (tries > 1) resetConnections();
-            // The first attempt uses the Node of the watch, which may not have it yet.
-            if (tries > 1 && register$ && isNotFound(error)) isRegistered = false;
-            if (tries >= NODE_STATUS_TRIES) return throwError(() => error);
-            return concat(registered$, of(true));
-          },
+    /** Writes the status, at once again after a failure. Errors: that of the last try; all have failed. */
+    const write = (tries = 1): Observable<never> =>
+      defer(() => writer.attempt(tries - 1)).pipe(
+        catchError((error: unknown) => {
+          log.error({ node, error: errorText(error) }, 'the status of the Node could not be written');
+          if (tries > 1) resetConnections();
+          // The first attempt uses the Node of the watch, which may not have it yet.
+          if (tries > 1 && register$ && isNotFound(error)) isRegistered = false;
+          if (tries >= NODE_STATUS_TRIES) return throwError(() => error);
+          return concat(registered$, write(tries + 1));
         }),
       );
-    });
-    const round$ = concat(registered$, attempts$).pipe(
+    const round$ = concat(registered$, write()).pipe(
       catchError((error: unknown) => {
         log.error({ node, error: errorText(error) }, 'the status of the Node is not up to date: all attempts failed');
         return EMPTY;
@@ -116,40 +113,44 @@ const untilReady = (
   { view, settings, checkRuntime$, log, scheduler }: NodeStatusOptions,
   writer: StatusWriter,
   round$: Observable<never>,
-  inTurn: (check$: Observable<never>) => Observable<never>,
+  inTurn: (check$: Observable<true>) => Observable<true>,
 ): Observable<never> =>
   defer(() => {
     const { nodeName: node } = settings;
     const startedAt = scheduler.now();
-    let isOver = false;
-    const check$ = defer(() => {
+    const logFailure = (error: unknown): void =>
+      log.error({ node, error: errorText(error) }, 'the status of the Node could not be written at once');
+
+    /** Writes the status if it shows the node as ready, and emits at the end of that write. */
+    const writeIfReady = (original: Node): Observable<true> =>
+      defer(() => writer.update(original)).pipe(
+        catchError((error: unknown) => {
+          logFailure(error);
+          return EMPTY;
+        }),
+        concatMap((update) => {
+          if (!update.isChanged || !isNodeReady(update.node)) return EMPTY;
+          const written$ = writer.write(original, update).pipe(
+            catchError((error: unknown) => {
+              logFailure(error);
+              // The Node of the watch may be out of date; a round reads it again.
+              return round$;
+            }),
+          );
+          return concat(written$, of(true as const));
+        }),
+      );
+
+    /** Checks once; emits at the end of the last check. */
+    const check$ = defer((): Observable<true> => {
       if (scheduler.now() - startedAt >= FAST_LIMIT_MS) {
-        isOver = true;
         log.error({ node }, 'the node has not become ready in time after its start');
-        return EMPTY;
+        return of(true);
       }
       const original = view.node();
       const ready = original && conditionOf(original, 'Ready');
       if (!ready) return EMPTY;
-      isOver = ready.status === 'True';
-      if (isOver) return EMPTY;
-      const write$ = defer(() => writer.update(original)).pipe(
-        concatMap((update) => {
-          if (!update.isChanged || !isNodeReady(update.node)) return EMPTY;
-          isOver = true;
-          return writer.write(original, update);
-        }),
-        catchError((error: unknown) => {
-          log.error({ node, error: errorText(error) }, 'the status of the Node could not be written at once');
-          // The Node of the watch may be out of date; a round reads it again.
-          return isOver ? round$ : EMPTY;
-        }),
-      );
-      return concat(checkRuntime$, write$);
+      return ready.status === 'True' ? of(true) : concat(checkRuntime$, writeIfReady(original));
     });
-    return check$.pipe(
-      inTurn,
-      repeat({ delay: () => (isOver ? EMPTY : timer(FAST_PERIOD_MS, scheduler)) }),
-      ignoreElements(),
-    );
+    return every({ periodMs: FAST_PERIOD_MS, scheduler }, () => check$.pipe(inTurn)).pipe(take(1), ignoreElements());
   });
