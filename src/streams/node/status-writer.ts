@@ -4,13 +4,8 @@ import { nodePath, nodeStatusPath } from '../../model/kube-api/api-paths.js';
 import { isNodeReady, type Node } from '../../model/node/node.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
 import { type NodeEvent, type NodeStatusFacts, statusEvent } from '../../model/node/node-status.js';
-import {
-  type DroppedField,
-  droppedFields,
-  nodeStatusPatch,
-  type NodeUpdate,
-  updateNode,
-} from '../../model/node/update-node.js';
+import { afterWrite, isReportDue, NO_REPORT } from '../../model/node/status-report.js';
+import { nodeStatusPatch, type NodeUpdate, updateNode } from '../../model/node/update-node.js';
 import type { ApiClient } from '../cluster/api-client.js';
 import type { Logger } from '../ports/logger.js';
 import type { LogNodeProblems } from './log-node-problems.js';
@@ -67,10 +62,7 @@ export const statusWriter = ({
   scheduler,
 }: StatusWriterOptions): StatusWriter => {
   const { nodeName: node } = settings;
-  const dropped = new Set<DroppedField>();
-  let reportedAt: number | undefined;
-  let delayMs = 0;
-  let isUnschedulable = false;
+  let report = NO_REPORT;
 
   const read = (tryNumber: number): Observable<Node> => {
     if (tryNumber > 0) return heartbeats.get<Node>(nodePath(node));
@@ -79,16 +71,17 @@ export const statusWriter = ({
   };
 
   const recordSchedulable = ({ spec }: Node): void => {
-    const is = spec?.unschedulable ?? false;
-    if (is !== isUnschedulable) recordNodeEvent(statusEvent(node, is ? 'NodeNotSchedulable' : 'NodeSchedulable'));
-    isUnschedulable = is;
+    const isUnschedulable = spec?.unschedulable ?? false;
+    if (isUnschedulable === report.isUnschedulable) return;
+    recordNodeEvent(statusEvent(node, isUnschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable'));
+    report = { ...report, isUnschedulable };
   };
 
   const update: StatusWriter['update'] = (original) =>
     sendPodCidr(original).pipe(
       concatMap((isSent) =>
         facts$.pipe(
-          map((facts) => updateNode(original, settings, facts, dropped)),
+          map((facts) => updateNode(original, settings, facts, report.dropped)),
           map((updated) => ({ ...updated, isChanged: updated.isChanged || isSent })),
         ),
       ),
@@ -104,9 +97,9 @@ export const statusWriter = ({
       return patch === undefined ? of(sent) : heartbeats.patch<Node>(nodeStatusPath(node), patch);
     }).pipe(
       tap((answer) => {
-        reportedAt = scheduler.now();
-        for (const field of droppedFields(sent, answer)) {
-          dropped.add(field);
+        const written = afterWrite(report, { sent, answer, now: scheduler.now() });
+        report = written.report;
+        for (const field of written.dropped) {
           log.info({ node, field }, 'the API server does not keep a field of the Node');
         }
         view.note(answer);
@@ -116,8 +109,6 @@ export const statusWriter = ({
       ignoreElements(),
     );
 
-  const isDue = (): boolean => reportedAt === undefined || scheduler.now() - reportedAt >= reportFrequencyMs + delayMs;
-
   return {
     update,
     write,
@@ -126,10 +117,10 @@ export const statusWriter = ({
         concatMap((original) =>
           update(original).pipe(
             concatMap((updated) => {
-              if (!updated.isChanged && !isDue()) return EMPTY;
+              if (!updated.isChanged && !isReportDue(report, scheduler.now(), reportFrequencyMs)) return EMPTY;
               // After a change the next report of each node is at a random time; from then on each keeps its rhythm.
-              const isSpread = updated.isChanged || reportedAt === undefined;
-              delayMs = isSpread ? reportFrequencyMs * (random() - 0.5) : 0;
+              const isSpread = updated.isChanged || report.reportedAt === undefined;
+              report = { ...report, spreadMs: isSpread ? reportFrequencyMs * (random() - 0.5) : 0 };
               return write(original, updated);
             }),
           ),
