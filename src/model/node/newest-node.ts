@@ -1,3 +1,4 @@
+import type { ReflectorEvent } from '../reflector/reflector-event.js';
 import type { Node } from './node.js';
 
 /** Positive if `one` has the later version; 0 if the versions cannot be compared. */
@@ -15,3 +16,18 @@ export const newestNode = (known: Node | undefined, seen: Node): Node =>
 /** Returns the state after the Node was absent at a version: a Node that was created later stays. */
 export const afterDeletion = (known: Node | undefined, resourceVersion: string | undefined): Node | undefined =>
   compareVersions(known?.metadata.resourceVersion, resourceVersion) > 0 ? known : undefined;
+
+/** Returns the state after an event of the watch of the Node. */
+export const newestAfter = (known: Node | undefined, event: ReflectorEvent<Node>): Node | undefined => {
+  switch (event.kind) {
+    case 'put':
+      return newestNode(known, event.object);
+    case 'deleted':
+      return afterDeletion(known, event.object.metadata.resourceVersion);
+    case 'replaced':
+      return event.objects[0] ?? afterDeletion(known, event.resourceVersion);
+    case 'problem':
+    case 'recovered':
+      return known;
+  }
+};

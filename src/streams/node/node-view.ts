@@ -11,7 +11,7 @@ import {
 } from 'rxjs';
 import { nodesPath } from '../../model/kube-api/api-paths.js';
 import type { ReflectorEvent } from '../../model/reflector/reflector-event.js';
-import { afterDeletion, newestNode } from '../../model/node/newest-node.js';
+import { newestAfter, newestNode } from '../../model/node/newest-node.js';
 import type { Node } from '../../model/node/node.js';
 import { reflector, type ReflectorPorts } from '../reflector/reflector.js';
 
@@ -31,19 +31,30 @@ export interface NodeView {
   readonly deleted$: Observable<void>;
 }
 
+interface KnownNode {
+  /** The newest known version; undefined while there is none. */
+  readonly node: Node | undefined;
+  /** Whether it is known if the API server has the Node. */
+  readonly isSynced: boolean;
+}
+
 /**
  * Makes the view of the Node of a name.
  *
  * Source: pkg/kubelet/kubelet.go nodeLister, nodeHasSynced
  */
 export const nodeView = (ports: ReflectorPorts, nodeName: string): NodeView => {
-  const newest$ = new BehaviorSubject<Node | undefined>(undefined);
-  const isSynced$ = new BehaviorSubject(false);
-  const node$ = newest$.pipe(distinctUntilChanged());
+  const known$ = new BehaviorSubject<KnownNode>({ node: undefined, isSynced: false });
+  const set = (fields: Partial<KnownNode>): void => known$.next({ ...known$.value, ...fields });
+  const node$ = known$.pipe(
+    map(({ node }) => node),
+    distinctUntilChanged(),
+  );
 
   const observe = (event: ReflectorEvent<Node>): void => {
-    newest$.next(newestAfter(newest$.value, event));
-    if (event.kind === 'replaced') isSynced$.next(true);
+    set({ node: newestAfter(known$.value.node, event) });
+    // Then, so that `node$` has emitted before `synced$` does.
+    if (event.kind === 'replaced') set({ isSynced: true });
   };
 
   return {
@@ -52,11 +63,11 @@ export const nodeView = (ports: ReflectorPorts, nodeName: string): NodeView => {
       fieldSelector: `metadata.name=${nodeName}`,
       name: 'node',
     }).pipe(tap(observe), ignoreElements()),
-    node: () => newest$.value,
+    node: () => known$.value.node,
     node$,
-    note: (node) => newest$.next(newestNode(newest$.value, node)),
-    synced$: isSynced$.pipe(
-      filter((isSynced) => isSynced),
+    note: (node) => set({ node: newestNode(known$.value.node, node) }),
+    synced$: known$.pipe(
+      filter(({ isSynced }) => isSynced),
       take(1),
       map(() => undefined),
     ),
@@ -66,18 +77,4 @@ export const nodeView = (ports: ReflectorPorts, nodeName: string): NodeView => {
       map(() => undefined),
     ),
   };
-};
-
-/** Returns the newest version after an event of the watch. */
-const newestAfter = (newest: Node | undefined, event: ReflectorEvent<Node>): Node | undefined => {
-  switch (event.kind) {
-    case 'put':
-      return newestNode(newest, event.object);
-    case 'deleted':
-      return afterDeletion(newest, event.object.metadata.resourceVersion);
-    case 'replaced':
-      return event.objects[0] ?? afterDeletion(newest, event.resourceVersion);
-    default:
-      return newest;
-  }
 };

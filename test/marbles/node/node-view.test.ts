@@ -57,6 +57,19 @@ describe('the view of the own Node', () => {
   );
 
   it(
+    'the view emits the Node before it emits that it is synced',
+    marbles(({ scheduler }) => {
+      const { fake, view } = aView(scheduler);
+      const order: string[] = [];
+      view.synced$.subscribe(() => order.push('synced'));
+      view.node$.subscribe((node) => order.push(`rack ${rackOf(node)}`));
+      fake.write(aNode('1'));
+      runUntil(scheduler, view.run$, 1_000);
+      expect(order).toEqual(['rack undefined', 'rack 1', 'synced']);
+    }),
+  );
+
+  it(
     'is synced without a Node, too',
     marbles(({ scheduler }) => {
       const { view, synced, deleted } = aView(scheduler);

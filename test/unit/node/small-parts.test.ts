@@ -4,8 +4,9 @@ import { hostIps } from '../../../src/model/node/host-ips.js';
 import { kubeletVersion } from '../../../src/model/node/kubelet-version.js';
 import { hasOwner, type Lease, renewedLease } from '../../../src/model/node/lease.js';
 import { liveNodeFacts } from '../../../src/model/node/live-node-facts.js';
-import { afterDeletion, newestNode } from '../../../src/model/node/newest-node.js';
+import { afterDeletion, newestAfter, newestNode } from '../../../src/model/node/newest-node.js';
 import type { Node, NodeAddress } from '../../../src/model/node/node.js';
+import type { ReflectorEvent } from '../../../src/model/reflector/reflector-event.js';
 import { nodeFacts } from '../../support/node-facts.js';
 
 describe('the default routes', () => {
@@ -114,6 +115,27 @@ describe('the newest that is known of a Node', () => {
       undefined,
     ]);
   });
+});
+
+describe('the newest Node after an event of the watch', () => {
+  const node = (resourceVersion: string): Node => ({ metadata: { name: 'node-1', resourceVersion } });
+  const [known, later, earlier] = [node('5'), node('9'), node('3')];
+  const failed: ReflectorEvent<Node> = { kind: 'problem', step: 'watch', error: 'no', severity: 'debug' };
+  it.each<readonly [string, ReflectorEvent<Node>, Node | undefined]>([
+    ['a later version replaces it', { kind: 'put', object: later }, later],
+    ['an earlier version does not replace it', { kind: 'put', object: earlier }, known],
+    ['a later deletion removes it', { kind: 'deleted', object: later }, undefined],
+    ['an earlier deletion does not remove it', { kind: 'deleted', object: earlier }, known],
+    ['the Node of a list replaces it', { kind: 'replaced', objects: [earlier], resourceVersion: '9' }, earlier],
+    ['a later list without a Node removes it', { kind: 'replaced', objects: [], resourceVersion: '9' }, undefined],
+    [
+      'an earlier list without a Node does not remove it',
+      { kind: 'replaced', objects: [], resourceVersion: '3' },
+      known,
+    ],
+    ['a failure leaves it', failed, known],
+    ['a recovery leaves it', { kind: 'recovered' }, known],
+  ])('%s', (_, event, expected) => expect(newestAfter(known, event)).toBe(expected));
 });
 
 describe('the facts of a node of a cluster', () => {
