@@ -13,15 +13,10 @@ import {
   Subject,
   tap,
 } from 'rxjs';
-import { GENERIC_PLEG, type PlegCadence, plegHealth } from '../../model/pleg/pleg.js';
 import type { RuntimeReport } from '../../model/node/runtime-report.js';
-import {
-  aggregateText,
-  foldRuntimeStatus,
-  runtimeProblems,
-  type RuntimeState,
-  UNKNOWN_RUNTIME_STATE,
-} from '../../model/runtime-health/runtime-state.js';
+import type { PlegCadence } from '../../model/pleg/pleg.js';
+import { healthProblemAt, NO_HEALTH_FACTS, runtimeReportAt } from '../../model/runtime-health/health-facts.js';
+import { foldRuntimeStatus, type RuntimeState } from '../../model/runtime-health/runtime-state.js';
 import { startWithPresent } from '../operators/start-with-present.js';
 import type { Logger } from '../ports/logger.js';
 import type { RecordJournal } from '../ports/record-journal.js';
@@ -69,35 +64,25 @@ export interface RuntimeHealthOptions {
 
 /** Makes the health of one life of the agent. It is unhealthy until the first status and the first relist. */
 export const runtimeHealth = ({ runtime, record, log, scheduler }: RuntimeHealthOptions): RuntimeHealth => {
-  let state = UNKNOWN_RUNTIME_STATE;
-  let lastRelistAt: number | undefined;
-  let cadence = GENERIC_PLEG;
+  let facts = NO_HEALTH_FACTS;
+  const problem = (): RuntimeProblem => healthProblemAt(facts, scheduler.now());
   const checks$ = new Subject<RuntimeProblem>();
   // One queue for all subscribers: each check reaches every one of them before the next.
   const queued$ = checks$.pipe(observeOn(queueScheduler), share());
 
-  const problems = (): readonly string[] => {
-    const now = scheduler.now();
-    const pleg = plegHealth(lastRelistAt, now, cadence.thresholdMs);
-    return runtimeProblems(state, now, pleg.healthy ? undefined : pleg.problem);
-  };
-  const problem = (): RuntimeProblem => {
-    const found = problems();
-    return found.length === 0 ? undefined : aggregateText(found);
-  };
   return {
     state$: runtimeStates({ runtime, log, scheduler }).pipe(
-      tap((read) => (state = read)),
+      tap((read) => (facts = { ...facts, runtime: read })),
       share(),
     ),
     read$: defer(() => runtime.status({})).pipe(
-      tap((status) => (state = foldRuntimeStatus(state, status, scheduler.now()))),
+      tap((status) => (facts = { ...facts, runtime: foldRuntimeStatus(facts.runtime, status, scheduler.now()) })),
       ignoreElements(),
       catchError(() => EMPTY),
     ),
-    relisted: (at) => (lastRelistAt = at),
-    setCadence: (next) => (cadence = next),
-    cadence: () => cadence,
+    relisted: (at) => (facts = { ...facts, lastRelistAt: at }),
+    setCadence: (cadence) => (facts = { ...facts, cadence }),
+    cadence: () => facts.cadence,
     check$: defer(() => {
       const found = problem();
       checks$.next(found);
@@ -109,14 +94,7 @@ export const runtimeHealth = ({ runtime, record, log, scheduler }: RuntimeHealth
     ),
     journal$: checks$.pipe(journalHealth({ record, log })),
     problem,
-    networkProblem: () => state.networkProblem,
-    report: () => {
-      const { networkProblem, handlers, features } = state;
-      return {
-        problems: [...problems(), ...(networkProblem === undefined ? [] : [networkProblem])],
-        ...(handlers && { handlers }),
-        ...(features && { features }),
-      };
-    },
+    networkProblem: () => facts.runtime.networkProblem,
+    report: () => runtimeReportAt(facts, scheduler.now()),
   };
 };
