@@ -11,7 +11,7 @@ import {
   tap,
 } from 'rxjs';
 import { isExpired, type NodeCertificate } from '../../model/certificates/node-certificate.js';
-import { renewalDelay } from '../../model/certificates/renewal-delay.js';
+import { afterFailure, afterReading, FIRST_RENEWAL } from '../../model/certificates/renewal.js';
 import type { CertificateUse } from '../../model/certificates/signing-request.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import { every } from '../operators/every.js';
@@ -60,17 +60,13 @@ export const keepCertificate = (
   { use, dueAt, renew, beforeUse$ = EMPTY, noteExpiry, noteFailure }: KeepCertificateOptions,
 ): Observable<NodeCertificate> =>
   defer(() => {
-    let failures = 0;
-    let drawn = { fingerprint: '', draw: 0 };
-    let waitMs = 0;
+    let renewal = FIRST_RENEWAL;
 
-    /** The random number of a certificate: the same for each read of it. */
-    const drawFor = (fingerprint: string): number => {
-      if (drawn.fingerprint !== fingerprint) drawn = { fingerprint, draw: random() };
-      return drawn.draw;
+    const dueAtOf = (certificate: NodeCertificate | undefined): number => {
+      const fingerprint = certificate?.fingerprint ?? '';
+      if (renewal.fingerprint !== fingerprint) renewal = { ...renewal, fingerprint, draw: random() };
+      return dueAt(certificate, renewal.draw);
     };
-    const dueAtOf = (certificate: NodeCertificate | undefined): number =>
-      dueAt(certificate, drawFor(certificate?.fingerprint ?? ''));
 
     const current$ = defer(() => store.current()).pipe(
       catchError((error: unknown) => {
@@ -87,17 +83,16 @@ export const keepCertificate = (
           log.info({ until: new Date(fresh.notAfter).toISOString() }, `stored a new ${use} certificate`);
           if (dueAtOf(fresh) > wallClock()) return;
           // The signer changed the requested certificate: to request again at once would never end.
-          failures += 1;
-          waitMs = renewalDelay(failures, random());
+          renewal = afterFailure(renewal, random());
           log.warn({ name: fresh.commonName }, `the new ${use} certificate has to be replaced already`);
         }),
         catchError((error: unknown) => {
-          failures += 1;
           // A certificate that has expired meanwhile could not get another one; there may be other credentials.
           const isOver = usable !== undefined && isExpired(usable, wallClock());
-          waitMs = isOver ? 0 : renewalDelay(failures, random());
+          renewal = afterFailure(renewal, isOver ? undefined : random());
           noteFailure();
-          log.error({ error: errorText(error), retryMs: Math.round(waitMs) }, `cannot get a ${use} certificate`);
+          const retryMs = Math.round(renewal.waitMs);
+          log.error({ error: errorText(error), retryMs }, `cannot get a ${use} certificate`);
           return EMPTY;
         }),
       );
@@ -106,12 +101,11 @@ export const keepCertificate = (
       concatMap((certificate) => {
         const usable = certificate && !isExpired(certificate, wallClock()) ? certificate : undefined;
         const leftMs = dueAtOf(certificate) - wallClock();
-        waitMs = Math.min(Math.max(leftMs, 0), READ_MS);
-        if (leftMs > 0) failures = 0;
+        renewal = afterReading(renewal, leftMs, READ_MS);
         return concat(usable ? concat(beforeUse$, of(usable)) : EMPTY, leftMs <= 0 ? renewed(usable) : EMPTY);
       }),
     );
-    return every({ periodMs: () => waitMs, scheduler }, () => round$).pipe(
+    return every({ periodMs: () => renewal.waitMs, scheduler }, () => round$).pipe(
       distinctUntilChanged((one, other) => one.fingerprint === other.fingerprint),
     );
   });
