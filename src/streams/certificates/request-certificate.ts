@@ -2,6 +2,7 @@ import {
   catchError,
   concatMap,
   defer,
+  distinctUntilChanged,
   EMPTY,
   first,
   map,
@@ -21,6 +22,7 @@ import {
   signingRequestObject,
   type SigningRequestParts,
   SIGNERS,
+  type SigningVerdict,
   signingVerdict,
 } from '../../model/certificates/signing-request.js';
 import { apiClient } from '../cluster/api-client.js';
@@ -86,7 +88,6 @@ const signed = (
 ): Observable<string> =>
   defer(() => {
     log.info({ name }, `requested a ${use} certificate, waiting for its approval and signature`);
-    let isApproved = false;
     return reflector<CertificateSigningRequest>(
       { api, scheduler, random, log },
       {
@@ -96,17 +97,19 @@ const signed = (
         ...(resourceVersion !== undefined && { notOlderThan: resourceVersion }),
       },
     ).pipe(
-      concatMap((event) => {
+      concatMap((event): Observable<SigningVerdict> => {
         if (event.kind === 'problem' && isUnauthorized(event.error)) return throwError(() => event.error);
         const found = stateIn(event);
         if (found === undefined) return EMPTY;
-        const verdict = found === 'deleted' ? deleted : signingVerdict(found, uid);
+        return of(found === 'deleted' ? deleted : signingVerdict(found, uid));
+      }),
+      distinctUntilChanged(isSameWait),
+      concatMap((verdict) => {
         if (verdict.kind === 'refused') {
           return throwError(() => new CertificateRefused(`request ${name} for a certificate: ${verdict.message}`));
         }
         if (verdict.kind === 'issued') return of(atob(verdict.certificateBase64));
-        if (verdict.isApproved && !isApproved) log.info({ name }, 'the certificate is approved, not yet signed');
-        isApproved = verdict.isApproved;
+        if (verdict.isApproved) log.info({ name }, 'the certificate is approved, not yet signed');
         return EMPTY;
       }),
       first(),
@@ -121,7 +124,11 @@ const signed = (
     );
   });
 
-const deleted = { kind: 'refused', message: 'it was deleted' } as const;
+const deleted: SigningVerdict = { kind: 'refused', message: 'it was deleted' };
+
+/** Whether a request still waits for the same step, so that there is nothing to log. */
+const isSameWait = (before: SigningVerdict, verdict: SigningVerdict): boolean =>
+  before.kind === 'waiting' && verdict.kind === 'waiting' && before.isApproved === verdict.isApproved;
 
 /** The state of the watched request in an event; undefined if the event has none. */
 const stateIn = (

@@ -27,6 +27,7 @@ const outcome = (
     listed = [request('7')],
     watch$ = NEVER,
     asked = [],
+    logged = [],
     isNamed = true,
   }: {
     readonly created?: Observable<unknown>;
@@ -34,6 +35,7 @@ const outcome = (
     readonly listed?: readonly object[];
     readonly watch$?: Observable<ApiWatchMessage>;
     readonly asked?: ApiRequest[];
+    readonly logged?: string[];
     readonly isNamed?: boolean;
   },
 ): Observable<string> => {
@@ -49,7 +51,8 @@ const outcome = (
     watch: () => concat(of(OPENED), watch$),
   };
   const nothing = (): void => undefined;
-  const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+  const info = (_: object, text: string): void => void logged.push(`${scheduler.now()} ${text}`);
+  const log = { debug: nothing, info, warn: nothing, error: nothing };
   return requestCertificate(
     { api, scheduler, random: () => 0, log, metrics: metricLines().metrics, use: 'client' },
     PARTS,
@@ -77,6 +80,23 @@ describe('a request for a certificate', () => {
         ['GET', base, '7'],
       ]);
       expect(asked[0]?.body).toMatchObject({ metadata: { name: 'node-csr-x' }, spec: { request: btoa('p') } });
+    }),
+  );
+
+  it(
+    'the approval of a request is logged once, and again after it was revoked',
+    marbles(({ cold, expectObservable, scheduler, flush }) => {
+      const logged: string[] = [];
+      const watch$ = cold('-r-a-b-s-c', {
+        r: tell('MODIFIED', request('10')),
+        a: tell('MODIFIED', request('11', approved())),
+        b: tell('MODIFIED', request('12', approved())),
+        s: tell('MODIFIED', request('13')),
+        c: tell('MODIFIED', request('14', approved())),
+      });
+      expectObservable(outcome(scheduler, { watch$, logged }), '12ms !').toBe('');
+      flush();
+      expect(logged.slice(1)).toEqual([3, 9].map((ms) => `${ms} the certificate is approved, not yet signed`));
     }),
   );
 
