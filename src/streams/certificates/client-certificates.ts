@@ -8,7 +8,7 @@ import {
   type Observable,
   of,
   type SchedulerLike,
-  tap,
+  share,
   throwError,
 } from 'rxjs';
 import { CertificateRefused } from '../../model/certificates/certificate-refused.js';
@@ -69,7 +69,8 @@ export const clientCertificates = (
   defer(() => {
     const { log, metrics, writeKubeconfig } = ports;
     const subject = nodeSubject(options.nodeName);
-    let isKubeconfigWritten = writeKubeconfig === undefined;
+    // Written until it has succeeded once.
+    const kubeconfigWritten$ = writeKubeconfig ? defer(writeKubeconfig).pipe(share({ resetOnComplete: false })) : EMPTY;
     return keepCertificate(ports, {
       use: 'client',
       dueAt: (certificate, draw) => {
@@ -79,8 +80,7 @@ export const clientCertificates = (
         return certificate && satisfies(certificate, subject) ? certificate.notAfter + 1 : -Infinity;
       },
       renew: (usable) => renewed(ports, options, usable),
-      beforeUse$: defer(() => (isKubeconfigWritten || !writeKubeconfig ? EMPTY : writeKubeconfig())).pipe(
-        tap({ complete: () => (isKubeconfigWritten = true) }),
+      beforeUse$: kubeconfigWritten$.pipe(
         catchError((error: unknown) => {
           log.error({ error: errorText(error) }, 'the kubeconfig could not be written');
           return EMPTY;
