@@ -61,23 +61,26 @@ export const runtimeEvents = (
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<RuntimeEventNews> =>
   defer(() => {
-    let failures = 0;
-    let delayMs = 0;
+    /** The last break, with the failures in a row. */
+    let last = NO_BREAK;
     const once$ = defer(() => openStream(containerEvents, scheduler)).pipe(
       tap(({ kind }) => {
-        if (kind === 'connected') failures = 0;
+        if (kind === 'connected') last = NO_BREAK;
       }),
       catchError((error: unknown) => {
-        failures += 1;
-        delayMs = retryDelayMs(error, failures);
-        return of<RuntimeEventNews>({ kind: 'broken', error, failures });
+        last = { kind: 'broken', error, failures: last.failures + 1 };
+        return of<RuntimeEventNews>(last);
       }),
     );
-    return every({ periodMs: () => delayMs, scheduler }, () => once$);
+    return every({ periodMs: () => retryDelayMs(last), scheduler }, () => once$);
   });
 
-/** The wait before the next retry, in milliseconds, after `failures` failures in a row; `error` is the last one. */
-const retryDelayMs = (error: unknown, failures: number): number =>
+type StreamBreak = Extract<RuntimeEventNews, { readonly kind: 'broken' }>;
+
+const NO_BREAK: StreamBreak = { kind: 'broken', error: undefined, failures: 0 };
+
+/** The wait before the next retry after a break, in milliseconds. */
+const retryDelayMs = ({ error, failures }: StreamBreak): number =>
   failures > MAX_STREAM_RETRIES || isCriError(error, 'unimplemented')
     ? LATE_RETRY_MS
     : nextDelay({ initialMs: FIRST_RETRY_MS, maxMs: LATE_RETRY_MS }, failures);

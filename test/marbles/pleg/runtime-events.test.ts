@@ -131,6 +131,20 @@ describe('events of the runtime', () => {
   );
 
   it(
+    'the count of failures and the waits begin again after a stream that was open',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const refused$ = cold<ContainerEventResponse>('#', undefined, gone);
+      const works$ = cold('-a----#', responses, gone);
+      const event$ = inTurn<ContainerEventResponse>(refused$, works$, refused$, cold('-'));
+      const expected = '       1 1000ms (Ca)-1 999ms 2';
+      expectObservable(
+        runtimeEvents(() => event$, scheduler),
+        '3s !',
+      ).toBe(expected, news);
+    }),
+  );
+
+  it(
     'a runtime that has none is asked every five minutes only',
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const event$ = cold<ContainerEventResponse>('#', undefined, unimplemented);
