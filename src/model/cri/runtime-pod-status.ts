@@ -105,6 +105,23 @@ export const podNameSelector = ({
 });
 
 /**
+ * Returns the items that ran at the last read and that a listing of their pod leaves out. An incomplete listing would lead to a second
+ * start of their containers.
+ */
+export const itemsLeftOut = <T extends Pick<RuntimeItem, 'id'>>(
+  ran: readonly T[],
+  listed: readonly { readonly id: string }[],
+): readonly T[] => {
+  const ids = new Set(listed.map(({ id }) => id));
+  return ran.filter(({ id }) => !ids.has(id));
+};
+
+/** The UIDs of the pods that the labels of these items name, each once. */
+export const podUidsOf = (
+  items: readonly { readonly labels: Readonly<Record<string, string>> }[],
+): readonly string[] => [...new Set(items.flatMap(({ labels }) => labels[POD_UID] ?? []))];
+
+/**
  * Sorts the inspected sandboxes and containers of one pod in the order in which decisions read them, and takes the
  * pod's IPs from the newest sandbox. Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPodStatus.
  */

@@ -15,11 +15,12 @@ import {
 } from 'rxjs';
 import type { Container, ContainerStatus, PodSandbox, PodSandboxStatus } from '../../generated/runtime/v1/api.js';
 import { isCriError } from '../../model/cri/cri-error.js';
-import { POD_UID } from '../../model/cri/labels.js';
 import {
+  itemsLeftOut,
   podLabelSelector,
   podNameSelector,
   podRefOfLabels,
+  podUidsOf,
   toRuntimePods,
   toRuntimePodStatus,
 } from '../../model/cri/runtime-pod-status.js';
@@ -96,8 +97,7 @@ export const runtimeReader = (
       const labelSelector = podLabelSelector(ref.uid);
       return list({ labelSelector }, { labelSelector }).pipe(
         mergeMap(({ sandboxes, containers }) => {
-          const listed = new Set([...sandboxes, ...containers].map(({ id }) => id));
-          const leftOut = ran.filter(({ id }) => !listed.has(id));
+          const leftOut = itemsLeftOut(ran, [...sandboxes, ...containers]);
           const lostSandboxes = leftOut.filter(({ kind }) => kind === 'sandbox');
           const lostContainers = leftOut.filter(({ kind }) => kind === 'container');
           return forkJoin([
@@ -114,12 +114,9 @@ export const runtimeReader = (
     },
     readyPodsCalled: ({ name, namespace }) => {
       const labelSelector = podNameSelector({ name, namespace });
-      return runtime.listPodSandbox({ filter: { state: { state: 'SANDBOX_READY' }, labelSelector } }).pipe(
-        map(({ items }) => {
-          const uids = new Set(items.flatMap(({ labels }) => labels[POD_UID] ?? []));
-          return [...uids].map((uid) => ({ uid, name, namespace }));
-        }),
-      );
+      return runtime
+        .listPodSandbox({ filter: { state: { state: 'SANDBOX_READY' }, labelSelector } })
+        .pipe(map(({ items }) => podUidsOf(items).map((uid) => ({ uid, name, namespace }))));
     },
   };
 };

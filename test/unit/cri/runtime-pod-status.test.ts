@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
+  itemsLeftOut,
+  podUidsOf,
   runtimeContainerState,
   runtimeSandboxState,
   toRuntimePods,
@@ -166,4 +168,21 @@ it.each([
   ['12345::', false],
 ])('%s is an IP address: %s', (text, expected) => {
   expect(isIpAddress(text)).toBe(expected);
+});
+
+it.each<readonly [string, readonly string[], readonly string[], readonly string[]]>([
+  ['a complete listing leaves out no item', ['a', 'b'], ['b', 'a', 'c'], []],
+  ['a listing leaves out items that ran', ['a', 'b', 'c'], ['b'], ['a', 'c']],
+  ['an empty listing leaves out all items that ran', ['a', 'b'], [], ['a', 'b']],
+  ['no item is left out if none ran', [], ['a'], []],
+])('%s', (_, ran, listed, expected) => {
+  const items = (ids: readonly string[]) => ids.map((id) => ({ id }));
+  expect(itemsLeftOut(items(ran), items(listed))).toEqual(items(expected));
+});
+
+it('the UIDs of pods are read from the labels of their items, each once', () => {
+  expect(podUidsOf([aSandbox('b', 's1'), aSandbox('a', 's2'), { labels: {} }, aSandbox('b', 's3')])).toEqual([
+    'b',
+    'a',
+  ]);
 });
