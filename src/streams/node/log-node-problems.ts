@@ -1,3 +1,4 @@
+import { textChanges } from '../../model/values/text-changes.js';
 import type { Logger } from '../ports/logger.js';
 
 /** Receives the problems of each update of the Node. */
@@ -7,12 +8,9 @@ export type LogNodeProblems = (problems: readonly string[]) => void;
 export const logNodeProblems = (node: string, log: Pick<Logger, 'error' | 'info'>): LogNodeProblems => {
   let before: readonly string[] = [];
   return (problems) => {
-    for (const problem of problems) {
-      if (!before.includes(problem)) log.error({ node, problem }, 'a part of the Node is left out');
-    }
-    for (const problem of before) {
-      if (!problems.includes(problem)) log.info({ node, problem }, 'a problem of the Node is over');
-    }
+    const { added, removed } = textChanges(before, problems);
+    for (const problem of added) log.error({ node, problem }, 'a part of the Node is left out');
+    for (const problem of removed) log.info({ node, problem }, 'a problem of the Node is over');
     before = problems;
   };
 };

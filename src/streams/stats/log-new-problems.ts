@@ -1,4 +1,5 @@
 import { type MonoTypeOperatorFunction, tap } from 'rxjs';
+import { textChanges } from '../../model/values/text-changes.js';
 import type { Logger } from '../ports/logger.js';
 
 /** A disk that fails has a problem for each file. */
@@ -11,13 +12,14 @@ const MOST_AT_A_TIME = 10;
 export const logNewProblems = <Sample extends { readonly problems: readonly string[] } | undefined>(
   log: Pick<Logger, 'warn'>,
 ): MonoTypeOperatorFunction<Sample> => {
-  let before: ReadonlySet<string> = new Set();
+  let before: readonly string[] = [];
   return tap((sample) => {
-    const problems = new Set(sample?.problems);
-    const news = [...problems].filter((problem) => !before.has(problem));
+    // The parts of a sample may have the same problem.
+    const problems = [...new Set(sample?.problems)];
+    const { added } = textChanges(before, problems);
     before = problems;
-    for (const problem of news.slice(0, MOST_AT_A_TIME)) log.warn({ problem }, 'a figure for metrics is not known');
-    const more = news.length - MOST_AT_A_TIME;
+    for (const problem of added.slice(0, MOST_AT_A_TIME)) log.warn({ problem }, 'a figure for metrics is not known');
+    const more = added.length - MOST_AT_A_TIME;
     if (more > 0) log.warn({ count: more }, 'more figures for metrics are not known');
   });
 };
