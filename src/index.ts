@@ -175,6 +175,7 @@ export { repeatWhile } from './streams/operators/repeat-while.js';
 export { type RetryTiming, retryWithBackoff } from './streams/operators/retry-with-backoff.js';
 export { type KeptAnswers, reuseByKey } from './streams/operators/reuse-by-key.js';
 export { tapIfSlow } from './streams/operators/tap-if-slow.js';
+export { toMap } from './streams/operators/to-map.js';
 export { type ConnectionTiming, tendConnection, type TendedConnection } from './streams/operators/tend-connection.js';
 export { type Patience, untilTrue } from './streams/operators/until-true.js';
 export {

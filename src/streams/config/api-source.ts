@@ -12,7 +12,6 @@ import {
   type Observable,
   of,
   type OperatorFunction,
-  reduce,
   repeat,
   type SchedulerLike,
   share,
@@ -38,6 +37,7 @@ import type { ReflectorEvent, ReflectorProblem } from '../../model/reflector/ref
 import { errorText } from '../../model/cri/cri-error.js';
 import { podSet, type SourceEvent, sourceProblem } from '../../model/pod/pod-set.js';
 import { inTurns } from '../operators/in-turns.js';
+import { toMap } from '../operators/to-map.js';
 import type { KnownPods, LastKnown } from '../ports/last-known.js';
 import type { Logger } from '../ports/logger.js';
 import type { WallClock } from '../ports/wall-clock.js';
@@ -151,7 +151,8 @@ const readInTurns = (scheduler: SchedulerLike): OperatorFunction<ReflectorEvent,
     if (event.kind !== 'replaced' || event.objects.length <= MOST_AT_ONCE) return of({ event, read: readPod });
     return from(event.objects).pipe(
       inTurn(),
-      reduce((found, object) => found.set(object, readPod(object)), new Map<ApiObject, ReadPod>()),
+      map((object) => [object, readPod(object)] as const),
+      toMap(),
       map((found) => ({ event, read: (object) => found.get(object) ?? readPod(object) })),
     );
   });

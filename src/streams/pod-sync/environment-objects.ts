@@ -1,9 +1,10 @@
-import { catchError, defer, forkJoin, map, type Observable, of, throwError } from 'rxjs';
+import { catchError, defer, forkJoin, from, map, mergeMap, type Observable, of, throwError } from 'rxjs';
 import { configMapNamesInEnv, secretNamesInEnv } from '../../model/references/referenced-names.js';
 import { secretData } from '../../model/references/referenced-object.js';
 import type { EnvInput } from '../../model/cri/env.js';
 import { serviceEnvironment } from '../../model/cri/service-env.js';
 import { type Container, type EphemeralContainer, isStaticPod } from '../../model/pod/pod.js';
+import { toMap } from '../operators/to-map.js';
 import type { PodSyncContext } from './pod-sync-context.js';
 
 type Data<V> = Readonly<Record<string, V>>;
@@ -46,16 +47,16 @@ export const environmentObjects = (
 const read = <V>(
   names: ReadonlySet<string>,
   get: (name: string) => Observable<Data<V>>,
-): Observable<ReadonlyMap<string, Found<V>>> => {
-  if (names.size === 0) return of(new Map());
-  const found$ = [...names].map((name) =>
-    get(name).pipe(
-      map((data): readonly [string, Found<V>] => [name, { data }]),
-      catchError((error: unknown) => of<readonly [string, Found<V>]>([name, { error }])),
+): Observable<ReadonlyMap<string, Found<V>>> =>
+  from(names).pipe(
+    mergeMap((name) =>
+      get(name).pipe(
+        map((data): readonly [string, Found<V>] => [name, { data }]),
+        catchError((error: unknown) => of<readonly [string, Found<V>]>([name, { error }])),
+      ),
     ),
+    toMap(),
   );
-  return forkJoin(found$).pipe(map((entries) => new Map(entries)));
-};
 
 const dataIn =
   <V>(found: ReadonlyMap<string, Found<V>>) =>

@@ -1,4 +1,4 @@
-import { catchError, defer, forkJoin, map, type Observable, of } from 'rxjs';
+import { catchError, defer, forkJoin, from, map, mergeMap, type Observable, of } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import { isNotFound } from '../../model/kube-api/api-error.js';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
@@ -10,6 +10,7 @@ import type { DownwardFacts } from '../../model/volumes/downward-payload.js';
 import { payloadNeeds } from '../../model/volumes/payload-needs.js';
 import type { VolumePayload } from '../../model/volumes/volume-payload.js';
 import { volumePayload } from '../../model/volumes/volume-payload-of.js';
+import { toMap } from '../operators/to-map.js';
 import type { PodReferences } from '../ports/pod-references.js';
 import type { ReadPodCertificate } from '../ports/read-pod-certificate.js';
 import type { RequestPodToken } from '../ports/request-pod-token.js';
@@ -38,20 +39,23 @@ export const volumeContent = (
   defer(() => {
     const { namespace } = pod.metadata;
     const needs = payloadNeeds(pod, volume);
-    const configMaps$ = lookups(needs.configMaps, (name) =>
-      podReferences ? podReferences.configMap(namespace, name, pod) : of(nobodyKnows('ConfigMap', name)),
+    const configMaps$ = lookups(
+      needs.configMaps,
+      (name) => (podReferences ? podReferences.configMap(namespace, name, pod) : of(nobodyKnows('ConfigMap', name))),
+      itself,
     );
-    const secrets$ = lookups(needs.secrets, (name) =>
-      podReferences ? podReferences.secret(namespace, name, pod) : of(nobodyKnows('Secret', name)),
+    const secrets$ = lookups(
+      needs.secrets,
+      (name) => (podReferences ? podReferences.secret(namespace, name, pod) : of(nobodyKnows('Secret', name))),
+      itself,
     );
     /** The needs of a volume have the projections of the volume itself. */
     const sources = new Map(needs.podCertificates.map((source) => [source.projection, source]));
-    const purposes = new Map(needs.tokens.map((one) => [tokenKey(one), one]));
-    const tokens$ = lookups(needs.tokens.map(tokenKey), (key) => tokenOf(purposes.get(key)!));
     const tokenOf = (purpose: TokenPurpose): Observable<string | Error> =>
       podToken
         ? podToken(purpose).pipe(map(({ token }) => token))
         : of(new Error('a token of a service account needs an API server, and this node has none'));
+    const tokens$ = lookups(needs.tokens, tokenOf, tokenKey);
     const bundles$ = needs.hasTrustBundles ? bundlesOf(podReferences) : of([]);
     return forkJoin([configMaps$, secrets$, tokens$, bundles$]).pipe(
       map(([configMaps, secrets, tokens, bundles]) =>
@@ -78,22 +82,25 @@ const bundlesOf = (podReferences: VolumeContentPorts['podReferences']): Observab
         .pipe(catchError((error: unknown) => of(error instanceof Error ? error : new Error(errorText(error)))))
     : of(new Error('ClusterTrustBundle projection is not supported in static kubelet mode'));
 
-/** The object of each name: undefined if it does not exist, an Error if its existence is unknown. */
-const lookups = <T extends ConfigMap | Secret | string>(
-  names: readonly string[],
-  find: (name: string) => Observable<T | Error>,
-): Observable<ReadonlyMap<string, T | Error | undefined>> => {
-  if (names.length === 0) return of(new Map());
-  const found$ = names.map((name) =>
-    defer(() => find(name)).pipe(
-      catchError((error: unknown) =>
-        of(isNotFound(error) ? undefined : error instanceof Error ? error : new Error(errorText(error))),
+/** The objects by key, all read at the same time: undefined for one that does not exist, an Error if its existence is unknown. */
+const lookups = <K, T extends ConfigMap | Secret | string>(
+  wanted: readonly K[],
+  find: (one: K) => Observable<T | Error>,
+  keyOf: (one: K) => string,
+): Observable<ReadonlyMap<string, T | Error | undefined>> =>
+  from(wanted).pipe(
+    mergeMap((one) =>
+      defer(() => find(one)).pipe(
+        catchError((error: unknown) =>
+          of(isNotFound(error) ? undefined : error instanceof Error ? error : new Error(errorText(error))),
+        ),
+        map((found): readonly [string, T | Error | undefined] => [keyOf(one), found]),
       ),
-      map((found): readonly [string, T | Error | undefined] => [name, found]),
     ),
+    toMap(),
   );
-  return forkJoin(found$).pipe(map((entries) => new Map(entries)));
-};
+
+const itself = (name: string): string => name;
 
 const noCertificate: ReadPodCertificate = () => {
   throw new Error('a certificate of a pod needs an API server, and this node has none');

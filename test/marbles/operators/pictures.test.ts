@@ -18,6 +18,7 @@ import { reuseByKey } from '../../../src/streams/operators/reuse-by-key.js';
 import { startWithPresent } from '../../../src/streams/operators/start-with-present.js';
 import { tapIfSlow } from '../../../src/streams/operators/tap-if-slow.js';
 import { tendConnection } from '../../../src/streams/operators/tend-connection.js';
+import { toMap } from '../../../src/streams/operators/to-map.js';
 import { untilTrue } from '../../../src/streams/operators/until-true.js';
 import { watchedListing } from '../../../src/streams/operators/watched-listing.js';
 import { operatorTable } from '../../house/operator-table.js';
@@ -97,6 +98,12 @@ const SETUPS: Readonly<Record<string, Setup>> = {
     return cold(source).pipe(repeatWhile(() => left-- > 0));
   },
   startWithPresent: (cold) => (source) => cold(source).pipe(startWithPresent(() => 'a')),
+  toMap: (cold) => (source) =>
+    cold(source).pipe(
+      map((key) => [key, key] as const),
+      toMap(),
+      map(() => 'm'),
+    ),
   retryWithBackoff: (cold, scheduler) => (source) =>
     cold(source).pipe(retryWithBackoff({ initialMs: 1, maxMs: 4, scheduler })),
   reuseByKey: (cold, scheduler) => (source) => {
