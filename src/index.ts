@@ -44,11 +44,10 @@ export {
   type ImageAccessResult,
   type OrphanCount,
   type PodCertificateCount,
-  type PodCount,
   type StorageOperation,
   type VolumeCount,
-  type WorkingPods,
 } from './streams/ports/metrics.js';
+export type { PodCount, WorkingPods } from './model/pod-workers/housekeeping.js';
 export { noProbeRecords, type ProbeRecords } from './streams/ports/probe-records.js';
 export { noPullRecords, type PullRecords } from './streams/ports/pull-records.js';
 export type { NodeCgroups } from './streams/cgroups/node-cgroups.js';

@@ -160,7 +160,10 @@ export const MUTANTS: readonly Mutant[] = [
     'housekeeping before the sources are ready',
     'pods of a source that is late are taken for orphans',
     'src/streams/sync-loop/handle-housekeeping.ts',
-    ['...(state.sources.all ? stopOrphans(context, known, running) : [])', '...stopOrphans(context, known, running)'],
+    [
+      '...(state.sources.all ? stopOrphans(context, orphansOf(running, known, workers)) : [])',
+      '...stopOrphans(context, orphansOf(running, known, workers))',
+    ],
   ),
   mutant(
     'one source stands for all',
@@ -171,7 +174,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'orphans are looked for among all that runs',
     'housekeeping stops what a worker looks after',
-    'src/streams/sync-loop/handle-housekeeping.ts',
+    'src/model/pod-workers/housekeeping.ts',
     [
       '.filter(({ uid }) => !known.has(uid) && workers.record(uid) === undefined && !workers.isKillReserved(uid))',
       '.filter(({ uid }) => workers.record(uid)?.startedAt === undefined || !known.has(uid))',

@@ -33,3 +33,16 @@ export class WorkQueue {
     return this.#entries.size;
   }
 }
+
+/**
+ * Returns the pods to sync in one turn of the loop, each once, with the causes of its sync: first the pods that were due in the work queue,
+ * then those that are `late` for their active deadline. A deadline is no entry of the journal.
+ */
+export const causesOfSyncs = (
+  due: readonly DueWork[],
+  late: readonly string[],
+): ReadonlyMap<string, readonly JournalId[]> => {
+  const causes = new Map<string, readonly JournalId[]>(due.map(({ uid, cause }) => [uid, [cause]]));
+  for (const uid of late) if (!causes.has(uid)) causes.set(uid, []);
+  return causes;
+};

@@ -1,4 +1,4 @@
-import type { Pod } from './pod.js';
+import { isTerminalPhase, type Pod, type PodStatus } from './pod.js';
 
 export const DEADLINE_EXCEEDED = {
   reason: 'DeadlineExceeded',
@@ -15,3 +15,18 @@ export const isPastActiveDeadline = (pod: Pod, activeMs: number | undefined): bo
   if (activeDeadlineSeconds === undefined || activeMs === undefined) return false;
   return activeMs >= activeDeadlineSeconds * 1000;
 };
+
+/**
+ * Returns the start time from which the deadline of a pod counts, in RFC 3339; undefined for a pod without a deadline, and for one that has
+ * not started, has ended or stops already.
+ *
+ * Source: pkg/kubelet/active_deadline.go ShouldSync
+ */
+export const startOfDeadline = (
+  { spec }: Pick<Pod, 'spec'>,
+  status: Pick<PodStatus, 'phase' | 'startTime'> | undefined,
+  isStopping: boolean,
+): string | undefined =>
+  spec.activeDeadlineSeconds === undefined || isStopping || isTerminalPhase(status?.phase)
+    ? undefined
+    : status?.startTime;

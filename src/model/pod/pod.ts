@@ -77,6 +77,8 @@ export const CONFIG_SEEN_ANNOTATION = 'kubernetes.io/config.seen';
 
 export const podRef = ({ metadata: { uid, namespace, name } }: Pod): PodRef => ({ uid, namespace, name });
 
+export const uidsOf = (pods: readonly Pod[]): ReadonlySet<string> => new Set(pods.map(({ metadata }) => metadata.uid));
+
 /** Returns `name_namespace`, the key by which static pods exclude each other. */
 export const podFullName = ({ metadata }: Pod): string => `${metadata.name}_${metadata.namespace}`;
 

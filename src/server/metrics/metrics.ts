@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { goArchitecture } from '../../model/node/go-architecture.js';
-import type { Metrics, WorkingPods } from '../../streams/ports/metrics.js';
+import type { WorkingPods } from '../../model/pod-workers/housekeeping.js';
+import type { Metrics } from '../../streams/ports/metrics.js';
 import { admissionMetrics } from './admission-metrics.js';
 import { apiMetrics } from './api-metrics.js';
 import { nodeMetrics } from './node-metrics.js';

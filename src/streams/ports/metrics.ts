@@ -1,21 +1,9 @@
 import type { RuntimeContainerState } from '../../model/pleg/runtime-pod.js';
+import type { PodCount, WorkingPods } from '../../model/pod-workers/housekeeping.js';
 import type { ProbeWorker } from '../../model/probes/probe-worker.js';
 
 /** `kubelet_*` container types. */
 export type MetricContainerType = 'container' | 'init_container' | 'ephemeral_container';
-
-/** Pods per state of their worker. Source: pkg/kubelet/metrics/metrics.go WorkingPodCount. */
-export interface WorkingPods {
-  readonly lifecycle: 'sync' | 'terminating' | 'terminated';
-  readonly config: 'desired' | 'orphan' | 'runtime_only';
-  readonly static: '' | 'true' | 'unknown';
-  readonly count: number;
-}
-
-export interface PodCount {
-  readonly static: number;
-  readonly other: number;
-}
 
 /** Source: pkg/kubelet/metrics/metrics.go NodeStartupDuration and its parts. */
 export type NodeStartupPart = 'pre-kubelet' | 'pre-registration' | 'registration' | 'post-registration' | 'total';

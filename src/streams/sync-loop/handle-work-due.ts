@@ -1,8 +1,8 @@
-import { isPastActiveDeadline } from '../../model/pod/active-deadline.js';
+import { isPastActiveDeadline, startOfDeadline } from '../../model/pod/active-deadline.js';
 import { activeMsOf } from '../../model/pod/active-times.js';
-import type { JournalId } from '../../model/journal/journal.js';
-import { isTerminalPhase, type Pod, podRef } from '../../model/pod/pod.js';
+import { podRef } from '../../model/pod/pod.js';
 import type { Wake } from '../../model/pod-workers/wake.js';
+import { causesOfSyncs } from '../../model/pod-workers/work-queue.js';
 import type { LoopContext } from './loop-context.js';
 
 /**
@@ -15,11 +15,9 @@ export const handleWorkDue = (context: LoopContext) => (): readonly Wake[] => {
   const { state, guard, record, scheduler } = context;
   const { pods, workers, workQueue } = state;
   const now = scheduler.now();
-  const taken = workQueue.takeDue(now);
-  if (taken.length > 0) state.apply({ kind: 'work-taken', uids: taken.map(({ uid }) => uid) });
-  const due = new Map<string, readonly JournalId[]>(taken.map(({ uid, cause }) => [uid, [cause]]));
-  for (const { metadata } of latePods(context)) if (!due.has(metadata.uid)) due.set(metadata.uid, []);
-  return [...due].flatMap(([uid, causes]) => {
+  const due = workQueue.takeDue(now);
+  if (due.length > 0) state.apply({ kind: 'work-taken', uids: due.map(({ uid }) => uid) });
+  return [...causesOfSyncs(due, lateUids(context))].flatMap(([uid, causes]) => {
     const pod = pods.get(uid);
     if (!pod) return [];
     return guard(podRef(pod), () => {
@@ -31,11 +29,13 @@ export const handleWorkDue = (context: LoopContext) => (): readonly Wake[] => {
   });
 };
 
-/** The pods that are past their deadline and do not stop yet. */
-const latePods = ({ state, scheduler, wallClock }: LoopContext): readonly Pod[] => {
+/** The UIDs of the pods that are past their deadline and do not stop yet. */
+const lateUids = ({ state, scheduler, wallClock }: LoopContext): readonly string[] => {
+  const { pods, statuses, workers } = state;
   const now = scheduler.now();
-  const started = state.pods.pods().flatMap((pod) => {
-    const startTime = startWithDeadline(state, pod);
+  const started = pods.pods().flatMap((pod) => {
+    const { uid } = pod.metadata;
+    const startTime = startOfDeadline(pod, statuses.get(uid) ?? pod.status, workers.isTerminationRequested(uid));
     return startTime === undefined ? [] : [{ pod, startTime }];
   });
   for (const { pod, startTime } of started) {
@@ -46,13 +46,5 @@ const latePods = ({ state, scheduler, wallClock }: LoopContext): readonly Pod[] 
     .filter(({ pod, startTime }) =>
       isPastActiveDeadline(pod, activeMsOf(activeTimes, pod.metadata.uid, startTime, now)),
     )
-    .map(({ pod }) => pod);
-};
-
-/** The start of a pod that has a deadline and does not stop yet. */
-const startWithDeadline = ({ statuses, workers }: LoopContext['state'], pod: Pod): string | undefined => {
-  if (pod.spec.activeDeadlineSeconds === undefined) return undefined;
-  const { uid } = pod.metadata;
-  const status = statuses.get(uid) ?? pod.status;
-  return workers.isTerminationRequested(uid) || isTerminalPhase(status?.phase) ? undefined : status?.startTime;
+    .map(({ pod }) => pod.metadata.uid);
 };
