@@ -42,12 +42,12 @@ export {
   type NodeStartupPart,
   noMetrics,
   type ImageAccessResult,
-  type OrphanCount,
   type PodCertificateCount,
   type StorageOperation,
   type VolumeCount,
 } from './streams/ports/metrics.js';
 export type { PodCount, WorkingPods } from './model/pod-workers/housekeeping.js';
+export type { OrphanCount } from './model/upkeep/pod-directories.js';
 export { noProbeRecords, type ProbeRecords } from './streams/ports/probe-records.js';
 export { noPullRecords, type PullRecords } from './streams/ports/pull-records.js';
 export type { NodeCgroups } from './streams/cgroups/node-cgroups.js';

@@ -75,9 +75,9 @@ export const CLOCK_MUTANTS: readonly Mutant[] = [
     'ended containers are collected by their time',
     'after a clock was set back the newest end goes, and with it what it proves',
     {
-      file: 'src/streams/upkeep/garbage-collection.ts',
-      find: "(statusOf(uid)?.containers ?? []).filter(({ state }) => state === 'exited');",
-      replace: `(statusOf(uid)?.containers ?? [])
+      file: 'src/model/upkeep/container-gc.ts',
+      find: "(status?.containers ?? []).filter(({ state }) => state === 'exited');",
+      replace: `(status?.containers ?? [])
     .filter(({ state }) => state === 'exited')
     .toSorted((one, other) => Number(other.createdAt - one.createdAt));`,
     },

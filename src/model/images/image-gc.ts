@@ -169,12 +169,10 @@ export const notEnoughRoom = ({ usedPercent }: DiskVerdict, { capacityBytes }: I
   'Investigate disk usage, as it could be used by active images, logs, volumes, or other data.';
 
 export const oldImagesStay = ({ maxAgeMs }: ImageGcPolicy, problems: readonly string[]): string =>
-  `wanted to free images older than ${formatGoDuration(maxAgeMs)}, encountered errors in image deletion: ${joined(problems)}`;
+  `wanted to free images older than ${formatGoDuration(maxAgeMs)}, encountered errors in image deletion: ${aggregateText(problems)}`;
 
 export const imagesStay = (wanted: bigint, freed: bigint, problems: readonly string[]): string =>
-  `wanted to free ${wanted} bytes, but freed ${freed} bytes space with errors in image deletion: ${joined(problems)}`;
-
-const joined = (problems: readonly string[]): string => aggregateText([...new Set(problems)]);
+  `wanted to free ${wanted} bytes, but freed ${freed} bytes space with errors in image deletion: ${aggregateText(problems)}`;
 
 /** Source: pkg/kubelet/images/image_gc_manager.go formatSize. */
 const formatSize = (bytes: bigint): string => {

@@ -94,7 +94,7 @@ export const foldConditions = (
 const readiness = (problems: readonly string[]): Verdict =>
   problems.length === 0
     ? { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }
-    : { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: aggregateText([...new Set(problems)]) };
+    : { type: 'Ready', status: 'False', reason: 'KubeletNotReady', message: aggregateText(problems) };
 
 /** Replaces a condition in its place, or appends it. */
 const withCondition = (conditions: readonly NodeCondition[], condition: NodeCondition): readonly NodeCondition[] =>

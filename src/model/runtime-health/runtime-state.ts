@@ -66,6 +66,8 @@ export const runtimeProblems = (
   return [...new Set([ofStatus, unhealthy, runtimeProblem].filter((problem) => problem !== undefined))];
 };
 
-/** One text for all problems. Source: apimachinery/pkg/util/errors/errors.go aggregate. */
-export const aggregateText = (problems: readonly string[]): string =>
-  problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`;
+/** One text for all problems, each once. Source: apimachinery/pkg/util/errors/errors.go aggregate. */
+export const aggregateText = (problems: readonly string[]): string => {
+  const each = [...new Set(problems)];
+  return each.length === 1 ? (each[0] ?? '') : `[${each.join(', ')}]`;
+};

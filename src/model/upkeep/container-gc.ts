@@ -1,4 +1,5 @@
-import type { RuntimeItem, RuntimePod } from '../pleg/runtime-pod.js';
+import { uidOfPodLogDirectory } from '../cri/log-paths.js';
+import type { RuntimeContainerStatus, RuntimeItem, RuntimePod, RuntimePodStatus } from '../pleg/runtime-pod.js';
 
 /** Source: cmd/kubelet/app/options/options.go. */
 export interface ContainerGcPolicy {
@@ -78,6 +79,51 @@ export const sandboxesToCollect = ({
     const candidates = isRemovable(uid) ? sandboxes : sandboxes.slice(0, -1);
     return candidates.filter(({ id, state }) => state !== 'running' && !inUse.has(id));
   });
+
+/** A directory of logs, by its name and the UID in it. */
+export interface PodLogDirectory {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Returns the directories of logs among `names` of which the runtime has no container or sandbox; `pods` are those of the runtime. */
+export const logsWithoutPod = (
+  names: readonly string[],
+  pods: readonly Pick<RuntimePod, 'uid'>[],
+): readonly PodLogDirectory[] => {
+  const inRuntime = new Set(pods.map(({ uid }) => uid));
+  return names.map((name) => ({ name, uid: uidOfPodLogDirectory(name) })).filter(({ uid }) => !inRuntime.has(uid));
+};
+
+/** The ended instances of a pod, the newest first; none of a pod without a status. */
+export const exitedOf = (status: Pick<RuntimePodStatus, 'containers'> | undefined): readonly RuntimeContainerStatus[] =>
+  (status?.containers ?? []).filter(({ state }) => state === 'exited');
+
+/** The death of one container of a pod. */
+export interface ContainerDeath {
+  /** The status of the pod after it; undefined if it is not known. */
+  readonly status: Pick<RuntimePodStatus, 'containers'> | undefined;
+  readonly container: string | undefined;
+  readonly policy: Pick<ContainerGcPolicy, 'maxPerPodContainer'>;
+  readonly isRemovable: boolean;
+}
+
+/**
+ * Returns the ended instances to remove after the death of a container: all of the pod if its content may go, else those of this container
+ * except the newest ones, at least one of which is kept.
+ *
+ * Source: pkg/kubelet/pod_container_deletor.go getContainersToDeleteInPod
+ */
+export const surplusAfterDeath = ({
+  status,
+  container,
+  policy: { maxPerPodContainer },
+  isRemovable,
+}: ContainerDeath): readonly RuntimeContainerStatus[] => {
+  if (maxPerPodContainer < 0) return [];
+  const exited = exitedOf(status);
+  return isRemovable ? exited : exited.filter(({ name }) => name === container).slice(Math.max(1, maxPerPodContainer));
+};
 
 const byContainer = (dead: readonly DeadContainer[]): readonly (readonly DeadContainer[])[] => {
   const units = new Map<string, DeadContainer[]>();

@@ -1,3 +1,8 @@
+import { Map as ImmutableMap, Set as ImmutableSet } from 'immutable';
+import type { ContainerStatus } from '../../generated/runtime/v1/api.js';
+import { retainKeys } from '../values/retain.js';
+import { updated } from '../values/updated.js';
+
 /** Source: pkg/kubelet/logs/container_log_manager.go LogRotatePolicy. */
 export interface LogRotationPolicy {
   /** The size from which on a log is rotated, in bytes; negative disables rotation. */
@@ -17,6 +22,40 @@ export const DEFAULT_LOG_ROTATION: LogRotationPolicy = {
   workers: 1,
   periodMs: 10_000,
 };
+
+/** The logs of running containers, by container ID. */
+export interface KnownLogs {
+  /** The paths of the logs of containers that ran at the last listing; a path does not change. */
+  readonly paths: ImmutableMap<string, string>;
+  /** The containers whose log waits for its check or is being checked. */
+  readonly underWay: ImmutableSet<string>;
+}
+
+export const NO_LOGS: KnownLogs = { paths: ImmutableMap(), underWay: ImmutableSet() };
+
+/** Forgets the paths of the containers that no longer run; `running` are the ids of one listing. */
+export const runningListed = (logs: KnownLogs, running: readonly string[]): KnownLogs =>
+  updated(logs, { paths: retainKeys(logs.paths, new Set(running)) });
+
+/** Returns the containers of a listing to check, each once: a check that is under way is not begun again. */
+export const logsToCheck = ({ underWay }: KnownLogs, running: readonly string[]): readonly string[] =>
+  [...new Set(running)].filter((id) => !underWay.has(id));
+
+export const checksBegun = (logs: KnownLogs, containerIds: readonly string[]): KnownLogs =>
+  updated(logs, { underWay: logs.underWay.union(containerIds) });
+
+export const checkEnded = (logs: KnownLogs, containerId: string): KnownLogs =>
+  updated(logs, { underWay: logs.underWay.delete(containerId) });
+
+export const logFound = (logs: KnownLogs, containerId: string, path: string): KnownLogs =>
+  updated(logs, { paths: logs.paths.set(containerId, path) });
+
+/**
+ * Returns the path of the log in the status of a container; undefined for one without a log, and for one that does not run any more: a
+ * rotation would leave it an empty newest log.
+ */
+export const rotatedLogOf = (status: Pick<ContainerStatus, 'state' | 'logPath'> | undefined): string | undefined =>
+  status?.state === 'CONTAINER_RUNNING' && status.logPath !== '' ? status.logPath : undefined;
 
 /** The changes to older rotated files before the log becomes one of them. All other files stay. */
 export interface RotationPlan {

@@ -1,6 +1,7 @@
 import type { RuntimeContainerState } from '../../model/pleg/runtime-pod.js';
 import type { PodCount, WorkingPods } from '../../model/pod-workers/housekeeping.js';
 import type { ProbeWorker } from '../../model/probes/probe-worker.js';
+import type { OrphanCount } from '../../model/upkeep/pod-directories.js';
 
 /** `kubelet_*` container types. */
 export type MetricContainerType = 'container' | 'init_container' | 'ephemeral_container';
@@ -145,14 +146,6 @@ export interface PodCertificateCount {
   /** `not_yet_issued`, `fresh`, `overdue_for_refresh`, `expired`, `denied` or `failed`. */
   readonly state: string;
   readonly count: number;
-}
-
-/** Pods that are over and had a directory. Source: pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs */
-export interface OrphanCount {
-  /** All of them, as upstream counts: also those whose directory stays. */
-  readonly pods: number;
-  /** The pods whose directory stays: it has a mount or volumes, or its removal failed. */
-  readonly failed: number;
 }
 
 export interface StorageOperation {

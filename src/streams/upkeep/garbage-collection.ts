@@ -9,14 +9,22 @@ import {
   from,
   ignoreElements,
   interval,
-  map,
   merge,
   mergeMap,
   type Observable,
+  of,
   type SchedulerLike,
+  tap,
+  toArray,
 } from 'rxjs';
-import { type ContainerGcPolicy, containersToCollect, sandboxesToCollect } from '../../model/upkeep/container-gc.js';
-import { uidOfPodLogDirectory } from '../../model/cri/log-paths.js';
+import {
+  type ContainerGcPolicy,
+  containersToCollect,
+  exitedOf,
+  logsWithoutPod,
+  sandboxesToCollect,
+  surplusAfterDeath,
+} from '../../model/upkeep/container-gc.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { PlegEvent } from '../../model/pleg/pleg.js';
 import type { RuntimeContainerStatus, RuntimePod, RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
@@ -85,7 +93,7 @@ export const garbageCollection = (options: GarbageCollectionOptions): Observable
         mergeMap((event) => surplusOf(event, options)),
       ),
       // The API has the final status, so the containers are no longer needed.
-      (options.evicted$ ?? EMPTY).pipe(mergeMap((uid) => exitedOf(uid, options))),
+      (options.evicted$ ?? EMPTY).pipe(mergeMap((uid) => exitedOf(options.statusOf(uid)))),
     ).pipe(
       // One after the other, to leave the runtime to more urgent calls.
       concatMapBounded(
@@ -124,51 +132,34 @@ const collect = (options: GarbageCollectionOptions): Observable<never> => {
         mergeMap(({ id }) => logFailure(options, `sandbox ${id}`, removeSandbox(id, options)).pipe(inTurn())),
       ),
     ),
-    listed((pods) => removeLogs(new Set(pods.map(({ uid }) => uid)), isRemovable, options)),
+    listed((pods) => removeLogs(pods, isRemovable, options)),
     removeDanglingLinks(options),
   ];
-  return defer(() => {
-    const problems = new Set<string>();
-    const noted = steps.map((step$) =>
-      step$.pipe(
-        catchError((error: unknown) => {
-          problems.add(errorText(error));
-          return EMPTY;
-        }),
-      ),
-    );
-    return concat(
-      ...noted,
-      defer(() => {
-        if (problems.size > 0) reportFailure(aggregateText([...problems]), options);
-        return EMPTY;
-      }),
-    );
-  });
+  // A failed step does not stop the others.
+  const problem$ = concat(...steps.map((step$) => step$.pipe(catchError((error: unknown) => of(errorText(error))))));
+  return problem$.pipe(
+    toArray(),
+    tap((problems) => reportFailures(problems, options)),
+    ignoreElements(),
+  );
 };
 
-/** Reports the failed steps of a round; a failed step does not stop the others. */
-const reportFailure = (message: string, { log, recordEvent }: GarbageCollectionOptions): void => {
+/** Reports the failed steps of a round, if there are any. */
+const reportFailures = (problems: readonly string[], { log, recordEvent }: GarbageCollectionOptions): void => {
+  if (problems.length === 0) return;
+  const message = aggregateText(problems);
   log.error({ error: message }, 'the garbage of ended pods could not be removed');
   recordEvent({ type: 'Warning', reason: 'ContainerGCFailed', message, causes: [] });
 };
 
-/** The exited instances of the dead container except the newest ones, or all of the pod if its content may go. */
 const surplusOf = (
   { pod: { uid }, container }: PlegEvent,
-  options: GarbageCollectionOptions,
-): readonly RuntimeContainerStatus[] => {
-  const { state, policy } = options;
-  const exited = exitedOf(uid, options);
-  if (policy.maxPerPodContainer < 0) return [];
-  if (state.workers.shouldContentBeRemoved(uid)) return exited;
-  return exited.filter(({ name }) => name === container).slice(Math.max(1, policy.maxPerPodContainer));
-};
-
-const exitedOf = (
-  uid: string,
-  { statusOf }: Pick<GarbageCollectionOptions, 'statusOf'>,
-): readonly RuntimeContainerStatus[] => (statusOf(uid)?.containers ?? []).filter(({ state }) => state === 'exited');
+  { statusOf, state, policy }: GarbageCollectionOptions,
+): readonly RuntimeContainerStatus[] =>
+  surplusAfterDeath({
+    ...{ status: statusOf(uid), container, policy },
+    isRemovable: state.workers.shouldContentBeRemoved(uid),
+  });
 
 const removeSandbox = (podSandboxId: string, { runtime }: GarbageCollectionOptions): Observable<never> =>
   concat(
@@ -178,14 +169,12 @@ const removeSandbox = (podSandboxId: string, { runtime }: GarbageCollectionOptio
 
 /** Removes the log folders of former pods of which the runtime has no container or sandbox. */
 const removeLogs = (
-  inRuntime: ReadonlySet<string>,
+  pods: readonly RuntimePod[],
   isRemovable: (uid: string) => boolean,
   options: GarbageCollectionOptions,
 ): Observable<never> =>
   options.files.listDirectory(options.podLogsDirectory).pipe(
-    mergeMap((names) => names),
-    map((name) => ({ name, uid: uidOfPodLogDirectory(name) })),
-    filter(({ uid }) => !inRuntime.has(uid)),
+    mergeMap((names) => logsWithoutPod(names, pods)),
     // Checked right before each removal: a manifest that came back has its former UID and folder.
     concatMap(({ name, uid }) =>
       isRemovable(uid)

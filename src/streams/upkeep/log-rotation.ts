@@ -4,7 +4,6 @@ import {
   concatMap,
   defer,
   EMPTY,
-  filter,
   finalize,
   from,
   ignoreElements,
@@ -13,11 +12,21 @@ import {
   type Observable,
   of,
   type SchedulerLike,
-  tap,
   throwError,
 } from 'rxjs';
 import { errorText, isCriError } from '../../model/cri/cri-error.js';
-import { type LogRotationPolicy, planRotation, rotatedName } from '../../model/upkeep/log-rotation.js';
+import {
+  checkEnded,
+  checksBegun,
+  logFound,
+  type LogRotationPolicy,
+  logsToCheck,
+  NO_LOGS,
+  planRotation,
+  rotatedLogOf,
+  rotatedName,
+  runningListed,
+} from '../../model/upkeep/log-rotation.js';
 import { every } from '../operators/every.js';
 import type { Logger } from '../ports/logger.js';
 import type { LogFiles } from '../ports/log-files.js';
@@ -45,41 +54,47 @@ export const logRotation = (options: LogRotationOptions): Observable<never> => {
   const { runtime, policy, log, scheduler } = options;
   if (policy.maxBytes < 0n) return EMPTY;
   const running$ = defer(() => runtime.listContainers({ filter: { state: { state: 'CONTAINER_RUNNING' } } })).pipe(
-    map(({ containers }) => new Set(containers.map(({ id }) => id))),
+    map(({ containers }) => containers.map(({ id }) => id)),
     catchError((error: unknown) => {
       log.error({ error: errorText(error) }, 'logs are not rotated: the runtime could not list its containers');
       return EMPTY;
     }),
   );
   return defer(() => {
-    const underWay = new Set<string>();
-    const paths: LogPaths = new Map();
+    let logs = NO_LOGS;
+    const found = (id: string, path: string): void => void (logs = logFound(logs, id, path));
     return every({ periodMs: policy.periodMs, scheduler }, () => running$).pipe(
-      mergeMap((ids) => {
-        for (const id of paths.keys()) if (!ids.has(id)) paths.delete(id);
+      mergeMap((running) => {
+        const ids = logsToCheck(logs, running);
+        logs = checksBegun(runningListed(logs, running), ids);
         return ids;
       }),
-      // From its place in the queue to its end.
-      filter((id) => !underWay.has(id)),
-      tap((id) => underWay.add(id)),
-      mergeMap((id) => checkLog(id, paths, options).pipe(finalize(() => underWay.delete(id))), policy.workers),
+      mergeMap(
+        (id) =>
+          defer(() => checkLog({ containerId: id, path: logs.paths.get(id), found }, options)).pipe(
+            finalize(() => (logs = checkEnded(logs, id))),
+          ),
+        policy.workers,
+      ),
     );
   });
 };
 
-/** The paths of the logs of containers that ran at the last listing, by their ids; a path does not change. */
-type LogPaths = Map<string, string>;
+/** The log of one container to check. */
+interface LogCheck {
+  readonly containerId: string;
+  /** Undefined while it is not known. */
+  readonly path: string | undefined;
+  readonly found: (containerId: string, path: string) => void;
+}
 
 /**
  * Checks the log of one container. It reads the container's status only while the path is not known and when the log is large: on an
  * idle node it only reads the sizes of files.
  */
-const checkLog = (containerId: string, paths: LogPaths, options: LogRotationOptions): Observable<never> =>
-  defer(() => {
-    const path = paths.get(containerId);
-    return path === undefined ? of(false) : isSmall(path, options);
-  }).pipe(
-    concatMap((small) => (small ? EMPTY : inspect(containerId, paths, options))),
+const checkLog = ({ containerId, path, found }: LogCheck, options: LogRotationOptions): Observable<never> =>
+  (path === undefined ? of(false) : isSmall(path, options)).pipe(
+    concatMap((small) => (small ? EMPTY : inspect({ containerId, found }, options))),
     catchError((error: unknown) => {
       if (!isCriError(error, 'not-found')) {
         options.log.error({ containerId, error: errorText(error) }, 'the log of a container could not be rotated');
@@ -91,13 +106,17 @@ const checkLog = (containerId: string, paths: LogPaths, options: LogRotationOpti
 const isSmall = (path: string, { logFiles, policy }: LogRotationOptions): Observable<boolean> =>
   logFiles.size(path).pipe(map((bytes) => bytes !== undefined && bytes < policy.maxBytes));
 
-/** Rotates the log if it is large. The log of an ended container is not rotated: its newest log would be empty. */
-const inspect = (containerId: string, paths: LogPaths, options: LogRotationOptions): Observable<never> =>
+/** Rotates the log if it is large. */
+const inspect = (
+  { containerId, found }: Pick<LogCheck, 'containerId' | 'found'>,
+  options: LogRotationOptions,
+): Observable<never> =>
   defer(() => options.runtime.containerStatus({ containerId })).pipe(
     concatMap(({ status }) => {
-      if (status?.state !== 'CONTAINER_RUNNING' || status.logPath === '') return EMPTY;
-      paths.set(containerId, status.logPath);
-      return rotateIfLarge({ containerId, path: status.logPath }, options);
+      const path = rotatedLogOf(status);
+      if (path === undefined) return EMPTY;
+      found(containerId, path);
+      return rotateIfLarge({ containerId, path }, options);
     }),
   );
 

@@ -10,11 +10,11 @@ import {
   ignoreElements,
   type Observable,
   of,
-  reduce,
   ReplaySubject,
   share,
   tap,
   throwError,
+  toArray,
 } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import {
@@ -24,8 +24,9 @@ import {
   podsDirectory,
   podVolumesDirectory,
 } from '../../model/pod/pod-paths.js';
+import { countOrphans, type DirectoryEnd, mountedReason, volumesReason } from '../../model/upkeep/pod-directories.js';
 import type { Logger } from '../ports/logger.js';
-import type { Metrics, OrphanCount } from '../ports/metrics.js';
+import type { Metrics } from '../ports/metrics.js';
 import type { NodeFiles } from '../ports/node-files.js';
 import type { PodFiles } from '../ports/pod-files.js';
 
@@ -91,26 +92,18 @@ export const podDirectories = ({
     const directory = podDirectory(rootDirectory, uid);
     const volumes = podVolumesDirectory(rootDirectory, uid);
     return concat(
-      podFiles
-        .mountsBelow(directory)
-        .pipe(concatMap(([mount]) => (mount === undefined ? EMPTY : inUse(`something is mounted at ${mount}`)))),
+      podFiles.mountsBelow(directory).pipe(concatMap((mounts) => failFor(mountedReason(mounts)))),
       files.listDirectory(volumes).pipe(
         concatMap((plugins) => from(plugins)),
         concatMap((plugin) =>
-          files
-            .listDirectory(`${volumes}/${plugin}`)
-            .pipe(
-              concatMap(([volume]) =>
-                volume === undefined ? EMPTY : inUse(`it still has volumes: ${plugin}/${volume}`),
-              ),
-            ),
+          files.listDirectory(`${volumes}/${plugin}`).pipe(concatMap((names) => failFor(volumesReason(plugin, names)))),
         ),
       ),
     );
   };
 
   /** Emits nothing for a pod that has come back. */
-  const cleanUpOne = (uid: string, isOver: () => boolean): Observable<'removed' | 'stays'> =>
+  const cleanUpOne = (uid: string, isOver: () => boolean): Observable<DirectoryEnd> =>
     concat(
       removeVolumes(uid),
       requireFree(uid),
@@ -138,11 +131,8 @@ export const podDirectories = ({
           files.listDirectory(podsDirectory(rootDirectory)).pipe(
             concatMap((uids) => uids),
             concatMap((uid) => (isOver(uid, tick) ? cleanUpOne(uid, () => isOver(uid, tick)) : EMPTY)),
-            reduce(
-              ({ pods, failed }, end) => ({ pods: pods + 1, failed: failed + Number(end === 'stays') }),
-              NO_ORPHANS,
-            ),
-            tap((count) => metrics.orphansCleaned(count)),
+            toArray(),
+            tap((ends) => metrics.orphansCleaned(countOrphans(ends))),
             ignoreElements(),
             catchError((error: unknown) => {
               log.warn({ error: errorText(error) }, 'the directories of pods could not be listed');
@@ -154,6 +144,5 @@ export const podDirectories = ({
   };
 };
 
-const NO_ORPHANS: OrphanCount = { pods: 0, failed: 0 };
-
-const inUse = (why: string): Observable<never> => throwError(() => new Error(why));
+const failFor = (reason: string | undefined): Observable<never> =>
+  reason === undefined ? EMPTY : throwError(() => new Error(reason));

@@ -99,8 +99,10 @@ describe('why nothing is synchronised', () => {
     expect(runtimeProblems(state, now, pleg)).toEqual(expected);
   });
 
-  it('is one text, in brackets when there are several', () => {
+  it('is one text with each problem once, in brackets when there are several', () => {
     expect(aggregateText(['a'])).toBe('a');
     expect(aggregateText(['a', 'b'])).toBe('[a, b]');
+    expect(aggregateText(['a', 'b', 'a'])).toBe('[a, b]');
+    expect(aggregateText(['a', 'a'])).toBe('a');
   });
 });

@@ -2,9 +2,13 @@ import { describe, expect, it } from 'vitest';
 import {
   containersToCollect,
   DEFAULT_CONTAINER_GC,
+  exitedOf,
+  logsWithoutPod,
   sandboxesToCollect,
+  surplusAfterDeath,
 } from '../../../src/model/upkeep/container-gc.js';
 import type { RuntimeContainerState, RuntimeItem, RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
+import { aStatus, exited } from '../pods.js';
 
 /** `web:1#5 exited`: attempt 5 of container web, created at millisecond 1, by default attempt 0; `sandbox` items are named so. */
 const item = (text: string, sandboxId = 's'): RuntimeItem => {
@@ -133,5 +137,51 @@ describe('sandboxes that go', () => {
   ])('are $case', ({ pods, gone, ids }) => {
     const doomed = sandboxesToCollect({ pods, isRemovable: (uid) => (gone as readonly string[]).includes(uid) });
     expect(doomed.map(({ id }) => id)).toEqual(ids);
+  });
+});
+
+it.each([
+  { case: 'no directory of logs goes while there is none', names: [], gone: [] },
+  { case: 'the logs of a pod of the runtime stay', names: ['default_web_a'], gone: [] },
+  { case: 'the logs of other pods go', names: ['default_web_a', 'default_web_b', 'ns_x_c'], gone: ['b', 'c'] },
+  { case: 'a name without a UID is a UID', names: ['stray'], gone: ['stray'] },
+])('$case', ({ names, gone }) => {
+  const found = logsWithoutPod(names, [{ uid: 'a' }]);
+  expect(found.map(({ uid }) => uid)).toEqual(gone);
+  expect(found.every(({ name, uid }) => names.includes(name) && name.endsWith(uid))).toBe(true);
+});
+
+describe('the ended instances of a pod after the death of a container', () => {
+  const status = {
+    containers: [
+      aStatus('web', { id: 'web-4' }),
+      exited('web', 1, { id: 'web-3' }),
+      exited('log', 0, { id: 'log-1' }),
+      exited('web', 1, { id: 'web-2' }),
+      aStatus('web', { id: 'web-1', state: 'unknown' }),
+      exited('web', 1, { id: 'web-0' }),
+    ],
+  };
+
+  it('the ended instances are those that have exited, in the order of the status', () => {
+    expect(exitedOf(status).map(({ id }) => id)).toEqual(['web-3', 'log-1', 'web-2', 'web-0']);
+    expect(exitedOf(undefined)).toEqual([]);
+  });
+
+  it.each<{ case: string; kept?: number; container?: string; isRemovable?: boolean; ids: readonly string[] }>([
+    { case: 'go except the newest of that container', ids: ['web-2', 'web-0'] },
+    { case: 'go except the newest ones of the policy', kept: 2, ids: ['web-0'] },
+    { case: 'go except one, also under a policy that keeps none', kept: 0, ids: ['web-2', 'web-0'] },
+    { case: 'stay under a policy that keeps all, also of a pod that is gone', kept: -1, isRemovable: true, ids: [] },
+    { case: 'stay if there is one', container: 'log', ids: [] },
+    { case: 'all go of a pod that is gone', isRemovable: true, ids: ['web-3', 'log-1', 'web-2', 'web-0'] },
+  ])('the ended instances $case', ({ kept = 1, container = 'web', isRemovable = false, ids }) => {
+    const surplus = surplusAfterDeath({ status, container, policy: { maxPerPodContainer: kept }, isRemovable });
+    expect(surplus.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('the ended instances are none of a pod without a status', () => {
+    const policy = { maxPerPodContainer: 1 };
+    expect(surplusAfterDeath({ status: undefined, container: 'web', policy, isRemovable: true })).toEqual([]);
   });
 });

@@ -1,6 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planRotation, rotatedName } from '../../../src/model/upkeep/log-rotation.js';
+import {
+  checkEnded,
+  checksBegun,
+  logFound,
+  logsToCheck,
+  NO_LOGS,
+  planRotation,
+  rotatedLogOf,
+  rotatedName,
+  runningListed,
+} from '../../../src/model/upkeep/log-rotation.js';
 
 const days = (from: number, count: number, suffix = '') =>
   Array.from({ length: count }, (_, index) => `0.log.2026010${from + index}-000000${suffix}`);
@@ -89,5 +99,41 @@ describe('the name of a rotated log', () => {
     const rotated = ['l.20370101-000000.gz', 'l.20370102-000000.gz', 'l.20370103-000000'];
     const next = rotatedName('l', moment, rotated);
     expect(planRotation([...rotated, next], 5).remove).toEqual(['l.20370101-000000.gz']);
+  });
+});
+
+describe('the logs of running containers', () => {
+  it('each container of a listing is checked once', () => {
+    expect(logsToCheck(NO_LOGS, [])).toEqual([]);
+    expect(logsToCheck(NO_LOGS, ['a', 'b', 'a'])).toEqual(['a', 'b']);
+  });
+
+  it('a check that is under way is not begun again until it has ended', () => {
+    const begun = checksBegun(NO_LOGS, ['a', 'b']);
+    expect(logsToCheck(begun, ['a', 'b', 'c'])).toEqual(['c']);
+    expect(logsToCheck(checkEnded(begun, 'b'), ['a', 'b', 'c'])).toEqual(['b', 'c']);
+  });
+
+  it('the path of a log is known while its container is listed', () => {
+    const known = logFound(logFound(NO_LOGS, 'a', '/logs/a'), 'b', '/logs/b');
+    expect(known.paths.get('a')).toBe('/logs/a');
+    const listed = runningListed(known, ['b', 'c']);
+    expect(listed.paths.get('a')).toBeUndefined();
+    expect(listed.paths.get('b')).toBe('/logs/b');
+    expect(listed.paths.get('c')).toBeUndefined();
+    expect(runningListed(listed, ['b'])).toBe(listed);
+  });
+
+  it('a listing ends no check', () => {
+    expect(logsToCheck(runningListed(checksBegun(NO_LOGS, ['a']), []), ['a'])).toEqual([]);
+  });
+
+  it.each([
+    { case: 'runs', status: { state: 'CONTAINER_RUNNING', logPath: '/l' }, path: '/l' },
+    { case: 'has no log', status: { state: 'CONTAINER_RUNNING', logPath: '' }, path: undefined },
+    { case: 'has ended', status: { state: 'CONTAINER_EXITED', logPath: '/l' }, path: undefined },
+    { case: 'has no status', status: undefined, path: undefined },
+  ] as const)('the log of a container that $case is rotated at the path $path', ({ status, path }) => {
+    expect(rotatedLogOf(status)).toBe(path);
   });
 });
