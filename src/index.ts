@@ -44,7 +44,6 @@ export {
   type ImageAccessResult,
   type PodCertificateCount,
   type StorageOperation,
-  type VolumeCount,
 } from './streams/ports/metrics.js';
 export type { PodCount, WorkingPods } from './model/pod-workers/housekeeping.js';
 export type { OrphanCount } from './model/upkeep/pod-directories.js';
@@ -265,6 +264,7 @@ export type { ActiveTimes, Moment as StartMoment, SeenPodStart } from './model/p
 export type {
   PodVolumeStates,
   UnfinishedVolume,
+  VolumeCount,
   VolumeName,
   VolumeState,
   VolumeStates,

@@ -55,6 +55,21 @@ export const containerMounts = (
   return mounts;
 };
 
+/** A path of the machine whose type has to be checked. */
+export interface HostPathCheck {
+  readonly volume: string;
+  readonly path: string;
+  readonly type: string;
+}
+
+/** Returns the paths to check before the container is created: one for each volume, however often the container mounts it. */
+export const hostPathChecks = (mounts: readonly ContainerMount[]): readonly HostPathCheck[] => {
+  const checks = mounts.flatMap(({ volume, hostPath }) =>
+    hostPath ? [[volume, { volume, ...hostPath }] as const] : [],
+  );
+  return [...new Map(checks).values()];
+};
+
 /** Returns the error of a sub-path that cannot be bound. It shows no paths of the machine to users of the API. */
 export const subPathRefusal = (volume: string, container: string): CreateContainerConfigError =>
   new CreateContainerConfigError(

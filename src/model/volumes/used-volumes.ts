@@ -1,5 +1,6 @@
-import { containersOf, type Pod } from '../pod/pod.js';
+import { type Container, containersOf, type EphemeralContainer, type Pod } from '../pod/pod.js';
 import type { Volume } from '../manifest/volume-defaults.js';
+import { volumePluginOf } from './volume-plugin.js';
 
 /**
  * Returns the volumes of a pod that a container of any kind uses, in the order of the spec. The agent ignores the
@@ -17,3 +18,17 @@ export const usedVolumeNames = (pod: Pod): ReadonlySet<string> =>
       [...volumeMounts, ...volumeDevices].map(({ name }) => name),
     ),
   );
+
+/**
+ * Returns the names of the volumes that a container mounts and whose files follow objects, in the order of the spec: these files may have
+ * changed since the volume was set up.
+ */
+export const mountedVolumesSetUpAgain = (
+  pod: Pod,
+  { volumeMounts = [] }: Pick<Container | EphemeralContainer, 'volumeMounts'>,
+): readonly string[] => {
+  const mounted = new Set(volumeMounts.map(({ name }) => name));
+  return (pod.spec.volumes ?? [])
+    .filter((volume) => mounted.has(volume.name) && volumePluginOf(volume)?.isSetUpAgain === true)
+    .map(({ name }) => name);
+};

@@ -2,6 +2,7 @@ import { OrderedMap, Set as ImmutableSet } from 'immutable';
 import type { Pod } from '../pod/pod.js';
 import type { Volume } from '../manifest/volume-defaults.js';
 import { updated } from '../values/updated.js';
+import { volumePluginOf } from './volume-plugin.js';
 
 /**
  * The desired and the actual state of the volumes of a node, by the UID of the pod. A new life of the agent begins with an empty actual
@@ -155,4 +156,22 @@ export const volumeStatesView = (now: () => VolumeStates): VolumeStatesView => {
         [...volumes.values()].map(({ volume, isMounted }) => ({ volume, isWanted, isMounted })),
       ),
   };
+};
+
+/** The volumes of one plugin on the node. */
+export interface VolumeCount {
+  readonly plugin: string;
+  readonly desired: number;
+  readonly actual: number;
+}
+
+/** Counts the volumes of all pods by plugin, in the order in which the plugins occur; the name of an unknown plugin is empty. */
+export const countByPlugin = (volumes: ReturnType<VolumeStatesView['all']>): readonly VolumeCount[] => {
+  const counts = new Map<string, VolumeCount>();
+  for (const { volume, isWanted, isMounted } of volumes) {
+    const plugin = volumePluginOf(volume)?.name ?? '';
+    const { desired, actual } = counts.get(plugin) ?? { desired: 0, actual: 0 };
+    counts.set(plugin, { plugin, desired: desired + Number(isWanted), actual: actual + Number(isMounted) });
+  }
+  return [...counts.values()];
 };

@@ -21,7 +21,7 @@ import { errorText } from '../../model/cri/cri-error.js';
 import { crashLoopKey } from '../../model/pod-actions/crash-loop-back-off.js';
 import type { NodeFacts } from '../../model/node/node-facts.js';
 import { type Container, type ContainerKind, type EphemeralContainer, formatPod } from '../../model/pod/pod.js';
-import { createFailureText } from '../../model/volumes/image-volume-failure.js';
+import { createFailureText } from '../../model/volumes/image-volumes.js';
 import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 import { isStartWait, type StartWait } from '../../model/pod-actions/start-wait.js';
 import { ContainerSyncError, SyncCancelled } from '../../model/pod-actions/sync-error.js';

@@ -2,6 +2,7 @@ import type { RuntimeContainerState } from '../../model/pleg/runtime-pod.js';
 import type { PodCount, WorkingPods } from '../../model/pod-workers/housekeeping.js';
 import type { ProbeWorker } from '../../model/probes/probe-worker.js';
 import type { OrphanCount } from '../../model/upkeep/pod-directories.js';
+import type { VolumeCount } from '../../model/volumes/volume-states.js';
 
 /** `kubelet_*` container types. */
 export type MetricContainerType = 'container' | 'init_container' | 'ephemeral_container';
@@ -154,12 +155,6 @@ export interface StorageOperation {
   readonly operation: 'volume_mount' | 'volume_unmount';
   readonly failed: boolean;
   readonly seconds: number;
-}
-
-export interface VolumeCount {
-  readonly plugin: string;
-  readonly desired: number;
-  readonly actual: number;
 }
 
 const nothing = (): void => undefined;

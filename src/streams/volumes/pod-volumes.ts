@@ -15,7 +15,7 @@ import {
 import type { DeepPartial, Mount, RuntimeHandler } from '../../generated/runtime/v1/api.js';
 import { CreateContainerConfigError } from '../../model/cri/create-container-config-error.js';
 import { errorText } from '../../model/cri/cri-error.js';
-import type { EnvFiles } from '../../model/cri/env-files.js';
+import { type EnvFiles, NO_ENV_FILES } from '../../model/cri/env-files.js';
 import type { JournalId } from '../../model/journal/journal.js';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
 import type { NodeFacts } from '../../model/node/node-facts.js';
@@ -23,6 +23,7 @@ import { type Container, type EphemeralContainer, type Pod, podRef } from '../..
 import { podDirectory } from '../../model/pod/pod-paths.js';
 import {
   containerMounts,
+  hostPathChecks,
   hostPathRefusal,
   mountPointRefusal,
   subPathRefusal,
@@ -34,14 +35,14 @@ import { refusedVolumes, volumesRefusal } from '../../model/volumes/refused-volu
 import { SettledVolumes } from '../../model/volumes/settled-volumes.js';
 import { supportsRecursiveReadOnly } from '../../model/volumes/recursive-read-only.js';
 import { SyncCancelled } from '../../model/pod-actions/sync-error.js';
-import { usedVolumes } from '../../model/volumes/used-volumes.js';
+import { mountedVolumesSetUpAgain, usedVolumes } from '../../model/volumes/used-volumes.js';
 import { volumeOfPlugin, volumePluginOf } from '../../model/volumes/volume-plugin.js';
-import type { VolumeStatesView } from '../../model/volumes/volume-states.js';
+import { countByPlugin } from '../../model/volumes/volume-states.js';
 import type { VolumeFacts } from '../../model/volumes/volume-setup-of.js';
 import { setUpFailedText, waitFailedText } from '../../model/volumes/volume-texts.js';
 import { errorOnAbort } from '../operators/error-on-abort.js';
 import type { Logger } from '../ports/logger.js';
-import type { Metrics, VolumeCount } from '../ports/metrics.js';
+import type { Metrics } from '../ports/metrics.js';
 import type { ReferenceChange } from '../ports/pod-references.js';
 import type { PodReferences } from '../ports/pod-references.js';
 import type { RecordEvent } from '../ports/record-event.js';
@@ -231,11 +232,9 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
     defer(() => {
       const { uid } = pod.metadata;
       const isDone = (volume: string): boolean => settled.isRecent(uid, volume, scheduler.now());
-      const mounted = new Set((container.volumeMounts ?? []).map(({ name }) => name));
-      const names = (pod.spec.volumes ?? [])
-        .filter((volume) => mounted.has(volume.name) && volumePluginOf(volume)?.isSetUpAgain === true)
-        .map(({ name }) => name)
-        .filter((name) => state.volumes.isMounted(uid, name) && !isDone(name));
+      const names = mountedVolumesSetUpAgain(pod, container).filter(
+        (name) => state.volumes.isMounted(uid, name) && !isDone(name),
+      );
       for (const name of names) settled.forget(uid, name);
       return names.length === 0 ? EMPTY : manager.setUpAgain(uid, names, isDone);
     });
@@ -258,10 +257,9 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
         canMountRecursivelyReadOnly: canMountRecursivelyReadOnly(pod),
         hasSelinux: node.hasSelinux ?? false,
       });
-      const hostPaths = new Map(mounts.flatMap(({ volume, hostPath }) => (hostPath ? [[volume, hostPath]] : [])));
       // The path may have gone since the volume was set up, and the runtime would make a directory in the place of a missing one.
-      const check$ = from(hostPaths).pipe(
-        concatMap(([volume, { path, type }]) =>
+      const check$ = from(hostPathChecks(mounts)).pipe(
+        concatMap(({ volume, path, type }) =>
           volumeFiles
             .checkHostPath(path, type)
             .pipe(
@@ -305,7 +303,7 @@ export const podVolumes = (ports: PodVolumesPorts): NodeVolumes => {
     mount,
     envFiles: (pod, container) =>
       node.readsEnvFiles === false
-        ? of(new Map())
+        ? of(NO_ENV_FILES)
         : readEnvFiles(pod, container, {
             volumeFiles,
             rootDirectory: node.rootDirectory,
@@ -335,16 +333,6 @@ const usesObject = (pod: Pod, volume: Volume, object: ReferenceChange): boolean 
   if (pod.metadata.namespace !== namespace) return false;
   if (kind === 'PodCertificate') return pod.metadata.name === name && podCertificates.length > 0;
   return (kind === 'ConfigMap' ? configMaps : secrets).includes(name);
-};
-
-const countByPlugin = (volumes: ReturnType<VolumeStatesView['all']>): readonly VolumeCount[] => {
-  const counts = new Map<string, VolumeCount>();
-  for (const { volume, isWanted, isMounted } of volumes) {
-    const plugin = volumePluginOf(volume)?.name ?? '';
-    const { desired, actual } = counts.get(plugin) ?? { desired: 0, actual: 0 };
-    counts.set(plugin, { plugin, desired: desired + Number(isWanted), actual: actual + Number(isMounted) });
-  }
-  return [...counts.values()];
 };
 
 /** CRI expects of every runtime that it mounts, so upstream has no text for one that does not. */

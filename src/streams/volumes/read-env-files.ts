@@ -1,10 +1,18 @@
-import { catchError, concatMap, defer, EMPTY, from, map, type Observable, of, reduce, tap } from 'rxjs';
+import { catchError, concatMap, defer, EMPTY, from, map, type Observable, of, tap } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import { parseEnvFile } from '../../model/cri/env-file.js';
-import { type EnvFile, envFileId, type EnvFiles, type FileKeyRef, fileKeyRefs } from '../../model/cri/env-files.js';
+import {
+  type EnvFile,
+  type EnvFiles,
+  problemForKeys,
+  unreadEnvFile,
+  type WantedEnvFile,
+  wantedEnvFiles,
+} from '../../model/cri/env-files.js';
 import { type Container, type EphemeralContainer, type Pod, podRef } from '../../model/pod/pod.js';
 import { EMPTY_DIR_PLUGIN } from '../../model/volumes/volume-plugin.js';
 import { volumeDirectory } from '../../model/volumes/volume-paths.js';
+import { toMap } from '../operators/to-map.js';
 import type { Logger } from '../ports/logger.js';
 import type { VolumeFiles } from '../ports/volume-files.js';
 
@@ -32,40 +40,31 @@ export const readEnvFiles = (
   { volumeFiles, rootDirectory, isMounted, log }: ReadEnvFilesPorts,
 ): Observable<EnvFiles> =>
   defer(() => {
-    const references = fileKeyRefs(container);
-    const read = ({ volumeName, path }: FileKeyRef): Observable<EnvFile> => {
+    const read = ({ volumeName, path }: WantedEnvFile): Observable<EnvFile> => {
       const directory = volumeDirectory(rootDirectory, pod.metadata.uid, EMPTY_DIR_PLUGIN, volumeName);
       const file = `${directory}/${path}`;
       return volumeFiles.read(directory, path, MAX_BYTES).pipe(
         map((content) => ({ path: file, ...parseEnvFile(content) })),
-        catchError((error: unknown) =>
-          of({ path: file, values: new Map<string, string>(), problem: errorText(error) }),
-        ),
+        catchError((error: unknown) => of(unreadEnvFile(file, errorText(error)))),
       );
     };
-    const keysOf = new Map<string, string[]>();
-    for (const one of references) {
-      const keys = keysOf.get(envFileId(one));
-      if (keys) keys.push(one.key);
-      else keysOf.set(envFileId(one), [one.key]);
-    }
-    const complain = (id: string, { values, problem }: EnvFile): void => {
-      const isNeeded = keysOf.get(id)?.some((key) => !values.has(key)) ?? false;
-      if (problem === undefined || !isNeeded) return;
+    const complain = ({ id, keys }: WantedEnvFile, file: EnvFile): void => {
+      const problem = problemForKeys(file, keys);
+      if (problem === undefined) return;
       log.warn(
         { pod: podRef(pod), container: container.name, file: id, error: problem },
         'an env file could not be read',
       );
     };
-    return from(new Map(references.map((reference) => [envFileId(reference), reference]))).pipe(
-      concatMap(([id, reference]) =>
-        isMounted(reference.volumeName)
-          ? read(reference).pipe(
-              tap((file) => complain(id, file)),
-              map((file) => [id, file] as const),
+    return from(wantedEnvFiles(container)).pipe(
+      concatMap((wanted) =>
+        isMounted(wanted.volumeName)
+          ? read(wanted).pipe(
+              tap((file) => complain(wanted, file)),
+              map((file) => [wanted.id, file] as const),
             )
           : EMPTY,
       ),
-      reduce((files, [id, file]) => files.set(id, file), new Map<string, EnvFile>()),
+      toMap(),
     );
   });

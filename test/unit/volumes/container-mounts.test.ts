@@ -1,9 +1,10 @@
 import { supportsRecursiveReadOnly } from '../../../src/model/volumes/recursive-read-only.js';
-import { createFailureText } from '../../../src/model/volumes/image-volume-failure.js';
+import { createFailureText } from '../../../src/model/volumes/image-volumes.js';
 import { describe, expect, it } from 'vitest';
 import type { Container } from '../../../src/model/pod/pod.js';
 import {
   containerMounts,
+  hostPathChecks,
   type ContainerMountsInput,
   subPathRefusal,
 } from '../../../src/model/volumes/container-mounts.js';
@@ -220,4 +221,20 @@ describe('the text of a failed CreateContainer call', () => {
 
   it('is that of the runtime without such volumes', () =>
     expect(createFailureText('mkdir : no such file', [{ containerPath: '/x' }])).toBe('mkdir : no such file'));
+});
+
+it('the type of a path of the machine is checked once for each volume, and never without a type', () => {
+  const mount = {};
+  const hostPath = { path: '/srv', type: 'Directory' };
+  const mounts = [
+    { volume: 'a', mount, hostPath },
+    { volume: 'b', mount },
+    { volume: 'c', mount, hostPath: { path: '/dev/x', type: 'CharDevice' } },
+    { volume: 'a', mount, hostPath },
+  ];
+  expect(hostPathChecks(mounts)).toEqual([
+    { volume: 'a', path: '/srv', type: 'Directory' },
+    { volume: 'c', path: '/dev/x', type: 'CharDevice' },
+  ]);
+  expect(hostPathChecks([])).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { usedVolumes } from '../../../src/model/volumes/used-volumes.js';
+import { mountedVolumesSetUpAgain, usedVolumes } from '../../../src/model/volumes/used-volumes.js';
 import { aContainer, aPod } from '../pods.js';
 
 const using = (name: string, ...volumes: string[]) =>
@@ -17,4 +17,29 @@ it('returns the volumes that a container of any kind uses, in the order of the s
   });
   expect(usedVolumes(pod).map(({ name }) => name)).toEqual(['init', 'regular', 'ephemeral', 'device']);
   expect(usedVolumes(aPod())).toEqual([]);
+});
+
+it.each([
+  { case: 'a container without mounts', container: aContainer('c'), names: [] },
+  {
+    case: 'a container that mounts only volumes that are set up once',
+    container: using('c', 'scratch', 'host'),
+    names: [],
+  },
+  {
+    case: 'a container that mounts all volumes, some twice',
+    container: using('c', 'secret', 'scratch', 'settings', 'secret', 'missing'),
+    names: ['settings', 'secret'],
+  },
+])('of $case, these volumes follow objects: $names', ({ container, names }) => {
+  const pod = aPod({
+    volumes: [
+      { name: 'settings', configMap: { name: 'a' } },
+      { name: 'scratch', emptyDir: {} },
+      { name: 'secret', secret: { secretName: 'b' } },
+      { name: 'unmounted', secret: { secretName: 'c' } },
+      { name: 'host', hostPath: { path: '/' } },
+    ],
+  });
+  expect(mountedVolumesSetUpAgain(pod, container)).toEqual(names);
 });
