@@ -7,8 +7,8 @@ import { cgroupUsage, type UsageDetail, usageFiles } from '../../model/stats/cgr
 import type { NetworkFigures } from '../../model/stats/node-sample.js';
 import { parseNetDev } from '../../model/stats/proc-files.js';
 import { pidsInCgroup } from '../../processes/cgroup-procs.js';
-import type { CgroupReading, ReadCgroup } from '../../model/stats/readings.js';
-import type { UsageReader, WantedCgroup } from '../../streams/ports/usage-reader.js';
+import type { CgroupReading, ReadCgroup, WantedCgroup } from '../../model/stats/readings.js';
+import type { UsageReader } from '../../streams/ports/usage-reader.js';
 import { cgroupIndex, type CgroupPaths } from './cgroup-index.js';
 import { inSlices } from './in-slices.js';
 import { openFiles } from './open-files.js';

@@ -10,7 +10,7 @@ import type {
   SystemContainerSample,
   VolumeSample,
 } from './node-sample.js';
-import type { CgroupReading, MachineReading, NodeDisks, ReadCgroup } from './readings.js';
+import { type CgroupReading, type MachineReading, NO_DISKS, type NodeDisks, type ReadCgroup } from './readings.js';
 import type { RuntimeFigures } from './runtime-figures.js';
 import type { SampledPod } from './sampled-pods.js';
 import { mergedUsage, summedUsage, type Usage, usageOfCgroup, usageOfNode } from './usage.js';
@@ -48,6 +48,14 @@ export interface SampleParts {
   /** By UID. */
   readonly volumes: ReadonlyMap<string, readonly VolumeSample[]>;
 }
+
+/** The space of a node in a sample other than a summary: it is not read. */
+export const NO_SPACE: Pick<SampleParts, 'disks' | 'logs' | 'hostsFiles' | 'volumes'> = {
+  disks: NO_DISKS,
+  logs: new Map(),
+  hostsFiles: new Map(),
+  volumes: new Map(),
+};
 
 export interface SampleTime {
   /** Unix milliseconds, of the same clock as the times of the parts. */

@@ -6,7 +6,18 @@ import type {
   NetworkFigures,
   NodeFigures,
 } from './node-sample.js';
+import { textChanges } from '../values/text-changes.js';
 import type { MachineTotals } from './usage.js';
+
+/** A cgroup to read. */
+export interface WantedCgroup {
+  /** `pod<uid>` or the ID of a container, by which its directory is found; a path below the mount if it begins with a slash. */
+  readonly key: string;
+  /** Reads the number of its processes, and the network of the first one; in full detail also what they have open. */
+  readonly hasProcesses?: boolean;
+  /** Reads when it was made. */
+  readonly hasCreation?: boolean;
+}
 
 export interface ReadCgroup extends CgroupSample {
   /** The interfaces of its network namespace; undefined if that is the one of the node. */
@@ -43,3 +54,23 @@ export interface NodeDisks {
   readonly fileSystems: ReadonlyMap<string, FileSystemFigures>;
   readonly problems: readonly string[];
 }
+
+export const NO_DISKS: NodeDisks = {
+  node: undefined,
+  images: undefined,
+  containers: undefined,
+  fileSystems: new Map(),
+  problems: [],
+};
+
+/** The problems of a sample to log: the `named` ones each, and the count of all others. */
+export interface NewProblems {
+  readonly named: readonly string[];
+  readonly more: number;
+}
+
+/** Returns the problems, each once, that the sample before did not have, the first `most` of them by name. */
+export const newProblems = (before: readonly string[], problems: readonly string[], most: number): NewProblems => {
+  const { added } = textChanges(before, [...new Set(problems)]);
+  return { named: added.slice(0, most), more: Math.max(0, added.length - most) };
+};

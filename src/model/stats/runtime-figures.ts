@@ -29,6 +29,10 @@ export interface SandboxFigures {
 
 export const NO_FIGURES: RuntimeFigures = { containers: new Map(), sandboxes: new Map() };
 
+/** Returns the writable layers of all containers that have one. */
+export const writableLayersOf = ({ containers }: RuntimeFigures): readonly FilesystemUsage[] =>
+  [...containers.values()].flatMap(({ writableLayer }) => writableLayer ?? []);
+
 export const figuresOfContainers = (stats: readonly ContainerStats[]): RuntimeFigures => ({
   containers: new Map(stats.flatMap(container)),
   sandboxes: new Map(),

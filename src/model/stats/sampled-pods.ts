@@ -1,6 +1,7 @@
 import type { Container, PodSandbox } from '../../generated/runtime/v1/api.js';
 import { POD_UID } from '../cri/labels.js';
 import type { Pod } from '../pod/pod.js';
+import type { CgroupReading, WantedCgroup } from './readings.js';
 
 /** A pod of the runtime with the containers that are sampled. */
 export interface SampledPod {
@@ -52,3 +53,39 @@ const isNewer = <T extends Pick<PodSandbox | Container, 'metadata' | 'createdAt'
   const attempts = (one.metadata?.attempt ?? 0) - (other.metadata?.attempt ?? 0);
   return attempts > 0 || (attempts === 0 && one.createdAt > other.createdAt);
 };
+
+/** The kind of a sample: the resources of pods, the summary of the node, or the figures of all cgroups in full detail. */
+export type SampleKind = 'resources' | 'summary' | 'cgroups';
+
+/**
+ * Returns the cgroups to read for a sample: the root, those of the system, which may be unknown, and those of the pods, their sandboxes
+ * and their containers.
+ */
+export const wantedCgroups = (
+  pods: readonly SampledPod[],
+  kind: SampleKind,
+  system: readonly (string | undefined)[],
+): readonly WantedCgroup[] => {
+  const hasProcesses = kind !== 'resources';
+  return [
+    { key: '/' },
+    ...[...new Set(system)].flatMap((key) =>
+      key === undefined || key === '/' ? [] : [{ key, hasCreation: kind !== 'cgroups' }],
+    ),
+    ...pods.flatMap(({ pod, sandbox, containers }) => [
+      { key: `pod${pod.metadata.uid}` },
+      { key: sandbox.id, hasProcesses },
+      ...containers.map(({ id }) => ({ key: id, hasProcesses })),
+    ]),
+  ];
+};
+
+/**
+ * Whether the statistics of the runtime are needed: for a summary, and for containers without a cgroup. Cgroups suffice for the rest; a
+ * runtime without cgroups, such as one with virtual machines, is asked.
+ */
+export const needsRuntimeFigures = (
+  pods: readonly SampledPod[],
+  kind: SampleKind,
+  { cgroups }: Pick<CgroupReading, 'cgroups'>,
+): boolean => kind === 'summary' || pods.some(({ containers }) => containers.some(({ id }) => !cgroups.has(id)));

@@ -1,17 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { UsageDetail } from '../../model/stats/cgroup-usage.js';
 import type { DirectoryFigures, FileSystemFigures, MountedFileSystem } from '../../model/stats/node-sample.js';
-import type { CgroupReading, MachineReading } from '../../model/stats/readings.js';
-
-/** A cgroup to read. */
-export interface WantedCgroup {
-  /** `pod<uid>` or the ID of a container, by which its directory is found; a path below the mount if it begins with a slash. */
-  readonly key: string;
-  /** Reads the number of its processes, and the network of the first one; in full detail also what they have open. */
-  readonly hasProcesses?: boolean;
-  /** Reads when it was made. */
-  readonly hasCreation?: boolean;
-}
+import type { CgroupReading, MachineReading, WantedCgroup } from '../../model/stats/readings.js';
 
 /** Reads the usage that the kernel counts, on request and in slices that do not hold up the event loop. Calls are cold. */
 export interface UsageReader {

@@ -3,11 +3,12 @@ import type { FilesystemUsage } from '../../generated/runtime/v1/api.js';
 import { containerLogDirectory } from '../../model/cri/log-paths.js';
 import type { Pod } from '../../model/pod/pod.js';
 import { podHostsFile } from '../../model/pod/pod-paths.js';
-import { diskOf } from '../../model/stats/disk-of.js';
+import { type ImageFileSystems, mountPointsOf, nodeDisksOf } from '../../model/stats/disk-of.js';
 import { type LogSize, runningContainers } from '../../model/stats/log-size.js';
 import type { DiskFigures, FileSystemFigures } from '../../model/stats/node-sample.js';
 import type { NodeDisks } from '../../model/stats/readings.js';
 import type { SampledPod } from '../../model/stats/sampled-pods.js';
+import { toMap } from '../operators/to-map.js';
 import type { ImageService } from '../ports/image-service.js';
 import type { UsageReader } from '../ports/usage-reader.js';
 
@@ -19,14 +20,6 @@ export interface DiskUsageOptions {
   readonly now: () => number;
 }
 
-export const NO_DISKS: NodeDisks = {
-  node: undefined,
-  images: undefined,
-  containers: undefined,
-  fileSystems: new Map(),
-  problems: [],
-};
-
 /**
  * Emits once the file systems of the node, and of images and containers as the runtime names them. Errors: none.
  *
@@ -37,12 +30,12 @@ export const nodeDisks = (
   images: Pick<ImageService, 'imageFsInfo'> | undefined,
   layers: readonly FilesystemUsage[],
 ): Observable<NodeDisks> => {
-  const info$ = images
+  const info$: Observable<ImageFileSystems> = images
     ? images.imageFsInfo({}).pipe(
         map(({ imageFilesystems, containerFilesystems }) => ({
           image: imageFilesystems[0],
           container: containerFilesystems[0] ?? imageFilesystems[0],
-          problems: [] as readonly string[],
+          problems: [],
         })),
         catchError((error: unknown) =>
           of({ image: undefined, container: undefined, problems: [`file system of images: ${String(error)}`] }),
@@ -52,28 +45,13 @@ export const nodeDisks = (
   const spaceOf = (path: string): Observable<FileSystemFigures | undefined> =>
     reader.fileSystem(path).pipe(catchError(() => of(undefined)));
   return info$.pipe(
-    concatMap(({ image, container, problems }) => {
-      const mountPoints = new Set([image, container, ...layers].flatMap((usage) => usage?.fsId?.mountpoint || []));
-      const spaces$ = from(mountPoints).pipe(
+    concatMap((info) => {
+      const spaces$ = from(mountPointsOf([info.image, info.container, ...layers])).pipe(
         concatMap((path) => spaceOf(path).pipe(map((space) => [path, space] as const))),
-        toArray(),
+        toMap(),
       );
       return forkJoin([spaceOf(rootDirectory), spaces$]).pipe(
-        map(([root, entries]): NodeDisks => {
-          const fileSystems = new Map(entries.flatMap(([path, space]) => (space ? [[path, space] as const] : [])));
-          return {
-            node: root && {
-              timeMs: now(),
-              fileSystem: root,
-              usedBytes: root.usedBytes,
-              inodesUsed: root.inodes > 0 ? root.inodes - root.inodesFree : undefined,
-            },
-            images: diskOf(image, fileSystems),
-            containers: diskOf(container, fileSystems),
-            fileSystems,
-            problems,
-          };
-        }),
+        map(([root, spaces]) => nodeDisksOf(info, root, spaces, now())),
       );
     }),
   );
@@ -145,6 +123,5 @@ const spaceByKey = (
         ),
       READS,
     ),
-    toArray(),
-    map((entries) => new Map(entries)),
+    toMap(),
   );

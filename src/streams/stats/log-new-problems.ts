@@ -1,5 +1,5 @@
 import { type MonoTypeOperatorFunction, tap } from 'rxjs';
-import { textChanges } from '../../model/values/text-changes.js';
+import { newProblems } from '../../model/stats/readings.js';
 import type { Logger } from '../ports/logger.js';
 
 /** A disk that fails has a problem for each file. */
@@ -14,12 +14,10 @@ export const logNewProblems = <Sample extends { readonly problems: readonly stri
 ): MonoTypeOperatorFunction<Sample> => {
   let before: readonly string[] = [];
   return tap((sample) => {
-    // The parts of a sample may have the same problem.
-    const problems = [...new Set(sample?.problems)];
-    const { added } = textChanges(before, problems);
+    const problems = sample?.problems ?? [];
+    const { named, more } = newProblems(before, problems, MOST_AT_A_TIME);
     before = problems;
-    for (const problem of added.slice(0, MOST_AT_A_TIME)) log.warn({ problem }, 'a figure for metrics is not known');
-    const more = added.length - MOST_AT_A_TIME;
+    for (const problem of named) log.warn({ problem }, 'a figure for metrics is not known');
     if (more > 0) log.warn({ count: more }, 'more figures for metrics are not known');
   });
 };

@@ -14,9 +14,11 @@ import {
   timer,
   toArray,
 } from 'rxjs';
-import type { Pod } from '../../model/pod/pod.js';
+import { type Pod, uidsOf } from '../../model/pod/pod.js';
+import { NO_SPACE } from '../../model/stats/assemble-sample.js';
 import { sampledVolumes } from '../../model/stats/sampled-volumes.js';
 import type { VolumeSample } from '../../model/stats/node-sample.js';
+import { toMap } from '../operators/to-map.js';
 import type { UsageReader } from '../ports/usage-reader.js';
 
 export interface VolumeUsageOptions {
@@ -76,17 +78,16 @@ export const volumeUsage = ({ rootDirectory, reader, keptMs, scheduler }: Volume
 
   return (pods: readonly Pod[]): Observable<ReadonlyMap<string, readonly VolumeSample[]>> =>
     defer(() => {
-      if (keptMs < 0) return of(new Map<string, readonly VolumeSample[]>());
-      const uids = new Set(pods.map(({ metadata }) => metadata.uid));
+      if (keptMs < 0) return of(NO_SPACE.volumes);
+      const uids = uidsOf(pods);
       for (const uid of kept.keys()) if (!uids.has(uid)) kept.delete(uid);
       const inTime$ = from(pods).pipe(
         mergeMap((pod) => volumesOf(pod).pipe(map((volumes) => [pod.metadata.uid, volumes] as const)), WALKS),
         takeUntil(timer(VOLUME_WAIT_MS, scheduler)),
       );
       return inTime$.pipe(
-        toArray(),
-        map((entries) => new Map(entries)),
-        catchError(() => of(new Map<string, readonly VolumeSample[]>())),
+        toMap(),
+        catchError(() => of(NO_SPACE.volumes)),
       );
     });
 };

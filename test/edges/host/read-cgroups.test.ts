@@ -5,7 +5,7 @@ import { firstValueFrom } from 'rxjs';
 import { describe, expect, it as baseIt } from 'vitest';
 import type { UsageDetail } from '../../../src/model/stats/cgroup-usage.js';
 import { readCgroups } from '../../../src/host/stats/read-cgroups.js';
-import type { WantedCgroup } from '../../../src/streams/ports/usage-reader.js';
+import type { WantedCgroup } from '../../../src/model/stats/readings.js';
 
 const it = baseIt.extend<{ folder: string }>({
   folder: async ({}, use) => {
