@@ -55,7 +55,7 @@ export const POWER_MUTANTS: readonly Mutant[] = [
     'a container of an unknown state is not stopped',
     'its pod never ends, since no new sandbox is made for it',
     {
-      file: 'src/streams/pod-sync/kill-pod.ts',
+      file: 'src/model/pod-actions/stopping.ts',
       find: "({ state }) => state === 'running' || state === 'unknown'",
       replace: "({ state }) => state === 'running'",
     },

@@ -221,3 +221,26 @@ const toKeep = ({ name }: Container, because: string): PlannedAction => ({
   container: name,
   because: `init container ${name} stays: ${because}`,
 });
+
+/**
+ * Returns the instances of init containers to remove, in the order of `containers`, which has the newest ones first: all of them, in any
+ * state, or the ended ones except the newest of each name.
+ *
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_container.go pruneInitContainersBeforeStart, purgeInitContainers
+ */
+export const surplusInitContainers = (
+  pod: Pod,
+  containers: readonly RuntimeContainerStatus[],
+  which: 'all' | 'all-but-newest',
+): readonly RuntimeContainerStatus[] => {
+  const names = new Set((pod.spec.initContainers ?? []).map(({ name }) => name));
+  const kept = new Set<string>();
+  return containers.filter(({ name, state }) => {
+    if (!names.has(name)) return false;
+    if (which === 'all') return true;
+    if (state !== 'exited' && state !== 'unknown') return false;
+    if (kept.has(name)) return true;
+    kept.add(name);
+    return false;
+  });
+};

@@ -1,5 +1,5 @@
 import type { PlannedAction } from '../journal/journal.js';
-import type { Container } from '../pod/pod.js';
+import { type Container, type ContainerKind, containersOf, type EphemeralContainer, type Pod } from '../pod/pod.js';
 
 /** Why a single container is killed; a probe of that name may bring a grace period of its own. */
 export type KillReason = 'DefinitionChanged' | 'LivenessProbe' | 'StartupProbe' | 'Unknown' | 'Superseded';
@@ -42,6 +42,41 @@ export interface PodActions {
   /** The reason of each action, and of each container that stays. */
   readonly reasons: readonly PlannedAction[];
 }
+
+/** Whether a sync with these actions changes the pod. */
+export const hasWork = (actions: PodActions): boolean =>
+  actions.killPod ||
+  actions.createSandbox ||
+  [
+    actions.initContainersToStart,
+    actions.containersToStart,
+    actions.ephemeralContainersToStart,
+    actions.containersToKill,
+    actions.containersToReset,
+  ].some((list) => list.length > 0);
+
+/** One container to start, with its specification. */
+export interface StartStep {
+  readonly kind: ContainerKind;
+  readonly container: Container | EphemeralContainer;
+}
+
+/** Returns the containers to start in their order: ephemeral containers first, then init containers, then the regular ones. */
+export const startSteps = (
+  pod: Pod,
+  actions: Pick<PodActions, 'initContainersToStart' | 'containersToStart' | 'ephemeralContainersToStart'>,
+): readonly StartStep[] => {
+  const all = containersOf(pod);
+  const pick = (kind: ContainerKind, list: readonly string[]): readonly StartStep[] => {
+    const names = new Set(list);
+    return all.filter((entry) => entry.kind === kind && names.has(entry.container.name));
+  };
+  return [
+    ...pick('ephemeral', actions.ephemeralContainersToStart),
+    ...pick('init', actions.initContainersToStart),
+    ...pick('regular', actions.containersToStart),
+  ];
+};
 
 /** The results of probes for running instances, by container id; `undefined` before the first result. */
 export interface ProbeResults {

@@ -23,6 +23,15 @@ export const podDueHooksDirectory = (root: string, uid: string): string => `${po
 /** The name of a directory for a container. The id comes from the runtime: no part of it leads out of the directory. */
 export const directoryNameOf = (containerId: string): string => encodeURIComponent(containerId).replaceAll('.', '%2E');
 
+/** Returns the names, among those of a directory of marks, that belong to none of these containers. */
+export const namesOfOthers = (
+  names: readonly string[],
+  containers: readonly { readonly id: string }[],
+): readonly string[] => {
+  const own = new Set(containers.map(({ id }) => directoryNameOf(id)));
+  return names.filter((name) => !own.has(name));
+};
+
 /** The mark of a container whose start has begun: it holds a directory with the id of the boot. */
 export const podBegunStartDirectory = (root: string, uid: string, containerId: string): string =>
   `${podDirectory(root, uid)}/begun-starts/${directoryNameOf(containerId)}`;

@@ -1,7 +1,7 @@
-import { catchError, concatMap, defer, EMPTY, from, map, type Observable, of, reduce } from 'rxjs';
+import { catchError, concatMap, defer, EMPTY, from, map, type Observable, of, toArray } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
-import { withLostStarts } from '../../model/pod-actions/with-lost-starts.js';
+import { neverStarted, withLostStarts } from '../../model/pod-actions/with-lost-starts.js';
 import type { Pod } from '../../model/pod/pod.js';
 import { POD_DIRECTORY_MODE, podBegunStartDirectory } from '../../model/pod/pod-paths.js';
 import type { PodSyncContext } from './pod-sync-context.js';
@@ -50,16 +50,16 @@ export const unmarkStart = (context: Context, containerId: string): Observable<n
 export const seeLostStarts = (context: Context, status: RuntimePodStatus): Observable<RuntimePodStatus> =>
   defer(() => {
     const marks = marksOf(context);
-    const created = status.containers.filter(({ state }) => state === 'created');
+    const created = neverStarted(status);
     if (!marks || created.length === 0) return of(status);
     return from(created).pipe(
-      concatMap(({ id }) =>
+      concatMap(({ id: containerId }) =>
         context.ports.files
-          .listDirectory(marks.directoryOf(id))
-          .pipe(map((boots) => (boots.some((boot) => boot !== marks.bootId) ? [id] : []))),
+          .listDirectory(marks.directoryOf(containerId))
+          .pipe(map((boots) => ({ containerId, boots }))),
       ),
-      reduce((all, ids) => [...all, ...ids], [] as readonly string[]),
-      map((ids) => withLostStarts(status, new Set(ids))),
+      toArray(),
+      map((begun) => withLostStarts(status, begun, marks.bootId)),
     );
   });
 

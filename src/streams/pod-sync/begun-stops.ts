@@ -2,7 +2,7 @@ import { catchError, concat, concatMap, defer, EMPTY, from, type Observable, of,
 import { errorText } from '../../model/cri/cri-error.js';
 import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 import type { Pod } from '../../model/pod/pod.js';
-import { directoryNameOf, POD_DIRECTORY_MODE, podStopsDirectory } from '../../model/pod/pod-paths.js';
+import { directoryNameOf, namesOfOthers, POD_DIRECTORY_MODE, podStopsDirectory } from '../../model/pod/pod-paths.js';
 import type { PodSyncContext } from './pod-sync-context.js';
 
 // No runtime distinguishes a container that was stopped from one that ended by itself: both have an exit code. If the agent ends between
@@ -46,8 +46,7 @@ export const isStopBegun = (
 ): Observable<boolean> =>
   defer(() => ports.files.listDirectory(directoryOf({ pod, ports }))).pipe(
     concatMap((marks) => {
-      const there = new Set(containers.map(({ id }) => directoryNameOf(id)));
-      const gone$ = from(marks.filter((mark) => !there.has(mark))).pipe(
+      const gone$ = from(namesOfOthers(marks, containers)).pipe(
         concatMap((mark) => ports.files.remove(`${directoryOf({ pod, ports })}/${mark}`)),
       );
       return concat(gone$, of(marks.includes(directoryNameOf(containerId))));

@@ -1,7 +1,7 @@
-import { catchError, concatMap, defer, EMPTY, from, type Observable, tap } from 'rxjs';
+import { catchError, concatMap, defer, EMPTY, from, map, type Observable, tap } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
-import { containersOf, type Pod } from '../../model/pod/pod.js';
+import { hasPostStart, hooksOver, idsNotExited, sortHookMarks } from '../../model/pod-actions/due-hooks.js';
 import { directoryNameOf, POD_DIRECTORY_MODE, podDueHooksDirectory } from '../../model/pod/pod-paths.js';
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import type { PodSyncContext } from './pod-sync-context.js';
@@ -47,33 +47,24 @@ export const findDueHooks = (
     const { pod, ports } = context;
     const { uid } = pod.metadata;
     if (dueHooks.isKnown(uid)) {
-      const left = new Set(containers.filter(({ state }) => state !== 'exited').map(({ id }) => id));
-      const over = dueHooks.of(uid).filter((id) => !left.has(id));
+      const over = hooksOver(dueHooks.of(uid), containers);
       return from(over).pipe(concatMap((id) => endHook(context, id, { apply })));
     }
     if (!hasPostStart(pod)) return EMPTY;
     const found = (containerIds: readonly string[]): void => void apply({ kind: 'due-hooks-found', uid, containerIds });
-    // A container in an unknown state may be running, and the runtime may still start one that it has created, as the earlier agent asked.
-    const alive = containers.filter(({ state }) => state !== 'exited').map(({ id }) => id);
-    const aliveNames = new Set(alive.map(directoryNameOf));
-    if (alive.length === 0) {
+    if (idsNotExited(containers).length === 0) {
       found([]);
       return EMPTY;
     }
     return logged(context, 'cannot read the marks of postStart hooks', (directory) =>
       ports.files.listDirectory(directory).pipe(
-        tap((marks) => {
-          const marked = new Set(marks);
-          found(alive.filter((id) => marked.has(directoryNameOf(id))));
-        }),
-        concatMap((marks) => from(marks.filter((mark) => !aliveNames.has(mark)))),
+        map((marks) => sortHookMarks(marks, containers)),
+        tap(({ due }) => found(due)),
+        concatMap(({ stale }) => from(stale)),
         concatMap((mark) => ports.files.remove(`${directory}/${mark}`)),
       ),
     );
   });
-
-const hasPostStart = (pod: Pod): boolean =>
-  containersOf(pod).some(({ container }) => container.lifecycle?.postStart !== undefined);
 
 const logged = (
   { pod, ports: { node, log } }: Context,

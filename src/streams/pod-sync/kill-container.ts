@@ -14,6 +14,7 @@ import {
 } from 'rxjs';
 import { errorText, isCriError } from '../../model/cri/cri-error.js';
 import type { KillReason } from '../../model/pod-actions/pod-actions.js';
+import { isFailure } from '../../model/pod-actions/stopping.js';
 import type { Container, Pod } from '../../model/pod/pod.js';
 import { alongside } from '../operators/alongside.js';
 import { markStop } from './begun-stops.js';
@@ -53,11 +54,9 @@ export const killContainer = (context: PodSyncContext, kill: ContainerKill): Obs
   defer(() => {
     const { id, name } = kill;
     emitEvent(context, 'Normal', 'Killing', kill.message ?? `Stopping container ${name}`, name);
-    const hasFailed = kill.hasFailed ?? FAILURES.has(kill.reason);
+    const hasFailed = kill.hasFailed ?? isFailure(kill.reason);
     return concat(hasFailed ? EMPTY : markStop(context, id), hookAndStop(context, kill));
   });
-
-const FAILURES: ReadonlySet<KillReason | undefined> = new Set<KillReason>(['LivenessProbe', 'StartupProbe']);
 
 const hookAndStop = (context: PodSyncContext, kill: ContainerKill): Observable<never> =>
   defer(() => {

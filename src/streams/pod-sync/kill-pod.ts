@@ -15,16 +15,15 @@ import {
   toArray,
 } from 'rxjs';
 import { errorText, isCriError } from '../../model/cri/cri-error.js';
-import { containersOf, isSidecar } from '../../model/pod/pod.js';
-import { type RuntimeContainerStatus, type RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
+import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
+import { stopOrder, type StopTarget } from '../../model/pod-actions/stopping.js';
 import { ContainerSyncError, PodSyncError } from '../../model/pod-actions/sync-error.js';
 import { killContainer } from './kill-container.js';
 import { journaled, type PodSyncContext } from './pod-sync-context.js';
-import { allNamed } from '../../model/values/indexed-lists.js';
 
 /**
  * Stops every container that runs or may run side by side, sidecars last and in reverse order, then every sandbox. Completes when
- * all have stopped. Upstream leaves those of an unknown state.
+ * all have stopped; see `stopOrder`.
  *
  * Errors: `PodSyncError` with all that could not be stopped, after every stop was tried.
  * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go killPodWithSyncResult, kuberuntime_termination_order.go
@@ -42,15 +41,12 @@ const killContainers = (
   graceSeconds: number | undefined,
 ): Observable<Error> =>
   defer(() => {
-    const specs = new Map(containersOf(context.pod).map((entry) => [entry.container.name, entry]));
-    const sidecarNames = (context.pod.spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name);
-    // One of an unknown state may run, and ends in the eyes of the runtime only when it is stopped.
-    const running = status.containers.filter(({ state }) => state === 'running' || state === 'unknown');
-    const kill = (instance: RuntimeContainerStatus, turn$?: Observable<unknown>) =>
+    const { first, turns } = stopOrder(context.pod, status.containers);
+    const kill = ({ instance, container }: StopTarget, turn$?: Observable<unknown>) =>
       killContainer(context, {
         id: instance.id,
         name: instance.name,
-        container: specs.get(instance.name)?.container,
+        container,
         graceSeconds,
         podIps: status.ips,
         turn$,
@@ -62,16 +58,13 @@ const killContainers = (
         share({ connector: () => new ReplaySubject<Error>(1), resetOnComplete: false, resetOnError: false }),
       );
 
-    const isSidecarName = new Set(sidecarNames);
-    const first = running.filter(({ name }) => !isSidecarName.has(name)).map((instance) => kill(instance));
-    const kills = [...first];
-    let previous$: Observable<unknown> = merge(...first);
-    for (const name of sidecarNames.toReversed()) {
+    const kills = first.map((target) => kill(target));
+    let previous$: Observable<unknown> = merge(...kills);
+    for (const targets of turns) {
       const turn$ = previous$;
-      const instances = allNamed(running, name).map((instance) => kill(instance, turn$));
-      if (instances.length === 0) continue;
-      kills.push(...instances);
-      previous$ = merge(...instances);
+      const sidecars = targets.map((target) => kill(target, turn$));
+      kills.push(...sidecars);
+      previous$ = merge(...sidecars);
     }
     return merge(...kills);
   });

@@ -1,4 +1,5 @@
 import { catchError, concat, concatMap, defer, EMPTY, from, ignoreElements, map, type Observable } from 'rxjs';
+import { surplusInitContainers } from '../../model/pod-actions/compute-init-container-actions.js';
 import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 import { ignoreNotFound } from '../upkeep/remove-dead-container.js';
 import { unmarkStart } from './begun-starts.js';
@@ -58,22 +59,13 @@ const stillUnstarted = ({ ports }: PodSyncContext, { id }: { readonly id: string
     ignoreElements(),
   );
 
-/** Removes ended instances of init containers with their logs: all of them, or all but the newest of each name. */
+/** Removes instances of init containers with their logs, one after the other; see `surplusInitContainers`. */
 export const pruneInitContainers = (
   context: PodSyncContext,
   { containers }: RuntimePodStatus,
   which: 'all' | 'all-but-newest',
 ): Observable<never> =>
   defer(() => {
-    const names = new Set((context.pod.spec.initContainers ?? []).map(({ name }) => name));
-    const kept = new Set<string>();
-    const surplus = containers.filter(({ name, state }) => {
-      if (!names.has(name)) return false;
-      if (which === 'all') return true;
-      if (state !== 'exited' && state !== 'unknown') return false;
-      if (kept.has(name)) return true;
-      kept.add(name);
-      return false;
-    });
+    const surplus = surplusInitContainers(context.pod, containers, which);
     return from(surplus).pipe(concatMap((instance) => removeContainer(context, instance, { keepLogs: false })));
   });

@@ -17,14 +17,9 @@ import {
 import { computePodActions, type PodActionsInput } from '../../model/pod-actions/compute-pod-actions.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { JournalId } from '../../model/journal/journal.js';
-import type { PodActions } from '../../model/pod-actions/pod-actions.js';
-import {
-  type Container,
-  type ContainerKind,
-  containersOf,
-  type EphemeralContainer,
-  isSidecar,
-} from '../../model/pod/pod.js';
+import { type DueHook, hooksToRepeat } from '../../model/pod-actions/due-hooks.js';
+import { hasWork, type PodActions, type StartStep, startSteps } from '../../model/pod-actions/pod-actions.js';
+import { isSidecar } from '../../model/pod/pod.js';
 import type { RuntimePodStatus } from '../../model/pleg/runtime-pod.js';
 import type { StartWait } from '../../model/pod-actions/start-wait.js';
 import { ContainerSyncError, PodSyncError, SyncCancelled } from '../../model/pod-actions/sync-error.js';
@@ -56,12 +51,6 @@ export interface ContainersSync {
   readonly hasReset: boolean;
 }
 
-/** One container to start, as `computePodActions` ordered it. */
-interface Step {
-  readonly kind: ContainerKind;
-  readonly container: Container | EphemeralContainer;
-}
-
 /**
  * Brings the containers of a pod to the state in its spec, one step after the other, and emits the results once. A start that fails
  * is a result; a failure before the starts ends the sync.
@@ -84,7 +73,8 @@ export const syncContainers = (
       ...(last && { last }),
     });
     const acts = hasWork(actions);
-    const dueHooks = dueHooksOf(context, actions, status, ports);
+    const { uid } = context.pod.metadata;
+    const dueHooks = hooksToRepeat(context.pod, status.containers, actions, (id) => ports.state.dueHooks.has(uid, id));
     const decided = acts ? withCause(context, journalActions(context, actions)) : context;
     return concat(
       makeWay(decided, actions, status, ports),
@@ -102,34 +92,6 @@ export const syncContainers = (
       }),
     );
   });
-
-/** A running container that stays, and whose postStart hook has not ended: the agent was restarted, or could not kill it. */
-interface DueHook {
-  readonly id: string;
-  readonly container: Container | EphemeralContainer;
-}
-
-const dueHooksOf = (
-  { pod }: PodSyncContext,
-  { killPod, containersToKill, containersToReset }: PodActions,
-  { containers }: RuntimePodStatus,
-  { state: { dueHooks } }: StartContainerPorts,
-): readonly DueHook[] => {
-  if (killPod) return [];
-  const ends = new Set([...containersToKill, ...containersToReset].map(({ id }) => id));
-  // The first of a name counts.
-  const byName = new Map(
-    containersOf(pod)
-      .toReversed()
-      .map(({ container }) => [container.name, container]),
-  );
-  return containers
-    .filter(({ id, state }) => state === 'running' && dueHooks.has(pod.metadata.uid, id) && !ends.has(id))
-    .flatMap(({ id, name }) => {
-      const container = byName.get(name);
-      return container ? [{ id, container }] : [];
-    });
-};
 
 /** Emits the failure of the hook, which has ended the container; nothing if the hook ends well. */
 const repeatHook = (
@@ -149,17 +111,6 @@ const repeatHook = (
       }),
     );
   });
-
-const hasWork = (actions: PodActions): boolean =>
-  actions.killPod ||
-  actions.createSandbox ||
-  [
-    actions.initContainersToStart,
-    actions.containersToStart,
-    actions.ephemeralContainersToStart,
-    actions.containersToKill,
-    actions.containersToReset,
-  ].some((list) => list.length > 0);
 
 const journalActions = (context: PodSyncContext, { reasons }: PodActions): JournalId =>
   journal(context, { kind: 'actions', actions: reasons });
@@ -217,7 +168,7 @@ const startAll = (
   status: RuntimePodStatus,
   ports: StartContainerPorts,
 ): Observable<StartResult> => {
-  const steps = stepsOf(context, actions);
+  const steps = startSteps(context.pod, actions);
   if (!actions.createSandbox && steps.length === 0) return EMPTY;
   return ensureSandbox(context, actions, status, ports).pipe(
     tap(() => {
@@ -234,27 +185,13 @@ const startAll = (
   );
 };
 
-/** Ephemeral containers first, then init containers, then the regular ones. */
-const stepsOf = ({ pod }: PodSyncContext, actions: PodActions): readonly Step[] => {
-  const all = containersOf(pod);
-  const pick = (kind: ContainerKind, list: readonly string[]): readonly Step[] => {
-    const names = new Set(list);
-    return all.filter((entry) => entry.kind === kind && names.has(entry.container.name));
-  };
-  return [
-    ...pick('ephemeral', actions.ephemeralContainersToStart),
-    ...pick('init', actions.initContainersToStart),
-    ...pick('regular', actions.containersToStart),
-  ];
-};
-
 const startStep = (
   context: PodSyncContext,
-  step: Step,
+  step: StartStep,
   sandbox: Sandbox,
   status: RuntimePodStatus,
   ports: StartContainerPorts,
-): Observable<{ readonly step: Step; readonly result: StartResult }> => {
+): Observable<{ readonly step: StartStep; readonly result: StartResult }> => {
   const { name } = step.container;
   return startContainer(context, step, sandbox, status, ports).pipe(
     map((wait): StartResult => ({ container: name, problem: wait })),

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { computeInitContainerActions } from '../../../src/model/pod-actions/compute-init-container-actions.js';
+import {
+  computeInitContainerActions,
+  surplusInitContainers,
+} from '../../../src/model/pod-actions/compute-init-container-actions.js';
 import type { Container } from '../../../src/model/pod/pod.js';
 import type { ProbeResults, ProbeVerdict } from '../../../src/model/pod-actions/pod-actions.js';
 import type { RuntimeContainerStatus } from '../../../src/model/pleg/runtime-pod.js';
@@ -204,5 +207,33 @@ describe('sidecars s and t alone', () => {
     ['both are gone while web runs', [aStatus('web')], { initialized: true, start: ['s', 't'] }],
   ])('%s', (_, containers, expected) => {
     expect(outcome({ pod, status: aRuntimePod(containers) })).toEqual(expected);
+  });
+});
+
+describe('the instances of init containers to remove', () => {
+  const pod = aPod({ initContainers: [aContainer('i'), sidecar('s')] });
+  const containers = [
+    aStatus('s', { id: 's2' }),
+    exited('i', 0, { id: 'i3' }),
+    exited('web', 0, { id: 'w1' }),
+    aStatus('i', { id: 'i2', state: 'unknown' }),
+    exited('s', 1, { id: 's1' }),
+    aStatus('i', { id: 'i1', state: 'created' }),
+    exited('i', 1, { id: 'i0' }),
+    exited('s', 1, { id: 's0' }),
+  ];
+
+  it.each([
+    { case: 'are all of them in any state', which: 'all' as const, ids: ['s2', 'i3', 'i2', 's1', 'i1', 'i0', 's0'] },
+    {
+      case: 'are the ended ones except the newest of each name; an unknown state counts as ended',
+      ...{ which: 'all-but-newest' as const, ids: ['i2', 'i0', 's0'] },
+    },
+  ])('the instances to remove $case', ({ which, ids }) => {
+    expect(surplusInitContainers(pod, containers, which).map(({ id }) => id)).toEqual(ids);
+  });
+
+  it('no instance is removed of a pod without init containers', () => {
+    expect(surplusInitContainers(aPod(), containers, 'all')).toEqual([]);
   });
 });

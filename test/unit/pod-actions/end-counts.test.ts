@@ -16,7 +16,8 @@ const lost = withLostStarts(
     ...emptyPodStatus({ uid: 'u', namespace: 'n', name: 'p' }),
     containers: [aStatus('web', { id: 'c1', state: 'created' })],
   },
-  new Set(['c1']),
+  [{ containerId: 'c1', boots: ['old'] }],
+  'new',
 ).containers[0]!;
 
 type Row = readonly [row: string, instance: EndFacts['instance'], facts: Partial<EndFacts>];
