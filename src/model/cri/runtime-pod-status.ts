@@ -105,23 +105,6 @@ export const podNameSelector = ({
 });
 
 /**
- * Returns the items that ran at the last read and that a listing of their pod leaves out. An incomplete listing would lead to a second
- * start of their containers.
- */
-export const itemsLeftOut = <T extends Pick<RuntimeItem, 'id'>>(
-  ran: readonly T[],
-  listed: readonly { readonly id: string }[],
-): readonly T[] => {
-  const ids = new Set(listed.map(({ id }) => id));
-  return ran.filter(({ id }) => !ids.has(id));
-};
-
-/** The UIDs of the pods that the labels of these items name, each once. */
-export const podUidsOf = (
-  items: readonly { readonly labels: Readonly<Record<string, string>> }[],
-): readonly string[] => [...new Set(items.flatMap(({ labels }) => labels[POD_UID] ?? []))];
-
-/**
  * Sorts the inspected sandboxes and containers of one pod in the order in which decisions read them, and takes the
  * pod's IPs from the newest sandbox. Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go GetPodStatus.
  */
@@ -140,6 +123,31 @@ export const toRuntimePodStatus = (
     containers: newestFirst(containers.map(({ status, sandboxId }) => toRuntimeContainerStatus(status, sandboxId))),
   };
 };
+
+/** An item of a pod that ran at the last read. */
+export type RanItem = Pick<RuntimeItem, 'kind' | 'id' | 'sandboxId'>;
+
+/**
+ * Returns the items that ran and are in neither list: an incomplete listing would lead to a second start of their containers, so these are
+ * read by their id.
+ */
+export const leftOutOf = (
+  ran: readonly RanItem[],
+  sandboxes: readonly Pick<PodSandbox, 'id'>[],
+  containers: readonly Pick<Container, 'id'>[],
+): { readonly sandboxes: readonly RanItem[]; readonly containers: readonly RanItem[] } => {
+  const listed = new Set([...sandboxes, ...containers].map(({ id }) => id));
+  const leftOut = ran.filter(({ id }) => !listed.has(id));
+  return {
+    sandboxes: leftOut.filter(({ kind }) => kind === 'sandbox'),
+    containers: leftOut.filter(({ kind }) => kind === 'container'),
+  };
+};
+
+/** Returns the UIDs of the pods of these sandboxes, each once; a sandbox without the label belongs to no pod. */
+export const podUidsIn = (sandboxes: readonly Pick<PodSandbox, 'labels'>[]): readonly string[] => [
+  ...new Set(sandboxes.flatMap(({ labels }) => labels[POD_UID] ?? [])),
+];
 
 /**
  * Sorts by the time of creation. Among containers of one name, the one with more restarts is newer (among

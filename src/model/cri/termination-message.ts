@@ -1,4 +1,5 @@
 import type { ContainerStatus } from '../../generated/runtime/v1/api.js';
+import type { RuntimePod } from '../pleg/runtime-pod.js';
 import { podContainerDirectory } from '../pod/pod-paths.js';
 import { absolutePath } from './absolute-path.js';
 import { parseContainerAnnotations, POD_UID } from './labels.js';
@@ -60,4 +61,18 @@ export const terminationLogOf = (
   return mounts
     .map(({ hostPath }) => hostPath)
     .find((path) => path.startsWith(prefix) && /^[0-9a-f]{8}$/.test(path.slice(prefix.length)));
+};
+
+/**
+ * Returns the ids of the containers whose message is no longer needed: those that are not among `pods`, a listing of all items. While there
+ * are no more messages than items, few of them are outdated, and these are forgotten later.
+ */
+export const outdatedMessages = (
+  known: ReadonlyMap<string, string>,
+  pods: readonly Pick<RuntimePod, 'items'>[],
+): readonly string[] => {
+  const count = pods.reduce((sum, { items }) => sum + items.length, 0);
+  if (known.size <= count) return [];
+  const ids = new Set(pods.flatMap(({ items }) => items.map(({ id }) => id)));
+  return [...known.keys()].filter((id) => !ids.has(id));
 };

@@ -80,6 +80,21 @@ export const nodeLogQuery = (query: URLSearchParams): NodeLogQuery => {
     : { kind: 'file', path: file.replaceAll('\\', '/') };
 };
 
+/** The services of a query, by the place of their logs. */
+export interface PlacedServices {
+  readonly inJournal: readonly string[];
+  readonly inFiles: readonly string[];
+}
+
+/** Returns the services that are units of the journal, and all others; all are others while the `units` are not known. */
+export const placeServices = (services: readonly string[], units: ReadonlySet<string> | undefined): PlacedServices => {
+  const isUnit = (service: string): boolean => (units?.has(`${service}.service`) || units?.has(service)) ?? false;
+  return {
+    inJournal: services.filter(isUnit),
+    inFiles: services.filter((service) => !isUnit(service)),
+  };
+};
+
 /** The text of a value that is not allowed, as the API writes it. */
 export const invalid = (name: string, value: unknown, detail: string): string =>
   `${name}: Invalid value: ${JSON.stringify(value)}: ${detail}`;

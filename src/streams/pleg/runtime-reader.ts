@@ -16,11 +16,11 @@ import {
 import type { Container, ContainerStatus, PodSandbox, PodSandboxStatus } from '../../generated/runtime/v1/api.js';
 import { isCriError } from '../../model/cri/cri-error.js';
 import {
-  itemsLeftOut,
+  leftOutOf,
   podLabelSelector,
   podNameSelector,
   podRefOfLabels,
-  podUidsOf,
+  podUidsIn,
   toRuntimePods,
   toRuntimePodStatus,
 } from '../../model/cri/runtime-pod-status.js';
@@ -97,15 +97,13 @@ export const runtimeReader = (
       const labelSelector = podLabelSelector(ref.uid);
       return list({ labelSelector }, { labelSelector }).pipe(
         mergeMap(({ sandboxes, containers }) => {
-          const leftOut = itemsLeftOut(ran, [...sandboxes, ...containers]);
-          const lostSandboxes = leftOut.filter(({ kind }) => kind === 'sandbox');
-          const lostContainers = leftOut.filter(({ kind }) => kind === 'container');
+          const lost = leftOutOf(ran, sandboxes, containers);
           return forkJoin([
             of(knownRef(ref, sandboxes[0] ?? containers[0])),
-            merge(...[...sandboxes, ...lostSandboxes].map(sandboxStatus)).pipe(toArray()),
+            merge(...[...sandboxes, ...lost.sandboxes].map(sandboxStatus)).pipe(toArray()),
             merge(
               ...containers.map(containerStatus),
-              ...lostContainers.map(({ id, sandboxId }) => containerStatus({ id, podSandboxId: sandboxId })),
+              ...lost.containers.map(({ id, sandboxId }) => containerStatus({ id, podSandboxId: sandboxId })),
             ).pipe(toArray()),
           ]);
         }),
@@ -116,7 +114,7 @@ export const runtimeReader = (
       const labelSelector = podNameSelector({ name, namespace });
       return runtime
         .listPodSandbox({ filter: { state: { state: 'SANDBOX_READY' }, labelSelector } })
-        .pipe(map(({ items }) => podUidsOf(items).map((uid) => ({ uid, name, namespace }))));
+        .pipe(map(({ items }) => podUidsIn(items).map((uid) => ({ uid, name, namespace }))));
     },
   };
 };

@@ -8,6 +8,7 @@ import {
   MESSAGE_FILE_BYTES,
   MESSAGE_LOG,
   messageText,
+  outdatedMessages,
 } from '../../model/cri/termination-message.js';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
@@ -56,11 +57,7 @@ export const terminationMessages = (files: Pick<PodFiles, 'readTail'>): Terminat
         return text$.pipe(map((text) => ({ ...status, message: joinMessages(status.message, text) })));
       }),
     retain: (pods) => {
-      const count = pods.reduce((sum, { items }) => sum + items.length, 0);
-      // With no more messages than items, few messages are outdated: they are forgotten later.
-      if (known.size <= count) return;
-      const ids = new Set(pods.flatMap(({ items }) => items.map(({ id }) => id)));
-      for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+      for (const id of outdatedMessages(known, pods)) known.delete(id);
     },
   };
 };

@@ -15,7 +15,7 @@ import {
 } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import { journalctlArguments } from '../../model/server/journalctl-arguments.js';
-import type { ServiceLogQuery } from '../../model/server/node-log-query.js';
+import { placeServices, type ServiceLogQuery } from '../../model/server/node-log-query.js';
 import { isAbsence } from '../../model/values/file-error.js';
 import { limitByKey } from '../operators/limit-by-key.js';
 import type { NodeJournal, ReadLogFile, ReadNodeLogs } from '../ports/node-journal.js';
@@ -58,23 +58,21 @@ export const nodeServiceLogs = ({ journal, files, scheduler }: NodeServiceLogsOp
     defer(() => journal.units()).pipe(
       map((units) => ({ units, problem: '' })),
       catchError((error: unknown) =>
-        of({ units: new Set<string>(), problem: `the journal is not available: ${errorText(error)}\n` }),
+        of({ units: undefined, problem: `the journal is not available: ${errorText(error)}\n` }),
       ),
       switchMap(({ units, problem }) => {
-        const isKnown = (service: string): boolean => units.has(`${service}.service`) || units.has(service);
-        const known = services.filter(isKnown);
-        const others = services.filter((service) => !isKnown(service));
+        const { inJournal, inFiles } = placeServices(services, units);
         const journal$ =
-          known.length === 0
+          inJournal.length === 0
             ? EMPTY
             : journal
-                .read(journalctlArguments({ services: known, options }), ready)
+                .read(journalctlArguments({ services: inJournal, options }), ready)
                 .pipe(
                   catchError((error: unknown) => text(`\nerror: journal output not available: ${errorText(error)}\n`)),
                 );
-        if (others.length > 0 && Object.keys(options).length > 0)
-          return concat(journal$, text(withOptions(others, problem)));
-        return concat(journal$, ...others.map((service) => fileOf(service, ready, problem)));
+        if (inFiles.length > 0 && Object.keys(options).length > 0)
+          return concat(journal$, text(withOptions(inFiles, problem)));
+        return concat(journal$, ...inFiles.map((service) => fileOf(service, ready, problem)));
       }),
     );
 

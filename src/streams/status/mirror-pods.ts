@@ -22,7 +22,16 @@ import {
 import { isAlreadyExists, isConflict, isNotFound } from '../../model/kube-api/api-error.js';
 import { podPath, podsPath } from '../../model/kube-api/api-paths.js';
 import { errorText } from '../../model/cri/cri-error.js';
-import { mirrorAction } from '../../model/pod/mirror-action.js';
+import {
+  isAttemptDue,
+  mirrorAction,
+  type MirrorAttempt,
+  mirrorCreated,
+  mirrorNames,
+  mirrorRemoved,
+  NO_ATTEMPT,
+  presentMirror,
+} from '../../model/pod/mirror-action.js';
 import { isMirrorOf, mirrorOf, type NodeIdentity } from '../../model/pod/mirror-pod.js';
 import { isStaticPod, type Pod, podFullName } from '../../model/pod/pod.js';
 import { isOfFormerLife } from '../../model/pod-status/illegal-transition.js';
@@ -64,15 +73,6 @@ export const MIRROR_PERIOD_MS = 2_000;
 export const MIRROR_ECHO_MS = 10_000;
 export const RETRY: Backoff = { initialMs: 1_000, maxMs: 60_000, jitter: 0.5 };
 
-/** The state of one full name. */
-interface Attempt {
-  readonly failures?: number;
-  /** The time of the next attempt at the earliest, in the scheduler's milliseconds. */
-  readonly notBefore?: number;
-  /** The UID of a removed mirror, which the watch may still show. */
-  readonly removedUid?: string;
-}
-
 /**
  * Keeps a mirror in the API for every static pod. It is created once the Node exists, created again if it is out of date or was deleted,
  * and removed when no source has the pod. Workers do not wait for mirrors, nor mirrors for each other: a failure is retried with
@@ -84,7 +84,7 @@ export const mirrorPods = (ports: MirrorPodPorts): MirrorPods => ({
   run$: defer(() => {
     const { state, node$, scheduler } = ports;
     const { pods } = state;
-    const attempts = new Map<string, Attempt>();
+    const attempts = new Map<string, MirrorAttempt>();
     const changed$ = statusChanges(state).pipe(
       map((uid) => pods.get(uid)),
       filter((pod) => pod !== undefined),
@@ -96,7 +96,7 @@ export const mirrorPods = (ports: MirrorPodPorts): MirrorPods => ({
       take(1),
       switchMap(() => timer(0, MIRROR_PERIOD_MS, scheduler)),
       mergeMap(() => {
-        const names = new Set([...pods.pods().filter(isStaticPod), ...pods.mirrors()].map(podFullName));
+        const names = mirrorNames(pods.pods(), pods.mirrors());
         for (const name of attempts.keys()) if (!names.has(name)) attempts.delete(name);
         return from(names);
       }),
@@ -112,14 +112,17 @@ export const mirrorPods = (ports: MirrorPodPorts): MirrorPods => ({
 });
 
 /** Creates or removes one mirror, if that is necessary and due. Errors: none; failures are logged and retried later. */
-const reconcileMirror = (fullName: string, attempts: Map<string, Attempt>, ports: MirrorPodPorts): Observable<never> =>
+const reconcileMirror = (
+  fullName: string,
+  attempts: Map<string, MirrorAttempt>,
+  ports: MirrorPodPorts,
+): Observable<never> =>
   defer(() => {
     const { state, log, scheduler, random } = ports;
     const { pods, workers, sources } = state;
-    const attempt = attempts.get(fullName) ?? {};
+    const attempt = attempts.get(fullName) ?? NO_ATTEMPT;
     const pod = pods.podsNamed(fullName).find(isStaticPod);
-    const seen = pods.mirrorsNamed(fullName)[0];
-    const mirror = seen?.metadata.uid === attempt.removedUid ? undefined : seen;
+    const mirror = presentMirror(pods.mirrorsNamed(fullName)[0], attempt);
     const node = ports.node();
     const action = mirrorAction({
       pod,
@@ -135,11 +138,11 @@ const reconcileMirror = (fullName: string, attempts: Map<string, Attempt>, ports
       if (mirror) attempts.delete(fullName);
       return EMPTY;
     }
-    if (attempt.notBefore !== undefined && scheduler.now() < attempt.notBefore) return EMPTY;
+    if (!isAttemptDue(attempt, scheduler.now())) return EMPTY;
 
     const remove$ = mirror
       ? remove(mirror, ports).pipe(
-          tap({ complete: () => attempts.set(fullName, { ...attempt, removedUid: mirror.metadata.uid }) }),
+          tap({ complete: () => attempts.set(fullName, mirrorRemoved(attempt, mirror.metadata.uid)) }),
         )
       : EMPTY;
     const create$ =
@@ -147,11 +150,8 @@ const reconcileMirror = (fullName: string, attempts: Map<string, Attempt>, ports
         ? create(pod, node, ports).pipe(
             tap({
               complete: () => {
-                const { removedUid } = attempts.get(fullName) ?? {};
-                attempts.set(fullName, {
-                  ...(removedUid !== undefined && { removedUid }),
-                  notBefore: scheduler.now() + MIRROR_ECHO_MS,
-                });
+                const before = attempts.get(fullName) ?? NO_ATTEMPT;
+                attempts.set(fullName, mirrorCreated(before, scheduler.now() + MIRROR_ECHO_MS));
               },
             }),
           )

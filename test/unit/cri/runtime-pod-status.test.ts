@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
-  itemsLeftOut,
-  podUidsOf,
+  leftOutOf,
+  podUidsIn,
+  type RanItem,
   runtimeContainerState,
   runtimeSandboxState,
   toRuntimePods,
@@ -170,18 +171,33 @@ it.each([
   expect(isIpAddress(text)).toBe(expected);
 });
 
-it.each<readonly [string, readonly string[], readonly string[], readonly string[]]>([
-  ['a complete listing leaves out no item', ['a', 'b'], ['b', 'a', 'c'], []],
-  ['a listing leaves out items that ran', ['a', 'b', 'c'], ['b'], ['a', 'c']],
-  ['an empty listing leaves out all items that ran', ['a', 'b'], [], ['a', 'b']],
-  ['no item is left out if none ran', [], ['a'], []],
-])('%s', (_, ran, listed, expected) => {
-  const items = (ids: readonly string[]) => ids.map((id) => ({ id }));
-  expect(itemsLeftOut(items(ran), items(listed))).toEqual(items(expected));
+describe('the items of a pod that ran and are in no list', () => {
+  const ran: readonly RanItem[] = [
+    { kind: 'sandbox', id: 's1', sandboxId: 's1' },
+    { kind: 'container', id: 'c1', sandboxId: 's1' },
+    { kind: 'container', id: 'c2', sandboxId: 's1' },
+  ];
+  const ids = (items: readonly { readonly id: string }[]): readonly string[] => items.map(({ id }) => id);
+
+  it.each([
+    { case: 'are none of a complete listing', sandboxes: ['s1'], containers: ['c1', 'c2', 'c3'], lost: [[], []] },
+    { case: 'are the containers that are missing', sandboxes: ['s1'], containers: ['c2'], lost: [[], ['c1']] },
+    { case: 'are the sandbox that is missing', sandboxes: ['s2'], containers: ['c1', 'c2'], lost: [['s1'], []] },
+    { case: 'are all of an empty listing', sandboxes: [], containers: [], lost: [['s1'], ['c1', 'c2']] },
+  ])('the items $case', ({ sandboxes, containers, lost }) => {
+    const withIds = (list: readonly string[]) => list.map((id) => ({ id }));
+    const found = leftOutOf(ran, withIds(sandboxes), withIds(containers));
+    expect([ids(found.sandboxes), ids(found.containers)]).toEqual(lost);
+  });
+
+  it('the items are none if nothing ran', () => {
+    expect(leftOutOf([], [], [])).toEqual({ sandboxes: [], containers: [] });
+  });
 });
 
-it('the UIDs of pods are read from the labels of their items, each once', () => {
-  expect(podUidsOf([aSandbox('b', 's1'), aSandbox('a', 's2'), { labels: {} }, aSandbox('b', 's3')])).toEqual([
+it('the pods of sandboxes are named once each, and a sandbox without the label names none', () => {
+  expect(podUidsIn([])).toEqual([]);
+  expect(podUidsIn([aSandbox('b', 's1'), aSandbox('a', 's2'), aSandbox('b', 's3'), { labels: {} }])).toEqual([
     'b',
     'a',
   ]);

@@ -5,8 +5,10 @@ import {
   terminationFilesOf,
   MESSAGE_FILE_BYTES,
   messageText,
+  outdatedMessages,
   terminationLogOf,
 } from '../../../src/model/cri/termination-message.js';
+import type { RuntimeItem } from '../../../src/model/pleg/runtime-pod.js';
 import { aContainerStatus } from '../cri-fixtures.js';
 
 const mounted = (hostPath: string, containerPath: string): Mount => ({ hostPath, containerPath }) as Mount;
@@ -100,4 +102,20 @@ describe('the file that is not needed after its container', () => {
     const mounts = [mounted('/etc/hostname', '/x'), mounted(hostPath, '/anywhere')];
     expect(terminationLogOf({ labels, metadata, mounts }, '/root-dir')).toBe(is);
   });
+});
+
+describe('the termination messages that are no longer needed', () => {
+  const known = new Map(['a', 'b', 'c'].map((id) => [id, `message of ${id}`]));
+  const listing = (...ids: readonly string[]) => ids.map((id) => ({ items: [{ id } as RuntimeItem] }));
+
+  it.each([
+    { case: 'are those of containers that are gone', listed: ['b'], outdated: ['a', 'c'] },
+    { case: 'are all if the runtime has nothing', listed: [], outdated: ['a', 'b', 'c'] },
+    { case: 'are kept while there are no more messages than items', listed: ['b', 'x', 'y'], outdated: [] },
+    { case: 'are those that remain with one item fewer', listed: ['b', 'x'], outdated: ['a', 'c'] },
+  ])('the messages $case', ({ listed, outdated }) => {
+    expect(outdatedMessages(known, listing(...listed))).toEqual(outdated);
+  });
+
+  it('the messages of an agent without any are none', () => expect(outdatedMessages(new Map(), [])).toEqual([]));
 });

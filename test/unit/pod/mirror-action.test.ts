@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { mirrorAction, type MirrorState } from '../../../src/model/pod/mirror-action.js';
+import {
+  isAttemptDue,
+  mirrorAction,
+  mirrorCreated,
+  mirrorNames,
+  mirrorRemoved,
+  type MirrorState,
+  NO_ATTEMPT,
+  presentMirror,
+} from '../../../src/model/pod/mirror-action.js';
 import { isMirrorOf, mirrorOf } from '../../../src/model/pod/mirror-pod.js';
 import {
   CONFIG_HASH_ANNOTATION,
@@ -64,5 +73,41 @@ describe('the mirror of a full name', () => {
   ])('is of the pod only with the same %s', (_what, other) => {
     expect(isMirrorOf(mirror, pod)).toBe(true);
     expect(isMirrorOf(other, pod)).toBe(false);
+  });
+});
+
+it('mirror pods are reconciled under the names of static pods and of mirror pods, each once', () => {
+  const desired = [
+    pod,
+    aPod({ uid: 'a', name: 'api', source: 'api' }),
+    aPod({ uid: 'd', name: 'dns', namespace: 'ns' }),
+  ];
+  expect(mirrorNames(desired, [mirror, mirrorWith('h', { name: 'left' })])).toEqual(
+    new Set(['web_default', 'dns_ns', 'left_default']),
+  );
+  expect(mirrorNames([], [])).toEqual(new Set());
+});
+
+describe('the attempts to reconcile a mirror pod', () => {
+  it('the first attempt is due at once, a later one from its time on', () => {
+    expect(isAttemptDue(NO_ATTEMPT, 0)).toBe(true);
+    const created = mirrorCreated(NO_ATTEMPT, 10);
+    expect([9, 10, 11].map((now) => isAttemptDue(created, now))).toEqual([false, true, true]);
+  });
+
+  it('a removed mirror pod is none while the watch still shows it, and a newer one is', () => {
+    expect(presentMirror(mirror, NO_ATTEMPT)).toBe(mirror);
+    const removed = mirrorRemoved(NO_ATTEMPT, 'mirror');
+    expect(presentMirror(mirror, removed)).toBeUndefined();
+    expect(presentMirror(undefined, removed)).toBeUndefined();
+    const newer = mirrorWith('h1', { uid: 'newer' });
+    expect(presentMirror(newer, removed)).toBe(newer);
+  });
+
+  it('a removal keeps the failures and the time, a creation keeps only the removal', () => {
+    const failed = { failures: 2, notBefore: 5 };
+    expect(mirrorRemoved(failed, 'mirror')).toEqual({ failures: 2, notBefore: 5, removedUid: 'mirror' });
+    expect(mirrorCreated({ ...failed, removedUid: 'mirror' }, 9)).toEqual({ removedUid: 'mirror', notBefore: 9 });
+    expect(mirrorCreated(failed, 9)).toEqual({ notBefore: 9 });
   });
 });

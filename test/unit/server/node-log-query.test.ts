@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { journalctlArguments } from '../../../src/model/server/journalctl-arguments.js';
-import { nodeLogQuery } from '../../../src/model/server/node-log-query.js';
+import { nodeLogQuery, placeServices } from '../../../src/model/server/node-log-query.js';
 import { patternProblem } from '../../../src/model/server/pattern-problem.js';
 
 const read = (query: string) => nodeLogQuery(new URLSearchParams(query));
@@ -128,4 +128,13 @@ describe('the arguments of journalctl', () => {
       '--boot=-2',
     ]);
   });
+});
+
+it.each([
+  { case: 'units of the journal', units: ['a.service', 'b'], inJournal: ['a', 'b'], inFiles: ['c'] },
+  { case: 'nothing in the journal', units: [], inJournal: [], inFiles: ['a', 'b', 'c'] },
+  { case: 'a journal that is not available', units: undefined, inJournal: [], inFiles: ['a', 'b', 'c'] },
+  { case: 'a unit of another kind', units: ['a.socket', 'c.service'], inJournal: ['c'], inFiles: ['a', 'b'] },
+])('the services of a query are placed by $case', ({ units, inJournal, inFiles }) => {
+  expect(placeServices(['a', 'b', 'c'], units && new Set(units))).toEqual({ inJournal, inFiles });
 });
