@@ -1,13 +1,14 @@
 import {
   defer,
+  ignoreElements,
   map,
+  merge,
   type MonoTypeOperatorFunction,
   type SchedulerLike,
-  startWith,
   take,
+  tap,
   throwIfEmpty,
   timer,
-  withLatestFrom,
 } from 'rxjs';
 import { ProbeErrored } from '../../model/probes/probe-errored.js';
 import type { ProbeOutcome } from '../../model/probes/probe-outcome.js';
@@ -27,17 +28,19 @@ export const discountHoldUp =
   (source) =>
     defer(() => {
       const deadline = scheduler.now() + timeoutMs;
-      const lateMs = (): number => Math.max(scheduler.now() - deadline, 0);
-      const lateAtDeadline$ = timer(timeoutMs, scheduler).pipe(map(lateMs), startWith(undefined));
-      return source.pipe(
-        throwIfEmpty(() => new Error('the probe ended without a result')),
+      // The time from the deadline to the first read of the clock after it.
+      let lateMs: number | undefined;
+      const readClock = (): void => {
+        lateMs ??= Math.max(scheduler.now() - deadline, 0);
+      };
+      const atDeadline$ = timer(timeoutMs, scheduler).pipe(tap(readClock), ignoreElements());
+      const outcome$ = source.pipe(throwIfEmpty(() => new Error('the probe ended without a result')));
+      return merge(outcome$, atDeadline$).pipe(
         take(1),
-        withLatestFrom(lateAtDeadline$),
-        map(([outcome, lateAtDeadlineMs]) => {
-          // The first read of the clock after the deadline counts: that of the timer, or this one if it comes first.
-          const heldUpMs = lateAtDeadlineMs ?? lateMs();
-          if (outcome.result !== 'failure' || heldUpMs <= HELD_UP_MS) return outcome;
-          const message = `the agent was held up for ${heldUpMs} ms when the timeout passed: ${outcome.output}`;
+        map((outcome) => {
+          if (scheduler.now() >= deadline) readClock();
+          if (outcome.result !== 'failure' || lateMs === undefined || lateMs <= HELD_UP_MS) return outcome;
+          const message = `the agent was held up for ${lateMs} ms when the timeout passed: ${outcome.output}`;
           throw new ProbeErrored(message, 'unknown');
         }),
       );

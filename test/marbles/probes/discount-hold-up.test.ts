@@ -1,5 +1,5 @@
-import type { SchedulerLike } from 'rxjs';
-import { describe, it } from 'vitest';
+import { map, type SchedulerLike, type Subscription, tap, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 import { ProbeErrored } from '../../../src/model/probes/probe-errored.js';
 import type { ProbeOutcome } from '../../../src/model/probes/probe-outcome.js';
 import { discountHoldUp } from '../../../src/streams/probes/discount-hold-up.js';
@@ -81,5 +81,23 @@ it(
     const probe = cold('-', outcomes);
     expectObservable(probe.pipe(discountHoldUp(5, scheduler)), '--!').toBe('-');
     expectSubscriptions(probe.subscriptions).toBe('^-!');
+  }),
+);
+
+it(
+  'a probe is called before the timer of its timeout is set, as recordings of earlier agents have it',
+  marbles(({ expectObservable, scheduler }) => {
+    const order: string[] = [];
+    const schedule = (...given: Parameters<SchedulerLike['schedule']>): Subscription => {
+      order.push('timer');
+      return scheduler.schedule(...given);
+    };
+    const timers: SchedulerLike = { now: () => scheduler.now(), schedule: schedule };
+    const probe$ = timer(1, scheduler).pipe(
+      map(() => outcomes.s!),
+      tap({ subscribe: () => order.push('probe') }),
+    );
+    expectObservable(probe$.pipe(discountHoldUp(1_000, timers))).toBe('-(s|)', outcomes);
+    scheduler.schedule(() => expect(order).toEqual(['probe', 'timer']), 2);
   }),
 );
