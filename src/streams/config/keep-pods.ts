@@ -98,10 +98,7 @@ export const keepPods =
         exhaustMapLatest((known) => {
           if (state$.value.isLate) return of(known);
           const released$ = state$.pipe(filter((state) => !waitsForDisk(state, known)));
-          return merge(released$, timer(DISK_LIMIT_MS, scheduler)).pipe(
-            take(1),
-            map(() => known),
-          );
+          return concat(merge(released$, timer(DISK_LIMIT_MS, scheduler)).pipe(take(1), ignoreElements()), of(known));
         }),
         map((known): KeptPods => ({ kind: 'pods', known })),
       );
