@@ -1,16 +1,15 @@
 import {
   catchError,
   concatMap,
-  defaultIfEmpty,
   defer,
-  expand,
+  EMPTY,
   ignoreElements,
   map,
   type Observable,
   of,
   retry,
   type SchedulerLike,
-  takeLast,
+  tap,
   throwError,
   timer,
 } from 'rxjs';
@@ -19,6 +18,7 @@ import { leasePath, leasesPath, nodePath } from '../../model/kube-api/api-paths.
 import { errorText } from '../../model/cri/cri-error.js';
 import { hasOwner, type Lease, NODE_LEASES, renewedLease } from '../../model/node/lease.js';
 import type { Node } from '../../model/node/node.js';
+import { every } from '../operators/every.js';
 import { type Backoff, nextDelay } from '../../model/values/back-off.js';
 import type { ApiClient } from '../cluster/api-client.js';
 import type { Logger } from '../ports/logger.js';
@@ -74,6 +74,7 @@ export const nodeLease = ({
 }: NodeLeaseOptions): Observable<never> =>
   defer(() => {
     const path = leasePath(NODE_LEASES, nodeName);
+    let latest: Lease | undefined;
 
     /** Emits the next lease to write; a lease without an owner gets one. Errors: `ApiError` if the Node cannot be read. */
     const renewed = (base: Lease | undefined): Observable<Lease> => {
@@ -101,64 +102,61 @@ export const nodeLease = ({
       ),
     );
 
-    const ensure$ = heartbeats.get<Lease>(path).pipe(
-      map((lease): Ensured => ({ lease, isNew: false })),
-      catchError((error: unknown) => (isNotFound(error) ? create$ : throwError(() => error))),
-      retry({
-        delay: (error: unknown, failures) => {
-          const delayMs = nextDelay(LEASE_BACKOFF, failures);
-          log.error(
-            { node: nodeName, error: errorText(error), retryInMs: delayMs },
-            'cannot read the lease of the node',
-          );
-          return timer(delayMs, scheduler);
-        },
-      }),
-    );
-
-    /** Emits the lease that the server has after a renewal of `base`. Errors: that of the last attempt; all have failed. */
-    const update = (base: Lease, attempt = 1): Observable<Lease> =>
-      defer(() => renewed(base)).pipe(
-        concatMap((lease) => heartbeats.update<Lease>(path, lease)),
-        catchError((error: unknown) => {
-          log.error({ node: nodeName, error: errorText(error) }, 'the lease of the node could not be renewed');
-          const isConflicting = isConflict(error);
-          if (!isConflicting && attempt > 1) resetConnections();
-          if (attempt >= LEASE_TRIES) return throwError(() => error);
-          if (!isConflicting) return update(base, attempt + 1);
-          // Another client has written it meanwhile.
-          return ensure$.pipe(concatMap(({ lease = base }) => update(lease, attempt + 1)));
+    const ensure$ = defer(() => {
+      return heartbeats.get<Lease>(path).pipe(
+        map((lease): Ensured => ({ lease, isNew: false })),
+        catchError((error: unknown) => (isNotFound(error) ? create$ : throwError(() => error))),
+        retry({
+          delay: (error: unknown, failures) => {
+            const delayMs = nextDelay(LEASE_BACKOFF, failures);
+            log.error(
+              { node: nodeName, error: errorText(error), retryInMs: delayMs },
+              'cannot read the lease of the node',
+            );
+            return timer(delayMs, scheduler);
+          },
         }),
       );
+    });
 
-    /** Emits the lease that the server has; undefined while it has none. */
-    const ensureAndUpdate$ = ensure$.pipe(
-      concatMap(({ lease, isNew }): Observable<Lease | undefined> => {
-        if (lease === undefined || isNew) return of(lease);
-        return update(lease).pipe(
-          catchError((error: unknown) => {
-            log.error(
-              { node: nodeName, error: errorText(error) },
-              'the lease of the node is not renewed: all attempts failed',
-            );
-            return of(lease);
+    const update = (from: Lease): Observable<never> =>
+      defer(() => {
+        let base = from;
+        let failures = 0;
+        return defer(() => renewed(base)).pipe(
+          concatMap((lease) => heartbeats.update<Lease>(path, lease)),
+          tap((lease) => (latest = lease)),
+          ignoreElements(),
+          retry({
+            delay: (error: unknown) => {
+              failures += 1;
+              log.error({ node: nodeName, error: errorText(error) }, 'the lease of the node could not be renewed');
+              const isConflicting = isConflict(error);
+              if (!isConflicting && failures > 1) resetConnections();
+              if (failures >= LEASE_TRIES) return throwError(() => error);
+              if (!isConflicting) return of(true);
+              // Another client has written it meanwhile.
+              return ensure$.pipe(tap(({ lease }) => (base = lease ?? base)));
+            },
           }),
         );
+      });
+
+    const ensureAndUpdate$ = ensure$.pipe(
+      tap(({ lease }) => (latest = lease)),
+      concatMap(({ lease, isNew }) => (lease === undefined || isNew ? EMPTY : update(lease))),
+    );
+    const renewal$ = defer(() =>
+      latest === undefined ? ensureAndUpdate$ : update(latest).pipe(catchError(() => ensureAndUpdate$)),
+    ).pipe(
+      catchError((error: unknown) => {
+        log.error(
+          { node: nodeName, error: errorText(error) },
+          'the lease of the node is not renewed: all attempts failed',
+        );
+        return EMPTY;
       }),
     );
-
-    /** Renews the lease once, and emits the one that the next renewal starts from. */
-    const renewal = (latest: Lease | undefined): Observable<Lease | undefined> =>
-      (latest === undefined ? ensureAndUpdate$ : update(latest).pipe(catchError(() => ensureAndUpdate$))).pipe(
-        takeLast(1),
-        defaultIfEmpty(latest),
-      );
-
     const periodMs = (durationSeconds * 1_000) / LEASE_RENEWALS;
-    return renewal(undefined).pipe(
-      expand((latest) =>
-        timer(periodMs * (1 + LEASE_JITTER * random()), scheduler).pipe(concatMap(() => renewal(latest))),
-      ),
-      ignoreElements(),
-    );
+    return every({ periodMs: () => periodMs * (1 + LEASE_JITTER * random()), scheduler }, () => renewal$);
   });
