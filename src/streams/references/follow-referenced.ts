@@ -1,4 +1,4 @@
-import { catchError, map, type Observable, type SchedulerLike, switchMap, tap, throwError, timer } from 'rxjs';
+import { defer, map, type Observable, retry, type SchedulerLike, tap, throwError, timer } from 'rxjs';
 import { isForbidden } from '../../model/kube-api/api-error.js';
 import type { ReferencedObject } from '../../model/references/referenced-object.js';
 import type { ReflectorEvent } from '../../model/reflector/reflector-event.js';
@@ -30,35 +30,32 @@ export const followReferenced = <T extends ReferencedObject>(
   event$: Observable<ReflectorEvent<T>>,
   { name, scheduler, log }: FollowReferencedOptions,
 ): Observable<ReflectorEvent<T>> =>
-  untilGranted(event$, GRANT_LAG_MS, scheduler).pipe(
-    tap((event) => {
-      if (event.kind === 'recovered') log.info({ name }, 'an object of the API server is watched again');
-      if (event.kind !== 'problem') return;
-      const { severity, step, error } = event;
-      const level = severity === 'warning' ? 'warn' : severity;
-      log[level]({ name, step, error: errorText(error) }, 'cannot watch an object of the API server');
-    }),
-  );
-
-/** Subscribes again after each of the waits, while the first event is a refusal. Any other event shows that the server knows the pod. */
-const untilGranted = <T extends ReferencedObject>(
-  event$: Observable<ReflectorEvent<T>>,
-  [lagMs, ...later]: readonly number[],
-  scheduler: SchedulerLike,
-): Observable<ReflectorEvent<T>> => {
-  if (lagMs === undefined) return event$;
-  return event$.pipe(
-    map((event, index) => {
-      if (index === 0 && event.kind === 'problem' && isForbidden(event.error)) throw new NotGrantedYet();
-      return event;
-    }),
-    catchError((error: unknown) =>
-      error instanceof NotGrantedYet
-        ? timer(lagMs, scheduler).pipe(switchMap(() => untilGranted(event$, later, scheduler)))
-        : throwError(() => error),
-    ),
-  );
-};
+  defer(() => {
+    let lags = GRANT_LAG_MS;
+    return event$.pipe(
+      map((event) => {
+        if (lags.length > 0 && event.kind === 'problem' && isForbidden(event.error)) throw new NotGrantedYet();
+        // Any other event shows that the server knows the pod.
+        lags = [];
+        return event;
+      }),
+      retry({
+        delay: (error: unknown) => {
+          if (!(error instanceof NotGrantedYet)) return throwError(() => error);
+          const [lagMs = 0, ...later] = lags;
+          lags = later;
+          return timer(lagMs, scheduler);
+        },
+      }),
+      tap((event) => {
+        if (event.kind === 'recovered') log.info({ name }, 'an object of the API server is watched again');
+        if (event.kind !== 'problem') return;
+        const { severity, step, error } = event;
+        const level = severity === 'warning' ? 'warn' : severity;
+        log[level]({ name, step, error: errorText(error) }, 'cannot watch an object of the API server');
+      }),
+    );
+  });
 
 class NotGrantedYet extends Error {
   override readonly name = 'NotGrantedYet';
