@@ -1,4 +1,4 @@
-import { defer, ignoreElements, type Observable, reduce, type SchedulerLike, tap } from 'rxjs';
+import { defer, ignoreElements, type Observable, type SchedulerLike, tap } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { JournalId } from '../../model/journal/journal.js';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
@@ -25,7 +25,9 @@ export const measuredOperation =
   (step: VolumeStep, pod: Pod, volume: Volume, operation$: Observable<'unchanged'>): Observable<never> =>
     defer(() => {
       const startedAt = scheduler.now();
+      let isUnchanged = false;
       const end = (error?: unknown): void => {
+        if (isUnchanged && error === undefined) return;
         const durationMs = scheduler.now() - startedAt;
         metrics.storageOperation({
           plugin: volumePluginOf(volume)?.name ?? '',
@@ -46,13 +48,7 @@ export const measuredOperation =
         });
       };
       return operation$.pipe(
-        reduce(() => true, false),
-        tap({
-          next: (isUnchanged) => {
-            if (!isUnchanged) end();
-          },
-          error: end,
-        }),
+        tap({ next: () => (isUnchanged = true), complete: () => end(), error: end }),
         ignoreElements(),
       );
     });

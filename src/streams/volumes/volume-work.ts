@@ -1,17 +1,4 @@
-import {
-  catchError,
-  defer,
-  EMPTY,
-  expand,
-  fromEvent,
-  ignoreElements,
-  type Observable,
-  of,
-  type SchedulerLike,
-  takeUntil,
-  tap,
-  timer,
-} from 'rxjs';
+import { defer, EMPTY, fromEvent, type Observable, of, retry, type SchedulerLike, takeUntil, tap, timer } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import type { Pod } from '../../model/pod/pod.js';
 import type { Volume } from '../../model/manifest/volume-defaults.js';
@@ -74,9 +61,8 @@ export const volumeWork =
     scheduler,
   }: VolumeWorkOptions): Project<VolumeRequest, never> =>
   ({ uid, volume: name }, signal) => {
-    const signal$ = defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')));
-    /** Emits when the wait after a failed attempt is over. */
-    const attempt$ = defer((): Observable<unknown> => {
+    let delayMs = 0;
+    const attempt$ = defer(() => {
       const pod = states.pod(uid);
       const volume = states.volume(uid, name);
       if (!pod || !volume) return EMPTY;
@@ -87,19 +73,16 @@ export const volumeWork =
       return operation$.pipe(
         tap({
           complete: () => apply({ kind: step === 'mount' ? 'volume-mounted' : 'volume-unmounted', uid, volume: name }),
-        }),
-        catchError((error: unknown) => {
-          apply({ kind: 'volume-failed', uid, volume: name, error: errorText(error) });
-          const failures = states.failures(uid, name);
-          const delayMs = nextDelay(VOLUME_BACKOFF, failures);
-          const isUpdate = step === 'mount' && states.isMounted(uid, name);
-          failed({ pod, volume, step, isUpdate, error, failures, delayMs });
-          return timer(delayMs, scheduler).pipe(takeUntil(signal$));
+          error: (error: unknown) => {
+            apply({ kind: 'volume-failed', uid, volume: name, error: errorText(error) });
+            const failures = states.failures(uid, name);
+            delayMs = nextDelay(VOLUME_BACKOFF, failures);
+            const isUpdate = step === 'mount' && states.isMounted(uid, name);
+            failed({ pod, volume, step, isUpdate, error, failures, delayMs });
+          },
         }),
       );
     });
-    return attempt$.pipe(
-      expand(() => attempt$),
-      ignoreElements(),
-    );
+    const signal$ = defer(() => (signal.aborted ? of(true) : fromEvent(signal, 'abort')));
+    return attempt$.pipe(retry({ delay: () => timer(delayMs, scheduler).pipe(takeUntil(signal$)) }));
   };
