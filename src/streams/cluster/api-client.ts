@@ -8,8 +8,8 @@ import {
   type MonoTypeOperatorFunction,
   type Observable,
   reduce,
+  retry,
   type SchedulerLike,
-  switchMap,
   tap,
   throwError,
   timeout,
@@ -105,17 +105,21 @@ export const apiClient = (
   /** Retries a request that the server defers by Retry-After, and after a lost connection if `mayRetryLost` is true. */
   const again =
     <T>(method: string, path: string, mayRepeat: () => boolean, mayRetryLost: boolean) =>
-    (attempt$: Observable<T>): Observable<T> => {
-      const orRetry = (ordinal: number): MonoTypeOperatorFunction<T> =>
-        catchError((error: unknown) => {
-          const waitMs = ordinal <= MAX_RETRIES && mayRepeat() ? retryAfterMs(error, mayRetryLost) : undefined;
-          if (waitMs === undefined) return throwError(() => error);
-          const reason = `retry ${ordinal}: ${(error as ApiError).message}`;
-          const retry$ = attempt$.pipe(takeTurn(method, path, reason), orRetry(ordinal + 1));
-          return timer(waitMs, scheduler).pipe(switchMap(() => retry$));
-        });
-      return attempt$.pipe(orRetry(1));
-    };
+    (attempt$: Observable<T>): Observable<T> =>
+      defer(() => {
+        let reason: string | undefined;
+        return defer(() => (reason === undefined ? attempt$ : attempt$.pipe(takeTurn(method, path, reason)))).pipe(
+          retry({
+            count: MAX_RETRIES,
+            delay: (error: unknown, count) => {
+              const waitMs = mayRepeat() ? retryAfterMs(error, mayRetryLost) : undefined;
+              if (waitMs === undefined) return throwError(() => error);
+              reason = `retry ${count}: ${(error as ApiError).message}`;
+              return timer(waitMs, scheduler);
+            },
+          }),
+        );
+      });
 
   const request = (asked: ApiRequest, toSend: () => ApiRequest | undefined = () => asked): Observable<unknown> =>
     defer(() => {
