@@ -95,16 +95,15 @@ export const registration = ({
   };
 
   return defer(() => {
+    let attempts = 0;
     startup.attempted();
-    const registered$ = facts$.pipe(
+    return defer(() => timer(nextDelay(REGISTER_BACKOFF, (attempts += 1)), scheduler)).pipe(
+      concatMap(() => facts$),
       concatMap(attempt),
       tap({
         error: (error: unknown) => log.error({ node, error: errorText(error) }, 'the Node could not be registered'),
       }),
-      retry({ delay: (_, failures) => timer(nextDelay(REGISTER_BACKOFF, failures + 1), scheduler) }),
-    );
-    return timer(nextDelay(REGISTER_BACKOFF, 1), scheduler).pipe(
-      concatMap(() => registered$),
+      retry(),
       ignoreElements(),
     );
   });
