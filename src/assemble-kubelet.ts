@@ -39,7 +39,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     sources: sourceNames(given, options),
     isQuiet: (uid) => showsNothing(cache.get(uid)),
   });
-  const health = runtimeHealth(given);
+  const health = runtimeHealth({ ...given, state });
 
   // The cluster of the node, and the ports that it brings. The pods: what sees them, and what works on them.
   const cluster = assembleCluster(given, options, { state, health, syncFrequencyMs });
