@@ -1,0 +1,44 @@
+import { defer, ignoreElements, map, type Observable, type SchedulerLike, timer } from 'rxjs';
+import { killTimeoutMs } from '../../model/pod-workers/kill-timeout.js';
+import type { KillOptions } from '../../model/pod-workers/pod-update.js';
+import type { Pod } from '../../model/pod/pod.js';
+import { alongside } from '../operators/alongside.js';
+import type { RecordEvent } from '../ports/record-event.js';
+
+/**
+ * Stops a pod and completes once its containers have stopped.
+ *
+ * Errors: they have not in time, which is an event of the pod, too. The pod is being stopped even so.
+ */
+export type KillPod = (pod: Pod, kill: KillOptions) => Observable<never>;
+
+export interface KillPodPorts {
+  /** Gives the request to the worker of the pod. */
+  readonly requestKill: (pod: Pod, kill: KillOptions) => void;
+  /** Completes once no container of the pod can run any more: at once, if none can. Errors: none. */
+  readonly untilStopped: (uid: string) => Observable<unknown>;
+  readonly recordEvent: RecordEvent;
+  readonly scheduler: SchedulerLike;
+}
+
+/**
+ * Stops pods for managers that wait for the end: the wait is one and a half times the grace period, and at least ten
+ * seconds. The grace period is that of the request, else the pod's own.
+ *
+ * Source: pkg/kubelet/pod_workers.go killPodNow
+ */
+export const killPodNow =
+  ({ requestKill, untilStopped, recordEvent, scheduler }: KillPodPorts): KillPod =>
+  (pod, kill) =>
+    defer(() => {
+      requestKill(pod, kill);
+      const limitMs = killTimeoutMs(kill.graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0);
+      const tooLate$ = timer(limitMs, scheduler).pipe(
+        map((): never => {
+          const message = 'Container runtime did not kill the pod within specified grace period.';
+          recordEvent({ pod, type: 'Warning', reason: 'ExceededGracePeriod', message, causes: [] });
+          throw new Error('timeout waiting to kill pod');
+        }),
+      );
+      return untilStopped(pod.metadata.uid).pipe(ignoreElements(), alongside(tooLate$));
+    });
