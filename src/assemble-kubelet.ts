@@ -8,11 +8,13 @@ import { findRunningPod, runningPods } from './model/pleg/running-pods.js';
 import { isQuiet, oldestTraceOf, type RuntimePodStatus } from './model/pleg/runtime-pod.js';
 import { podConfig } from './streams/config/pod-config.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pleg/pod-cache.js';
+import { podKills } from './streams/pod-workers/kill-pod-now.js';
 import { podWorkers } from './streams/pod-workers/pod-workers.js';
 import { holdWhileUnhealthy } from './streams/runtime-health/hold-while-unhealthy.js';
 import { runtimeHealth } from './streams/runtime-health/runtime-health.js';
 import { handleConfig } from './streams/sync-loop/handle-config.js';
 import { handleHousekeeping } from './streams/sync-loop/handle-housekeeping.js';
+import { handleKill } from './streams/sync-loop/handle-kill.js';
 import { handleProbe } from './streams/sync-loop/handle-probe.js';
 import { handleRuntimeChange } from './streams/sync-loop/handle-runtime-change.js';
 import { handleStop, hasStopped } from './streams/sync-loop/handle-stop.js';
@@ -52,6 +54,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
   };
   const pods = assemblePods(cluster, options, { context, cache, health });
   const { pleg, probes } = pods;
+  const kills = podKills({ ...ports, state });
 
   return {
     config$: podConfig(cluster.sources, { scheduler, wallClock }),
@@ -60,6 +63,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     // Each tick checks the health, so that a change is known within a second.
     syncTick$: syncTicks(scheduler).pipe(concatMap(() => health.check$)),
     housekeeping$: housekeepingTicks(pleg.running, scheduler),
+    kill$: kills.kill$,
     stop$,
     swap: (inputs) => options.swap?.(inputs, pleg.options) ?? inputs,
     handlers: {
@@ -68,6 +72,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
       probe: handleProbe(context, probes.look),
       workDue: handleWorkDue(context),
       housekeeping: handleHousekeeping(context, probes.retain),
+      kill: handleKill(context),
       stop: handleStop(context),
     },
     holdWhileIll: holdWhileUnhealthy({ health, relist$: pleg.relist$, scheduler }),

@@ -258,7 +258,12 @@ export { initialState, type NodeState, podWithStatus } from './model/node-state/
 export { reduce } from './model/node-state/reduce.js';
 export type { StateChange, StateChanges } from './model/node-state/state-change.js';
 export type { Wake } from './model/pod-workers/wake.js';
-export { type KillOptions, type PodUpdate, type PodUpdateType } from './model/pod-workers/pod-update.js';
+export {
+  type KillOptions,
+  type KillRequest,
+  type PodUpdate,
+  type PodUpdateType,
+} from './model/pod-workers/pod-update.js';
 export type { HealthFacts } from './model/runtime-health/health-facts.js';
 export type { RuntimeState, RuntimeStatus } from './model/runtime-health/runtime-state.js';
 export type { WorkerActivities, WorkerActivity } from './model/pod-workers/worker-activity.js';

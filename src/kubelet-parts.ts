@@ -20,6 +20,7 @@ export interface KubeletParts {
   readonly probe$: SyncLoopInputs['probe$'];
   readonly syncTick$: SyncLoopInputs['syncTick$'];
   readonly housekeeping$: SyncLoopInputs['housekeeping$'];
+  readonly kill$: SyncLoopInputs['kill$'];
   readonly stop$: Observable<StopRequest>;
   /** Swaps inputs of the loop, as the options ask. */
   readonly swap: (inputs: SyncLoopInputs) => SyncLoopInputs;

@@ -59,6 +59,7 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
     probe$: parts.probe$,
     syncTick$: parts.syncTick$,
     housekeeping$: parts.housekeeping$,
+    kill$: parts.kill$,
     stop$,
   });
   const inputs = { ...others, pleg$: pleg$.pipe(share()), housekeeping$: housekeeping$.pipe(share()) };

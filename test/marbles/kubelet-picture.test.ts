@@ -27,6 +27,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   probe$: silent,
   syncTick$: silent,
   housekeeping$: silent,
+  kill$: silent,
   stop$: silent,
   swap: (inputs) => inputs,
   handlers: {
@@ -35,6 +36,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
     probe: () => wake('r'),
     workDue: () => wake('s'),
     housekeeping: () => wake('h'),
+    kill: () => wake('k'),
     stop: () => wake('x'),
   },
   holdWhileIll: (wake$) => wake$,
@@ -91,10 +93,19 @@ describe('the daemon', () => {
       const probe$ = hot('       ----r--------');
       const syncTick$ = hot('    -----s-------');
       const housekeeping$ = hot('------h------');
-      const stop$ = hot('        -------x-----');
-      const expected = '         -c-prshx-----';
+      const kill$ = hot('        -------k-----');
+      const stop$ = hot('        --------x----');
+      const expected = '         -c-prshkx----';
       const unsub = '            ------------!';
-      const inputs = { config$, pleg$, probe$, syncTick$, housekeeping$, stop$ } as unknown as Partial<KubeletParts>;
+      const inputs = {
+        config$,
+        pleg$,
+        probe$,
+        syncTick$,
+        housekeeping$,
+        kill$,
+        stop$,
+      } as unknown as Partial<KubeletParts>;
       expectObservable(runKubelet(parts({ ...inputs, scheduler })).pipe(uids), unsub).toBe(expected);
     }),
   );

@@ -67,7 +67,7 @@ export interface StateChanges {
   'volume-failed': VolumeName & { readonly error: string };
   /** The worker of the pod begins a run; `now` is its time. */
   'run-started': { readonly uid: string; readonly work: WorkType; readonly now: number };
-  /** That run has ended, in whichever way. */
+  /** That run has ended, in whichever way; or the pod was stopped before its first run. */
   'run-ended': { readonly uid: string };
   /** The pod is in the work queue; an earlier time of it counts no more. */
   'work-queued': { readonly uid: string; readonly dueAt: number };

@@ -1,20 +1,21 @@
-import { defer, ignoreElements, map, type Observable, type SchedulerLike, timer } from 'rxjs';
+import { defer, ignoreElements, map, type Observable, type SchedulerLike, Subject, timer } from 'rxjs';
 import { killTimeoutMs } from '../../model/pod-workers/kill-timeout.js';
-import type { KillOptions } from '../../model/pod-workers/pod-update.js';
-import type { Pod } from '../../model/pod/pod.js';
+import type { KillRequest } from '../../model/pod-workers/pod-update.js';
 import { alongside } from '../operators/alongside.js';
 import type { RecordEvent } from '../ports/record-event.js';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
+import { untilStopped } from './until-stopped.js';
 
 /**
  * Stops a pod and completes once its containers have stopped.
  *
  * Errors: they have not in time, which is an event of the pod, too. The pod is being stopped even so.
  */
-export type KillPod = (pod: Pod, kill: KillOptions) => Observable<never>;
+export type KillPod = (request: KillRequest) => Observable<never>;
 
 export interface KillPodPorts {
-  /** Gives the request to the worker of the pod. */
-  readonly requestKill: (pod: Pod, kill: KillOptions) => void;
+  /** Gives the request to the loop. */
+  readonly requestKill: (request: KillRequest) => void;
   /** Completes once no container of the pod can run any more: at once, if none can. Errors: none. */
   readonly untilStopped: (uid: string) => Observable<unknown>;
   readonly recordEvent: RecordEvent;
@@ -29,9 +30,10 @@ export interface KillPodPorts {
  */
 export const killPodNow =
   ({ requestKill, untilStopped, recordEvent, scheduler }: KillPodPorts): KillPod =>
-  (pod, kill) =>
+  (request) =>
     defer(() => {
-      requestKill(pod, kill);
+      const { pod, kill } = request;
+      requestKill(request);
       const limitMs = killTimeoutMs(kill.graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0);
       const tooLate$ = timer(limitMs, scheduler).pipe(
         map((): never => {
@@ -42,3 +44,25 @@ export const killPodNow =
       );
       return untilStopped(pod.metadata.uid).pipe(ignoreElements(), alongside(tooLate$));
     });
+
+/** Where managers enter the loop: their requests are one of its inputs. */
+export interface PodKills {
+  readonly killPod: KillPod;
+  /** Hot. Errors: none. Ends: never. */
+  readonly kill$: Observable<KillRequest>;
+}
+
+interface PodKillsOptions extends Pick<KillPodPorts, 'recordEvent' | 'scheduler'> {
+  readonly state: Pick<KubeletState, 'workers' | 'transition$'>;
+}
+
+export const podKills = ({ state, recordEvent, scheduler }: PodKillsOptions): PodKills => {
+  const kill$ = new Subject<KillRequest>();
+  const killPod = killPodNow({
+    requestKill: (request) => kill$.next(request),
+    untilStopped: untilStopped(state, scheduler),
+    recordEvent,
+    scheduler,
+  });
+  return { killPod, kill$ };
+};

@@ -1,18 +1,19 @@
-import { defer, EMPTY, filter, ignoreElements, type Observable, take } from 'rxjs';
+import { defer, EMPTY, filter, ignoreElements, type Observable, observeOn, type SchedulerLike, take } from 'rxjs';
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
 
 /**
- * Completes once no container of a pod can run any more: at once, if its worker has stopped it or has no record of it, else with the
- * outcome after which that is so. `outcome$` is hot, and emits the outcomes of all workers.
+ * Completes once no container of a pod can run any more: at once, if its worker has stopped it or has no record of it, else a hop of the
+ * scheduler after the change by which its run ends, so that the worker has recorded that end.
  *
- * Errors: those of `outcome$`.
+ * Errors: none.
  */
 export const untilStopped =
-  ({ workers }: Pick<KubeletState, 'workers'>, outcome$: Observable<unknown>) =>
+  ({ workers, transition$ }: Pick<KubeletState, 'workers' | 'transition$'>, scheduler: SchedulerLike) =>
   (uid: string): Observable<never> => {
     const hasStopped = (): boolean => {
       const record = workers.record(uid);
       return record === undefined || record.terminatedAt !== undefined;
     };
-    return defer(() => (hasStopped() ? EMPTY : outcome$.pipe(filter(hasStopped), take(1), ignoreElements())));
+    const stopped$ = transition$.pipe(filter(hasStopped), take(1), observeOn(scheduler), ignoreElements());
+    return defer(() => (hasStopped() ? EMPTY : stopped$));
   };

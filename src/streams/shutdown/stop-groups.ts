@@ -13,7 +13,7 @@ import {
 } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import { formatPod, type Pod } from '../../model/pod/pod.js';
-import type { KillOptions } from '../../model/pod-workers/pod-update.js';
+import type { KillRequest } from '../../model/pod-workers/pod-update.js';
 import { groupLimitMs, groupPods, type PodGroup, shutdownGraceSeconds } from '../../model/shutdown/group-pods.js';
 import type { ShutdownGroup } from '../../model/shutdown/shutdown-groups.js';
 import { shutdownStatus } from '../../model/shutdown/shutdown-status.js';
@@ -22,7 +22,7 @@ import type { WallClock } from '../ports/wall-clock.js';
 
 export interface StopGroupsPorts {
   /** Stops a pod and completes once its containers have stopped. Errors: they have not in time; the stop goes on. */
-  readonly killPod: (pod: Pod, kill: KillOptions) => Observable<unknown>;
+  readonly killPod: (request: KillRequest) => Observable<unknown>;
   /** Completes once no volume of the pod is mounted: at once, if none is. Errors: they are not unmounted in time. */
   readonly untilUnmounted: (pod: Pod) => Observable<unknown>;
   readonly log: Logger;
@@ -67,7 +67,8 @@ const stopPod = (group: PodGroup, pod: Pod, { killPod, log, wallClock }: StopGro
   defer(() => {
     const graceSeconds = shutdownGraceSeconds(group, pod);
     log.info({ pod: formatPod(pod), graceSeconds }, 'a pod is stopped, since the node shuts down');
-    return killPod(pod, { graceSeconds, statusOverride: shutdownStatus(pod, wallClock()) });
+    const kill = { graceSeconds, statusOverride: shutdownStatus(pod, wallClock()) };
+    return killPod({ pod, kill, reason: 'the node shuts down' });
   }).pipe(
     ignoreElements(),
     catchError((error: unknown) => {

@@ -1,15 +1,7 @@
-import type { KillOptions } from '../../model/pod-workers/pod-update.js';
+import type { KillRequest } from '../../model/pod-workers/pod-update.js';
 import type { Wake } from '../../model/pod-workers/wake.js';
-import { type Pod, podRef } from '../../model/pod/pod.js';
+import { podRef } from '../../model/pod/pod.js';
 import type { LoopContext } from './loop-context.js';
-
-/** A request of a manager, such as that of shutdowns, to stop one pod. */
-export interface KillRequest {
-  readonly pod: Pod;
-  readonly kill: KillOptions;
-  /** In plain words, for the journal. */
-  readonly reason: string;
-}
 
 /** Wakes the worker of the pod to stop it. A pod that is being stopped keeps its grace period, unless this one is shorter. */
 export const handleKill =

@@ -10,7 +10,8 @@ const TOO_LATE = new Error('timeout waiting to kill pod');
 const stageOf = (scheduler: SchedulerLike, stopped$: Observable<unknown>) => {
   const did: string[] = [];
   const kill = killPodNow({
-    requestKill: (pod, { graceSeconds }) => did.push(`${scheduler.now()} kill ${pod.metadata.uid} ${graceSeconds}`),
+    requestKill: ({ pod, kill: { graceSeconds } }) =>
+      did.push(`${scheduler.now()} kill ${pod.metadata.uid} ${graceSeconds}`),
     untilStopped: (uid) => {
       did.push(`${scheduler.now()} wait ${uid}`);
       return stopped$;
@@ -27,7 +28,7 @@ it(
     const stopped = cold('  --x-|');
     const expected = '      ----|';
     const { kill, did } = stageOf(scheduler, stopped);
-    expectObservable(kill(aPod(), { graceSeconds: 3 })).toBe(expected);
+    expectObservable(kill({ pod: aPod(), kill: { graceSeconds: 3 }, reason: 'a test' })).toBe(expected);
     expectSubscriptions(stopped.subscriptions).toBe('^---!');
     flush();
     expect(did).toEqual(['0 kill uid-1 3', '0 wait uid-1']);
@@ -43,7 +44,7 @@ it.each<[string, number | undefined, KillOptions, string]>([
   marbles(({ expectObservable, scheduler, flush }) => {
     const { kill, did } = stageOf(scheduler, NEVER);
     const pod = aPod(own === undefined ? {} : { terminationGracePeriodSeconds: own });
-    expectObservable(kill(pod, options)).toBe(expected, undefined, TOO_LATE);
+    expectObservable(kill({ pod, kill: options, reason: 'a test' })).toBe(expected, undefined, TOO_LATE);
     flush();
     expect(did.at(-1)).toBe(
       `${scheduler.now()} Warning ExceededGracePeriod Container runtime did not kill the pod within specified grace period.`,
@@ -55,7 +56,7 @@ it(
   'the event of a late pod does not come after an unsubscription, and each subscription is a kill',
   marbles(({ cold, expectObservable, scheduler, flush }) => {
     const { kill, did } = stageOf(scheduler, cold('-'));
-    const kill$ = kill(aPod(), { graceSeconds: 1 });
+    const kill$ = kill({ pod: aPod(), kill: { graceSeconds: 1 }, reason: 'a test' });
     expectObservable(kill$, '^-!').toBe('--');
     expectObservable(kill$, '---^-!').toBe('---');
     flush();

@@ -57,7 +57,7 @@ const stageOf = ({ cold, scheduler }: MarbleHelpers, parts: Parts) => {
     },
     groups: [{ priority: 0, graceSeconds: 20 }],
     activePods: () => [pod],
-    killPod: (_, { graceSeconds }) =>
+    killPod: ({ kill: { graceSeconds } }) =>
       concat(noting(`kill ${graceSeconds}`), timer(parts.stopMs ?? 0, scheduler), noting('stopped')),
     untilUnmounted: () => EMPTY,
     syncNodeStatus: () => concat(noting('status'), parts.syncNodeStatus ?? EMPTY),

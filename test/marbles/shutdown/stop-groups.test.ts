@@ -1,7 +1,7 @@
 import { defer, EMPTY, type Observable, type SchedulerLike } from 'rxjs';
 import { expect, it } from 'vitest';
 import type { ShutdownGroup } from '../../../src/model/shutdown/shutdown-groups.js';
-import type { KillOptions } from '../../../src/model/pod-workers/pod-update.js';
+import type { KillOptions, KillRequest } from '../../../src/model/pod-workers/pod-update.js';
 import { stopGroups } from '../../../src/streams/shutdown/stop-groups.js';
 import { aPod } from '../../unit/pods.js';
 import { marbles } from '../marbles.js';
@@ -23,8 +23,9 @@ const stageOf = (scheduler: SchedulerLike, stops: Ends, unmounts: Ends = {}) => 
   const note = (what: string): number => did.push(`${scheduler.now()} ${what}`);
   const say = (fields: object, message: string): number => note(`${message} ${JSON.stringify(fields)}`);
   const ports = {
-    killPod: ({ metadata: { uid } }: typeof low, kill: KillOptions) =>
+    killPod: ({ pod, kill }: KillRequest) =>
       defer(() => {
+        const { uid } = pod.metadata;
         note(`kill ${uid} ${kill.graceSeconds}`);
         kills.set(uid, kill);
         return stops[uid] ?? EMPTY;

@@ -180,7 +180,7 @@ describe.runIf(lackingForBus.length === 0 || process.env.CI === 'true')('the shu
         inhibitor,
         groups: [{ priority: 0, graceSeconds: 30 }],
         activePods: () => [aPod()],
-        killPod: (pod, { graceSeconds }) => {
+        killPod: ({ pod, kill: { graceSeconds } }) => {
           events.push(`kill ${pod.metadata.uid} ${graceSeconds}, locks released: ${stage.said.includes('released')}`);
           return EMPTY;
         },
