@@ -47,6 +47,10 @@ export {
 } from './streams/ports/metrics.js';
 export type { PodCount, WorkingPods } from './model/pod-workers/housekeeping.js';
 export type { OrphanCount } from './model/upkeep/pod-directories.js';
+export type { ShutdownInhibitor, ShutdownLock, ShutdownSignal } from './streams/ports/shutdown-inhibitor.js';
+export { noShutdownStates, type ShutdownStates } from './streams/ports/shutdown-states.js';
+export type { ShutdownState } from './model/shutdown/shutdown-state.js';
+export type { ShutdownGroup } from './model/shutdown/shutdown-groups.js';
 export { noProbeRecords, type ProbeRecords } from './streams/ports/probe-records.js';
 export { noPullRecords, type PullRecords } from './streams/ports/pull-records.js';
 export type { NodeCgroups } from './streams/cgroups/node-cgroups.js';

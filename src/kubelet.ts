@@ -60,7 +60,7 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
     syncTick$: parts.syncTick$,
     housekeeping$: parts.housekeeping$,
     kill$: parts.kill$,
-    stop$,
+    stop$: stop$.pipe(parts.stopInOrder),
   });
   const inputs = { ...others, pleg$: pleg$.pipe(share()), housekeeping$: housekeeping$.pipe(share()) };
 
@@ -74,10 +74,11 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   const { volumes$ } = parts;
 
   // Beside them. No pod waits for any of these.
-  const { runtimeHealth$, cluster } = parts;
+  const { runtimeHealth$, shutdown$, cluster } = parts;
   const upkeep = parts.upkeep(inputs);
   const beside$ = merge(
     runtimeHealth$,
+    shutdown$,
     upkeep.containerGarbage$,
     upkeep.logs$,
     upkeep.imageGarbage$,

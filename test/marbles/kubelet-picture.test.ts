@@ -1,4 +1,4 @@
-import { EMPTY, map, mergeMap, NEVER, type Observable } from 'rxjs';
+import { EMPTY, identity, map, mergeMap, NEVER, type Observable } from 'rxjs';
 import { describe, it } from 'vitest';
 import type { KubeletParts } from '../../src/kubelet-parts.js';
 import { runKubelet } from '../../src/kubelet.js';
@@ -29,6 +29,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   housekeeping$: silent,
   kill$: silent,
   stop$: silent,
+  stopInOrder: identity,
   swap: (inputs) => inputs,
   handlers: {
     config: () => wake('c'),
@@ -46,6 +47,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   prepare$: EMPTY,
   volumes$: silent,
   runtimeHealth$: silent,
+  shutdown$: silent,
   healthJournal$: silent,
   health$: silent,
   state$: silent,

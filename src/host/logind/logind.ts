@@ -38,6 +38,8 @@ export const logind = ({
   env = process.env,
 }: LogindOptions = {}): ShutdownInhibitor => {
   const lost$ = new Subject<Error>();
+  const releases = new Map<ShutdownLock, () => void>();
+  let newest = 0;
   const options = { env: { ...env, LC_ALL: 'C', SYSTEMD_LOG_LEVEL: 'info', SYSTEMD_LOG_TARGET: 'console' } };
   const busctl = async (args: readonly string[]): Promise<string> => {
     try {
@@ -57,7 +59,18 @@ export const logind = ({
         });
         await busctl(reloadArgs);
       }).pipe(ignoreElements()),
-    takeLock: () => takeLock(options, (error) => lost$.next(error)),
+    takeLock: () =>
+      takeLock(options, (error) => lost$.next(error)).pipe(
+        map((release) => {
+          const lock = (newest += 1);
+          releases.set(lock, release);
+          return lock;
+        }),
+      ),
+    releaseLock: (lock) => {
+      releases.get(lock)?.();
+      releases.delete(lock);
+    },
     watch: () => merge(watchSignals(options), lost$.pipe(map(thrown))),
   };
 };
@@ -72,8 +85,8 @@ interface ProgramOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Holds a lock by a process. `lost` is called if the process ends without a release. */
-const takeLock = (options: ProgramOptions, lost: (error: Error) => void): Observable<ShutdownLock> =>
+/** Holds a lock by a process, and emits what releases it. `lost` is called if the process ends without a release. */
+const takeLock = (options: ProgramOptions, lost: (error: Error) => void): Observable<() => void> =>
   new Observable((subscriber) => {
     // In a session of its own: an interrupt from the terminal of the agent must not end the lock.
     const child = spawn('systemd-inhibit', lockArgs, { ...options, detached: true, stdio: 'pipe' });
@@ -86,7 +99,7 @@ const takeLock = (options: ProgramOptions, lost: (error: Error) => void): Observ
     child.stdout.once('data', () => {
       if (phase !== 'requested') return;
       phase = 'held';
-      subscriber.next({ release });
+      subscriber.next(release);
       subscriber.complete();
     });
     child.on('error', (error) => subscriber.error(new Error(`logind: ${error.message}`, { cause: error })));

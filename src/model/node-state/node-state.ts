@@ -42,6 +42,8 @@ export interface NodeState {
   readonly runtime: HealthFacts;
   /** The reason why pods cannot be synced, as the last check found it; undefined while they can. */
   readonly health: string | undefined;
+  /** The machine shuts down, and the pods are stopped before it does. */
+  readonly isShuttingDown: boolean;
   /** The images of the node, largest first. */
   readonly images: readonly Image[];
 }
@@ -61,6 +63,7 @@ export const initialState = (expected: readonly PodSourceName[] = []): NodeState
   volumes: OrderedMap(),
   runtime: NO_HEALTH_FACTS,
   health: healthProblemAt(NO_HEALTH_FACTS, 0),
+  isShuttingDown: false,
   images: [],
 });
 

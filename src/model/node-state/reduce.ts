@@ -77,5 +77,6 @@ const reducers: { readonly [K in ChangeKind]: (state: NodeState, change: ChangeO
   relisted: ({ runtime }, { at }) => ({ runtime: withRelist(runtime, at) }),
   'relist-cadence': ({ runtime }, { cadence }) => ({ runtime: withCadence(runtime, cadence) }),
   'health-checked': (_, { problem }) => ({ health: problem }),
+  'shutdown-noticed': (_, { isShuttingDown }) => ({ isShuttingDown }),
   'images-listed': (_, { images }) => ({ images }),
 };

@@ -81,6 +81,8 @@ export interface StateChanges {
   'relist-cadence': { readonly cadence: PlegCadence };
   /** A check has found why pods cannot be synced, or that they can. */
   'health-checked': { readonly problem: string | undefined };
+  /** The machine shuts down, or does not after all. */
+  'shutdown-noticed': { readonly isShuttingDown: boolean };
   /** The runtime has listed its images, largest first. */
   'images-listed': { readonly images: readonly Image[] };
 }

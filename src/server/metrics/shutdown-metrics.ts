@@ -1,13 +1,13 @@
 import { Gauge, type Registry } from 'prom-client';
 import { shutdownTimestamps } from '../../model/shutdown/shutdown-state.js';
-import type { ShutdownMetrics } from '../../streams/ports/shutdown-metrics.js';
+import type { Metrics } from '../../streams/ports/metrics.js';
 
 /**
  * The times of the newest shutdown of the node; 0 before the first, and for the end of one that has not ended.
  *
  * Source: pkg/kubelet/metrics/metrics.go GracefulShutdownStartTime, GracefulShutdownEndTime
  */
-export const shutdownMetrics = (registry: Registry): ShutdownMetrics => {
+export const shutdownMetrics = (registry: Registry): Pick<Metrics, 'nodeShutdown'> => {
   const registers = [registry];
   const start = new Gauge({
     name: 'kubelet_graceful_shutdown_start_time_seconds',

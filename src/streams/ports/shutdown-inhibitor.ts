@@ -6,11 +6,8 @@ import type { Observable } from 'rxjs';
  */
 export type ShutdownSignal = 'watching' | 'shutdown' | 'cancelled';
 
-/** Delays the shutdown of the machine while it is held. */
-export interface ShutdownLock {
-  /** Releases the lock. A second call has no effect. */
-  readonly release: () => void;
-}
+/** The number of a lock. The shutdown of the machine is delayed while one is held. */
+export type ShutdownLock = number;
 
 /** The service of the machine that shuts it down. Calls are cold. Errors: the service, or the bus to it, is not available. */
 export interface ShutdownInhibitor {
@@ -22,6 +19,8 @@ export interface ShutdownInhibitor {
   readonly setMaxDelay: (seconds: number) => Observable<never>;
   /** Emits the lock once it is held. The lock is then the caller's, and ends with the agent at the latest. */
   readonly takeLock: () => Observable<ShutdownLock>;
+  /** Releases a lock. A second call has no effect. */
+  readonly releaseLock: (lock: ShutdownLock) => void;
   /**
    * Emits `watching` once, and then each signal. Errors: also when the bus closes, and when a lock ends
    * without a release. Ends: never.

@@ -54,20 +54,15 @@ export interface HeldLock {
   readonly release: () => void;
 }
 
-export const heldLock = ({ takeLock }: Pick<ShutdownInhibitor, 'takeLock'>): HeldLock => {
+export const heldLock = ({ takeLock, releaseLock }: Pick<ShutdownInhibitor, 'takeLock' | 'releaseLock'>): HeldLock => {
   let held: ShutdownLock | undefined;
+  const keep = (next: ShutdownLock | undefined): void => {
+    const earlier = held;
+    held = next;
+    if (earlier !== undefined) releaseLock(earlier);
+  };
   return {
-    take$: defer(takeLock).pipe(
-      tap((lock) => {
-        const earlier = held;
-        held = lock;
-        earlier?.release();
-      }),
-      ignoreElements(),
-    ),
-    release: () => {
-      held?.release();
-      held = undefined;
-    },
+    take$: defer(takeLock).pipe(tap(keep), ignoreElements()),
+    release: () => keep(undefined),
   };
 };

@@ -8,10 +8,10 @@ import {
   finalize,
   ignoreElements,
   merge,
-  mergeMap,
   type Observable,
   of,
   retry,
+  type SchedulerLike,
   tap,
   throwError,
   timer,
@@ -20,27 +20,32 @@ import { errorText } from '../../model/cri/cri-error.js';
 import type { Pod } from '../../model/pod/pod.js';
 import { type ShutdownGroup, shutdownSeconds } from '../../model/shutdown/shutdown-groups.js';
 import type { ShutdownState } from '../../model/shutdown/shutdown-state.js';
+import type { Logger } from '../ports/logger.js';
+import type { Metrics } from '../ports/metrics.js';
 import type { RecordEvent } from '../ports/record-event.js';
 import type { ShutdownInhibitor, ShutdownSignal } from '../ports/shutdown-inhibitor.js';
-import type { ShutdownMetrics } from '../ports/shutdown-metrics.js';
 import type { ShutdownStates } from '../ports/shutdown-states.js';
+import type { WallClock } from '../ports/wall-clock.js';
 import { ensureMaxDelay, type HeldLock, heldLock } from './inhibit-shutdown.js';
-import { stopGroups, type StopGroupsPorts } from './stop-groups.js';
 
 /** The time from a loss of the service to the next attempt, in milliseconds. Source: nodeshutdown_manager_linux.go dbusReconnectPeriod */
 export const INHIBITOR_RETRY_MS = 1_000;
 
-export interface ShutdownManagerOptions extends StopGroupsPorts {
+export interface ShutdownManagerOptions {
   readonly inhibitor: ShutdownInhibitor;
   /** Lowest priority first, at least one. */
   readonly groups: readonly ShutdownGroup[];
   /** The pods that have not ended. */
   readonly activePods: () => readonly Pod[];
-  /** Writes the status of the Node at once, and completes. */
-  readonly syncNodeStatus: () => Observable<unknown>;
+  /** Stops them, group by group, and completes. Errors: none. */
+  readonly stopPods$: Observable<never>;
   readonly states: ShutdownStates;
-  readonly metrics: ShutdownMetrics;
+  readonly metrics: Pick<Metrics, 'nodeShutdown'>;
   readonly recordEvent: RecordEvent;
+  readonly log: Logger;
+  readonly scheduler: SchedulerLike;
+  /** For the times of a shutdown in its file and its metrics. */
+  readonly wallClock: WallClock;
 }
 
 /**
@@ -86,9 +91,7 @@ export const shutdownManager = (options: ShutdownManagerOptions): Observable<boo
       }),
       finalize(lock.release),
     );
-    return merge(knownState(options), watched$).pipe(
-      mergeMap((isShuttingDown) => withNodeStatus(isShuttingDown, options)),
-    );
+    return merge(knownState(options), watched$);
   });
 
 /** Shows the newest shutdown of an earlier agent in the metrics. Emits nothing. */
@@ -101,22 +104,6 @@ const knownState = ({ states, metrics, log }: ShutdownManagerOptions): Observabl
       return EMPTY;
     }),
   );
-
-/** The status of the Node is written beside all that follows: no pod waits for the API server. */
-const withNodeStatus = (
-  isShuttingDown: boolean,
-  { syncNodeStatus, log }: ShutdownManagerOptions,
-): Observable<boolean> => {
-  if (!isShuttingDown) return of(false);
-  const written$ = defer(syncNodeStatus).pipe(
-    ignoreElements(),
-    catchError((error: unknown) => {
-      log.warn({ error: errorText(error) }, 'the Node does not show the shutdown');
-      return EMPTY;
-    }),
-  );
-  return concat(of(true), written$);
-};
 
 interface Watch {
   readonly lock: HeldLock;
@@ -155,7 +142,7 @@ const watchedSignals = (options: ShutdownManagerOptions, { lock, started }: Watc
 
 const shutDown = (options: ShutdownManagerOptions, lock: HeldLock): Observable<boolean> =>
   defer(() => {
-    const { groups, activePods, recordEvent, log, wallClock } = options;
+    const { activePods, stopPods$, recordEvent, log, wallClock } = options;
     log.info({ pods: activePods().length }, 'the machine shuts down: the pods are stopped');
     recordEvent({
       type: 'Normal',
@@ -164,7 +151,6 @@ const shutDown = (options: ShutdownManagerOptions, lock: HeldLock): Observable<b
       causes: [],
     });
     const startedAt = wallClock();
-    const stop$ = defer(() => stopGroups(groups, activePods(), options));
     const end$ = defer(() => keepState({ startedAt, endedAt: wallClock() }, options));
     const release$ = defer(() => {
       lock.release();
@@ -172,7 +158,7 @@ const shutDown = (options: ShutdownManagerOptions, lock: HeldLock): Observable<b
       return EMPTY;
     });
     // The disk may be slow, and no pod waits for it.
-    return concat(of(true), merge(keepState({ startedAt }, options), stop$), end$, release$);
+    return concat(of(true), merge(keepState({ startedAt }, options), stopPods$), end$, release$);
   });
 
 /** Without a lock the next shutdown would not wait, so an error begins the watch again. */

@@ -13,22 +13,19 @@ import {
 } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import { formatPod, type Pod } from '../../model/pod/pod.js';
-import type { KillRequest } from '../../model/pod-workers/pod-update.js';
 import { groupLimitMs, groupPods, type PodGroup, shutdownGraceSeconds } from '../../model/shutdown/group-pods.js';
 import type { ShutdownGroup } from '../../model/shutdown/shutdown-groups.js';
-import { shutdownStatus } from '../../model/shutdown/shutdown-status.js';
 import type { Logger } from '../ports/logger.js';
-import type { WallClock } from '../ports/wall-clock.js';
+
+/** Stops a pod and completes once its containers have stopped. Errors: they have not in time; the stop goes on. */
+export type StopPod = (pod: Pod, graceSeconds: number) => Observable<unknown>;
 
 export interface StopGroupsPorts {
-  /** Stops a pod and completes once its containers have stopped. Errors: they have not in time; the stop goes on. */
-  readonly killPod: (request: KillRequest) => Observable<unknown>;
+  readonly stopPod: StopPod;
   /** Completes once no volume of the pod is mounted: at once, if none is. Errors: they are not unmounted in time. */
   readonly untilUnmounted: (pod: Pod) => Observable<unknown>;
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
-  /** For the times of conditions. */
-  readonly wallClock: WallClock;
 }
 
 /**
@@ -50,12 +47,12 @@ const stopGroup = (group: PodGroup, ports: StopGroupsPorts): Observable<never> =
     const { log, scheduler } = ports;
     const { priority, graceSeconds, pods } = group;
     const waiting = new Set(pods);
-    const stops = pods.map((pod) => stopPod(group, pod, ports).pipe(tap({ complete: () => waiting.delete(pod) })));
+    const stops = pods.map((pod) => stopOne(group, pod, ports).pipe(tap({ complete: () => waiting.delete(pod) })));
     const unmounted$ = defer(() => merge(...pods.map((pod) => unmounted(pod, ports))));
     const limit$ = timer(groupLimitMs(group), scheduler).pipe(
       tap(() => {
         const late = { priority, graceSeconds, waitsFor: [...waiting].map(formatPod) };
-        log.warn(late, 'the time of a group of pods is over, and the shutdown of the node goes on');
+        log.warn(late, 'the time of a group of pods is over, and the next one is stopped');
       }),
     );
     // The timer fires after the pods have got their requests, also that of a group of 0 seconds.
@@ -63,16 +60,15 @@ const stopGroup = (group: PodGroup, ports: StopGroupsPorts): Observable<never> =
   });
 
 /** Stops a pod and completes, whether it has stopped or not. Errors: none. */
-const stopPod = (group: PodGroup, pod: Pod, { killPod, log, wallClock }: StopGroupsPorts): Observable<never> =>
+const stopOne = (group: PodGroup, pod: Pod, { stopPod, log }: StopGroupsPorts): Observable<never> =>
   defer(() => {
     const graceSeconds = shutdownGraceSeconds(group, pod);
-    log.info({ pod: formatPod(pod), graceSeconds }, 'a pod is stopped, since the node shuts down');
-    const kill = { graceSeconds, statusOverride: shutdownStatus(pod, wallClock()) };
-    return killPod({ pod, kill, reason: 'the node shuts down' });
+    log.info({ pod: formatPod(pod), graceSeconds }, 'a pod is stopped in its group');
+    return stopPod(pod, graceSeconds);
   }).pipe(
     ignoreElements(),
     catchError((error: unknown) => {
-      log.warn({ pod: formatPod(pod), error: errorText(error) }, 'a pod has not stopped for the shutdown of the node');
+      log.warn({ pod: formatPod(pod), error: errorText(error) }, 'a pod has not stopped in the time of its group');
       return EMPTY;
     }),
   );

@@ -75,15 +75,15 @@ it(
   'a lock is released when the next one is held, once',
   marbles(({ cold, expectObservable, scheduler, flush }) => {
     const did: string[] = [];
-    const lockOf = (name: string) => ({ release: () => did.push(`${scheduler.now()} release ${name}`) });
-    const taken$ = inTurn(cold('-(a|)', { a: lockOf('a') }), cold('---(b|)', { b: lockOf('b') }));
-    const lock = heldLock({ takeLock: () => taken$ });
+    const taken$ = inTurn(cold('-(a|)', { a: 1 }), cold('---(b|)', { b: 2 }));
+    const releaseLock = (one: number): number => did.push(`${scheduler.now()} release ${one}`);
+    const lock = heldLock({ takeLock: () => taken$, releaseLock });
     expectObservable(lock.take$).toBe('            -|');
     expectObservable(lock.take$, '------^').toBe(' ---------|');
     scheduler.schedule(() => lock.release(), 12);
     scheduler.schedule(() => lock.release(), 14);
     flush();
-    expect(did).toEqual(['9 release a', '12 release b']);
+    expect(did).toEqual(['9 release 1', '12 release 2']);
   }),
 );
 
@@ -91,13 +91,13 @@ it(
   'a lock stays when the next one cannot be taken',
   marbles(({ cold, expectObservable, scheduler, flush }) => {
     const did: string[] = [];
-    const a = { release: () => did.push(`${scheduler.now()} release a`) };
-    const taken$ = inTurn(cold('(a|)', { a }), cold('--#'));
-    const lock = heldLock({ takeLock: () => taken$ });
+    const taken$ = inTurn(cold<number>('(a|)', { a: 1 }), cold<number>('--#'));
+    const releaseLock = (one: number): number => did.push(`${scheduler.now()} release ${one}`);
+    const lock = heldLock({ takeLock: () => taken$, releaseLock });
     expectObservable(lock.take$).toBe('|');
     expectObservable(lock.take$, '---^').toBe('-----#');
     scheduler.schedule(() => lock.release(), 9);
     flush();
-    expect(did).toEqual(['9 release a']);
+    expect(did).toEqual(['9 release 1']);
   }),
 );

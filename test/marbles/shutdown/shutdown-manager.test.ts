@@ -1,4 +1,4 @@
-import { concat, defer, EMPTY, NEVER, type Observable, of, tap, throwError, timer } from 'rxjs';
+import { concat, defer, EMPTY, ignoreElements, type Observable, of, tap, throwError, timer } from 'rxjs';
 import { expect, it } from 'vitest';
 import type { ShutdownState } from '../../../src/model/shutdown/shutdown-state.js';
 import type { ShutdownSignal } from '../../../src/streams/ports/shutdown-inhibitor.js';
@@ -21,7 +21,6 @@ interface Parts {
   readonly lockFailures?: readonly number[];
   readonly maxDelayMs?: Observable<number>;
   readonly states?: Partial<ShutdownManagerOptions['states']>;
-  readonly syncNodeStatus?: Observable<unknown>;
 }
 
 /** A manager of one pod, and its actions in their order, with their times. */
@@ -51,16 +50,14 @@ const stageOf = ({ cold, scheduler }: MarbleHelpers, parts: Parts) => {
               throwError(() => new Error('refused')),
             );
           note(`take ${lock}`);
-          return of({ release: () => note(`release ${lock}`) });
+          return of(lock);
         }),
+      releaseLock: (lock) => note(`release ${lock}`),
       watch: () => concat(noting('watch'), watch$),
     },
     groups: [{ priority: 0, graceSeconds: 20 }],
     activePods: () => [pod],
-    killPod: ({ kill: { graceSeconds } }) =>
-      concat(noting(`kill ${graceSeconds}`), timer(parts.stopMs ?? 0, scheduler), noting('stopped')),
-    untilUnmounted: () => EMPTY,
-    syncNodeStatus: () => concat(noting('status'), parts.syncNodeStatus ?? EMPTY),
+    stopPods$: concat(noting('stop'), timer(parts.stopMs ?? 0, scheduler), noting('stopped')).pipe(ignoreElements()),
     states: {
       read: () => of({}),
       write: ({ endedAt }) => noting(endedAt === undefined ? 'write start' : 'write end'),
@@ -76,7 +73,7 @@ const stageOf = ({ cold, scheduler }: MarbleHelpers, parts: Parts) => {
 };
 
 it(
-  'a shutdown is an event, then a value, then the status of the Node, then the stop of the pods, then the release of the lock',
+  'a shutdown is an event, then a value, then the stop of the pods, then the release of the lock',
   marbles((helpers) => {
     const { did, manager$ } = stageOf(helpers, { watches: ['w--s'], stopMs: 5 });
     helpers.expectObservable(manager$, '^-----------!').toBe('---t--------', EMITTED);
@@ -84,7 +81,7 @@ it(
     expect(did).toEqual([
       ...['0 metrics 0 0', '0 watch', '0 take 1'],
       '3 event Normal Shutdown Shutdown manager detected shutdown event',
-      ...['3 emit true', '3 status', '3 metrics 1003 0', '3 write start', '3 kill 20'],
+      ...['3 emit true', '3 metrics 1003 0', '3 write start', '3 stop'],
       ...['8 stopped', '8 metrics 1003 1008', '8 write end', '8 release 1'],
     ]);
   }),
@@ -111,26 +108,13 @@ it(
     helpers.expectObservable(manager$, '^------------!').toBe('--t---f---t', EMITTED);
     helpers.flush();
     expectLanes(
-      did.filter((line) => /kill|take|release/.test(line)),
+      did.filter((line) => /stop$|take|release/.test(line)),
       { everyMs: 1 },
     ).toBe({
       take: '1-----2---',
-      kill: '--k-------k',
+      stop: '--s-------s',
       release: '--1-------2',
     });
-  }),
-);
-
-it(
-  'neither pods nor signals wait for the status of the Node, and its failure is logged',
-  marbles((helpers) => {
-    const { cold, expectObservable, flush } = helpers;
-    const slow = stageOf(helpers, { watches: ['w-s-c'], syncNodeStatus: NEVER });
-    expectObservable(slow.manager$, '^-------!').toBe('--t-f---', EMITTED);
-    const failing = stageOf(helpers, { watches: ['w-s-c'], syncNodeStatus: cold('-#') });
-    expectObservable(failing.manager$, '^-------!').toBe('--t-f---', EMITTED);
-    flush();
-    expect(failing.logged).toEqual(['3 the Node does not show the shutdown: error']);
   }),
 );
 
@@ -258,10 +242,10 @@ it(
     expectObservable(failing.manager$, '^-----------!').toBe('--t', EMITTED);
     flush();
     expectLanes(
-      slow.did.filter((line) => /kill|release/.test(line)),
+      slow.did.filter((line) => /stop$|release/.test(line)),
       { everyMs: 1 },
     ).toBe({
-      kill: '   --k',
+      stop: '   --s',
       release: '--------- -1'.replaceAll(' ', ''),
     });
     expect(failing.logged).toEqual([

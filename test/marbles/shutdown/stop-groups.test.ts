@@ -1,7 +1,6 @@
 import { defer, EMPTY, type Observable, type SchedulerLike } from 'rxjs';
 import { expect, it } from 'vitest';
 import type { ShutdownGroup } from '../../../src/model/shutdown/shutdown-groups.js';
-import type { KillOptions, KillRequest } from '../../../src/model/pod-workers/pod-update.js';
 import { stopGroups } from '../../../src/streams/shutdown/stop-groups.js';
 import { aPod } from '../../unit/pods.js';
 import { marbles } from '../marbles.js';
@@ -19,15 +18,12 @@ type Ends = Readonly<Record<string, Observable<unknown>>>;
 /** The pods stop, and their volumes are unmounted, as the Observables of their uids say; at once without one. */
 const stageOf = (scheduler: SchedulerLike, stops: Ends, unmounts: Ends = {}) => {
   const did: string[] = [];
-  const kills = new Map<string, KillOptions>();
   const note = (what: string): number => did.push(`${scheduler.now()} ${what}`);
   const say = (fields: object, message: string): number => note(`${message} ${JSON.stringify(fields)}`);
   const ports = {
-    killPod: ({ pod, kill }: KillRequest) =>
+    stopPod: ({ metadata: { uid } }: typeof low, graceSeconds: number) =>
       defer(() => {
-        const { uid } = pod.metadata;
-        note(`kill ${uid} ${kill.graceSeconds}`);
-        kills.set(uid, kill);
+        note(`stop ${uid} ${graceSeconds}`);
         return stops[uid] ?? EMPTY;
       }),
     untilUnmounted: ({ metadata: { uid } }: typeof low) => {
@@ -36,9 +32,8 @@ const stageOf = (scheduler: SchedulerLike, stops: Ends, unmounts: Ends = {}) => 
     },
     log: { debug: say, info: () => undefined, warn: say, error: say },
     scheduler,
-    wallClock: () => Date.parse('2026-01-01T00:00:00Z') + scheduler.now(),
   };
-  return { did, kills, ports };
+  return { did, ports };
 };
 
 it(
@@ -55,8 +50,8 @@ it(
     expectSubscriptions(stopHigh.subscriptions).toBe(' -----^--!');
     flush();
     expect(did).toEqual([
-      ...['0 kill low 2', '0 kill other 1', '5 unmount low', '5 unmount other'],
-      ...['5 kill high 3', '8 unmount high'],
+      ...['0 stop low 2', '0 stop other 1', '5 unmount low', '5 unmount other'],
+      ...['5 stop high 3', '8 unmount high'],
     ]);
   }),
 );
@@ -89,7 +84,7 @@ it(
     expectSubscriptions(stopOther.subscriptions).toBe('^ 1999ms !');
     expectSubscriptions(stopHigh.subscriptions).toBe(' 2s ^ 2999ms !');
     flush();
-    const over = 'the time of a group of pods is over, and the shutdown of the node goes on';
+    const over = 'the time of a group of pods is over, and the next one is stopped';
     expect(did.filter((line) => line.includes(over))).toEqual([
       `2000 ${over} {"priority":0,"graceSeconds":2,"waitsFor":["other_default(other)"]}`,
       `5000 ${over} {"priority":2000000000,"graceSeconds":3,"waitsFor":["high_default(high)"]}`,
@@ -115,7 +110,7 @@ it(
     const { did, ports } = stageOf(scheduler, { low: cold('-'), high: cold('----|') });
     expectObservable(stopGroups(groups, [low, high], ports)).toBe('----|');
     flush();
-    expect(did.filter((line) => line.includes(' kill '))).toEqual(['0 kill low 0', '0 kill high 3']);
+    expect(did.filter((line) => line.includes(' stop '))).toEqual(['0 stop low 0', '0 stop high 3']);
   }),
 );
 
@@ -139,29 +134,10 @@ it(
     expectObservable(stopGroups(GROUPS, [low, other], ports)).toBe('-----|');
     flush();
     expect(did).toEqual([
-      ...['0 kill low 2', '0 kill other 1'],
-      '1 a pod has not stopped for the shutdown of the node {"pod":"low_default(low)","error":"late"}',
+      ...['0 stop low 2', '0 stop other 1'],
+      '1 a pod has not stopped in the time of its group {"pod":"low_default(low)","error":"late"}',
       ...['3 unmount low', '3 unmount other'],
       '4 the volumes of a stopped pod are not unmounted {"pod":"low_default(low)","error":"busy"}',
     ]);
-  }),
-);
-
-it(
-  'a pod is stopped with the status of the shutdown, at the time of its own stop, and is not evicted',
-  marbles(({ cold, expectObservable, scheduler, flush }) => {
-    const { kills, ports } = stageOf(scheduler, { low: cold('1s |') });
-    expectObservable(stopGroups(GROUPS, [low, high], ports)).toBe('1s |');
-    flush();
-    const statuses = ['low', 'high'].map((uid) => kills.get(uid)?.statusOverride?.({ phase: 'Running' }));
-    expect(statuses.map((status) => status?.conditions?.[0]?.lastTransitionTime)).toEqual([
-      '2026-01-01T00:00:00Z',
-      '2026-01-01T00:00:01Z',
-    ]);
-    expect(statuses.map((status) => [status?.phase, status?.reason])).toEqual([
-      ['Failed', 'Terminated'],
-      ['Failed', 'Terminated'],
-    ]);
-    expect([...kills.values()].map(({ evict }) => evict)).toEqual([undefined, undefined]);
   }),
 );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { initialState, type NodeState, podWithStatus } from '../../../src/model/node-state/node-state.js';
+import { initialState, type NodeState } from '../../../src/model/node-state/node-state.js';
 import { reduce } from '../../../src/model/node-state/reduce.js';
 import type { StateChange } from '../../../src/model/node-state/state-change.js';
 import { EVENTED_PLEG, GENERIC_PLEG } from '../../../src/model/pleg/pleg.js';
@@ -47,6 +47,7 @@ const began: StateChange = { kind: 'run-started', uid: 'uid-1', work: 'sync', no
 const ended: StateChange = { kind: 'run-ended', uid: 'uid-1' };
 const queued: StateChange = { kind: 'work-queued', uid: 'uid-1', dueAt: 60 };
 const taken = (...uids: readonly string[]): StateChange => ({ kind: 'work-taken', uids });
+const shutDown = (isShuttingDown: boolean): StateChange => ({ kind: 'shutdown-noticed', isShuttingDown });
 const NOT_READY = 'container runtime not ready: <nil>';
 const retained = (...uids: readonly string[]): StateChange => ({ kind: 'statuses-retained', uids: new Set(uids) });
 const all = [
@@ -85,6 +86,7 @@ const volumes = ({ volumes }: NodeState) => {
 const missing = ({ volumes }: NodeState) => [...(volumes.get('uid-1')?.missing ?? [])].sort();
 const images = ({ images }: NodeState) => images;
 const activity = ({ activity }: NodeState) => [...activity];
+const shuttingDown = ({ isShuttingDown }: NodeState) => isShuttingDown;
 const ofRuntime = ({ runtime }: NodeState) => [runtime.runtime.runtimeProblem, runtime.lastRelistAt, runtime.cadence];
 
 type Row = readonly [
@@ -339,6 +341,10 @@ const rows: Readonly<Record<StateChange['kind'], readonly Row[]>> = {
   'health-checked': [
     ['a healthy node', [], { kind: 'health-checked', problem: undefined }, ({ health }) => health, undefined],
   ],
+  'shutdown-noticed': [
+    ['a shutdown', [], shutDown(true), shuttingDown, true],
+    ['its cancellation', [shutDown(true)], shutDown(false), shuttingDown, false],
+  ],
   'images-listed': [['images', [], { kind: 'images-listed', images: [image] }, images, [image]]],
 };
 
@@ -379,21 +385,5 @@ describe('a state', () => {
     reduce(after(all), { kind: 'pod-removed', pod });
     [{ kind: 'pod-removed', pod } as const, retained(), status('Failed'), begun('c9')].reduce(reduce, before);
     expect(parts.map((part) => JSON.stringify(part(before)))).toEqual(as);
-  });
-});
-
-describe('a pod with its status', () => {
-  it('is the same object for as long as neither changes', () => {
-    const one = after([set, status('Running')]);
-    const shown = podWithStatus(one, 'uid-1');
-    expect(shown?.status).toEqual({ phase: 'Running' });
-    expect(podWithStatus(reduce(one, rejected), 'uid-1')).toBe(shown);
-    expect(podWithStatus(reduce(one, status('Failed')), 'uid-1')?.status).toEqual({ phase: 'Failed' });
-    expect(podWithStatus(one, 'other')).toBeUndefined();
-  });
-
-  it('has that of its source until this node has one', () => {
-    const fromSource = aPod({ phase: 'Pending' });
-    expect(podWithStatus(after([{ kind: 'pod-set', pod: fromSource }]), 'uid-1')).toBe(fromSource);
   });
 });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { EMPTY, firstValueFrom, lastValueFrom, type Observable, type Subscription } from 'rxjs';
+import { defer, EMPTY, firstValueFrom, lastValueFrom, type Observable, type Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { logind } from '../../../../src/host/logind/logind.js';
 import { monotonicScheduler } from '../../../../src/host/monotonic-scheduler.js';
@@ -76,18 +76,18 @@ describe.runIf(lackingForBus.length === 0 || process.env.CI === 'true')('the shu
     const lock = await firstValueFrom(inhibitor.takeLock());
     expect(stage.said.filter((line) => line.startsWith('lock'))).toEqual([LOCK]);
     expect(stage.said).not.toContain('released');
-    lock.release();
+    inhibitor.releaseLock(lock);
     await stage.prints('released');
-    lock.release();
+    inhibitor.releaseLock(lock);
   });
 
   it('two locks are held and released each by itself', async () => {
     const first = await firstValueFrom(inhibitor.takeLock());
     const second = await firstValueFrom(inhibitor.takeLock());
-    first.release();
+    inhibitor.releaseLock(first);
     await stage.prints('released');
     expect(stage.said.filter((line) => line === 'released')).toHaveLength(1);
-    second.release();
+    inhibitor.releaseLock(second);
     await stage.prints('released', 2);
   });
 
@@ -130,7 +130,7 @@ describe.runIf(lackingForBus.length === 0 || process.env.CI === 'true')('the shu
   it('a lock that is released does not end the watch', async () => {
     const { values, errors } = following(inhibitor.watch());
     await eventually('the watch', () => values.length === 1);
-    (await firstValueFrom(inhibitor.takeLock())).release();
+    inhibitor.releaseLock(await firstValueFrom(inhibitor.takeLock()));
     await stage.prints('released');
     stage.command('signal 1');
     await eventually('the signal', () => values.length === 2);
@@ -157,7 +157,7 @@ describe.runIf(lackingForBus.length === 0 || process.env.CI === 'true')('the shu
         .replace(/^.*\) /, '')
         .split(' ')[2] ?? '';
     expect(groupOf(await pidOf('systemd-inhibit'))).not.toBe(groupOf(process.pid));
-    lock.release();
+    inhibitor.releaseLock(lock);
   });
 
   it('without a bus all calls are errors', async () => {
@@ -180,12 +180,10 @@ describe.runIf(lackingForBus.length === 0 || process.env.CI === 'true')('the shu
         inhibitor,
         groups: [{ priority: 0, graceSeconds: 30 }],
         activePods: () => [aPod()],
-        killPod: ({ pod, kill: { graceSeconds } }) => {
-          events.push(`kill ${pod.metadata.uid} ${graceSeconds}, locks released: ${stage.said.includes('released')}`);
+        stopPods$: defer(() => {
+          events.push(`stop, locks released: ${stage.said.includes('released')}`);
           return EMPTY;
-        },
-        untilUnmounted: () => EMPTY,
-        syncNodeStatus: () => EMPTY,
+        }),
         states: noShutdownStates,
         metrics: { nodeShutdown: () => undefined },
         recordEvent: ({ message }) => events.push(message),
@@ -203,7 +201,7 @@ describe.runIf(lackingForBus.length === 0 || process.env.CI === 'true')('the shu
     expect(values).toEqual([true, false]);
     expect(events).toEqual([
       'Shutdown manager detected shutdown event',
-      'kill uid-1 30, locks released: false',
+      'stop, locks released: false',
       'Shutdown manager detected shutdown cancellation',
     ]);
   });
