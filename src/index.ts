@@ -265,6 +265,7 @@ export type { Wake } from './model/pod-workers/wake.js';
 export {
   type KillOptions,
   type KillRequest,
+  type RecordedKill,
   type PodUpdate,
   type PodUpdateType,
 } from './model/pod-workers/pod-update.js';

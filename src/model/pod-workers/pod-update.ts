@@ -22,6 +22,11 @@ export interface KillRequest {
   readonly reason: string;
 }
 
+/** Such a request in the journal, which is the cause of what follows. */
+export interface RecordedKill extends KillRequest {
+  readonly cause: JournalId;
+}
+
 /** The wanted state of one pod, for its worker. A newer update replaces an older one that was not taken yet. */
 export interface PodUpdate {
   readonly type: PodUpdateType;

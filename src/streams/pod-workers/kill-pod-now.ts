@@ -1,8 +1,10 @@
 import { defer, ignoreElements, map, type Observable, type SchedulerLike, Subject, timer } from 'rxjs';
 import { killTimeoutMs } from '../../model/pod-workers/kill-timeout.js';
-import type { KillRequest } from '../../model/pod-workers/pod-update.js';
+import type { KillRequest, RecordedKill } from '../../model/pod-workers/pod-update.js';
+import { podRef } from '../../model/pod/pod.js';
 import { alongside } from '../operators/alongside.js';
 import type { RecordEvent } from '../ports/record-event.js';
+import type { RecordJournal } from '../ports/record-journal.js';
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import { untilStopped } from './until-stopped.js';
 
@@ -15,7 +17,8 @@ export type KillPod = (request: KillRequest) => Observable<never>;
 
 export interface KillPodPorts {
   /** Gives the request to the loop. */
-  readonly requestKill: (request: KillRequest) => void;
+  readonly requestKill: (request: RecordedKill) => void;
+  readonly record: RecordJournal;
   /** Completes once no container of the pod can run any more: at once, if none can. Errors: none. */
   readonly untilStopped: (uid: string) => Observable<unknown>;
   readonly recordEvent: RecordEvent;
@@ -29,16 +32,18 @@ export interface KillPodPorts {
  * Source: pkg/kubelet/pod_workers.go killPodNow
  */
 export const killPodNow =
-  ({ requestKill, untilStopped, recordEvent, scheduler }: KillPodPorts): KillPod =>
+  ({ requestKill, untilStopped, record, recordEvent, scheduler }: KillPodPorts): KillPod =>
   (request) =>
     defer(() => {
-      const { pod, kill } = request;
-      requestKill(request);
-      const limitMs = killTimeoutMs(kill.graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0);
+      const { pod, kill, reason } = request;
+      const { graceSeconds } = kill;
+      const cause = record({ kind: 'kill-requested', reason, graceSeconds, pod: podRef(pod), causes: [] });
+      requestKill({ ...request, cause });
+      const limitMs = killTimeoutMs(graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0);
       const tooLate$ = timer(limitMs, scheduler).pipe(
         map((): never => {
           const message = 'Container runtime did not kill the pod within specified grace period.';
-          recordEvent({ pod, type: 'Warning', reason: 'ExceededGracePeriod', message, causes: [] });
+          recordEvent({ pod, type: 'Warning', reason: 'ExceededGracePeriod', message, causes: [cause] });
           throw new Error('timeout waiting to kill pod');
         }),
       );
@@ -49,18 +54,19 @@ export const killPodNow =
 export interface PodKills {
   readonly killPod: KillPod;
   /** Hot. Errors: none. Ends: never. */
-  readonly kill$: Observable<KillRequest>;
+  readonly kill$: Observable<RecordedKill>;
 }
 
-interface PodKillsOptions extends Pick<KillPodPorts, 'recordEvent' | 'scheduler'> {
+interface PodKillsOptions extends Pick<KillPodPorts, 'record' | 'recordEvent' | 'scheduler'> {
   readonly state: Pick<KubeletState, 'workers' | 'transition$'>;
 }
 
-export const podKills = ({ state, recordEvent, scheduler }: PodKillsOptions): PodKills => {
-  const kill$ = new Subject<KillRequest>();
+export const podKills = ({ state, record, recordEvent, scheduler }: PodKillsOptions): PodKills => {
+  const kill$ = new Subject<RecordedKill>();
   const killPod = killPodNow({
     requestKill: (request) => kill$.next(request),
     untilStopped: untilStopped(state, scheduler),
+    record,
     recordEvent,
     scheduler,
   });

@@ -11,7 +11,7 @@ import {
 } from 'rxjs';
 import type { PlegEvent } from '../../model/pleg/pleg.js';
 import type { PodConfigUpdate } from '../../model/config/pod-config.js';
-import type { KillRequest } from '../../model/pod-workers/pod-update.js';
+import type { RecordedKill } from '../../model/pod-workers/pod-update.js';
 import type { Wake } from '../../model/pod-workers/wake.js';
 import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
 import type { ProbeChange } from '../probes/probe-worker.js';
@@ -31,7 +31,7 @@ export interface SyncLoopInputs {
   /** The running pods, as listed for a housekeeping tick. */
   readonly housekeeping$: Observable<readonly RuntimePod[]>;
   /** Requests of managers to stop one pod. */
-  readonly kill$: Observable<KillRequest>;
+  readonly kill$: Observable<RecordedKill>;
   /** Requests to stop every pod of the node. */
   readonly stop$: Observable<StopRequest>;
 }
@@ -43,7 +43,7 @@ export interface SyncLoopHandlers {
   readonly probe: (change: ProbeChange) => readonly Wake[];
   readonly workDue: () => readonly Wake[];
   readonly housekeeping: (running: readonly RuntimePod[]) => readonly Wake[];
-  readonly kill: (request: KillRequest) => readonly Wake[];
+  readonly kill: (request: RecordedKill) => readonly Wake[];
   readonly stop: (request: StopRequest) => readonly Wake[];
 }
 

@@ -5,18 +5,22 @@ import { killPodNow } from '../../../src/streams/pod-workers/kill-pod-now.js';
 import { aPod } from '../../unit/pods.js';
 import { marbles } from '../marbles.js';
 
+/** The request has no cause itself. */
+const CAUSE = 'by kill-requested of uid-1 by 0';
 const TOO_LATE = new Error('timeout waiting to kill pod');
 
 const stageOf = (scheduler: SchedulerLike, stopped$: Observable<unknown>) => {
   const did: string[] = [];
   const kill = killPodNow({
-    requestKill: ({ pod, kill: { graceSeconds } }) =>
-      did.push(`${scheduler.now()} kill ${pod.metadata.uid} ${graceSeconds}`),
+    requestKill: ({ pod, kill: { graceSeconds }, cause }) =>
+      did.push(`${scheduler.now()} kill ${pod.metadata.uid} ${graceSeconds} by ${cause}`),
+    record: ({ kind, pod, causes }) => `${kind} of ${pod?.uid} by ${causes.length}`,
     untilStopped: (uid) => {
       did.push(`${scheduler.now()} wait ${uid}`);
       return stopped$;
     },
-    recordEvent: ({ type, reason, message }) => did.push(`${scheduler.now()} ${type} ${reason} ${message}`),
+    recordEvent: ({ type, reason, message, causes }) =>
+      did.push(`${scheduler.now()} ${type} ${reason} ${message} <- ${causes.join()}`),
     scheduler,
   });
   return { did, kill };
@@ -31,7 +35,7 @@ it(
     expectObservable(kill({ pod: aPod(), kill: { graceSeconds: 3 }, reason: 'a test' })).toBe(expected);
     expectSubscriptions(stopped.subscriptions).toBe('^---!');
     flush();
-    expect(did).toEqual(['0 kill uid-1 3', '0 wait uid-1']);
+    expect(did).toEqual([`0 kill uid-1 3 ${CAUSE}`, '0 wait uid-1']);
   }),
 );
 
@@ -47,7 +51,7 @@ it.each<[string, number | undefined, KillOptions, string]>([
     expectObservable(kill({ pod, kill: options, reason: 'a test' })).toBe(expected, undefined, TOO_LATE);
     flush();
     expect(did.at(-1)).toBe(
-      `${scheduler.now()} Warning ExceededGracePeriod Container runtime did not kill the pod within specified grace period.`,
+      `${scheduler.now()} Warning ExceededGracePeriod Container runtime did not kill the pod within specified grace period. <- kill-requested of uid-1 by 0`,
     );
   })(),
 );
@@ -60,7 +64,7 @@ it(
     expectObservable(kill$, '^-!').toBe('--');
     expectObservable(kill$, '---^-!').toBe('---');
     flush();
-    expect(did.filter((line) => line.includes('kill'))).toEqual(['0 kill uid-1 1', '3 kill uid-1 1']);
+    expect(did.filter((line) => line.includes('kill'))).toEqual([`0 kill uid-1 1 ${CAUSE}`, `3 kill uid-1 1 ${CAUSE}`]);
     expect(did.filter((line) => line.includes('Exceeded'))).toEqual([]);
   }),
 );

@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import type { PlegEvent } from '../../../src/model/pleg/pleg.js';
 import type { PodConfigUpdate } from '../../../src/model/config/pod-config.js';
 import type { Wake } from '../../../src/model/pod-workers/wake.js';
-import type { KillRequest } from '../../../src/model/pod-workers/pod-update.js';
+import type { RecordedKill } from '../../../src/model/pod-workers/pod-update.js';
 import type { RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
 import type { ProbeChange } from '../../../src/streams/probes/probe-worker.js';
 import type { StopRequest } from '../../../src/streams/sync-loop/handle-stop.js';
@@ -51,7 +51,7 @@ describe('the loop', () => {
       const pleg$ = hot<PlegEvent>('         -----p--|');
       const syncTick$ = hot('               ------s-|');
       const housekeeping$ = hot<readonly RuntimePod[]>('-------h|');
-      const kill$ = hot<KillRequest>('        --------k|');
+      const kill$ = hot<RecordedKill>('        --------k|');
       const stop$ = hot<StopRequest>('        ---------x|');
       const inputs = { config$, pleg$, probe$, syncTick$, housekeeping$, kill$, stop$ };
       const expected = '                     (cd)rpshkx|';
