@@ -20,11 +20,6 @@ export const SHUTDOWN_MUTANTS: readonly Mutant[] = [
     find: 'merge(keepState({ startedAt }, options), stopPods$), end$, release$)',
     replace: 'release$, merge(keepState({ startedAt }, options), stopPods$), end$)',
   }),
-  shutdownMutant('a group has no limit', 'one pod that does not stop takes the time of all groups after it', {
-    file: GROUPS,
-    find: '.pipe(takeUntil(limit$));',
-    replace: ';',
-  }),
   shutdownMutant('the lowest priority is stopped last', 'critical pods are stopped first', {
     file: GROUPS,
     find: '...groupPods(groups, pods).map(',
