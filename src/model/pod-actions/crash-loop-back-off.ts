@@ -134,7 +134,11 @@ export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
     const crashes = before + (ended.counts && entry?.counted !== id ? 1 : 0);
     return {
       blocked: false,
-      entry: { ...advance(entry, { eventAt: since, now, table }), ...decided, ...(crashes > 0 && { crashes, ...(ended.counts && { counted: id }) }) },
+      entry: {
+        ...advance(entry, { eventAt: since, now, table }),
+        ...decided,
+        ...(crashes > 0 && { crashes, ...(ended.counts && { counted: id }) }),
+      },
     };
   }
   const delayMs = Math.min(entry.delayMs, maxMs);

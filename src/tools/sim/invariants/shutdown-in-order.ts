@@ -5,12 +5,22 @@ import { isLive, type PodTruth } from './pod-truth.js';
 /** The time of the agent's own steps and of its files. */
 const STEPS_MS = 5_000;
 
+/** When the time of a pod is over: that of its group, which begins early if those below have ended early. */
+const endOf = ({ groups, stoppedAt }: Shutdown, uid: string): number => {
+  const group = groups.get(uid);
+  if (!group) return 0;
+  const at = stoppedAt.get(uid);
+  return at === undefined ? group.endsAt : at + group.graceSeconds * 1_000;
+};
+
 /** A shutdown that the agent delays. */
 interface Shutdown {
   /** A pod that comes back later, with its manifest, runs until the machine is off. */
   readonly since: number;
   /** When the group of a pod has to be over, and its seconds, by the UID of the pod. */
   readonly groups: ReadonlyMap<string, { readonly endsAt: number; readonly graceSeconds: number }>;
+  /** When the stop of a pod began, by its UID: its group has its seconds from then on. */
+  readonly stoppedAt: Map<string, number>;
   /** When the machine has to be off at the latest. */
   readonly offAt: number;
 }
@@ -33,7 +43,7 @@ export const shutdownInOrder: Invariant = {
         endsAt += graceSeconds * 1_000;
         for (const { metadata } of pods) groups.set(metadata.uid, { endsAt, graceSeconds });
       }
-      return { since: at, groups, offAt: endsAt + STEPS_MS };
+      return { since: at, groups, stoppedAt: new Map(), offAt: endsAt + STEPS_MS };
     };
     return {
       on: (event): readonly Finding[] | undefined => {
@@ -52,7 +62,7 @@ export const shutdownInOrder: Invariant = {
             if (event.at > over.offAt)
               return [{ message: `the machine is off ${event.at - over.offAt} ms after the time of all groups` }];
             return running(over.since)
-              .filter(({ uid }) => event.at < (over.groups.get(uid)?.endsAt ?? 0))
+              .filter(({ uid }) => event.at < endOf(over, uid))
               .map(({ uid }) => ({
                 uid,
                 message: 'runs when the machine is off, before the time of its group is over',
@@ -65,7 +75,8 @@ export const shutdownInOrder: Invariant = {
               return undefined;
             const own = shutdown.groups.get(uid ?? '');
             if (uid === undefined || own === undefined) return undefined;
-            const { since, groups } = shutdown;
+            const { since, groups, stoppedAt } = shutdown;
+            stoppedAt.set(uid, event.at);
             if ((entry.graceSeconds ?? Infinity) > own.graceSeconds)
               return [{ uid, message: `gets ${entry.graceSeconds} s, but its group has ${own.graceSeconds} s` }];
             return running(since)
