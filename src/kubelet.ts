@@ -59,8 +59,7 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
     probe$: parts.probe$,
     syncTick$: parts.syncTick$,
     housekeeping$: parts.housekeeping$,
-    kill$: parts.kill$,
-    stop$: stop$.pipe(parts.stopInOrder),
+    stop$,
   });
   const inputs = { ...others, pleg$: pleg$.pipe(share()), housekeeping$: housekeeping$.pipe(share()) };
 
@@ -74,11 +73,10 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   const { volumes$ } = parts;
 
   // Beside them. No pod waits for any of these.
-  const { runtimeHealth$, shutdown$, cluster } = parts;
+  const { runtimeHealth$, cluster } = parts;
   const upkeep = parts.upkeep(inputs);
   const beside$ = merge(
     runtimeHealth$,
-    shutdown$,
     upkeep.containerGarbage$,
     upkeep.logs$,
     upkeep.imageGarbage$,

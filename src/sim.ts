@@ -66,7 +66,6 @@ export type {
   MachineFault,
   NetworkFault,
   PowerFault,
-  ShutdownFault,
   SourceFault,
   Stretch as FaultStretch,
 } from './tools/sim/faults/fault.js';

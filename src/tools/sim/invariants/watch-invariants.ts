@@ -16,7 +16,6 @@ const DEFAULTS: AgentSettings = {
   maxRestartBackOffMs: 300_000,
   eventedPleg: false,
   imageMaxAgeMs: Infinity,
-  shutdownGroups: [],
 };
 
 /** Watches a world from its beginning; a watch serves one world. */

@@ -1,6 +1,10 @@
-import { concatMap, EMPTY, type Observable, of, type SchedulerLike } from 'rxjs';
+import { concatMap, EMPTY, type Observable, of, scan, type SchedulerLike } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
-import type { RuntimeStatus } from '../../model/runtime-health/runtime-state.js';
+import {
+  foldRuntimeStatus,
+  type RuntimeState,
+  UNKNOWN_RUNTIME_STATE,
+} from '../../model/runtime-health/runtime-state.js';
 import { poll } from '../operators/poll.js';
 import type { Logger } from '../ports/logger.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
@@ -12,13 +16,13 @@ export const RUNTIME_STATUS_PERIOD_MS = 5_000;
 const STATUS_TIMEOUT_MS = 300_000;
 
 /**
- * Reads the status of the runtime at once and then 5 s after each reply, and emits it. A failed call is logged and emits nothing: the
- * last ready status grows old.
+ * Reads the status of the runtime at once and then 5 s after each reply, and emits the state after it. A failed call is logged and
+ * leaves the state as it is: then `readyAt` grows old.
  *
  * Errors: none.
  * Ends:   never.
  */
-export const runtimeStatuses = ({
+export const runtimeStates = ({
   runtime,
   log,
   scheduler,
@@ -26,7 +30,7 @@ export const runtimeStatuses = ({
   readonly runtime: Pick<RuntimeService, 'status'>;
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
-}): Observable<RuntimeStatus> =>
+}): Observable<RuntimeState> =>
   poll(() => runtime.status({}), {
     periodMs: RUNTIME_STATUS_PERIOD_MS,
     timeoutMs: STATUS_TIMEOUT_MS,
@@ -37,4 +41,5 @@ export const runtimeStatuses = ({
       log.warn({ error: errorText(polled.error) }, 'cannot read the status of the runtime');
       return EMPTY;
     }),
+    scan((state, status) => foldRuntimeStatus(state, status, scheduler.now()), UNKNOWN_RUNTIME_STATE),
   );
