@@ -6,13 +6,18 @@ import type { KubeletParts } from './kubelet-parts.js';
 import { admitPod } from './model/admission/admit-pod.js';
 import { findRunningPod, runningPods } from './model/pleg/running-pods.js';
 import { isQuiet, oldestTraceOf, type RuntimePodStatus } from './model/pleg/runtime-pod.js';
+import { firstRejection } from './model/admission/rejection.js';
+import { admitUntilShutdown } from './model/shutdown/shutting-down.js';
 import { podConfig } from './streams/config/pod-config.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pleg/pod-cache.js';
+import { podKills } from './streams/pod-workers/kill-pod-now.js';
 import { podWorkers } from './streams/pod-workers/pod-workers.js';
 import { holdWhileUnhealthy } from './streams/runtime-health/hold-while-unhealthy.js';
 import { runtimeHealth } from './streams/runtime-health/runtime-health.js';
+import { nodeShutdown } from './streams/shutdown/node-shutdown.js';
 import { handleConfig } from './streams/sync-loop/handle-config.js';
 import { handleHousekeeping } from './streams/sync-loop/handle-housekeeping.js';
+import { handleKill } from './streams/sync-loop/handle-kill.js';
 import { handleProbe } from './streams/sync-loop/handle-probe.js';
 import { handleRuntimeChange } from './streams/sync-loop/handle-runtime-change.js';
 import { handleStop, hasStopped } from './streams/sync-loop/handle-stop.js';
@@ -39,7 +44,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     sources: sourceNames(given, options),
     isQuiet: (uid) => showsNothing(cache.get(uid)),
   });
-  const health = runtimeHealth(given);
+  const health = runtimeHealth({ ...given, state });
 
   // The cluster of the node, and the ports that it brings. The pods: what sees them, and what works on them.
   const cluster = assembleCluster(given, options, { state, health, syncFrequencyMs });
@@ -47,11 +52,16 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
   const { scheduler, wallClock } = ports;
   const context: LoopContext = {
     ...{ ...ports, ...cluster.loop, state },
-    admit: options.admit ?? admitPod(() => ports.node),
+    admit: firstRejection(
+      options.admit ?? admitPod(() => ports.node),
+      admitUntilShutdown(() => state.value.isShuttingDown),
+    ),
     guard: podGuard(ports.log),
   };
   const pods = assemblePods(cluster, options, { context, cache, health });
   const { pleg, probes } = pods;
+  const kills = podKills({ ...ports, state });
+  const shutdown = nodeShutdown({ ...ports, ...kills, state, groups: options.shutdownGroups ?? [] });
 
   return {
     config$: podConfig(cluster.sources, { scheduler, wallClock }),
@@ -60,7 +70,9 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     // Each tick checks the health, so that a change is known within a second.
     syncTick$: syncTicks(scheduler).pipe(concatMap(() => health.check$)),
     housekeeping$: housekeepingTicks(pleg.running, scheduler),
+    kill$: kills.kill$,
     stop$,
+    stopInOrder: shutdown.stopInOrder,
     swap: (inputs) => options.swap?.(inputs, pleg.options) ?? inputs,
     handlers: {
       config: handleConfig(context),
@@ -68,6 +80,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
       probe: handleProbe(context, probes.look),
       workDue: handleWorkDue(context),
       housekeeping: handleHousekeeping(context, probes.retain),
+      kill: handleKill(context),
       stop: handleStop(context),
     },
     holdWhileIll: holdWhileUnhealthy({ health, relist$: pleg.relist$, scheduler }),
@@ -80,6 +93,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     prepare$: pods.prepare$,
     volumes$: pods.volumes$,
     runtimeHealth$: health.state$.pipe(ignoreElements()),
+    shutdown$: shutdown.shutdown$,
     healthJournal$: health.journal$,
     upkeep: (inputs) => upkeep({ ...ports, ...pods, context, cache, inputs, policies: options }),
     cluster: cluster.streams,

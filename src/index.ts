@@ -47,6 +47,10 @@ export {
 } from './streams/ports/metrics.js';
 export type { PodCount, WorkingPods } from './model/pod-workers/housekeeping.js';
 export type { OrphanCount } from './model/upkeep/pod-directories.js';
+export type { ShutdownInhibitor, ShutdownLock, ShutdownSignal } from './streams/ports/shutdown-inhibitor.js';
+export { noShutdownStates, type ShutdownStates } from './streams/ports/shutdown-states.js';
+export type { ShutdownState } from './model/shutdown/shutdown-state.js';
+export type { ShutdownGroup } from './model/shutdown/shutdown-groups.js';
 export { noProbeRecords, type ProbeRecords } from './streams/ports/probe-records.js';
 export { noPullRecords, type PullRecords } from './streams/ports/pull-records.js';
 export type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
@@ -258,7 +262,15 @@ export { initialState, type NodeState, podWithStatus } from './model/node-state/
 export { reduce } from './model/node-state/reduce.js';
 export type { StateChange, StateChanges } from './model/node-state/state-change.js';
 export type { Wake } from './model/pod-workers/wake.js';
-export { type KillOptions, type PodUpdate, type PodUpdateType } from './model/pod-workers/pod-update.js';
+export {
+  type KillOptions,
+  type KillRequest,
+  type RecordedKill,
+  type PodUpdate,
+  type PodUpdateType,
+} from './model/pod-workers/pod-update.js';
+export type { HealthFacts } from './model/runtime-health/health-facts.js';
+export type { RuntimeState, RuntimeStatus } from './model/runtime-health/runtime-state.js';
 export type { WorkerActivities, WorkerActivity } from './model/pod-workers/worker-activity.js';
 export type { ActiveTimes, Moment as StartMoment, SeenPodStart } from './model/pod/active-times.js';
 export type {

@@ -7,6 +7,7 @@ import type { RunningPod } from './model/pleg/running-pods.js';
 import type { RuntimePodStatus } from './model/pleg/runtime-pod.js';
 import type { Pod, PodRef } from './model/pod/pod.js';
 import type { NodeState } from './model/node-state/node-state.js';
+import type { ShutdownGroup } from './model/shutdown/shutdown-groups.js';
 import type { PodChange } from './model/pod-status/pod-change.js';
 import type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
 import type { ClusterOptions, ClusterPorts } from './streams/cluster/cluster-node.js';
@@ -34,6 +35,8 @@ import type { RuntimeService } from './streams/ports/runtime-service.js';
 import type { VolumeFiles } from './streams/ports/volume-files.js';
 import type { WallClock } from './streams/ports/wall-clock.js';
 import type { PullLimits } from './streams/images/pull-queue.js';
+import type { ShutdownInhibitor } from './streams/ports/shutdown-inhibitor.js';
+import type { ShutdownStates } from './streams/ports/shutdown-states.js';
 import type { StopRequest } from './streams/sync-loop/handle-stop.js';
 import type { SyncLoopInputs } from './streams/sync-loop/sync-loop.js';
 import type { UpkeepPolicies } from './streams/upkeep/upkeep.js';
@@ -58,6 +61,10 @@ export interface KubeletPorts extends CredentialPorts {
   readonly probeRecords?: ProbeRecords;
   /** Default: pods stay in the cgroups of the runtime. */
   readonly nodeCgroups?: NodeCgroups;
+  /** Delays the shutdown of the machine, for `shutdownGroups` of the options. Default: a shutdown is not noticed. */
+  readonly shutdownInhibitor?: ShutdownInhibitor;
+  /** Default: the newest shutdown is not known to later agents. */
+  readonly shutdownStates?: ShutdownStates;
   /** Required by `cluster` of the options. */
   readonly cluster?: ClusterPorts;
   readonly record: RecordJournal;
@@ -97,6 +104,11 @@ export interface KubeletOptions extends UpkeepPolicies {
    * receives statuses, events and the Node. Without it the node stands alone.
    */
   readonly cluster?: ClusterOptions;
+  /**
+   * The groups of pods that are stopped one after the other when the machine shuts down, lowest priority first; `stop$` stops them in the
+   * same order. Default: none. A shutdown is not noticed, and `stop$` stops all pods at once.
+   */
+  readonly shutdownGroups?: readonly ShutdownGroup[];
   /** Stops every pod. `outcome$` ends as soon as none of them can be running. */
   readonly stop$?: Observable<StopRequest>;
   /**

@@ -20,7 +20,10 @@ export interface KubeletParts {
   readonly probe$: SyncLoopInputs['probe$'];
   readonly syncTick$: SyncLoopInputs['syncTick$'];
   readonly housekeeping$: SyncLoopInputs['housekeeping$'];
+  readonly kill$: SyncLoopInputs['kill$'];
   readonly stop$: Observable<StopRequest>;
+  /** Delays a request to stop every pod until the groups are stopped, if the pods have groups. */
+  readonly stopInOrder: MonoTypeOperatorFunction<StopRequest>;
   /** Swaps inputs of the loop, as the options ask. */
   readonly swap: (inputs: SyncLoopInputs) => SyncLoopInputs;
   readonly handlers: SyncLoopHandlers;
@@ -38,6 +41,8 @@ export interface KubeletParts {
   readonly volumes$: Observable<never>;
   /** Keeps the health of the runtime up to date. Emits nothing. */
   readonly runtimeHealth$: Observable<never>;
+  /** Stops the pods when the machine shuts down. Emits nothing. */
+  readonly shutdown$: Observable<never>;
   /** Records and logs each change of the health that a check finds. Emits nothing. */
   readonly healthJournal$: Observable<never>;
   readonly health$: Observable<RuntimeProblem>;

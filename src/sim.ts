@@ -66,6 +66,7 @@ export type {
   MachineFault,
   NetworkFault,
   PowerFault,
+  ShutdownFault,
   SourceFault,
   Stretch as FaultStretch,
 } from './tools/sim/faults/fault.js';

@@ -11,11 +11,13 @@ import { criClient } from './runtime/cri-client.js';
 import { dockerConfigPlaces, nodeCredentials } from './images/node-credentials.js';
 import { cgroupCapacity, hostCgroups } from './host/cgroups/host-cgroups.js';
 import { diskSpace } from './host/facts/disk-space.js';
+import { logind } from './host/logind/logind.js';
 import { logFiles } from './host/logs/log-files.js';
 import { monotonicScheduler } from './host/monotonic-scheduler.js';
 import { nodeFiles } from './host/files/node-files.js';
 import { probeRecordFiles } from './host/files/probe-record-files.js';
 import { pullRecordFiles } from './images/pull-record-files.js';
+import { shutdownStateFile } from './host/files/shutdown-state-file.js';
 import { podFiles } from './host/files/pod-files.js';
 import { volumeFiles } from './host/volumes/volume-files.js';
 import { type NodeSettings, readNodeFacts } from './host/facts/read-node-facts.js';
@@ -118,6 +120,8 @@ export const withNodePorts = <T>(
       probeHandlers: probeHandlers({ runtime, httpRequest: httpRequest(), tcpConnect, checkHealth, scheduler }, probes),
       ...noCredentials,
       pullRecords: pullRecordFiles(node.rootDirectory, log),
+      shutdownInhibitor: logind(),
+      shutdownStates: shutdownStateFile(node.rootDirectory),
       probeRecords: probeRecordFiles(node.rootDirectory, log),
       nodeCredentials: nodeCredentials(dockerConfigPlaces(node.rootDirectory), { log, scheduler }),
       wallClock: () => Date.now(),

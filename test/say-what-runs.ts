@@ -3,12 +3,14 @@ import { lackingForContainerd } from './containerd/lacking.js';
 import { lackingForCluster } from './cluster/lacking.js';
 import { canFakeTime } from './embedded/faked-clock.js';
 import { hasPromtool } from './embedded/promtool.js';
+import { lackingForBus } from './edges/host/logind/bus-stage.js';
 
 const isRoot = process.geteuid?.() === 0;
 const leftOut = [
   ...(isRoot ? [] : ['what only root may do: mounts, cgroups, other users']),
   ...(canFakeTime ? [] : ['an agent with a wrong clock; missing: faketime']),
   ...(hasPromtool ? [] : ['what promtool says about the metrics; missing: promtool, of the package prometheus']),
+  ...(lackingForBus.length > 0 ? [`the shutdown of a machine over a bus; missing: ${lackingForBus.join(', ')}`] : []),
   ...(lackingForContainerd.length > 0
     ? [`the agent over a real containerd; missing: ${lackingForContainerd.join(', ')}`]
     : []),

@@ -34,13 +34,14 @@ A failing seed is reported with the shortest history that still fails.
   --cluster       nodes that belong to a cluster: users of its API, and an API server that is away now and then
   --clocks        wall clocks that are wrong, differ, are set and run at other speeds
   --power         a machine that loses its power and boots
+  --shutdowns     a machine that shuts down, after its pods have stopped in groups, and boots
   --history FILE  runs this history, a file of an earlier failure
   --help          prints this
 `;
 
 const LARGEST_SEED = 2 ** 31;
 /** Each is a flag. */
-const KINDS = ['cluster', 'clocks', 'power'] as const;
+const KINDS = ['cluster', 'clocks', 'power', 'shutdowns'] as const;
 
 /** The flag of a family of seeds, with a space behind it. */
 export const kindFlag = (kind: HistoryKind): string => (kind === 'node' ? '' : `--${kind} `);
@@ -99,6 +100,7 @@ const parse = (args: readonly string[]) => {
         cluster: { type: 'boolean' },
         clocks: { type: 'boolean' },
         power: { type: 'boolean' },
+        shutdowns: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;

@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import type { ContainerStatus } from '../../src/generated/runtime/v1/api.js';
 import type { ContainerdNode } from './containerd-node.js';
+import { eventually } from '../embedded/eventually.js';
 
 /** Which namespace a process is in. */
 export const namespaceOf = (pid: number | 'self', name: string): string => readlinkSync(`/proc/${pid}/ns/${name}`);
@@ -16,7 +17,11 @@ export const running = async (
   name = 'main',
 ): Promise<{ readonly id: string; readonly pid: number; readonly status: ContainerStatus }> => {
   const status = await node.reached(pod, 'CONTAINER_RUNNING', { name });
-  return { id: status.id, pid: await node.pidOf(status.id), status };
+  const pid = await node.pidOf(status.id);
+  // A container runs from when runc starts it: its first process becomes the program of the container after that.
+  const isProgram = (): boolean => !readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('runc');
+  await eventually(`the program of ${pod}/${name} runs`, isProgram);
+  return { id: status.id, pid, status };
 };
 
 /** What the runtime made of a container for runc. */

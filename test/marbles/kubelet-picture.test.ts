@@ -1,4 +1,4 @@
-import { EMPTY, map, mergeMap, NEVER, type Observable } from 'rxjs';
+import { EMPTY, identity, map, mergeMap, NEVER, type Observable } from 'rxjs';
 import { describe, it } from 'vitest';
 import type { KubeletParts } from '../../src/kubelet-parts.js';
 import { runKubelet } from '../../src/kubelet.js';
@@ -27,7 +27,9 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   probe$: silent,
   syncTick$: silent,
   housekeeping$: silent,
+  kill$: silent,
   stop$: silent,
+  stopInOrder: identity,
   swap: (inputs) => inputs,
   handlers: {
     config: () => wake('c'),
@@ -35,6 +37,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
     probe: () => wake('r'),
     workDue: () => wake('s'),
     housekeeping: () => wake('h'),
+    kill: () => wake('k'),
     stop: () => wake('x'),
   },
   holdWhileIll: (wake$) => wake$,
@@ -44,6 +47,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   prepare$: EMPTY,
   volumes$: silent,
   runtimeHealth$: silent,
+  shutdown$: silent,
   healthJournal$: silent,
   health$: silent,
   state$: silent,
@@ -91,10 +95,19 @@ describe('the daemon', () => {
       const probe$ = hot('       ----r--------');
       const syncTick$ = hot('    -----s-------');
       const housekeeping$ = hot('------h------');
-      const stop$ = hot('        -------x-----');
-      const expected = '         -c-prshx-----';
+      const kill$ = hot('        -------k-----');
+      const stop$ = hot('        --------x----');
+      const expected = '         -c-prshkx----';
       const unsub = '            ------------!';
-      const inputs = { config$, pleg$, probe$, syncTick$, housekeeping$, stop$ } as unknown as Partial<KubeletParts>;
+      const inputs = {
+        config$,
+        pleg$,
+        probe$,
+        syncTick$,
+        housekeeping$,
+        kill$,
+        stop$,
+      } as unknown as Partial<KubeletParts>;
       expectObservable(runKubelet(parts({ ...inputs, scheduler })).pipe(uids), unsub).toBe(expected);
     }),
   );

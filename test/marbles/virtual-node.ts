@@ -9,6 +9,7 @@ import type { NodeCgroups } from '../../src/streams/cgroups/node-cgroups.js';
 import type { ProbeOutcome } from '../../src/model/probes/probe-outcome.js';
 import type { ProbeRecords } from '../../src/streams/ports/probe-records.js';
 import type { ProbeTarget } from '../../src/streams/ports/probe-handlers.js';
+import type { ShutdownInhibitor, ShutdownSignal } from '../../src/streams/ports/shutdown-inhibitor.js';
 import { noPullRecords } from '../../src/streams/ports/pull-records.js';
 import { noCredentials } from '../../src/streams/ports/credential-ports.js';
 import { noMetrics } from '../../src/streams/ports/metrics.js';
@@ -31,6 +32,8 @@ export interface Stage {
   readonly removed: string[];
   /** The time and the kind of each record of the journal: `61000 work-due`. */
   readonly journal: string[];
+  /** The times at which the lock that delays the shutdown of the machine was taken and released. */
+  readonly locks: string[];
   /** One without a subscriber so far. */
   readonly agent: (options: KubeletOptions) => Kubelet;
   readonly start: (options: KubeletOptions) => {
@@ -53,6 +56,7 @@ export const onNode = (
     nodeCgroups,
     probe,
     probeRecords,
+    shutdownSignal$,
     logFiles = [],
     podUids = [],
     random = () => 0,
@@ -64,6 +68,8 @@ export const onNode = (
     /** What a probe finds, from `atMs` on the node's clock; nothing is probed unless given. */
     probe?: (target: ProbeTarget, atMs: number) => Observable<ProbeOutcome>;
     probeRecords?: ProbeRecords;
+    /** What the machine says about its shutdown. Unless given, there is no service that says it. */
+    shutdownSignal$?: (scheduler: TestScheduler) => Observable<ShutdownSignal>;
     /** What stands in the folder of every container's logs. */
     logFiles?: readonly string[];
     /** The pods that have a directory from before. */
@@ -80,6 +86,7 @@ export const onNode = (
   const events: string[] = [];
   const removed: string[] = [];
   const journal: string[] = [];
+  const locks: string[] = [];
   let stage!: Stage;
   scheduler.run(() => {
     const fake = fakeRuntime(scheduler, { behaviours, tellsEvents, ready, latencyMs });
@@ -116,6 +123,7 @@ export const onNode = (
       node: nodeFacts,
       ...(probe && { probeHandlers: { probe: (target) => defer(() => probe(target, scheduler.now())) } }),
       probeRecords,
+      ...(shutdownSignal$ && { shutdownInhibitor: inhibitor(shutdownSignal$(scheduler), scheduler, locks) }),
       ...(nodeCgroups && { nodeCgroups: nodeCgroups(scheduler) }),
     };
     const running: Subscription[] = [];
@@ -126,12 +134,24 @@ export const onNode = (
       running.push(subscription);
       return { subscription, pods: agent.pods, pods$: agent.pods$, health: agent.health };
     };
-    stage = { scheduler, fake, records, events, removed, journal, agent: make, start };
+    stage = { scheduler, fake, records, events, removed, journal, locks, agent: make, start };
     play(stage);
     scheduler.schedule(() => running.forEach((subscription) => subscription.unsubscribe()), untilMs);
   });
   return stage;
 };
+
+const inhibitor = (
+  signal$: Observable<ShutdownSignal>,
+  scheduler: TestScheduler,
+  locks: string[],
+): ShutdownInhibitor => ({
+  maxDelayMs: () => of(3_600_000),
+  setMaxDelay: () => EMPTY,
+  takeLock: () => defer(() => of(locks.push(`${scheduler.now()} taken`))),
+  releaseLock: () => void locks.push(`${scheduler.now()} released`),
+  watch: () => signal$,
+});
 
 export const forever = (...pods: readonly Pod[]): Observable<SourceEvent> =>
   concat(of<SourceEvent>(podSet(pods)), NEVER);

@@ -72,4 +72,8 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'an end that only the status shows is forgotten': 68,
   'a container of an unknown state is not stopped': 156,
   'the directory of a volume counts as the volume': 11,
+  'all groups are stopped at once': 21,
+  'the lock is released before the pods have stopped': 1,
+  'the lowest priority is stopped last': 21,
+  'a pod keeps its own grace period': 7,
 };

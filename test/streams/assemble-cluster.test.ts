@@ -25,11 +25,11 @@ const given = only<KubeletPorts>({
 });
 const sources: KubeletOptions['sources'] = { file: NEVER };
 const cluster: NonNullable<KubeletOptions['cluster']> = { node: nodeSettings };
-const assembled = (options: KubeletOptions, ports = given) =>
-  assembleCluster(ports, options, {
-    ...{ state: kubeletState(), syncFrequencyMs: 60_000 },
-    health: runtimeHealth({ ...shared, runtime }),
-  });
+const assembled = (options: KubeletOptions, ports = given) => {
+  const state = kubeletState();
+  const health = runtimeHealth({ ...shared, runtime, state });
+  return assembleCluster(ports, options, { state, health, syncFrequencyMs: 60_000 });
+};
 
 describe('a node of a cluster', () => {
   it('has the pods of the API server as one more source, and what the cluster has in the place of its own', () => {

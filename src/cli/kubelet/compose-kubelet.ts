@@ -24,6 +24,7 @@ import type { Kubelet, KubeletOptions, KubeletPorts } from '../../kubelet-option
 import { kubelet } from '../../kubelet.js';
 import type { ImageGcPolicy } from '../../model/images/image-gc.js';
 import type { LogRotationPolicy } from '../../model/upkeep/log-rotation.js';
+import { shutdownGroups } from '../../model/shutdown/shutdown-groups.js';
 import { startedBy } from '../../model/pod-status/started-by.js';
 import { formatPod } from '../../model/pod/pod.js';
 import { quantity, unitValue } from '../../model/resources/quantity.js';
@@ -102,6 +103,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
         logRotation: logRotationPolicy(config),
         imageGc: imageGcPolicy(config),
         eventedPleg: isGateOn(config.featureGates, 'EventedPLEG'),
+        shutdownGroups: shutdownGroups(config),
         stop$,
         ...(cluster && { cluster: cluster.options }),
       };

@@ -54,7 +54,7 @@ export const runPodsOnce = (
       }),
     );
     const reader = runtimeReader(runtime, scheduler, terminationMessages(ports.podFiles));
-    const health = runtimeHealth(ports);
+    const health = runtimeHealth({ ...ports, state });
     const volumes = podVolumes({
       ...ports,
       state,

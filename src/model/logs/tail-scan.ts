@@ -12,8 +12,8 @@ export interface TailScan {
 export const isScanned = ({ left, start }: TailScan): boolean => left === 0 || start !== undefined;
 
 /**
- * Returns the scan after the block before it, which begins at the position `left`. The last `lineCount` lines begin behind the newline
- * that ends the line before them.
+ * Returns the scan after one more block, which begins at the position `left`. The last `lineCount` lines begin after the newline that
+ * precedes them.
  *
  * Source: staging/src/k8s.io/cri-client/pkg/logs/tail.go findTailLineStartIndex
  */

@@ -10,6 +10,7 @@ import type { InstanceStarts } from '../pod-actions/instance-starts.js';
 import type { StartFailures } from '../pod-actions/start-failures.js';
 import type { VolumeStates } from '../volumes/volume-states.js';
 import { NO_STATUSES, type PodStatuses } from '../pod-status/pod-statuses.js';
+import { type HealthFacts, healthProblemAt, NO_HEALTH_FACTS } from '../runtime-health/health-facts.js';
 import type { WorkerActivities } from '../pod-workers/worker-activity.js';
 
 /**
@@ -37,6 +38,12 @@ export interface NodeState {
   readonly activity: WorkerActivities;
   /** The volumes of pods: their desired and their actual state. */
   readonly volumes: VolumeStates;
+  /** The last status of the runtime, and the last relist. */
+  readonly runtime: HealthFacts;
+  /** The reason why pods cannot be synced, as the last check found it; undefined while they can. */
+  readonly health: string | undefined;
+  /** The machine shuts down, and the pods are stopped before it does. */
+  readonly isShuttingDown: boolean;
   /** The images of the node, largest first. */
   readonly images: readonly Image[];
 }
@@ -54,6 +61,9 @@ export const initialState = (expected: readonly PodSourceName[] = []): NodeState
   backOffs: NO_BACK_OFFS,
   activity: ImmutableMap(),
   volumes: OrderedMap(),
+  runtime: NO_HEALTH_FACTS,
+  health: healthProblemAt(NO_HEALTH_FACTS, 0),
+  isShuttingDown: false,
   images: [],
 });
 

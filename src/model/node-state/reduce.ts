@@ -7,6 +7,7 @@ import { withStart } from '../pod-actions/instance-starts.js';
 import { withStartEnded } from '../pod-actions/start-failures.js';
 import { retainStatuses, startedOver, withoutStatus, withStatus } from '../pod-status/pod-statuses.js';
 import { withDue, withoutDue, withoutRun, withRun } from '../pod-workers/worker-activity.js';
+import { withCadence, withRelist, withRuntimeStatus } from '../runtime-health/health-facts.js';
 import { retainKeys, retainMembers } from '../values/retain.js';
 import { updated } from '../values/updated.js';
 import {
@@ -72,5 +73,10 @@ const reducers: { readonly [K in ChangeKind]: (state: NodeState, change: ChangeO
   'run-ended': ({ activity }, { uid }) => ({ activity: withoutRun(activity, uid) }),
   'work-queued': ({ activity }, { uid, dueAt }) => ({ activity: withDue(activity, uid, dueAt) }),
   'work-taken': ({ activity }, { uids }) => ({ activity: withoutDue(activity, uids) }),
+  'runtime-status': ({ runtime }, { status, now }) => ({ runtime: withRuntimeStatus(runtime, status, now) }),
+  relisted: ({ runtime }, { at }) => ({ runtime: withRelist(runtime, at) }),
+  'relist-cadence': ({ runtime }, { cadence }) => ({ runtime: withCadence(runtime, cadence) }),
+  'health-checked': (_, { problem }) => ({ health: problem }),
+  'shutdown-noticed': (_, { isShuttingDown }) => ({ isShuttingDown }),
   'images-listed': (_, { images }) => ({ images }),
 };

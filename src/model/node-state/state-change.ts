@@ -7,6 +7,8 @@ import type { Pod, PodSourceName, PodStatus } from '../pod/pod.js';
 import type { CrashLoopEntry } from '../pod-actions/crash-loop-back-off.js';
 import type { InstanceStart } from '../pod-actions/instance-starts.js';
 import type { StartFailure } from '../pod-actions/start-failures.js';
+import type { PlegCadence } from '../pleg/pleg.js';
+import type { RuntimeStatus } from '../runtime-health/runtime-state.js';
 import type { WorkType } from '../pod-workers/pod-worker-record.js';
 
 /** The kinds of changes, with the fields of each. Times are the scheduler's milliseconds, unless said. */
@@ -65,12 +67,22 @@ export interface StateChanges {
   'volume-failed': VolumeName & { readonly error: string };
   /** The worker of the pod begins a run; `now` is its time. */
   'run-started': { readonly uid: string; readonly work: WorkType; readonly now: number };
-  /** That run has ended, in whichever way. */
+  /** That run has ended, in whichever way; or the pod was stopped before its first run. */
   'run-ended': { readonly uid: string };
   /** The pod is in the work queue; an earlier time of it counts no more. */
   'work-queued': { readonly uid: string; readonly dueAt: number };
   /** The sync tick has taken the pods from the work queue. */
   'work-taken': { readonly uids: readonly string[] };
+  /** The runtime has answered with its status; `now` is the time of the reply. */
+  'runtime-status': { readonly status: RuntimeStatus; readonly now: number };
+  /** The runtime has listed its pods; `at` is the time of the request. */
+  relisted: { readonly at: number };
+  /** The cadence of all relists from now on. */
+  'relist-cadence': { readonly cadence: PlegCadence };
+  /** A check has found why pods cannot be synced, or that they can. */
+  'health-checked': { readonly problem: string | undefined };
+  /** The machine shuts down, or does not after all. */
+  'shutdown-noticed': { readonly isShuttingDown: boolean };
   /** The runtime has listed its images, largest first. */
   'images-listed': { readonly images: readonly Image[] };
 }

@@ -42,6 +42,8 @@ export interface CrashLoopEntry extends BackOffEntry {
   readonly decidedBefore?: number;
   /** The ends that count for another agent as well, since the table began; see `endVerdict`. Default: 0. */
   readonly crashes?: number;
+  /** The instance whose end was the last of them. Its start may fail and be decided again, and the end counts once. */
+  readonly counted?: string;
   /** The instance whose end the container waits for, if a restart of all containers has removed it from the runtime. */
   readonly removed?: ExitedInstance;
 }
@@ -56,7 +58,7 @@ export interface CrashLoopInput {
   readonly entry?: CrashLoopEntry | undefined;
   readonly newestExited?: ExitedInstance | undefined;
   /** The newest started instance, which runs if the sync replaces it. Default: `newestExited`. */
-  readonly newest?: Pick<ExitedInstance, 'createdAt' | 'restartCount' | 'hash'> | undefined;
+  readonly newest?: Pick<ExitedInstance, 'id' | 'createdAt' | 'restartCount' | 'hash'> | undefined;
   /**
    * The number of crashes that the newest instance was created with, as its annotation says. Absent where its sandbox has ended: a pod that
    * was stopped starts over.
@@ -128,10 +130,15 @@ export const decideBackOff = (input: CrashLoopInput): CrashLoopVerdict => {
   }
   if (isOver || !isBlocked(entry, { since, now, table })) {
     const before = entry !== undefined && !isExpired(entry, since, table) ? (entry.crashes ?? 0) : 0;
-    const crashes = before + (ended.counts ? 1 : 0);
+    const { id } = input.newest ?? newestExited;
+    const crashes = before + (ended.counts && entry?.counted !== id ? 1 : 0);
     return {
       blocked: false,
-      entry: { ...advance(entry, { eventAt: since, now, table }), ...decided, ...(crashes > 0 && { crashes }) },
+      entry: {
+        ...advance(entry, { eventAt: since, now, table }),
+        ...decided,
+        ...(crashes > 0 && { crashes, ...(ended.counts && { counted: id }) }),
+      },
     };
   }
   const delayMs = Math.min(entry.delayMs, maxMs);

@@ -14,6 +14,19 @@ export interface KillOptions {
   readonly statusOverride?: (status: PodStatus) => PodStatus;
 }
 
+/** A request of a manager, such as that of shutdowns, to stop one pod. */
+export interface KillRequest {
+  readonly pod: Pod;
+  readonly kill: KillOptions;
+  /** In plain words, for the journal. */
+  readonly reason: string;
+}
+
+/** Such a request in the journal, which is the cause of what follows. */
+export interface RecordedKill extends KillRequest {
+  readonly cause: JournalId;
+}
+
 /** The wanted state of one pod, for its worker. A newer update replaces an older one that was not taken yet. */
 export interface PodUpdate {
   readonly type: PodUpdateType;

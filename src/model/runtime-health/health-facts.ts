@@ -1,6 +1,13 @@
 import type { RuntimeReport } from '../node/runtime-report.js';
 import { GENERIC_PLEG, type PlegCadence, plegHealth } from '../pleg/pleg.js';
-import { aggregateText, runtimeProblems, type RuntimeState, UNKNOWN_RUNTIME_STATE } from './runtime-state.js';
+import {
+  aggregateText,
+  foldRuntimeStatus,
+  runtimeProblems,
+  type RuntimeState,
+  type RuntimeStatus,
+  UNKNOWN_RUNTIME_STATE,
+} from './runtime-state.js';
 
 /** The facts that decide whether the runtime is healthy. */
 export interface HealthFacts {
@@ -17,6 +24,15 @@ export const NO_HEALTH_FACTS: HealthFacts = {
   lastRelistAt: undefined,
   cadence: GENERIC_PLEG,
 };
+
+/** Times are the scheduler's milliseconds. */
+export const withRuntimeStatus = (facts: HealthFacts, status: RuntimeStatus, now: number): HealthFacts => ({
+  ...facts,
+  runtime: foldRuntimeStatus(facts.runtime, status, now),
+});
+export const withRelist = (facts: HealthFacts, at: number): HealthFacts => ({ ...facts, lastRelistAt: at });
+export const withCadence = (facts: HealthFacts, cadence: PlegCadence): HealthFacts =>
+  facts.cadence === cadence ? facts : { ...facts, cadence };
 
 /**
  * The reasons why pods cannot be synced at `now`, in the scheduler's milliseconds; empty while they can.

@@ -16,6 +16,9 @@ export interface RuntimeState {
   readonly features?: RuntimeFeatures;
 }
 
+/** What a status of the runtime says; older runtimes leave out their handlers and features. */
+export type RuntimeStatus = Pick<StatusResponse, 'status'> & Partial<StatusResponse>;
+
 export const UNKNOWN_RUNTIME_STATE: RuntimeState = { networkProblem: 'network state unknown' };
 
 /**
@@ -26,7 +29,7 @@ export const UNKNOWN_RUNTIME_STATE: RuntimeState = { networkProblem: 'network st
  */
 export const foldRuntimeStatus = (
   before: RuntimeState,
-  { status, runtimeHandlers, features }: Pick<StatusResponse, 'status'> & Partial<StatusResponse>,
+  { status, runtimeHandlers, features }: RuntimeStatus,
   now: number,
 ): RuntimeState => {
   const problemOf = (type: 'RuntimeReady' | 'NetworkReady'): string | undefined => {

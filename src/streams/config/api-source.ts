@@ -13,12 +13,12 @@ import {
   of,
   type OperatorFunction,
   repeat,
+  ReplaySubject,
   type SchedulerLike,
   share,
   take,
   takeUntil,
   throttleTime,
-  throwError,
   timeout,
   timer,
 } from 'rxjs';
@@ -35,7 +35,7 @@ import {
 import type { ApiObject } from '../../model/kube-api/api-object.js';
 import type { ReflectorEvent, ReflectorProblem } from '../../model/reflector/reflector-event.js';
 import { errorText } from '../../model/cri/cri-error.js';
-import { podSet, type SourceEvent, sourceProblem } from '../../model/pod/pod-set.js';
+import { podSet, type SourceEvent, type SourceProblem, sourceProblem } from '../../model/pod/pod-set.js';
 import { inTurns } from '../operators/in-turns.js';
 import { toMap } from '../operators/to-map.js';
 import type { KnownPods, LastKnown } from '../ports/last-known.js';
@@ -77,7 +77,8 @@ const MOST_AT_ONCE = 16;
  * changes that follow another one within a millisecond, such as lines of a watch that arrive together: these become one set.
  *
  * If the API server does not answer after the start, the kept pods (`lastKnown`) are the set until its first list. They are not
- * used while a server answers, even with an error below 500: the pods may run elsewhere by then.
+ * used while a server answers, even with an error below 500: the pods may run elsewhere by then. The server is asked after a second
+ * although a slow disk has not been read, and what is read later is used from then on.
  *
  * Errors: none; failures are values of the kind `problem`.
  * Ends:   never.
@@ -85,15 +86,24 @@ const MOST_AT_ONCE = 16;
  */
 export const apiSource = (ports: ApiSourcePorts, options: ApiSourceOptions): Observable<SourceEvent> =>
   ports.lastKnown === undefined
-    ? followed(ports, options, undefined)
-    : readKept(ports.lastKnown, ports).pipe(
-        concatMap(({ kept, problems }) => concat(from(problems.map(sourceProblem)), followed(ports, options, kept))),
+    ? followed(ports, options, NOTHING_KEPT, EMPTY)
+    : afterKept(ports.lastKnown, ports, (first, later$) =>
+        concat(from(first.problems.map(sourceProblem)), followed(ports, options, first, later$)),
       );
+
+/** The pods that an earlier agent kept, if there are any, and what is wrong with them. */
+interface KeptByEarlier {
+  readonly kept?: KnownPods | undefined;
+  readonly problems: readonly SourceProblem[];
+}
+
+const NOTHING_KEPT: KeptByEarlier = { problems: [] };
 
 const followed = (
   ports: ApiSourcePorts,
   { nodeName, isNodeKnown$ }: ApiSourceOptions,
-  kept: KnownPods | undefined,
+  { kept }: KeptByEarlier,
+  later$: Observable<KeptByEarlier>,
 ): Observable<SourceEvent> =>
   defer(() => {
     const { scheduler, wallClock, lastKnown } = ports;
@@ -130,8 +140,15 @@ const followed = (
           })),
         );
         const listed$ = shared$.pipe(filter(({ event }) => event.kind === 'replaced'));
+        const restored$ = kept
+          ? restored(ports, fieldSelector, kept)
+          : later$.pipe(
+              concatMap(({ problems, kept: late }) =>
+                concat(from(problems.map(sourceProblem)), late ? restored(ports, fieldSelector, late) : EMPTY),
+              ),
+            );
         return merge(
-          kept ? restored(ports, fieldSelector, kept).pipe(takeUntil(listed$)) : EMPTY,
+          restored$.pipe(takeUntil(listed$)),
           folded$.pipe(concatMap(({ problems }) => from(problems))),
           lastKnown ? stored(lastKnown, kept, known$, ports) : known$.pipe(map(({ pods }) => podSet(pods))),
         );
@@ -173,26 +190,45 @@ const connectionProblem = (event: ReflectorProblem | { readonly kind: 'recovered
         from: FROM,
       });
 
-/** The pods that an earlier agent kept. If they cannot be read in time, there are none and a problem. */
-const readKept = (lastKnown: LastKnown, { scheduler }: ApiSourcePorts) =>
+/** Goes on with the pods that an earlier agent kept, after a second at the latest: then with none, and with those that are read later. */
+const afterKept = <T>(
+  lastKnown: LastKnown,
+  { scheduler }: ApiSourcePorts,
+  goOn: (first: KeptByEarlier, later$: Observable<KeptByEarlier>) => Observable<T>,
+): Observable<T> =>
+  defer(() => {
+    // One read, also for who comes to it after the limit.
+    const read$ = readKept(lastKnown).pipe(share({ connector: () => new ReplaySubject(1), resetOnComplete: false }));
+    const late$ = timer(DISK_LIMIT_MS, scheduler).pipe(
+      map(() => goOn(TOO_LATE, read$)),
+      takeUntil(read$),
+    );
+    return merge(late$, read$.pipe(map((first) => goOn(first, EMPTY)))).pipe(
+      take(1),
+      concatMap((rest$) => rest$),
+    );
+  });
+
+const TOO_LATE: KeptByEarlier = {
+  problems: [
+    {
+      severity: 'warning',
+      message: `the last known pods are not read within ${DISK_LIMIT_MS / 1_000} s: the API server is asked first`,
+    },
+  ],
+};
+
+/** Emits once the pods that an earlier agent kept; a problem if they cannot be read. */
+const readKept = (lastKnown: LastKnown): Observable<KeptByEarlier> =>
   defer(() => lastKnown.readPods()).pipe(
-    timeout({
-      first: DISK_LIMIT_MS,
-      scheduler,
-      with: () => throwError(() => new Error(`not within ${DISK_LIMIT_MS / 1_000} s`)),
-    }),
-    map((kept) => {
+    map((kept): KeptByEarlier => {
       const { pods, problems } = readKeptPods(kept?.pods ?? []);
       return { kept: kept && { ...kept, pods }, problems };
     }),
-    catchError((error: unknown) =>
-      of({
-        kept: undefined,
-        problems: [
-          { severity: 'warning' as const, message: `the last known pods cannot be read: ${errorText(error)}` },
-        ],
-      }),
-    ),
+    catchError((error: unknown) => {
+      const message = `the last known pods cannot be read: ${errorText(error)}`;
+      return of<KeptByEarlier>({ problems: [{ severity: 'warning', message }] });
+    }),
     take(1),
   );
 

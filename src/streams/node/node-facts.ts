@@ -4,6 +4,7 @@ import { needsLookup } from '../../model/node/node-addresses.js';
 import type { NodePressure } from '../../model/node/node-conditions.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
 import type { NodeStatusFacts } from '../../model/node/node-status.js';
+import { reportWithShutdown } from '../../model/shutdown/shutting-down.js';
 import type { Logger } from '../ports/logger.js';
 import type { LookupHost } from '../ports/lookup-host.js';
 import type { ReadMachine } from '../ports/read-machine.js';
@@ -27,8 +28,8 @@ export interface NodeFactsPorts {
 
 /** The state of the loop that a Node reports. */
 export interface LoopFacts {
-  /** Its images are those of the status of the Node. */
-  readonly state: Pick<KubeletState, 'images'>;
+  /** Its images are those of the status of the Node, which shows a shutdown of the machine. */
+  readonly state: Pick<KubeletState, 'images' | 'value'>;
   readonly health: Pick<RuntimeHealth, 'report'>;
   /** Default: no pressure, since this agent does not evict pods. */
   readonly pressure?: () => NodePressure;
@@ -74,7 +75,7 @@ export const nodeFacts = (
       lookedUp,
       runtimeVersion: `${runtimeName}://${version}`,
       images: state.images,
-      runtime: health.report(),
+      runtime: reportWithShutdown(health.report(), state.value.isShuttingDown),
       pressure: pressure(),
       now: wallClock(),
     })),

@@ -5,6 +5,7 @@ import {
   defer,
   distinctUntilChanged,
   EMPTY,
+  filter,
   ignoreElements,
   map,
   merge,
@@ -27,6 +28,7 @@ import { logNodeProblems } from './log-node-problems.js';
 import { nodeLease } from './node-lease.js';
 import { nodeStartup } from './node-startup.js';
 import type { RuntimeHealth } from '../runtime-health/runtime-health.js';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import { nodeStatus } from './node-status.js';
 import { nodeView } from './node-view.js';
 import { podCidrSender } from './pod-cidr.js';
@@ -44,6 +46,7 @@ export interface NodeManagerPorts extends NodeFactsPorts {
 }
 
 export interface NodeManagerOptions extends LoopFacts {
+  readonly state: LoopFacts['state'] & Pick<KubeletState, 'state$'>;
   /** Its `read$` renews its `report`, before the status of the Node is read. */
   readonly health: Pick<RuntimeHealth, 'report' | 'read$'>;
   readonly settings: NodeObjectSettings;
@@ -119,6 +122,11 @@ export const nodeManager = (ports: NodeManagerPorts, options: NodeManagerOptions
         heartbeats,
         view,
         checkRuntime$: health.read$,
+        shutdown$: options.state.state$.pipe(
+          map(({ isShuttingDown }) => isShuttingDown),
+          distinctUntilChanged(),
+          filter((isShuttingDown) => isShuttingDown),
+        ),
         updateFrequencyMs,
         reportFrequencyMs,
         sendPodCidr: podCidrSender(ports),

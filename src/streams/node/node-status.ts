@@ -34,6 +34,8 @@ export interface NodeStatusOptions extends StatusWriterOptions {
   readonly view: Pick<NodeView, 'node' | 'note' | 'deleted$'>;
   /** Reads the status of the runtime and completes; emits nothing. Errors: none. */
   readonly checkRuntime$: Observable<never>;
+  /** Emits when the machine begins to shut down. */
+  readonly shutdown$: Observable<unknown>;
   /** Registers the Node and completes; absent if the agent does not create it. */
   readonly register$?: Observable<never>;
   /** The time from the end of a round to the start of the next, before jitter, in milliseconds. */
@@ -45,7 +47,7 @@ export interface NodeStatusOptions extends StatusWriterOptions {
 /**
  * Keeps the status of the Node up to date. A round runs at once and then 10 s (and up to 4 % more) after each round; it writes the status
  * if more than the heartbeat has changed, and every 5 min in any case. While a node starts it is checked every 100 ms, until it is ready
- * or 120 s have passed. A Node that was deleted is registered again, which a kubelet only does when it starts.
+ * or 120 s have passed. A shutdown of the machine is written at once. A Node that was deleted is registered again, which a kubelet only does when it starts.
  *
  * Errors: none; failures are logged and retried, at first at once, then in the next round.
  * Ends:   never.
@@ -53,8 +55,8 @@ export interface NodeStatusOptions extends StatusWriterOptions {
  */
 export const nodeStatus = (options: NodeStatusOptions): Observable<never> =>
   defer(() => {
-    const { view, settings, checkRuntime$, register$, updateFrequencyMs, resetConnections, log, random, scheduler } =
-      options;
+    const { view, settings, checkRuntime$, shutdown$, register$, updateFrequencyMs } = options;
+    const { resetConnections, log, random, scheduler } = options;
     const { nodeName: node } = settings;
     const inTurn = inSlots({ count: 1, scheduler });
     const writer = statusWriter(options);
@@ -99,7 +101,8 @@ export const nodeStatus = (options: NodeStatusOptions): Observable<never> =>
         },
       }),
     );
-    return merge(concat(checkRuntime$, rounds$), untilReady(options, writer, round$, inTurn()));
+    const atShutdown$ = shutdown$.pipe(concatMap(() => round$.pipe(inTurn())));
+    return merge(concat(checkRuntime$, rounds$), untilReady(options, writer, round$, inTurn()), atShutdown$);
   });
 
 /**

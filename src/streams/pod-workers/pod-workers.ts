@@ -152,6 +152,7 @@ const oneRun = (uid: string, signal: AbortSignal, options: PodWorkerOptions, sen
     case 'not-yet':
       return of(waitForTurn(uid, start, options));
     case 'never':
+      options.state.apply({ kind: 'run-ended', uid });
       send.others(start.wakes);
       return of(endBeforeStart(uid, start, options));
     case 'run':

@@ -1,6 +1,7 @@
 import type { RuntimeContainerState } from '../../model/pleg/runtime-pod.js';
 import type { PodCount, WorkingPods } from '../../model/pod-workers/housekeeping.js';
 import type { ProbeWorker } from '../../model/probes/probe-worker.js';
+import type { ShutdownState } from '../../model/shutdown/shutdown-state.js';
 import type { OrphanCount } from '../../model/upkeep/pod-directories.js';
 import type { VolumeCount } from '../../model/volumes/volume-states.js';
 
@@ -140,6 +141,10 @@ export interface Metrics {
   readonly orphansCleaned: (count: OrphanCount) => void;
   /** All sources `podCertificate` of the node, by signer and state: `kubelet_podcertificate_states`. */
   readonly podCertificates: (counts: readonly PodCertificateCount[]) => void;
+  /**
+   * The newest shutdown of the node: `kubelet_graceful_shutdown_start_time_seconds` and `kubelet_graceful_shutdown_end_time_seconds`.
+   */
+  readonly nodeShutdown: (state: ShutdownState) => void;
 }
 
 export interface PodCertificateCount {
@@ -161,6 +166,7 @@ const nothing = (): void => undefined;
 
 /** Measures nothing: for tests, simulations and agents without a registry. */
 export const noMetrics: Metrics = {
+  nodeShutdown: nothing,
   runtimeOperation: nothing,
   runPodSandbox: nothing,
   podStarted: nothing,

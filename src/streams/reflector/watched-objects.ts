@@ -64,12 +64,6 @@ export interface WatchedObjectsOptions<T extends ReferencedObject> {
   readonly log: Logger;
 }
 
-/** A step of the watch of one object. `synced`: the server has listed it. `changed`: it has another version. */
-interface WatchStep {
-  readonly kind: 'start' | 'stop' | 'synced' | 'changed';
-  readonly id: ObjectName;
-}
-
 /**
  * Makes a store that watches each object from its first reference to its last. An object that is not read for a while is not watched
  * until the next read, which waits for the server; an immutable object is not watched after it was read. While the server is away,
@@ -87,23 +81,20 @@ export const watchedObjects = <T extends ReferencedObject>({
 }: WatchedObjectsOptions<T>): ObjectStore<T> => {
   const maxIdleMs = Math.max(IDLE_SYNCS * syncFrequencyMs, MIN_IDLE_MS);
   let objects: WatchedObjects<T> = OrderedMap();
-  const step$ = new Subject<WatchStep>();
+  const start$ = new Subject<ObjectName>();
+  const changed$ = new Subject<ObjectName>();
+  const steps = watchSteps();
 
-  const steps = (wanted: WatchStep['kind'], only?: ObjectName): Observable<ObjectName> =>
-    step$.pipe(
-      filter((step) => step.kind === wanted && (only === undefined || step.id === only)),
-      map(({ id }) => id),
-    );
   const change = (id: ObjectName, fields: Partial<WatchedObject<T>>): void => {
     objects = withWatched(objects, id, fields);
   };
   const start = (id: ObjectName): void => {
     change(id, { state: 'followed', problem: undefined });
-    step$.next({ kind: 'start', id });
+    start$.next(id);
   };
   const stop = (id: ObjectName, state: 'idle' | 'final'): void => {
     change(id, { state });
-    step$.next({ kind: 'stop', id });
+    steps.next(id, 'stop');
   };
   const received = (id: ObjectName, event: ReflectorEvent<T>): void => {
     const before = watchedObject(objects, id);
@@ -112,8 +103,8 @@ export const watchedObjects = <T extends ReferencedObject>({
     change(id, after);
     // Kept at once, in case the agent is killed.
     if (isOfObjects(event)) remember(after);
-    if (event.kind === 'replaced') step$.next({ kind: 'synced', id });
-    if (!isSameVersion(before.object, after.object)) step$.next({ kind: 'changed', id });
+    if (event.kind === 'replaced') steps.next(id, 'synced');
+    if (!isSameVersion(before.object, after.object)) changed$.next(id);
   };
   const remember = ({ id: { namespace, name }, object }: WatchedObject<T>): void => {
     if (object) kept?.keep(namespace, name, object);
@@ -124,7 +115,7 @@ export const watchedObjects = <T extends ReferencedObject>({
       tap((event) => received(id, event)),
       finalize(() => change(id, { isSynced: false })),
       ignoreElements(),
-      takeUntil(steps('stop', id)),
+      takeUntil(steps.of(id, 'stop')),
     );
   const stopIdle = (): void => {
     for (const { id } of unreadObjects(objects, scheduler.now(), maxIdleMs)) stop(id, 'idle');
@@ -139,7 +130,7 @@ export const watchedObjects = <T extends ReferencedObject>({
   const synced = (newest: () => WatchedObject<T>): Observable<WatchedObject<T>> => {
     const { id, isSynced, state } = newest();
     if (isSynced || state === 'final') return of(newest());
-    return steps('synced', id).pipe(
+    return steps.of(id, 'synced').pipe(
       take(1),
       map(newest),
       timeout({
@@ -181,7 +172,7 @@ export const watchedObjects = <T extends ReferencedObject>({
         // An object that loses its last reference during the read stays as it was.
         return synced(() => watchedObject(objects, first.id) ?? first).pipe(map(found));
       }),
-    changed$: steps('changed'),
+    changed$: changed$.asObservable(),
     run$: defer(() => {
       const before = [...objects.values()].filter(({ state }) => state === 'followed');
       const idle$ = timer(0, IDLE_CHECK_MS, scheduler).pipe(tap(stopIdle), ignoreElements());
@@ -190,14 +181,31 @@ export const watchedObjects = <T extends ReferencedObject>({
         tap(() => kept?.retain([...objects.values()].map(({ id }) => id))),
         ignoreElements(),
       );
-      // `start` first, so that a reference during the subscription to the others is not missed.
+      // `start$` first, so that a reference during the subscription to the others is not missed.
       return merge(
-        steps('start').pipe(mergeMap(followed)),
+        start$.pipe(mergeMap(followed)),
         from(before).pipe(mergeMap(({ id }) => followed(id))),
         idle$,
         retain$,
       );
     }),
+  };
+};
+
+/** A step of the watch of one object. `synced`: the server has listed it. */
+type WatchStep = 'stop' | 'synced';
+
+/** The steps of all watches. Each reaches the subscribers of its object alone, so that its cost does not grow with the number of objects. */
+const watchSteps = () => {
+  const step$ById = new Map<ObjectName, Subject<WatchStep>>();
+  return {
+    next: (id: ObjectName, step: WatchStep): void => step$ById.get(id)?.next(step),
+    of: (id: ObjectName, wanted: WatchStep): Observable<WatchStep> =>
+      defer(() => {
+        const step$ = step$ById.get(id) ?? new Subject<WatchStep>();
+        step$ById.set(id, step$);
+        return step$.pipe(finalize(() => !step$.observed && step$ById.delete(id)));
+      }).pipe(filter((step) => step === wanted)),
   };
 };
 

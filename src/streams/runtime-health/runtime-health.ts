@@ -3,26 +3,26 @@ import {
   defer,
   distinctUntilChanged,
   EMPTY,
+  filter,
   ignoreElements,
+  map,
   type Observable,
-  observeOn,
   of,
-  queueScheduler,
   type SchedulerLike,
   share,
-  Subject,
   tap,
 } from 'rxjs';
 import type { RuntimeReport } from '../../model/node/runtime-report.js';
 import type { PlegCadence } from '../../model/pleg/pleg.js';
-import { healthProblemAt, NO_HEALTH_FACTS, runtimeReportAt } from '../../model/runtime-health/health-facts.js';
-import { foldRuntimeStatus, type RuntimeState } from '../../model/runtime-health/runtime-state.js';
+import { type HealthFacts, healthProblemAt, runtimeReportAt } from '../../model/runtime-health/health-facts.js';
+import type { RuntimeState, RuntimeStatus } from '../../model/runtime-health/runtime-state.js';
 import { startWithPresent } from '../operators/start-with-present.js';
 import type { Logger } from '../ports/logger.js';
 import type { RecordJournal } from '../ports/record-journal.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
+import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import { journalHealth } from './journal-health.js';
-import { runtimeStates } from './runtime-state.js';
+import { runtimeStatuses } from './runtime-statuses.js';
 
 /** The reason why pods cannot be synced, such as `container runtime is down`; undefined while they can. */
 export type RuntimeProblem = string | undefined;
@@ -57,44 +57,50 @@ export interface RuntimeHealth {
 
 export interface RuntimeHealthOptions {
   readonly runtime: Pick<RuntimeService, 'status'>;
+  /** Holds what is known of the runtime, and what the checks find. */
+  readonly state: Pick<KubeletState, 'value' | 'apply' | 'transition$'>;
   readonly record: RecordJournal;
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
 }
 
 /** Makes the health of one life of the agent. It is unhealthy until the first status and the first relist. */
-export const runtimeHealth = ({ runtime, record, log, scheduler }: RuntimeHealthOptions): RuntimeHealth => {
-  let facts = NO_HEALTH_FACTS;
-  const problem = (): RuntimeProblem => healthProblemAt(facts, scheduler.now());
-  const checks$ = new Subject<RuntimeProblem>();
-  // One queue for all subscribers: each check reaches every one of them before the next.
-  const queued$ = checks$.pipe(observeOn(queueScheduler), share());
-
+export const runtimeHealth = ({ runtime, state, record, log, scheduler }: RuntimeHealthOptions): RuntimeHealth => {
+  const facts = (): HealthFacts => state.value.runtime;
+  const problem = (): RuntimeProblem => healthProblemAt(facts(), scheduler.now());
+  const take = (status: RuntimeStatus): void =>
+    void state.apply({ kind: 'runtime-status', status, now: scheduler.now() });
+  const checked$ = state.transition$.pipe(
+    map(({ change }) => change),
+    filter((change) => change.kind === 'health-checked'),
+    map((change) => change.problem),
+  );
   return {
-    state$: runtimeStates({ runtime, log, scheduler }).pipe(
-      tap((read) => (facts = { ...facts, runtime: read })),
+    state$: runtimeStatuses({ runtime, log, scheduler }).pipe(
+      tap(take),
+      map(() => facts().runtime),
       share(),
     ),
     read$: defer(() => runtime.status({})).pipe(
-      tap((status) => (facts = { ...facts, runtime: foldRuntimeStatus(facts.runtime, status, scheduler.now()) })),
+      tap(take),
       ignoreElements(),
       catchError(() => EMPTY),
     ),
-    relisted: (at) => (facts = { ...facts, lastRelistAt: at }),
-    setCadence: (cadence) => (facts = { ...facts, cadence }),
-    cadence: () => facts.cadence,
+    relisted: (at) => void state.apply({ kind: 'relisted', at }),
+    setCadence: (cadence) => void state.apply({ kind: 'relist-cadence', cadence }),
+    cadence: () => facts().cadence,
     check$: defer(() => {
       const found = problem();
-      checks$.next(found);
+      state.apply({ kind: 'health-checked', problem: found });
       return of(found);
     }),
-    health$: queued$.pipe(
+    health$: checked$.pipe(
       startWithPresent(() => of(problem())),
       distinctUntilChanged(),
     ),
-    journal$: checks$.pipe(journalHealth({ record, log })),
+    journal$: checked$.pipe(journalHealth({ record, log })),
     problem,
-    networkProblem: () => facts.runtime.networkProblem,
-    report: () => runtimeReportAt(facts, scheduler.now()),
+    networkProblem: () => facts().runtime.networkProblem,
+    report: () => runtimeReportAt(facts(), scheduler.now()),
   };
 };

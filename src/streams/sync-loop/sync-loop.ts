@@ -11,6 +11,7 @@ import {
 } from 'rxjs';
 import type { PlegEvent } from '../../model/pleg/pleg.js';
 import type { PodConfigUpdate } from '../../model/config/pod-config.js';
+import type { RecordedKill } from '../../model/pod-workers/pod-update.js';
 import type { Wake } from '../../model/pod-workers/wake.js';
 import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
 import type { ProbeChange } from '../probes/probe-worker.js';
@@ -29,6 +30,8 @@ export interface SyncLoopInputs {
   readonly syncTick$: Observable<unknown>;
   /** The running pods, as listed for a housekeeping tick. */
   readonly housekeeping$: Observable<readonly RuntimePod[]>;
+  /** Requests of managers to stop one pod. */
+  readonly kill$: Observable<RecordedKill>;
   /** Requests to stop every pod of the node. */
   readonly stop$: Observable<StopRequest>;
 }
@@ -40,6 +43,7 @@ export interface SyncLoopHandlers {
   readonly probe: (change: ProbeChange) => readonly Wake[];
   readonly workDue: () => readonly Wake[];
   readonly housekeeping: (running: readonly RuntimePod[]) => readonly Wake[];
+  readonly kill: (request: RecordedKill) => readonly Wake[];
   readonly stop: (request: StopRequest) => readonly Wake[];
 }
 
@@ -68,6 +72,7 @@ export const syncLoop = (
     ),
     inputs.syncTick$.pipe(map(() => handlers.workDue())),
     inputs.housekeeping$.pipe(map((running) => handlers.housekeeping(running))),
+    inputs.kill$.pipe(map((request) => handlers.kill(request))),
     inputs.stop$.pipe(map((request) => handlers.stop(request))),
   ).pipe(concatMap((wakes) => wakes));
 

@@ -20,6 +20,7 @@ import { type SimulatedRuntime, simulatedRuntime } from './runtime/simulated-run
 import { seededRandom } from './world/seeded-random.js';
 import { simulatedClusterOptions, simulatedMachine } from './node/simulated-cluster.js';
 import { type DiskPower, type SimulatedDisk, simulatedDisk } from './disk/simulated-disk.js';
+import { simulatedShutdown } from './node/simulated-shutdown.js';
 import { simulatedFacts } from './node/simulated-facts.js';
 import { simulatedNetwork } from './network/simulated-network.js';
 import { simulatedProbes } from './network/simulated-probes.js';
@@ -81,6 +82,11 @@ export interface SimulatedNode {
   readonly isAlive: () => boolean;
   /** The machine is off from now on, with the agent, the runtime, all containers and the memory. Does nothing if it is off. */
   readonly losePower: (loss: RuntimeLoss) => void;
+  /**
+   * Asks the machine to shut down: it is off, with all of its files on the disk, once the agent has released its lock, and `maxDelayMs` later at
+   * the latest. Calls `off` then. Does nothing if it is off.
+   */
+  readonly shutDown: (maxDelayMs: number, off: () => void) => void;
   /** Boots the machine and starts the agent; the wall clocks of both processes are set by `clockByMs`. Does nothing if it is on. */
   readonly boot: (boot?: { readonly clockByMs?: number }) => void;
   readonly isOn: () => boolean;
@@ -176,6 +182,8 @@ export const simulatedNode = ({
     latencyMs: behaviours.networkMs,
   });
 
+  const shutdown = simulatedShutdown(scheduler);
+
   const madeAt = scheduler.now();
   let machine = { bootId: bootIdOf(1), bootedAt: clock.now(), bootedAfterMs: 0 };
   let boots = 1;
@@ -211,6 +219,7 @@ export const simulatedNode = ({
       wallClock: clock.now,
       random: random.fork(`agent/${life.number}`).next,
       runtimeName: RUNTIME_NAME,
+      shutdownInhibitor: shutdown.inhibitor(life),
       ...(cluster && {
         cluster: {
           lastKnown,
@@ -270,6 +279,7 @@ export const simulatedNode = ({
     const life = lives.at(-1);
     if (!life?.isAlive) return;
     life.die();
+    shutdown.lifeEnded(life);
     // If the agent dies in the middle of an action, the cancellations of that action follow.
     if (leftBy(life) === 0) tellEnd(life);
     else {
@@ -296,6 +306,17 @@ export const simulatedNode = ({
     bootRuntime = runtime.losePower(loss);
     disk.losePower();
   };
+  const shutDown: SimulatedNode['shutDown'] = (maxDelayMs, off) => {
+    if (bootRuntime) return;
+    tell({ kind: 'shutdown-requested', at: scheduler.now(), isDelayed: shutdown.isDelayed() });
+    shutdown.request(maxDelayMs, () => {
+      // It may have lost its power in the meantime.
+      if (bootRuntime) return;
+      disk.sync();
+      losePower({ forgetsMs: 0 });
+      off();
+    });
+  };
   const boot: SimulatedNode['boot'] = ({ clockByMs } = {}) => {
     if (!bootRuntime) return;
     if (clockByMs !== undefined) jumpClock(clockByMs);
@@ -314,6 +335,7 @@ export const simulatedNode = ({
     kill,
     isAlive,
     losePower,
+    shutDown,
     boot,
     isOn: () => bootRuntime === undefined,
     wallClock: clock.now,

@@ -20,7 +20,7 @@ const CHECK = fileURLToPath(new URL('../../../.ci', import.meta.url));
 /** What the check asks of the machine. Here it is all there, so that nothing is installed. */
 const TOOLS = [
   'unshare nsenter setpriv fallocate prlimit mount containerd ctr runc busybox iptables ip docker-registry strace perl openssl etcd kubectl',
-  'faketime',
+  'faketime dbus-daemon busctl systemd-inhibit',
 ].flatMap((names) => names.split(' '));
 
 /** The other versions of Node, the newest last. */

@@ -5,7 +5,7 @@ import { ReplaySubject, filter, firstValueFrom, skip, type Subscription, take, t
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { embeddedRuntime, type EmbeddedRuntimeEvent } from '../../../src/cli/runtime/embedded-process.js';
 import { isProcess } from '../../../src/processes/send-signal.js';
-import { processId } from '../../../src/runtime/embedded/confinement/process-tree.js';
+import { isAlive, processId } from '../../../src/runtime/embedded/confinement/process-tree.js';
 import { eventually } from '../../embedded/eventually.js';
 import { killProcess } from '../../support/kill-process.js';
 import { endRuntime } from '../embedded/end-runtime.js';
@@ -104,10 +104,12 @@ it.for([{ build: '0.9.0+def' }, {}])('replaces a runtime of another build at its
   const [pid] = await pidsOf(1);
   const lock = join(folder, 'state', 'runtime.lock');
   mkdirSync(dirname(lock));
-  writeFileSync(lock, JSON.stringify({ ...processId(pid!), ...named }));
+  const earlier = processId(pid!)!;
+  writeFileSync(lock, JSON.stringify({ ...earlier, ...named }));
   const [replaced, ready] = await firstValueFrom(supervise().event$.pipe(take(2), toArray()));
   expect(replaced).toEqual({ kind: 'replaced', pid, ...named });
-  expect(isProcess(pid!)).toBe(false);
+  // On a busy machine the threads of an ended process may go a while after it, and its number with the last of them.
+  expect(isAlive(earlier)).toBe(false);
   const [, next] = await pidsOf(2);
   expect(ready).toEqual({ kind: 'ready', pid: next });
 });

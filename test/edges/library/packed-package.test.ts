@@ -50,7 +50,10 @@ it(
       ...{ target: 'ES2023', lib: ['ES2023'], module: 'NodeNext', moduleResolution: 'NodeNext' },
     };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-    run('npm', ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', tarball], project);
+    // A connection without an answer is given up after twenty seconds, not after the five minutes of npm.
+    const patience = ['--fetch-timeout=20000', '--fetch-retries=5'];
+    const quiet = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
+    run('npm', ['install', ...quiet, ...patience, tarball], project);
     expect(run(process.execPath, [TSC, '-p', project], project)).toBe('');
 
     const script = `

@@ -7,6 +7,7 @@ import {
   NEVER,
   type Observable,
   of,
+  type SchedulerLike,
   takeUntil,
   throwError,
   timer,
@@ -61,17 +62,20 @@ const word = (event: SourceEvent): string =>
 interface Disk {
   readonly kept?: readonly Pod[];
   readonly readPods?: () => Observable<KnownPods | undefined>;
+  /** The same by the clock of the test. */
+  readonly slowly?: (scheduler: SchedulerLike) => () => Observable<KnownPods | undefined>;
   readonly writeMs?: number;
 }
 
 /** As if it had been kept 3 s before the start. */
 const START = Date.UTC(2026, 0, 1);
 const lastKnownOf = (
-  { kept, readPods, writeMs = 0 }: Disk,
+  { kept, slowly, readPods, writeMs = 0 }: Disk,
   scheduler: TestScheduler,
   tell: (what: string) => void,
 ): LastKnown => ({
-  readPods: readPods ?? (() => of(kept && { pods: kept, resourceVersion: '5', at: START - 3_000 })),
+  readPods:
+    slowly?.(scheduler) ?? readPods ?? (() => of(kept && { pods: kept, resourceVersion: '5', at: START - 3_000 })),
   writePods: ({ pods, resourceVersion, at }) =>
     defer(() => {
       tell(`keep ${pods.length} as of ${resourceVersion} at ${at - START}`);
@@ -276,7 +280,6 @@ describe('an API server that is away', () => {
 
   it.each<[what: string, read: () => Observable<KnownPods | undefined>, atMs: number, problem: string]>([
     ['cannot be read', () => throwError(() => new Error('pods.json: EIO')), 0, 'pods.json: EIO'],
-    ['take more than 1 s to read', () => NEVER, 1_000, 'not within 1 s'],
   ])('does nothing with last known pods that %s', (_what, readPods, atMs, problem) => {
     const told = play(20_000, () => ({ lists: [] }), { disk: { readPods } });
     expect(told.slice(0, 2)).toEqual([
@@ -284,6 +287,28 @@ describe('an API server that is away', () => {
       `${atMs} list 0 fieldSelector=spec.nodeName=node-1 limit=500`,
     ]);
     expect(told.filter(isSet)).toEqual([]);
+  });
+
+  it('is asked after a second although the disk is slow, and the last known pods are the set once they are read', () => {
+    const readPods = (scheduler: SchedulerLike) => () =>
+      timer(3_000, scheduler).pipe(map(() => ({ pods: [podOf('k', 4)], resourceVersion: '5', at: START - 3_000 })));
+    const told = play(14_000, () => ({ lists: Array.from({ length: 9 }, () => failing(refused)) }), {
+      disk: { slowly: readPods },
+    });
+    expect(told.slice(0, 2)).toEqual([
+      '1000 warning: the last known pods are not read within 1 s: the API server is asked first',
+      '1000 list 0 fieldSelector=spec.nodeName=node-1 limit=500',
+    ]);
+    expect(told.filter(isSet)).toEqual(['13000 set k4']);
+  });
+
+  it('that answers before a slow disk is read has the set, and one whose disk never answers has none', () => {
+    const slow = (scheduler: SchedulerLike) => () =>
+      timer(3_000, scheduler).pipe(map(() => ({ pods: [podOf('k', 4)], resourceVersion: '5', at: START - 3_000 })));
+    const answered = play(20_000, () => ({ lists: [of(listOf(9, [podOf('n', 8)]))] }), { disk: { slowly: slow } });
+    expect(answered.filter(isSet)).toEqual(['1000 set n8']);
+    const silent = play(20_000, () => ({ lists: [] }), { disk: { readPods: () => NEVER } });
+    expect(silent.filter(isSet)).toEqual([]);
   });
 
   it('gives no pod of what is kept that is none', () => {

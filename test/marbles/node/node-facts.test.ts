@@ -4,6 +4,7 @@ import { describe, it } from 'vitest';
 import type { VersionResponse } from '../../../src/generated/runtime/v1/api.js';
 import type { NodeStatusFacts } from '../../../src/model/node/node-status.js';
 import { nodeFacts } from '../../../src/streams/node/node-facts.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import { aMachine, nodeSettings } from '../../support/node-object.js';
 import { expectLanes } from '../lanes.js';
 import { inTurn, marbles } from '../marbles.js';
@@ -30,7 +31,7 @@ const read = (scheduler: TestScheduler, { versions = [of(version('1.7'))], looku
       wallClock: () => scheduler.now(),
     },
     { ...nodeSettings, nodeIps },
-    { state: { images: [] }, health: { report: () => ({ problems: ['x'] }) } },
+    { state: kubeletState(), health: { report: () => ({ problems: ['x'] }) } },
   );
 };
 /** What is read by one subscription after the other, as `<ms> <version> <addresses>`. */

@@ -5,6 +5,7 @@ import { apiClient } from '../../../src/streams/cluster/api-client.js';
 import { noMetrics } from '../../../src/streams/ports/metrics.js';
 import { nodeManager, type NodeManagerOptions } from '../../../src/streams/node/node-manager.js';
 import type { NodeAgentEvent } from '../../../src/streams/ports/record-event.js';
+import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
 import { fakeNodeApi } from '../../support/fake-node-api.js';
 import { aMachine, nodeSettings } from '../../support/node-object.js';
 import { expectLanes, linesOf } from '../lanes.js';
@@ -42,7 +43,7 @@ const aManager = (scheduler: TestScheduler, options: Partial<NodeManagerOptions>
       updateFrequencyMs: 10_000,
       reportFrequencyMs: 300_000,
       leaseDurationSeconds: 40,
-      state: { images: [] },
+      state: kubeletState(),
       health: { report: () => ({ problems }), read$: EMPTY },
       ...options,
     },

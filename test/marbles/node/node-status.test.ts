@@ -1,8 +1,8 @@
-import { defer, EMPTY, ignoreElements, type Observable, of, tap, timer } from 'rxjs';
+import { defer, EMPTY, ignoreElements, NEVER, type Observable, of, tap, timer } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { initialNode } from '../../../src/model/node/initial-node.js';
-import type { Node } from '../../../src/model/node/node.js';
+import { conditionOf, type Node } from '../../../src/model/node/node.js';
 import { nodeStatus, type NodeStatusOptions } from '../../../src/streams/node/node-status.js';
 import { status } from '../../support/fake-node-api.js';
 import { nodeSettings, nodeStatusFacts } from '../../support/node-object.js';
@@ -39,6 +39,7 @@ const aRun = (
     heartbeats: stage.client,
     sendPodCidr: () => of(false),
     checkRuntime$: EMPTY,
+    shutdown$: NEVER,
     updateFrequencyMs: 10_000,
     reportFrequencyMs: 5 * MINUTE,
     resetConnections: () => stage.fake.history.push(`${scheduler.now()} reset`),
@@ -62,6 +63,21 @@ describe('the status of a Node', () => {
       // The first report is spread to [2.5, 7.5) min; later ones follow it at their own pace. Rounds are 10 s apart.
       // The Node is known from the watch: no request reads it.
       expectLanes(stage.fake.history, { everyMs: MINUTE / 2 }).toBe({ 'PATCH status': 'P----P---------P---------P' });
+    }),
+  );
+
+  it(
+    'is written at once when the machine begins to shut down',
+    marbles(({ scheduler }) => {
+      const { stage, run } = aRun(scheduler, { shutdown$: timer(3_000, scheduler) });
+      scheduler.schedule(() => (stage.facts = { runtime: { problems: ['node is shutting down'] } }), 2_999);
+      run(6_000);
+      expect(times(stage, 'PATCH status')).toEqual([0, 3_000]);
+      expect(conditionOf(stage.fake.node!, 'Ready')).toMatchObject({
+        status: 'False',
+        reason: 'KubeletNotReady',
+        message: 'node is shutting down',
+      });
     }),
   );
 

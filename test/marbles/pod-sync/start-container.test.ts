@@ -207,6 +207,7 @@ describe('a container that has ended before', () => {
             lastUpdate: 0,
             end: { id: 'id-main', at: 0 },
             crashes: 1,
+            counted: 'id-main',
           }),
         1,
       );

@@ -76,6 +76,19 @@ describe('the health of the runtime', () => {
   );
 
   it(
+    'keeps the time of a ready status that was read outside the period, when the next one in the period is not ready',
+    marbles(({ cold, hot, expectObservable, scheduler }) => {
+      const [ready$, notReady$] = [reply(true), reply(false)].map((y) => cold<StatusResponse>('(y|)', { y }));
+      const { state, health } = setup(scheduler, inTurn<StatusResponse>(ready$!, ready$!, notReady$!));
+      const reading$ = hot('4s r', {}).pipe(mergeMap(() => health.read$));
+      const read$ = hot('   -a 3999ms b 998ms c').pipe(map(() => state.value.runtime.runtime.readyAt));
+      const expected = '    -a 3999ms b 998ms c';
+      const running$ = merge(reading$, health.state$.pipe(ignoreElements()));
+      expectObservable(merge(running$, read$), '6s !').toBe(expected, { a: 0, b: 4_000, c: 4_000 });
+    }),
+  );
+
+  it(
     'is recorded and logged with each change, once',
     marbles(({ cold, hot, expectObservable, flush, scheduler }) => {
       const { health, records, logged } = setup(scheduler, cold<StatusResponse>('(y|)', { y: reply(true) }));

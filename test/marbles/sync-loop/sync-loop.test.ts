@@ -3,6 +3,7 @@ import { describe, it } from 'vitest';
 import type { PlegEvent } from '../../../src/model/pleg/pleg.js';
 import type { PodConfigUpdate } from '../../../src/model/config/pod-config.js';
 import type { Wake } from '../../../src/model/pod-workers/wake.js';
+import type { RecordedKill } from '../../../src/model/pod-workers/pod-update.js';
 import type { RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
 import type { ProbeChange } from '../../../src/streams/probes/probe-worker.js';
 import type { StopRequest } from '../../../src/streams/sync-loop/handle-stop.js';
@@ -28,6 +29,7 @@ const silent: SyncLoopInputs = {
   probe$: NEVER,
   syncTick$: NEVER,
   housekeeping$: NEVER,
+  kill$: NEVER,
   stop$: NEVER,
 };
 const handlers: SyncLoopHandlers = {
@@ -36,6 +38,7 @@ const handlers: SyncLoopHandlers = {
   probe: () => [wake('r')],
   workDue: () => [wake('s')],
   housekeeping: () => [wake('h')],
+  kill: () => [wake('k')],
   stop: () => [wake('x')],
 };
 
@@ -48,9 +51,10 @@ describe('the loop', () => {
       const pleg$ = hot<PlegEvent>('         -----p--|');
       const syncTick$ = hot('               ------s-|');
       const housekeeping$ = hot<readonly RuntimePod[]>('-------h|');
-      const stop$ = hot<StopRequest>('                 --------x|');
-      const inputs = { config$, pleg$, probe$, syncTick$, housekeeping$, stop$ };
-      const expected = '                     (cd)rpshx|';
+      const kill$ = hot<RecordedKill>('        --------k|');
+      const stop$ = hot<StopRequest>('        ---------x|');
+      const inputs = { config$, pleg$, probe$, syncTick$, housekeeping$, kill$, stop$ };
+      const expected = '                     (cd)rpshkx|';
       expectObservable(syncLoop(inputs, handlers, scheduler).pipe(map(uidOf))).toBe(expected);
     }),
   );

@@ -5,6 +5,7 @@ import { clockRows } from './rows/clock-rows.js';
 import { clusterRows } from './rows/cluster-rows.js';
 import { endRows } from './rows/ends-rows.js';
 import { powerRows } from './rows/power-rows.js';
+import { shutdownRows } from './rows/shutdown-rows.js';
 import { statusRows } from './rows/status-rows.js';
 import { truthRows } from './rows/truth-rows.js';
 import { waitRows } from './rows/waits-rows.js';
@@ -22,6 +23,7 @@ const ROWS: Rows = {
   ...clusterRows,
   ...clockRows,
   ...powerRows,
+  ...shutdownRows,
 };
 
 describe.each(INVARIANTS)('$name', (invariant) => {
@@ -32,7 +34,11 @@ describe.each(INVARIANTS)('$name', (invariant) => {
   });
 
   it.each(rows.map(([what, story, says]) => ({ what, story, says })))('$what', ({ story, says }) => {
-    const watch = watchInvariants([invariant], { imageMaxAgeMs: 1_200_000 });
+    const shutdownGroups = [
+      { priority: 0, graceSeconds: 10 },
+      { priority: 1_000, graceSeconds: 5 },
+    ];
+    const watch = watchInvariants([invariant], { imageMaxAgeMs: 1_200_000, shutdownGroups });
     const events = story.flat(2);
     const found = [...events.flatMap((event) => watch.tell(event)), ...watch.end({ at: END * 1000, quietSince: 0 })];
     const messages = found.map(({ message }) => message);

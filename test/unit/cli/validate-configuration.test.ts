@@ -252,6 +252,10 @@ describe('values', () => {
       'shutdownGracePeriodCriticalPods 500ms must be either zero or otherwise >= 1 sec',
     ],
     [
+      'shutdownGracePeriodByPodPriority: [{priority: 1, shutdownGracePeriodSeconds: 1}, {priority: 2, shutdownGracePeriodSeconds: -1}]',
+      'shutdownGracePeriodByPodPriority[1].shutdownGracePeriodSeconds -1 must not be negative',
+    ],
+    [
       'shutdownGracePeriod: 30s\nfeatureGates: {GracefulNodeShutdown: false, GracefulNodeShutdownBasedOnPodPriority: false}',
       'specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown',
     ],

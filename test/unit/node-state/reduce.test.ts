@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { initialState, type NodeState, podWithStatus } from '../../../src/model/node-state/node-state.js';
+import { initialState, type NodeState } from '../../../src/model/node-state/node-state.js';
 import { reduce } from '../../../src/model/node-state/reduce.js';
 import type { StateChange } from '../../../src/model/node-state/state-change.js';
+import { EVENTED_PLEG, GENERIC_PLEG } from '../../../src/model/pleg/pleg.js';
 import { CONFIG_MIRROR_ANNOTATION } from '../../../src/model/pod/pod.js';
 import { aPod } from '../../support/a-pod.js';
 
@@ -31,6 +32,7 @@ const rejected: StateChange = { kind: 'admission-decided', uid: 'uid-1', isAdmit
 const seen: StateChange = { kind: 'start-time-seen', uid: 'uid-1', startTime, ...moment };
 const backedOff = (key: string): StateChange => ({ kind: 'restart-backed-off', key, entry });
 const pullFailed: StateChange = { kind: 'pull-ended', key: 'image', failed: { entry, failure } };
+const expired = (now: number): StateChange => ({ kind: 'back-offs-expired', now });
 const both = [
   { name: 'a', emptyDir: {} },
   { name: 'b', emptyDir: {} },
@@ -45,6 +47,8 @@ const began: StateChange = { kind: 'run-started', uid: 'uid-1', work: 'sync', no
 const ended: StateChange = { kind: 'run-ended', uid: 'uid-1' };
 const queued: StateChange = { kind: 'work-queued', uid: 'uid-1', dueAt: 60 };
 const taken = (...uids: readonly string[]): StateChange => ({ kind: 'work-taken', uids });
+const shutDown = (isShuttingDown: boolean): StateChange => ({ kind: 'shutdown-noticed', isShuttingDown });
+const NOT_READY = 'container runtime not ready: <nil>';
 const retained = (...uids: readonly string[]): StateChange => ({ kind: 'statuses-retained', uids: new Set(uids) });
 const all = [
   set,
@@ -82,6 +86,8 @@ const volumes = ({ volumes }: NodeState) => {
 const missing = ({ volumes }: NodeState) => [...(volumes.get('uid-1')?.missing ?? [])].sort();
 const images = ({ images }: NodeState) => images;
 const activity = ({ activity }: NodeState) => [...activity];
+const shuttingDown = ({ isShuttingDown }: NodeState) => isShuttingDown;
+const ofRuntime = ({ runtime }: NodeState) => [runtime.runtime.runtimeProblem, runtime.lastRelistAt, runtime.cadence];
 
 type Row = readonly [
   what: string,
@@ -213,22 +219,10 @@ const rows: Readonly<Record<StateChange['kind'], readonly Row[]>> = {
     ],
   ],
   'back-offs-expired': [
-    [
-      'ten minutes',
-      [pullFailed, backedOff('a')],
-      { kind: 'back-offs-expired', now: minutes(10) },
-      pulls,
-      [['image'], [failure]],
-    ],
-    [
-      'more than ten',
-      [pullFailed, backedOff('a')],
-      { kind: 'back-offs-expired', now: minutes(10) + 1 },
-      pulls,
-      [[], []],
-    ],
-    ['twenty minutes', [backedOff('a')], { kind: 'back-offs-expired', now: minutes(20) }, restarts, ['a']],
-    ['more than twenty', [backedOff('a')], { kind: 'back-offs-expired', now: minutes(20) + 1 }, restarts, []],
+    ['ten minutes', [pullFailed, backedOff('a')], expired(minutes(10)), pulls, [['image'], [failure]]],
+    ['more than ten', [pullFailed, backedOff('a')], expired(minutes(10) + 1), pulls, [[], []]],
+    ['twenty minutes', [backedOff('a')], expired(minutes(20)), restarts, ['a']],
+    ['more than twenty', [backedOff('a')], expired(minutes(20) + 1), restarts, []],
   ],
   'volumes-wanted': [
     ['two volumes', [], wantedVolumes, volumes, ['a wanted, 0 failures', 'b wanted, 0 failures']],
@@ -325,6 +319,32 @@ const rows: Readonly<Record<StateChange['kind'], readonly Row[]>> = {
   'run-ended': [['a run', [began], ended, activity, []]],
   'work-queued': [['a pod', [], queued, activity, [['uid-1', { dueAt: 60 }]]]],
   'work-taken': [['a pod', [queued], taken('uid-1'), activity, []]],
+  'runtime-status': [
+    [
+      'a status',
+      [],
+      { kind: 'runtime-status', status: { status: undefined }, now: 5 },
+      ofRuntime,
+      [NOT_READY, undefined, GENERIC_PLEG],
+    ],
+  ],
+  relisted: [['a relist', [], { kind: 'relisted', at: 5 }, ofRuntime, [undefined, 5, GENERIC_PLEG]]],
+  'relist-cadence': [
+    [
+      'a cadence',
+      [],
+      { kind: 'relist-cadence', cadence: EVENTED_PLEG },
+      ofRuntime,
+      [undefined, undefined, EVENTED_PLEG],
+    ],
+  ],
+  'health-checked': [
+    ['a healthy node', [], { kind: 'health-checked', problem: undefined }, ({ health }) => health, undefined],
+  ],
+  'shutdown-noticed': [
+    ['a shutdown', [], shutDown(true), shuttingDown, true],
+    ['its cancellation', [shutDown(true)], shutDown(false), shuttingDown, false],
+  ],
   'images-listed': [['images', [], { kind: 'images-listed', images: [image] }, images, [image]]],
 };
 
@@ -365,21 +385,5 @@ describe('a state', () => {
     reduce(after(all), { kind: 'pod-removed', pod });
     [{ kind: 'pod-removed', pod } as const, retained(), status('Failed'), begun('c9')].reduce(reduce, before);
     expect(parts.map((part) => JSON.stringify(part(before)))).toEqual(as);
-  });
-});
-
-describe('a pod with its status', () => {
-  it('is the same object for as long as neither changes', () => {
-    const one = after([set, status('Running')]);
-    const shown = podWithStatus(one, 'uid-1');
-    expect(shown?.status).toEqual({ phase: 'Running' });
-    expect(podWithStatus(reduce(one, rejected), 'uid-1')).toBe(shown);
-    expect(podWithStatus(reduce(one, status('Failed')), 'uid-1')?.status).toEqual({ phase: 'Failed' });
-    expect(podWithStatus(one, 'other')).toBeUndefined();
-  });
-
-  it('has that of its source until this node has one', () => {
-    const fromSource = aPod({ phase: 'Pending' });
-    expect(podWithStatus(after([{ kind: 'pod-set', pod: fromSource }]), 'uid-1')).toBe(fromSource);
   });
 });

@@ -63,6 +63,25 @@ describe('another agent goes on with the crashes that the newest instance was cr
   });
 });
 
+it('an end counts once for the next agent, however often a start after it fails and is decided again', () => {
+  const ended = { pod, container, newestExited: instance(2, 999, 1000), end: CRASH };
+  const entry = { delayMs: 10_000, lastUpdate: 999_000, crashes: 1 };
+  const first = decideBackOff({ ...ended, entry, now: 1_010_000 });
+  expect(first).toMatchObject({ blocked: false, entry: { delayMs: 20_000, crashes: 2 } });
+  const again = decideBackOff({ ...ended, entry: first.entry, now: 1_020_000 });
+  expect(again).toMatchObject({ blocked: false, entry: { delayMs: 40_000, crashes: 2 } });
+  const next = { ...ended, newestExited: instance(3, 1021, 1022) };
+  expect(decideBackOff({ ...next, entry: again.entry, now: 1_062_000 })).toMatchObject({ entry: { crashes: 3 } });
+});
+
+it('the end of an instance that is being replaced counts once as well', () => {
+  const replaced = { pod, container, newest: instance(2, 1010, 0), newestExited: instance(1, 999, 1000), end: CRASH };
+  const entry = { delayMs: 10_000, lastUpdate: 1_010_000, crashes: 1, counted: 'instance-1' };
+  const first = decideBackOff({ ...replaced, entry, now: 1_030_000 });
+  expect(first.entry).toMatchObject({ crashes: 2, counted: 'instance-2' });
+  expect(decideBackOff({ ...replaced, entry: first.entry, now: 1_070_000 }).entry).toMatchObject({ crashes: 2 });
+});
+
 it('an agent that stays counts every end for its waits, and the crashes alone for the next agent', () => {
   const facts = { pod, container, entry: { delayMs: 20_000, lastUpdate: 999_000, crashes: 1 } };
   const ended = { ...facts, newestExited: instance(5, 999, 1000), end: NO_CRASH };

@@ -73,6 +73,7 @@ describe('with an entry in memory', () => {
           end: { id: 'instance-7', at: 1_000_000 },
           decidedBefore: 999_000,
           crashes: 1,
+          counted: 'instance-7',
         },
       });
     }
@@ -88,7 +89,7 @@ describe('with an entry in memory', () => {
     const entry = { delayMs: 40_000, lastUpdate: 1_000_000, crashes: 3 };
     const end = { id: 'instance-2', at: 960_000 };
     const crashes = delayMs === 80_000 ? 4 : 1;
-    const decided = { delayMs, lastUpdate: now, end, decidedBefore: 1_000_000, crashes };
+    const decided = { delayMs, lastUpdate: now, end, decidedBefore: 1_000_000, crashes, counted: 'instance-3' };
     expect(decideBackOff({ ...facts, entry })).toEqual({ blocked: false, entry: decided });
     expect(decideBackOff({ ...facts, shownCrashes: 3 }).entry).toMatchObject({ delayMs, crashes });
   });

@@ -24,7 +24,7 @@ describe('with a clock that was set back by an hour after the end', () => {
       blocked: false,
       entry: {
         ...{ delayMs: 40_000, lastUpdate: 1_021_000, decidedBefore: 990_000 + HOUR_MS },
-        ...{ end: { id: 'instance-3', at: 1_001_000 }, crashes: 1 },
+        ...{ end: { id: 'instance-3', at: 1_001_000 }, crashes: 1, counted: 'instance-3' },
       },
     });
   });

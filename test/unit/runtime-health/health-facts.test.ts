@@ -5,6 +5,9 @@ import {
   type HealthFacts,
   NO_HEALTH_FACTS,
   runtimeReportAt,
+  withCadence,
+  withRelist,
+  withRuntimeStatus,
 } from '../../../src/model/runtime-health/health-facts.js';
 
 const MINUTE_MS = 60_000;
@@ -46,5 +49,38 @@ describe('the runtime in the status of the Node', () => {
     const [handlers, features] = [[], { supplementalGroupsPolicy: true, userNamespacesHostNetwork: false }];
     const runtime = { readyAt: 0, handlers, features };
     expect(runtimeReportAt({ ...healthy, runtime }, 0)).toEqual({ problems: [], handlers, features });
+  });
+});
+
+describe('the facts about the health of the runtime', () => {
+  const status = (isReady: boolean) => {
+    const conditions = ['RuntimeReady', 'NetworkReady'].map((type) => ({
+      type,
+      status: isReady,
+      reason: '',
+      message: '',
+    }));
+    return { status: { conditions }, runtimeHandlers: [] };
+  };
+
+  it('have the time of the last ready status, and the problem of the last one', () => {
+    const [ready, notReady] = [
+      withRuntimeStatus(healthy, status(true), 5),
+      withRuntimeStatus(healthy, status(false), 5),
+    ];
+    expect([ready.runtime.readyAt, ready.runtime.runtimeProblem]).toEqual([5, undefined]);
+    expect([notReady.runtime.readyAt, notReady.runtime.runtimeProblem]).toEqual([
+      0,
+      'container runtime not ready: RuntimeReady=false reason: message:',
+    ]);
+  });
+
+  it('have the time of the last relist', () => {
+    expect(withRelist(healthy, 5)).toEqual({ ...healthy, lastRelistAt: 5 });
+  });
+
+  it('are the same value after a cadence that they have', () => {
+    expect(withCadence(healthy, EVENTED_PLEG)).toEqual({ ...healthy, cadence: EVENTED_PLEG });
+    expect(withCadence(healthy, healthy.cadence)).toBe(healthy);
   });
 });

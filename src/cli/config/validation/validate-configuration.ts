@@ -15,6 +15,7 @@ import { formatGoDuration } from '../../../model/values/go-duration.js';
 import { KUBERNETES_VERSION } from '../../../model/node/kubernetes-version.js';
 import { isQualifiedName, LABEL_VALUE, QUALIFIED_NAME } from '../../../model/manifest/names.js';
 import { parseQuantity } from '../../../model/resources/quantity.js';
+import { SHUTDOWN_RULES } from '../../../model/shutdown/shutdown-groups.js';
 
 const notNegative =
   (
@@ -143,24 +144,6 @@ const imagePulls: Rule = ({ maxParallelImagePulls: pulls, serializeImagePulls })
     'maxParallelImagePulls cannot be larger than 1 unless SerializeImagePulls (--serialize-image-pulls) is set to false'
   );
 };
-
-const isTooShort = (ms: number): boolean => ms < 0 || (ms > 0 && ms < 1000);
-
-const SHUTDOWN: readonly Rule[] = [
-  ({ shutdownGracePeriodByPodPriority, shutdownGracePeriodMs: whole, shutdownGracePeriodCriticalPodsMs: critical }) =>
-    shutdownGracePeriodByPodPriority.length > 0 &&
-    (whole > 0 || critical > 0) &&
-    'Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time',
-  ({ shutdownGracePeriodMs: whole, shutdownGracePeriodCriticalPodsMs: critical }) =>
-    critical > whole &&
-    `shutdownGracePeriodCriticalPods ${formatGoDuration(critical)} must be <= shutdownGracePeriod ${formatGoDuration(whole)}`,
-  ...(['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const).map(
-    (field): Rule =>
-      (config) =>
-        isTooShort(config[`${field}Ms`]) &&
-        `${field} ${formatGoDuration(config[`${field}Ms`])} must be either zero or otherwise >= 1 sec`,
-  ),
-];
 
 const cpuQuotaPeriod: Rule = ({ cpuCFSQuotaPeriodMs: ms, featureGates }) => {
   if (ms !== 100 && !isGateOn(featureGates, 'CustomCPUCFSQuotaPeriod')) {
@@ -300,7 +283,7 @@ const RULES: readonly Rule[] = [
   ({ showHiddenMetricsForVersion: version }) =>
     !oneOf(version, '', PREVIOUS_MINOR) &&
     `showHiddenMetricsForVersion ${JSON.stringify(version)} must be empty or ${JSON.stringify(PREVIOUS_MINOR)}, the minor version before this one`,
-  ...SHUTDOWN,
+  ...SHUTDOWN_RULES,
   ...GATE_RULES,
   ...OBSERVABILITY_RULES,
   // Periods by which the loop divides its time; a zero would make the kubelet spin.

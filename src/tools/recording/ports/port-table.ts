@@ -246,6 +246,14 @@ export const PORT_RULES = {
     settings: fact,
     capacity: fact,
   },
+  shutdownInhibitor: {
+    maxDelayMs: call,
+    setMaxDelay: call,
+    takeLock: call,
+    releaseLock: { kind: 'told' },
+    watch: call,
+  },
+  shutdownStates: { read: call, write: call },
   cluster: {
     api: { request: ofApi, watch: ofApi },
     resetConnections: { kind: 'told' },
@@ -287,6 +295,7 @@ export const OPTION_RULES = {
   imagePulls: fact,
   imageVerification: fact,
   eventedPleg: fact,
+  shutdownGroups: fact,
 } satisfies RulesOf<KubeletOptions, SpecialOptions>;
 
 /** The rules of each source of pods, and of `stop$`. */

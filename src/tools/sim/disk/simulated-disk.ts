@@ -71,6 +71,8 @@ export interface SimulatedDisk {
   /** The files, in the order of the names: for tests. */
   readonly paths: () => readonly string[];
   readonly probeRecords: () => readonly ProbeRecord[];
+  /** The machine shuts down: all that was written is on the disk. */
+  readonly sync: () => void;
   /**
    * The machine loses its power: no mount is left, and writes of the last seconds may be lost; never a record that the ports promise to be on
    * the disk.
@@ -260,6 +262,10 @@ export const simulatedDisk = ({
     mountsBelow: (directory) => volumes.mountsBelow(directory),
     paths: () => tree.paths(),
     probeRecords: () => probeRecords.value,
+    sync: () => {
+      if (tree instanceof VolatileTree) tree.syncAll();
+      for (const record of [probeRecords, pulled, intents, knownPods, knownObjects]) record.sync();
+    },
     losePower: () => {
       if (tree instanceof VolatileTree) tree.losePower(losing);
       for (const record of [probeRecords, pulled, intents, knownPods, knownObjects]) record.losePower(losing);

@@ -33,6 +33,11 @@ export class SyncedRecord<T> {
     return () => this.#settle(this.#versions.indexOf(version));
   }
 
+  /** Puts the version that a reader sees on the disk. */
+  sync(): void {
+    this.#settle(this.#versions.length - 1);
+  }
+
   losePower(draw: SeededRandom): void {
     this.#settle(this.#versions.findLastIndex(({ atMs }) => atMs <= this.clockMs() - COMMIT_MS));
     this.#versions = [{ value: draw.pick(this.#versions).value, atMs: -Infinity }];
@@ -64,6 +69,10 @@ export class SyncedRecords<T> {
     return new Map(
       [...this.#records].flatMap(([key, { value }]) => (value === undefined ? [] : [[key, value] as const])),
     );
+  }
+
+  sync(): void {
+    for (const record of this.#records.values()) record.sync();
   }
 
   losePower(draw: SeededRandom): void {

@@ -71,6 +71,11 @@ export class VolatileTree extends FileTree {
     this.#unsynced = this.#unsynced.filter((change) => !isAbove(change));
   }
 
+  /** Puts everything on the disk. */
+  syncAll(): void {
+    for (const { redo } of this.#unsynced.splice(0)) redone(redo, this.#durable);
+  }
+
   /**
    * Keeps what is on the disk, and of the changes of the last `COMMIT_MS` either those before some moment, or any of them: a journal keeps
    * their order, and a file system without one does not. The content of a file may be lost without the file.

@@ -117,6 +117,17 @@ interface AtWrite {
   readonly when: 'before' | 'unsynced';
 }
 
+/**
+ * The machine is asked to shut down. It is off when the agent has released its lock, and after `maxDelayMs` at the latest; nothing that was written is
+ * lost. It boots `downMs` later.
+ */
+export interface ShutdownFault {
+  readonly kind: 'machine-shuts-down';
+  readonly atMs: number;
+  readonly maxDelayMs: number;
+  readonly downMs: number;
+}
+
 /** Other events of the machine. */
 export type MachineFault =
   /** The runtime is away for a while; containers run on, pending calls and the stream of events break. */
@@ -125,6 +136,7 @@ export type MachineFault =
   | { readonly kind: 'container-dies' | 'sandbox-dies'; readonly atMs: number; readonly which: number }
   /** The wall clock is set. Timers are not affected. */
   | { readonly kind: 'clock-jumps'; readonly atMs: number; readonly byMs: number }
+  | ShutdownFault
   | ClockFault;
 
 /** A fault of wall clocks: of the machine, of one of its processes, or of the API server. Timers are not affected. */

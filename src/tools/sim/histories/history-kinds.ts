@@ -2,10 +2,11 @@ import { generateClockHistory } from './generate-clock-history.js';
 import { generateClusterHistory } from './generate-cluster-history.js';
 import { generateHistory } from './generate-history.js';
 import { generatePowerHistory } from './generate-power-history.js';
+import { generateShutdownHistory } from './generate-shutdown-history.js';
 import type { History } from './history.js';
 
-/** The families of seeds: a node, a node of a cluster, wrong clocks, losses of power. A seed has another history in each. */
-export type HistoryKind = 'node' | 'cluster' | 'clocks' | 'power';
+/** The families of seeds: a node, a node of a cluster, wrong clocks, losses of power, shutdowns. A seed has another history in each. */
+export type HistoryKind = 'node' | 'cluster' | 'clocks' | 'power' | 'shutdowns';
 
 /** The history of a seed, by its family. */
 export const GENERATE: Readonly<Record<HistoryKind, (seed: number) => History>> = {
@@ -13,4 +14,5 @@ export const GENERATE: Readonly<Record<HistoryKind, (seed: number) => History>> 
   cluster: generateClusterHistory,
   clocks: generateClockHistory,
   power: generatePowerHistory,
+  shutdowns: generateShutdownHistory,
 };

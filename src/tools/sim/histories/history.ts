@@ -1,6 +1,7 @@
 import type { TellingFacts } from '../../../model/node/node-facts.js';
 import type { Pod } from '../../../model/pod/pod.js';
 import type { SourceObject } from '../../../model/references/source-object.js';
+import type { ShutdownGroup } from '../../../model/shutdown/shutdown-groups.js';
 import type { NodeBehaviours } from '../world/behaviour.js';
 import type { Fault } from '../faults/fault.js';
 import type { ClusterPlan } from './cluster-plan.js';
@@ -18,6 +19,8 @@ export interface HistoryNode {
   readonly parallelPulls: number;
   /** The time without use after which an image is removed; never by default. */
   readonly imageMaxAgeMs?: number;
+  /** The groups of pods at a shutdown of the machine, lowest priority first; none by default. */
+  readonly shutdownGroups?: readonly ShutdownGroup[];
   /** Other facts than those of any simulated node, `node-1`. */
   readonly facts?: TellingFacts;
 }

@@ -38,6 +38,8 @@ const endOfFault = (fault: Fault): number => {
       return 'atMs' in fault ? fault.atMs + fault.downMs : 0;
     case 'power-lost':
       return 'atMs' in fault ? fault.atMs + fault.downMs : 0;
+    case 'machine-shuts-down':
+      return fault.atMs + fault.maxDelayMs + fault.downMs;
     case 'runtime-restarts':
     case 'api-restarts':
       return fault.atMs + fault.downMs;

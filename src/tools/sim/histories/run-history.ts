@@ -5,7 +5,7 @@ import { isMirrorPod, type Pod } from '../../../model/pod/pod.js';
 import type { SourceObject } from '../../../model/references/source-object.js';
 import { type SimulatedApiServer, simulatedApiServer } from '../api-server/simulated-api-server.js';
 import { without } from '../api-server/stored-object.js';
-import type { Fault, PowerFault } from '../faults/fault.js';
+import type { Fault, PowerFault, ShutdownFault } from '../faults/fault.js';
 import { withFaults } from '../faults/with-faults.js';
 import { INVARIANTS } from '../invariants/invariants.js';
 import type { Invariant, Violation } from '../invariants/monitor.js';
@@ -108,6 +108,7 @@ export const runHistory = (
       ...(history.node.imageMaxAgeMs !== undefined && {
         imageGc: { ...DEFAULT_IMAGE_GC, maxAgeMs: history.node.imageMaxAgeMs },
       }),
+      ...(history.node.shutdownGroups && { shutdownGroups: history.node.shutdownGroups }),
       imagePulls: { serialized: history.node.parallelPulls === 1, maxParallel: history.node.parallelPulls },
       ...options,
     },
@@ -125,7 +126,13 @@ export const runHistory = (
     detached = new Subscription();
     scheduler.schedule(() => node.boot({ ...(clockByMs !== undefined && { clockByMs }) }), downMs);
   };
-  const world = { history, node, sources, scheduler, server, apiClock, losePower };
+  const shutDown = ({ maxDelayMs, downMs }: ShutdownFault): void =>
+    node.shutDown(maxDelayMs, () => {
+      detached.unsubscribe();
+      detached = new Subscription();
+      scheduler.schedule(() => node.boot(), downMs);
+    });
+  const world = { history, node, sources, scheduler, server, apiClock, losePower, shutDown };
   const endMs = HISTORY_START_MS + history.endMs;
   try {
     scheduleChanges(world);
@@ -179,6 +186,7 @@ interface World {
   readonly server: SimulatedApiServer | undefined;
   readonly apiClock: NodeClock;
   readonly losePower: (fault: PowerFault) => void;
+  readonly shutDown: (fault: ShutdownFault) => void;
 }
 
 const nodeNameOf = ({ node }: History): string => node.facts?.name ?? 'node-1';
@@ -299,7 +307,10 @@ const stepClock = (
   else node.setClock(whose, { byMs });
 };
 
-const scheduleFault = (fault: Fault, { node, sources, scheduler, server, apiClock, losePower }: World): void => {
+const scheduleFault = (
+  fault: Fault,
+  { node, sources, scheduler, server, apiClock, losePower, shutDown }: World,
+): void => {
   if (fault.kind === 'clock-drifts') {
     scheduler.schedule(() => node.setClock(fault.whose, { rate: fault.rate }), fault.fromMs);
     scheduler.schedule(() => node.setClock(fault.whose, { rate: 1 }), fault.untilMs);
@@ -311,6 +322,8 @@ const scheduleFault = (fault: Fault, { node, sources, scheduler, server, apiCloc
         return bringDown(node, fault.downMs, scheduler);
       case 'power-lost':
         return losePower(fault);
+      case 'machine-shuts-down':
+        return shutDown(fault);
       case 'runtime-restarts':
         return node.runtime.restart(fault.downMs);
       case 'container-dies': {

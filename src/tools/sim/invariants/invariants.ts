@@ -35,6 +35,7 @@ import { readyIsProven } from './ready-is-proven.js';
 import { removalsAreDue } from './removals-are-due.js';
 import { restartBackOff } from './restart-back-off.js';
 import { restartPolicyKept } from './restart-policy-kept.js';
+import { shutdownInOrder } from './shutdown-in-order.js';
 import { statusGoesForward } from './status-goes-forward.js';
 import { stopOrder } from './stop-order.js';
 import { unwantedIsGone } from './unwanted-is-gone.js';
@@ -54,6 +55,7 @@ export const INVARIANTS: readonly Invariant[] = [
   graceOnlyShrinks,
   noStartAfterTermination,
   stopOrder,
+  shutdownInOrder,
   initOrder,
   restartPolicyKept,
   restartBackOff,

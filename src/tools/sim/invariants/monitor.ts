@@ -1,3 +1,4 @@
+import type { ShutdownGroup } from '../../../model/shutdown/shutdown-groups.js';
 import type { WorldEvent } from '../world/world-event.js';
 import type { WorldTruth } from './world-truth.js';
 
@@ -43,6 +44,8 @@ export interface AgentSettings {
   readonly maxRestartBackOffMs: number;
   /** If true, changes without an event may go unseen until the next relist, which is minutes away. */
   readonly eventedPleg: boolean;
+  /** The groups of pods at a shutdown of the machine, lowest priority first. */
+  readonly shutdownGroups: readonly ShutdownGroup[];
   /** The time without use after which an image is removed. */
   readonly imageMaxAgeMs: number;
 }

@@ -16,6 +16,7 @@ const DEFAULTS: AgentSettings = {
   maxRestartBackOffMs: 300_000,
   eventedPleg: false,
   imageMaxAgeMs: Infinity,
+  shutdownGroups: [],
 };
 
 /** Watches a world from its beginning; a watch serves one world. */

@@ -62,6 +62,8 @@ export type WorldEvent = { readonly at: number } & (
   /** The agent has cancelled the call, or was killed, before it ended. */
   | { readonly kind: 'call-given-up'; readonly number: number; readonly call: string }
   | { readonly kind: 'runtime-stopped' | 'runtime-started' }
+  /** The machine is asked to shut down, and waits for the agent if that `isDelayed`. */
+  | { readonly kind: 'shutdown-requested'; readonly isDelayed: boolean }
   /** The machine is off. Everything that ended with it follows. */
   | { readonly kind: 'power-lost' }
   /** The machine has booted. The agent starts next. */

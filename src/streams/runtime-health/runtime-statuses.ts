@@ -1,10 +1,6 @@
-import { concatMap, EMPTY, type Observable, of, scan, type SchedulerLike } from 'rxjs';
+import { concatMap, EMPTY, type Observable, of, type SchedulerLike } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
-import {
-  foldRuntimeStatus,
-  type RuntimeState,
-  UNKNOWN_RUNTIME_STATE,
-} from '../../model/runtime-health/runtime-state.js';
+import type { RuntimeStatus } from '../../model/runtime-health/runtime-state.js';
 import { poll } from '../operators/poll.js';
 import type { Logger } from '../ports/logger.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
@@ -16,13 +12,13 @@ export const RUNTIME_STATUS_PERIOD_MS = 5_000;
 const STATUS_TIMEOUT_MS = 300_000;
 
 /**
- * Reads the status of the runtime at once and then 5 s after each reply, and emits the state after it. A failed call is logged and
- * leaves the state as it is: then `readyAt` grows old.
+ * Reads the status of the runtime at once and then 5 s after each reply, and emits it. A failed call is logged and emits nothing: the
+ * last ready status grows old.
  *
  * Errors: none.
  * Ends:   never.
  */
-export const runtimeStates = ({
+export const runtimeStatuses = ({
   runtime,
   log,
   scheduler,
@@ -30,7 +26,7 @@ export const runtimeStates = ({
   readonly runtime: Pick<RuntimeService, 'status'>;
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
-}): Observable<RuntimeState> =>
+}): Observable<RuntimeStatus> =>
   poll(() => runtime.status({}), {
     periodMs: RUNTIME_STATUS_PERIOD_MS,
     timeoutMs: STATUS_TIMEOUT_MS,
@@ -41,5 +37,4 @@ export const runtimeStates = ({
       log.warn({ error: errorText(polled.error) }, 'cannot read the status of the runtime');
       return EMPTY;
     }),
-    scan((state, status) => foldRuntimeStatus(state, status, scheduler.now()), UNKNOWN_RUNTIME_STATE),
   );
