@@ -1,3 +1,4 @@
+import { killTimeoutMs } from '../../../model/pod-workers/kill-timeout.js';
 import { groupPods } from '../../../model/shutdown/group-pods.js';
 import type { Finding, Invariant } from './monitor.js';
 import { isLive, type PodTruth } from './pod-truth.js';
@@ -5,22 +6,33 @@ import { isLive, type PodTruth } from './pod-truth.js';
 /** The time of the agent's own steps and of its files. */
 const STEPS_MS = 5_000;
 
-/** When the time of a pod is over: that of its group, which begins early if those below have ended early. */
-const endOf = ({ groups, stoppedAt }: Shutdown, uid: string): number => {
+/**
+ * When the time of a pod is over: that of its group, which begins early if those below have ended early, or the wait for a pod that does not
+ * stop.
+ */
+const endOf = ({ groups, stops }: Shutdown, uid: string): number => {
   const group = groups.get(uid);
   if (!group) return 0;
-  const at = stoppedAt.get(uid);
-  return at === undefined ? group.endsAt : at + group.graceSeconds * 1_000;
+  const stop = stops.get(uid);
+  return stop ? stop.at + Math.min(group.graceSeconds * 1_000, killTimeoutMs(stop.graceSeconds)) : group.endsAt;
 };
+
+interface GroupTruth {
+  /** Lower ones are stopped before. */
+  readonly rank: number;
+  readonly graceSeconds: number;
+  /** When it has to be over at the latest. */
+  readonly endsAt: number;
+}
 
 /** A shutdown that the agent delays. */
 interface Shutdown {
   /** A pod that comes back later, with its manifest, runs until the machine is off. */
   readonly since: number;
-  /** When the group of a pod has to be over, and its seconds, by the UID of the pod. */
-  readonly groups: ReadonlyMap<string, { readonly endsAt: number; readonly graceSeconds: number }>;
-  /** When the stop of a pod began, by its UID: its group has its seconds from then on. */
-  readonly stoppedAt: Map<string, number>;
+  /** The groups of pods, by the UIDs of these. */
+  readonly groups: ReadonlyMap<string, GroupTruth>;
+  /** When the stop of a pod began, and its grace period, by its UID. */
+  readonly stops: Map<string, { readonly at: number; readonly graceSeconds: number }>;
   /** When the machine has to be off at the latest. */
   readonly offAt: number;
 }
@@ -37,13 +49,13 @@ export const shutdownInOrder: Invariant = {
       );
     const begin = (at: number): Shutdown => {
       const manifests = [...truth.pods.values()].flatMap(({ wanted }) => (wanted ? [wanted] : []));
-      const groups = new Map<string, { readonly endsAt: number; readonly graceSeconds: number }>();
+      const groups = new Map<string, GroupTruth>();
       let endsAt = at;
-      for (const { graceSeconds, pods } of groupPods(shutdownGroups, manifests)) {
+      for (const [rank, { graceSeconds, pods }] of groupPods(shutdownGroups, manifests).entries()) {
         endsAt += graceSeconds * 1_000;
-        for (const { metadata } of pods) groups.set(metadata.uid, { endsAt, graceSeconds });
+        for (const { metadata } of pods) groups.set(metadata.uid, { rank, graceSeconds, endsAt });
       }
-      return { since: at, groups, stoppedAt: new Map(), offAt: endsAt + STEPS_MS };
+      return { since: at, groups, stops: new Map(), offAt: endsAt + STEPS_MS };
     };
     return {
       on: (event): readonly Finding[] | undefined => {
@@ -75,14 +87,15 @@ export const shutdownInOrder: Invariant = {
               return undefined;
             const own = shutdown.groups.get(uid ?? '');
             if (uid === undefined || own === undefined) return undefined;
-            const { since, groups, stoppedAt } = shutdown;
-            stoppedAt.set(uid, event.at);
-            if ((entry.graceSeconds ?? Infinity) > own.graceSeconds)
-              return [{ uid, message: `gets ${entry.graceSeconds} s, but its group has ${own.graceSeconds} s` }];
-            return running(since)
+            const present = shutdown;
+            const { graceSeconds = Infinity } = entry;
+            present.stops.set(uid, { at: event.at, graceSeconds });
+            if (graceSeconds > own.graceSeconds)
+              return [{ uid, message: `gets ${graceSeconds} s, but its group has ${own.graceSeconds} s` }];
+            return running(present.since)
               .filter((other) => {
-                const group = groups.get(other.uid);
-                return group !== undefined && group.endsAt < own.endsAt && event.at < group.endsAt;
+                const { rank } = present.groups.get(other.uid) ?? own;
+                return rank < own.rank && event.at < endOf(present, other.uid);
               })
               .map((other) => ({ uid, message: `is stopped while ${other.name} of a lower group runs` }));
           }

@@ -59,6 +59,10 @@ export const shutdownRows: Rows = {
       'off after the time of a group that has begun early',
       [begin, requested(10), stopped(10, 'uid-1', 10), exited(12, 'a', 143), stopped(12, 'uid-2', 5), off(17)],
     ],
+    [
+      'off after the wait for a pod that does not stop',
+      [begin, requested(10), exited(11, 'a', 143), stopped(11, 'uid-2', 1), off(21)],
+    ],
     ['off after the time of all groups', [begin, requested(10), off(25)]],
     ['off long after it', [begin, requested(10), off(31)], 'the machine is off 1000 ms after the time of all groups'],
     ['a pod that has started since', [begin, endsInOrder, started(14, 'c'), off(15)]],
