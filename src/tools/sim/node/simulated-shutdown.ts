@@ -68,7 +68,8 @@ export const simulatedShutdown = (scheduler: VirtualScheduler): SimulatedShutdow
       turnOff = act;
       signal$.next('shutdown');
       settle();
-      scheduler.schedule(off, maxDelayMs);
+      // Another shutdown may have been requested by then, after a boot.
+      scheduler.schedule(() => (turnOff === act ? off() : undefined), maxDelayMs);
     },
   };
 };
