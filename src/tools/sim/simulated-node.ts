@@ -84,7 +84,7 @@ export interface SimulatedNode {
   readonly losePower: (loss: RuntimeLoss) => void;
   /**
    * Asks the machine to shut down: it is off, with all of its files on the disk, once the agent has released its lock, and `maxDelayMs` later at
-   * the latest. Calls `off` then. Does nothing if it is off.
+   * the latest. Calls `off` then. Does nothing if it is off, or about to be.
    */
   readonly shutDown: (maxDelayMs: number, off: () => void) => void;
   /** Boots the machine and starts the agent; the wall clocks of both processes are set by `clockByMs`. Does nothing if it is on. */
@@ -307,7 +307,7 @@ export const simulatedNode = ({
     disk.losePower();
   };
   const shutDown: SimulatedNode['shutDown'] = (maxDelayMs, off) => {
-    if (bootRuntime) return;
+    if (bootRuntime || shutdown.isPending()) return;
     tell({ kind: 'shutdown-requested', at: scheduler.now(), isDelayed: shutdown.isDelayed() });
     shutdown.request(maxDelayMs, () => {
       // It may have lost its power in the meantime.

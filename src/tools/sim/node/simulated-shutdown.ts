@@ -11,6 +11,8 @@ export interface SimulatedShutdown {
   readonly lifeEnded: (life: AgentLife) => void;
   /** Asks for a shutdown. `turnOff` is called once no lock is held, and `maxDelayMs` later at the latest. */
   readonly request: (maxDelayMs: number, turnOff: () => void) => void;
+  /** Whether a shutdown was requested, and the machine is not off yet. */
+  readonly isPending: () => boolean;
   /** Whether a lock is held. */
   readonly isDelayed: () => boolean;
 }
@@ -63,6 +65,7 @@ export const simulatedShutdown = (scheduler: VirtualScheduler): SimulatedShutdow
       for (const [lock, holder] of [...held]) if (holder === life) held.delete(lock);
       settle();
     },
+    isPending: () => turnOff !== undefined,
     isDelayed: () => held.size > 0,
     request: (maxDelayMs, act) => {
       turnOff = act;
