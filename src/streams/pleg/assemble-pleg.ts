@@ -51,7 +51,7 @@ export const assemblePleg = ({
 }: AssemblePlegOptions): AssembledPleg => {
   const { scheduler } = context;
   const relist$ = new Subject<readonly RuntimePod[]>();
-  let listed: readonly RuntimePod[] | undefined;
+  let listed: { readonly pods: readonly RuntimePod[]; readonly unread: readonly string[] } | undefined;
   const news$ = runtimeEvents(() => runtime.containerEvents(), scheduler).pipe(
     tap(observeRuntimeEvents(context)),
     share(),
@@ -70,7 +70,8 @@ export const assemblePleg = ({
     viewRequest$: requests.viewRequest$.pipe(observeOn(scheduler)),
     observe: observePleg(context, (pods, at) => {
       health.relisted(at);
-      listed = pods;
+      const entries = cache.entries();
+      listed = { pods, unread: pods.flatMap(({ uid }) => (entries.has(uid) ? [] : uid)) };
       relist$.next(pods);
     }),
     scheduler,
@@ -81,12 +82,12 @@ export const assemblePleg = ({
     pleg$: pleg(options),
     options,
     relist$,
-    listedPods: () => listed ?? [],
+    listedPods: () => listed?.pods ?? [],
     hasListed: () => listed !== undefined,
     running: () =>
       health.cadence() === GENERIC_PLEG
         ? runningPods(relist$, list, scheduler)
-        : runningPodsInCache(cache, isWorkedOn, list),
+        : runningPodsInCache({ cache, unread: () => listed?.unread, isWorkedOn, list }),
   };
 };
 

@@ -26,18 +26,30 @@ export const runningPods = (
     );
   });
 
+export interface CachedPodsOptions {
+  readonly cache: Pick<PodCache, 'entries'>;
+  /** The pods of the last relist that were not in the cache then; undefined before the first relist. */
+  readonly unread: () => readonly string[] | undefined;
+  readonly isWorkedOn: (uid: string) => boolean;
+  readonly list: () => Observable<readonly RuntimePod[]>;
+}
+
 /**
- * Emits the running pods of the cache once, which events keep up to date. Emits those of `list` if the cache has a pod that no
- * worker works on, or an error of a read: to stop such a pod needs a new listing.
+ * Emits the running pods of the cache once, which events keep up to date. Emits those of `list` while the cache does not have all pods of
+ * a relist, such as that of an agent that has just started, and if it has a pod that no worker works on, or an error of a read: to stop
+ * such a pod needs a new listing.
  */
-export const runningPodsInCache = (
-  cache: Pick<PodCache, 'entries'>,
-  isWorkedOn: (uid: string) => boolean,
-  list: () => Observable<readonly RuntimePod[]>,
-): Observable<readonly RuntimePod[]> =>
+export const runningPodsInCache = ({
+  cache,
+  unread,
+  isWorkedOn,
+  list,
+}: CachedPodsOptions): Observable<readonly RuntimePod[]> =>
   defer(() => {
+    const entries = cache.entries();
+    if (!unread()?.every((uid) => entries.has(uid))) return list();
     const pods: RuntimePod[] = [];
-    for (const [uid, entry] of cache.entries()) {
+    for (const [uid, entry] of entries) {
       if (entry.kind === 'error') return list();
       const { namespace, name } = entry.status;
       const pod = { uid, namespace, name, items: [...recordOf(entry.status).values()], observedAt: entry.observedAt };

@@ -58,9 +58,15 @@ describe('the pods that run, by the cache', () => {
     const status = toRuntimePodStatus(ref, [aSandboxStatus(uid, `s-${uid}`, { state })], []);
     cache.set(uid, { kind: 'status', status }, 7);
   };
-  const namesOf = (cache: PodCache, isWorkedOn: (uid: string) => boolean): readonly string[] => {
+  const namesOf = (
+    cache: PodCache,
+    isWorkedOn: (uid: string) => boolean,
+    unread: () => readonly string[] | undefined = () => [],
+  ): readonly string[] => {
     const names: string[] = [];
-    runningPodsInCache(cache, isWorkedOn, list).subscribe((pods) => names.push(...pods.map(({ uid }) => uid)));
+    runningPodsInCache({ cache, unread, isWorkedOn, list }).subscribe((pods) =>
+      names.push(...pods.map(({ uid }) => uid)),
+    );
     return names;
   };
 
@@ -81,5 +87,16 @@ describe('the pods that run, by the cache', () => {
     const cache = createPodCache();
     cache.set('unread', { kind: 'error', error: new Error('fake') }, 7);
     expect(namesOf(cache, () => true)).toEqual(['fresh']);
+  });
+
+  it('are listed before the first relist, and until each pod of a relist has been read', () => {
+    const cache = createPodCache();
+    put(cache, 'up', 'SANDBOX_READY');
+    const isWorkedOn = () => true;
+    expect(namesOf(cache, isWorkedOn, () => undefined)).toEqual(['fresh']);
+    const unread = () => ['up', 'other'];
+    expect(namesOf(cache, isWorkedOn, unread)).toEqual(['fresh']);
+    put(cache, 'other', 'SANDBOX_READY');
+    expect(namesOf(cache, isWorkedOn, unread)).toEqual(['up', 'other']);
   });
 });
