@@ -11,12 +11,13 @@ export interface StopRequest {
   readonly graceSeconds?: number;
 }
 
-/** Wakes every worker to stop its pod. */
+/** Wakes every worker to stop its pod, if it has not stopped. */
 export const handleStop =
   ({ state: { pods, workers }, guard, record, scheduler }: LoopContext) =>
   ({ reason, graceSeconds }: StopRequest): readonly Wake[] =>
     pods.pods().flatMap((pod) =>
       guard(podRef(pod), () => {
+        if (workers.isKnownTerminated(pod.metadata.uid)) return [];
         const cause = record({ kind: 'kill-requested', reason, graceSeconds, pod: podRef(pod), causes: [] });
         const now = scheduler.now();
         const update = { type: 'kill' as const, pod, kill: { graceSeconds }, startedAt: now, causes: [cause] };

@@ -133,6 +133,19 @@ describe('a request to stop', () => {
     expect(hasStopped(stage.state)).toBe(true);
   });
 
+  it('leaves a pod that has stopped alone, such as one that was stopped with its group', () => {
+    const stage = withPod();
+    const { workers } = stage.state;
+    workers.update({ type: 'create', pod: aPod(), causes: [] }, 0);
+    workers.start('uid-1', 0);
+    workers.update({ type: 'kill', pod: aPod(), kill: {}, causes: [] }, 1);
+    workers.complete('uid-1', 'sync', { isTerminal: false }, 1);
+    workers.start('uid-1', 1);
+    workers.complete('uid-1', 'terminating', { isTerminal: false }, 2);
+    expect(brief(handleStop(stage.context)({ reason: 'the node goes down' }))).toEqual([]);
+    expect(stage.records).toEqual([]);
+  });
+
   it('is over at once without any pod', () => {
     expect(hasStopped(loopStage().state)).toBe(true);
   });
