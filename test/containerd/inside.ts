@@ -10,19 +10,19 @@ export const namespaceOf = (pid: number | 'self', name: string): string => readl
 export const procStatus = (pid: number, name: string): string | undefined =>
   new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]?.trim();
 
-/** A container that runs, and its first process on this machine. */
-export const running = async (
+/** A container that runs, and its first process on this machine; another container of the name, if that one ends meanwhile. */
+export const running = (
   node: ContainerdNode,
   pod: string,
   name = 'main',
-): Promise<{ readonly id: string; readonly pid: number; readonly status: ContainerStatus }> => {
-  const status = await node.reached(pod, 'CONTAINER_RUNNING', { name });
-  const pid = await node.pidOf(status.id);
-  // A container runs from when runc starts it: its first process becomes the program of the container after that.
-  const isProgram = (): boolean => !readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('runc');
-  await eventually(`the program of ${pod}/${name} runs`, isProgram);
-  return { id: status.id, pid, status };
-};
+): Promise<{ readonly id: string; readonly pid: number; readonly status: ContainerStatus }> =>
+  eventually(`the program of ${pod}/${name} runs`, async () => {
+    const status = await node.reached(pod, 'CONTAINER_RUNNING', { name });
+    const pid = await node.pidOf(status.id);
+    // A container runs from when runc starts it: its first process becomes the program of the container after that.
+    const isProgram = !readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('runc');
+    return isProgram && { id: status.id, pid, status };
+  });
 
 /** What the runtime made of a container for runc. */
 export interface OciSpec {
