@@ -8,9 +8,11 @@ import {
   concat,
   map,
   Observable,
+  of,
   retry,
   type SchedulerLike,
   switchMap,
+  take,
   throwError,
   timeout,
   timer,
@@ -61,7 +63,7 @@ const MAX_LOG_BYTES = 1024 * 1024;
 export const embeddedRuntime = (options: EmbeddedProcessOptions): Observable<EmbeddedRuntimeEvent> => {
   const scheduler = options.scheduler ?? asyncScheduler;
   return concat(
-    endOtherBuild(options, scheduler),
+    endOtherBuild({ ...options, isServed: () => isServed(options.socketPath) }, scheduler),
     oneRuntime(options, scheduler).pipe(restartWithBackoff({ initialMs: 100, maxMs: 5000, scheduler })),
   );
 };
@@ -94,6 +96,14 @@ const connection = (socketPath: string): Observable<Socket> =>
     socket.resume();
     return () => socket.destroy();
   });
+
+/** Emits once whether a process accepts connections. Errors: none. */
+const isServed = (socketPath: string): Observable<boolean> =>
+  connection(socketPath).pipe(
+    map(() => true),
+    catchError((error: unknown) => of(!hasNoListener(error))),
+    take(1),
+  );
 
 const started = (options: EmbeddedProcessOptions, scheduler: SchedulerLike): Observable<RuntimeReady> =>
   spawned(options).pipe(

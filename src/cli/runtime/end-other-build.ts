@@ -7,8 +7,11 @@ import {
   merge,
   type Observable,
   of,
+  repeat,
   type SchedulerLike,
   take,
+  takeUntil,
+  takeWhile,
   timer,
 } from 'rxjs';
 import { isAlive, signalProcess } from '../../runtime/embedded/confinement/process-tree.js';
@@ -30,14 +33,21 @@ export const RUNTIME_KILL_MS = 5_000;
 /** The period of looks whether a process has ended. */
 export const RUNTIME_LOOK_MS = 20;
 
+export interface OtherBuildOptions {
+  readonly stateDirectory: string;
+  readonly build: string;
+  /** Emits once whether a process listens at the socket of the runtime. Errors: none. */
+  readonly isServed: () => Observable<boolean>;
+}
+
 /**
- * Ends the runtime on a state directory if it is one of another build. Emits `replaced` before, and completes when the runtime has ended, or if
- * there is none to end.
+ * Ends the runtime on a state directory if it is one of another build. Emits `replaced` before, and completes when the runtime has ended and
+ * nothing listens at its socket any more, or if there is none to end.
  *
  * Errors: none.
  */
 export const endOtherBuild = (
-  { stateDirectory, build }: { readonly stateDirectory: string; readonly build: string },
+  { stateDirectory, build, isServed }: OtherBuildOptions,
   scheduler: SchedulerLike,
 ): Observable<RuntimeReplaced> =>
   defer(() => {
@@ -50,8 +60,22 @@ export const endOtherBuild = (
       ...(owner.build !== undefined && { build: owner.build }),
     };
     const runtime = { isAlive: () => isAlive(owner), signal: (signal: EndSignal) => signalProcess(owner, signal) };
-    return concat(of(replaced), endProcess(runtime, scheduler));
+    return concat(of(replaced), endProcess(runtime, scheduler), untilUnserved(isServed, scheduler));
   });
+
+/**
+ * Completes once nothing listens, or after 5 s. The kernel closes the files of a process after it counts as ended, and until then accepts
+ * connections in its name.
+ *
+ * Errors: none.
+ */
+export const untilUnserved = (isServed: () => Observable<boolean>, scheduler: SchedulerLike): Observable<never> =>
+  defer(isServed).pipe(
+    repeat({ delay: () => timer(RUNTIME_LOOK_MS, scheduler) }),
+    takeWhile((served) => served),
+    takeUntil(timer(RUNTIME_KILL_MS, scheduler)),
+    ignoreElements(),
+  );
 
 type EndSignal = 'SIGTERM' | 'SIGKILL';
 

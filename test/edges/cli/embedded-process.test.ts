@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ReplaySubject, filter, firstValueFrom, skip, type Subscription, take, toArray } from 'rxjs';
@@ -112,6 +114,29 @@ it.for([{ build: '0.9.0+def' }, {}])('replaces a runtime of another build at its
   expect(isAlive(earlier)).toBe(false);
   const [, next] = await pidsOf(2);
   expect(ready).toEqual({ kind: 'ready', pid: next });
+});
+
+it('starts the next runtime only once nothing listens in the name of the one of another build that it has ended', async () => {
+  const { ready$, running } = supervise();
+  await firstValueFrom(ready$);
+  running.unsubscribe();
+  const [pid] = await pidsOf(1);
+  const lock = join(folder, 'state', 'runtime.lock');
+  mkdirSync(dirname(lock));
+  writeFileSync(lock, JSON.stringify({ ...processId(pid!)!, build: '0.9.0+def' }));
+  // Stands in for the files of an ended process that the kernel has not closed yet: three connections are accepted.
+  rmSync(socketPath());
+  let connections = 0;
+  const late = createServer((socket) => {
+    socket.destroy();
+    connections += 1;
+    if (connections === 3) late.close();
+  }).listen(socketPath());
+  await once(late, 'listening');
+  const [, ready] = await firstValueFrom(supervise().event$.pipe(take(2), toArray()));
+  const [, next] = await pidsOf(2);
+  expect(ready).toEqual({ kind: 'ready', pid: next });
+  expect(connections).toBe(3);
 });
 
 it('takes the place of a socket that a dead runtime left behind', async () => {

@@ -1,6 +1,6 @@
-import { Observable } from 'rxjs';
+import { Observable, of } from 'rxjs';
 import { it } from 'vitest';
-import { endProcess } from '../../../src/cli/runtime/end-other-build.js';
+import { endProcess, untilUnserved } from '../../../src/cli/runtime/end-other-build.js';
 import { marbles } from '../marbles.js';
 
 it.each([
@@ -17,5 +17,16 @@ it.each([
       return endProcess(runtime, scheduler).subscribe(subscriber);
     });
     expectObservable(signal$).toBe(expected, { T: 'SIGTERM', K: 'SIGKILL' });
+  })();
+});
+
+it.each([
+  ['is not waited for when nothing listens', 0, '|'],
+  ['is waited for by a look every 20 ms', 50, '60ms |'],
+  ['is waited for at most 5 s', Infinity, '5s |'],
+])('a socket on which an ended runtime still listens %s', (_, listensMs, expected) => {
+  marbles(({ scheduler, expectObservable }) => {
+    const isServed = () => of(scheduler.now() < listensMs);
+    expectObservable(untilUnserved(isServed, scheduler)).toBe(expected);
   })();
 });

@@ -40,6 +40,8 @@ const isBelow = (operation: FileOperation, directory: string): boolean =>
   );
 
 const operationsOf = (call: string): readonly FileOperation[] => {
+  // The program was killed within the call, of which strace then says no end.
+  if (/ <unfinished \.\.\.>$|\) += \?$/.test(call)) return [];
   const [, name = '', rest = ''] = /^(\w+)\((.*)\) += \d+(?:<.*>)?$/.exec(call) ?? [];
   const words = argumentsOf(rest);
   const at = (index: number): string => words[index] ?? '';
@@ -95,7 +97,7 @@ const operationsOf = (call: string): readonly FileOperation[] => {
     case 'fdatasync':
       return [{ kind: 'sync', path: pathOf(at(0)) }];
     default:
-      throw new Error(`not read: ${call.slice(0, 200)}`);
+      throw new Error(`not read: ${call.slice(0, 200)} … ${call.slice(-200)}`);
   }
 };
 
