@@ -7,8 +7,10 @@ import { admitPod } from './model/admission/admit-pod.js';
 import { findRunningPod, runningPods } from './model/pleg/running-pods.js';
 import { isQuiet, oldestTraceOf, type RuntimePodStatus } from './model/pleg/runtime-pod.js';
 import { firstRejection } from './model/admission/rejection.js';
+import { admitUnderPressure } from './model/eviction/admit-under-pressure.js';
 import { admitUntilShutdown } from './model/shutdown/shutting-down.js';
 import { podConfig } from './streams/config/pod-config.js';
+import { nodeEviction } from './streams/eviction/node-eviction.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pleg/pod-cache.js';
 import { podKills } from './streams/pod-workers/kill-pod-now.js';
 import { podWorkers } from './streams/pod-workers/pod-workers.js';
@@ -53,6 +55,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
   const context: LoopContext = {
     ...{ ...ports, ...cluster.loop, state },
     admit: firstRejection(
+      admitUnderPressure(() => state.value.pressure),
       options.admit ?? admitPod(() => ports.node),
       admitUntilShutdown(() => state.value.isShuttingDown),
     ),
@@ -94,6 +97,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     volumes$: pods.volumes$,
     runtimeHealth$: health.state$.pipe(ignoreElements()),
     shutdown$: shutdown.shutdown$,
+    evict: nodeEviction({ ...ports, ...kills, state, policy: options.eviction }),
     healthJournal$: health.journal$,
     upkeep: (inputs) => upkeep({ ...ports, ...pods, context, cache, inputs, policies: options }),
     cluster: cluster.streams,

@@ -129,7 +129,7 @@ export { type ProbeChange } from './streams/probes/probe-worker.js';
 export { type ProbeFeatures, probeHandlers, type ProbePorts } from './streams/probes/probe-handlers.js';
 export { type PullLimits } from './streams/images/pull-queue.js';
 export { garbageCollection, type GarbageCollectionOptions } from './streams/upkeep/garbage-collection.js';
-export { imageGarbageCollection, type ImageGcOptions } from './streams/images/image-gc.js';
+export { type ImageGarbage, imageGarbage, type ImageGcOptions } from './streams/images/image-gc.js';
 export { logRotation, type LogRotationOptions } from './streams/upkeep/log-rotation.js';
 export { containerLog, type ContainerLogOptions } from './streams/logs/container-log.js';
 export { isContainerRunning } from './streams/logs/is-container-running.js';

@@ -1,5 +1,6 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { Admit } from './model/admission/rejection.js';
+import type { EvictionPolicy } from './model/eviction/eviction-policy.js';
 import type { ImageVerification } from './model/images/image-verification.js';
 import type { NodeFacts } from './model/node/node-facts.js';
 import type { Node } from './model/node/node.js';
@@ -17,6 +18,7 @@ import type { PodSources } from './streams/config/pod-config.js';
 import type { WorkerOutcome } from './streams/pod-workers/pod-workers.js';
 import type { CredentialPorts } from './streams/ports/credential-ports.js';
 import type { DiskSpace } from './streams/ports/disk-space.js';
+import type { EvictionFigures } from './streams/ports/eviction-figures.js';
 import type { HttpRequest } from './streams/ports/http-request.js';
 import type { ImageService } from './streams/ports/image-service.js';
 import type { LogFiles } from './streams/ports/log-files.js';
@@ -65,6 +67,8 @@ export interface KubeletPorts extends CredentialPorts {
   readonly shutdownInhibitor?: ShutdownInhibitor;
   /** Default: the newest shutdown is not known to later agents. */
   readonly shutdownStates?: ShutdownStates;
+  /** Measures the node, for `eviction` of the options. Default: no pod is evicted. */
+  readonly evictionFigures?: EvictionFigures;
   /** Required by `cluster` of the options. */
   readonly cluster?: ClusterPorts;
   readonly record: RecordJournal;
@@ -109,6 +113,8 @@ export interface KubeletOptions extends UpkeepPolicies {
    * same order. Default: none. A shutdown is not noticed, and `stop$` stops all pods at once.
    */
   readonly shutdownGroups?: readonly ShutdownGroup[];
+  /** When pods are evicted; needs the port `evictionFigures`. Default: never. */
+  readonly eviction?: EvictionPolicy;
   /** Stops every pod. `outcome$` ends as soon as none of them can be running. */
   readonly stop$?: Observable<StopRequest>;
   /**

@@ -6,6 +6,7 @@ import type { NodeState } from './model/node-state/node-state.js';
 import type { PodChange } from './model/pod-status/pod-change.js';
 import type { Wake } from './model/pod-workers/wake.js';
 import type { ClusterStreams } from './streams/cluster/cluster-node.js';
+import type { Evict } from './streams/eviction/node-eviction.js';
 import type { WorkerOutcome } from './streams/pod-workers/pod-workers.js';
 import type { RuntimeProblem } from './streams/runtime-health/runtime-health.js';
 import type { StopRequest } from './streams/sync-loop/handle-stop.js';
@@ -43,6 +44,8 @@ export interface KubeletParts {
   readonly runtimeHealth$: Observable<never>;
   /** Stops the pods when the machine shuts down. Emits nothing. */
   readonly shutdown$: Observable<never>;
+  /** Evicts pods from a node that is short of something. Emits nothing. */
+  readonly evict: Evict;
   /** Records and logs each change of the health that a check finds. Emits nothing. */
   readonly healthJournal$: Observable<never>;
   readonly health$: Observable<RuntimeProblem>;

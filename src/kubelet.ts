@@ -79,6 +79,7 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   const beside$ = merge(
     runtimeHealth$,
     shutdown$,
+    parts.evict(upkeep.reclaim),
     upkeep.containerGarbage$,
     upkeep.logs$,
     upkeep.imageGarbage$,

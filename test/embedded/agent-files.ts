@@ -38,8 +38,10 @@ export class AgentFiles {
   /** Writes a `KubeletConfiguration` with these fields; where it is, for `--config`. */
   configuration(fields: Readonly<Record<string, unknown>>): string {
     const path = join(this.directory, 'config.json');
+    // The disk of the machine may be nearly full, and no pod of a test is to end for that.
+    const evictionHard = { 'memory.available': '0%' };
     const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
-    writeFileSync(path, JSON.stringify({ ...kind, ...fields }));
+    writeFileSync(path, JSON.stringify({ ...kind, evictionHard, ...fields }));
     return path;
   }
 

@@ -32,7 +32,8 @@ it('what the agent was started with reaches neither runtime nor container, nor s
 }) => {
   const lock = join(daemon.directory, 'somebody.lock');
   const config = join(daemon.directory, 'config.yaml');
-  writeFileSync(config, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n');
+  const kind = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+  writeFileSync(config, `${kind}evictionHard: { memory.available: 0% }\n`);
   const [held, read] = [openSync(lock, 'a'), openSync(config, 'r')];
   // Numbers 3 to 22: below and above those that Node itself closes for its children.
   daemon.handed = [read, ...Array.from({ length: 19 }, () => held)];

@@ -48,6 +48,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   volumes$: silent,
   runtimeHealth$: silent,
   shutdown$: silent,
+  evict: () => silent,
   healthJournal$: silent,
   health$: silent,
   state$: silent,
@@ -59,6 +60,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
     images$: silent,
     podDirectories$: silent,
     cgroups$: silent,
+    reclaim: { 'dead-containers': silent, 'unused-images': silent },
   }),
   cluster: {
     nodeView$: silent,

@@ -3,6 +3,7 @@ import { dirname, extname, isAbsolute, join } from 'node:path';
 import { errorText } from '../../model/cri/cri-error.js';
 import { type BytePath, bytePath, osPath } from '../../processes/byte-path.js';
 import { CONFIG_API_VERSION, readConfigDocument } from './document/config-document.js';
+import { DEFAULT_EVICTION_HARD } from '../../model/eviction/thresholds.js';
 import { checkFeatureGates, isGateOn } from './fields/feature-gates.js';
 import { type AgentConfig, fieldNames, kubeletConfiguration, toAgentConfig } from './fields/kubelet-configuration.js';
 import { isJsonObject, type JsonObject, mergePatch } from './document/merge-patch.js';
@@ -74,6 +75,13 @@ const IN_EFFECT: ReadonlySet<string> = new Set([
   'failCgroupV1',
   'podPidsLimit',
   'enforceNodeAllocatable',
+  'evictionHard',
+  'evictionSoft',
+  'evictionSoftGracePeriod',
+  'evictionMinimumReclaim',
+  'evictionMaxPodGracePeriod',
+  'evictionPressureTransitionPeriod',
+  'mergeDefaultEvictionSettings',
   'systemReserved',
   'kubeReserved',
   'systemReservedCgroup',
@@ -130,14 +138,11 @@ const PATH_FIELDS: readonly (readonly string[])[] = [
   ['podLogsDir'],
 ];
 
-/** Source: DefaultEvictionHard in pkg/kubelet/apis/config/v1beta1/defaults_linux.go. */
-const EVICTION_HARD: JsonObject = {
-  'memory.available': '100Mi',
-  'nodefs.available': '10%',
-  'nodefs.inodesFree': '5%',
-  'imagefs.available': '15%',
-  'imagefs.inodesFree': '5%',
-};
+/** Adds the default hard thresholds of eviction to the given ones, if the fields ask for it. Source: `mergeDefaultEvictionSettings` */
+const withDefaultThresholds = (fields: JsonObject): JsonObject =>
+  fields.mergeDefaultEvictionSettings === true
+    ? { ...fields, evictionHard: { ...DEFAULT_EVICTION_HARD, ...asObject(fields.evictionHard) } }
+    : fields;
 
 /**
  * The configuration in effect: defaults, overridden by the file, its drop-ins and the flags in this order. Unlike upstream, a start
@@ -152,7 +157,7 @@ export function loadConfiguration({ file, directory, flags }: ConfigurationInput
   const withDefaults =
     file === '' || isJsonObject(base.fields.evictionHard)
       ? base.fields
-      : { ...base.fields, evictionHard: EVICTION_HARD };
+      : { ...base.fields, evictionHard: DEFAULT_EVICTION_HARD };
   // A zero in a flag is kept: the kubelet parses flags after it has set its defaults.
   const merged = withoutUnset(
     dropIns.reduce<JsonObject>((fields, { fields: patch }) => mergePatch(fields, patch), mergePatch({}, withDefaults)),
@@ -172,7 +177,7 @@ export function loadConfiguration({ file, directory, flags }: ConfigurationInput
   };
 
   const given = new Set(Object.keys(effective));
-  const parsed = kubeletConfiguration.safeParse(effective);
+  const parsed = kubeletConfiguration.safeParse(withDefaultThresholds(effective));
   // Files were checked on their own, with lines; all other problems come from flags.
   if (!parsed.success) {
     throw new Error(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join(', '));

@@ -43,13 +43,14 @@ import { joinCluster, type JoinedCluster } from '../cluster/join-cluster.js';
 import { keepServingCertificate } from '../cluster/keep-serving-certificate.js';
 import { cgroupOptions } from '../config/settings/cgroup-options.js';
 import { alphaGatesOn, isGateOn } from '../config/fields/feature-gates.js';
+import { evictionPolicy } from '../config/settings/eviction-policy.js';
 import { imageVerificationOf } from '../config/settings/image-verification.js';
 import { eventRecorder } from './event-recorder.js';
 import type { CreateKubelet, KubeletEnvironment, KubeletHandle } from './kubelet-handle.js';
 import { knownSoon } from './known-soon.js';
 import { lateCalls, type RuntimeConnection } from './late-calls.js';
 import { runPodsOnce } from './run-pods-once.js';
-import { statsOfNode } from './stats-of-node.js';
+import { figuresOfNode, statsOfNode } from './stats-of-node.js';
 import { packageVersion } from '../process/version.js';
 
 /** The time within which changes of pods become one list, in milliseconds: a start of many pods changes each of them several times. */
@@ -62,6 +63,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
   const stopped$ = new Subject<never>();
   const agent$ = new BehaviorSubject<Kubelet | undefined>(undefined);
   const joined$ = new ReplaySubject<JoinedCluster>(1);
+  const eviction = evictionPolicy(config);
   let reviewApi: KubeletHandle['reviewApi'] = NO_API;
   let connection: RuntimeConnection | undefined;
 
@@ -88,7 +90,11 @@ export const composeKubelet: CreateKubelet = (environment) => {
     };
     return withNodePorts<unknown>(node, (own, calls) => {
       connection = { ...own, ...calls };
-      const ports: KubeletPorts = { ...own, ...(cluster && { cluster: cluster.ports }) };
+      const ports: KubeletPorts = {
+        ...own,
+        evictionFigures: figuresOfNode(stats, environment, own),
+        ...(cluster && { cluster: cluster.ports }),
+      };
       const options: KubeletOptions = {
         sources: podSources(environment),
         syncFrequencyMs: config.syncFrequencyMs,
@@ -104,6 +110,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
         imageGc: imageGcPolicy(config),
         eventedPleg: isGateOn(config.featureGates, 'EventedPLEG'),
         shutdownGroups: shutdownGroups(config),
+        ...(eviction && { eviction }),
         stop$,
         ...(cluster && { cluster: cluster.options }),
       };
@@ -137,6 +144,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
     const agentNow = agent$.value;
     return agentNow?.pods().map((pod) => startedBy(pod, agentNow.existsSince(pod.metadata.uid))) ?? [];
   };
+  const stats = statsOfNode(environment, pods, () => connection);
   return {
     run$,
     stopPods$: defer(() => {
@@ -158,7 +166,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
     podChange$: agent$.pipe(switchMap((made) => (made ? merge(made.pods$, made.runtimePod$) : NEVER))),
     runningPods: () => agent$.value?.runningPods() ?? [],
     servingCertificate$: joined$.pipe(switchMap((cluster) => keepServingCertificate(environment, cluster, addresses$))),
-    stats: statsOfNode(environment, pods, () => connection),
+    stats,
     findRunning: (pod) => agent$.value?.findRunning(pod),
     reviewApi: { request: (asked) => defer(() => reviewApi.request(asked)) },
     ...lateCalls(() => connection),

@@ -55,6 +55,9 @@ const unlessGone = (error: unknown): false => {
   throw error;
 };
 
+/** The device of the file system of a path. Errors: Node's own. */
+export const deviceOf: UsageReader['device'] = (path) => defer(async () => String((await lstat(path)).dev));
+
 /** The space of the file system of a path. */
 export const spaceOf = async (path: string): Promise<FileSystemFigures> => {
   const { bsize, blocks, bfree, bavail, files, ffree } = await statfs(path);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cgroupMounts, type CgroupMounts } from '../../model/cgroups/cgroup-mounts.js';
 import type { UsageReader } from '../../streams/ports/usage-reader.js';
-import { directoryUsage, fileSystemUsage } from './directory-usage.js';
+import { deviceOf, directoryUsage, fileSystemUsage } from './directory-usage.js';
 import { fileSystems } from './file-systems.js';
 import { machineUsage } from './machine-usage.js';
 import { readCgroups, type ReadCgroupsOptions } from './read-cgroups.js';
@@ -15,6 +15,7 @@ export const usageReader = ({
   machine: machineUsage({ proc: '/proc', sys: '/sys', now }),
   fileSystems: fileSystems({ proc: '/proc', now }),
   fileSystem: fileSystemUsage,
+  device: deviceOf,
   directory: directoryUsage(now),
 });
 

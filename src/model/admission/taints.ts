@@ -19,6 +19,12 @@ export const toleratesTaints = (
     .every((taint) => keysOfTaint(taint).some((key) => tolerated.has(key)));
 };
 
+/** Whether the pod tolerates one taint, of any effect. */
+export const toleratesTaint = ({ tolerations = [] }: Pick<PodSpec, 'tolerations'>, taint: Taint): boolean => {
+  const tolerated = new Set(tolerations.flatMap(keyOfToleration));
+  return keysOfTaint(taint).some((key) => tolerated.has(key));
+};
+
 /** Source: staging/src/k8s.io/api/core/v1/toleration.go, without comparisons of numbers: gate TaintTolerationComparisonOperators */
 const keyOfToleration = ({ effect, key, operator, value }: Json<V1Toleration>): string | readonly [] => {
   if (operator === 'Exists') return keyOf(effect, key, ANY);

@@ -19,7 +19,11 @@ export interface ObjectReference {
 export interface ApiEvent extends ApiObject {
   readonly apiVersion: 'v1';
   readonly kind: 'Event';
-  readonly metadata: { readonly namespace: string; readonly name: string };
+  readonly metadata: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly involvedObject: ObjectReference;
   readonly reason: string;
   readonly message: string;
@@ -40,6 +44,7 @@ export interface EventFact {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Where and when an event happens. */
@@ -80,7 +85,7 @@ const COMPONENT = 'kubelet';
  * Source: staging/src/k8s.io/client-go/tools/record/event.go makeEvent, util/util.go GenerateEventName
  */
 export const apiEvent = (
-  { pod, container, type, reason, message }: EventFact,
+  { pod, container, type, reason, message, annotations }: EventFact,
   { nodeName, nodeUid, nanoseconds }: EventOrigin,
 ): ApiEvent => {
   const involvedObject = pod ? podReference(pod, container) : nodeReference(nodeName, nodeUid);
@@ -91,6 +96,7 @@ export const apiEvent = (
     metadata: {
       namespace: involvedObject.namespace ?? 'default',
       name: eventName(involvedObject.name, nanoseconds),
+      ...(annotations && { annotations }),
     },
     involvedObject,
     reason,

@@ -174,6 +174,9 @@ export const oldImagesStay = ({ maxAgeMs }: ImageGcPolicy, problems: readonly st
 export const imagesStay = (wanted: bigint, freed: bigint, problems: readonly string[]): string =>
   `wanted to free ${wanted} bytes, but freed ${freed} bytes space with errors in image deletion: ${aggregateText(problems)}`;
 
+export const unusedImagesStay = (freed: bigint, problems: readonly string[]): string =>
+  `wanted to free all unused images, but freed ${freed} bytes with errors in image deletion: ${aggregateText(problems)}`;
+
 /** Source: pkg/kubelet/images/image_gc_manager.go formatSize. */
 const formatSize = (bytes: bigint): string => {
   const units = ['KiB', 'MiB', 'GiB', 'TiB'];

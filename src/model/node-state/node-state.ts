@@ -1,6 +1,7 @@
 import { Map as ImmutableMap, OrderedMap, Set as ImmutableSet } from 'immutable';
 import type { Image } from '../../generated/runtime/v1/api.js';
 import type { SourcesReady } from '../config/sources-ready.js';
+import { NO_PRESSURE, type NodePressure } from '../node/node-conditions.js';
 import type { ActiveTimes } from '../pod/active-times.js';
 import type { Pod, PodSourceName } from '../pod/pod.js';
 import { NO_PODS, type WantedPods } from '../pod/wanted-pods.js';
@@ -44,6 +45,8 @@ export interface NodeState {
   readonly health: string | undefined;
   /** The machine shuts down, and the pods are stopped before it does. */
   readonly isShuttingDown: boolean;
+  /** What the node is short of. */
+  readonly pressure: NodePressure;
   /** The images of the node, largest first. */
   readonly images: readonly Image[];
 }
@@ -64,6 +67,7 @@ export const initialState = (expected: readonly PodSourceName[] = []): NodeState
   runtime: NO_HEALTH_FACTS,
   health: healthProblemAt(NO_HEALTH_FACTS, 0),
   isShuttingDown: false,
+  pressure: NO_PRESSURE,
   images: [],
 });
 

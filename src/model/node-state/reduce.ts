@@ -78,5 +78,6 @@ const reducers: { readonly [K in ChangeKind]: (state: NodeState, change: ChangeO
   'relist-cadence': ({ runtime }, { cadence }) => ({ runtime: withCadence(runtime, cadence) }),
   'health-checked': (_, { problem }) => ({ health: problem }),
   'shutdown-noticed': (_, { isShuttingDown }) => ({ isShuttingDown }),
+  'pressure-observed': ({ pressure: before }, { pressure }) => ({ pressure: updated(before, pressure) }),
   'images-listed': (_, { images }) => ({ images }),
 };

@@ -1,5 +1,6 @@
 import type { Image } from '../../generated/runtime/v1/api.js';
 import type { FailedPull } from '../images/image-back-off.js';
+import type { NodePressure } from '../node/node-conditions.js';
 import type { Moment } from '../pod/active-times.js';
 import type { Volume } from '../manifest/volume-defaults.js';
 import type { VolumeName } from '../volumes/volume-states.js';
@@ -83,6 +84,8 @@ export interface StateChanges {
   'health-checked': { readonly problem: string | undefined };
   /** The machine shuts down, or does not after all. */
   'shutdown-noticed': { readonly isShuttingDown: boolean };
+  /** A look at the node has found what it is short of, if anything. */
+  'pressure-observed': { readonly pressure: NodePressure };
   /** The runtime has listed its images, largest first. */
   'images-listed': { readonly images: readonly Image[] };
 }

@@ -11,6 +11,8 @@ export interface NodePressure {
   readonly pid: boolean;
 }
 
+export const NO_PRESSURE: NodePressure = { memory: false, disk: false, pid: false };
+
 const PRESSURES: readonly {
   readonly type: string;
   readonly of: (pressure: NodePressure) => boolean;

@@ -20,6 +20,15 @@ export interface KillRequest {
   readonly kill: KillOptions;
   /** In plain words, for the journal. */
   readonly reason: string;
+  /** An event of the pod about the request, which is its cause. */
+  readonly event?: KillEvent;
+}
+
+/** A warning about a pod. */
+export interface KillEvent {
+  readonly reason: string;
+  readonly message: string;
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 /** Such a request in the journal, which is the cause of what follows. */

@@ -54,8 +54,8 @@ const isNewer = <T extends Pick<PodSandbox | Container, 'metadata' | 'createdAt'
   return attempts > 0 || (attempts === 0 && one.createdAt > other.createdAt);
 };
 
-/** The kind of a sample: the resources of pods, the summary of the node, or the figures of all cgroups in full detail. */
-export type SampleKind = 'resources' | 'summary' | 'cgroups';
+/** The kind of a sample: the node alone, the resources of pods, the summary of the node, or the figures of all cgroups in full detail. */
+export type SampleKind = 'node' | 'resources' | 'summary' | 'cgroups';
 
 /**
  * Returns the cgroups to read for a sample: the root, those of the system, which may be unknown, and those of the pods, their sandboxes

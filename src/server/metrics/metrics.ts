@@ -12,6 +12,7 @@ import { imageMetrics } from './image-metrics.js';
 import { podStatusMetrics } from './pod-status-metrics.js';
 import { registerProcess, registerStartTime } from './process-metrics.js';
 import { type CountRequests, requestMetrics, conversionMetric } from './request-metrics.js';
+import { evictionMetrics } from './eviction-metrics.js';
 import { shutdownMetrics } from './shutdown-metrics.js';
 import { volumeMetrics } from './volume-metrics.js';
 import { probeMetrics } from './probe-metrics.js';
@@ -276,6 +277,7 @@ export function createMetrics({ nodeName, version }: MetricsOptions): MeteredReg
     ...imageMetrics(registry),
     ...podStatusMetrics(registry),
     ...shutdownMetrics(registry),
+    ...evictionMetrics(registry),
     ...volumeMetrics(registry),
     podRestarted: (isStatic) => restarts.inc({ static: isStatic ? 'true' : '' }),
   };

@@ -42,6 +42,7 @@ import {
   notEnoughRoom,
   oldImagesStay,
   sandboxImageOf,
+  unusedImagesStay,
 } from '../../model/images/image-gc.js';
 import { ignoreNotFound } from '../upkeep/remove-dead-container.js';
 import { every } from '../operators/every.js';
@@ -68,21 +69,52 @@ export interface ImageGcOptions {
   readonly scheduler: SchedulerLike;
 }
 
-/**
- * Removes images that no container uses: those that have been unused for too long, and, while the disk is too full, those that have been
- * unused for the longest time. Runs at once and five minutes after each round; between rounds it reads which images are in use. Emits
- * nothing.
- *
- * Errors: none. Failures are logged, and from the second in a row on reported by an event `ImageGCFailed` about the node.
- * Ends:   never, or at once if the policy collects nothing.
- * Source: pkg/kubelet/kubelet.go StartGarbageCollection, pkg/kubelet/images/image_gc_manager.go
- */
-export const imageGarbageCollection = (options: ImageGcOptions): Observable<never> => {
+/** The removal of images that no container uses. */
+export interface ImageGarbage {
+  /**
+   * Removes those that have been unused for too long, and, while the disk is too full, those that have been unused for the longest time.
+   * Runs at once and five minutes after each round; between rounds it reads which images are in use. Emits nothing.
+   *
+   * Errors: none. Failures are logged, and from the second in a row on reported by an event `ImageGCFailed` about the node.
+   * Ends:   never, or at once if the policy collects nothing.
+   */
+  readonly collection$: Observable<never>;
+  /**
+   * Removes all of them that are older than the minimum age, for a node that is short of disk space, and completes.
+   *
+   * Errors: some could not be removed, or the runtime does not answer.
+   */
+  readonly removeUnused$: Observable<never>;
+}
+
+/** Source: pkg/kubelet/kubelet.go StartGarbageCollection, pkg/kubelet/images/image_gc_manager.go, there DeleteUnusedImages */
+export const imageGarbage = (options: ImageGcOptions): ImageGarbage => {
+  const known: KnownImages = new Map<string, ImageRecord>();
+  return { collection$: collections(known, options), removeUnused$: removeUnused(known, options) };
+};
+
+const removeUnused = (known: KnownImages, options: ImageGcOptions): Observable<never> =>
+  defer(() => {
+    const { policy, scheduler } = options;
+    const now = scheduler.now();
+    const candidates = (): readonly ImageRecord[] =>
+      imagesInEvictionOrder(known, now).filter((image) => mayMakeRoom(image, policy, now));
+    return concat(
+      detect(known, now, options),
+      defer(() => remover(known, options)(candidates(), 'space', () => false)),
+    );
+  }).pipe(
+    tap(({ freed, problems }) => {
+      if (problems.length > 0) throw new Error(unusedImagesStay(freed, problems));
+    }),
+    ignoreElements(),
+  );
+
+const collections = (known: KnownImages, options: ImageGcOptions): Observable<never> => {
   const { policy, log, recordEvent, scheduler } = options;
   if (collectsNoImages(policy)) return EMPTY;
   return defer(() => {
     const startedAt = scheduler.now();
-    const known = new Map<string, ImageRecord>();
     const detection$ = defer(() => detect(known, scheduler.now(), options)).pipe(
       ignoreElements(),
       catchError((error: unknown) => {

@@ -1,7 +1,6 @@
 import { catchError, defer, forkJoin, map, type Observable, of, type SchedulerLike, tap, timeout } from 'rxjs';
 import { errorText } from '../../model/cri/cri-error.js';
 import { needsLookup } from '../../model/node/node-addresses.js';
-import type { NodePressure } from '../../model/node/node-conditions.js';
 import type { NodeObjectSettings } from '../../model/node/node-settings.js';
 import type { NodeStatusFacts } from '../../model/node/node-status.js';
 import { reportWithShutdown } from '../../model/shutdown/shutting-down.js';
@@ -28,14 +27,10 @@ export interface NodeFactsPorts {
 
 /** The state of the loop that a Node reports. */
 export interface LoopFacts {
-  /** Its images are those of the status of the Node, which shows a shutdown of the machine. */
+  /** Its images and pressure are those of the status of the Node, which shows a shutdown of the machine. */
   readonly state: Pick<KubeletState, 'images' | 'value'>;
   readonly health: Pick<RuntimeHealth, 'report'>;
-  /** Default: no pressure, since this agent does not evict pods. */
-  readonly pressure?: () => NodePressure;
 }
-
-const NO_PRESSURE: NodePressure = { memory: false, disk: false, pid: false };
 
 /**
  * Reads all facts that a Node reports, on each subscribe; emits once. If the runtime or the resolver does not answer in time, its last
@@ -46,7 +41,7 @@ const NO_PRESSURE: NodePressure = { memory: false, disk: false, pid: false };
 export const nodeFacts = (
   ports: NodeFactsPorts,
   settings: Pick<NodeObjectSettings, 'nodeName' | 'nodeIps' | 'externalCloudProvider'>,
-  { state, health, pressure = () => NO_PRESSURE }: LoopFacts,
+  { state, health }: LoopFacts,
 ): Observable<NodeStatusFacts> => {
   const { runtime, runtimeName, readMachine, lookupHost, log, scheduler, wallClock } = ports;
   const lastKnown = <T>(ask: () => Observable<T>, initial: T, what: string): Observable<T> => {
@@ -76,7 +71,7 @@ export const nodeFacts = (
       runtimeVersion: `${runtimeName}://${version}`,
       images: state.images,
       runtime: reportWithShutdown(health.report(), state.value.isShuttingDown),
-      pressure: pressure(),
+      pressure: state.value.pressure,
       now: wallClock(),
     })),
   );

@@ -35,9 +35,10 @@ export const killPodNow =
   ({ requestKill, untilStopped, record, recordEvent, scheduler }: KillPodPorts): KillPod =>
   (request) =>
     defer(() => {
-      const { pod, kill, reason } = request;
+      const { pod, kill, reason, event } = request;
       const { graceSeconds } = kill;
       const cause = record({ kind: 'kill-requested', reason, graceSeconds, pod: podRef(pod), causes: [] });
+      if (event) recordEvent({ pod, type: 'Warning', ...event, causes: [cause] });
       requestKill({ ...request, cause });
       const limitMs = killTimeoutMs(graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0);
       const tooLate$ = timer(limitMs, scheduler).pipe(

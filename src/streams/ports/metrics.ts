@@ -145,6 +145,11 @@ export interface Metrics {
    * The newest shutdown of the node: `kubelet_graceful_shutdown_start_time_seconds` and `kubelet_graceful_shutdown_end_time_seconds`.
    */
   readonly nodeShutdown: (state: ShutdownState) => void;
+  /**
+   * A pod is evicted: `kubelet_evictions`, and `kubelet_eviction_stats_age_seconds` with the age of the figures, undefined for a limit of
+   * the pod itself.
+   */
+  readonly podEvicted: (signal: string, statsAgeSeconds: number | undefined) => void;
 }
 
 export interface PodCertificateCount {
@@ -167,6 +172,7 @@ const nothing = (): void => undefined;
 /** Measures nothing: for tests, simulations and agents without a registry. */
 export const noMetrics: Metrics = {
   nodeShutdown: nothing,
+  podEvicted: nothing,
   runtimeOperation: nothing,
   runPodSandbox: nothing,
   podStarted: nothing,

@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import type { Pod } from '../../model/pod/pod.js';
 import type { LogSize } from '../../model/stats/log-size.js';
 import type { MachineSample, NodeSample } from '../../model/stats/node-sample.js';
 import type { RuntimeMetrics } from '../../model/stats/runtime-metrics.js';
@@ -21,6 +22,14 @@ export interface NodeStats {
   readonly runtimeMetrics$: Observable<RuntimeSample | undefined>;
   /** The sizes of the logs of the containers that run; the runtime is not asked. */
   readonly logs$: Observable<readonly LogSize[]>;
+}
+
+/** Samples of a part of the node. Errors and ends: as above. */
+export interface PartialStats {
+  /** The node alone: CPU, memory, disks and processes, without pods. */
+  readonly node$: Observable<NodeSample>;
+  /** A summary with these pods alone, which have their statuses. Volumes are at most 15 s old. */
+  readonly summaryOf: (pods: readonly Pod[]) => Observable<NodeSample>;
 }
 
 /** The metrics of the runtime, and the machine. */

@@ -9,6 +9,8 @@ export interface NodeAgentEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
+  /** Of the Event in the API. */
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly causes: readonly JournalId[];
 }
 

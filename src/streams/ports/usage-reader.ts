@@ -13,6 +13,8 @@ export interface UsageReader {
   readonly fileSystems: () => Observable<readonly MountedFileSystem[]>;
   /** Emits once. Errors: Node's own, which name the path. */
   readonly fileSystem: (path: string) => Observable<FileSystemFigures>;
+  /** Emits the device of the file system of a path once; equal texts are one device. Errors: as above. */
+  readonly device: (path: string) => Observable<string>;
   /** Walks a directory with all below, on the same file system, and emits once. Unsubscribing ends the walk. Errors: as above. */
   readonly directory: (path: string) => Observable<DirectoryFigures>;
 }

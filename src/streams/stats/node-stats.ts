@@ -1,4 +1,15 @@
-import { catchError, defer, forkJoin, map, type Observable, of, type SchedulerLike, share, switchMap } from 'rxjs';
+import {
+  catchError,
+  defer,
+  forkJoin,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  type SchedulerLike,
+  share,
+  switchMap,
+} from 'rxjs';
 import type { Pod } from '../../model/pod/pod.js';
 import { assembleSample, NO_SPACE, type SystemCgroups } from '../../model/stats/assemble-sample.js';
 import { CpuRates } from '../../model/stats/cpu-rates.js';
@@ -13,7 +24,7 @@ import {
 } from '../../model/stats/sampled-pods.js';
 import type { ImageService } from '../ports/image-service.js';
 import type { Logger } from '../ports/logger.js';
-import type { NodeStats } from '../ports/node-stats.js';
+import type { NodeStats, PartialStats } from '../ports/node-stats.js';
 import type { ReadMachine } from '../ports/read-machine.js';
 import type { RuntimeService } from '../ports/runtime-service.js';
 import type { RuntimeStats } from '../ports/runtime-stats.js';
@@ -21,9 +32,14 @@ import type { UsageReader } from '../ports/usage-reader.js';
 import type { WallClock } from '../ports/wall-clock.js';
 import { hostsUsage, logSizes, logUsage, nodeDisks } from './disk-usage.js';
 import { logNewProblems } from './log-new-problems.js';
-import { figuresReader, type ReadFigures, runtimeLists } from './runtime-lists.js';
+import { figuresReader, type ReadFigures, type RuntimeLists, runtimeLists } from './runtime-lists.js';
 import { runtimeSample } from './runtime-sample.js';
 import { volumeUsage } from './volume-usage.js';
+
+/** The space of volumes in a summary of some pods is no older than this, in milliseconds, so that limits of pods count soon. */
+export const FRESH_VOLUMES_MS = 15_000;
+/** The longest time for a walk of volumes after such a summary, in milliseconds. */
+export const VOLUME_WALK_MS = 60_000;
 
 /** The connection to the runtime. */
 export interface StatsRuntime {
@@ -54,12 +70,22 @@ export interface NodeStatsOptions {
 }
 
 /** Makes the samples of one node, whose agent starts now. Rates of the CPU count from the last sample of any kind. */
-export const nodeStats = (options: NodeStatsOptions): NodeStats => {
+export const nodeStats = (options: NodeStatsOptions): NodeStats & PartialStats => {
   const { reader, scheduler, wallClock, nodeName, log } = options;
   const startedAtMs = wallClock();
-  const rates = new CpuRates();
   const readFigures = figuresReader();
-  const volumesOf = volumeUsage({ ...options, keptMs: options.volumesKeptMs });
+  const { volumesKeptMs } = options;
+  const ofAll: Omit<Scope, 'told'> = {
+    pods: options.pods,
+    rates: new CpuRates(),
+    volumesOf: volumeUsage({ ...options, keptMs: volumesKeptMs }),
+  };
+  const freshVolumes = volumeUsage({
+    ...options,
+    keptMs: Math.min(volumesKeptMs, FRESH_VOLUMES_MS),
+    walkMs: VOLUME_WALK_MS,
+  });
+  const toldOfSome = logNewProblems<NodeSample>(log);
   const facts$ = defer(options.readMachine).pipe(catchError(() => of(undefined)));
   const disks = { ...options, now: wallClock };
 
@@ -67,6 +93,7 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats => {
     pods: readonly SampledPod[],
     { figures }: ReadFigures,
     connection: StatsRuntime | undefined,
+    { volumesOf }: Scope,
   ): Observable<typeof NO_SPACE> =>
     forkJoin({
       disks: nodeDisks(disks, connection?.images, writableLayersOf(figures)),
@@ -75,17 +102,26 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats => {
       volumes: volumesOf(pods.map(({ pod }) => pod)),
     });
 
-  const sample = (kind: SampleKind): Observable<NodeSample> =>
+  const spaceFor = (
+    kind: SampleKind,
+    ...[pods, read, connection, scope]: Parameters<typeof spaceOf>
+  ): Observable<typeof NO_SPACE> => {
+    if (kind === 'summary') return spaceOf(pods, read, connection, scope);
+    if (kind !== 'node') return of(NO_SPACE);
+    return nodeDisks(disks, connection?.images, []).pipe(map((ofNode) => ({ ...NO_SPACE, disks: ofNode })));
+  };
+
+  const sample = (kind: SampleKind, scope: Scope = { ...ofAll, told: logNewProblems(log) }): Observable<NodeSample> =>
     defer(() => {
       const connection = options.runtime();
       const systemCgroups = options.systemCgroups();
       return forkJoin([
-        runtimeLists(connection?.runtime),
+        kind === 'node' ? of(NO_LISTS) : runtimeLists(connection?.runtime),
         reader.machine(),
         kind === 'cgroups' ? facts$ : of(undefined),
       ]).pipe(
         switchMap(([lists, machine, facts]) => {
-          const pods = sampledPods(options.pods(), lists.sandboxes, lists.containers);
+          const pods = sampledPods(scope.pods(), lists.sandboxes, lists.containers);
           const wanted = wantedCgroups(pods, kind, [machine.ownCgroup, ...groupsIn(systemCgroups)]);
           return reader.cgroups(wanted, kind === 'cgroups' ? 'full' : 'basic').pipe(
             switchMap((reading) => {
@@ -93,13 +129,13 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats => {
               return figures$.pipe(
                 switchMap((read) =>
                   forkJoin([
-                    kind === 'summary' ? spaceOf(pods, read, connection) : of(NO_SPACE),
+                    spaceFor(kind, pods, read, connection, scope),
                     kind === 'cgroups' ? reader.fileSystems() : of([]),
                   ]).pipe(
                     map(([space, fileSystems]) => {
                       const parts = { lists, machine, facts, pods, reading, read, fileSystems, ...space };
                       const time = { timeMs: wallClock(), steadyMs: scheduler.now() };
-                      return assembleSample({ nodeName, startedAtMs, systemCgroups, ...parts }, rates, time);
+                      return assembleSample({ nodeName, startedAtMs, systemCgroups, ...parts }, scope.rates, time);
                     }),
                   ),
                 ),
@@ -108,11 +144,14 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats => {
           );
         }),
       );
-    }).pipe(logNewProblems(log), share());
+    }).pipe(scope.told, share());
 
   return {
     resources$: sample('resources'),
     summary$: sample('summary'),
+    node$: sample('node', { ...ofAll, rates: new CpuRates(), told: logNewProblems(log) }),
+    summaryOf: (some) =>
+      sample('summary', { pods: () => some, rates: new CpuRates(), volumesOf: freshVolumes, told: toldOfSome }),
     cgroups$: sample('cgroups'),
     runtimeMetrics$: options.asksRuntime
       ? runtimeSample({ stats: () => options.runtime()?.stats, reader, facts$, log })
@@ -125,4 +164,13 @@ const groupsIn = (groups: SystemCgroups): readonly (string | undefined)[] => [
   ...[groups.pods, groups.burstable, groups.besteffort, groups.runtime, groups.kubelet, groups.misc],
 ];
 
+/** What a sample is about, and what it keeps for the next one of its kind. */
+interface Scope {
+  readonly pods: () => readonly Pod[];
+  readonly rates: CpuRates;
+  readonly volumesOf: ReturnType<typeof volumeUsage>;
+  readonly told: MonoTypeOperatorFunction<NodeSample>;
+}
+
+const NO_LISTS: RuntimeLists = { sandboxes: [], containers: [] };
 const NOT_READ: ReadFigures = { figures: NO_FIGURES, problems: [] };

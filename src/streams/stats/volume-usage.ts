@@ -26,6 +26,8 @@ export interface VolumeUsageOptions {
   readonly reader: Pick<UsageReader, 'directory' | 'fileSystem'>;
   /** The time for which the space of volumes is kept, in milliseconds; negative: volumes are not read. See `volumeStatsAggPeriod`. */
   readonly keptMs: number;
+  /** The longest time for a walk after the reply that it was begun for, in milliseconds. Default: `keptMs`. */
+  readonly walkMs?: number;
   readonly scheduler: SchedulerLike;
 }
 
@@ -36,13 +38,13 @@ const WALKS = 2;
 
 /**
  * Makes a function that emits once the volumes of the pods, by UID. The volumes of a pod are walked when they are asked for, at most
- * once in `keptMs`; a walk is not cancelled by the end of its reply, but ends with `keptMs`. Volumes whose walk takes longer than
+ * once in `keptMs`; a walk is not cancelled by the end of its reply, but `walkMs` after it. Volumes whose walk takes longer than
  * the reply waits, and those that cannot be read, are left out.
  *
  * Errors: none.
  * Source: pkg/kubelet/server/stats/volume_stat_calculator.go
  */
-export const volumeUsage = ({ rootDirectory, reader, keptMs, scheduler }: VolumeUsageOptions) => {
+export const volumeUsage = ({ rootDirectory, reader, keptMs, walkMs = keptMs, scheduler }: VolumeUsageOptions) => {
   const kept = new Map<string, Observable<readonly VolumeSample[]>>();
 
   const walk = (pod: Pod): Observable<readonly VolumeSample[]> =>
@@ -69,7 +71,7 @@ export const volumeUsage = ({ rootDirectory, reader, keptMs, scheduler }: Volume
         share({
           connector: () => new ReplaySubject(1),
           resetOnComplete: () => timer(keptMs, scheduler),
-          resetOnRefCountZero: () => timer(keptMs, scheduler),
+          resetOnRefCountZero: () => timer(walkMs, scheduler),
         }),
       );
     kept.set(uid, shared$);

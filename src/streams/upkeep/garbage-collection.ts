@@ -55,7 +55,7 @@ export interface GarbageCollectionOptions {
   >;
   readonly files: Pick<NodeFiles, 'listDirectory' | 'remove' | 'removeLog' | 'danglingLinks'>;
   readonly state: {
-    readonly workers: Pick<KubeletState['workers'], 'shouldContentBeRemoved'>;
+    readonly workers: Pick<KubeletState['workers'], 'shouldContentBeRemoved' | 'isKnownTerminated'>;
     readonly sources: Pick<KubeletState['sources'], 'all'>;
   };
   /** The newest known status of a pod, to find old instances after the death of a container. */
@@ -110,10 +110,37 @@ export const garbageCollection = (options: GarbageCollectionOptions): Observable
 /** The time after which the next removal begins beside a slow one, in milliseconds. */
 export const REMOVAL_TURN_MS = 5_000;
 
-const collect = (options: GarbageCollectionOptions): Observable<never> => {
+const collect = (options: GarbageCollectionOptions): Observable<never> =>
+  collected((uid) => options.state.workers.shouldContentBeRemoved(uid), options).pipe(
+    tap((problems) => reportFailures(problems, options)),
+    ignoreElements(),
+  );
+
+/**
+ * Collects at once, for a node that is short of disk space: also what is left of pods that have ended and that a source still wants.
+ *
+ * Errors: a listing has failed.
+ * Source: pkg/kubelet/container/container_gc.go DeleteAllUnusedContainers
+ */
+export const removeDeadContainers = (options: GarbageCollectionOptions): Observable<never> =>
+  defer(() => {
+    const { workers } = options.state;
+    return collected((uid) => workers.shouldContentBeRemoved(uid) || workers.isKnownTerminated(uid), options);
+  }).pipe(
+    tap((problems) => {
+      if (problems.length > 0) throw new Error(aggregateText(problems));
+    }),
+    ignoreElements(),
+  );
+
+/** One round. Emits the errors of its failed steps. `mayGo`: no source needs what is left of the pod. */
+const collected = (
+  mayGo: (uid: string) => boolean,
+  options: GarbageCollectionOptions,
+): Observable<readonly string[]> => {
   const { reader, state, policy, scheduler, wallClock } = options;
   const inTurn = inSlots({ count: 1, longestMs: REMOVAL_TURN_MS, scheduler });
-  const isRemovable = (uid: string) => state.sources.all && state.workers.shouldContentBeRemoved(uid);
+  const isRemovable = (uid: string) => state.sources.all && mayGo(uid);
   const listed = (act: (pods: readonly RuntimePod[]) => Observable<never>) =>
     defer(() => reader.listPods('all')).pipe(concatMap(act));
   const steps = [
@@ -137,11 +164,7 @@ const collect = (options: GarbageCollectionOptions): Observable<never> => {
   ];
   // A failed step does not stop the others.
   const problem$ = concat(...steps.map((step$) => step$.pipe(catchError((error: unknown) => of(errorText(error))))));
-  return problem$.pipe(
-    toArray(),
-    tap((problems) => reportFailures(problems, options)),
-    ignoreElements(),
-  );
+  return problem$.pipe(toArray());
 };
 
 /** Reports the failed steps of a round, if there are any. */

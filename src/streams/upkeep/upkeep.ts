@@ -6,8 +6,9 @@ import type { NodeFacts } from '../../model/node/node-facts.js';
 import { isEvicted } from '../../model/pod-status/readiness-reconcile.js';
 import type { RuntimePod } from '../../model/pleg/runtime-pod.js';
 import type { KubeletCgroups } from '../cgroups/kubelet-cgroups.js';
-import { garbageCollection, type GarbageCollectionOptions } from './garbage-collection.js';
-import { imageGarbageCollection, type ImageGcOptions } from '../images/image-gc.js';
+import type { NodeReclaim } from '../eviction/eviction-manager.js';
+import { garbageCollection, type GarbageCollectionOptions, removeDeadContainers } from './garbage-collection.js';
+import { type ImageGarbage, imageGarbage, type ImageGcOptions } from '../images/image-gc.js';
 import { imageLists } from '../images/image-list.js';
 import { logRotation, type LogRotationOptions } from './log-rotation.js';
 import type { PodCache, PodReading } from '../pleg/pod-cache.js';
@@ -46,7 +47,7 @@ interface UpkeepOptions extends UpkeepPorts {
   readonly policies: UpkeepPolicies;
 }
 
-/** The streams of the upkeep. They emit nothing, do not fail and do not end; failures are logged and retried in the next round. */
+/** The upkeep. Its streams emit nothing, do not fail and do not end; failures are logged and retried in the next round. */
 export interface UpkeepStreams {
   readonly containerGarbage$: Observable<never>;
   readonly logs$: Observable<never>;
@@ -54,6 +55,8 @@ export interface UpkeepStreams {
   readonly images$: Observable<never>;
   readonly podDirectories$: Observable<never>;
   readonly cgroups$: Observable<never>;
+  /** What a node that is short of disk space removes at once. */
+  readonly reclaim: NodeReclaim;
 }
 
 /** Makes the streams of the upkeep. */
@@ -61,27 +64,31 @@ export const upkeep = (options: UpkeepOptions): UpkeepStreams => {
   const { context, node, cache, directories, cgroups, policies, inputs } = options;
   const { state } = context;
   const ports = { ...context, ...options };
+  const ofContainers: GarbageCollectionOptions = {
+    ...{ ...ports, ...node },
+    pleg$: inputs.pleg$,
+    statusOf: (uid) => statusIn(cache.get(uid)),
+    evicted$: evictedPods(state),
+    policy: policies.containerGc ?? DEFAULT_CONTAINER_GC,
+  };
+  const ofImages = keepsImages(options.runtimeName)
+    ? imageGarbage({ ...ports, policy: policies.imageGc ?? DEFAULT_IMAGE_GC })
+    : NO_IMAGES;
   return {
-    containerGarbage$: garbageCollection({
-      ...ports,
-      ...node,
-      pleg$: inputs.pleg$,
-      statusOf: (uid) => statusIn(cache.get(uid)),
-      evicted$: evictedPods(state),
-      policy: policies.containerGc ?? DEFAULT_CONTAINER_GC,
-    }),
+    containerGarbage$: garbageCollection(ofContainers),
     logs$: logRotation({ ...ports, policy: policies.logRotation ?? DEFAULT_LOG_ROTATION }),
-    imageGarbage$: keepsImages(options.runtimeName)
-      ? imageGarbageCollection({ ...ports, policy: policies.imageGc ?? DEFAULT_IMAGE_GC })
-      : EMPTY,
+    imageGarbage$: ofImages.collection$,
     images$: imageLists(ports).pipe(
       tap((images) => state.apply({ kind: 'images-listed', images })),
       ignoreElements(),
     ),
     podDirectories$: directories.cleanUp(inputs.housekeeping$, (uid, running) => isForgotten(state, uid, running)),
     cgroups$: cgroups.tend(inputs.housekeeping$, (uid) => !state.workers.shouldBeFinished(uid)),
+    reclaim: { 'dead-containers': removeDeadContainers(ofContainers), 'unused-images': ofImages.removeUnused$ },
   };
 };
+
+const NO_IMAGES: ImageGarbage = { collection$: EMPTY, removeUnused$: EMPTY };
 
 /** Whether every source is ready and none has the pod, no worker has it, and no container of it runs. */
 const isForgotten = ({ sources, pods, workers }: KubeletState, uid: string, running: readonly RuntimePod[]): boolean =>

@@ -9,7 +9,7 @@ import type {
 } from '../../../src/generated/runtime/v1/api.js';
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import { DEFAULT_IMAGE_GC, type ImageDisk, type ImageGcPolicy } from '../../../src/model/images/image-gc.js';
-import { imageGarbageCollection } from '../../../src/streams/images/image-gc.js';
+import { imageGarbage } from '../../../src/streams/images/image-gc.js';
 import { anImage } from '../../support/an-image.js';
 import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
@@ -40,7 +40,15 @@ interface Scene {
   readonly clockRuns?: boolean;
   /** What else happens, by minute. */
   readonly then?: Readonly<
-    Record<number, (scene: { images: Map<string, Image>; uses: Use[]; fails: Map<string, Error> }) => void>
+    Record<
+      number,
+      (scene: {
+        images: Map<string, Image>;
+        uses: Use[];
+        fails: Map<string, Error>;
+        removeUnused$: Observable<never>;
+      }) => void
+    >
   >;
   readonly listing?: (scheduler: SchedulerLike) => Observable<unknown>;
 }
@@ -63,7 +71,7 @@ const played = (scene: Scene) => {
     const say = (fields: object, message: string) => {
       if ('error' in fields) logged?.push(`${at()} ${message}: ${String(fields.error)}`);
     };
-    const collection$ = imageGarbageCollection({
+    const { collection$, removeUnused$ } = imageGarbage({
       runtime: {
         status: () =>
           answer('Status', () => {
@@ -116,7 +124,7 @@ const played = (scene: Scene) => {
       scheduler: scene.clockRuns ? running(scheduler) : scheduler,
     });
     for (const [minute, act] of Object.entries(then)) {
-      scheduler.schedule(() => act({ images, uses, fails }), Number(minute) * MINUTE);
+      scheduler.schedule(() => act({ images, uses, fails, removeUnused$ }), Number(minute) * MINUTE);
     }
     const subscription = collection$.subscribe();
     scheduler.schedule(() => subscription.unsubscribe(), untilMin * MINUTE);

@@ -46,6 +46,7 @@ const options = (
     machine: () => of(statsMachine()),
     fileSystems: () => of([]),
     fileSystem: () => throwError(() => new Error('no file system')),
+    device: () => of('1'),
     directory: () => throwError(() => new Error('no directory')),
   };
   return {

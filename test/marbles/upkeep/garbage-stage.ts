@@ -4,7 +4,11 @@ import { DEFAULT_CONTAINER_GC } from '../../../src/model/upkeep/container-gc.js'
 import { CriError } from '../../../src/model/cri/cri-error.js';
 import type { PlegEvent } from '../../../src/model/pleg/pleg.js';
 import type { RuntimeItem, RuntimePod } from '../../../src/model/pleg/runtime-pod.js';
-import { garbageCollection, type GarbageCollectionOptions } from '../../../src/streams/upkeep/garbage-collection.js';
+import {
+  garbageCollection,
+  type GarbageCollectionOptions,
+  removeDeadContainers,
+} from '../../../src/streams/upkeep/garbage-collection.js';
 import { noFiles } from '../../support/sync-context.js';
 import { marbles } from '../marbles.js';
 
@@ -45,6 +49,8 @@ export interface Scene extends Partial<Omit<GarbageCollectionOptions, 'scheduler
   readonly pods?: readonly RuntimePod[];
   /** Pods of which everything may go. */
   readonly gone?: readonly string[];
+  /** Pods that have ended and that a source still wants. */
+  readonly ended?: readonly string[];
   /** Default: true. */
   readonly areSourcesReady?: boolean;
   /** Calls that fail, by what `calls` shows of them. */
@@ -54,6 +60,8 @@ export interface Scene extends Partial<Omit<GarbageCollectionOptions, 'scheduler
 
 export interface Collecting {
   readonly gc$: Observable<never>;
+  /** Removes what it may at once. */
+  readonly removeDead$: Observable<never>;
   /** What was done, as `<ms> <what>`. */
   readonly calls: readonly string[];
   readonly logged: readonly string[];
@@ -62,7 +70,7 @@ export interface Collecting {
 }
 
 const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Scene): Collecting => {
-  const { pods = [], gone = [], areSourcesReady = true, fails = {}, callMs = 0, ...options } = scene;
+  const { pods = [], gone = [], ended = [], areSourcesReady = true, fails = {}, callMs = 0, ...options } = scene;
   const calls: string[] = [];
   const logged: string[] = [];
   const events: string[] = [];
@@ -79,7 +87,7 @@ const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Sce
       return EMPTY;
     });
   const said = (fields: object, message: string) => logged.push(message);
-  const gc$ = garbageCollection({
+  const collection: GarbageCollectionOptions = {
     reader: { listPods: () => of(pods) },
     runtime: {
       containerStatus: ({ containerId }) =>
@@ -99,7 +107,10 @@ const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Sce
       // What belongs to every container has a test of its own.
       remove: (path) => (path.startsWith('/logs') ? silently(`folder ${path}`) : EMPTY),
     },
-    state: { workers: { shouldContentBeRemoved: (uid) => gone.includes(uid) }, sources: { all: areSourcesReady } },
+    state: {
+      workers: { shouldContentBeRemoved: (uid) => gone.includes(uid), isKnownTerminated: (uid) => ended.includes(uid) },
+      sources: { all: areSourcesReady },
+    },
     statusOf: () => undefined,
     pleg$: NEVER,
     rootDirectory: '/root-dir',
@@ -111,8 +122,8 @@ const collecting = (scheduler: GarbageCollectionOptions['scheduler'], scene: Sce
     scheduler,
     wallClock: () => scheduler.now(),
     ...options,
-  });
-  return { gc$, calls, logged, events };
+  };
+  return { gc$: garbageCollection(collection), removeDead$: removeDeadContainers(collection), calls, logged, events };
 };
 
 /** Collects until `untilMs`. */

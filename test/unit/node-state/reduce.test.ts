@@ -48,6 +48,10 @@ const ended: StateChange = { kind: 'run-ended', uid: 'uid-1' };
 const queued: StateChange = { kind: 'work-queued', uid: 'uid-1', dueAt: 60 };
 const taken = (...uids: readonly string[]): StateChange => ({ kind: 'work-taken', uids });
 const shutDown = (isShuttingDown: boolean): StateChange => ({ kind: 'shutdown-noticed', isShuttingDown });
+const short = (memory: boolean): StateChange => ({
+  kind: 'pressure-observed',
+  pressure: { memory, disk: false, pid: false },
+});
 const NOT_READY = 'container runtime not ready: <nil>';
 const retained = (...uids: readonly string[]): StateChange => ({ kind: 'statuses-retained', uids: new Set(uids) });
 const all = [
@@ -86,6 +90,7 @@ const volumes = ({ volumes }: NodeState) => {
 const missing = ({ volumes }: NodeState) => [...(volumes.get('uid-1')?.missing ?? [])].sort();
 const images = ({ images }: NodeState) => images;
 const activity = ({ activity }: NodeState) => [...activity];
+const pressure = ({ pressure: { memory, disk, pid } }: NodeState) => [memory, disk, pid];
 const shuttingDown = ({ isShuttingDown }: NodeState) => isShuttingDown;
 const ofRuntime = ({ runtime }: NodeState) => [runtime.runtime.runtimeProblem, runtime.lastRelistAt, runtime.cadence];
 
@@ -345,6 +350,7 @@ const rows: Readonly<Record<StateChange['kind'], readonly Row[]>> = {
     ['a shutdown', [], shutDown(true), shuttingDown, true],
     ['its cancellation', [shutDown(true)], shutDown(false), shuttingDown, false],
   ],
+  'pressure-observed': [['a shortage', [], short(true), pressure, [true, false, false]]],
   'images-listed': [['images', [], { kind: 'images-listed', images: [image] }, images, [image]]],
 };
 

@@ -1,15 +1,11 @@
 import type { ConfigurationRule as Rule } from './configuration-rule.js';
 import { formatGoDuration } from '../../../model/values/go-duration.js';
+import { isSignal } from '../../../model/eviction/signals.js';
 import { parseQuantity } from '../../../model/resources/quantity.js';
-
-const SIGNALS = [
-  ...['memory.available', 'allocatableMemory.available', 'pid.available', 'nodefs.available', 'nodefs.inodesFree'],
-  ...['imagefs.available', 'imagefs.inodesFree', 'containerfs.available', 'containerfs.inodesFree'],
-];
 
 type TextField = 'evictionHard' | 'evictionSoft' | 'evictionMinimumReclaim';
 
-const isOdd = (signal: string): boolean => !SIGNALS.includes(signal);
+const isOdd = (signal: string): boolean => !isSignal(signal);
 
 const percentOf = (text: string): number | undefined => {
   if (!text.endsWith('%')) return undefined;

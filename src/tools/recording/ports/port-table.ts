@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { KubeletOptions, KubeletPorts } from '../../../kubelet-options.js';
 import type { VolumePayload } from '../../../model/volumes/volume-payload.js';
-import { type Pod, podRef } from '../../../model/pod/pod.js';
+import { type Pod, podRef, uidsOf } from '../../../model/pod/pod.js';
 import type { SourceEvent } from '../../../model/pod/pod-set.js';
 import type { NodeAgentEvent } from '../../../streams/ports/record-event.js';
 import type { ProbeTarget } from '../../../streams/ports/probe-handlers.js';
@@ -145,6 +145,7 @@ const probed = ({ type, kind, pod, container, containerId, podIp }: ProbeTarget)
 
 /** Only the name of a pod: the pod itself is in the recording where it came in. */
 const askedFor = (pod: Pod): readonly unknown[] => [podRef(pod)];
+const uidsAsked = (pods: readonly Pod[]): readonly unknown[] => [[...uidsOf(pods)]];
 const eventAbout = ({ pod, ...event }: NodeAgentEvent): readonly unknown[] => [{ ...event, pod: pod && podRef(pod) }];
 
 /** The contents of files follow from objects that came in before, and may be secrets. */
@@ -254,6 +255,7 @@ export const PORT_RULES = {
     watch: call,
   },
   shutdownStates: { read: call, write: call },
+  evictionFigures: { node: call, pods: { kind: 'call', written: uidsAsked }, devices: call },
   cluster: {
     api: { request: ofApi, watch: ofApi },
     resetConnections: { kind: 'told' },
@@ -296,6 +298,7 @@ export const OPTION_RULES = {
   imageVerification: fact,
   eventedPleg: fact,
   shutdownGroups: fact,
+  eviction: fact,
 } satisfies RulesOf<KubeletOptions, SpecialOptions>;
 
 /** The rules of each source of pods, and of `stop$`. */
