@@ -51,6 +51,25 @@ export type { ShutdownInhibitor, ShutdownLock, ShutdownSignal } from './streams/
 export { noShutdownStates, type ShutdownStates } from './streams/ports/shutdown-states.js';
 export type { ShutdownState } from './model/shutdown/shutdown-state.js';
 export type { ShutdownGroup } from './model/shutdown/shutdown-groups.js';
+export type { EvictionFigures } from './streams/ports/eviction-figures.js';
+export type {
+  ContainerFigures,
+  DiskUse,
+  Observation,
+  Observations,
+  PodFigures,
+  VolumeFigures,
+} from './model/eviction/figures.js';
+export type { DiskDevices, EvictionSignal } from './model/eviction/signals.js';
+export type { EvictionPolicy } from './model/eviction/eviction-policy.js';
+export {
+  DEFAULT_EVICTION_HARD,
+  evictionThresholds,
+  type Threshold,
+  type ThresholdFields,
+  type ThresholdValue,
+} from './model/eviction/thresholds.js';
+export type { NodePressure } from './model/node/node-conditions.js';
 export { noProbeRecords, type ProbeRecords } from './streams/ports/probe-records.js';
 export { noPullRecords, type PullRecords } from './streams/ports/pull-records.js';
 export type { NodeCgroups } from './streams/cgroups/node-cgroups.js';
@@ -264,6 +283,7 @@ export type { StateChange, StateChanges } from './model/node-state/state-change.
 export type { Wake } from './model/pod-workers/wake.js';
 export {
   type KillOptions,
+  type KillEvent,
   type KillRequest,
   type RecordedKill,
   type PodUpdate,

@@ -23,6 +23,11 @@ import { volumeFiles } from './host/volumes/volume-files.js';
 import { type NodeSettings, readNodeFacts } from './host/facts/read-node-facts.js';
 import { cgroupDriver } from './streams/cgroups/cgroup-driver.js';
 import { noCredentials } from './streams/ports/credential-ports.js';
+import { machineFacts } from './host/facts/machine-facts.js';
+import { usageReader } from './host/stats/usage-reader.js';
+import { kubepodsCgroup } from './model/cgroups/pod-cgroup-name.js';
+import type { SystemCgroups } from './model/stats/assemble-sample.js';
+import { evictionFigures } from './streams/stats/eviction-figures.js';
 import { checkHealth } from './network/check-health.js';
 import { httpRequest } from './network/http-request.js';
 import { tcpConnect } from './network/tcp-connect.js';
@@ -143,7 +148,18 @@ export const withNodePorts = <T>(
         unlessShort((): KubeletPorts => {
           const nodeCgroups = cgroups &&
             driver && { cgroups: hostCgroups(driver), settings: cgroups.settings, capacity: cgroupCapacity() };
-          return { ...ports, runtimeName, node: readNodeFacts(node, log, facts), nodeCgroups };
+          const figures = evictionFigures({
+            ...{ nodeName: node.nodeName ?? '', ...node, images, log, scheduler, wallClock: ports.wallClock },
+            runtime: () => ({ runtime, images, stats }),
+            reader: usageReader({ now: ports.wallClock, steadyNow: () => scheduler.now() }),
+            readMachine: machineFacts(node.rootDirectory),
+            systemCgroups: () => cgroupOfPods(nodeCgroups),
+          });
+          return {
+            ...{ ...ports, runtimeName, nodeCgroups },
+            node: readNodeFacts(node, log, facts),
+            evictionFigures: figures,
+          };
         }),
       ),
       tap({ error: (error: unknown) => log.warn({ error: errorText(error) }, 'waiting for the runtime') }),
@@ -152,6 +168,12 @@ export const withNodePorts = <T>(
       finalize(close),
     );
   });
+
+/** The pods as a whole have a limit of memory of their own, where they have a cgroup. */
+const cgroupOfPods = (nodeCgroups: KubeletPorts['nodeCgroups']): SystemCgroups => {
+  const root = nodeCgroups?.settings.root;
+  return nodeCgroups && root ? { pods: nodeCgroups.cgroups.pathOf(kubepodsCgroup(root)) } : {};
+};
 
 /**
  * Reads facts of the machine, which are read only once. A temporary lack of a resource must not count as a fact, so it is thrown, for a

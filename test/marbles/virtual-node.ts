@@ -7,6 +7,7 @@ import type { Pod, PodSpec } from '../../src/model/pod/pod.js';
 import { podSet, type SourceEvent } from '../../src/model/pod/pod-set.js';
 import type { NodeCgroups } from '../../src/streams/cgroups/node-cgroups.js';
 import type { ProbeOutcome } from '../../src/model/probes/probe-outcome.js';
+import type { EvictionFigures } from '../../src/streams/ports/eviction-figures.js';
 import type { ProbeRecords } from '../../src/streams/ports/probe-records.js';
 import type { ProbeTarget } from '../../src/streams/ports/probe-handlers.js';
 import type { ShutdownInhibitor, ShutdownSignal } from '../../src/streams/ports/shutdown-inhibitor.js';
@@ -57,6 +58,7 @@ export const onNode = (
     probe,
     probeRecords,
     shutdownSignal$,
+    evictionFigures,
     logFiles = [],
     podUids = [],
     random = () => 0,
@@ -70,6 +72,8 @@ export const onNode = (
     probeRecords?: ProbeRecords;
     /** What the machine says about its shutdown. Unless given, there is no service that says it. */
     shutdownSignal$?: (scheduler: TestScheduler) => Observable<ShutdownSignal>;
+    /** What is measured on the node. Unless given, nothing is. */
+    evictionFigures?: (scheduler: TestScheduler) => EvictionFigures;
     /** What stands in the folder of every container's logs. */
     logFiles?: readonly string[];
     /** The pods that have a directory from before. */
@@ -124,6 +128,7 @@ export const onNode = (
       ...(probe && { probeHandlers: { probe: (target) => defer(() => probe(target, scheduler.now())) } }),
       probeRecords,
       ...(shutdownSignal$ && { shutdownInhibitor: inhibitor(shutdownSignal$(scheduler), scheduler, locks) }),
+      ...(evictionFigures && { evictionFigures: evictionFigures(scheduler) }),
       ...(nodeCgroups && { nodeCgroups: nodeCgroups(scheduler) }),
     };
     const running: Subscription[] = [];

@@ -50,7 +50,7 @@ import type { CreateKubelet, KubeletEnvironment, KubeletHandle } from './kubelet
 import { knownSoon } from './known-soon.js';
 import { lateCalls, type RuntimeConnection } from './late-calls.js';
 import { runPodsOnce } from './run-pods-once.js';
-import { figuresOfNode, statsOfNode } from './stats-of-node.js';
+import { statsOfNode } from './stats-of-node.js';
 import { packageVersion } from '../process/version.js';
 
 /** The time within which changes of pods become one list, in milliseconds: a start of many pods changes each of them several times. */
@@ -90,11 +90,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
     };
     return withNodePorts<unknown>(node, (own, calls) => {
       connection = { ...own, ...calls };
-      const ports: KubeletPorts = {
-        ...own,
-        evictionFigures: figuresOfNode(stats, environment, own),
-        ...(cluster && { cluster: cluster.ports }),
-      };
+      const ports: KubeletPorts = { ...own, ...(cluster && { cluster: cluster.ports }) };
       const options: KubeletOptions = {
         sources: podSources(environment),
         syncFrequencyMs: config.syncFrequencyMs,
@@ -144,7 +140,6 @@ export const composeKubelet: CreateKubelet = (environment) => {
     const agentNow = agent$.value;
     return agentNow?.pods().map((pod) => startedBy(pod, agentNow.existsSince(pod.metadata.uid))) ?? [];
   };
-  const stats = statsOfNode(environment, pods, () => connection);
   return {
     run$,
     stopPods$: defer(() => {
@@ -166,7 +161,7 @@ export const composeKubelet: CreateKubelet = (environment) => {
     podChange$: agent$.pipe(switchMap((made) => (made ? merge(made.pods$, made.runtimePod$) : NEVER))),
     runningPods: () => agent$.value?.runningPods() ?? [],
     servingCertificate$: joined$.pipe(switchMap((cluster) => keepServingCertificate(environment, cluster, addresses$))),
-    stats,
+    stats: statsOfNode(environment, pods, () => connection),
     findRunning: (pod) => agent$.value?.findRunning(pod),
     reviewApi: { request: (asked) => defer(() => reviewApi.request(asked)) },
     ...lateCalls(() => connection),

@@ -5,9 +5,7 @@ import type { KubeletPorts } from '../../kubelet-options.js';
 import { kubepodsCgroup, tierCgroup } from '../../model/cgroups/pod-cgroup-name.js';
 import type { Pod } from '../../model/pod/pod.js';
 import type { SystemCgroups } from '../../model/stats/assemble-sample.js';
-import type { NodeStats, PartialStats } from '../../streams/ports/node-stats.js';
-import type { EvictionFigures } from '../../streams/ports/eviction-figures.js';
-import { evictionFigures } from '../../streams/stats/eviction-figures.js';
+import type { NodeStats } from '../../streams/ports/node-stats.js';
 import { nodeStats, type StatsRuntime } from '../../streams/stats/node-stats.js';
 import { isGateOn } from '../config/fields/feature-gates.js';
 import type { KubeletEnvironment } from './kubelet-handle.js';
@@ -19,7 +17,7 @@ export const statsOfNode = (
   { config, nodeName, paths, log }: KubeletEnvironment,
   pods: () => readonly Pod[],
   runtime: () => ConnectedRuntime | undefined,
-): NodeStats & PartialStats =>
+): NodeStats =>
   nodeStats({
     nodeName,
     rootDirectory: paths.rootDir,
@@ -27,7 +25,7 @@ export const statsOfNode = (
     pods,
     runtime,
     readMachine: machineFacts(paths.rootDir),
-    reader,
+    reader: usageReader({ now: wallClock, steadyNow: () => monotonicScheduler.now() }),
     systemCgroups: () => ({
       ...groupsOfPods(runtime()),
       kubelet: config.kubeletCgroups || undefined,
@@ -40,15 +38,7 @@ export const statsOfNode = (
     wallClock,
   });
 
-/** The figures of this node by which pods are evicted. */
-export const figuresOfNode = (
-  stats: PartialStats,
-  { paths }: Pick<KubeletEnvironment, 'paths'>,
-  { images }: Pick<KubeletPorts, 'images'>,
-): EvictionFigures => evictionFigures({ stats, images, reader, rootDirectory: paths.rootDir });
-
 const wallClock = (): number => Date.now();
-const reader = usageReader({ now: wallClock, steadyNow: () => monotonicScheduler.now() });
 
 /** The units of runtimes that systemd starts. */
 const UNITS: Readonly<Record<string, string>> = { containerd: 'containerd', 'cri-o': 'crio' };

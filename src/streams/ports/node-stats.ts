@@ -28,7 +28,7 @@ export interface NodeStats {
 export interface PartialStats {
   /** The node alone: CPU, memory, disks and processes, without pods. */
   readonly node$: Observable<NodeSample>;
-  /** A summary with these pods alone, which have their statuses. Volumes are at most 15 s old. */
+  /** A summary with these pods alone, which have their statuses. */
   readonly summaryOf: (pods: readonly Pod[]) => Observable<NodeSample>;
 }
 

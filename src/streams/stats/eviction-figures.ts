@@ -4,16 +4,33 @@ import type { EvictionFigures } from '../ports/eviction-figures.js';
 import type { ImageService } from '../ports/image-service.js';
 import type { PartialStats } from '../ports/node-stats.js';
 import type { UsageReader } from '../ports/usage-reader.js';
+import { nodeStats, type NodeStatsOptions } from './node-stats.js';
 
-export interface EvictionFiguresOptions {
-  readonly stats: PartialStats;
+/** The space of volumes by which pods are evicted is no older than this, in milliseconds. */
+export const FRESH_VOLUMES_MS = 15_000;
+/** The longest time for a walk of volumes after the look that it was begun for, in milliseconds. */
+export const VOLUME_WALK_MS = 60_000;
+
+export interface EvictionFiguresOptions extends Omit<NodeStatsOptions, 'pods' | 'volumesKeptMs' | 'volumeWalkMs'> {
   readonly images: Pick<ImageService, 'imageFsInfo'>;
-  readonly reader: Pick<UsageReader, 'device'>;
-  readonly rootDirectory: string;
 }
 
-/** The figures for eviction from samples of the node. */
-export const evictionFigures = ({ stats, images, reader, rootDirectory }: EvictionFiguresOptions): EvictionFigures => ({
+/** Measures a node for eviction by samples of its own, apart from those of clients. */
+export const evictionFigures = (options: EvictionFiguresOptions): EvictionFigures =>
+  figuresFrom(
+    nodeStats({ ...options, pods: () => [], volumesKeptMs: FRESH_VOLUMES_MS, volumeWalkMs: VOLUME_WALK_MS }),
+    options,
+  );
+
+/** The figures from samples of the node. */
+export const figuresFrom = (
+  stats: PartialStats,
+  {
+    images,
+    reader,
+    rootDirectory,
+  }: Pick<EvictionFiguresOptions, 'images' | 'rootDirectory'> & { readonly reader: Pick<UsageReader, 'device'> },
+): EvictionFigures => ({
   node: () => stats.node$.pipe(map(observationsOf)),
   pods: (pods) =>
     stats.summaryOf(pods).pipe(

@@ -36,11 +36,6 @@ import { figuresReader, type ReadFigures, type RuntimeLists, runtimeLists } from
 import { runtimeSample } from './runtime-sample.js';
 import { volumeUsage } from './volume-usage.js';
 
-/** The space of volumes in a summary of some pods is no older than this, in milliseconds, so that limits of pods count soon. */
-export const FRESH_VOLUMES_MS = 15_000;
-/** The longest time for a walk of volumes after such a summary, in milliseconds. */
-export const VOLUME_WALK_MS = 60_000;
-
 /** The connection to the runtime. */
 export interface StatsRuntime {
   readonly runtime: Pick<RuntimeService, 'listPodSandbox' | 'listContainers'>;
@@ -61,6 +56,8 @@ export interface NodeStatsOptions {
   readonly systemCgroups: () => SystemCgroups;
   /** The time for which the space of volumes is kept, in milliseconds. */
   readonly volumesKeptMs: number;
+  /** The longest time for a walk of volumes after the sample that it was begun for. Default: `volumesKeptMs`. */
+  readonly volumeWalkMs?: number;
   /** Whether the runtime is asked for its metrics (PodAndContainerStatsFromCRI). */
   readonly asksRuntime?: boolean;
   readonly log: Pick<Logger, 'warn'>;
@@ -74,18 +71,8 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats & PartialStats =
   const { reader, scheduler, wallClock, nodeName, log } = options;
   const startedAtMs = wallClock();
   const readFigures = figuresReader();
-  const { volumesKeptMs } = options;
-  const ofAll: Omit<Scope, 'told'> = {
-    pods: options.pods,
-    rates: new CpuRates(),
-    volumesOf: volumeUsage({ ...options, keptMs: volumesKeptMs }),
-  };
-  const freshVolumes = volumeUsage({
-    ...options,
-    keptMs: Math.min(volumesKeptMs, FRESH_VOLUMES_MS),
-    walkMs: VOLUME_WALK_MS,
-  });
-  const toldOfSome = logNewProblems<NodeSample>(log);
+  const rates = new CpuRates();
+  const volumesOf = volumeUsage({ ...options, keptMs: options.volumesKeptMs, walkMs: options.volumeWalkMs });
   const facts$ = defer(options.readMachine).pipe(catchError(() => of(undefined)));
   const disks = { ...options, now: wallClock };
 
@@ -93,7 +80,6 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats & PartialStats =
     pods: readonly SampledPod[],
     { figures }: ReadFigures,
     connection: StatsRuntime | undefined,
-    { volumesOf }: Scope,
   ): Observable<typeof NO_SPACE> =>
     forkJoin({
       disks: nodeDisks(disks, connection?.images, writableLayersOf(figures)),
@@ -104,14 +90,17 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats & PartialStats =
 
   const spaceFor = (
     kind: SampleKind,
-    ...[pods, read, connection, scope]: Parameters<typeof spaceOf>
+    ...[pods, read, connection]: Parameters<typeof spaceOf>
   ): Observable<typeof NO_SPACE> => {
-    if (kind === 'summary') return spaceOf(pods, read, connection, scope);
+    if (kind === 'summary') return spaceOf(pods, read, connection);
     if (kind !== 'node') return of(NO_SPACE);
     return nodeDisks(disks, connection?.images, []).pipe(map((ofNode) => ({ ...NO_SPACE, disks: ofNode })));
   };
 
-  const sample = (kind: SampleKind, scope: Scope = { ...ofAll, told: logNewProblems(log) }): Observable<NodeSample> =>
+  const sample = (
+    kind: SampleKind,
+    { pods: podsOf = options.pods, told = logNewProblems<NodeSample>(log) }: SampleScope = {},
+  ): Observable<NodeSample> =>
     defer(() => {
       const connection = options.runtime();
       const systemCgroups = options.systemCgroups();
@@ -121,7 +110,7 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats & PartialStats =
         kind === 'cgroups' ? facts$ : of(undefined),
       ]).pipe(
         switchMap(([lists, machine, facts]) => {
-          const pods = sampledPods(scope.pods(), lists.sandboxes, lists.containers);
+          const pods = sampledPods(podsOf(), lists.sandboxes, lists.containers);
           const wanted = wantedCgroups(pods, kind, [machine.ownCgroup, ...groupsIn(systemCgroups)]);
           return reader.cgroups(wanted, kind === 'cgroups' ? 'full' : 'basic').pipe(
             switchMap((reading) => {
@@ -129,13 +118,13 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats & PartialStats =
               return figures$.pipe(
                 switchMap((read) =>
                   forkJoin([
-                    spaceFor(kind, pods, read, connection, scope),
+                    spaceFor(kind, pods, read, connection),
                     kind === 'cgroups' ? reader.fileSystems() : of([]),
                   ]).pipe(
                     map(([space, fileSystems]) => {
                       const parts = { lists, machine, facts, pods, reading, read, fileSystems, ...space };
                       const time = { timeMs: wallClock(), steadyMs: scheduler.now() };
-                      return assembleSample({ nodeName, startedAtMs, systemCgroups, ...parts }, scope.rates, time);
+                      return assembleSample({ nodeName, startedAtMs, systemCgroups, ...parts }, rates, time);
                     }),
                   ),
                 ),
@@ -144,14 +133,15 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats & PartialStats =
           );
         }),
       );
-    }).pipe(scope.told, share());
+    }).pipe(told, share());
 
+  // Each such summary is a stream of its own, and their problems are logged once.
+  const toldOfSome = logNewProblems<NodeSample>(log);
   return {
     resources$: sample('resources'),
     summary$: sample('summary'),
-    node$: sample('node', { ...ofAll, rates: new CpuRates(), told: logNewProblems(log) }),
-    summaryOf: (some) =>
-      sample('summary', { pods: () => some, rates: new CpuRates(), volumesOf: freshVolumes, told: toldOfSome }),
+    node$: sample('node'),
+    summaryOf: (some) => sample('summary', { pods: () => some, told: toldOfSome }),
     cgroups$: sample('cgroups'),
     runtimeMetrics$: options.asksRuntime
       ? runtimeSample({ stats: () => options.runtime()?.stats, reader, facts$, log })
@@ -164,12 +154,10 @@ const groupsIn = (groups: SystemCgroups): readonly (string | undefined)[] => [
   ...[groups.pods, groups.burstable, groups.besteffort, groups.runtime, groups.kubelet, groups.misc],
 ];
 
-/** What a sample is about, and what it keeps for the next one of its kind. */
-interface Scope {
-  readonly pods: () => readonly Pod[];
-  readonly rates: CpuRates;
-  readonly volumesOf: ReturnType<typeof volumeUsage>;
-  readonly told: MonoTypeOperatorFunction<NodeSample>;
+interface SampleScope {
+  /** Default: all pods of the agent. */
+  readonly pods?: () => readonly Pod[];
+  readonly told?: MonoTypeOperatorFunction<NodeSample>;
 }
 
 const NO_LISTS: RuntimeLists = { sandboxes: [], containers: [] };

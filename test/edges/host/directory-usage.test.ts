@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { directoryUsage, fileSystemUsage } from '../../../src/host/stats/directory-usage.js';
+import { deviceOf, directoryUsage, fileSystemUsage } from '../../../src/host/stats/directory-usage.js';
 import { machineUsage } from '../../../src/host/stats/machine-usage.js';
 
 let folder = '';
@@ -31,6 +31,15 @@ it('the usage of a directory counts files and directories whose names are not UT
   const { usedBytes, inodesUsed } = await used(folder);
   expect(inodesUsed).toBe(3);
   expect(usedBytes).toBeGreaterThanOrEqual(100_000);
+});
+
+it('tells one file system from another by its device', async () => {
+  const [own, below, proc] = await Promise.all(
+    [folder, tmpdir(), '/proc'].map((path) => firstValueFrom(deviceOf(path))),
+  );
+  expect(own).toBe(below);
+  expect(proc).not.toBe(own);
+  await expect(firstValueFrom(deviceOf(join(folder, 'gone')))).rejects.toThrow('ENOENT');
 });
 
 it('fails for a directory that does not exist', async () => {

@@ -339,3 +339,58 @@ describe('a disk', () => {
     expect(played({ mountpoint, untilMin: 1 }).logged).toEqual([failed(0, why)]);
   });
 });
+
+describe('a node that is short of disk space', () => {
+  /** Removes unused images at this minute, beside the ordinary rounds of a disk that has room. */
+  const shortAt = (minute: number, scene: Scene) => {
+    const ended: string[] = [];
+    const { removed } = played({
+      disk: EMPTY_DISK,
+      untilMin: minute + 1,
+      ...scene,
+      then: {
+        ...scene.then,
+        [minute]: ({ removeUnused$ }) =>
+          removeUnused$.subscribe({
+            complete: () => ended.push('done'),
+            error: (error: Error) => ended.push(error.message),
+          }),
+      },
+    });
+    return { removed, ended };
+  };
+
+  it('removes every image that no container uses, the pinned and the sandbox image left out', () => {
+    const { removed, ended } = shortAt(3, {
+      images: [anImage('a'), anImage('used'), anImage('pinned', { pinned: true }), anImage('sandbox'), anImage('b')],
+      uses: [{ of: 'used' }],
+      sandboxImage: 'sandbox',
+    });
+    expect([removed, ended]).toEqual([['3 a', '3 b'], ['done']]);
+  });
+
+  it('leaves an image that is younger than the minimum age', () => {
+    const images = [anImage('a')];
+    expect(shortAt(1, { images }).removed).toEqual([]);
+    expect(shortAt(2, { images }).removed).toEqual(['2 a']);
+  });
+
+  it('removes them where nothing is collected otherwise, once they are old enough', () => {
+    const policy = { highThresholdPercent: 100 };
+    const scene = { images: [anImage('a')], policy };
+    expect(shortAt(3, { ...scene, then: { 0: ({ removeUnused$ }) => removeUnused$.subscribe() } }).removed).toEqual([
+      '3 a',
+    ]);
+  });
+
+  it('says which images stay, and removes the others', () => {
+    const { removed, ended } = shortAt(3, {
+      images: [anImage('a'), anImage('b', { size: 7n })],
+      fails: { 'RemoveImage a': new Error('a is busy') },
+    });
+    expect(removed).toEqual(['3 b']);
+    expect(ended).toEqual([
+      'wanted to free all unused images, but freed 7 bytes with errors in image deletion: a is busy',
+    ]);
+  });
+});

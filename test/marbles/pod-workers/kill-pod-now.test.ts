@@ -1,4 +1,4 @@
-import { NEVER, type Observable, type SchedulerLike } from 'rxjs';
+import { EMPTY, NEVER, type Observable, type SchedulerLike } from 'rxjs';
 import { expect, it } from 'vitest';
 import type { KillOptions } from '../../../src/model/pod-workers/pod-update.js';
 import { killPodNow } from '../../../src/streams/pod-workers/kill-pod-now.js';
@@ -36,6 +36,20 @@ it(
     expectSubscriptions(stopped.subscriptions).toBe('^---!');
     flush();
     expect(did).toEqual([`0 kill uid-1 3 ${CAUSE}`, '0 wait uid-1']);
+  }),
+);
+
+it(
+  'a request with an event has it recorded before the kill, with the request as its cause',
+  marbles(({ expectObservable, scheduler, flush }) => {
+    const { kill, did } = stageOf(scheduler, EMPTY);
+    const event = { reason: 'Evicted', message: 'Low.', annotations: { starved_resource: 'memory' } };
+    expectObservable(kill({ pod: aPod(), kill: { graceSeconds: 1 }, reason: 'a test', event })).toBe('|');
+    flush();
+    expect(did.slice(0, 2)).toEqual([
+      '0 Warning Evicted Low. <- kill-requested of uid-1 by 0',
+      `0 kill uid-1 1 ${CAUSE}`,
+    ]);
   }),
 );
 

@@ -180,6 +180,46 @@ describe('a sample', () => {
   );
 
   it(
+    'of the node alone asks the runtime for nothing but its disks, and has no pods',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const listed: string[] = [];
+      const runtime: StatsRuntime = {
+        ...RUNTIME,
+        runtime: {
+          listPodSandbox: () => defer(() => of({ items: (listed.push('sandboxes'), []) })),
+          listContainers: () => defer(() => of({ containers: (listed.push('containers'), []) })),
+        },
+      };
+      const { reader, ...rest } = options(scheduler, cold('(r|)'), {
+        runtime: () => runtime,
+        systemCgroups: () => ({ pods: '/pods' }),
+      });
+      const space = { capacityBytes: 9, availableBytes: 5, usedBytes: 4, inodes: 9, inodesFree: 5 };
+      const { node$ } = nodeStats({ ...rest, reader: { ...reader, fileSystem: () => of(space) } });
+      const part$ = node$.pipe(
+        map(({ pods, node, systemContainers }) => [
+          pods.length,
+          node.disk?.fileSystem?.availableBytes,
+          node.usage?.workingSet !== undefined,
+          systemContainers.map(({ name }) => name),
+          listed,
+        ]),
+      );
+      expectObservable(part$).toBe('(s|)', { s: [0, 5, true, ['pods'], []] });
+    }),
+  );
+
+  it(
+    'of some pods has these alone',
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const { summaryOf } = nodeStats(options(scheduler, cold('(r|)'), { pods: () => [] }));
+      const uids = map(({ pods }: NodeSample) => pods.map(({ ref }) => ref.uid));
+      expectObservable(summaryOf([]).pipe(uids)).toBe('(n|)', { n: [] });
+      expectObservable(summaryOf(POD_A.pods).pipe(uids)).toBe('(n|)', { n: ['uid-a'] });
+    }),
+  );
+
+  it(
     'of a runtime that cannot be listed has the node and the reason',
     marbles(({ cold, expectObservable, scheduler }) => {
       const runtime = {

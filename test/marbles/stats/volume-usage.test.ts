@@ -60,6 +60,22 @@ describe('the space of volumes', () => {
   );
 
   it(
+    'is walked to its end beyond its lifetime where walks may be longer, and then counts no longer than that',
+    marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
+      const walk = cold('40s (w|)', { w: figures(7) });
+      const volumesOf = volumeUsage({
+        ...{ rootDirectory: '/r', keptMs: 15_000, walkMs: 60_000, scheduler },
+        reader: { directory: () => walk, fileSystem: () => of(SPACE) },
+      });
+      const volumes$ = textOf(volumesOf([withVolume('a')]));
+      expectObservable(volumes$, '^').toBe('1s (v|)', { v: '' });
+      expectObservable(volumes$, '54s ^').toBe('54s (v|)', { v: 'a=7' });
+      expectObservable(volumes$, '55s 1ms ^').toBe('56s 1ms (v|)', { v: '' });
+      expectSubscriptions(walk.subscriptions).toBe(['^ 39999ms !', '55s 1ms ^ 39999ms !']);
+    }),
+  );
+
+  it(
     'is no longer walked for the next reply after its lifetime',
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const walk = cold<DirectoryFigures>('90s (w|)');

@@ -1,11 +1,12 @@
-import { of } from 'rxjs';
+import { of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_CONTAINER_GC } from '../../../src/model/upkeep/container-gc.js';
 import type { PlegEvent } from '../../../src/model/pleg/pleg.js';
 import type { RuntimePodStatus } from '../../../src/model/pleg/runtime-pod.js';
 import { aContainer, aRuntimeStatus } from '../../support/a-runtime-status.js';
 import { expectLanes, linesOf } from '../lanes.js';
-import { died, played, type Scene } from './garbage-stage.js';
+import { noFiles } from '../../support/sync-context.js';
+import { away, died, item, played, podWith, reclaimed, type Scene } from './garbage-stage.js';
 
 describe('after the death of a container', () => {
   const instances: RuntimePodStatus = aRuntimeStatus([
@@ -73,5 +74,28 @@ describe('after the death of a container', () => {
     );
     expectLanes(removals, { everyMs: 1 }).toBe({ remove: 'rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr' });
     expect(logged).toEqual(Array<string>(8).fill('a dead container is left to the next collection'));
+  });
+});
+
+describe('on a node that is short of disk space', () => {
+  const pods = [
+    podWith('job', item('job', { createdAt: 2n })),
+    podWith('gone', item('gone', { createdAt: 1n })),
+    podWith('web', item('web', { createdAt: 3n })),
+  ];
+
+  it('what is left of pods that have ended goes at once, though a source still wants them', () => {
+    expect(reclaimed({ pods, gone: ['gone'], ended: ['job'], files: noFiles })).toEqual([
+      '0 remove gone',
+      '0 remove job',
+    ]);
+  });
+
+  it('nothing of them goes before every source has sent its pods', () => {
+    expect(reclaimed({ pods, gone: ['gone'], ended: ['job'], files: noFiles, areSourcesReady: false })).toEqual([]);
+  });
+
+  it('a listing that fails is an error, after the other steps', () => {
+    expect(reclaimed({ reader: { listPods: () => throwError(() => away) } })).toEqual([away.message]);
   });
 });

@@ -139,3 +139,18 @@ export const played = (
   })();
   return result;
 };
+
+/** Removes at once what it may; an error is the last call. */
+export const reclaimed = (scene: Scene): readonly string[] => {
+  let calls: readonly string[] = [];
+  marbles(({ scheduler }) => {
+    const collection = collecting(scheduler, scene);
+    const removed: string[] = [];
+    calls = removed;
+    collection.removeDead$.subscribe({
+      error: (error: Error) => removed.push(...collection.calls, error.message),
+      complete: () => removed.push(...collection.calls),
+    });
+  })();
+  return calls;
+};

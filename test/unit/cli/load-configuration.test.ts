@@ -47,6 +47,14 @@ describe('defaults', () => {
     ['nodeStatusUpdateFrequency: 7s', 'nodeStatusReportFrequencyMs', 7000],
     ['podPidsLimit: -5', 'podPidsLimit', -1],
     ['evictionHard: {memory.available: 1Gi}', 'evictionHard', { 'memory.available': '1Gi' }],
+    [
+      'mergeDefaultEvictionSettings: true\nevictionHard: {memory.available: 1Gi, pid.available: 5%}',
+      'evictionHard',
+      {
+        ...{ 'memory.available': '1Gi', 'pid.available': '5%', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+        ...{ 'imagefs.available': '15%', 'imagefs.inodesFree': '5%' },
+      },
+    ],
     ['syncFrequency: null', 'syncFrequencyMs', 60_000],
   ] as const)('%s makes %s %j', (text, field, value) => {
     expect(load(text).config[field]).toEqual(value);

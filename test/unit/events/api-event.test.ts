@@ -29,6 +29,12 @@ describe('an event of the API', () => {
     });
   });
 
+  it('has the annotations of its fact', () => {
+    const annotations = { starved_resource: 'memory' };
+    const { metadata } = apiEvent({ ...fact, pod: aPod({ name: 'web' }), annotations }, AT);
+    expect(metadata).toEqual({ namespace: 'default', name: `web.${AT.nanoseconds.toString(16)}`, annotations });
+  });
+
   it('about a static pod has the UID of the manifest, and no version, since it has none', () => {
     const pod = aPod({ source: 'file', uid: 'hash-of-the-manifest' });
     expect(apiEvent({ ...fact, pod }, AT).involvedObject).toEqual({
