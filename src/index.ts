@@ -55,9 +55,9 @@ export type { EvictionFigures } from './streams/ports/eviction-figures.js';
 export type {
   ContainerFigures,
   DiskUse,
-  Observation,
-  Observations,
   PodFigures,
+  SignalObservation,
+  SignalObservations,
   VolumeFigures,
 } from './model/eviction/figures.js';
 export type { DiskDevices, EvictionSignal } from './model/eviction/signals.js';
@@ -69,6 +69,7 @@ export {
   type ThresholdFields,
   type ThresholdValue,
 } from './model/eviction/thresholds.js';
+export type { QuantityFormat } from './model/resources/quantity.js';
 export type { NodePressure } from './model/node/node-conditions.js';
 export { noProbeRecords, type ProbeRecords } from './streams/ports/probe-records.js';
 export { noPullRecords, type PullRecords } from './streams/ports/pull-records.js';

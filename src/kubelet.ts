@@ -76,10 +76,11 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   // Beside them. No pod waits for any of these.
   const { runtimeHealth$, shutdown$, cluster } = parts;
   const upkeep = parts.upkeep(inputs);
+  const eviction$ = parts.evict(upkeep.reclaim);
   const beside$ = merge(
     runtimeHealth$,
     shutdown$,
-    parts.evict(upkeep.reclaim),
+    eviction$,
     upkeep.containerGarbage$,
     upkeep.logs$,
     upkeep.imageGarbage$,

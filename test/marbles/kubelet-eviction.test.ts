@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import type { EvictionPolicy } from '../../src/model/eviction/eviction-policy.js';
 import type { PodSpec } from '../../src/model/pod/pod.js';
 import type { EvictionFigures } from '../../src/streams/ports/eviction-figures.js';
+import { expectLanes } from './lanes.js';
 import { figuresOf, memory, memoryBelow, MI } from '../support/eviction-parts.js';
 import { forever, onNode, pod, SECOND, sets, type Stage } from './virtual-node.js';
 
@@ -53,7 +54,7 @@ it('a node that is short of memory stops its largest pod with the shortest grace
       }, 110 * SECOND);
     },
   );
-  expect(stops(stage)).toEqual(['10000 stop big 2', '10500 exit big 143']);
+  expectLanes(stops(stage), { everyMs: 500 }).toBe({ 'stop big': '10s 2', 'exit big': '10s -e' });
   expect(stage.events.filter((event) => /Evict/.test(event))).toEqual(['10000 EvictionThresholdMet', '10000 Evicted']);
   expect(shown).toEqual([
     [

@@ -1,4 +1,4 @@
-import type { Observation, PodFigures } from '../../src/model/eviction/figures.js';
+import type { SignalObservation, SignalObservations, PodFigures } from '../../src/model/eviction/figures.js';
 import type { Threshold } from '../../src/model/eviction/thresholds.js';
 
 export const MI = 1024 * 1024;
@@ -12,12 +12,12 @@ export const memoryBelow = (mebibytes: number, over: Partial<Threshold> = {}): T
 });
 
 /** Of a machine with 1 GiB. */
-export const memory = (mebibytes: number, timeMs = 0): { readonly 'memory.available': Observation } => ({
+export const memory = (mebibytes: number, timeMs = 0): { readonly 'memory.available': SignalObservation } => ({
   'memory.available': { available: mebibytes * MI, capacity: 1024 * MI, timeMs },
 });
 
 /** A disk of 1000 bytes and 100 inodes. */
-export const disk = (available: number, inodesFree = 100, timeMs = 0) => ({
+export const disk = (available: number, inodesFree = 100, timeMs = 0): SignalObservations => ({
   'nodefs.available': { available, capacity: 1_000, timeMs },
   'nodefs.inodesFree': { available: inodesFree, capacity: 100, timeMs },
 });

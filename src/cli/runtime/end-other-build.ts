@@ -73,8 +73,8 @@ export const untilUnserved = (isServed: () => Observable<boolean>, scheduler: Sc
   defer(isServed).pipe(
     repeat({ delay: () => timer(RUNTIME_LOOK_MS, scheduler) }),
     takeWhile((served) => served),
-    takeUntil(timer(RUNTIME_KILL_MS, scheduler)),
     ignoreElements(),
+    takeUntil(timer(RUNTIME_KILL_MS, scheduler)),
   );
 
 type EndSignal = 'SIGTERM' | 'SIGKILL';

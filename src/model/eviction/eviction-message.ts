@@ -1,6 +1,6 @@
 import { formatPod, type Pod } from '../pod/pod.js';
 import { formatOf, formatQuantity, type Nanos, parseQuantity, type QuantityFormat } from '../resources/quantity.js';
-import type { ContainerFigures, Observations, PodFigures } from './figures.js';
+import type { ContainerFigures, SignalObservations, PodFigures } from './figures.js';
 import type { MeasuredPod } from './rank-pods.js';
 import { SIGNALS, type StarvedResource } from './signals.js';
 import { amountOf, type Threshold } from './thresholds.js';
@@ -13,7 +13,7 @@ const amountText = (amount: number, format: QuantityFormat): string =>
 /** The threshold and what is available, as texts. */
 const measured = (
   { signal, value }: Threshold,
-  observations: Observations,
+  observations: SignalObservations,
 ): { readonly quantity: string; readonly available: string } | undefined => {
   const observation = observations[signal];
   if (!observation) return undefined;
@@ -45,7 +45,7 @@ export interface EvictionMessage {
 export const evictionMessage = (
   { pod, figures }: MeasuredPod,
   threshold: Threshold,
-  observations: Observations,
+  observations: SignalObservations,
 ): EvictionMessage => {
   const { resource } = SIGNALS[threshold.signal];
   const amounts = measured(threshold, observations);
@@ -110,7 +110,7 @@ export interface EvictionOrder {
 /** Returns the reason of an eviction in plain words, for the journal: the signal, its amounts, and the order of the pods. */
 export const evictionReason = (
   threshold: Threshold,
-  observations: Observations,
+  observations: SignalObservations,
   { candidates, next }: EvictionOrder,
 ): string => {
   const { resource } = SIGNALS[threshold.signal];

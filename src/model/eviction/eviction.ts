@@ -1,7 +1,7 @@
 import { isCriticalPod, type Pod } from '../pod/pod.js';
 import { evictionGraceSeconds, type EvictionPolicy, IMMEDIATE_GRACE_SECONDS } from './eviction-policy.js';
 import { evictionMessage, evictionReason } from './eviction-message.js';
-import type { Observations, PodFigures } from './figures.js';
+import type { SignalObservations, PodFigures } from './figures.js';
 import type { ExceededLimit } from './local-limits.js';
 import { rankPods } from './rank-pods.js';
 import type { DiskLayout } from './signals.js';
@@ -28,7 +28,7 @@ export interface Eviction {
 /** A threshold that is met for its grace period, with the figures by which it is met. */
 export interface Shortage {
   readonly threshold: Threshold;
-  readonly observations: Observations;
+  readonly observations: SignalObservations;
   readonly layout: DiskLayout;
 }
 
@@ -71,5 +71,5 @@ export const evictionForLimit = (pod: Pod, { signal, message }: ExceededLimit): 
   isDisrupted: false,
 });
 
-/** Critical pods are never evicted, whatever they use. Source: pkg/kubelet/eviction/eviction_manager.go evictPod */
+/** Critical pods are never evicted. Source: pkg/kubelet/eviction/eviction_manager.go evictPod */
 export const mayBeEvicted = (pod: Pod): boolean => !isCriticalPod(pod);

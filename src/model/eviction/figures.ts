@@ -2,7 +2,7 @@ import type { DiskFigures, NodeSample, PodSample } from '../stats/node-sample.js
 import type { EvictionSignal } from './signals.js';
 
 /** The resource of one signal: bytes, inodes or processes. */
-export interface Observation {
+export interface SignalObservation {
   readonly available: number;
   readonly capacity: number;
   /** Unix milliseconds. */
@@ -10,7 +10,7 @@ export interface Observation {
 }
 
 /** The observed signals; one that cannot be measured is absent. */
-export type Observations = Readonly<Partial<Record<EvictionSignal, Observation>>>;
+export type SignalObservations = Readonly<Partial<Record<EvictionSignal, SignalObservation>>>;
 
 /** The usage of a part of a disk; unknown figures are absent. */
 export interface DiskUse {
@@ -47,7 +47,7 @@ export interface VolumeFigures extends DiskUse {
  *
  * Source: pkg/kubelet/eviction/helpers.go makeSignalObservations
  */
-export const observationsOf = ({ node, systemContainers }: NodeSample): Observations => {
+export const observationsOf = ({ node, systemContainers }: NodeSample): SignalObservations => {
   const pods = systemContainers.find(({ name }) => name === 'pods')?.usage;
   const { tasks } = node;
   return Object.fromEntries([
@@ -62,7 +62,7 @@ export const observationsOf = ({ node, systemContainers }: NodeSample): Observat
   ]);
 };
 
-type Entry = readonly [EvictionSignal, Observation];
+type Entry = readonly [EvictionSignal, SignalObservation];
 
 const observed = (signal: EvictionSignal, available: number, capacity: number, timeMs: number): Entry => [
   signal,

@@ -1,12 +1,12 @@
 import type { NodePressure } from '../node/node-conditions.js';
-import type { Observations } from './figures.js';
+import type { SignalObservations } from './figures.js';
 import { type EvictionSignal, SIGNALS } from './signals.js';
 import { amountOf, type Threshold } from './thresholds.js';
 
 /** Whether less than the threshold is available; with `reclaims`, less than the threshold and its minimum reclaim. Unknown signals meet none. */
 export const isMet = (
   { signal, value, minReclaim }: Threshold,
-  observations: Observations,
+  observations: SignalObservations,
   { reclaims }: { readonly reclaims: boolean },
 ): boolean => {
   const observation = observations[signal];
@@ -16,13 +16,13 @@ export const isMet = (
   return available < amountOf(value, capacity) + more;
 };
 
-/** What the next look at a node needs to know of the ones before. Times are the scheduler's milliseconds. */
+/** What the next check of a node needs to know of the ones before. Times are the scheduler's milliseconds. */
 export interface PressureMemory {
   /** Since when each threshold is met without a break. */
   readonly metSince: ReadonlyMap<Threshold, number>;
   /** When a threshold of each condition was last met. */
   readonly lastMet: ReadonlyMap<keyof NodePressure, number>;
-  /** The thresholds that were met for their grace period at the last look. */
+  /** The thresholds that were met for their grace period at the last check. */
   readonly satisfied: readonly Threshold[];
   /** The times of the last observations, in Unix milliseconds. */
   readonly observedAt: ReadonlyMap<EvictionSignal, number>;
@@ -35,9 +35,9 @@ export const NO_PRESSURE_MEMORY: PressureMemory = {
   observedAt: new Map(),
 };
 
-export interface PressureLook {
+export interface PressureCheck {
   readonly thresholds: readonly Threshold[];
-  readonly observations: Observations;
+  readonly observations: SignalObservations;
   readonly now: number;
   /** A condition stays for this time after its last threshold was met, in milliseconds. */
   readonly transitionMs: number;
@@ -52,14 +52,14 @@ export interface PressureVerdict {
 }
 
 /**
- * Judges one look at the node. A threshold that was due before stays met until its minimum reclaim is available, too. One whose signal has
- * not been observed anew is not due again.
+ * Judges one check of the node. A threshold that was due before stays met until its minimum reclaim is available, too. One whose signal has
+ * not been observed since is not due again.
  *
  * Source: pkg/kubelet/eviction/eviction_manager.go synchronize
  */
 export const judgePressure = (
   before: PressureMemory,
-  { thresholds, observations, now, transitionMs }: PressureLook,
+  { thresholds, observations, now, transitionMs }: PressureCheck,
 ): PressureVerdict => {
   const met = thresholds.filter(
     (threshold) =>

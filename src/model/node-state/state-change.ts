@@ -84,7 +84,7 @@ export interface StateChanges {
   'health-checked': { readonly problem: string | undefined };
   /** The machine shuts down, or does not after all. */
   'shutdown-noticed': { readonly isShuttingDown: boolean };
-  /** A look at the node has found what it is short of, if anything. */
+  /** A check of the node has found what it is short of, if anything. */
   'pressure-observed': { readonly pressure: NodePressure };
   /** The runtime has listed its images, largest first. */
   'images-listed': { readonly images: readonly Image[] };

@@ -32,7 +32,7 @@ import type { RecordEvent } from '../ports/record-event.js';
 import type { EvictPod } from './evict-pod.js';
 import { untilCleanedUp } from './until-cleaned-up.js';
 
-/** The time between two looks at the node, in milliseconds. Source: pkg/kubelet/kubelet.go evictionMonitoringPeriod */
+/** The time between two checks of the node, in milliseconds. Source: pkg/kubelet/kubelet.go evictionMonitoringPeriod */
 export const EVICTION_PERIOD_MS = 10_000;
 
 /** Removes what no pod needs any more. Each completes when it is done. Errors: something could not be removed. */
@@ -47,8 +47,8 @@ export interface EvictionManagerOptions {
   /** The worker of the pod is done with it. */
   readonly isCleanedUp: (uid: string) => boolean;
   readonly reclaim: NodeReclaim;
-  /** Receives the conditions of the node with each look. */
-  readonly tellPressure: (pressure: NodePressure) => void;
+  /** Receives the conditions of the node with each check. */
+  readonly reportPressure: (pressure: NodePressure) => void;
   readonly recordEvent: RecordEvent;
   readonly log: Logger;
   readonly scheduler: SchedulerLike;
@@ -60,19 +60,19 @@ interface Disks {
   readonly thresholds: readonly Threshold[];
 }
 
-/** A look at the node. */
-interface Look {
+/** One check of the node. */
+interface NodeCheck {
   readonly memory: PressureMemory;
   /** The pods that it has evicted. */
   readonly evicted: readonly Pod[];
 }
 
 /**
- * Looks at the node at once and every 10 s. Pods that exceed a limit of local storage of their own are evicted. Else, where the node is short
- * of something, what no pod needs is removed; if that is not enough, one pod is evicted. After an eviction it looks again once the pod is
+ * Checks the node at once and every 10 s. Pods that exceed a limit of local storage of their own are evicted. Else, where the node is short
+ * of something, what no pod needs is removed; if that is not enough, one pod is evicted. After an eviction it checks again once the pod is
  * cleaned up, after 30 s at most. Emits nothing.
  *
- * Errors: none; a failed look is logged, and the next one is 10 s later.
+ * Errors: none; a failed check is logged, and the next one is 10 s later.
  * Ends:   never.
  * Source: pkg/kubelet/eviction/eviction_manager.go Start, synchronize
  */
@@ -83,11 +83,11 @@ export const evictionManager = (options: EvictionManagerOptions): Observable<nev
     const disks$ = defer(figures.devices).pipe(
       map(diskLayout),
       map((layout): Disks => ({ layout, thresholds: withContainerThresholds(policy.thresholds, layout) })),
-      shareReplay(1),
+      shareReplay({ bufferSize: 1, refCount: false }),
     );
-    const look = (memory: PressureMemory): Observable<Look> =>
+    const check = (memory: PressureMemory): Observable<NodeCheck> =>
       disks$.pipe(
-        concatMap((disks) => lookAt(disks, memory, options)),
+        concatMap((disks) => checkNode(disks, memory, options)),
         catchError((error: unknown) => {
           log.warn({ error: errorText(error) }, 'the resources of the node cannot be judged for evictions');
           return of({ memory, evicted: [] });
@@ -97,26 +97,26 @@ export const evictionManager = (options: EvictionManagerOptions): Observable<nev
       evicted.length > 0
         ? untilCleanedUp(evicted, { isCleanedUp, log, scheduler })
         : timer(EVICTION_PERIOD_MS, scheduler);
-    return look(NO_PRESSURE_MEMORY).pipe(
-      expand(({ memory, evicted }) => due(evicted).pipe(switchMap(() => look(memory)))),
+    return check(NO_PRESSURE_MEMORY).pipe(
+      expand(({ memory, evicted }) => due(evicted).pipe(switchMap(() => check(memory)))),
       ignoreElements(),
     );
   });
 
-/** One look. Errors: a read has failed. */
-const lookAt = (
+/** One check. Errors: a read has failed. */
+const checkNode = (
   { layout, thresholds }: Disks,
   before: PressureMemory,
   options: EvictionManagerOptions,
-): Observable<Look> => {
-  const { policy, figures, tellPressure, scheduler } = options;
+): Observable<NodeCheck> => {
+  const { policy, figures, reportPressure, scheduler } = options;
   return figures.node().pipe(
     concatMap((observations) => {
       const { memory, pressure, due } = judgePressure(before, {
         ...{ thresholds, observations, now: scheduler.now() },
         transitionMs: policy.pressureTransitionMs,
       });
-      tellPressure(pressure);
+      reportPressure(pressure);
       const [threshold] = due.toSorted(byUrgency);
       const shortage = threshold && { threshold, observations, layout };
       return evictOverLimits(layout, options).pipe(

@@ -33,6 +33,6 @@ export const nodeEviction =
       activePods: () => activePods(state),
       evictPod: podEvictor(options),
       isCleanedUp: (uid) => state.workers.shouldBeFinished(uid),
-      tellPressure: (pressure) => state.apply({ kind: 'pressure-observed', pressure }),
+      reportPressure: (pressure) => state.apply({ kind: 'pressure-observed', pressure }),
     });
   };

@@ -8,7 +8,7 @@ import { nodeStats, type NodeStatsOptions } from './node-stats.js';
 
 /** The space of volumes by which pods are evicted is no older than this, in milliseconds. */
 export const FRESH_VOLUMES_MS = 15_000;
-/** The longest time for a walk of volumes after the look that it was begun for, in milliseconds. */
+/** The longest time for a walk of volumes after the check that it was begun for, in milliseconds. */
 export const VOLUME_WALK_MS = 60_000;
 
 export interface EvictionFiguresOptions extends Omit<NodeStatsOptions, 'pods' | 'volumesKeptMs' | 'volumeWalkMs'> {

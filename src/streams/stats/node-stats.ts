@@ -99,7 +99,7 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats & PartialStats =
 
   const sample = (
     kind: SampleKind,
-    { pods: podsOf = options.pods, told = logNewProblems<NodeSample>(log) }: SampleScope = {},
+    { pods: podsOf = options.pods, logProblems = logNewProblems<NodeSample>(log) }: SampleScope = {},
   ): Observable<NodeSample> =>
     defer(() => {
       const connection = options.runtime();
@@ -133,15 +133,15 @@ export const nodeStats = (options: NodeStatsOptions): NodeStats & PartialStats =
           );
         }),
       );
-    }).pipe(told, share());
+    }).pipe(logProblems, share());
 
   // Each such summary is a stream of its own, and their problems are logged once.
-  const toldOfSome = logNewProblems<NodeSample>(log);
+  const ofSome: SampleScope = { logProblems: logNewProblems(log) };
   return {
     resources$: sample('resources'),
     summary$: sample('summary'),
     node$: sample('node'),
-    summaryOf: (some) => sample('summary', { pods: () => some, told: toldOfSome }),
+    summaryOf: (some) => sample('summary', { ...ofSome, pods: () => some }),
     cgroups$: sample('cgroups'),
     runtimeMetrics$: options.asksRuntime
       ? runtimeSample({ stats: () => options.runtime()?.stats, reader, facts$, log })
@@ -157,7 +157,8 @@ const groupsIn = (groups: SystemCgroups): readonly (string | undefined)[] => [
 interface SampleScope {
   /** Default: all pods of the agent. */
   readonly pods?: () => readonly Pod[];
-  readonly told?: MonoTypeOperatorFunction<NodeSample>;
+  /** Default: those of this kind of sample. */
+  readonly logProblems?: MonoTypeOperatorFunction<NodeSample>;
 }
 
 const NO_LISTS: RuntimeLists = { sandboxes: [], containers: [] };

@@ -33,7 +33,7 @@ it('the usage of a directory counts files and directories whose names are not UT
   expect(usedBytes).toBeGreaterThanOrEqual(100_000);
 });
 
-it('tells one file system from another by its device', async () => {
+it('returns one device for one file system, and another for another', async () => {
   const [own, below, proc] = await Promise.all(
     [folder, tmpdir(), '/proc'].map((path) => firstValueFrom(deviceOf(path))),
   );

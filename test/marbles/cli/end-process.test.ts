@@ -22,7 +22,7 @@ it.each([
 
 it.each([
   ['is not waited for when nothing listens', 0, '|'],
-  ['is waited for by a look every 20 ms', 50, '60ms |'],
+  ['is checked every 20 ms', 50, '60ms |'],
   ['is waited for at most 5 s', Infinity, '5s |'],
 ])('a socket on which an ended runtime still listens %s', (_, listensMs, expected) => {
   marbles(({ scheduler, expectObservable }) => {

@@ -1,12 +1,13 @@
 import { concat, defer, EMPTY, ignoreElements, type Observable, of, throwError, timer } from 'rxjs';
 import { expect, it } from 'vitest';
 import type { EvictionPolicy } from '../../../src/model/eviction/eviction-policy.js';
-import type { Observations, PodFigures } from '../../../src/model/eviction/figures.js';
+import type { SignalObservations, PodFigures } from '../../../src/model/eviction/figures.js';
 import type { DiskDevices } from '../../../src/model/eviction/signals.js';
 import type { Pod } from '../../../src/model/pod/pod.js';
 import { evictionManager, type EvictionManagerOptions } from '../../../src/streams/eviction/eviction-manager.js';
 import { aPod } from '../../support/a-pod.js';
 import { disk, figuresOf, memory, memoryBelow, MI } from '../../support/eviction-parts.js';
+import { expectLanes } from '../lanes.js';
 import { marbles } from '../marbles.js';
 
 const SINGLE: DiskDevices = { node: '1', images: '1', containers: '1' };
@@ -15,8 +16,8 @@ const [big, small] = ['big', 'small'].map((uid) => aPod({ uid, name: uid, source
 
 interface Scene {
   readonly policy?: Partial<EvictionPolicy>;
-  /** What a look at this second finds. */
-  readonly observations: (seconds: number) => Observations;
+  /** What a check at this second finds. */
+  readonly observations: (seconds: number) => SignalObservations;
   readonly figures?: readonly PodFigures[];
   readonly pods?: readonly Pod[];
   readonly devices?: (seconds: number) => Observable<DiskDevices>;
@@ -27,12 +28,12 @@ interface Scene {
   readonly untilSeconds: number;
 }
 
-/** What the manager does, as `<seconds> <what>`. */
+/** What the manager does, as `<ms> <what>`. */
 const played = (scene: Scene): readonly string[] => {
   const did: string[] = [];
   marbles(({ scheduler }) => {
     const now = (): number => scheduler.now() / 1_000;
-    const note = (what: string): void => void did.push(`${now()} ${what}`);
+    const note = (what: string): void => void did.push(`${scheduler.now()} ${what}`);
     const noting = (what: string): Observable<never> =>
       defer(() => {
         note(what);
@@ -40,7 +41,7 @@ const played = (scene: Scene): readonly string[] => {
       });
     const active = new Set(scene.pods ?? [big, small]);
     const stoppedAt = new Map<string, number>();
-    let told = '';
+    let reported: string | undefined;
     const manager$ = evictionManager({
       policy: {
         thresholds: [memoryBelow(100)],
@@ -52,7 +53,7 @@ const played = (scene: Scene): readonly string[] => {
       figures: {
         node: () =>
           defer(() => {
-            note('look');
+            note('check');
             return of(scene.observations(now()));
           }),
         pods: (pods) =>
@@ -81,10 +82,10 @@ const played = (scene: Scene): readonly string[] => {
         'unused-images': noting('remove images'),
         ...scene.reclaim,
       },
-      tellPressure: (pressure) => {
-        const text = JSON.stringify(Object.entries(pressure).flatMap(([kind, isShort]) => (isShort ? kind : [])));
-        if (text !== told) note(`pressure ${text}`);
-        told = text;
+      reportPressure: (pressure) => {
+        const text = Object.entries(pressure).flatMap(([kind, isShort]) => (isShort ? kind : []));
+        if (text.join() !== reported) note(`pressure ${text.join() || 'none'}`);
+        reported = text.join();
       },
       recordEvent: ({ type, reason, message }) => note(`event ${type} ${reason} ${message}`),
       log: {
@@ -100,130 +101,134 @@ const played = (scene: Scene): readonly string[] => {
   })();
   return did;
 };
-const at = (seconds: number) => ({ timeMs: seconds * 1_000 });
+/** Memory in MiB, observed at that second. */
+const memoryAt = (seconds: number, mebibytes: number): SignalObservations => memory(mebibytes, seconds * 1_000);
+const diskAt = (seconds: number, free: number): SignalObservations => disk(free, 100, seconds * 1_000);
+const shortage = (resource: string): string => `event Warning EvictionThresholdMet Attempting to reclaim ${resource}`;
 
-it('a node at ease is looked at every 10 s, and no pod is measured', () => {
-  expect(played({ observations: (s) => memory(500, at(s).timeMs), untilSeconds: 25 })).toEqual([
-    ...['0 look', '0 pressure []', '10 look', '20 look'],
-  ]);
+it('a node at ease is checked every 10 s, and no pod is measured', () => {
+  const did = played({ observations: (s) => memoryAt(s, 500), untilSeconds: 25 });
+  expectLanes(did, { everyMs: 5_000 }).toBe({ check: 'c-c-c', 'pressure none': 'p' });
 });
 
-it('short of memory, the node tells its pressure, evicts the first pod in the order, waits until it is cleaned up, and looks again at once', () => {
-  const seen = played({
-    observations: (s) => memory(s < 10 ? 500 : s < 16 ? 50 : 500, at(s).timeMs),
+it('a node that is short of memory reports its pressure, evicts the first pod in the order, waits until it is cleaned up, and checks again at once', () => {
+  const did = played({
+    observations: (s) => memoryAt(s, s >= 10 && s < 16 ? 50 : 500),
     ...{ stops: 2, cleanedUpAfter: 3.5, untilSeconds: 27 },
   });
-  expect(seen).toEqual([
-    ...['0 look', '0 pressure []', '10 look', '10 pressure ["memory"]'],
-    '10 event Warning EvictionThresholdMet Attempting to reclaim memory',
-    ...['10 measure big and small', '10 evict big for memory.available', '12 stopped big'],
-    // Checked at 13, 14, 15 and 16 s.
-    ...['16 look', '26 look'],
-  ]);
+  expectLanes(did, { everyMs: 1_000 }).toBe({
+    check: '                                c---------c-----c---------c',
+    'pressure none': '                      p--------------------------',
+    'pressure memory': '                    ----------p----------------',
+    [shortage('memory')]: '                 ----------e----------------',
+    'measure big and small': '              ----------m----------------',
+    'evict big for memory.available': '     ----------e----------------',
+    'stopped big': '                        ------------s--------------',
+  });
 });
 
-it('a node that stays short evicts one pod after the other, and says when there is none left', () => {
-  const seen = played({ observations: (s) => memory(50, at(s).timeMs), untilSeconds: 13 });
-  expect(seen.filter((line) => /evict|error|look/.test(line))).toEqual([
-    ...['0 look', '0 evict big for memory.available'],
-    ...['1 look', '1 evict small for memory.available'],
-    ...['2 look', '2 error the node is short of a resource, and no pod may be evicted'],
-    ...['12 look', '12 error the node is short of a resource, and no pod may be evicted'],
-  ]);
+it('a node that stays short evicts one pod after the other, and logs when there is none left', () => {
+  const did = played({ observations: (s) => memoryAt(s, 50), untilSeconds: 13 });
+  const lines = did.filter((line) => /evict|error|check/.test(line));
+  expectLanes(lines, { everyMs: 1_000 }).toBe({
+    check: 'ccc---------c',
+    'evict big for memory.available': 'e------------',
+    'evict small for memory.available': '-e-----------',
+    'error the node is short of a resource, and no pod may be evicted': '--e---------e',
+  });
 });
 
 it('an evicted pod that is not cleaned up is waited for 30 s', () => {
-  const seen = played({
-    observations: (s) => memory(s === 0 ? 50 : 500, at(s).timeMs),
+  const did = played({
+    observations: (s) => memoryAt(s, s === 0 ? 50 : 500),
     ...{ cleanedUpAfter: 60, untilSeconds: 32 },
   });
-  expect(seen.slice(-2)).toEqual(['30 info an evicted pod is not cleaned up yet', '30 look']);
+  expectLanes(did.slice(-3), { everyMs: 1_000 }).toBe({
+    'stopped big': 's 30s ',
+    'info an evicted pod is not cleaned up yet': '30s i',
+    check: '30s c',
+  });
 });
 
 it('short of disk space, what no pod needs is removed first, and no pod is evicted if that is enough with the minimum reclaim', () => {
   const thresholds = [{ ...SHORT_OF_DISK, minReclaim: { share: 0.05 } }];
-  let free = 99;
-  const images$ = (after: number): Observable<never> =>
-    defer(() => {
+  const scene = (after: number): Scene => {
+    let free = 99;
+    const images$ = defer(() => {
       free = after;
       return EMPTY;
     });
-  const scene = (after: number): Scene => ({
-    policy: { thresholds },
-    observations: (s) => disk(free, 100, at(s).timeMs),
-    reclaim: { 'unused-images': images$(after) },
-    untilSeconds: 5,
-  });
-  expect(played(scene(150)).slice(2)).toEqual([
-    '0 event Warning EvictionThresholdMet Attempting to reclaim ephemeral-storage',
-    ...['0 remove containers', '0 look'],
-  ]);
-  free = 99;
-  expect(played({ ...scene(149), untilSeconds: 0.5 }).slice(2)).toEqual([
-    '0 event Warning EvictionThresholdMet Attempting to reclaim ephemeral-storage',
-    ...[
-      '0 remove containers',
-      '0 look',
-      '0 measure big and small',
-      '0 evict big for nodefs.available',
-      '0 stopped big',
-    ],
+    return {
+      policy: { thresholds },
+      observations: (s) => diskAt(s, free),
+      reclaim: { 'unused-images': images$ },
+      untilSeconds: 0.5,
+    };
+  };
+  const removal = [`0 ${shortage('ephemeral-storage')}`, '0 remove containers', '0 check'];
+  expect(played(scene(150)).slice(2)).toEqual(removal);
+  expect(played(scene(149)).slice(2)).toEqual([
+    ...removal,
+    ...['0 measure big and small', '0 evict big for nodefs.available', '0 stopped big'],
   ]);
 });
 
 it('a removal that fails is logged, and the next one goes on', () => {
-  const seen = played({
+  const did = played({
     policy: { thresholds: [SHORT_OF_DISK] },
-    observations: (s) => disk(50, 100, at(s).timeMs),
+    observations: (s) => diskAt(s, 50),
     reclaim: { 'dead-containers': throwError(() => new Error('away')) },
     untilSeconds: 0.5,
   });
-  expect(seen.slice(3, 5)).toEqual(['0 warn not all dead containers could be removed: away', '0 remove images']);
+  expect(did.slice(3, 5)).toEqual(['0 warn not all dead containers could be removed: away', '0 remove images']);
 });
 
-it('pods above a limit of their own are evicted side by side, without a shortage, before anything else', () => {
-  const limited = ['one', 'two', 'fits'].map((uid) =>
-    aPod({
-      uid,
-      name: uid,
-      source: 'api',
-      spec: { volumes: [{ name: 'v', emptyDir: { sizeLimit: '10' } }] },
-    }),
-  );
-  const static$ = aPod({ uid: 'static', name: 'static', spec: limited[0]!.spec });
-  const seen = played({
-    observations: (s) => memory(50, at(s).timeMs),
-    pods: [big, static$, ...limited],
+it('pods above a limit of their own are evicted side by side, before a pod for the shortage of the node', () => {
+  const spec = { volumes: [{ name: 'v', emptyDir: { sizeLimit: '10' } }] };
+  const limited = ['one', 'two', 'fits'].map((uid) => aPod({ uid, name: uid, source: 'api', spec }));
+  const did = played({
+    observations: (s) => memoryAt(s, 50),
+    pods: [big, aPod({ uid: 'static', name: 'static', spec }), ...limited],
     figures: ['one', 'two', 'fits', 'static'].map((uid) =>
       figuresOf(uid, { volumes: [{ name: 'v', isEphemeral: true, bytes: uid === 'fits' ? 10 : 11 }] }),
     ),
     ...{ stops: 2, untilSeconds: 3.5 },
   });
-  expect(seen).toEqual([
-    ...['0 look', '0 pressure ["memory"]', '0 measure one and two and fits'],
-    ...['0 evict one for emptydirfs.limit', '0 evict two for emptydirfs.limit', '2 stopped one', '2 stopped two'],
-    ...['3 look', '3 measure fits', '3 event Warning EvictionThresholdMet Attempting to reclaim memory'],
-    ...['3 measure big and static and fits', '3 evict big for memory.available'],
-  ]);
+  expectLanes(did, { everyMs: 1_000 }).toBe({
+    check: '                                c--c',
+    'pressure memory': '                    p---',
+    'measure one and two and fits': '       m---',
+    'evict one for emptydirfs.limit': '     e---',
+    'evict two for emptydirfs.limit': '     e---',
+    'stopped one': '                        --s-',
+    'stopped two': '                        --s-',
+    'measure fits': '                       ---m',
+    [shortage('memory')]: '                 ---e',
+    'measure big and static and fits': '    ---m',
+    'evict big for memory.available': '     ---e',
+  });
 });
 
-it('limits of pods are not looked at where they do not count', () => {
+it('limits of pods are not checked where they do not count', () => {
   const pod = aPod({ source: 'api', spec: { volumes: [{ name: 'v', emptyDir: { sizeLimit: '10' } }] } });
-  const seen = played({
+  const did = played({
     policy: { enforcesLocalLimits: false },
-    observations: (s) => memory(500, at(s).timeMs),
+    observations: (s) => memoryAt(s, 500),
     pods: [pod],
     untilSeconds: 1,
   });
-  expect(seen).toEqual(['0 look', '0 pressure []']);
+  expect(did).toEqual(['0 check', '0 pressure none']);
 });
 
-it('a failed look is logged and repeated 10 s later, and its failure is not kept', () => {
-  const seen = played({
-    observations: (s) => memory(500, at(s).timeMs),
+it('a failed check is logged and repeated 10 s later, and its failure is not kept', () => {
+  const did = played({
+    observations: (s) => memoryAt(s, 500),
     devices: (s) => (s < 20 ? throwError(() => new Error('away')) : of(SINGLE)),
     untilSeconds: 35,
   });
-  const failed = 'warn the resources of the node cannot be judged for evictions: away';
-  expect(seen).toEqual([`0 ${failed}`, `10 ${failed}`, '20 look', '20 pressure []', '30 look']);
+  expectLanes(did, { everyMs: 5_000 }).toBe({
+    'warn the resources of the node cannot be judged for evictions: away': 'w-w----',
+    check: '----c-c',
+    'pressure none': '----p--',
+  });
 });

@@ -353,7 +353,7 @@ describe('a node that is short of disk space', () => {
         [minute]: ({ removeUnused$ }) =>
           removeUnused$.subscribe({
             complete: () => ended.push('done'),
-            error: (error: Error) => ended.push(error.message),
+            error: (error: unknown) => ended.push((error as Error).message),
           }),
       },
     });

@@ -54,7 +54,7 @@ const figures = ({ summary = sample, ...over }: Partial<Parts[1]> & { readonly s
     },
   );
 
-it('the signals of a sample are those that it can tell: inodes only where the file system counts them', () => {
+it('the signals of a sample are those that it has figures for: inodes only where the file system counts them', () => {
   expect(observationsOf(sample)).toEqual({
     'memory.available': { available: 300, capacity: 1_000, timeMs: 5 },
     'allocatableMemory.available': { available: 20, capacity: 100, timeMs: 6 },

@@ -148,7 +148,7 @@ export const reclaimed = (scene: Scene): readonly string[] => {
     const removed: string[] = [];
     calls = removed;
     collection.removeDead$.subscribe({
-      error: (error: Error) => removed.push(...collection.calls, error.message),
+      error: (error: unknown) => removed.push(...collection.calls, (error as Error).message),
       complete: () => removed.push(...collection.calls),
     });
   })();

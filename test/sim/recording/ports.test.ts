@@ -66,6 +66,7 @@ const ARGS: Readonly<Record<string, readonly unknown[]>> = {
     },
   ],
   pullSecrets: [pod],
+  'evictionFigures.pods': [[pod]],
   'volumeFiles.write': ['/v', new Map([['file', { data: new Uint8Array([1]), mode: 0o644 }]])],
 };
 

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
-import type { Observations } from '../../../src/model/eviction/figures.js';
+import type { SignalObservations } from '../../../src/model/eviction/figures.js';
 import { judgePressure, NO_PRESSURE_MEMORY } from '../../../src/model/eviction/pressure.js';
 import type { Threshold } from '../../../src/model/eviction/thresholds.js';
 import { disk, memory, memoryBelow } from '../../support/eviction-parts.js';
 
 const TRANSITION_MS = 300_000;
 
-/** What each look finds, as `<seconds> <conditions> / <signals that are due>`. */
-const looks = (
+/** What each check finds, as `<seconds> <conditions> / <signals that are due>`. */
+const checks = (
   thresholds: readonly Threshold[],
-  observations: readonly (readonly [seconds: number, Observations])[],
+  observations: readonly (readonly [seconds: number, SignalObservations])[],
 ) => {
   let before = NO_PRESSURE_MEMORY;
   return observations.map(([seconds, observed]) => {
@@ -27,13 +27,13 @@ const looks = (
 const at = (seconds: number, mebibytes: number) => [seconds, memory(mebibytes, seconds * 1_000)] as const;
 
 it('a hard threshold is due at once, and its condition stays for the transition period after it', () => {
-  const seen = looks([memoryBelow(100)], [at(0, 100), at(10, 99), at(20, 200), at(309, 200), at(310, 200)]);
+  const seen = checks([memoryBelow(100)], [at(0, 100), at(10, 99), at(20, 200), at(309, 200), at(310, 200)]);
   expect(seen).toEqual(['0  / ', '10 memory / memory.available', '20 memory / ', '309 memory / ', '310  / ']);
 });
 
 it('a soft threshold raises its condition at once, and is due after its grace period without a break', () => {
   const soft = memoryBelow(100, { gracePeriodMs: 30_000 });
-  const seen = looks([soft], [at(0, 50), at(20, 50), at(25, 150), at(30, 50), at(59, 50), at(60, 50)]);
+  const seen = checks([soft], [at(0, 50), at(20, 50), at(25, 150), at(30, 50), at(59, 50), at(60, 50)]);
   expect(seen).toEqual([
     '0 memory / ',
     '20 memory / ',
@@ -46,7 +46,7 @@ it('a soft threshold raises its condition at once, and is due after its grace pe
 
 it('a threshold that was due stays so until its minimum reclaim is available, too, and one that was not does not', () => {
   const minReclaim = memoryBelow(20).value;
-  const seen = looks(
+  const seen = checks(
     [memoryBelow(100, { minReclaim })],
     [at(0, 110), at(10, 99), at(20, 119), at(30, 120), at(40, 119)],
   );
@@ -54,7 +54,7 @@ it('a threshold that was due stays so until its minimum reclaim is available, to
 });
 
 it('a threshold is not due again by the same observation', () => {
-  const seen = looks(
+  const seen = checks(
     [memoryBelow(100)],
     [
       [0, memory(50, 7)],
@@ -72,10 +72,10 @@ it('a signal that cannot be measured meets no threshold, and each resource has i
     { signal: 'pid.available', value: { amount: 10, format: 'DecimalSI' }, gracePeriodMs: 0 },
   ];
   const pids = { 'pid.available': { available: 9, capacity: 100, timeMs: 0 } };
-  expect(looks(thresholds, [[0, {}]])).toEqual(['0  / ']);
-  expect(looks(thresholds, [[0, disk(1_000, 4)]])).toEqual(['0 disk / nodefs.inodesFree']);
-  expect(looks(thresholds, [[0, disk(1_000, 5)]])).toEqual(['0  / ']);
-  expect(looks(thresholds, [[0, { ...memory(1), ...pids }]])).toEqual([
+  expect(checks(thresholds, [[0, {}]])).toEqual(['0  / ']);
+  expect(checks(thresholds, [[0, disk(1_000, 4)]])).toEqual(['0 disk / nodefs.inodesFree']);
+  expect(checks(thresholds, [[0, disk(1_000, 5)]])).toEqual(['0  / ']);
+  expect(checks(thresholds, [[0, { ...memory(1), ...pids }]])).toEqual([
     '0 memory,pid / memory.available,pid.available',
   ]);
 });
