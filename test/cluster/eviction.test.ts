@@ -26,7 +26,7 @@ const it = onNode(NODE, (node) => {
 
 type EmptyDir = NonNullable<NonNullable<ApiPodOf['volumes']>[number]['emptyDir']>;
 
-/** A pod that writes so many MiB into its emptyDir, and waits. */
+/** A pod that fills its emptyDir with `mebibytes`, and waits. */
 const writing = (name: string, mebibytes: number, emptyDir: EmptyDir = {}): ApiPodOf => ({
   name,
   volumes: [{ name: 'data', emptyDir }],

@@ -34,9 +34,4 @@ export const PRESSURE_MUTANTS: readonly Mutant[] = [
     find: 'thresholds.some((threshold) => isMet(threshold, observations, { reclaims: true }))',
     replace: 'thresholds.length > 0',
   }),
-  pressureMutant('a condition stays for good', 'pods are rejected long after the shortage', {
-    file: 'src/model/eviction/pressure.ts',
-    find: 'at === now || now - at < transitionMs',
-    replace: 'at <= now',
-  }),
 ];
