@@ -79,13 +79,13 @@ export const COUNTS_OF_FAULTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Series that the agent has no source for. The first ones are for claims of volumes, which do not run on it; the next ones for evicted
- * pods, of which it has none. No kubelet of today has the last two. Not among the series at all is `go_goroutines`, which is about Go.
+ * Series that the agent has no source for. The first ones are for claims of volumes, which do not run on it. No kubelet of today has
+ * the last two. Not among the series at all are `go_goroutines`, which is about Go, and those of evictions, which a node has once it has
+ * evicted a pod.
  */
 export const WITHOUT_SOURCE = [
   ...['capacity_bytes', 'available_bytes', 'used_bytes', 'inodes', 'inodes_free', 'inodes_used'].map(
     (of) => `kubelet_volume_stats_${of}`,
   ),
-  ...['kubelet_evictions', 'kubelet_eviction_stats_age_seconds'],
   ...['kubelet_node_config_error', 'storage_operation_errors_total'],
 ];
