@@ -19,7 +19,7 @@ const it = onNode(NODE, (node) => {
   node.fields = {
     systemReserved: { memory: String(totalmem() - PODS_MEBI * MEBI) },
     evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '24Mi' },
-    evictionPressureTransitionPeriod: '15s',
+    evictionPressureTransitionPeriod: '30s',
   };
   return [];
 });
@@ -81,12 +81,13 @@ overCluster(
       await Promise.all([node.create(writing('hungry', 48)), node.create(writing('modest', 1))]);
       await node.running('modest');
       await hasCondition(node, 'DiskPressure', 'True');
+      // The condition lasts for 30 s, so the next pod comes first.
+      await node.create({ name: 'late' });
       const hungry = await evicted(node, 'hungry');
       expect(hungry.status?.message).toMatch(
         /^The node was low on resource: ephemeral-storage\. Threshold quantity: 24Mi, available: \d+Ki\. /,
       );
       expect(conditionOf(hungry, 'DisruptionTarget')).toBe('True');
-      await node.create({ name: 'late' });
       const late = await node.ended('late', 'Failed');
       expect(late.status).toMatchObject({
         reason: 'Evicted',
@@ -107,11 +108,11 @@ overCluster(
 
     it('evicts the pod that takes most of the memory of all pods before the kernel ends one', async ({ node }) => {
       await node.create(writing('eater', 190, { medium: 'Memory' }));
+      await hasCondition(node, 'MemoryPressure', 'True');
       const eater = await evicted(node, 'eater');
       expect(eater.status?.message).toMatch(
         /^The node was low on resource: memory\. Threshold quantity: 100Mi, available: \d+Ki\. Container main was using \d+Ki, request is 0, has larger consumption of memory\. $/,
       );
-      await hasCondition(node, 'MemoryPressure', 'True');
       await hasCondition(node, 'MemoryPressure', 'False');
       expect((await node.running('modest')).status?.containerStatuses?.[0]?.restartCount).toBe(0);
     });
