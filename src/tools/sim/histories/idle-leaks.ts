@@ -44,13 +44,8 @@ export const idleOf = (node: SimulatedNode): Idle | undefined => {
 const known = new Map<string, Idle>();
 
 /** The pending work of an agent that has never had a pod. */
-export const idleFromTheStart = ({
-  node: { eventedPleg, eviction },
-  cluster,
-}: Pick<History, 'node' | 'cluster'>): Idle => {
-  const kind = [eventedPleg ? 'evented' : 'generic', cluster ? 'in a cluster' : 'alone', eviction && 'evicts'].join(
-    ' ',
-  );
+export const idleFromTheStart = ({ node: { eventedPleg }, cluster }: Pick<History, 'node' | 'cluster'>): Idle => {
+  const kind = `${eventedPleg ? 'evented' : 'generic'} ${cluster ? 'in a cluster' : 'alone'}`;
   let idle = known.get(kind);
   if (!idle) {
     const scheduler = new VirtualScheduler();
@@ -61,8 +56,7 @@ export const idleFromTheStart = ({
         cluster: simulatedApiServer({ scheduler, random: seededRandom('idle api server') }),
       }),
       sources: { file: NEVER.pipe(startWith(podSet([]))) },
-      ...(eviction && { resourceUse: eviction.use }),
-      options: { eventedPleg, ...(eviction && { eviction: eviction.policy }) },
+      options: { eventedPleg },
     });
     node.start();
     idle = idleOf(node)!;
