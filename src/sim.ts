@@ -66,6 +66,7 @@ export type {
   MachineFault,
   NetworkFault,
   PowerFault,
+  ResourceFault,
   ShutdownFault,
   SourceFault,
   Stretch as FaultStretch,
@@ -89,12 +90,15 @@ export type { InstanceTruth, PassTruth, PodTruth, SandboxTruth } from './tools/s
 // Histories by seed
 export type {
   History,
+  HistoryEviction,
   HistoryNode,
   ObjectChange,
   ObjectPlan,
   PlannedPodChange,
   PodPlan,
+  ResourceUse,
 } from './tools/sim/histories/history.js';
+export type { ContainerUse } from './tools/sim/node/simulated-resources.js';
 export type { TellingFacts } from './model/node/node-facts.js';
 export type { ClusterChange, ClusterPlan } from './tools/sim/histories/cluster-plan.js';
 export { generateHistory } from './tools/sim/histories/generate-history.js';

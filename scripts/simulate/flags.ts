@@ -35,13 +35,14 @@ A failing seed is reported with the shortest history that still fails.
   --clocks        wall clocks that are wrong, differ, are set and run at other speeds
   --power         a machine that loses its power and boots
   --shutdowns     a machine that shuts down, after its pods have stopped in groups, and boots
+  --pressure      a node that runs short of memory, disk space or process IDs, and evicts pods
   --history FILE  runs this history, a file of an earlier failure
   --help          prints this
 `;
 
 const LARGEST_SEED = 2 ** 31;
 /** Each is a flag. */
-const KINDS = ['cluster', 'clocks', 'power', 'shutdowns'] as const;
+const KINDS = ['cluster', 'clocks', 'power', 'shutdowns', 'pressure'] as const;
 
 /** The flag of a family of seeds, with a space behind it. */
 export const kindFlag = (kind: HistoryKind): string => (kind === 'node' ? '' : `--${kind} `);
@@ -101,6 +102,7 @@ const parse = (args: readonly string[]) => {
         clocks: { type: 'boolean' },
         power: { type: 'boolean' },
         shutdowns: { type: 'boolean' },
+        pressure: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;

@@ -76,4 +76,9 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'the lock is released before the pods have stopped': 1,
   'the lowest priority is stopped last': 21,
   'a pod keeps its own grace period': 7,
+  'critical pods are evicted, too': 2,
+  'the highest priority is evicted first': 36,
+  'a soft threshold acts at once': 1,
+  'the next pod is evicted at once': 7,
+  'a removal is not measured': 39,
 };

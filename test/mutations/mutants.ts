@@ -1,6 +1,7 @@
 import type { HistoryKind } from '../../src/tools/sim/histories/history-kinds.js';
 import { CLOCK_MUTANTS } from './clock-mutants.js';
 import { POWER_MUTANTS } from './power-mutants.js';
+import { PRESSURE_MUTANTS } from './pressure-mutants.js';
 import { SHUTDOWN_MUTANTS } from './shutdown-mutants.js';
 
 /** A change to one file of the product, by a text that stands in it exactly once. */
@@ -384,4 +385,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...CLOCK_MUTANTS,
   ...POWER_MUTANTS,
   ...SHUTDOWN_MUTANTS,
+  ...PRESSURE_MUTANTS,
 ];

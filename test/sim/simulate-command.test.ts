@@ -21,6 +21,7 @@ describe('the flags', () => {
     ['--clocks --seed 4', { kind: 'clocks', from: 4 }],
     ['--power --seed 4', { kind: 'power', from: 4 }],
     ['--shutdowns --seed 4', { kind: 'shutdowns', from: 4 }],
+    ['--pressure --seed 4', { kind: 'pressure', from: 4 }],
   ])('%s', (text, flags) => {
     expect(readFlags(text.split(' ').filter(Boolean), 4)).toMatchObject(flags);
   });

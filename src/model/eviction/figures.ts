@@ -47,15 +47,16 @@ export interface VolumeFigures extends DiskUse {
  *
  * Source: pkg/kubelet/eviction/helpers.go makeSignalObservations
  */
-export const observationsOf = ({ node, systemContainers }: NodeSample): SignalObservations => {
+export const observationsOf = ({ timeMs, node, systemContainers }: NodeSample): SignalObservations => {
   const pods = systemContainers.find(({ name }) => name === 'pods')?.usage;
   const { tasks } = node;
   return Object.fromEntries([
     ...memoryOf('memory.available', node.usage),
     ...memoryOf('allocatableMemory.available', pods),
-    ...diskOf('nodefs', node.disk),
-    ...diskOf('imagefs', node.imageDisk),
-    ...diskOf('containerfs', node.containerDisk),
+    // Their space is read for the sample; the times of images and layers are those of the runtime's own figures.
+    ...diskOf('nodefs', node.disk, timeMs),
+    ...diskOf('imagefs', node.imageDisk, timeMs),
+    ...diskOf('containerfs', node.containerDisk, timeMs),
     ...(tasks?.most === undefined
       ? []
       : [observed('pid.available', tasks.most - tasks.current, tasks.most, tasks.timeMs)]),
@@ -74,13 +75,17 @@ const memoryOf = (signal: EvictionSignal, usage: NodeSample['node']['usage']): r
   return [observed(signal, usage.available, usage.available + usage.workingSet, usage.timeMs)];
 };
 
-const diskOf = (name: 'nodefs' | 'imagefs' | 'containerfs', disk: DiskFigures | undefined): readonly Entry[] => {
+const diskOf = (
+  name: 'nodefs' | 'imagefs' | 'containerfs',
+  disk: DiskFigures | undefined,
+  timeMs: number,
+): readonly Entry[] => {
   const space = disk?.fileSystem;
-  if (!disk || !space) return [];
+  if (!space) return [];
   return [
-    observed(`${name}.available`, space.availableBytes, space.capacityBytes, disk.timeMs),
+    observed(`${name}.available`, space.availableBytes, space.capacityBytes, timeMs),
     // Without a limit of inodes there is no shortage of them.
-    ...(space.inodes > 0 ? [observed(`${name}.inodesFree`, space.inodesFree, space.inodes, disk.timeMs)] : []),
+    ...(space.inodes > 0 ? [observed(`${name}.inodesFree`, space.inodesFree, space.inodes, timeMs)] : []),
   ];
 };
 

@@ -83,9 +83,9 @@ export const judgePressure = (
       disk: isUnderPressure('disk'),
       pid: isUnderPressure('pid'),
     },
-    due: satisfied.filter(({ signal }) => isNewer(observedAt.get(signal), before.observedAt.get(signal))),
+    due: satisfied.filter(({ signal }) => isOther(observedAt.get(signal), before.observedAt.get(signal))),
   };
 };
 
-const isNewer = (at: number | undefined, before: number | undefined): boolean =>
-  at !== undefined && (before === undefined || at > before);
+/** Not a later one: the clock of the node may have been set back. */
+const isOther = (at: number | undefined, before: number | undefined): boolean => at !== undefined && at !== before;

@@ -25,7 +25,7 @@ export const podEvictor =
     defer(() => {
       const now = wallClock();
       const statusOverride = evictedStatus(pod, { message, isDisrupted, now });
-      metrics.podEvicted(signal, observedAt === undefined ? undefined : (now - observedAt) / 1_000);
+      metrics.podEvicted(signal, observedAt === undefined ? undefined : Math.max(0, now - observedAt) / 1_000);
       log.warn({ pod: formatPod(pod), signal, reason }, 'evicting a pod');
       return killPod({
         pod,

@@ -20,6 +20,8 @@ import { type SimulatedRuntime, simulatedRuntime } from './runtime/simulated-run
 import { seededRandom } from './world/seeded-random.js';
 import { simulatedClusterOptions, simulatedMachine } from './node/simulated-cluster.js';
 import { type DiskPower, type SimulatedDisk, simulatedDisk } from './disk/simulated-disk.js';
+import type { ResourceUse } from './histories/history.js';
+import { type ContainerUse, simulatedResources } from './node/simulated-resources.js';
 import { simulatedShutdown } from './node/simulated-shutdown.js';
 import { simulatedFacts } from './node/simulated-facts.js';
 import { simulatedNetwork } from './network/simulated-network.js';
@@ -52,6 +54,8 @@ export interface SimulatedNodeOptions {
   readonly nodeName?: string;
   /** Receives every pod that the agent rejects. By default the scheduler's next step throws an error that names the pod and the reason. */
   readonly rejected?: (rejection: SimulatedRejection) => void;
+  /** What containers take of the resources of the node, by their names; nothing is measured without it. */
+  readonly resourceUse?: ContainerUse;
   /** Other facts of the node than `simulatedFacts`. */
   readonly facts?: Partial<NodeFacts>;
   /** Logs nothing by default. */
@@ -97,6 +101,8 @@ export interface SimulatedNode {
   readonly lives: () => readonly LifeReport[];
   /** Sets the time of day of the agent and of the runtime; pending timers are not affected. */
   readonly jumpClock: (byMs: number) => void;
+  /** Takes some units of a resource for something beside the pods, or gives them back. Nothing is measured without `resourceUse`. */
+  readonly fill: (resource: keyof ResourceUse, amount: number) => void;
   /** Sets one wall clock, or its speed: `rate` is its seconds in a second. Pending timers are not affected. */
   readonly setClock: (whose: 'agent' | 'runtime', change: { readonly byMs?: number; readonly rate?: number }) => void;
   /** Ends the agent without further events. */
@@ -126,6 +132,7 @@ export const simulatedNode = ({
     );
   },
   power,
+  resourceUse,
   facts,
   log = silent,
 }: SimulatedNodeOptions): SimulatedNode => {
@@ -183,6 +190,13 @@ export const simulatedNode = ({
   });
 
   const shutdown = simulatedShutdown(scheduler);
+  const resources = simulatedResources({
+    ...{ scheduler, tell },
+    use: resourceUse ?? {},
+    containers: () => runtime.store.containers.values(),
+    imageBytes: runtime.imageBytes,
+    wallClock: clock.now,
+  });
 
   const madeAt = scheduler.now();
   let machine = { bootId: bootIdOf(1), bootedAt: clock.now(), bootedAfterMs: 0 };
@@ -220,6 +234,7 @@ export const simulatedNode = ({
       random: random.fork(`agent/${life.number}`).next,
       runtimeName: RUNTIME_NAME,
       shutdownInhibitor: shutdown.inhibitor(life),
+      ...(resourceUse && { evictionFigures: resources.figures(life) }),
       ...(cluster && {
         cluster: {
           lastKnown,
@@ -340,6 +355,7 @@ export const simulatedNode = ({
     isOn: () => bootRuntime === undefined,
     wallClock: clock.now,
     jumpClock,
+    fill: resources.fill,
     setClock,
     stop: (reason, graceSeconds) =>
       lives.at(-1)?.stop$.next({ reason, ...(graceSeconds !== undefined && { graceSeconds }) }),

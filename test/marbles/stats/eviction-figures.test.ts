@@ -21,6 +21,7 @@ const pod = {
   hostsFile: undefined,
 } as unknown as PodSample;
 const sample = {
+  timeMs: 8,
   node: {
     usage: { timeMs: 5, available: 300, workingSet: 700 },
     disk: disk(400),
@@ -54,13 +55,13 @@ const figures = ({ summary = sample, ...over }: Partial<Parts[1]> & { readonly s
     },
   );
 
-it('the signals of a sample are those that it has figures for: inodes only where the file system counts them', () => {
+it('the signals of a sample are those that it has figures for, disks at the time of the sample, inodes only where the file system counts them', () => {
   expect(observationsOf(sample)).toEqual({
     'memory.available': { available: 300, capacity: 1_000, timeMs: 5 },
     'allocatableMemory.available': { available: 20, capacity: 100, timeMs: 6 },
-    'nodefs.available': { available: 400, capacity: 1_000, timeMs: 7 },
-    'nodefs.inodesFree': { available: 60, capacity: 100, timeMs: 7 },
-    'imagefs.available': { available: 500, capacity: 1_000, timeMs: 7 },
+    'nodefs.available': { available: 400, capacity: 1_000, timeMs: 8 },
+    'nodefs.inodesFree': { available: 60, capacity: 100, timeMs: 8 },
+    'imagefs.available': { available: 500, capacity: 1_000, timeMs: 8 },
     'pid.available': { available: 10, capacity: 1_000, timeMs: 9 },
   });
 });

@@ -65,6 +65,17 @@ it('a threshold is not due again by the same observation', () => {
   expect(seen).toEqual(['0 memory / memory.available', '10 memory / ', '20 memory / memory.available']);
 });
 
+it('a threshold is due by an observation from before, as after the clock of the node was set back', () => {
+  const seen = checks(
+    [memoryBelow(100)],
+    [
+      [0, memory(50, 7_000)],
+      [10, memory(50, 3)],
+    ],
+  );
+  expect(seen).toEqual(['0 memory / memory.available', '10 memory / memory.available']);
+});
+
 it('a signal that cannot be measured meets no threshold, and each resource has its own condition', () => {
   const thresholds: readonly Threshold[] = [
     memoryBelow(100),

@@ -128,6 +128,13 @@ export interface ShutdownFault {
   readonly downMs: number;
 }
 
+/** Something beside the pods takes a resource of the node: `amount` of 1,000 units. */
+export type ResourceFault = Stretch & {
+  readonly kind: 'resource-fills';
+  readonly resource: 'memory' | 'disk' | 'pids';
+  readonly amount: number;
+};
+
 /** Other events of the machine. */
 export type MachineFault =
   /** The runtime is away for a while; containers run on, pending calls and the stream of events break. */
@@ -137,6 +144,7 @@ export type MachineFault =
   /** The wall clock is set. Timers are not affected. */
   | { readonly kind: 'clock-jumps'; readonly atMs: number; readonly byMs: number }
   | ShutdownFault
+  | ResourceFault
   | ClockFault;
 
 /** A fault of wall clocks: of the machine, of one of its processes, or of the API server. Timers are not affected. */

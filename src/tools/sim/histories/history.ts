@@ -1,3 +1,4 @@
+import type { EvictionPolicy } from '../../../model/eviction/eviction-policy.js';
 import type { TellingFacts } from '../../../model/node/node-facts.js';
 import type { Pod } from '../../../model/pod/pod.js';
 import type { SourceObject } from '../../../model/references/source-object.js';
@@ -8,6 +9,20 @@ import type { ClusterPlan } from './cluster-plan.js';
 
 /** When every history begins, in Unix milliseconds. */
 export const HISTORY_START_MS = Date.UTC(2026, 0, 1);
+
+/** What a container takes, in thousandths of the node. */
+export interface ResourceUse {
+  readonly memory: number;
+  readonly disk: number;
+  readonly pids: number;
+}
+
+/** The eviction of a history's node, which has 1,000 units of each resource. */
+export interface HistoryEviction {
+  readonly policy: EvictionPolicy;
+  /** What a container takes from its start to its removal on the disk, and while it runs of the rest, by its name; nothing by default. */
+  readonly use: Readonly<Record<string, ResourceUse>>;
+}
 
 /** The settings of a history's node. */
 export interface HistoryNode {
@@ -21,6 +36,8 @@ export interface HistoryNode {
   readonly imageMaxAgeMs?: number;
   /** The groups of pods at a shutdown of the machine, lowest priority first; none by default. */
   readonly shutdownGroups?: readonly ShutdownGroup[];
+  /** What pods take, and when they are evicted; nothing is measured by default. */
+  readonly eviction?: HistoryEviction;
   /** Other facts than those of any simulated node, `node-1`. */
   readonly facts?: TellingFacts;
 }

@@ -44,8 +44,13 @@ export const idleOf = (node: SimulatedNode): Idle | undefined => {
 const known = new Map<string, Idle>();
 
 /** The pending work of an agent that has never had a pod. */
-export const idleFromTheStart = ({ node: { eventedPleg }, cluster }: Pick<History, 'node' | 'cluster'>): Idle => {
-  const kind = `${eventedPleg ? 'evented' : 'generic'} ${cluster ? 'in a cluster' : 'alone'}`;
+export const idleFromTheStart = ({
+  node: { eventedPleg, eviction },
+  cluster,
+}: Pick<History, 'node' | 'cluster'>): Idle => {
+  const kind = [eventedPleg ? 'evented' : 'generic', cluster ? 'in a cluster' : 'alone', eviction && 'evicts'].join(
+    ' ',
+  );
   let idle = known.get(kind);
   if (!idle) {
     const scheduler = new VirtualScheduler();
@@ -56,7 +61,8 @@ export const idleFromTheStart = ({ node: { eventedPleg }, cluster }: Pick<Histor
         cluster: simulatedApiServer({ scheduler, random: seededRandom('idle api server') }),
       }),
       sources: { file: NEVER.pipe(startWith(podSet([]))) },
-      options: { eventedPleg },
+      ...(eviction && { resourceUse: eviction.use }),
+      options: { eventedPleg, ...(eviction && { eviction: eviction.policy }) },
     });
     node.start();
     idle = idleOf(node)!;

@@ -94,6 +94,7 @@ export const runHistory = (
     nodeName: nodeNameOf(history),
     // Rejections are a matter of the history.
     rejected: () => undefined,
+    ...(history.node.eviction && { resourceUse: history.node.eviction.use }),
     ...(history.node.facts && { facts: history.node.facts }),
     ...(server && { cluster: server }),
     behaviours: history.behaviours,
@@ -108,6 +109,7 @@ export const runHistory = (
       ...(history.node.imageMaxAgeMs !== undefined && {
         imageGc: { ...DEFAULT_IMAGE_GC, maxAgeMs: history.node.imageMaxAgeMs },
       }),
+      ...(history.node.eviction && { eviction: history.node.eviction.policy }),
       ...(history.node.shutdownGroups && { shutdownGroups: history.node.shutdownGroups }),
       imagePulls: { serialized: history.node.parallelPulls === 1, maxParallel: history.node.parallelPulls },
       ...options,
@@ -314,6 +316,10 @@ const scheduleFault = (
   if (fault.kind === 'clock-drifts') {
     scheduler.schedule(() => node.setClock(fault.whose, { rate: fault.rate }), fault.fromMs);
     scheduler.schedule(() => node.setClock(fault.whose, { rate: 1 }), fault.untilMs);
+  }
+  if (fault.kind === 'resource-fills') {
+    scheduler.schedule(() => node.fill(fault.resource, fault.amount), fault.fromMs);
+    scheduler.schedule(() => node.fill(fault.resource, -fault.amount), fault.untilMs);
   }
   if (!('atMs' in fault)) return;
   const act = (): void => {

@@ -8,6 +8,7 @@ import { causes } from './causes.js';
 import { deadlinesAreReal } from './deadlines-are-real.js';
 import { endsAreTrue } from './ends-are-true.js';
 import { endsAreReported } from './ends-are-reported.js';
+import { evictionsAreDue } from './evictions-are-due.js';
 import { fewStatusWrites } from './few-status-writes.js';
 import { graceOnlyShrinks } from './grace-only-shrinks.js';
 import { initOrder } from './init-order.js';
@@ -56,6 +57,7 @@ export const INVARIANTS: readonly Invariant[] = [
   noStartAfterTermination,
   stopOrder,
   shutdownInOrder,
+  evictionsAreDue,
   initOrder,
   restartPolicyKept,
   restartBackOff,

@@ -1,4 +1,5 @@
 import type { ShutdownGroup } from '../../../model/shutdown/shutdown-groups.js';
+import type { HistoryEviction } from '../histories/history.js';
 import type { WorldEvent } from '../world/world-event.js';
 import type { WorldTruth } from './world-truth.js';
 
@@ -46,6 +47,8 @@ export interface AgentSettings {
   readonly eventedPleg: boolean;
   /** The groups of pods at a shutdown of the machine, lowest priority first. */
   readonly shutdownGroups: readonly ShutdownGroup[];
+  /** What pods take, and when they are evicted. */
+  readonly eviction?: HistoryEviction;
   /** The time without use after which an image is removed. */
   readonly imageMaxAgeMs: number;
 }

@@ -1,3 +1,4 @@
+import type { JournalEntry } from '../../../model/journal/journal.js';
 import { IMAGE_DETECTION_PERIOD_MS } from '../../../streams/images/image-gc.js';
 import type { Finding, Invariant } from './monitor.js';
 import { isTerminal, mayRestartAll, roleOf } from './pod-spec.js';
@@ -5,15 +6,19 @@ import { type InstanceTruth, isLive, type PodTruth } from './pod-truth.js';
 
 /** The agent reads what is in use a little before it acts; the replies may be late. Milliseconds. */
 const SLACK_MS = 20_000;
+/** The longest time that the agent takes to remove what it may. Milliseconds. */
+const RECLAIM_MS = 60_000;
 
 export const removalsAreDue: Invariant = {
   name: 'removals-are-due',
-  rule: 'However clocks are set, the newest ended instance of a container stays while its pod is wanted, and an image goes only once it has been unused for its longest age in the time of one agent.',
+  rule: 'However clocks are set, the newest ended instance of a container stays while its pod is wanted, and an image goes only once it has been unused for its longest age in the time of one agent, or while the node is short of disk space.',
   source:
     'pkg/kubelet/kuberuntime/kuberuntime_gc.go, pkg/kubelet/images/image_gc_manager.go freeOldImages; with clocks that are set the rule is ours',
   watch: (truth, { imageMaxAgeMs }) => {
     /** When an image was last pulled, or last seen in use at the latest. Virtual milliseconds, by the name in pods. */
     const usedAt = new Map<string, number>();
+    /** When the agent last began to make room on the disk of a node that is short of it. */
+    let reclaimsSince = -Infinity;
     return {
       on: (event): readonly Finding[] | undefined => {
         switch (event.kind) {
@@ -35,9 +40,13 @@ export const removalsAreDue: Invariant = {
             const since = isInUse ? event.at : Math.max(truth.lifeSince, ...times);
             const unusedMs = event.at - since;
             if (unusedMs >= imageMaxAgeMs - SLACK_MS) return undefined;
+            if (!isInUse && event.at - reclaimsSince <= RECLAIM_MS) return undefined;
             const message = `image ${event.names[0]} is removed after ${unusedMs} ms without use (expected ${imageMaxAgeMs} ms at least)`;
             return [{ message }];
           }
+          case 'journal':
+            if (isReclaim(event.entry)) reclaimsSince = event.at;
+            return undefined;
           case 'call': {
             if (event.call !== 'RemoveContainer') return undefined;
             const { uid = '', container = '', containerId = '' } = truth.subject(event);
@@ -54,6 +63,9 @@ export const removalsAreDue: Invariant = {
     };
   },
 };
+
+const isReclaim = (entry: JournalEntry): boolean =>
+  entry.kind === 'event' && entry.reason === 'EvictionThresholdMet' && !entry.message.endsWith(' memory');
 
 /** The earliest time at which the agent may have seen the use of an image for the last time, by a container that is removed at `at`. */
 const lastSeenUse = (instance: InstanceTruth | undefined, at: number): number => {

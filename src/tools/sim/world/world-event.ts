@@ -1,3 +1,4 @@
+import type { PodFigures, SignalObservations } from '../../../model/eviction/figures.js';
 import type { JournalEntry } from '../../../model/journal/journal.js';
 import type { Pod } from '../../../model/pod/pod.js';
 import type { ApiRequest } from '../../../streams/ports/api-server.js';
@@ -64,6 +65,10 @@ export type WorldEvent = { readonly at: number } & (
   | { readonly kind: 'runtime-stopped' | 'runtime-started' }
   /** The machine is asked to shut down, and waits for the agent if that `isDelayed`. */
   | { readonly kind: 'shutdown-requested'; readonly isDelayed: boolean }
+  /** The agent measures the node. */
+  | { readonly kind: 'node-measured'; readonly observations: SignalObservations }
+  /** The agent measures these pods. */
+  | { readonly kind: 'pods-measured'; readonly figures: readonly PodFigures[] }
   /** The machine is off. Everything that ended with it follows. */
   | { readonly kind: 'power-lost' }
   /** The machine has booted. The agent starts next. */
