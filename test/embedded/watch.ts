@@ -13,7 +13,7 @@ export interface Watch {
   readonly ends: ReadonlyMap<string, ContainerStatus>;
   /** Every container that was ever seen, by its id. */
   readonly seen: ReadonlyMap<string, ListedContainer>;
-  /** Resolves after the last look. Errors: the runtime answered with something else than that it is not there, or not yet. */
+  /** Resolves after one last look, from its beginning. Errors: the runtime answered with something else than that it is not there, or not yet. */
   readonly stop: () => Promise<void>;
 }
 
@@ -48,20 +48,23 @@ export const watchRuntime = (daemon: Daemon): Watch => {
     looks += 1;
   };
 
+  const lookIfThere = (): Promise<void> =>
+    look().catch((error: unknown) => {
+      if (!isAwayOrBusy(error)) throw error;
+    });
   const watching = (async () => {
     while (isWatching) {
-      try {
-        await look();
-      } catch (error) {
-        if (!isAwayOrBusy(error)) throw error;
-      }
+      await lookIfThere();
       await new Promise((resolve) => setTimeout(resolve, 15));
     }
   })();
   watching.catch((error: unknown) => (problem = error));
+  let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     isWatching = false;
-    return watching;
+    // The look under way may have begun before what the test has seen since.
+    stopped ??= watching.then(lookIfThere);
+    return stopped;
   };
   daemon.beforeDispose(stop);
 
