@@ -14,6 +14,7 @@ import { recordNodeEventOnce } from './streams/pod-sync/record-node-event.js';
 import { startQueue } from './streams/pod-sync/start-queue.js';
 import { podWork } from './streams/pod-workers/pod-work.js';
 import type { PodWork } from './streams/pod-workers/pod-workers.js';
+import { untilRoom } from './streams/pod-workers/until-room.js';
 import { nodeProber } from './streams/probes/node-prober.js';
 import type { Prober } from './streams/probes/prober.js';
 import type { RuntimeHealth } from './streams/runtime-health/runtime-health.js';
@@ -72,6 +73,7 @@ export const assemblePods = (
     listedPods: pleg.listedPods,
     podDirectories: directories,
     podCgroups: cgroups.podCgroups,
+    untilRoom: untilRoom({ ...ports, state }),
     pullQueue: pullQueue(options.imagePulls ?? {}, scheduler),
     pullLedger: ledgerFor(ports, options.imageVerification),
     startQueue: startQueue(scheduler),

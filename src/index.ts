@@ -159,6 +159,7 @@ export type { StopRequest } from './streams/sync-loop/handle-stop.js';
 export type { AdmissionFacts } from './model/admission/admission-facts.js';
 export type { SelectableNode } from './model/admission/node-affinity.js';
 export { admitPod } from './model/admission/admit-pod.js';
+export type { MissingResource } from './model/admission/missing-resources.js';
 export { type Admit, firstRejection, type Rejection } from './model/admission/rejection.js';
 
 // A node of a cluster
@@ -304,6 +305,7 @@ export type {
   VolumeStatesView,
 } from './model/volumes/volume-states.js';
 export type { Volume } from './model/manifest/volume-defaults.js';
+export type { Preemptions, RoomWait } from './model/admission/preemptions.js';
 export type { SourcesReady } from './model/config/sources-ready.js';
 export type { NamedPods, PodAndMirror, WantedPods, WantedPodsView } from './model/pod/wanted-pods.js';
 export type { PodStatuses, PodStatusesView, StoredStatus } from './model/pod-status/pod-statuses.js';

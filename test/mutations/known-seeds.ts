@@ -81,4 +81,8 @@ export const KNOWN_SEEDS: Readonly<Record<string, number>> = {
   'a soft threshold acts at once': 1,
   'the next pod is evicted at once': 7,
   'a removal is not measured': 39,
+  'a critical pod does not wait for its room': 55,
+  'a pod counts on room that is not free yet': 55,
+  'all pods make room': 173,
+  'critical pods make room for each other': 48,
 };

@@ -5,9 +5,11 @@ const pressureMutant = (name: string, why: string, ...edits: readonly Edit[]): M
   kind: 'pressure',
 });
 
+const DECIDES = 'src/model/admission/decide-admission.ts';
+const CHOOSES = 'src/model/admission/pods-to-preempt.ts';
 const MANAGER = 'src/streams/eviction/eviction-manager.ts';
 
-/** Mistakes that a node shows when it runs short of something. */
+/** Mistakes that a node shows when it runs short of something, or of room. */
 export const PRESSURE_MUTANTS: readonly Mutant[] = [
   pressureMutant('critical pods are evicted, too', 'the node loses the pods that the others need', {
     file: 'src/model/eviction/eviction.ts',
@@ -33,5 +35,25 @@ export const PRESSURE_MUTANTS: readonly Mutant[] = [
     file: MANAGER,
     find: 'thresholds.some((threshold) => isMet(threshold, observations, { reclaims: true }))',
     replace: 'thresholds.length > 0',
+  }),
+  pressureMutant('a critical pod does not wait for its room', 'two pods run where there is room for one', {
+    file: 'src/streams/pod-workers/until-room.ts',
+    find: 'if (!wait) return EMPTY;',
+    replace: 'if (!wait || wait) return EMPTY;',
+  }),
+  pressureMutant('a pod counts on room that is not free yet', 'it starts beside the pod that makes room', {
+    file: DECIDES,
+    find: 'waitsFor: ending }',
+    replace: 'waitsFor: [] }',
+  }),
+  pressureMutant('all pods make room', 'pods are stopped that nobody needs the room of', {
+    file: CHOOSES,
+    find: 'victims: [...fromBestEffort, ...fromBurstable, ...fromGuaranteed]',
+    replace: 'victims: candidates',
+  }),
+  pressureMutant('critical pods make room for each other', 'the node stops a pod that it needs', {
+    file: CHOOSES,
+    find: 'if (isCriticalPod(preemptor) && !isCriticalPod(pod)) return true;',
+    replace: 'if (isCriticalPod(preemptor)) return true;',
   }),
 ];

@@ -10,7 +10,7 @@ import { toleratesTaints } from './taints.js';
 
 /**
  * Decides whether a node admits a pod: first by its kernel parameters, then by its demands on the node, then by
- * AppArmor. No pod is stopped to make room for others.
+ * AppArmor.
  *
  * Source: pkg/kubelet/kubelet.go, the order of the admit handlers; pkg/kubelet/lifecycle/predicate.go
  */

@@ -77,6 +77,8 @@ export type JournalEvent =
       /** Details that the kubelet's message leaves out, such as the pod that has a port. */
       readonly detail?: string;
     }
+  /** A pod was admitted and waits until these have stopped; `missing` is what it lacks if pods are stopped for it, such as `cpu 150m`. */
+  | { readonly kind: 'room-awaited'; readonly pods: readonly PodRef[]; readonly missing?: string }
   /** A static pod waits until another one of the same full name is gone; it is checked again at `retryAt`. */
   | { readonly kind: 'start-delayed'; readonly holder: PodRef; readonly retryAt: number }
   | {

@@ -1,5 +1,6 @@
 import { Map as ImmutableMap, OrderedMap, Set as ImmutableSet } from 'immutable';
 import type { Image } from '../../generated/runtime/v1/api.js';
+import { NO_PREEMPTIONS, type Preemptions } from '../admission/preemptions.js';
 import type { SourcesReady } from '../config/sources-ready.js';
 import { NO_PRESSURE, type NodePressure } from '../node/node-conditions.js';
 import type { ActiveTimes } from '../pod/active-times.js';
@@ -26,6 +27,8 @@ export interface NodeState {
   readonly statuses: PodStatuses;
   /** The UIDs of the pods that this agent has rejected. */
   readonly rejected: ImmutableSet<string>;
+  /** The pods that are stopped to make room, and those that wait for it. */
+  readonly preemptions: Preemptions;
   /** The containers whose postStart hook has not ended well. */
   readonly dueHooks: DueHooks;
   /** The starts of instances by this agent. */
@@ -57,6 +60,7 @@ export const initialState = (expected: readonly PodSourceName[] = []): NodeState
   sources: { expected, seen: [] },
   statuses: NO_STATUSES,
   rejected: ImmutableSet(),
+  preemptions: NO_PREEMPTIONS,
   dueHooks: NO_HOOKS,
   starts: ImmutableMap(),
   activeTimes: ImmutableMap(),

@@ -1,3 +1,4 @@
+import { retainPreemptions, withoutPreemption, withoutRoomWait, withRoomWait } from '../admission/preemptions.js';
 import { withSource } from '../config/sources-ready.js';
 import { startSeen } from '../pod/active-times.js';
 import { withoutPod, withPod } from '../pod/wanted-pods.js';
@@ -35,19 +36,23 @@ const reducers: { readonly [K in ChangeKind]: (state: NodeState, change: ChangeO
   'admission-decided': ({ rejected }, { uid, isAdmitted }) => ({
     rejected: isAdmitted ? rejected.delete(uid) : rejected.add(uid),
   }),
+  'room-awaited': ({ preemptions }, { uid, ...wait }) => ({ preemptions: withRoomWait(preemptions, uid, wait) }),
+  'room-made': ({ preemptions }, { uid }) => ({ preemptions: withoutRoomWait(preemptions, uid) }),
   status: ({ statuses }, { uid, status, isFinished }) => ({ statuses: withStatus(statuses, uid, status, isFinished) }),
   'status-forgotten': ({ statuses }, { uid }) => ({ statuses: withoutStatus(statuses, uid) }),
   'api-object-changed': () => ({}),
-  'statuses-retained': ({ statuses, rejected, dueHooks, starts, activeTimes }, { uids }) => ({
+  'statuses-retained': ({ statuses, rejected, preemptions, dueHooks, starts, activeTimes }, { uids }) => ({
     statuses: retainStatuses(statuses, uids),
     rejected: retainMembers(rejected, uids),
+    preemptions: retainPreemptions(preemptions, uids),
     dueHooks: retainHooks(dueHooks, uids),
     starts: retainKeys(starts, uids),
     activeTimes: retainKeys(activeTimes, uids),
   }),
-  'pod-started-over': ({ statuses, rejected }, { uid }) => ({
+  'pod-started-over': ({ statuses, rejected, preemptions }, { uid }) => ({
     statuses: startedOver(statuses, uid),
     rejected: rejected.delete(uid),
+    preemptions: withoutPreemption(preemptions, uid),
   }),
   'due-hooks-found': ({ dueHooks }, { uid, containerIds }) => ({ dueHooks: hooksFound(dueHooks, uid, containerIds) }),
   'hook-begun': ({ dueHooks }, { uid, containerId }) => ({ dueHooks: hookBegun(dueHooks, uid, containerId) }),

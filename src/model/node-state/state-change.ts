@@ -1,4 +1,5 @@
 import type { Image } from '../../generated/runtime/v1/api.js';
+import type { RoomWait } from '../admission/preemptions.js';
 import type { FailedPull } from '../images/image-back-off.js';
 import type { NodePressure } from '../node/node-conditions.js';
 import type { Moment } from '../pod/active-times.js';
@@ -24,6 +25,10 @@ export interface StateChanges {
   'pod-forgotten': { readonly uid: string };
   /** The pod was admitted or rejected. */
   'admission-decided': { readonly uid: string; readonly isAdmitted: boolean };
+  /** The pod was admitted, and waits until these have stopped; `victims` are the UIDs of those that are stopped for it. */
+  'room-awaited': { readonly uid: string; readonly victims: readonly string[] } & RoomWait;
+  /** They have stopped, or their time is over. */
+  'room-made': { readonly uid: string };
   /** This node has another status of the pod. */
   status: { readonly uid: string; readonly status: PodStatus; readonly isFinished?: boolean };
   /** The API server has deleted the pod, and its status is not needed any more. */

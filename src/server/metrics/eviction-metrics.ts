@@ -2,11 +2,11 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Metrics } from '../../streams/ports/metrics.js';
 
 /**
- * Evictions by signal, and the age of the figures by which they were decided. There is a series once there was an eviction.
+ * Evictions by signal, the age of the figures by which they were decided, and preemptions by resource. There is a series once there was one.
  *
- * Source: pkg/kubelet/metrics/metrics.go Evictions, EvictionStatsAge
+ * Source: pkg/kubelet/metrics/metrics.go Evictions, EvictionStatsAge, Preemptions
  */
-export const evictionMetrics = (registry: Registry): Pick<Metrics, 'podEvicted'> => {
+export const evictionMetrics = (registry: Registry): Pick<Metrics, 'podEvicted' | 'podPreempted'> => {
   const registers = [registry];
   const labelNames = ['eviction_signal'] as const;
   const evictions = new Counter({
@@ -22,7 +22,14 @@ export const evictionMetrics = (registry: Registry): Pick<Metrics, 'podEvicted'>
     labelNames,
     registers,
   });
+  const preemptions = new Counter({
+    name: 'kubelet_preemptions',
+    help: 'Cumulative number of pod preemptions by preemption resource',
+    labelNames: ['preemption_signal'],
+    registers,
+  });
   return {
+    podPreempted: (resource) => preemptions.inc({ preemption_signal: resource }),
     podEvicted: (signal, statsAgeSeconds) => {
       evictions.inc({ eviction_signal: signal });
       if (statsAgeSeconds !== undefined) age.observe({ eviction_signal: signal }, statsAgeSeconds);

@@ -18,7 +18,7 @@ export const mountVolumes = (context: PodSyncContext): Observable<never> =>
     const { volumes, scheduler } = context.ports;
     const slow = (): void => {
       journal(context, { kind: 'call-slow', call: CALL, waitedMs: SLOW_CALL_MS });
-      context.waitsFor?.({ call: CALL, text: slowCallText(CALL, SLOW_CALL_MS) });
+      context.waitsFor?.({ text: slowCallText(CALL, SLOW_CALL_MS) });
     };
     return volumes.mount(context.pod, context.causes).pipe(
       tapIfSlow(SLOW_CALL_MS, slow, scheduler),

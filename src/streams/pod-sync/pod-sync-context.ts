@@ -68,8 +68,8 @@ export interface PodSyncContext {
   readonly signal?: AbortSignal;
   /** The cgroup into which the runtime puts the pod; absent if the runtime chooses. */
   readonly cgroupParent?: string;
-  /** Receives every slow call before its end; `container` is absent for a call about the whole pod. */
-  readonly waitsFor?: (wait: { readonly call: string; readonly container?: string; readonly text: string }) => void;
+  /** Receives why the start waits, such as every slow call before its end; `container` is absent for a wait of the whole pod. */
+  readonly waitsFor?: (wait: { readonly container?: string; readonly text: string }) => void;
   /** Called when the pod has a new sandbox, and with it a network, before the slow steps such as pulls. */
   readonly sandboxReady?: () => void;
 }
@@ -121,7 +121,7 @@ export const journaled = <T>(
     const late = (): void => {
       const waitedMs = scheduler.now() - startedAt;
       journal(context, { kind: 'call-slow', call, target, container, waitedMs });
-      context.waitsFor?.({ call, container, text: slowCallText(call, waitedMs) });
+      context.waitsFor?.({ container, text: slowCallText(call, waitedMs) });
     };
     return call$.pipe(
       tap({ complete: () => end(), error: (error: unknown) => end(errorText(error)) }),

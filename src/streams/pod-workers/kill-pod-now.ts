@@ -1,7 +1,8 @@
 import { defer, ignoreElements, map, type Observable, type SchedulerLike, Subject, timer } from 'rxjs';
 import { killTimeoutMs } from '../../model/pod-workers/kill-timeout.js';
 import type { KillRequest, RecordedKill } from '../../model/pod-workers/pod-update.js';
-import { podRef } from '../../model/pod/pod.js';
+import type { JournalId } from '../../model/journal/journal.js';
+import { type Pod, podRef } from '../../model/pod/pod.js';
 import { alongside } from '../operators/alongside.js';
 import type { RecordEvent } from '../ports/record-event.js';
 import type { RecordJournal } from '../ports/record-journal.js';
@@ -40,16 +41,40 @@ export const killPodNow =
       const cause = record({ kind: 'kill-requested', reason, graceSeconds, pod: podRef(pod), causes: [] });
       if (event) recordEvent({ pod, type: 'Warning', ...event, causes: [cause] });
       requestKill({ ...request, cause });
-      const limitMs = killTimeoutMs(graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0);
-      const tooLate$ = timer(limitMs, scheduler).pipe(
-        map((): never => {
-          const message = 'Container runtime did not kill the pod within specified grace period.';
-          recordEvent({ pod, type: 'Warning', reason: 'ExceededGracePeriod', message, causes: [cause] });
-          throw new Error('timeout waiting to kill pod');
-        }),
-      );
-      return untilStopped(pod.metadata.uid).pipe(ignoreElements(), alongside(tooLate$));
+      return stoppedInTime({ pod, graceSeconds, causes: [cause] }, { untilStopped, recordEvent, scheduler });
     });
+
+/** A pod that is being stopped. */
+export interface StoppingPod {
+  readonly pod: Pod;
+  /** Default: the pod's own. */
+  readonly graceSeconds?: number | undefined;
+  /** The time of the request, in the scheduler's milliseconds. Default: now. */
+  readonly since?: number;
+  readonly causes: readonly JournalId[];
+}
+
+/**
+ * Completes once the containers of the pod have stopped.
+ *
+ * Errors: they have not in time, which is an event of the pod, too. The pod is being stopped even so.
+ */
+export const stoppedInTime = (
+  { pod, graceSeconds, since, causes }: StoppingPod,
+  { untilStopped, recordEvent, scheduler }: Pick<KillPodPorts, 'untilStopped' | 'recordEvent' | 'scheduler'>,
+): Observable<never> =>
+  defer(() => {
+    const limitMs = killTimeoutMs(graceSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0);
+    const now = scheduler.now();
+    const tooLate$ = timer(Math.max(0, (since ?? now) + limitMs - now), scheduler).pipe(
+      map((): never => {
+        const message = 'Container runtime did not kill the pod within specified grace period.';
+        recordEvent({ pod, type: 'Warning', reason: 'ExceededGracePeriod', message, causes });
+        throw new Error('timeout waiting to kill pod');
+      }),
+    );
+    return untilStopped(pod.metadata.uid).pipe(ignoreElements(), alongside(tooLate$));
+  });
 
 /** Where managers enter the loop: their requests are one of its inputs. */
 export interface PodKills {

@@ -21,7 +21,7 @@ import { terminatedPodStatus } from '../../model/pod-status/terminated-pod-statu
 import { saysRestartAll } from '../../model/pod-actions/restart-all.js';
 import { isQuiet, type RuntimePod, type RuntimePodStatus, runningContainersOf } from '../../model/pleg/runtime-pod.js';
 import { earliestEnd, isStartWait } from '../../model/pod-actions/start-wait.js';
-import { NetworkNotReady, PodSyncError, problemsText } from '../../model/pod-actions/sync-error.js';
+import { NetworkNotReady, PodSyncError, problemsText, SyncCancelled } from '../../model/pod-actions/sync-error.js';
 import { withShownEnds } from '../../model/pod-actions/with-shown-ends.js';
 import type { PodCgroups } from '../cgroups/pod-cgroups.js';
 import { seeLostStarts } from '../pod-sync/begun-starts.js';
@@ -33,11 +33,13 @@ import { type StartContainerPorts } from '../pod-sync/start-container.js';
 import { mountVolumes } from '../pod-sync/mount-volumes.js';
 import { stopPreviousRevision } from '../pod-sync/stop-previous-revision.js';
 import { syncContainers } from '../pod-sync/sync-containers.js';
+import { errorOnAbort } from '../operators/error-on-abort.js';
 import type { KubeletState } from '../sync-loop/kubelet-state.js';
 import type { PodRun, PodWork, RuntimePodRun, SyncResult } from './pod-workers.js';
 import type { PodDirectories } from '../upkeep/pod-directories.js';
 import type { PodProbes } from '../probes/prober.js';
 import type { RuntimeReader } from '../pleg/runtime-reader.js';
+import type { UntilRoom } from './until-room.js';
 import { lastStatus, sinceSeen, storeStatus, type StatusView, type StoreStatusPorts } from './store-status.js';
 
 export interface PodWorkPorts extends StoreStatusPorts, Omit<StartContainerPorts, 'state'> {
@@ -47,6 +49,8 @@ export interface PodWorkPorts extends StoreStatusPorts, Omit<StartContainerPorts
   readonly listedPods?: () => readonly RuntimePod[];
   readonly podDirectories: Pick<PodDirectories, 'make'>;
   readonly podCgroups: PodCgroups;
+  /** Waits for the pods that are stopped to make room for this one. Default: no pod waits. */
+  readonly untilRoom?: UntilRoom;
   readonly probes: PodProbes;
   /** The reason why pods with a network of their own cannot start now; undefined while they can. */
   readonly networkProblem: () => string | undefined;
@@ -132,7 +136,9 @@ const syncKnownPod = (ports: PodWorkPorts, run: PodRun, signal: AbortSignal): Ob
       });
       return concat(makeDirectories(inCgroup, ports), mountVolumes(inCgroup), containers$);
     });
-    return concat(namesakes$, throwIfCancelled(context), ensurePodCgroup(context, ports.podCgroups, run.status)).pipe(
+    const room$ = (ports.untilRoom?.(run.pod, store) ?? EMPTY).pipe(errorOnAbort(signal, () => new SyncCancelled()));
+    const cgroup$ = ensurePodCgroup(context, ports.podCgroups, run.status);
+    return concat(namesakes$, room$, throwIfCancelled(context), cgroup$).pipe(
       // The view of this sync is out of date after a kill; the next sync has a newer one.
       concatMap((cgroup) =>
         cgroup === 'killed' ? of({ starts: [], acted: true, endedHooks: false, hasReset: false }) : sync$,

@@ -150,6 +150,8 @@ export interface Metrics {
    * the pod itself.
    */
   readonly podEvicted: (signal: string, statsAgeSeconds: number | undefined) => void;
+  /** A pod is stopped to make room for a critical one, which lacks this resource: `kubelet_preemptions`. */
+  readonly podPreempted: (resource: string) => void;
 }
 
 export interface PodCertificateCount {
@@ -173,6 +175,7 @@ const nothing = (): void => undefined;
 export const noMetrics: Metrics = {
   nodeShutdown: nothing,
   podEvicted: nothing,
+  podPreempted: nothing,
   runtimeOperation: nothing,
   runPodSandbox: nothing,
   podStarted: nothing,

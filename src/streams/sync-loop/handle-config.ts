@@ -1,14 +1,14 @@
 import type { JournalId } from '../../model/journal/journal.js';
-import { byCreation, formatPod, isStaticPod, isTerminalPhase, type Pod, podRef } from '../../model/pod/pod.js';
+import { byCreation, formatPod, isStaticPod, type Pod, podRef } from '../../model/pod/pod.js';
 import { formatFieldPath } from '../../model/manifest/field-issue.js';
 import { priorityWarnings } from '../../model/manifest/priority-warnings.js';
 import type { PodConfigUpdate } from '../../model/config/pod-config.js';
 import type { PodUpdateType } from '../../model/pod-workers/pod-update.js';
 import type { Wake } from '../../model/pod-workers/wake.js';
 import { isReadinessOutdated } from '../../model/pod-status/readiness-reconcile.js';
-import { rejectedPodStatus } from '../../model/pod-status/rejected-pod-status.js';
 import { handleProblem } from './handle-problem.js';
 import { type ActiveBeside, activeBeside } from './active-beside.js';
+import { admission } from './admission.js';
 import type { LoopContext } from './loop-context.js';
 
 type PodsUpdate = Extract<PodConfigUpdate, { readonly kind: 'pods' }>;
@@ -23,6 +23,7 @@ type Handle = (pod: Pod, cause: JournalId, active: ActiveBeside) => readonly Wak
 export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) => readonly Wake[]) => {
   const { state, guard, record, scheduler } = context;
   const { pods, sources, workers, apply } = state;
+  const admit = admission(context);
 
   const dispatch = (type: PodUpdateType, pod: Pod, cause: JournalId): readonly Wake[] => {
     const resolved = pods.resolve(pod);
@@ -46,7 +47,8 @@ export const handleConfig = (context: LoopContext): ((update: PodConfigUpdate) =
         return dispatch('update', pod, cause);
       }
       if (isStaticPod(pod)) warnOfPriority(context, pod);
-      return isRejected(context, pods.resolve(pod).pod ?? pod, active, cause) ? [] : dispatch('create', pod, cause);
+      const stops = admit(pods.resolve(pod).pod ?? pod, active, cause);
+      return stops ? [...stops, ...dispatch('create', pod, cause)] : [];
     },
     UPDATE: (pod, cause) => {
       apply({ kind: 'pod-set', pod });
@@ -115,22 +117,6 @@ const graceOf = (op: PodsUpdate['op'], { metadata }: Pod): { readonly graceSecon
   op === 'DELETE' && metadata.deletionGracePeriodSeconds !== undefined
     ? { graceSeconds: metadata.deletionGracePeriodSeconds }
     : {};
-
-/** Rejects a pod that is not admitted. A pod that has ended or is stopping is not checked again. */
-const isRejected = (context: LoopContext, pod: Pod, active: ActiveBeside, cause: JournalId): boolean => {
-  const { state, metrics, record, recordEvent, wallClock } = context;
-  const { uid } = pod.metadata;
-  if (state.workers.isTerminationRequested(uid) || isTerminalPhase(pod.status?.phase)) return false;
-  const rejection = context.admit(pod, active.beside(pod));
-  state.apply({ kind: 'admission-decided', uid, isAdmitted: !rejection });
-  if (!rejection) return false;
-  const { reason, message, detail } = rejection;
-  metrics.admissionRejected(reason);
-  const decision = record({ kind: 'admission-rejected', reason, message, detail, pod: podRef(pod), causes: [cause] });
-  recordEvent({ pod, type: 'Warning', reason, message, causes: [decision] });
-  state.apply({ kind: 'status', uid, status: rejectedPodStatus(pod, rejection, wallClock()) });
-  return true;
-};
 
 /** As a kubelet 1.37: the names of classes are resolved by the API server alone. */
 const warnOfPriority = ({ log }: LoopContext, pod: Pod): void => {

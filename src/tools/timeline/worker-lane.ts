@@ -99,6 +99,15 @@ const markFor = (entry: JournalEntry, entries: PodEntries): readonly Mark[] => {
       return [markOf(entry, { look: 'event', label: 'no back-off known', severity: 'note' })];
     case 'end-not-counted':
       return [markOf(entry, { look: 'event', label: 'no crash', text: describeEntry(entry), severity: 'note' })];
+    case 'room-awaited':
+      return [
+        markOf(entry, {
+          look: 'back-off',
+          label: 'waits for room',
+          severity: 'warning',
+          until: endOfRun(entry.at, entries).until,
+        }),
+      ];
     case 'start-delayed':
       return [
         markOf(entry, {

@@ -12,6 +12,7 @@ const isTelling = (entry: JournalEntry): boolean => {
       return entry.op !== 'RECONCILE';
     case 'config-problem':
     case 'admission-rejected':
+    case 'room-awaited':
     case 'start-delayed':
     case 'kill-requested':
     case 'back-off':

@@ -2,7 +2,9 @@ import type { JournalEntry } from '../../model/journal/journal.js';
 import { causeChain } from './cause-chain.js';
 import { type ContainerStory, timeOf } from './container-story.js';
 import { describeEntry, placeText, withShortIds } from './describe-entry.js';
+import { fullName } from './find-pod.js';
 import { plainDuration } from '../../model/values/plain-duration.js';
+import type { PodRef } from '../../model/pod/pod.js';
 import type { PodStory } from './pod-story.js';
 
 /** The most lines of a chain: more would be a history instead of an explanation. */
@@ -52,8 +54,12 @@ interface Said {
 const timesText = ({ times, first }: Said, now: number): string =>
   times === 1 ? '' : ` (${times} times in the last ${plainDuration(now - first)})`;
 
-/** A pod that an agent reads after its start existed before. */
-const textOf = (entry: JournalEntry, { reread }: PodStory): string | undefined =>
-  entry.kind === 'config' && reread.has(entry.id)
-    ? `the agent found the pod after its start in ${placeText(entry)}`
-    : describeEntry(entry);
+/** A pod that an agent reads after its start existed before. A pod that is stopped for another one says so itself. */
+const textOf = (entry: JournalEntry, { reread, ref }: PodStory): string | undefined => {
+  if (entry.kind === 'config' && reread.has(entry.id))
+    return `the agent found the pod after its start in ${placeText(entry)}`;
+  return isOfAnother(entry, ref) ? undefined : describeEntry(entry);
+};
+
+const isOfAnother = ({ kind, pod }: JournalEntry, ref: PodRef): boolean =>
+  pod !== undefined && fullName(pod) !== fullName(ref) && (kind === 'room-awaited' || kind === 'config');

@@ -61,6 +61,8 @@ export const describeEntry = (entry: JournalEntry): string | undefined => {
       return `housekeeping found: ${entry.finding}`;
     case 'admission-rejected':
       return `the pod was rejected: ${rejectionText(entry)}`;
+    case 'room-awaited':
+      return `${entry.missing === undefined ? '' : `the node lacks ${entry.missing} for it, and `}it waits until the pods have stopped that make room: ${entry.pods.map(formatPod).join(', ')}`;
     case 'start-delayed':
       return `it could not start: ${formatPod(entry.holder)} holds the name ${fullName(entry.holder)}`;
     case 'sync-started':

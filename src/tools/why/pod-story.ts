@@ -21,6 +21,8 @@ export interface PodStory {
   readonly unapplied?: EntryOf<'event'>;
   readonly rejected?: EntryOf<'admission-rejected'>;
   readonly delayed?: EntryOf<'start-delayed'>;
+  /** The wait for pods that make room, until the first action for it. */
+  readonly awaited?: EntryOf<'room-awaited'>;
   /** The running sync of its worker. */
   readonly work?: EntryOf<'sync-started'>;
   /** The slow call that the sync waits for. */
@@ -112,6 +114,7 @@ const tellOfNode = (story: PodStory, entry: JournalEntry, isAbout: boolean): Pod
         slow: undefined,
         ended: undefined,
         delayed: undefined,
+        awaited: undefined,
         // An agent reads every source at its start, and decides again whether it admits a pod.
         keptBy: new Set(),
         rejected: undefined,
@@ -152,6 +155,8 @@ const tellOfPod = (story: PodStory, entry: JournalEntry): PodStory => {
       return tellOfPhase(story, entry);
     case 'admission-rejected':
       return { ...story, rejected: entry };
+    case 'room-awaited':
+      return { ...story, awaited: entry };
     case 'start-delayed':
       return { ...story, delayed: entry };
     case 'sync-started':
@@ -187,7 +192,7 @@ const tellOfPod = (story: PodStory, entry: JournalEntry): PodStory => {
           isWithoutSandbox || starts.has(name) ? withoutInstance(told) : told,
         ]),
       );
-      return { ...story, slow: undefined, containers };
+      return { ...story, slow: undefined, awaited: undefined, containers };
     }
     case 'call': {
       const isAnswered = story.slow?.call === entry.call && story.slow.container === entry.container;
@@ -195,7 +200,7 @@ const tellOfPod = (story: PodStory, entry: JournalEntry): PodStory => {
     }
     case 'sync-ended': {
       const isStopped = entry.work === 'terminating' && entry.error === undefined;
-      const ended = { ...story, work: undefined, slow: undefined, ended: entry };
+      const ended = { ...story, work: undefined, slow: undefined, awaited: undefined, ended: entry };
       if (!isStopped) return ended;
       const containers = new Map([...story.containers].map(([name, told]) => [name, withoutInstance(told)]));
       return { ...ended, stopped: entry, containers };

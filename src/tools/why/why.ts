@@ -162,7 +162,8 @@ const heldText = ({ probe, since, message }: Held, now: number): string => {
 };
 
 const nextText = (story: PodStory, containers: readonly ContainerStory[], now: number, agentRuns: boolean): string => {
-  const { agent, agentStopped, forgotten, unhealthy, work, slow, delayed, ended, beforeRestart, config } = story;
+  const { agent, agentStopped, forgotten, unhealthy, work, slow, delayed, awaited, ended, beforeRestart, config } =
+    story;
   // An entry of a later time than now is from before the clock was set back: a wait takes no longer than it did then.
   const leftMs = (at: number, entry: JournalEntry) => at - Math.max(now, entry.at);
   const inTime = (at: number, entry: JournalEntry) => {
@@ -181,6 +182,8 @@ const nextText = (story: PodStory, containers: readonly ContainerStory[], now: n
   if (unhealthy) return `waits for the runtime: ${unhealthy.message ?? 'it is not healthy'}`;
   if (delayed) return `another check ${inTime(delayed.retryAt, delayed)}`;
   if (work && slow) return slowText(slow, now);
+  if (awaited)
+    return `waits until the pods have stopped that make room for it: ${awaited.pods.map(formatPod).join(', ')}`;
   if (work?.work === 'terminating' && work.graceSeconds !== undefined && Number.isFinite(work.graceSeconds)) {
     const left = leftMs(work.at + work.graceSeconds * 1000, work);
     return left > 0

@@ -6,6 +6,7 @@ import {
   type PodCondition,
 } from '../../../src/model/pod/pod.js';
 import type { PodConfigUpdate } from '../../../src/model/config/pod-config.js';
+import { admitPod } from '../../../src/model/admission/admit-pod.js';
 import { PodStartTracker } from '../../../src/model/pod-status/pod-start-tracker.js';
 import { handleConfig } from '../../../src/streams/sync-loop/handle-config.js';
 import { kubeletState } from '../../../src/streams/sync-loop/kubelet-state.js';
@@ -13,6 +14,7 @@ import type { LoopContext } from '../../../src/streams/sync-loop/loop-context.js
 import { statusChanges } from '../../../src/streams/status/status-changes.js';
 import { aPod } from '../../support/a-pod.js';
 import { brief, loopStage } from '../../support/loop-stage.js';
+import { nodeFacts } from '../../support/node-facts.js';
 import { growth } from '../../support/map-steps.js';
 
 type Op = Extract<PodConfigUpdate, { kind: 'pods' }>['op'];
@@ -110,6 +112,44 @@ describe('ADD', () => {
     expect(stage.give('ADD', mirror)).toEqual(['wake uid-1']);
     expect(stage.pending('uid-1')).toBe('update');
     expect(stage.state.workers.record('mirror')).toBeUndefined();
+  });
+
+  it('of a critical pod stops others that make room for it, and has it wait for them', () => {
+    const admit = admitPod(() => ({ ...nodeFacts, allocatable: { pods: '1' } }));
+    const stage = stageOf({ admit });
+    const web = aPod({ uid: 'web', name: 'web', source: 'api' });
+    const dns = aPod({ uid: 'dns', name: 'dns' });
+    expect(stage.give('ADD', web)).toEqual(['wake web']);
+    stage.state.workers.start('web', 0);
+    expect(stage.give('ADD', dns)).toEqual(['cancel web', 'wake dns']);
+    expect([stage.pending('web'), stage.pending('dns')]).toEqual(['kill', 'create']);
+    expect(stage.state.workers.record('web')?.statusOverride?.({ phase: 'Running' })).toMatchObject({
+      phase: 'Failed',
+      reason: 'Preempting',
+      message: 'Preempted in order to admit critical pod',
+      conditions: [{ type: 'DisruptionTarget', reason: 'TerminationByKubelet' }],
+    });
+    expect(stage.state.value.preemptions.waits.get('dns')).toEqual({ pods: [web], since: 0 });
+    expect(stage.events).toEqual(['Warning Preempting Preempted in order to admit critical pod']);
+    expect(stage.observed).toContain('podPreempted pods');
+    expect(stage.records.at(-1)).toEqual({
+      kind: 'kill-requested',
+      reason: 'it makes room for the critical pod dns_default(dns), for which the node lacks pods 1',
+      pod: { uid: 'web', namespace: 'default', name: 'web' },
+      causes: ['j4'],
+    });
+    expect(stage.records.at(-2)).toMatchObject({ kind: 'room-awaited', pods: [{ uid: 'web' }], missing: 'pods 1' });
+  });
+
+  it('of a critical pod shows the failure of a less critical static one at once, if that has not begun to run', () => {
+    const stage = stageOf({ admit: admitPod(() => ({ ...nodeFacts, allocatable: { pods: '1' } })) });
+    const [low, high] = [1, 2].map((priority) =>
+      aPod({ uid: `${priority}`, name: `${priority}`, spec: { priority: 2_000_000_000 + priority } }),
+    );
+    stage.give('ADD', low!);
+    stage.give('ADD', high!);
+    expect(stage.state.statuses.get('1')).toMatchObject({ phase: 'Failed', reason: 'Preempting' });
+    expect(stage.pending('2')).toBe('create');
   });
 
   it('of a pod that may not come in makes it fail, says why, and gives it no worker', () => {

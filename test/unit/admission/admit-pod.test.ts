@@ -17,7 +17,12 @@ const facts: AdmissionFacts = {
 const verdict = (
   sketch: PodSketch,
   { active = [], ...node }: Partial<AdmissionFacts> & { readonly active?: readonly Pod[] } = {},
-): Rejection | undefined => admitPod(() => ({ ...facts, ...node }))(aPod(sketch), active);
+): Rejection | undefined => {
+  const rejection = admitPod(() => ({ ...facts, ...node }))(aPod(sketch), active);
+  return rejection && withoutAmounts(rejection);
+};
+/** The message has them. */
+const withoutAmounts = ({ missing: _, ...rejection }: Rejection): Rejection => rejection;
 
 const asking = (requests: Readonly<Record<string, string>>): Partial<PodSpec> => ({
   containers: [{ name: 'main', resources: { requests } }],
@@ -174,6 +179,13 @@ describe('a node', () => {
     const reason = `OutOf${out?.split(',')[0]}`;
     const message = `Node didn't have enough resource: ${out}`;
     expect(verdict({ spec }, { active })).toEqual(out === undefined ? undefined : { reason, message });
+  });
+
+  it('lists every resource that it lacks, the number of pods first', () => {
+    const spec = asking({ memory: '2Gi', 'a.test/gpu': '1', cpu: '1' });
+    const allocatable = { cpu: '1', memory: '1Gi', pods: '0', 'a.test/gpu': '0' };
+    const { missing } = admitPod(() => ({ ...facts, allocatable }))(aPod({ spec }), []) ?? {};
+    expect(missing?.map(({ resource }) => resource)).toEqual(['pods', 'memory', 'a.test/gpu']);
   });
 
   it('has a limit of pods, before anything else counts', () => {

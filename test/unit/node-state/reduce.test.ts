@@ -48,6 +48,7 @@ const ended: StateChange = { kind: 'run-ended', uid: 'uid-1' };
 const queued: StateChange = { kind: 'work-queued', uid: 'uid-1', dueAt: 60 };
 const taken = (...uids: readonly string[]): StateChange => ({ kind: 'work-taken', uids });
 const shutDown = (isShuttingDown: boolean): StateChange => ({ kind: 'shutdown-noticed', isShuttingDown });
+const preempted: StateChange = { kind: 'room-awaited', uid: 'uid-1', victims: ['small'], pods: [pod], since: 5 };
 const short = (memory: boolean): StateChange => ({
   kind: 'pressure-observed',
   pressure: { memory, disk: false, pid: false },
@@ -90,6 +91,7 @@ const volumes = ({ volumes }: NodeState) => {
 const missing = ({ volumes }: NodeState) => [...(volumes.get('uid-1')?.missing ?? [])].sort();
 const images = ({ images }: NodeState) => images;
 const activity = ({ activity }: NodeState) => [...activity];
+const room = ({ preemptions: { victims, waits } }: NodeState) => [[...victims], [...waits.keys()]];
 const pressure = ({ pressure: { memory, disk, pid } }: NodeState) => [memory, disk, pid];
 const shuttingDown = ({ isShuttingDown }: NodeState) => isShuttingDown;
 const ofRuntime = ({ runtime }: NodeState) => [runtime.runtime.runtimeProblem, runtime.lastRelistAt, runtime.cadence];
@@ -133,6 +135,8 @@ const rows: Readonly<Record<StateChange['kind'], readonly Row[]>> = {
       [],
     ],
   ],
+  'room-awaited': [['pods are stopped for a pod', [], preempted, room, [['small'], ['uid-1']]]],
+  'room-made': [['the pods have stopped', [preempted], { kind: 'room-made', uid: 'uid-1' }, room, [['small'], []]]],
   status: [
     ['the first', [], status('Running'), stored, { status: { phase: 'Running' }, version: 1, isFinished: false }],
     ['the same again', [status('Running')], status('Running'), (state) => stored(state)?.version, 1],
@@ -365,6 +369,7 @@ describe('a state', () => {
     ['pod-set', set, set],
     ['source-ready', { kind: 'source-ready', source: 'api' }, { kind: 'source-ready', source: 'api' }],
     ['admission-decided', rejected, rejected],
+    ['room-made', set, { kind: 'room-made', uid: 'uid-1' }],
     ['start-time-seen', seen, seen],
     ['hook-begun', hook('hook-begun', 'c1'), hook('hook-begun', 'c1')],
     ['statuses-retained', status('Running'), retained('uid-1')],

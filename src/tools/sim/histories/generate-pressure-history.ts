@@ -18,7 +18,7 @@ const SIGNALS: Readonly<Record<(typeof RESOURCES)[number], readonly EvictionSign
 };
 
 /**
- * Returns the history of a seed in which a resource of the node runs short, once or a few times, and pods are evicted. Most pods come from the
+ * Returns the history of a seed in which a resource of the node runs short, once or a few times, and pods are evicted. In some there is not room for all pods. Most pods come from the
  * API, since those of manifests are never evicted. The rest is the history of the same seed of a node. The same for the same seed, and
  * while the generator stays the same.
  */
@@ -36,11 +36,16 @@ export const generatePressureHistory = (seed: number): History => {
   const faults = [...others, ...fills];
   const pods = base.pods.map((plan) => drawPlan(draw, plan));
   const eviction = drawEviction(draw, pods);
-  const node = { ...base.node, eviction };
+  const podCapacity = drawCapacity(seededRandom(`places ${seed}`), pods.length);
+  const node = { ...base.node, eviction, ...(podCapacity !== undefined && { podCapacity }) };
   // A condition that lasts is over before the end.
   const quiet = Math.max(base.quietFromMs, quietFromMs({ ...base, faults }) + eviction.policy.pressureTransitionMs);
   return { ...base, node, pods, faults, quietFromMs: quiet, endMs: quiet + base.endMs - base.quietFromMs };
 };
+
+/** Some nodes have no room for all of their pods, so that critical ones need that of others. */
+const drawCapacity = (draw: SeededRandom, pods: number): number | undefined =>
+  pods > 1 && draw.chance(0.4) ? draw.integer(1, pods - 1) : undefined;
 
 const drawFill = (draw: SeededRandom, horizonMs: number): ResourceFault => {
   const fromMs = draw.integer(1, Math.max(1, horizonMs));

@@ -38,6 +38,8 @@ export interface HistoryNode {
   readonly shutdownGroups?: readonly ShutdownGroup[];
   /** What pods take, and when they are evicted; nothing is measured by default. */
   readonly eviction?: HistoryEviction;
+  /** The number of pods for which the node has room; 110 by default. */
+  readonly podCapacity?: number;
   /** Other facts than those of any simulated node, `node-1`. */
   readonly facts?: TellingFacts;
 }

@@ -1,6 +1,7 @@
 import { defer, Subscription, switchMap, timer } from 'rxjs';
 import type { KubeletOptions } from '../../../kubelet-options.js';
 import { DEFAULT_IMAGE_GC } from '../../../model/images/image-gc.js';
+import type { TellingFacts } from '../../../model/node/node-facts.js';
 import { isMirrorPod, type Pod } from '../../../model/pod/pod.js';
 import type { SourceObject } from '../../../model/references/source-object.js';
 import { type SimulatedApiServer, simulatedApiServer } from '../api-server/simulated-api-server.js';
@@ -95,7 +96,7 @@ export const runHistory = (
     // Rejections are a matter of the history.
     rejected: () => undefined,
     ...(history.node.eviction && { resourceUse: history.node.eviction.use }),
-    ...(history.node.facts && { facts: history.node.facts }),
+    facts: { ...placesOf(history), ...history.node.facts },
     ...(server && { cluster: server }),
     behaviours: history.behaviours,
     tell: hear,
@@ -190,6 +191,10 @@ interface World {
   readonly losePower: (fault: PowerFault) => void;
   readonly shutDown: (fault: ShutdownFault) => void;
 }
+
+/** The places for pods, of which a history may have few. */
+const placesOf = ({ node: { podCapacity } }: History): TellingFacts =>
+  podCapacity === undefined ? {} : { allocatable: { cpu: '16', memory: '64Gi', pods: String(podCapacity) } };
 
 const nodeNameOf = ({ node }: History): string => node.facts?.name ?? 'node-1';
 const ALL_PODS = '/api/v1/pods';

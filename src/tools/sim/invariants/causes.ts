@@ -19,9 +19,9 @@ const INPUTS: ReadonlySet<JournalEntry['kind']> = new Set<JournalEntry['kind']>(
 ]);
 /** Events about the output of a probe, or about mistakes in the spec of a pod. */
 const EVENTS_OF_INPUTS: ReadonlySet<string> = new Set(['Unhealthy', 'ProbeWarning', 'InvalidProbePeriod']);
-/** The run of the later version stops an earlier version of a static pod, for its own sake. */
+/** The run of the later version stops an earlier version of a static pod, for its own sake; a pod is stopped to make room for another one. */
 const MAY_BE_OF_ANOTHER_POD: ReadonlySet<JournalEntry['kind']> = new Set<JournalEntry['kind']>([
-  ...(['call', 'call-slow', 'event', 'housekeeping'] as const),
+  ...(['call', 'call-slow', 'event', 'housekeeping', 'kill-requested'] as const),
 ]);
 
 export const causes: Invariant = {

@@ -35,6 +35,7 @@ import { pullsAreRecorded } from './pulls-are-recorded.js';
 import { readyIsProven } from './ready-is-proven.js';
 import { removalsAreDue } from './removals-are-due.js';
 import { restartBackOff } from './restart-back-off.js';
+import { roomIsMade } from './room-is-made.js';
 import { restartPolicyKept } from './restart-policy-kept.js';
 import { shutdownInOrder } from './shutdown-in-order.js';
 import { statusGoesForward } from './status-goes-forward.js';
@@ -58,6 +59,7 @@ export const INVARIANTS: readonly Invariant[] = [
   stopOrder,
   shutdownInOrder,
   evictionsAreDue,
+  roomIsMade,
   initOrder,
   restartPolicyKept,
   restartBackOff,

@@ -49,6 +49,8 @@ export interface AgentSettings {
   readonly shutdownGroups: readonly ShutdownGroup[];
   /** What pods take, and when they are evicted. */
   readonly eviction?: HistoryEviction;
+  /** The number of pods for which the node has room. */
+  readonly podCapacity: number;
   /** The time without use after which an image is removed. */
   readonly imageMaxAgeMs: number;
 }

@@ -17,6 +17,7 @@ const DEFAULTS: AgentSettings = {
   eventedPleg: false,
   imageMaxAgeMs: Infinity,
   shutdownGroups: [],
+  podCapacity: 110,
 };
 
 /** Watches a world from its beginning; a watch serves one world. */

@@ -164,6 +164,16 @@ describe('what is wanted and what becomes of it', () => {
     ]);
   });
 
+  it('shows the wait of a pod for others that make room, which ends with its run', () => {
+    const lines: readonly Line[] = [
+      [0, { kind: 'config', source: 'file', op: 'ADD' }, pod],
+      [0, { kind: 'room-awaited', pods: [{ ...web, name: 'other' }] }, { ...pod, causes: ['e1'] }],
+      [0, { kind: 'sync-started', work: 'sync', trigger: 'config' }, { ...pod, causes: ['e1'] }],
+      [9, { kind: 'sync-ended', work: 'sync', next: { kind: 'now' } }, { ...pod, causes: ['e3'] }],
+    ];
+    expect(tell(draw(lines), 'worker')).toEqual(['sync 0-9 sync ~idle sync', 'back-off 0-9 waits for room !warning']);
+  });
+
   it('shows stopping, cleaning up and the end of it', () => {
     const lines: readonly Line[] = [
       [0, call('StartContainer', 1), app],

@@ -60,6 +60,31 @@ describe('why, of other things than a running pod', () => {
     expect(why(rejected, 5)[0]).toBe('web_default was rejected 4 s ago: OutOfcpu: too much');
   });
 
+  it('says for which pods a critical one waits, and of these why they are stopped', () => {
+    const dns = { uid: 'u8', namespace: 'kube-system', name: 'dns' };
+    const reason = 'it makes room for the critical pod dns_kube-system(u8), for which the node lacks cpu 150m';
+    const waiting: readonly Line[] = [
+      ...running,
+      [20, added, { pod: dns }],
+      [20, { kind: 'room-awaited', pods: [web], missing: 'cpu 150m' }, { pod: dns, causes: ['e9'] }],
+      [20, { kind: 'kill-requested', reason }, { pod: web, causes: ['e10'] }],
+      [20, sync('config'), { pod: dns, causes: ['e9'] }],
+    ];
+    expect(why(waiting, 24, 'dns')).toEqual([
+      'dns_kube-system is known for 4 s and has no phase yet',
+      'next: waits until the pods have stopped that make room for it: web_default(u1)',
+      'because:',
+      '  4 s ago  the node lacks cpu 150m for it, and it waits until the pods have stopped that make room: web_default(u1)',
+      '  4 s ago  the pod was added by file /etc/pods/web.yaml',
+    ]);
+    const ofWeb = why(waiting, 24);
+    expect(ofWeb).toContain(`  4 s ago   a stop was requested: ${reason}`);
+    expect(ofWeb.filter((line) => line.includes('was added'))).toHaveLength(1);
+    const acts = { kind: 'actions', actions: [{ action: 'create-sandbox', because: 'it has none' }] } as const;
+    const free: readonly Line[] = [...waiting, [26, acts, { pod: dns, causes: ['e12'] }]];
+    expect(why(free, 27, 'dns')[1]).toBe('next: the end of a sync, which takes 7 s so far');
+  });
+
   it('says of an unknown pod which pods it knows, and what might have been it', () => {
     expect(why([...running, broken], 14, 'wob')).toEqual([
       'no pod "wob" in the journal',
