@@ -6,7 +6,9 @@ it('the metrics of evictions and preemptions have the names of the kubelet, and 
   const registry = new Registry();
   const { podEvicted, podPreempted } = evictionMetrics(registry);
   const values = async () =>
-    (await registry.metrics()).split('\n').filter((line) => /_evictions\{|_preemptions\{|_count\{|_sum\{|le="1"/.test(line));
+    (await registry.metrics())
+      .split('\n')
+      .filter((line) => /_evictions\{|_preemptions\{|_count\{|_sum\{|le="1"/.test(line));
   expect(await values()).toEqual([]);
   podEvicted('memory.available', 0.5);
   podEvicted('memory.available', 2);
