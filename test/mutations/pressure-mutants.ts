@@ -46,7 +46,7 @@ export const PRESSURE_MUTANTS: readonly Mutant[] = [
     find: 'waitsFor: ending }',
     replace: 'waitsFor: [] }',
   }),
-  pressureMutant('all pods make room', 'pods are stopped that nobody needs the room of', {
+  pressureMutant('all pods make room', 'more pods are stopped than the room needs', {
     file: CHOOSES,
     find: 'victims: [...fromBestEffort, ...fromBurstable, ...fromGuaranteed]',
     replace: 'victims: candidates',
