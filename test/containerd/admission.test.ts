@@ -101,13 +101,21 @@ overContainerd('a pod', () => {
     const cpus = processors().length;
     node.apply({ name: 'greedy', containers: [{ resources: { requests: { cpu: String(cpus + 1) } } }] });
     expect(await rejected(node, 'greedy')).toMatchObject({
-      ...{ qosClass: 'Burstable', reason: 'OutOfcpu' },
+      ...{ qosClass: 'Burstable', reason: 'UnexpectedAdmissionError' },
       message: expect.stringMatching(
-        new RegExp(
-          `^Pod was rejected: Node didn't have enough resource: cpu, requested: ${cpus + 1}000, used: \\d+, capacity: \\d+$`,
-        ),
+        /^Pod was rejected: .* no set of running pods found to reclaim resources: \[\(res: cpu, q: \d+\), \]$/,
       ) as string,
     });
+    const details = node
+      .journal()
+      .flatMap((entry) =>
+        entry.kind === 'admission-rejected' && entry.pod?.name.startsWith('greedy') ? entry.detail : [],
+      );
+    expect(details).toEqual([
+      expect.stringMatching(
+        new RegExp(`^Node didn't have enough resource: cpu, requested: ${cpus + 1}000, used: \\d+, capacity: \\d+$`),
+      ),
+    ]);
   });
 
   it('that another node is meant for is not taken in', async ({ node }) => {
