@@ -48,7 +48,6 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   volumes$: silent,
   runtimeHealth$: silent,
   shutdown$: silent,
-  systemOom$: silent,
   evict: () => silent,
   healthJournal$: silent,
   health$: silent,
