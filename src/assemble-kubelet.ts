@@ -11,6 +11,7 @@ import { admitUnderPressure } from './model/eviction/admit-under-pressure.js';
 import { admitUntilShutdown } from './model/shutdown/shutting-down.js';
 import { podConfig } from './streams/config/pod-config.js';
 import { nodeEviction } from './streams/eviction/node-eviction.js';
+import { oomWatcher } from './streams/node/oom-watcher.js';
 import { createPodCache, type PodCache, type PodReading } from './streams/pleg/pod-cache.js';
 import { podKills } from './streams/pod-workers/kill-pod-now.js';
 import { podWorkers } from './streams/pod-workers/pod-workers.js';
@@ -98,6 +99,7 @@ export const assembleKubelet = (given: KubeletPorts, options: KubeletOptions): K
     runtimeHealth$: health.state$.pipe(ignoreElements()),
     shutdown$: shutdown.shutdown$,
     evict: nodeEviction({ ...ports, ...kills, state, policy: options.eviction }),
+    systemOom$: oomWatcher(ports),
     healthJournal$: health.journal$,
     upkeep: (inputs) => upkeep({ ...ports, ...pods, context, cache, inputs, policies: options }),
     cluster: cluster.streams,

@@ -52,6 +52,7 @@ export { noShutdownStates, type ShutdownStates } from './streams/ports/shutdown-
 export type { ShutdownState } from './model/shutdown/shutdown-state.js';
 export type { ShutdownGroup } from './model/shutdown/shutdown-groups.js';
 export type { EvictionFigures } from './streams/ports/eviction-figures.js';
+export type { OomLog } from './streams/ports/oom-log.js';
 export type {
   ContainerFigures,
   DiskUse,

@@ -18,6 +18,7 @@ import type { PodSources } from './streams/config/pod-config.js';
 import type { WorkerOutcome } from './streams/pod-workers/pod-workers.js';
 import type { CredentialPorts } from './streams/ports/credential-ports.js';
 import type { DiskSpace } from './streams/ports/disk-space.js';
+import type { OomLog } from './streams/ports/oom-log.js';
 import type { EvictionFigures } from './streams/ports/eviction-figures.js';
 import type { HttpRequest } from './streams/ports/http-request.js';
 import type { ImageService } from './streams/ports/image-service.js';
@@ -69,6 +70,8 @@ export interface KubeletPorts extends CredentialPorts {
   readonly shutdownStates?: ShutdownStates;
   /** Measures the node, for `eviction` of the options. Default: no pod is evicted. */
   readonly evictionFigures?: EvictionFigures;
+  /** Default: processes that the kernel ends because memory runs out are not reported. */
+  readonly oomLog?: OomLog;
   /** Required by `cluster` of the options. */
   readonly cluster?: ClusterPorts;
   readonly record: RecordJournal;

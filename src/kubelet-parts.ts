@@ -46,6 +46,8 @@ export interface KubeletParts {
   readonly shutdown$: Observable<never>;
   /** Evicts pods from a node that is short of something. Emits nothing. */
   readonly evict: Evict;
+  /** Reports that the memory of the machine runs out. Emits nothing. */
+  readonly systemOom$: Observable<never>;
   /** Records and logs each change of the health that a check finds. Emits nothing. */
   readonly healthJournal$: Observable<never>;
   readonly health$: Observable<RuntimeProblem>;

@@ -74,13 +74,14 @@ export const runKubelet = (parts: KubeletParts): Observable<WorkerOutcome> => {
   const { volumes$ } = parts;
 
   // Beside them. No pod waits for any of these.
-  const { runtimeHealth$, shutdown$, cluster } = parts;
+  const { runtimeHealth$, shutdown$, systemOom$, cluster } = parts;
   const upkeep = parts.upkeep(inputs);
   const eviction$ = parts.evict(upkeep.reclaim);
   const beside$ = merge(
     runtimeHealth$,
     shutdown$,
     eviction$,
+    systemOom$,
     upkeep.containerGarbage$,
     upkeep.logs$,
     upkeep.imageGarbage$,

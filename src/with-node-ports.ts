@@ -10,6 +10,7 @@ import { isShortage } from './model/values/file-error.js';
 import { criClient } from './runtime/cri-client.js';
 import { dockerConfigPlaces, nodeCredentials } from './images/node-credentials.js';
 import { cgroupCapacity, hostCgroups } from './host/cgroups/host-cgroups.js';
+import { oomLog } from './host/facts/oom-log.js';
 import { diskSpace } from './host/facts/disk-space.js';
 import { logind } from './host/logind/logind.js';
 import { logFiles } from './host/logs/log-files.js';
@@ -159,6 +160,7 @@ export const withNodePorts = <T>(
             ...{ ...ports, runtimeName, nodeCgroups },
             node: readNodeFacts(node, log, facts),
             evictionFigures: figures,
+            oomLog,
           };
         }),
       ),

@@ -48,6 +48,7 @@ const parts = (given: Partial<KubeletParts> & Pick<KubeletParts, 'scheduler'>): 
   volumes$: silent,
   runtimeHealth$: silent,
   shutdown$: silent,
+  systemOom$: silent,
   evict: () => silent,
   healthJournal$: silent,
   health$: silent,

@@ -5,6 +5,7 @@ import type { Metrics } from '../../streams/ports/metrics.js';
 const REASONS: ReadonlySet<string> = new Set([
   ...['AppArmor', 'SysctlForbidden', 'PodOSSelectorNodeLabelDoesNotMatch', 'PodOSNotSupported'],
   ...['SupplementalGroupsPolicyNotSupported', 'OutOfcpu', 'OutOfmemory', 'OutOfephemeral-storage', 'OutOfpods'],
+  ...['Evicted', 'NodeShutdown', 'UnexpectedAdmissionError'],
 ]);
 
 /** The reason, unless there may be any number of them: names of resources, and those that upstream does not list. */

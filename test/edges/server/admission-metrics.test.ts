@@ -9,6 +9,7 @@ it('counts rejections by the reasons of the kubelet, and all others under one', 
     ...['AppArmor', 'SysctlForbidden', 'PodOSSelectorNodeLabelDoesNotMatch', 'PodOSNotSupported'],
     ...['SupplementalGroupsPolicyNotSupported', 'OutOfcpu', 'OutOfmemory', 'OutOfephemeral-storage', 'OutOfpods'],
     ...['OutOfpods', 'OutOfexample.com/gpu', 'OutOfhugepages-2Mi', 'NodeAffinity', 'TaintToleration'],
+    ...['Evicted', 'NodeShutdown', 'UnexpectedAdmissionError'],
   ]) {
     admissionRejected(reason);
   }
@@ -28,5 +29,8 @@ it('counts rejections by the reasons of the kubelet, and all others under one', 
     `${name}{reason="OutOfpods"} 2`,
     `${name}{reason="OutOfExtendedResources"} 2`,
     `${name}{reason="Other"} 2`,
+    `${name}{reason="Evicted"} 1`,
+    `${name}{reason="NodeShutdown"} 1`,
+    `${name}{reason="UnexpectedAdmissionError"} 1`,
   ]);
 });

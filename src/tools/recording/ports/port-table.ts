@@ -255,6 +255,7 @@ export const PORT_RULES = {
     watch: call,
   },
   shutdownStates: { read: call, write: call },
+  oomLog: { kills: call, records: call },
   evictionFigures: { node: call, pods: { kind: 'call', written: uidsAsked }, devices: call },
   cluster: {
     api: { request: ofApi, watch: ofApi },
